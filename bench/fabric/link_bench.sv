@@ -119,7 +119,7 @@ module link_bench
     gs_mac_model #(
       .BitsPerKilocycle(LinkBitsPerKilocycle),
       .Flight          (LinksFlightCycles),
-      .Behind          (LinksOverheadBytes - 8),
+      .Trailer         (LinksOverheadBytes - 8),
       .Seed            (e + 1)
     ) u_wire (
       .clk_i,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is at the rim of a board that is alone, and its idle detection. Paths are relative to rtl/.
+// Idle detection and the host at the rim of a single board. Paths are relative to rtl/.
 -f noc/router.f
 -f idle/idle.f
 noc/gs_mesh_local.sv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of a board but its tiles and its memory. Paths are relative to rtl/.
+// A board without its tiles and its memory. Paths are relative to rtl/.
 -f board/network.f
 -f noc/router.f
 -f idle/idle.f

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Broadcast: keeps a packet for loaders, and sends a copy to each child board and to tiles of the packet's job.
+/// Broadcast: stores a packet for loaders, and sends a copy to each child board and to tiles of the packet's job.
 ///
-///     request network ->[ two stores of 17 flits ]->[ check ]-> children's control units, tiles
+///     request network ->[ two buffers of 17 flits ]->[ check ]-> children's control units, tiles
 ///
-/// Code goes to each tile; memory accesses to the first tile of each DRAM. The next packet comes in while copies of the
-/// one before leave: the relay waits for nothing but room for its copies. The header goes on as it is, so each loader
-/// answers to where the header says.
+/// Code is sent to each tile; memory accesses to the first tile of each DRAM. The next packet arrives while copies of
+/// the previous one leave: the relay waits only for space for its copies. The header is forwarded unchanged, so each
+/// loader answers to the header's reply address.
 module gs_board_broadcast
   import gs_board_pkg::*;
   import gossamer_pkg::*;
@@ -21,19 +21,19 @@ module gs_board_broadcast
   input  logic                      in_valid_i,
   output logic                      in_ready_o,
   input  flit_t                     in_i,
-  // Copies; a packet does not pause inside
+  // Copies; a packet is sent without pauses
   output logic                      out_valid_o,
   input  logic                      out_ready_i,
   output flit_t                     out_o,
-  // a cycle each: a packet was passed on, or refused and why, and its first word
+  // one cycle each: a packet was relayed, or rejected and why, and its first word
   output logic                      broadcast_o,
-  output logic                      refused_o,
-  output logic       [3:0]          refusal_o,
+  output logic                      rejected_o,
+  output logic       [3:0]          reason_o,
   output logic       [31:0]         word_o
 );
-  localparam int unsigned MostFlits = 17;
-  localparam int unsigned CountW = $clog2(MostFlits + 2);
-  localparam int unsigned PlaceW = $clog2(MostFlits);
+  localparam int unsigned MaxFlits = 17;
+  localparam int unsigned CountW = $clog2(MaxFlits + 2);
+  localparam int unsigned AddrW = $clog2(MaxFlits);
   localparam int unsigned Targets = Children + Tiles;
   localparam int unsigned TargetW = $clog2(Targets);
   localparam int unsigned TileCaches = Caches / Tiles;
@@ -41,7 +41,7 @@ module gs_board_broadcast
   typedef enum logic [1:0] {Plan, Choose, Send} state_e;
   state_e state_q;
 
-  // What is known of the packet in a store
+  // State of the packet in a buffer
   typedef struct packed {
     load_header_t      header;
     flit_kind_e        kind;
@@ -53,27 +53,27 @@ module gs_board_broadcast
 
   about_t [1:0] about_q;
   about_t about;
-  logic [1:0] full_q;        // the store's packet is complete
+  logic [1:0] full_q;        // the buffer's packet is complete
   logic put_q, from_q, take, ends;
   logic [CountW-1:0] count_q, count_d;
   assign about      = about_q[from_q];
   assign in_ready_o = !full_q[put_q];
   assign take       = in_valid_i && in_ready_o;
-  assign count_d    = (count_q == CountW'(MostFlits + 1)) ? count_q : count_q + CountW'(1);
+  assign count_d    = (count_q == CountW'(MaxFlits + 1)) ? count_q : count_q + CountW'(1);
 
-  // ----------------------------------------------------------------- stores
-  logic [PlaceW-1:0] get_q;
+  // ---------------------------------------------------------------- buffers
+  logic [AddrW-1:0] get_q;
   logic [127:0] payload;
   gs_ram_sdp #(
     .Width  (128),
-    .Depth  (2 << PlaceW),
+    .Depth  (2 << AddrW),
     .Latency(0),
     .Style  ("distributed")
-  ) u_store (
+  ) u_buffers (
     .clk_i,
-    .we_i   (take && count_q < CountW'(MostFlits)),
+    .we_i   (take && count_q < CountW'(MaxFlits)),
     .wstrb_i(1'b1),
-    .waddr_i({put_q, PlaceW'(count_q)}),
+    .waddr_i({put_q, AddrW'(count_q)}),
     .wdata_i(in_i.payload),
     .re_i   (1'b1),
     .raddr_i({from_q, get_q}),
@@ -112,7 +112,7 @@ module gs_board_broadcast
   logic [Tiles-1:0] members, firsts;
   logic [TargetW-1:0] lowest_at;
   logic [31:0] dest_q;
-  logic [3:0] refusal;
+  logic [3:0] reason;
   always_comb begin
     firsts = '0;
     for (int unsigned t = 0; t < Tiles; t++) members[t] = job_i[t] == about.job;
@@ -142,44 +142,44 @@ module gs_board_broadcast
   endfunction
 
   always_comb begin
-    refusal = '0;
-    if (about.kind != FlitKindHeader || about.header.op > LoadOpReadInstr) refusal = RefusalKind;
-    else if (about.flits > CountW'(MostFlits)) refusal = RefusalLength;
+    reason = '0;
+    if (about.kind != FlitKindHeader || about.header.op > LoadOpReadInstr) reason = RefusalKind;
+    else if (about.flits > CountW'(MaxFlits)) reason = RefusalLength;
   end
 
   logic sent;
   assign sent = out_valid_o && out_ready_i;
-  assign ends = (state_q == Plan && full_q[from_q] && refusal != '0) || (state_q == Choose && left_q == '0);
+  assign ends = (state_q == Plan && full_q[from_q] && reason != '0) || (state_q == Choose && left_q == '0);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q   <= Plan;
       get_q     <= '0;
       left_q    <= '0;
       broadcast_o <= 1'b0;
-      refused_o <= 1'b0;
+      rejected_o <= 1'b0;
     end else begin
       broadcast_o <= 1'b0;
-      refused_o <= 1'b0;
+      rejected_o <= 1'b0;
       unique case (state_q)
         Plan: if (full_q[from_q]) begin
           left_q    <= targets;
-          broadcast_o <= refusal == '0;
-          refused_o <= refusal != '0;
-          if (refusal == '0) state_q <= Choose;
+          broadcast_o <= reason == '0;
+          rejected_o <= reason != '0;
+          if (reason == '0) state_q <= Choose;
         end
         Choose: begin
           left_q  <= left_q & ~lowest;
           state_q <= (left_q == '0) ? Plan : Send;
         end
         default: if (sent) begin
-          get_q <= out_o.last ? '0 : get_q + PlaceW'(1);
+          get_q <= out_o.last ? '0 : get_q + AddrW'(1);
           if (out_o.last) state_q <= Choose;
         end
       endcase
     end
-    dest_q    <= (state_q == Choose) ? address_of(lowest_at, children_i, board_i) : dest_q;
-    refusal_o <= refusal;
-    word_o    <= about.header[31:0];
+    dest_q   <= (state_q == Choose) ? address_of(lowest_at, children_i, board_i) : dest_q;
+    reason_o <= reason;
+    word_o   <= about.header[31:0];
   end
 
   assign out_valid_o = state_q == Send;
@@ -191,5 +191,5 @@ module gs_board_broadcast
   logic unused;
   assign unused = ^{in_i.vnet, in_i.dest, about.header};
 
-  `GS_ASSERT_HOLD(a_flit_waits_unchanged, out_valid_o, out_ready_i, out_o)
+  `GS_ASSERT_HOLD(stalled_flits_are_stable, out_valid_o, out_ready_i, out_o)
 endmodule

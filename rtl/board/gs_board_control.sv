@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Control unit of a board: packets to the board itself, and what the board tells.
+/// Control unit of a board: packets to the board itself, and reports of the board.
 ///
-///     control network -> [ packet ] -> gs_board_csr -> tables, places, answers
+///     control network -> [ packet ] -> gs_board_csr -> tables, job slots, answers
 ///                                            +-> idle detection of the packet's job -> control network
 ///     request network -> gs_board_broadcast ------------------------------------------> request network
 ///     answers, events -> gs_board_reports ----------------------------------------> reply network
 ///
-/// The control network is always drained: a packet is done or refused in a bounded number of cycles, whatever the host
-/// takes. What is refused is counted and told. Packets in the other two networks are for nobody here.
+/// The control network is always drained: a packet is executed or rejected in a bounded number of cycles, whatever the
+/// host accepts. Rejected packets are counted and reported. Packets in the other two networks have no receiver here.
 module gs_board_control
   import gs_board_pkg::*;
   import gs_noc_pkg::Vnets;
@@ -19,11 +19,11 @@ module gs_board_control
   parameter  int unsigned Links    = 2,
   parameter  int unsigned Jobs     = 1,
   parameter  int unsigned TableW   = 10,
-  /// ports of the switch, multicast routers, and the port where the host is
+  /// ports of the switch, multicast routers, and the host's port
   parameter  int unsigned Ports    = 6,
   parameter  int unsigned Routers  = 5,
   parameter  int unsigned HostPort = 5,
-  /// credits of a channel, both ways; a power of two
+  /// credits of a channel, in both directions; a power of two
   parameter  int unsigned Window   = 8
 ) (
   input  logic                      clk_i,
@@ -36,14 +36,14 @@ module gs_board_control
   output channels_t                 out_valid_o,
   output flit_t                     out_o,
   input  channels_t                 out_credit_i,
-  // The switch's table; ready when it has been cleared
+  // The switch's table; ready after it has been cleared
   input  logic                      table_ready_i,
   output logic                      table_we_o,
   output logic       [TableW-1:0]   table_index_o,
   output switch_entry_t             table_entry_o,
-  // What is set
+  // Settings
   output logic       [12:0]         host_here_o,
-  output place_t     [Jobs-1:0]     place_o,
+  output job_slot_t     [Jobs-1:0]     slot_o,
   output logic       [Jobs-1:0]     clear_o,
   output logic       [Tiles-1:0]    clear_tiles_o,
   output logic       [Tiles-1:0][4:0]  job_o,
@@ -51,15 +51,15 @@ module gs_board_control
   output gs_address_pkg::cluster_t  cluster_o,
   output logic       [7:0]          burst_o,
   output logic                      flush_o,
-  // Idle detection, by place
+  // Idle detection, by job slot
   output logic       [Jobs-1:0]     idle_valid_o,
   output control_packet_t           idle_packet_o,
-  input  logic       [Jobs-1:0]     idle_room_i,
-  input  logic       [Jobs-1:0]     idle_refused_i,
+  input  logic       [Jobs-1:0]     idle_tree_ready_i,
+  input  logic       [Jobs-1:0]     idle_dropped_i,
   input  logic       [Jobs-1:0]     idle_out_valid_i,
   output logic       [Jobs-1:0]     idle_out_ready_o,
   input  flit_t                     idle_out_i[Jobs],
-  // What is counted and told
+  // Counted and reported
   input  gs_link_pkg::events_t      events_i[Links],
   input  gs_link_pkg::counters_t    links_i[Links],
   input  logic       [Links-1:0]    up_i,
@@ -75,7 +75,7 @@ module gs_board_control
   input  logic       [2:0]          in_flight_i
 );
   // --------------------------------------------------------------- channels
-  logic [Vnets-1:0] from_valid, from_credit, to_valid, to_credit, offered, taken, sends, room;
+  logic [Vnets-1:0] from_valid, from_credit, to_valid, to_credit, offered, accept, send, space;
   flit_t flit, sent;
   assign from_valid = gather(in_valid_i);
   assign in_credit_o = spread(from_credit);
@@ -84,11 +84,11 @@ module gs_board_control
   gs_mesh_local #(.Depth(Window)) u_port (
     .clk_i,
     .rst_ni,
-    .tile_valid_i(sends),
-    .tile_ready_o(room),
+    .tile_valid_i(send),
+    .tile_ready_o(space),
     .tile_i      (sent),
     .tile_valid_o(offered),
-    .tile_ready_i(taken),
+    .tile_ready_i(accept),
     .tile_o      (flit),
     .out_valid_o (to_valid),
     .out_o,
@@ -99,21 +99,21 @@ module gs_board_control
   );
 
   // ---------------------------------------------------- packets of control
-  logic packet_valid_q, done, control_comes, begun_q;
+  logic packet_valid_q, done, control_arrives, begun_q;
   control_packet_t packet_q;
-  assign control_comes = offered[VnetControl];
-  assign taken[VnetControl] = !packet_valid_q && table_ready_i;
+  assign control_arrives = offered[VnetControl];
+  assign accept[VnetControl] = !packet_valid_q && table_ready_i;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       packet_valid_q <= 1'b0;
       begun_q        <= 1'b0;
     end else begin
-      if (control_comes) begin
+      if (control_arrives) begin
         packet_valid_q <= flit.last;
         begun_q        <= !flit.last;
       end else if (done) packet_valid_q <= 1'b0;
     end
-    if (control_comes) begin
+    if (control_arrives) begin
       if (!begun_q) begin
         packet_q.kind  <= flit.kind;
         packet_q.job   <= flit.job;
@@ -126,10 +126,10 @@ module gs_board_control
     end
   end
 
-  // -------------------------------------------------- packets for nobody here
+  // ------------------------------------------ packets without a receiver here
   logic stray, first_mailbox_q, first_reply_q;
-  assign taken[VnetMailbox] = 1'b1;
-  assign taken[VnetReply]   = 1'b1;
+  assign accept[VnetMailbox] = 1'b1;
+  assign accept[VnetReply]   = 1'b1;
   assign stray = (offered[VnetMailbox] && first_mailbox_q) || (offered[VnetReply] && first_reply_q);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -141,9 +141,10 @@ module gs_board_control
     end
   end
 
-  // ---------------------------------------------------------------- parts
-  logic answer_valid, answer_room, relayed, broadcast_rejected, broadcast_valid, broadcast_ready, report_valid, report_ready;
-  logic [3:0] refused, relay_refusal;
+  // ------------------------------------------------------------- submodules
+  logic answer_valid, answer_ready, relayed, broadcast_rejected, broadcast_valid, broadcast_ready;
+  logic report_valid, report_ready;
+  logic [3:0] refused, broadcast_reason;
   logic [31:0] broadcast_word, reports;
   reply_t answer;
   neighbour_t [Children-1:0] children;
@@ -164,16 +165,16 @@ module gs_board_control
     .packet_i      (packet_q),
     .done_o        (done),
     .refused_o     (refused),
-    .answer_room_i (answer_room),
+    .answer_ready_i(answer_ready),
     .answer_valid_o(answer_valid),
     .answer_o      (answer),
     .idle_valid_o,
-    .idle_room_i,
+    .idle_tree_ready_i,
     .table_we_o,
     .table_index_o,
     .table_entry_o,
     .host_here_o,
-    .place_o,
+    .slot_o,
     .clear_o,
     .clear_tiles_o,
     .job_o,
@@ -196,56 +197,56 @@ module gs_board_control
     .children_i (children),
     .job_i      (job_o),
     .in_valid_i (offered[VnetRequest]),
-    .in_ready_o (taken[VnetRequest]),
+    .in_ready_o (accept[VnetRequest]),
     .in_i       (flit),
     .out_valid_o(broadcast_valid),
     .out_ready_i(broadcast_ready),
     .out_o      (broadcast_flit),
-    .broadcast_o  (relayed),
-    .refused_o  (broadcast_rejected),
-    .refusal_o  (relay_refusal),
+    .broadcast_o(relayed),
+    .rejected_o (broadcast_rejected),
+    .reason_o   (broadcast_reason),
     .word_o     (broadcast_word)
   );
 
-  // ------------------------------------------------------ counts and refusals
-  logic refuses, refused_q;
+  // ------------------------------------------- counts and rejected packets
+  logic rejects, rejected_q;
   logic [3:0] refusal_q;
   logic [31:0] word_q;
-  assign refuses = done && refused != '0;
+  assign rejects = done && refused != '0;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      counts_q  <= '0;
-      refused_q <= 1'b0;
+      counts_q   <= '0;
+      rejected_q <= 1'b0;
     end else begin
-      counts_q.nobody        <= counts_q.nobody + 32'($countones(unroutable_i));
+      counts_q.unroutable        <= counts_q.unroutable + 32'($countones(unroutable_i));
       counts_q.records       <= counts_q.records + 32'($countones(bad_i));
       counts_q.relayed       <= counts_q.relayed + 32'(relayed);
-      counts_q.refused       <= counts_q.refused + 32'(refuses) + 32'(broadcast_rejected) + 32'(stray)
-                                + 32'($countones(idle_refused_i));
+      counts_q.refused       <= counts_q.refused + 32'(rejects) + 32'(broadcast_rejected) + 32'(stray)
+                                + 32'($countones(idle_dropped_i));
       counts_q.host_sent     <= host_sent_i;
       counts_q.host_received <= host_received_i;
       counts_q.tile_refused  <= tile_refused;
       counts_q.entered       <= counts_q.entered + 32'($countones(entered_i));
       counts_q.in_flight     <= in_flight_i;
-      refused_q              <= refuses || broadcast_rejected || stray || idle_refused_i != '0;
+      rejected_q             <= rejects || broadcast_rejected || stray || idle_dropped_i != '0;
     end
-    // Of several in one cycle the first is told; all are counted.
-    if (refuses) {refusal_q, word_q} <= {refused, packet_q.head[31:0]};
-    else if (broadcast_rejected) {refusal_q, word_q} <= {relay_refusal, broadcast_word};
-    else if (idle_refused_i != '0) {refusal_q, word_q} <= {4'(RefusalRoom), packet_q.head[31:0]};
+    // Of several in one cycle only the first is reported; all are counted.
+    if (rejects) {refusal_q, word_q} <= {refused, packet_q.head[31:0]};
+    else if (broadcast_rejected) {refusal_q, word_q} <= {broadcast_reason, broadcast_word};
+    else if (idle_dropped_i != '0) {refusal_q, word_q} <= {4'(RefusalRoom), packet_q.head[31:0]};
     else {refusal_q, word_q} <= {4'(RefusalKind), flit.payload[31:0]};
   end
 
-  logic told, tells;
-  told_refusal_t refusal;
+  logic reported, report_due;
+  reported_refusal_t refusal;
   gs_board_drop_report u_refusals (
     .clk_i,
     .rst_ni,
     .refusals_i,
-    .valid_o (tells),
-    .told_i  (told),
-    .refusal_o(refusal),
-    .count_o (tile_refused)
+    .valid_o   (report_due),
+    .reported_i(reported),
+    .refusal_o (refusal),
+    .count_o   (tile_refused)
   );
 
   gs_board_reports #(
@@ -256,31 +257,31 @@ module gs_board_control
     .clk_i,
     .rst_ni,
     .board_i,
-    .reports_i     (reports),
-    .answer_valid_i(answer_valid),
-    .answer_room_o (answer_room),
-    .answer_i      (answer),
-    .links_i       (events_i),
+    .reports_i      (reports),
+    .answer_valid_i (answer_valid),
+    .answer_ready_o (answer_ready),
+    .answer_i       (answer),
+    .links_i        (events_i),
     .up_i,
     .unroutable_i,
     .unroutable_dest_i,
     .bad_i,
-    .refused_i     (refused_q),
-    .refusal_i     (refusal_q),
-    .refused_word_i(word_q),
+    .refused_i      (rejected_q),
+    .refusal_i      (refusal_q),
+    .refused_word_i (word_q),
     .stray_i,
     .stray_job_i,
-    .tile_i        (tells),
-    .tile_refusal_i(refusal),
-    .tile_count_i  (tile_refused),
-    .tile_told_o   (told),
-    .out_valid_o   (report_valid),
-    .out_ready_i   (report_ready),
-    .out_o         (report_flit)
+    .tile_i         (report_due),
+    .tile_refusal_i (refusal),
+    .tile_count_i   (tile_refused),
+    .tile_reported_o(reported),
+    .out_valid_o    (report_valid),
+    .out_ready_i    (report_ready),
+    .out_o          (report_flit)
   );
 
   // ------------------------------------------------------------------- out
-  // Of idle detection a packet at a time; then networks take turns, a flit each.
+  // Idle detection sends one packet at a time; the networks are served round-robin, one flit each.
   logic idle_valid, idle_ready, idle_lock_q;
   logic [Jobs-1:0] idle_next, idle_now, idle_now_q;
   logic [((Jobs > 1) ? $clog2(Jobs) : 1)-1:0] unused_at;
@@ -306,29 +307,30 @@ module gs_board_control
     idle_now_q <= idle_now;
   end
 
-  logic [2:0] asks, turn;
-  logic [1:0] unused_turn;
-  assign asks = {report_valid && room[VnetReply], broadcast_valid && room[VnetRequest], idle_valid && room[VnetControl]};
+  logic [2:0] requests, grant;
+  logic [1:0] unused_idx;
+  assign requests = {report_valid && space[VnetReply], broadcast_valid && space[VnetRequest],
+                     idle_valid && space[VnetControl]};
   gs_arbiter #(.N(3)) u_out (
     .clk_i,
     .rst_ni,
-    .req_i    (asks),
-    .gnt_o    (turn),
-    .idx_o    (unused_turn),
+    .req_i    (requests),
+    .gnt_o    (grant),
+    .idx_o    (unused_idx),
     .advance_i(1'b1)
   );
-  assign {report_ready, broadcast_ready, idle_ready} = turn;
+  assign {report_ready, broadcast_ready, idle_ready} = grant;
   always_comb begin
-    sends              = '0;
-    sends[VnetControl] = turn[0];
-    sends[VnetRequest] = turn[1];
-    sends[VnetReply]   = turn[2];
-    sent               = ({$bits(flit_t){turn[0]}} & idle_flit) | ({$bits(flit_t){turn[1]}} & broadcast_flit)
-                         | ({$bits(flit_t){turn[2]}} & report_flit);
+    send              = '0;
+    send[VnetControl] = grant[0];
+    send[VnetRequest] = grant[1];
+    send[VnetReply]   = grant[2];
+    sent              = ({$bits(flit_t){grant[0]}} & idle_flit) | ({$bits(flit_t){grant[1]}} & broadcast_flit)
+                         | ({$bits(flit_t){grant[2]}} & report_flit);
   end
 
   logic unused;
-  assign unused = room[VnetMailbox];
+  assign unused = space[VnetMailbox];
 
-  `GS_ASSERT_NOW(nothing_comes_behind_a_packet_that_waits, !control_comes || !packet_valid_q)
+  `GS_ASSERT_NOW(no_flit_arrives_while_a_packet_waits, !control_arrives || !packet_valid_q)
 endmodule

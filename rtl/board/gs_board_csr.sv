@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Does what a packet of the control network asks for: tables, jobs, the cluster, relays and counters.
+/// Executes packets of the control network: tables, jobs, the cluster, relays and counters.
 ///
-/// A packet takes at most 14 cycles; nothing that it waits for is elsewhere. It is refused as a whole or done.
-/// Packets of idle detection go on to the place of their job.
+/// A packet takes at most 14 cycles, and waits for no other block. It is rejected as a whole or executed as a whole.
+/// Packets of idle detection are forwarded to the slot of their job.
 module gs_board_csr
   import gs_board_pkg::*;
   import gs_switch_pkg::*;
@@ -13,39 +13,39 @@ module gs_board_csr
   parameter int unsigned Links    = 2,
   parameter int unsigned Jobs     = 1,
   parameter int unsigned TableW   = 10,
-  /// port of the switch where the host is
+  /// the host's port of the switch
   parameter int unsigned HostPort = 5
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
   input  logic       [11:0]         board_i,
-  // A packet, taken with done_o
+  // A packet, accepted with done_o
   input  logic                      valid_i,
   input  control_packet_t           packet_i,
   output logic                      done_o,
-  /// with done_o: why it was refused, or 0
+  /// with done_o: the reason for which it was rejected, or 0
   output logic       [3:0]          refused_o,
-  // Answers: one is made only while there is room
-  input  logic                      answer_room_i,
+  // Answers: one is made only while the queue has space
+  input  logic                      answer_ready_i,
   output logic                      answer_valid_o,
   output reply_t                    answer_o,
-  // Idle detection: the packet is for this place
+  // Idle detection: the packet is for this job slot
   output logic       [Jobs-1:0]     idle_valid_o,
-  input  logic       [Jobs-1:0]     idle_room_i,
-  // What is set
+  input  logic       [Jobs-1:0]     idle_tree_ready_i,
+  // Settings
   output logic                      table_we_o,
   output logic       [TableW-1:0]   table_index_o,
   output switch_entry_t             table_entry_o,
-  /// 1 and the number of the host that the table says is here
+  /// 1 and the number of the host that is at this board according to the table
   output logic       [12:0]         host_here_o,
-  output place_t     [Jobs-1:0]     place_o,
-  /// one cycle: a place has got a job; tiles that it had or has
+  output job_slot_t     [Jobs-1:0]     slot_o,
+  /// one cycle: a slot is assigned a job; tiles that the slot had or has
   output logic       [Jobs-1:0]     clear_o,
   output logic       [Tiles-1:0]    clear_tiles_o,
   output logic       [Tiles-1:0][4:0]  job_o,
   output logic       [Tiles-1:0][31:0] host_o,
   output gs_address_pkg::cluster_t  cluster_o,
-  /// address that answers and events go to, 0 before it is known
+  /// address to which answers and events are sent, 0 before it is known
   output logic       [31:0]         reports_o,
   output logic       [7:0]          burst_o,
   output logic                      flush_o,
@@ -58,7 +58,7 @@ module gs_board_csr
   localparam int unsigned LinkW = (Links > 1) ? $clog2(Links) : 1;
   localparam logic [31:0] NoHost = {EndpointHost, 29'd0};
   if (Tiles > 64) begin : gen_illegal_tiles
-    $fatal(1, "gs_board_csr: %0d tiles; control_job has bits for 64", Tiles);
+    $fatal(1, "gs_board_csr: Tiles is %0d; control_job has bits for at most 64", Tiles);
   end
   if (Jobs < 1 || Jobs > 16) begin : gen_illegal_jobs
     $fatal(1, "gs_board_csr: Jobs is %0d; it must be 1 to 16", Jobs);
@@ -85,36 +85,36 @@ module gs_board_csr
   assign op      = packet_i.head[3:0];
 
   // ---------------------------------------------------------------- checks
-  place_t [Jobs-1:0] place_q;
+  job_slot_t [Jobs-1:0] slot_q;
   logic [31:0] reports_q;
-  logic [Jobs-1:0] of_job, tree_room;
-  logic [TableW:0] behind;
-  logic job_taken, tiles_taken, two, fits, is_idle, asks, bad_relay;
+  logic [Jobs-1:0] of_job, tree_ready;
+  logic [TableW:0] table_end;
+  logic job_taken, tiles_taken, two, fits, is_idle, answered, bad_relay;
   logic [3:0] refused;
   always_comb begin
     job_taken   = 1'b0;
     tiles_taken = (job.tiles >> Tiles) != '0;
     for (int unsigned j = 0; j < Jobs; j++) begin
-      of_job[j] = place_q[j].valid && place_q[j].job == packet_i.job;
-      if (place_q[j].valid && 32'(job.place) != j) begin
-        job_taken   |= place_q[j].job == job.job;
-        tiles_taken |= (64'(place_q[j].tiles) & job.tiles) != '0;
+      of_job[j] = slot_q[j].valid && slot_q[j].job == packet_i.job;
+      if (slot_q[j].valid && 32'(job.place) != j) begin
+        job_taken   |= slot_q[j].job == job.job;
+        tiles_taken |= (64'(slot_q[j].tiles) & job.tiles) != '0;
       end
     end
-    tree_room = idle_room_i & of_job;
-    bad_relay = 1'b0;
+    tree_ready = idle_tree_ready_i & of_job;
+    bad_relay  = 1'b0;
     for (int unsigned i = 0; i < Children; i++) begin
       bad_relay |= relay.children[13*i+12] && relay.children[13*i+:12] == board_i;
     end
   end
-  // From the start of the table, or backwards from its end.
-  assign behind  = (TableW + 1)'(route.first[TableW-1:0]) + (TableW + 1)'(route.count);
+  // Indices count from the start of the table, or backwards from its end.
+  assign table_end  = (TableW + 1)'(route.first[TableW-1:0]) + (TableW + 1)'(route.count);
   assign fits    = (route.first >> TableW == '0 || (~route.first) >> TableW == '0)
-      && behind <= (TableW + 1)'(1 << TableW);
-  assign is_idle = op inside {ControlOpIdleReport, ControlOpIdleAnswer, ControlOpIdleTree};
-  assign asks    = op inside {ControlOpIdleTree, ControlOpRoute, ControlOpJob, ControlOpCluster, ControlOpRelay,
+      && table_end <= (TableW + 1)'(1 << TableW);
+  assign is_idle  = op inside {ControlOpIdleReport, ControlOpIdleAnswer, ControlOpIdleTree};
+  assign answered = op inside {ControlOpIdleTree, ControlOpRoute, ControlOpJob, ControlOpCluster, ControlOpRelay,
                               ControlOpRead};
-  // Words follow where some were given.
+  // A second flit with words follows if words were contributed.
   always_comb begin
     two = 1'b0;
     if (op == ControlOpIdleReport) two = report.given != '0 && !report.withdraw;
@@ -123,15 +123,15 @@ module gs_board_csr
 
   always_comb begin
     refused = '0;
-    if (packet_i.kind != FlitKindBody || !(is_idle || asks)) refused = RefusalKind;
+    if (packet_i.kind != FlitKindBody || !(is_idle || answered)) refused = RefusalKind;
     else if (packet_i.flits != (two ? 2'd2 : 2'd1)) refused = RefusalLength;
-    else if (asks && !answer_room_i) refused = RefusalRoom;
+    else if (answered && !answer_ready_i) refused = RefusalRoom;
     else begin
       unique case (op)
         ControlOpIdleReport, ControlOpIdleAnswer: if (of_job == '0) refused = RefusalJob;
         ControlOpIdleTree: begin
           if (of_job == '0) refused = RefusalJob;
-          else if (tree_room == '0) refused = RefusalRoom;
+          else if (tree_ready == '0) refused = RefusalRoom;
         end
         ControlOpRoute: begin
           if (route.count == '0 || route.count > 4'd12) refused = RefusalLength;
@@ -210,7 +210,7 @@ module gs_board_csr
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      place_q     <= '0;
+      slot_q     <= '0;
       reports_q   <= '0;
       host_here_q <= '0;
       cluster_q   <= '{routers: 1'b1, boards: 13'd1, hosts: 13'd1};
@@ -228,9 +228,9 @@ module gs_board_csr
           ControlOpJob: begin
             for (int unsigned j = 0; j < Jobs; j++) begin
               if (32'(job.place) == j) begin
-                place_q[j]    <= '{valid: 1'b1, job: job.job, tiles: job.tiles[Tiles-1:0], host: job.host};
+                slot_q[j]     <= '{valid: 1'b1, job: job.job, tiles: job.tiles[Tiles-1:0], host: job.host};
                 clear_o[j]    <= 1'b1;
-                clear_tiles_o <= place_q[j].tiles | job.tiles[Tiles-1:0];
+                clear_tiles_o <= slot_q[j].tiles | job.tiles[Tiles-1:0];
               end
             end
           end
@@ -244,12 +244,12 @@ module gs_board_csr
           default: ;
         endcase
       end
-      // Which host is here is what the table says of the port.
+      // The host at this board is the one that the table assigns to the host's port.
       if (table_we_o && entry.valid && 32'(entry.port) == HostPort) host_here_q <= {1'b1, 12'(number)};
       else if (table_we_o && 12'(number) == host_here_q[11:0]) host_here_q[12] <= 1'b0;
     end
   end
-  assign place_o     = place_q;
+  assign slot_o      = slot_q;
   assign host_here_o = host_here_q;
   assign cluster_o   = cluster_q;
   assign reports_o   = reports_q;
@@ -261,9 +261,9 @@ module gs_board_csr
       job_o[t]  <= NoJob;
       host_o[t] <= NoHost;
       for (int unsigned j = 0; j < Jobs; j++) begin
-        if (rst_ni && place_q[j].valid && place_q[j].tiles[t]) begin
-          job_o[t]  <= place_q[j].job;
-          host_o[t] <= place_q[j].host;
+        if (rst_ni && slot_q[j].valid && slot_q[j].tiles[t]) begin
+          job_o[t]  <= slot_q[j].job;
+          host_o[t] <= slot_q[j].host;
         end
       end
     end
@@ -281,15 +281,15 @@ module gs_board_csr
     value = '0;
     if (read.unit == BoardUnit) begin
       unique case (read.counter)
-        BoardCounterNobody:       value = counts_i.nobody;
-        BoardCounterRecords:      value = counts_i.records;
-        BoardCounterRefused:      value = counts_i.refused;
-        BoardCounterRelayed:      value = counts_i.relayed;
-        BoardCounterHostSent:     value = counts_i.host_sent;
-        BoardCounterHostReceived: value = counts_i.host_received;
-        BoardCounterTileRefused:  value = counts_i.tile_refused;
-        BoardCounterEntered:      value = counts_i.entered;
-        default:                  value = 32'(counts_i.in_flight);
+        BoardCounterUnroutable:       value = counts_i.unroutable;
+        BoardCounterRecords:      value     = counts_i.records;
+        BoardCounterRefused:      value     = counts_i.refused;
+        BoardCounterRelayed:      value     = counts_i.relayed;
+        BoardCounterHostSent:     value     = counts_i.host_sent;
+        BoardCounterHostReceived: value     = counts_i.host_received;
+        BoardCounterTileRefused:  value     = counts_i.tile_refused;
+        BoardCounterEntered:      value     = counts_i.entered;
+        default:                  value     = 32'(counts_i.in_flight);
       endcase
     end else begin
       unique case (read.counter)
@@ -313,8 +313,8 @@ module gs_board_csr
   // ---------------------------------------------------------------- answers
   logic [31:0] value_q;
   always_ff @(posedge clk_i) value_q <= (state_q == Read) ? value : '0;
-  // What was refused for want of room is not answered either.
-  assign answer_valid_o = done_o && asks && packet_i.kind == FlitKindBody && answer_room_i && reports_q != '0;
+  // Requests rejected because the answer queue is full are not answered either.
+  assign answer_valid_o = done_o && answered && packet_i.kind == FlitKindBody && answer_ready_i && reports_q != '0;
   always_comb begin
     answer_o = '{asked: op, refused: refused_q, value: 64'(value_q), default: '0};
     if (op == ControlOpRead) {answer_o.unit, answer_o.counter} = {read.unit, read.counter};
@@ -326,6 +326,6 @@ module gs_board_csr
   assign unused = ^{packet_i.words, route.spare, job.spare, cluster.spare, relay.spare, read.spare, report, verdict,
                     job.op_code, cluster.op_code, relay.op_code, read.op_code, route.op_code};
 
-  `GS_ASSERT_NOW(a_packet_is_for_one_place, (of_job & (of_job - Jobs'(1))) == '0)
-  `GS_ASSERT_HOLD(a_packet_waits_unchanged, valid_i, done_o, packet_i)
+  `GS_ASSERT_NOW(packets_belong_to_one_job_slot, (of_job & (of_job - Jobs'(1))) == '0)
+  `GS_ASSERT_HOLD(stalled_packets_are_stable, valid_i, done_o, packet_i)
 endmodule

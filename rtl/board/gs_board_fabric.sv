@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything of a board but its tiles and its memory: network, control unit, idle detection, port of a host.
+/// A board without its tiles and its memory: network, control unit, idle detection, host port.
 ///
 ///     exits of the mesh <=> gs_board_network <=> links
 ///                              ^        ^
 ///                    gs_board_control  gs_host_port <=> host
 ///                              |
-///                idle detection, a place for each job => tiles
+///                idle detection, a slot for each job => tiles
 ///
-/// The board knows nothing but its number after reset: all else comes in packets to its control unit. Ports of the
+/// After reset the board knows only its number; all settings arrive in packets to its control unit. Ports of the
 /// switch: exits of the mesh from 0, then links, control unit, host.
 module gs_board_fabric
   import gs_board_pkg::*;
@@ -19,7 +19,7 @@ module gs_board_fabric
 #(
   /// links, 1 to 8
   parameter  int unsigned Links   = 4,
-  /// places for jobs, 1 to 16
+  /// job slots, 1 to 16
   parameter  int unsigned Jobs    = 1,
   /// log2 of the routing table's entries
   parameter  int unsigned TableW  = SwitchTableBits,
@@ -36,7 +36,7 @@ module gs_board_fabric
   input  logic      [11:0]          board_i,
   /// the switch's table has been cleared after reset
   output logic                      ready_o,
-  // Tiles, as gs_mesh_tile has them: their state one cycle late, what they are told one cycle early
+  // Tiles, as at gs_mesh_tile: their states one cycle late, their commands one cycle early
   input  idle_status_t  [Tiles-1:0] status_i,
   /// all threads of this tile that the host starts have begun
   input  logic      [Tiles-1:0]     begun_i,
@@ -52,8 +52,8 @@ module gs_board_fabric
   output logic      [3:0]           mesh_out_valid_o[Exits],
   output flit_t                     mesh_out_o[Exits],
   input  logic      [3:0]           mesh_out_credit_i[Exits],
-  // Host, a bit for each virtual network. In: valid, one bit at most, only where it is ready. Out: a flit comes one
-  // cycle after its network was ready at the latest; all outputs are registers
+  // Host, one bit per virtual network. In: valid, at most one bit, only if it is ready. Out: a flit is valid at most
+  // one cycle after its network was ready; all outputs are registered
   input  logic      [3:0]           host_in_valid_i,
   output logic      [3:0]           host_in_ready_o,
   input  flit_t                     host_in_i,
@@ -98,27 +98,27 @@ module gs_board_fabric
   gs_link_pkg::events_t events[Links];
   idle_status_t [Jobs-1:0][Routers-1:0] routers;
   idle_entry_t [Jobs-1:0][Links-1:0] entry;
-  logic [Ports-1:0] nobody;
+  logic [Ports-1:0] unroutable;
   logic [31:0] unroutable_dest[Ports];
   logic [Routers-1:0] bad;
 
-  // What the control unit sets
+  // Settings of the control unit
   logic table_we, flush;
   logic [TableW-1:0] table_index;
   switch_entry_t table_entry;
   logic [12:0] host_here;
   logic [7:0] burst;
-  place_t [Jobs-1:0] place;
+  job_slot_t [Jobs-1:0] slot;
   logic [Jobs-1:0] clear;
   logic [Tiles-1:0] clear_tiles;
   idle_refusal_t [Tiles-1:0][1:0] refusals;
   logic [Ports-1:0] entered;
   logic [2:0] in_flight;
 
-  // Idle detection, by place
+  // Idle detection, by job slot
   logic [Jobs-1:0][4:0] job;
   logic [31:0] wave;
-  logic [Jobs-1:0] job_wave, hold, open, host_wave, idle_valid, idle_room, idle_refused, out_valid, out_ready;
+  logic [Jobs-1:0] job_wave, hold, open, host_wave, idle_valid, idle_tree_ready, idle_dropped, out_valid, out_ready;
   logic [Jobs-1:0][1:0] host_epoch;
   idle_status_t [Jobs-1:0] host_status;
   idle_command_t [Jobs-1:0][Tiles-1:0] command;
@@ -128,9 +128,9 @@ module gs_board_fabric
     wave      = '0;
     command_o = '0;
     for (int unsigned j = 0; j < Jobs; j++) begin
-      job[j] = place[j].job;
-      if (place[j].valid && job_wave[j]) wave[place[j].job] = 1'b1;
-      // A tile is in one place at most.
+      job[j] = slot[j].job;
+      if (slot[j].valid && job_wave[j]) wave[slot[j].job] = 1'b1;
+      // A tile is in at most one job slot.
       command_o |= command[j];
     end
     for (int unsigned t = 0; t < Tiles; t++) begin
@@ -197,8 +197,8 @@ module gs_board_fabric
     .rsp_i,
     .idle_o            (routers),
     .entry_o           (entry),
-    .unroutable_o          (nobody),
-    .unroutable_dest_o     (unroutable_dest),
+    .unroutable_o      (unroutable),
+    .unroutable_dest_o (unroutable_dest),
     .bad_o             (bad),
     .entered_o         (entered),
     .in_flight_o       (in_flight),
@@ -219,51 +219,51 @@ module gs_board_fabric
     .clk_i,
     .rst_ni,
     .board_i,
-    .in_valid_i      (local_out_valid[Control]),
-    .in_i            (local_out[Control]),
-    .in_credit_o     (local_out_credit[Control]),
-    .out_valid_o     (local_in_valid[Control]),
-    .out_o           (local_in[Control]),
-    .out_credit_i    (local_in_credit[Control]),
-    .table_ready_i   (ready_o),
-    .table_we_o      (table_we),
-    .table_index_o   (table_index),
-    .table_entry_o   (table_entry),
-    .host_here_o     (host_here),
-    .place_o         (place),
-    .clear_o         (clear),
-    .clear_tiles_o   (clear_tiles),
+    .in_valid_i       (local_out_valid[Control]),
+    .in_i             (local_out[Control]),
+    .in_credit_o      (local_out_credit[Control]),
+    .out_valid_o      (local_in_valid[Control]),
+    .out_o            (local_in[Control]),
+    .out_credit_i     (local_in_credit[Control]),
+    .table_ready_i    (ready_o),
+    .table_we_o       (table_we),
+    .table_index_o    (table_index),
+    .table_entry_o    (table_entry),
+    .host_here_o      (host_here),
+    .slot_o           (slot),
+    .clear_o          (clear),
+    .clear_tiles_o    (clear_tiles),
     .job_o,
     .host_o,
     .cluster_o,
-    .burst_o         (burst),
-    .flush_o         (flush),
-    .idle_valid_o    (idle_valid),
-    .idle_packet_o   (packet),
-    .idle_room_i     (idle_room),
-    .idle_refused_i  (idle_refused),
-    .idle_out_valid_i(out_valid),
-    .idle_out_ready_o(out_ready),
-    .idle_out_i      (out),
-    .events_i        (events),
-    .links_i         (counters_o),
-    .up_i            (up_o),
-    .unroutable_i        (nobody),
-    .unroutable_dest_i   (unroutable_dest),
-    .bad_i           (bad),
-    .host_sent_i     (host_sent),
-    .host_received_i (host_received),
-    .stray_i         (stray),
-    .stray_job_i     (stray_job),
-    .refusals_i      (refusals),
-    .entered_i       (entered),
-    .in_flight_i     (in_flight)
+    .burst_o          (burst),
+    .flush_o          (flush),
+    .idle_valid_o     (idle_valid),
+    .idle_packet_o    (packet),
+    .idle_tree_ready_i(idle_tree_ready),
+    .idle_dropped_i   (idle_dropped),
+    .idle_out_valid_i (out_valid),
+    .idle_out_ready_o (out_ready),
+    .idle_out_i       (out),
+    .events_i         (events),
+    .links_i          (counters_o),
+    .up_i             (up_o),
+    .unroutable_i     (unroutable),
+    .unroutable_dest_i(unroutable_dest),
+    .bad_i            (bad),
+    .host_sent_i      (host_sent),
+    .host_received_i  (host_received),
+    .stray_i          (stray),
+    .stray_job_i      (stray_job),
+    .refusals_i       (refusals),
+    .entered_i        (entered),
+    .in_flight_i      (in_flight)
   );
 
   gs_host_port #(.Jobs(Jobs)) u_host (
     .clk_i,
     .rst_ni,
-    .place_i     (place),
+    .slot_i      (slot),
     .clear_i     (clear),
     .hold_o      (hold),
     .open_i      (open),
@@ -296,7 +296,7 @@ module gs_board_fabric
       .clk_i,
       .rst_ni,
       .board_i,
-      .place_i       (place[j]),
+      .slot_i        (slot[j]),
       .clear_i       (clear[j]),
       .status_i,
       .begun_i,
@@ -311,8 +311,8 @@ module gs_board_fabric
       .host_wave_o   (host_wave[j]),
       .packet_valid_i(idle_valid[j]),
       .packet_i      (packet),
-      .room_o        (idle_room[j]),
-      .refused_o     (idle_refused[j]),
+      .tree_ready_o  (idle_tree_ready[j]),
+      .dropped_o     (idle_dropped[j]),
       .out_valid_o   (out_valid[j]),
       .out_ready_i   (out_ready[j]),
       .out_o         (out[j])

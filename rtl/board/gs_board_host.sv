@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The host at the rim of a board that is alone: at each exit of the mesh a stream each way, and the counts of messages
-/// for idle detection.
+/// The host at the rim of a single board: at each exit of the mesh one stream in each direction, and the counts of
+/// messages for idle detection.
 ///
-/// The host takes whatever comes. A message is a packet whose head is no header: loader accesses, their replies and
-/// reports of faults do not count.
+/// The host accepts every flit. A message is a packet whose head flit is not of kind header: loader accesses, their
+/// replies and reports of faults do not count.
 module gs_board_host
   import gs_noc_pkg::Vnets;
   import gossamer_pkg::*;
@@ -14,18 +14,18 @@ module gs_board_host
 ) (
   input  logic                         clk_i,
   input  logic                         rst_ni,
-  // Links of the mesh, one an exit
+  // Links of the mesh, one per exit
   input  logic  [Exits-1:0][Vnets-1:0] mesh_in_valid_i,
   input  flit_t [Exits-1:0]            mesh_in_i,
   output logic  [Exits-1:0][Vnets-1:0] mesh_in_credit_o,
   output logic  [Exits-1:0][Vnets-1:0] mesh_out_valid_o,
   output flit_t [Exits-1:0]            mesh_out_o,
   input  logic  [Exits-1:0][Vnets-1:0] mesh_out_credit_i,
-  // Into the mesh: a flit is valid only where it is taken
+  // Into the mesh: a flit is valid only if it is accepted
   input  logic  [Exits-1:0][Vnets-1:0] host_in_valid_i,
   output logic  [Exits-1:0][Vnets-1:0] host_in_ready_o,
   input  flit_t [Exits-1:0]            host_in_i,
-  // Out of the mesh: always taken
+  // Out of the mesh: always accepted
   output logic  [Exits-1:0][Vnets-1:0] host_out_valid_o,
   output flit_t [Exits-1:0]            host_out_o,
   // Messages that the host has sent and received
@@ -70,7 +70,7 @@ module gs_board_host
     end
   end
 
-  // As late as the tiles' states, which pass a register at the tile's rim.
+  // Delayed like the tiles' states, which pass a register at the tile's boundary.
   always_ff @(posedge clk_i) begin
     sent_o     <= rst_ni ? sent_q : '0;
     received_o <= rst_ni ? received_q : '0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Idle detection of a board that is alone: its endpoints are the tiles and the host.
+/// Idle detection of a single board: its endpoints are the tiles and the host.
 ///
-/// The states of all tiles and the host's counts are of one cycle, and take the same way through registers.
+/// The states of all tiles and the host's counts are of the same cycle, and pass the same number of registers.
 module gs_board_idle
   import gs_idle_pkg::*;
 #(
@@ -15,9 +15,9 @@ module gs_board_idle
   // Of each tile: its state; it has a started thread
   input  idle_status_t [Tiles-1:0] status_i,
   input  logic         [Tiles-1:0] started_i,
-  /// the host starts threads of these tiles: no release before each has had one
+  /// the host starts threads of these tiles: no release before each of them has had a started thread
   input  logic         [Tiles-1:0] expected_i,
-  // Messages that entered at the rim, and that left there, as late as the tiles' states
+  // Messages that entered at the rim, and that left there, delayed like the tiles' states
   input  logic         [31:0]      host_sent_i,
   input  logic         [31:0]      host_received_i,
   // A message of the host waits, or is entering; it may enter, with this epoch
@@ -64,6 +64,6 @@ module gs_board_idle
   logic unused;
   assign unused = ^{command, begun};
 
-  `GS_ASSERT_NOW(a_release_comes_only_when_all_have_begun,
+  `GS_ASSERT_NOW(release_only_after_all_tiles_have_begun,
                  !command_o.release_all || expected_i == '0 || begun == expected_i)
 endmodule

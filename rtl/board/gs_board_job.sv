@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place for a job on a board: its idle detection, with the packets for it.
+/// A slot for a job on a board: its idle detection, with the packets for it.
 ///
-/// Endpoints are all tiles, all multicast routers and the host's port. The state of each comes one register late, and
-/// what it is told meets one register there. One endpoint more stands for messages of the job that tiles of other jobs
-/// have refused: nobody else counts that they came, and the job would wait for them for ever.
+/// Endpoints are all tiles, all multicast routers and the host's port. The state of each arrives one register late, and
+/// commands to it pass one register there. One more endpoint counts messages of the job that tiles of other jobs have
+/// dropped: no other endpoint counts their receipt, and the job would wait for them forever.
 module gs_board_job
   import gs_board_pkg::*;
   import gs_idle_pkg::*;
@@ -17,15 +17,15 @@ module gs_board_job
   input  logic                        clk_i,
   input  logic                        rst_ni,
   input  logic          [11:0]        board_i,
-  input  place_t                      place_i,
-  /// one cycle: the place has got a job, and begins anew
+  input  job_slot_t                      slot_i,
+  /// one cycle: the slot is assigned a job, and restarts
   input  logic                        clear_i,
   // Endpoints
   input  idle_status_t  [Tiles-1:0]   status_i,
   input  logic          [Tiles-1:0]   begun_i,
   output idle_command_t [Tiles-1:0]   command_o,
   input  idle_status_t  [Routers-1:0] routers_i,
-  /// colour of the copies that routers make
+  /// colour of the copies that the multicast routers make
   output logic                        wave_o,
   input  idle_entry_t   [Links-1:0]   entry_i,
   // The host's port
@@ -34,11 +34,11 @@ module gs_board_job
   output logic                        open_o,
   output logic          [1:0]         host_epoch_o,
   output logic                        host_wave_o,
-  // A packet of idle detection for this job
+  // An idle-detection packet for this job
   input  logic                        packet_valid_i,
   input  control_packet_t             packet_i,
-  output logic                        room_o,
-  output logic                        refused_o,
+  output logic                        tree_ready_o,
+  output logic                        dropped_o,
   output logic                        out_valid_o,
   input  logic                        out_ready_i,
   output flit_t                       out_o
@@ -52,7 +52,7 @@ module gs_board_job
   logic held_q, wave_q, in_valid, in_ready, job_rst_n;
   flit_t in;
 
-  assign member    = place_i.valid ? {{(Routers + 2) {1'b1}}, place_i.tiles} : '0;
+  assign member    = slot_i.valid ? {{(Routers + 2) {1'b1}}, slot_i.tiles} : '0;
   assign status    = {strays, host_q, routers_q, status_i};
   assign job_rst_n = rst_ni && !clear_i;
   assign command_o = command[Tiles-1:0];
@@ -68,19 +68,19 @@ module gs_board_job
       routers_q <= routers_i;
       host_q    <= host_i;
       wave_q    <= command[Tiles].wave;
-      // No report before each of its tiles in which the host starts threads has had them.
-      held_q    <= !place_i.valid || (place_i.tiles & ~begun_i) != '0;
+      // No report before each tile of the job in which the host starts threads has had a started thread.
+      held_q    <= !slot_i.valid || (slot_i.tiles & ~begun_i) != '0;
     end
   end
 
-  // Refused messages are counted a cycle behind the refusal.
+  // Dropped messages are counted one cycle after the drop.
   logic [2*Tiles-1:0] stray_d, stray_q;
   logic [31:0] strays_q;
   always_comb begin
     for (int unsigned t = 0; t < Tiles; t++) begin
       for (int unsigned k = 0; k < 2; k++) begin
         stray_d[2*t+k] = status_i[t].refusals[k].valid && status_i[t].refusals[k].why == RefusalJob
-            && status_i[t].refusals[k].job == place_i.job && place_i.valid;
+            && status_i[t].refusals[k].job == slot_i.job && slot_i.valid;
       end
     end
   end
@@ -102,8 +102,8 @@ module gs_board_job
     .two_i      (packet_i.flits == 2'd2),
     .head_i     (packet_i.head),
     .words_i    (packet_i.words),
-    .room_o,
-    .refused_o,
+    .tree_ready_o,
+    .dropped_o,
     .out_valid_o(in_valid),
     .out_ready_i(in_ready),
     .out_o      (in)
@@ -118,7 +118,7 @@ module gs_board_job
     .clk_i,
     .rst_ni     (job_rst_n),
     .board_i,
-    .job_i      (place_i.job),
+    .job_i      (slot_i.job),
     .member_i   (member),
     .status_i   (status),
     .command_o  (command),
@@ -136,5 +136,5 @@ module gs_board_job
   );
 
   logic unused;
-  assign unused = ^{place_i.host, packet_i.kind, packet_i.job, command[Endpoints-1:Tiles]};
+  assign unused = ^{slot_i.host, packet_i.kind, packet_i.job, command[Endpoints-1:Tiles]};
 endmodule

@@ -6,8 +6,8 @@
 ///     links  <=> multicast routers <=>
 ///
 /// Ports of the switch: exits of the mesh from 0, then links, then local ports. The last `Keyed` of these have
-/// multicast routers too: a host sends keys. Records of all routers come over one port of the memory, which a router
-/// never blocks: it has room for what it asked for.
+/// multicast routers as well: a host sends keys. Records of all routers are read through one port of the memory, whose
+/// answers a router never blocks: it has space for all records that it has requested.
 module gs_board_network
   import gs_idle_pkg::*;
   import gs_multicast_pkg::*;
@@ -16,13 +16,13 @@ module gs_board_network
 #(
   /// links, 1 to 8
   parameter  int unsigned Links    = 4,
-  /// local ports, 1 or more, and what they serve: numbers are those of the switch
+  /// local ports, 1 or more, and the endpoints that they serve: numbers are those of the switch
   parameter  int unsigned Locals   = 2,
   parameter  int unsigned Keyed    = 0,
   parameter  range_t      Control  = '{first: 8'(RouterMeshPorts + Links), count: 8'd1},
   parameter  range_t      Streams  = '0,
   parameter  range_t      Matches  = '0,
-  /// jobs that idle detection looks at
+  /// jobs that idle detection observes
   parameter  int unsigned Jobs     = 1,
   /// log2 of the routing table's entries
   parameter  int unsigned TableW   = SwitchTableBits,
@@ -40,18 +40,18 @@ module gs_board_network
   input  logic                      clk_i,
   input  logic                      rst_ni,
   input  logic      [11:0]          board_i,
-  /// jobs that idle detection looks at, and the board's colour of each job's messages
+  /// jobs that idle detection observes, and the board's colour of each job's messages
   input  logic      [Jobs-1:0][4:0] job_i,
   input  logic      [31:0]          wave_i,
-  /// one cycle: this job begins anew
+  /// one cycle: this job restarts
   input  logic      [Jobs-1:0]      clear_i,
   /// 1 and the number of the host at a local port, or 0
   input  logic      [12:0]          host_i,
-  /// flits for which an ingress keeps an egress (SMI's R)
+  /// flits for which an ingress keeps an egress (R of the SMI paper)
   input  logic      [7:0]           burst_i,
   /// records in memory have changed
   input  logic                      flush_i,
-  // Routing table; ready when it has been cleared after reset
+  // Routing table; ready after it has been cleared following reset
   output logic                      ready_o,
   input  logic                      table_we_i,
   input  logic      [TableW-1:0]    table_index_i,
@@ -96,13 +96,13 @@ module gs_board_network
   // Idle detection, by job: the routers' state, and messages that enter over the links
   output idle_status_t [Jobs-1:0][Routers-1:0] idle_o,
   output idle_entry_t  [Jobs-1:0][Links-1:0] entry_o,
-  // Packets for nobody, by port; records that mean nothing, by router
+  // Unroutable packets, by port; invalid records, by router
   output logic      [Ports-1:0]     unroutable_o,
   output logic      [31:0]          unroutable_dest_o[Ports],
   output logic      [Routers-1:0]   bad_o,
-  /// a packet has entered the switch by this port, neither of the control network nor an answer
+  /// a packet has entered the switch by this port; control packets and answers are not counted
   output logic      [Ports-1:0]     entered_o,
-  /// packets are in the switch, in multicast routers, in links or not yet acknowledged over them
+  /// packets are in the switch; in multicast routers; in links or unacknowledged
   output logic      [2:0]           in_flight_o,
   /// no packet is in the switch
   output logic                      empty_o
@@ -117,7 +117,7 @@ module gs_board_network
   };
 
   if (Keyed > Locals) begin : gen_illegal_keyed
-    $fatal(1, "gs_board_network: Keyed is %0d; there are %0d local ports", Keyed, Locals);
+    $fatal(1, "gs_board_network: Keyed is %0d; it must be at most the number of local ports (%0d)", Keyed, Locals);
   end
   if (Links < 1 || Links > 8) begin : gen_illegal_links
     $fatal(1, "gs_board_network: Links is %0d; it must be 1 to 8", Links);
@@ -195,7 +195,7 @@ module gs_board_network
       .tx_flit_o  (tx)
     );
 
-    // Messages for this board, by their head flits: before any endpoint has them.
+    // Messages for this board, by their head flits, before any endpoint has received them.
     address_thread_t dest;
     channels_t inside_q;
     logic first, here, entered_q;
@@ -249,7 +249,7 @@ module gs_board_network
     logic [TagW-1:0]      tag;
   } read_t;
   read_t read[Routers];
-  read_t asked;
+  read_t read_req;
   logic [Routers-1:0] read_valid, read_ready, answer_ready;
   logic [RouterW-1:0] unused_router;
 
@@ -325,11 +325,11 @@ module gs_board_network
     .in_data_i  (read),
     .out_valid_o(req_valid_o),
     .out_ready_i(req_ready_i),
-    .out_data_o (asked),
+    .out_data_o (read_req),
     .out_idx_o  (unused_router)
   );
-  assign req_beat_o = asked.beat;
-  assign req_tag_o = asked.tag;
+  assign req_beat_o = read_req.beat;
+  assign req_tag_o = read_req.tag;
   always_comb begin
     rsp_ready_o = 1'b0;
     for (int unsigned r = 0; r < Routers; r++) begin
@@ -363,7 +363,7 @@ module gs_board_network
     .empty_o
   );
 
-  // -------------------------------------------------------- what is under way
+  // ------------------------------------------------------ packets in flight
   always_ff @(posedge clk_i) begin
     for (int unsigned p = 0; p < Ports; p++) begin
       entered_o[p] <= rst_ni && in_valid[p] != '0 && in[p].last && in[p].vnet != VnetControl

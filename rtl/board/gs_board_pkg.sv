@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the parts of a board's control unit tell each other (docs/hardware/board.md).
+/// Types shared by the submodules of a board's control unit (docs/hardware/board.md).
 package gs_board_pkg;
   import gossamer_pkg::*;
 
-  /// Counters of a link and of the board are asked for by a unit; this one is the board itself.
+  /// A unit number selects the counters of a link or of the board; this number selects the board.
   localparam logic [4:0] BoardUnit = 5'd31;
 
-  /// Place of a job on a board
+  /// A job's slot on a board
   typedef struct packed {
     logic             valid;
     logic [4:0]       job;
     logic [Tiles-1:0] tiles;
     /// address to which the tiles report
     logic [31:0]      host;
-  } place_t;
+  } job_slot_t;
 
   /// A packet of the control network
   typedef struct packed {
@@ -26,7 +26,7 @@ package gs_board_pkg;
     logic [127:0] words;
   } control_packet_t;
 
-  /// What the control unit answers
+  /// Contents of an answer of the control unit
   typedef struct packed {
     logic [3:0]  asked;
     logic [4:0]  unit;
@@ -37,7 +37,7 @@ package gs_board_pkg;
 
   /// The board's own counters
   typedef struct packed {
-    logic [31:0] nobody;
+    logic [31:0] unroutable;
     logic [31:0] records;
     logic [31:0] refused;
     logic [31:0] relayed;
@@ -48,18 +48,18 @@ package gs_board_pkg;
     logic [2:0]  in_flight;
   } counts_t;
 
-  /// A message that a tile has refused, as it is told
+  /// A message that a tile has dropped, as reported
   typedef struct packed {
     logic [3:0] why;
     logic [4:0] job;
     logic [3:0] tile_y;
     logic [3:0] tile_x;
-  } told_refusal_t;
+  } reported_refusal_t;
 
-  /// Number of no job: that of tiles without a place
+  /// Number of no job: that of tiles without a job
   localparam logic [4:0] NoJob = 5'd31;
 
-  /// Boards by number: a list as control_relay and idle_tree have it
+  /// A board by number: an element of the lists in control_relay and idle_tree
   typedef struct packed {
     logic        valid;
     logic [11:0] board;

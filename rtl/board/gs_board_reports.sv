@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What a board tells its host: answers in the order of the questions, and events, as packets of a flit.
+/// Reports of a board to its host: answers in the order of the requests, and events, as packets of one flit.
 ///
-/// An event is remembered until it has been sent, one for each source and kind; what happens again meanwhile is one
-/// with it (counters tell how often). Before the board knows a host, events wait. Packets are of kind header: no
-/// messages.
+/// An event is pending until it is sent, one for each source and kind; repetitions meanwhile are merged with it
+/// (counters count them). Before the board knows a host, events stay pending. Packets are of kind header, so they are
+/// not messages.
 module gs_board_reports
   import gs_board_pkg::*;
   import gossamer_pkg::*;
@@ -14,18 +14,18 @@ module gs_board_reports
   parameter int unsigned Links   = 2,
   parameter int unsigned Ports   = 6,
   parameter int unsigned Routers = 5,
-  /// answers that wait, a power of two
+  /// answers that can be queued, a power of two
   parameter int unsigned Depth   = 16
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
   input  logic [11:0]           board_i,
   input  logic [31:0]           reports_i,
-  // Answers; room for one that comes in any later cycle of the same packet
+  // Answers; ready guarantees space for one answer in any later cycle of the same packet
   input  logic                  answer_valid_i,
-  output logic                  answer_room_o,
+  output logic                  answer_ready_o,
   input  reply_t                answer_i,
-  // Events, a cycle each
+  // Events, one cycle each
   input  gs_link_pkg::events_t  links_i[Links],
   input  logic [Links-1:0]      up_i,
   input  logic [Ports-1:0]      unroutable_i,
@@ -36,51 +36,51 @@ module gs_board_reports
   input  logic [31:0]           refused_word_i,
   input  logic                  stray_i,
   input  logic [4:0]            stray_job_i,
-  // Of messages that tiles have refused: there is one to tell, which, and how many there were; it is told
+  // Messages that tiles have dropped: one is to be reported, which one, and how many there were; it is reported
   input  logic                  tile_i,
-  input  told_refusal_t         tile_refusal_i,
+  input  reported_refusal_t         tile_refusal_i,
   input  logic [31:0]           tile_count_i,
-  output logic                  tile_told_o,
+  output logic                  tile_reported_o,
   // To the reply network
   output logic                  out_valid_o,
   input  logic                  out_ready_i,
   output flit_t                 out_o
 );
   // ---------------------------------------------------------------- events
-  // Sources by number: up, down, restarted, mismatch of each link; nobody of each port; records of each router;
-  // refused; stray messages; messages that tiles refused, which wait outside.
-  localparam int unsigned Nobody = 4 * Links;
-  localparam int unsigned Record = Nobody + Ports;
+  // Sources by number: up, down, restarted, mismatch of each link; unroutable packets of each port; records of each
+  // router; rejected control packets; stray messages; messages that tiles dropped, which are pending outside.
+  localparam int unsigned Unroutable = 4 * Links;
+  localparam int unsigned Record = Unroutable + Ports;
   localparam int unsigned Control = Record + Routers;
   localparam int unsigned Stray = Control + 1;
   localparam int unsigned Tile = Stray + 1;
   localparam int unsigned Sources = Tile + 1;
   localparam int unsigned SourceW = $clog2(Sources);
 
-  logic [Sources-1:0] comes, waits_q, waits, sends, granted;
+  logic [Sources-1:0] raised, pending_q, pending, sends, granted;
   logic [SourceW-1:0] at;
   logic [31:0] dest_q[Ports];
   logic [35:0] refused_q;
   logic [4:0] stray_q;
   always_comb begin
-    comes = '0;
+    raised = '0;
     for (int unsigned l = 0; l < Links; l++) begin
-      comes[4*l+:4] = {links_i[l].mismatch, links_i[l].restarted, links_i[l].silent, links_i[l].up};
+      raised[4*l+:4] = {links_i[l].mismatch, links_i[l].restarted, links_i[l].silent, links_i[l].up};
     end
-    comes[Nobody+:Ports]   = unroutable_i;
-    comes[Record+:Routers] = bad_i;
-    comes[Control]         = refused_i;
-    comes[Stray]           = stray_i;
+    raised[Unroutable+:Ports] = unroutable_i;
+    raised[Record+:Routers]   = bad_i;
+    raised[Control]           = refused_i;
+    raised[Stray]             = stray_i;
   end
 
   logic event_valid, event_ready, event_load;
-  assign waits = {tile_i, waits_q[Tile-1:0]};
-  assign event_load = (waits != '0) && reports_i != '0 && (!event_valid || event_ready);
-  assign tile_told_o = sends[Tile];
+  assign pending = {tile_i, pending_q[Tile-1:0]};
+  assign event_load = (pending != '0) && reports_i != '0 && (!event_valid || event_ready);
+  assign tile_reported_o = sends[Tile];
   gs_arbiter #(.N(Sources)) u_next (
     .clk_i,
     .rst_ni,
-    .req_i    (waits),
+    .req_i    (pending),
     .gnt_o    (granted),
     .idx_o    (at),
     .advance_i(event_load)
@@ -89,7 +89,7 @@ module gs_board_reports
 
   control_event_t event_d, event_q;
   always_comb begin
-    event_d = '{what: BoardEventNobody, board: board_i, op_code: ControlOpEvent, default: '0};
+    event_d = '{what: BoardEventUnroutable, board: board_i, op_code: ControlOpEvent, default: '0};
     for (int unsigned l = 0; l < Links; l++) begin
       for (int unsigned k = 0; k < 4; k++) begin
         if (granted[4*l+k]) begin
@@ -100,8 +100,8 @@ module gs_board_reports
       end
     end
     for (int unsigned p = 0; p < Ports; p++) begin
-      if (granted[Nobody+p]) begin
-        event_d.what  = BoardEventNobody;
+      if (granted[Unroutable+p]) begin
+        event_d.what  = BoardEventUnroutable;
         event_d.unit  = 5'(p);
         event_d.value = 64'(dest_q[p]);
       end
@@ -128,22 +128,24 @@ module gs_board_reports
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      waits_q     <= '0;
+      pending_q   <= '0;
       event_valid <= 1'b0;
     end else begin
-      waits_q <= (waits_q & ~sends) | comes;
+      pending_q <= (pending_q & ~sends) | raised;
       if (event_load) event_valid <= 1'b1;
       else if (event_ready) event_valid <= 1'b0;
     end
     if (event_load) event_q <= event_d;
-    // The first of those that are told as one.
-    for (int unsigned p = 0; p < Ports; p++) if (!waits_q[Nobody+p] || sends[Nobody+p]) dest_q[p] <= unroutable_dest_i[p];
-    if (!waits_q[Control] || sends[Control]) refused_q <= {refusal_i, refused_word_i};
-    if (!waits_q[Stray] || sends[Stray]) stray_q <= stray_job_i;
+    // Of merged events the first one's value is reported.
+    for (int unsigned p = 0; p < Ports; p++) begin
+      if (!pending_q[Unroutable+p] || sends[Unroutable+p]) dest_q[p] <= unroutable_dest_i[p];
+    end
+    if (!pending_q[Control] || sends[Control]) refused_q <= {refusal_i, refused_word_i};
+    if (!pending_q[Stray] || sends[Stray]) stray_q <= stray_job_i;
   end
 
   // --------------------------------------------------------------- answers
-  logic answered, waiting, answer_ready;
+  logic answered, reply_valid, answer_ready;
   reply_t reply;
   logic [$clog2(Depth+1)-1:0] count;
   gs_fifo #(
@@ -155,12 +157,12 @@ module gs_board_reports
     .in_valid_i (answer_valid_i),
     .in_ready_o (answered),
     .in_data_i  (answer_i),
-    .out_valid_o(waiting),
+    .out_valid_o(reply_valid),
     .out_ready_i(answer_ready),
     .out_data_o (reply),
     .count_o    (count)
   );
-  assign answer_room_o = answered;
+  assign answer_ready_o = answered;
 
   control_answer_t answer;
   assign answer = '{
@@ -178,10 +180,10 @@ module gs_board_reports
   gs_rr_arbiter #(
     .N     (2),
     .data_t(logic [127:0])
-  ) u_turns (
+  ) u_arbiter (
     .clk_i,
     .rst_ni,
-    .in_valid_i ({event_valid, waiting}),
+    .in_valid_i ({event_valid, reply_valid}),
     .in_ready_o ({event_ready, answer_ready}),
     .in_data_i  (payloads),
     .out_valid_o,
@@ -192,7 +194,7 @@ module gs_board_reports
   assign out_o = '{kind: FlitKindHeader, last: 1'b1, vnet: VnetReply, dest: reports_i, payload: payload, default: '0};
 
   logic unused;
-  assign unused = ^{at, count, waits_q[Tile]};
+  assign unused = ^{at, count, pending_q[Tile]};
 
-  `GS_ASSERT_NOW(an_answer_finds_room, !answer_valid_i || answered)
+  `GS_ASSERT_NOW(answers_find_space, !answer_valid_i || answered)
 endmodule

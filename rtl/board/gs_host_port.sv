@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Port of a host at the board's switch: streams there, channels with credits here, and the host's part in idle
+/// Port of a host at the board's switch: converts streams of the host to channels with credits, and takes part in idle
 /// detection.
 ///
 ///     host =>[ credits ]=>[ buffers ]=> gate =>[ register ]=> switch
 ///     host <=[ register ]<=[ buffers ]<= switch
 ///
-/// A message, a packet whose head is no header, waits at the gate until idle detection of its job is open, and goes on
-/// with the epoch and the colour of that moment; it is counted before the hold falls. What goes to the host is counted
-/// when it has left. Each virtual network has a gate and buffers of its own: none waits for another. A message of a job
-/// that has no place on this board cannot be counted, and is dropped; so is the end of a packet that is too long.
+/// A message (a packet whose head flit is not of kind header) waits at the gate until idle detection of its job is
+/// open, and passes with the epoch and the colour of that moment; it is counted before the hold falls. Messages to the
+/// host are counted when they have left. Each virtual network has a gate and buffers of its own: none waits for
+/// another. A message of a job without a slot on this board cannot be counted, and is dropped; so is the end of a
+/// packet that is too long.
 module gs_host_port
-  import gs_board_pkg::place_t;
+  import gs_board_pkg::job_slot_t;
   import gs_idle_pkg::*;
   import gs_noc_pkg::Vnets;
   import gs_switch_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// places for jobs, 1 to 16
+  /// job slots, 1 to 16
   parameter int unsigned Jobs   = 1,
-  /// credits of a channel, both ways; a power of two
+  /// credits of a channel, in both directions; a power of two
   parameter int unsigned Window = 8
 ) (
   input  logic                        clk_i,
   input  logic                        rst_ni,
-  // Idle detection, by place
-  input  place_t       [Jobs-1:0]     place_i,
-  /// one cycle: the place has got a job, whose counts begin anew
+  // Idle detection, by job slot
+  input  job_slot_t       [Jobs-1:0]     slot_i,
+  /// one cycle: the slot is assigned a job, whose counts restart
   input  logic         [Jobs-1:0]     clear_i,
   output logic         [Jobs-1:0]     hold_o,
   input  logic         [Jobs-1:0]     open_i,
   input  logic         [Jobs-1:0][1:0] epoch_i,
   input  logic         [Jobs-1:0]     wave_i,
   output idle_status_t [Jobs-1:0]     status_o,
-  // Host: in, valid only where it is ready; out, one cycle after it was ready at the latest
+  // Host: in, valid only if it is ready; out, at most one cycle after it was ready
   input  logic         [Vnets-1:0]    host_in_valid_i,
   output logic         [Vnets-1:0]    host_in_ready_o,
   input  flit_t                       host_in_i,
@@ -48,44 +49,44 @@ module gs_host_port
   input  channels_t                   in_valid_i,
   input  flit_t                       in_i,
   output channels_t                   in_credit_o,
-  // Messages of all jobs; one of this job has no place
+  // Messages of all jobs; a message of this job, which has no slot, was seen
   output logic         [31:0]         sent_o,
   output logic         [31:0]         received_o,
   output logic                        stray_o,
   output logic         [4:0]          stray_job_o
 );
-  localparam int unsigned PlaceW = (Jobs > 1) ? $clog2(Jobs) : 1;
+  localparam int unsigned SlotW = (Jobs > 1) ? $clog2(Jobs) : 1;
   localparam int unsigned LengthW = $clog2(FabricMaxFlits + 1);
 
-  /// What the gate must know of a packet
+  /// Properties of a packet that the gate needs
   typedef struct packed {
     logic              message;
     logic              known;
-    logic [PlaceW-1:0] place;
+    logic [SlotW-1:0] slot;
     logic [4:0]        job;
   } info_t;
 
   function automatic logic is_message(flit_kind_e kind, vnet_e vnet);
     return kind != FlitKindHeader && vnet != VnetControl;
   endfunction
-  function automatic info_t info_of(logic message, logic [4:0] job, place_t [Jobs-1:0] places);
+  function automatic info_t info_of(logic message, logic [4:0] job, job_slot_t [Jobs-1:0] slots);
     automatic info_t info;
     info = '{message: message, job: job, default: '0};
     for (int unsigned j = 0; j < Jobs; j++) begin
-      if (places[j].valid && places[j].job == job) begin
+      if (slots[j].valid && slots[j].job == job) begin
         info.known = 1'b1;
-        info.place |= PlaceW'(j);
+        info.slot |= SlotW'(j);
       end
     end
     return info;
   endfunction
 
   // ------------------------------------------------------------- from host
-  logic [Vnets-1:0] take_valid, buffer_valid, buffer_credit, offered, gate, push, pass_valid, pass_ready, passes;
-  flit_t take, buffered, at_gate, pass;
+  logic [Vnets-1:0] accept_valid, buffer_valid, buffer_credit, offered, gate, push, pass_valid, pass_ready, passes;
+  flit_t accepted, buffered, at_gate, pass;
   logic [Vnets-1:0] inside_q, over_q, cut, lasts;
   logic [Jobs-1:0] hold_d, hold_q, open_q;
-  // On the way to the host, and past the gate to the switch
+  // To the host, and past the gate to the switch
   logic [Vnets-1:0] to_host_valid, from_switch, to_switch_credit, passed_valid, passed_credit;
   flit_t to_host;
   logic [Vnets-1:0][LengthW-1:0] length_q;
@@ -93,16 +94,16 @@ module gs_host_port
   info_t info_in, passing;
   logic [Vnets-1:0] info_valid;
 
-  // A packet that is too long ends at the longest; what is behind it is dropped.
+  // A packet that is too long is truncated to the longest length; its end is dropped.
   always_comb begin
-    take_valid = host_in_valid_i & ~over_q;
-    take       = host_in_i;
-    cut        = '0;
+    accept_valid = host_in_valid_i & ~over_q;
+    accepted     = host_in_i;
+    cut          = '0;
     for (int unsigned v = 0; v < Vnets; v++) begin
-      cut[v] = take_valid[v] && length_q[v] == LengthW'(FabricMaxFlits - 1) && !host_in_i.last;
-      if (host_in_valid_i[v]) take.vnet = vnet_e'(v);
+      cut[v] = accept_valid[v] && length_q[v] == LengthW'(FabricMaxFlits - 1) && !host_in_i.last;
+      if (host_in_valid_i[v]) accepted.vnet = vnet_e'(v);
     end
-    if (cut != '0) take.last = 1'b1;
+    if (cut != '0) accepted.last = 1'b1;
   end
   for (genvar v = 0; v < Vnets; v++) begin : gen_length
     always_ff @(posedge clk_i) begin
@@ -110,7 +111,7 @@ module gs_host_port
         length_q[v] <= '0;
         over_q[v]   <= 1'b0;
       end else if (host_in_valid_i[v]) begin
-        length_q[v] <= take.last ? '0 : length_q[v] + LengthW'(1);
+        length_q[v] <= accepted.last ? '0 : length_q[v] + LengthW'(1);
         over_q[v]   <= (over_q[v] || cut[v]) && !host_in_i.last;
         if (over_q[v]) length_q[v] <= '0;
       end
@@ -120,9 +121,9 @@ module gs_host_port
   gs_mesh_local #(.Depth(Window)) u_host (
     .clk_i,
     .rst_ni,
-    .tile_valid_i(take_valid),
+    .tile_valid_i(accept_valid),
     .tile_ready_o(host_in_ready_o),
-    .tile_i      (take),
+    .tile_i      (accepted),
     .tile_valid_o(to_host_valid),
     .tile_ready_i(host_out_ready_i),
     .tile_o      (to_host),
@@ -151,8 +152,8 @@ module gs_host_port
     .in_credit_o (buffer_credit)
   );
 
-  // What is known of each packet in the buffers, in order.
-  assign info_in = info_of(is_message(buffered.kind, buffered.vnet), buffered.job, place_i);
+  // Properties of each packet in the buffers, in order.
+  assign info_in = info_of(is_message(buffered.kind, buffered.vnet), buffered.job, slot_i);
   for (genvar v = 0; v < Vnets; v++) begin : gen_gate
     logic unused_ready;
     logic [$clog2(Window+1)-1:0] unused_count;
@@ -177,24 +178,24 @@ module gs_host_port
       else if (buffer_valid[v]) inside_q[v] <= !buffered.last;
     end
     assign gate[v] = info_valid[v] && pass_ready[v]
-        && (!info[v].message || !info[v].known || (hold_q[info[v].place] && open_q[info[v].place]));
+        && (!info[v].message || !info[v].known || (hold_q[info[v].slot] && open_q[info[v].slot]));
     assign passes[v] = offered[v] && (!info[v].message || info[v].known);
-    `GS_ASSERT_NOW(what_is_known_of_packets_finds_room, !push[v] || unused_ready)
+    `GS_ASSERT_NOW(packet_properties_find_space, !push[v] || unused_ready)
   end
 
-  // The hold stands while a message of the place is at a gate. What was open while it stood remains open.
+  // The hold is active while a message of the slot is at a gate. Once open during a hold, the gate stays open.
   always_comb begin
     hold_d  = '0;
     passing = '0;
     for (int unsigned v = 0; v < Vnets; v++) begin
-      if (info_valid[v] && info[v].message && info[v].known) hold_d[info[v].place] = 1'b1;
+      if (info_valid[v] && info[v].message && info[v].known) hold_d[info[v].slot] = 1'b1;
       if (offered[v]) passing |= info[v];
     end
     pass_valid = passes;
     pass       = at_gate;
     if (passing.message) begin
-      pass.epoch = epoch_i[passing.place];
-      pass.wave  = wave_i[passing.place];
+      pass.epoch = epoch_i[passing.slot];
+      pass.wave  = wave_i[passing.slot];
     end
   end
   always_ff @(posedge clk_i) begin
@@ -212,7 +213,7 @@ module gs_host_port
   logic [Vnets-1:0] first_q;
   info_t head, arriving;
   info_t [Vnets-1:0] head_q;
-  assign head = info_of(is_message(to_host.kind, to_host.vnet), to_host.job, place_i);
+  assign head = info_of(is_message(to_host.kind, to_host.vnet), to_host.job, slot_i);
   always_comb begin
     arriving = '0;
     for (int unsigned v = 0; v < Vnets; v++) if (to_host_valid[v]) arriving |= first_q[v] ? head : head_q[v];
@@ -253,22 +254,22 @@ module gs_host_port
       sent_o     <= sent_o + 32'(sends);
       received_o <= received_o + 32'(receives);
       for (int unsigned j = 0; j < Jobs; j++) begin
-        sent_q[j]     <= clear_i[j] ? '0 : sent_q[j] + 32'(sends && passing.place == PlaceW'(j));
-        received_q[j] <= clear_i[j] ? '0 : received_q[j] + 32'(receives && arriving.place == PlaceW'(j));
+        sent_q[j]     <= clear_i[j] ? '0 : sent_q[j] + 32'(sends && passing.slot == SlotW'(j));
+        received_q[j] <= clear_i[j] ? '0 : received_q[j] + 32'(receives && arriving.slot == SlotW'(j));
       end
       stray_o <= stray_out || stray_in || cut != '0;
     end
     stray_job_o <= stray_out ? passing.job : stray_in ? arriving.job : host_in_i.job;
   end
-  // The host has no threads: it agrees to anything, and holds while it has something to send.
+  // The host has no threads: it votes for everything, and holds while it has a message to send.
   for (genvar j = 0; j < Jobs; j++) begin : gen_status
     assign status_o[j] = '{idle: 1'b1, vote: 1'b1, sent: sent_q[j], received: received_q[j], default: '0};
   end
 
   for (genvar j = 0; j < Jobs; j++) begin : gen_assert
-    `GS_ASSERT_NOW(a_message_passes_only_while_it_is_open,
-                   !(pass_valid != '0 && passing.message && passing.place == PlaceW'(j)) || open_i[j])
-    `GS_ASSERT(a_message_passes_behind_a_hold, pass_valid != '0 && passing.message && passing.place == PlaceW'(j)
+    `GS_ASSERT_NOW(messages_pass_only_while_idle_detection_is_open,
+                   !(pass_valid != '0 && passing.message && passing.slot == SlotW'(j)) || open_i[j])
+    `GS_ASSERT(messages_pass_only_during_a_hold, pass_valid != '0 && passing.message && passing.slot == SlotW'(j)
                |-> hold_q[j] && $past(hold_q[j]))
   end
 endmodule

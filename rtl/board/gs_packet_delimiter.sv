@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells the last flit of a message on a stream of flits. Packets of different virtual networks may interleave; a
-/// packet that begins with a header is no message.
+/// Marks the last flit of each message in a stream of flits. Packets of different virtual networks may be interleaved;
+/// a packet that begins with a header is not a message.
 module gs_packet_delimiter
   import gs_noc_pkg::Vnets;
   import gossamer_pkg::*;
 (
   input  logic              clk_i,
   input  logic              rst_ni,
-  /// one-hot or none: a flit of this network goes by
+  /// one-hot or zero: a flit of this network passes
   input  logic  [Vnets-1:0] valid_i,
   input  flit_t             flit_i,
-  /// it is the last of a message
+  /// the flit is the last of a message
   output logic              message_o
 );
   logic [Vnets-1:0] first_q, header_q, header;

@@ -7,11 +7,11 @@ module gs_idle
 #(
   /// endpoints of the board, 1 or more: tiles, multicast routers, ports of hosts
   parameter int unsigned Endpoints = 16,
-  /// registers between this block and the endpoints, each way
+  /// registers between this block and the endpoints, in each direction
   parameter int unsigned Wires     = 0,
   /// ports at which messages enter from other boards
   parameter int unsigned Entries   = 1,
-  /// boards below this one at most, 2 to 8
+  /// child boards, at most, 2 to 8
   parameter int unsigned Children  = 8
 ) (
   input  logic                          clk_i,
@@ -29,7 +29,7 @@ module gs_idle
   output logic                          open_o,
   output logic          [1:0]           epoch_o,
   output logic                          wave_o,
-  /// the job's packets of idle detection in the control network
+  /// the job's idle-detection packets in the control network
   input  logic                          in_valid_i,
   output logic                          in_ready_o,
   input  flit_t                         in_i,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which tiles of a run have begun: those that the host starts must each have had a started thread before a release.
+/// Which tiles of a run have begun: each tile whose threads the host starts must have had a started thread before a
+/// release.
 module gs_idle_begun #(
   /// tiles
   parameter int unsigned Tiles = 4
@@ -10,7 +11,7 @@ module gs_idle_begun #(
   // Of each tile: it has a started thread; the host starts threads of it
   input  logic [Tiles-1:0] started_i,
   input  logic [Tiles-1:0] expected_i,
-  // It is expected, and has had one; a cycle later, nothing of it is waited for
+  // It is expected, and has had a started thread; one cycle later: the release need not wait for it
   output logic [Tiles-1:0] begun_o,
   output logic [Tiles-1:0] done_o
 );

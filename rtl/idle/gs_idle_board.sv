@@ -3,21 +3,21 @@
 
 /// Idle detection of a job on one board: cuts through all its endpoints, the colour of its messages, its reports.
 ///
-/// All endpoints are looked at in the same cycle. When the board is seen idle for the first time in a wave, the
-/// colour of what it sends changes; its cut is the first idle one behind that. It is reported, and again whenever a
-/// later idle cut differs. Words that threads gave are scanned before the report. The verdict comes from
-/// gs_idle_verdict.
+/// All endpoints are sampled in the same cycle. When the board is idle for the first time in a wave, the colour of the
+/// messages that it sends changes; its cut is the first idle one after that change. The board reports this cut, and
+/// reports again whenever a later idle cut differs. Words that threads contributed are scanned before the report. The
+/// verdict comes from gs_idle_verdict.
 ///
-///     Watch --first idle--> Blind --the colour is everywhere--> Watch --idle, news--> (Scan) --> report
-///     verdict: release --> (Deliver results) --> Blind --all know of it--> Watch
+///     Watch --first idle--> Blind --all endpoints have the colour--> Watch --idle, changed--> (Scan) --> report
+///     verdict: release --> (Deliver results) --> Blind --all endpoints are released--> Watch
 ///
-/// Messages from outside of the job (a host's) enter while `open_o`: they must not come behind a report.
+/// Messages from outside the job (a host's) may enter while `open_o` is 1: they must not enter after a report.
 module gs_idle_board
   import gs_idle_pkg::*;
 #(
   /// endpoints of the board, 1 or more: tiles, multicast routers, ports of hosts
   parameter int unsigned Endpoints = 16,
-  /// registers between this block and the endpoints, each way
+  /// registers between this block and the endpoints, in each direction
   parameter int unsigned Wires     = 0,
   /// ports at which messages enter from other boards
   parameter int unsigned Entries   = 1
@@ -27,7 +27,7 @@ module gs_idle_board
   /// endpoints of this job; its threads are started. They change only while no thread is in idle
   input  logic          [Endpoints-1:0] member_i,
   input  logic                          enable_i,
-  /// 1: no other board has a part in this job
+  /// 1: no other board takes part in this job
   input  logic                          alone_i,
   input  idle_status_t  [Endpoints-1:0] status_i,
   output idle_command_t [Endpoints-1:0] command_o,
@@ -38,17 +38,17 @@ module gs_idle_board
   output logic                          open_o,
   output logic          [1:0]           epoch_o,
   output logic                          wave_o,
-  /// to the node: this is reported; it is new
+  /// to the node: the present report; it is new
   output logic                          report_valid_o,
   output logic                          report_new_o,
   output idle_total_t                  report_o,
-  /// from the node: a report for the boards above stands; the verdict
+  /// from the node: a report to the parent is outstanding; the verdict
   input  logic                          reported_i,
   input  idle_verdict_t                 verdict_i
 );
   localparam int unsigned Levels = (Endpoints > 1) ? ($clog2(Endpoints) + 1) / 2 : 0;
-  // Cycles of Blind, less one. A command is seen by the endpoints Levels + Wires + 1 cycles after it is made; the
-  // register of an endpoint and the way up follow.
+  // Cycles of Blind, minus one. Endpoints see a command Levels + Wires + 1 cycles after it is made; the register of an
+  // endpoint and the path to the root follow.
   localparam int unsigned Round = 2 * (Levels + Wires);
   localparam int unsigned RoundW = $clog2(Round + 2);
   localparam int unsigned Chunks = IdleWords * 64 / IdleChunk;
@@ -69,7 +69,7 @@ module gs_idle_board
     .cut_o(cut)
   );
 
-  // ---- What enters from other boards ----
+  // ---- Messages that enter from other boards ----
   logic wave_q, flipped_q, late_q, late_next_q, late_epoch_q, late_d, late_next_d, late_epoch_d;
   logic [1:0] epoch_q;
   always_comb begin
@@ -80,7 +80,7 @@ module gs_idle_board
       if (entry_i[i].valid) begin
         if (entry_i[i].epoch != epoch_q) late_epoch_d |= entry_i[i].wave;
         else if (entry_i[i].wave != wave_q) late_d = 1'b1;
-        // It may be of the wave behind the next: the next must not trust it.
+        // It may belong to the wave after the next one: the next wave must not trust it.
         else if (flipped_q) late_next_d = 1'b1;
       end
     end
@@ -89,19 +89,19 @@ module gs_idle_board
   // ---- Cuts and reports ----
   logic [RoundW-1:0] blind_q;
   logic [CountW-1:0] chunk_q;
-  logic reported_q, fresh_q, broken_q, quiet, news, capture, report_new_q, held, scan_chunk, first_idle;
+  logic reported_q, fresh_q, broken_q, board_idle, changed, capture, report_new_q, held, scan_chunk, first_idle;
   logic release_now, down_q, agreed_q;
   idle_total_t report_q;
   logic [IdleWords-1:0][63:0] words_q, words_d;
   logic [CountW-ChunkW-1:0] word;
 
   assign held       = hold_i || !enable_i;
-  assign quiet      = cut.idle && !held;
-  assign news       = !reported_q || cut.count != report_q.count || cut.vote != report_q.vote
+  assign board_idle      = cut.idle && !held;
+  assign changed       = !reported_q || cut.count != report_q.count || cut.vote != report_q.vote
       || cut.started != report_q.started || late_q != report_q.late || (fresh_q && cut.given.given != '0);
-  assign first_idle = state_q == Watch && quiet && !flipped_q && !alone_i;
+  assign first_idle = state_q == Watch && board_idle && !flipped_q && !alone_i;
   assign scan_chunk = state_q == Scan && cut.chunk_valid;
-  // Deliver also passes the release on if there are no words.
+  // Deliver also passes on a release without words.
   assign release_now = state_q == Deliver && (!down_q || chunk_q == '1);
 
   always_comb begin
@@ -111,18 +111,18 @@ module gs_idle_board
       Blind: if (blind_q == '0) state_d = Watch;
       Watch: begin
         if (first_idle) state_d = Blind;
-        else if (quiet && news) begin
+        else if (board_idle && changed) begin
           if (cut.given.given != '0) state_d = Scan;
           else capture = 1'b1;
         end
       end
       Scan: if (scan_chunk && chunk_q == '1) begin
-        capture = quiet && !broken_q;
+        capture = board_idle && !broken_q;
         state_d = capture ? Watch : Blind;
       end
       default: if (release_now) state_d = Blind;
     endcase
-    // A cut from before a message from outside was counted says nothing.
+    // A cut made before a message from outside is counted is not valid.
     if (held && (state_q == Watch || state_q == Blind)) begin
       state_d = Blind;
       capture = 1'b0;
@@ -162,7 +162,7 @@ module gs_idle_board
       if (scan_chunk || (state_q == Deliver && down_q)) chunk_q <= chunk_q + CountW'(1);
       if (state_q == Watch || verdict_i.release_all) chunk_q <= '0;
       if (verdict_i.again) begin
-        // The colour that messages had behind the cut is the new wave's own.
+        // The colour of messages after the cut is the regular colour of the new wave.
         wave_q      <= !wave_q;
         flipped_q   <= 1'b0;
         reported_q  <= 1'b0;
@@ -183,7 +183,7 @@ module gs_idle_board
     if (state_q == Watch) begin
       broken_q <= 1'b0;
       op_q     <= cut.given.op;
-    end else if (!quiet || verdict_i.again) broken_q <= 1'b1;
+    end else if (!board_idle || verdict_i.again) broken_q <= 1'b1;
     words_q <= words_d;
     if (capture) begin
       report_q <= '{
@@ -196,7 +196,7 @@ module gs_idle_board
     end
   end
 
-  // Words on their way up, or down.
+  // Words are shifted up to the report, or down to the endpoints.
   assign word = chunk_q[CountW-1:ChunkW];
   always_comb begin
     words_d = words_q;
@@ -232,8 +232,8 @@ module gs_idle_board
   end
   always_comb for (int unsigned i = 0; i < Endpoints; i++) command_o[i] = member_i[i] ? command_q[Levels] : '0;
 
-  `GS_ASSERT_NOW(a_verdict_follows_a_report, !(verdict_i.release_all || verdict_i.again) || state_q != Deliver)
-  `GS_ASSERT_NOW(one_verdict_at_a_time, !(verdict_i.release_all && verdict_i.again))
-  `GS_ASSERT_NOW(nothing_enters_behind_a_report, !open_o || !reported_q)
-  `GS_ASSERT_NOW(a_report_is_behind_the_colour, !reported_q || flipped_q || alone_i)
+  `GS_ASSERT_NOW(verdict_follows_a_report, !(verdict_i.release_all || verdict_i.again) || state_q != Deliver)
+  `GS_ASSERT_NOW(at_most_one_verdict_at_a_time, !(verdict_i.release_all && verdict_i.again))
+  `GS_ASSERT_NOW(no_message_enters_after_a_report, !open_o || !reported_q)
+  `GS_ASSERT_NOW(report_follows_the_colour_change, !reported_q || flipped_q || alone_i)
 endmodule

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The cut of a board's endpoints: a tree with four branches a level and a register behind each level.
+/// The cut of a board's endpoints: a tree with four branches per level and a register after each level.
 ///
-/// All endpoints have the same way to the root, so what comes out was so in one cycle, Latency cycles ago. An endpoint
-/// that is no member is not seen.
+/// All endpoints have the same latency to the root, so the output is the state of all in one cycle, Latency cycles ago.
+/// Endpoints that are not members are ignored.
 module gs_idle_cut
   import gs_idle_pkg::*;
 #(
   /// endpoints, 1 or more
   parameter  int unsigned Endpoints = 16,
-  /// registers on the way
+  /// registers between the endpoints and the output
   localparam int unsigned Latency   = (Endpoints > 1) ? ($clog2(Endpoints) + 1) / 2 : 0
 ) (
   input  logic                         clk_i,
@@ -25,7 +25,7 @@ module gs_idle_cut
   localparam int unsigned ChunkW = $clog2(64 / IdleChunk);
   localparam int unsigned CountW = $clog2(IdleWords) + ChunkW;
 
-  // A level begins where the one below it ends: leaves first.
+  // Nodes are numbered level by level: leaves first.
   localparam int unsigned Nodes = (4 * Leaves - 1) / 3;
   idle_cut_t [Nodes-1:0] cut;
 
@@ -44,7 +44,7 @@ module gs_idle_cut
     end
   end
 
-  // Where level l begins: behind the Leaves + Leaves/4 + ... nodes below.
+  // First node of level l: after the Leaves + Leaves/4 + ... nodes below.
   function automatic int unsigned base(int unsigned level);
     automatic int unsigned at = 0;
     for (int unsigned l = 0; l < level; l++) at += Leaves >> (2 * l);
@@ -60,11 +60,11 @@ module gs_idle_cut
       logic [1:0] op;
       logic [IdleChunk-1:0] low, high, both;
 
-      logic [3:0] has;
-      for (genvar k = 0; k < 4; k++) begin : gen_has
-        assign has[k] = cut[From+k].chunk_valid;
+      logic [3:0] chunk_valid;
+      for (genvar k = 0; k < 4; k++) begin : gen_chunk_valid
+        assign chunk_valid[k] = cut[From+k].chunk_valid;
       end
-      assign valid = has != '0;
+      assign valid = chunk_valid != '0;
       assign first = chunk_q[ChunkW-1:0] == '0;
       assign op    = op_i[chunk_q[CountW-1:ChunkW]];
       always_ff @(posedge clk_i) begin
@@ -74,17 +74,17 @@ module gs_idle_cut
 
       gs_idle_reduce_op #(.Chunk(IdleChunk)) u_low (
         .clk_i, .valid_i(valid), .first_i(first), .op_i(op),
-        .a_present_i(has[0]), .b_present_i(has[1]),
+        .a_present_i(chunk_valid[0]), .b_present_i(chunk_valid[1]),
         .a_i(cut[From].chunk), .b_i(cut[From+1].chunk), .out_o(low)
       );
       gs_idle_reduce_op #(.Chunk(IdleChunk)) u_high (
         .clk_i, .valid_i(valid), .first_i(first), .op_i(op),
-        .a_present_i(has[2]), .b_present_i(has[3]),
+        .a_present_i(chunk_valid[2]), .b_present_i(chunk_valid[3]),
         .a_i(cut[From+2].chunk), .b_i(cut[From+3].chunk), .out_o(high)
       );
       gs_idle_reduce_op #(.Chunk(IdleChunk)) u_both (
         .clk_i, .valid_i(valid), .first_i(first), .op_i(op),
-        .a_present_i(has[1:0] != '0), .b_present_i(has[3:2] != '0),
+        .a_present_i(chunk_valid[1:0] != '0), .b_present_i(chunk_valid[3:2] != '0),
         .a_i(low), .b_i(high), .out_o(both)
       );
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Packets of idle detection on their way to a node, always taken: so the control network never waits for a node.
+/// Inbox of a node for idle-detection packets. Reports and answers are always accepted, so the control network never
+/// waits for a node.
 ///
-///     reports -> [ a slot a child: the last counts ] -+-> [ packet ] -> node
-///     answers, places -> [ queue ] -------------------+
+///     reports -> [ a slot per child: the last one counts ] -+-> [ packet ] -> node
+///     answers, tree settings -> [ queue ] ------------------+
 ///
-/// A node that sends takes nothing meanwhile. A report makes the one before it of the same board void (gs_idle_verdict),
-/// so the last of each child is enough; at most two answers are under way, and a place (idle_tree) is taken only
-/// while there is room for these. Answers go before reports: a report that is two waves old would look like a new
-/// one.
+/// A node does not accept packets while it sends. A report supersedes the previous one of the same board
+/// (gs_idle_verdict), so the last report of each child suffices. At most two answers are in flight, and a tree setting
+/// (idle_tree) is accepted only while there is space for these. Answers have priority over reports: a report that is
+/// two waves old would look like a new one.
 module gs_idle_inbox
   import gossamer_pkg::*;
 #(
-  /// children of a node at most, 2 to 8
+  /// children of a node, at most, 2 to 8
   parameter int unsigned Children = 8
 ) (
   input  logic         clk_i,
@@ -23,9 +24,9 @@ module gs_idle_inbox
   input  logic         two_i,
   input  logic [127:0] head_i,
   input  logic [127:0] words_i,
-  /// a place would be taken; the packet was refused, a cycle later
-  output logic         room_o,
-  output logic         refused_o,
+  /// a tree setting would be accepted; the packet was dropped, one cycle later
+  output logic         tree_ready_o,
+  output logic         dropped_o,
   // to the node
   output logic         out_valid_o,
   input  logic         out_ready_i,
@@ -49,13 +50,13 @@ module gs_idle_inbox
   assign head      = head_i;
   assign is_report = head.op_code == ControlOpIdleReport;
 
-  // ---- Answers and places ----
+  // ---- Answers and tree settings ----
   logic [CountW-1:0] count_q;
   logic [AnswerW-1:0] put_q, get_q;
   logic pops;
-  assign full   = count_q == CountW'(Answers);
-  assign room_o = count_q < CountW'(Answers - 2);
-  assign pushes = valid_i && !is_report && !full;
+  assign full         = count_q == CountW'(Answers);
+  assign tree_ready_o = count_q < CountW'(Answers - 2);
+  assign pushes       = valid_i && !is_report && !full;
   gs_ram_sdp #(
     .Width  ($bits(packet_t)),
     .Depth  (Answers),
@@ -76,7 +77,7 @@ module gs_idle_inbox
   logic [Children-1:0] used_q, same, unused, slot, next;
   logic [SlotW-1:0] slot_at, next_at;
   logic [11:0] board_q[Children];
-  logic takes_report;
+  logic pop_report;
   always_comb begin
     for (int unsigned i = 0; i < Children; i++) same[i] = used_q[i] && board_q[i] == head.board;
     unused  = ~used_q & (used_q + Children'(1));
@@ -91,7 +92,7 @@ module gs_idle_inbox
     .req_i    (used_q),
     .gnt_o    (next),
     .idx_o    (next_at),
-    .advance_i(takes_report)
+    .advance_i(pop_report)
   );
   gs_ram_sdp #(
     .Width  ($bits(packet_t)),
@@ -111,11 +112,11 @@ module gs_idle_inbox
 
   // ---- To the node ----
   logic valid_q, second_q, sent, free;
-  assign sent         = valid_q && out_ready_i;
-  assign free         = !valid_q || (sent && out_o.last);
-  assign pops         = free && count_q != '0;
-  assign takes_report = free && count_q == '0 && used_q != '0;
-  assign out_valid_o  = valid_q;
+  assign sent        = valid_q && out_ready_i;
+  assign free        = !valid_q || (sent && out_o.last);
+  assign pops        = free && count_q != '0;
+  assign pop_report  = free && count_q == '0 && used_q != '0;
+  assign out_valid_o = valid_q;
   always_comb begin
     out_o         = '{kind: FlitKindBody, vnet: VnetControl, default: '0};
     out_o.last    = !out_q.two || second_q;
@@ -130,16 +131,16 @@ module gs_idle_inbox
       used_q    <= '0;
       valid_q   <= 1'b0;
       second_q  <= 1'b0;
-      refused_o <= 1'b0;
+      dropped_o <= 1'b0;
     end else begin
       count_q   <= count_q + CountW'(pushes) - CountW'(pops);
       if (pushes) put_q <= put_q + AnswerW'(1);
       if (pops) get_q <= get_q + AnswerW'(1);
-      // A slot that is read just now and written as well keeps what is written.
-      used_q    <= (takes_report ? used_q & ~next : used_q) | (stores ? slot : '0);
-      if (free) valid_q <= pops || takes_report;
+      // A slot that is read and written in the same cycle keeps the new report.
+      used_q    <= (pop_report ? used_q & ~next : used_q) | (stores ? slot : '0);
+      if (free) valid_q <= pops || pop_report;
       second_q  <= free ? 1'b0 : second_q || sent;
-      refused_o <= valid_i && !pushes && !stores;
+      dropped_o <= valid_i && !pushes && !stores;
     end
     if (free) out_q <= (count_q != '0) ? answer : report;
     for (int unsigned i = 0; i < Children; i++) if (stores && slot[i]) board_q[i] <= head.board;
@@ -148,7 +149,7 @@ module gs_idle_inbox
   logic unused_head;
   assign unused_head = ^head;
 
-  `GS_ASSERT_NOW(a_report_has_one_slot, (slot & (slot - Children'(1))) == '0)
-  `GS_ASSERT_NOW(answers_find_room, !valid_i || head.op_code != ControlOpIdleAnswer || !full)
-  `GS_ASSERT_HOLD(a_flit_waits_unchanged, out_valid_o, out_ready_i, out_o)
+  `GS_ASSERT_NOW(report_has_one_slot, (slot & (slot - Children'(1))) == '0)
+  `GS_ASSERT_NOW(answers_are_never_dropped, !valid_i || head.op_code != ControlOpIdleAnswer || !full)
+  `GS_ASSERT_HOLD(stalled_flits_are_stable, out_valid_o, out_ready_i, out_o)
 endmodule

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Idle detection of a board that is alone: the board's cut decides by itself.
+/// Idle detection of a single board: the board's cut decides alone.
 ///
-/// All fields of a cut are of one cycle, so one look is enough: threads that wait send nothing, and with as many
-/// messages received as sent there is none that could wake a thread.
+/// All fields of a cut are from the same cycle, so one cut suffices: waiting threads send nothing, and when as many
+/// messages are received as sent, none is left that could wake a thread.
 module gs_idle_single
   import gs_idle_pkg::*;
 #(
   /// endpoints of the board, 1 or more
   parameter int unsigned Endpoints = 1,
-  /// registers between this block and the endpoints, each way
+  /// registers between this block and the endpoints, in each direction
   parameter int unsigned Wires     = 0
 ) (
   input  logic                          clk_i,
@@ -57,7 +57,7 @@ module gs_idle_single
     };
 
   always_ff @(posedge clk_i) due_q <= due;
-  `GS_ASSERT_NOW(a_release_is_not_repeated, !(due && due_q))
+  `GS_ASSERT_NOW(release_lasts_one_cycle, !(due && due_q))
 
   logic unused_report;
   assign unused_report = ^{report.late, report.given.op};

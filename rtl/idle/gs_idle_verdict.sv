@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Node of a job's tree of boards: joins the reports of its own board and its children, and passes the root's answers
-/// on.
+/// Node in a job's tree of boards: joins the reports of its own board and its children, and forwards the answers of the
+/// root.
 ///
-/// A report goes to the parent when all below have reported in this wave, and again whenever one of them does. The root
-/// releases when as many messages were received as sent and none of them late; if one was late, the next wave
-/// begins. A report that a host's message makes void is withdrawn, and that message waits until the parent has
-/// acknowledged; a parent that has reported withdraws first. Reports of a wave or epoch that is over are dropped.
+/// The node reports to the parent when its board and all children have reported in this wave, and again whenever one of
+/// them reports. The root releases when as many messages were received as sent and none was late; if one was late, the
+/// next wave begins. If a host's message invalidates a report, the report is withdrawn, and the message waits until the
+/// parent has acknowledged; a parent that has reported withdraws first. Reports of an old wave or epoch are dropped.
 ///
-///     Rest --packet--> Take --words--> Rest          Rest --all reported, news--> Join --> Decide --> Up, or verdict
-///       +--a report is void--> Up (withdraw)           +--verdict, acknowledgement--> Down, child by child
+///     Rest --packet--> Take --words--> Rest          Rest --all reported, changed--> Join -> Decide -> Up, or verdict
+///       +--report is void--> Up (withdraw)             +--verdict, acknowledgement--> Down, child by child
 module gs_idle_verdict
   import gs_idle_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// children at most, 2 to 8
+  /// children, at most, 2 to 8
   parameter int unsigned Children = 8
 ) (
   input  logic          clk_i,
@@ -29,13 +29,13 @@ module gs_idle_verdict
   output logic          out_valid_o,
   input  logic          out_ready_i,
   output flit_t         out_o,
-  /// the board (gs_idle_board): its report, a new one; a report for the boards above stands; the verdict
+  /// to and from gs_idle_board: its report; it is new; a report to the parent is outstanding; the verdict
   input  logic          own_valid_i,
   input  logic          own_new_i,
   input  idle_total_t  own_i,
   output logic          reported_o,
   output idle_verdict_t verdict_o,
-  /// as set: the job's threads are started; no other board has a part in it
+  /// settings: the job's threads are started; no other board takes part in it
   output logic          enable_o,
   output logic          alone_o
 );
@@ -47,7 +47,7 @@ module gs_idle_verdict
 
   typedef enum logic [2:0] {Rest, Take, Join, Decide, Up, UpWords, Down, DownWords} state_e;
   typedef enum logic [1:0] {Open, Reported, Withdrawing} up_e;
-  /// What a child has reported, without the words.
+  /// A child's report, without the words.
   typedef struct packed {
     logic [31:0] count;
     logic        vote;
@@ -56,10 +56,10 @@ module gs_idle_verdict
     idle_given_t given;
   } child_t;
 
-  // ---- Place in the tree ----
+  // ---- Position in the tree ----
   logic root_q, enable_q;
   logic [11:0] parent_q;
-  logic [Children-1:0] child_q, has_q, asks_q, from;
+  logic [Children-1:0] child_q, has_q, ack_due_q, from;
   logic [11:0] child_board_q[Children];
   assign enable_o = enable_q;
   assign alone_o  = root_q && child_q == '0;
@@ -71,7 +71,7 @@ module gs_idle_verdict
   idle_tree_t tree;
   logic [ChildW-1:0] from_index, taking_q;
   logic [1:0] epoch_q;
-  logic wave_q, is_report, is_answer, is_tree, take_head, news_q, news, all, first_q;
+  logic wave_q, is_report, is_answer, is_tree, take_head, changed_q, changed, all, first_q;
   state_e state_q;
   up_e up_q;
 
@@ -96,9 +96,9 @@ module gs_idle_verdict
   assign in_ready_o = state_q == Rest || state_q == Take;
   assign take_head  = state_q == Rest && in_valid_i;
   assign all        = own_valid_i && (has_q & child_q) == child_q;
-  assign news       = news_q || own_new_i;
+  assign changed    = changed_q || own_new_i;
 
-  // ---- What children have reported ----
+  // ---- Reports of the children ----
   logic [IndexW-1:0] index_q;
   logic word_q;
   child_t child_in, child;
@@ -138,7 +138,7 @@ module gs_idle_verdict
     .rdata_o(child_words)
   );
 
-  // ---- Joining, a child at a time, a word at a time ----
+  // ---- Joining, one child and one word at a time ----
   logic use_child, both, last_of_child, last_child;
   logic [1:0] op;
   logic [63:0] reduced;
@@ -146,13 +146,13 @@ module gs_idle_verdict
   assign both          = child.given.given[word_q] && joined_q.given.given[word_q];
   assign op            = joined_q.given.op[word_q];
   assign reduced       = both ? reduce(op, joined_q.words[word_q], child_words[word_q]) : child_words[word_q];
-  // None has a place behind this one. A child without words takes one cycle.
+  // No child follows in the tree's order. A child without words takes one cycle.
   assign last_child    = (child_q >> index_q) <= Children'(1);
   assign last_of_child = !use_child || word_q || child.given.given == '0;
 
   // ---- Answers ----
-  logic [Children-1:0] tell_q;
-  idle_verdict_e tell_what_q;
+  logic [Children-1:0] notify_q;
+  idle_verdict_e notify_answer_q;
   logic release_d, again_d;
   logic answer_ack, answer_again, answer_release, take_words, verdict_words_q;
   assign answer_ack     = take_head && is_answer && answer.answer == IdleVerdictAck;
@@ -161,7 +161,7 @@ module gs_idle_verdict
   assign take_words     = state_q == Take && in_valid_i && first_q && verdict_words_q;
 
   logic decides, closes;
-  assign decides   = state_q == Decide && all && !news && root_q;
+  assign decides   = state_q == Decide && all && !changed && root_q;
   assign again_d   = answer_again || (decides && joined_q.late);
   assign release_d = (answer_release && in_i.last) || take_words
       || (decides && !joined_q.late && joined_q.count == '0 && joined_q.started);
@@ -171,15 +171,15 @@ module gs_idle_verdict
   assign verdict_o  = verdict_q;
   assign reported_o = up_q != Open;
 
-  logic [ChildW-1:0] tell_index;
+  logic [ChildW-1:0] notify_index;
   always_comb begin
-    tell_index = '0;
-    for (int unsigned i = 0; i < Children; i++) if (tell_q[i]) tell_index = ChildW'(i);
+    notify_index = '0;
+    for (int unsigned i = 0; i < Children; i++) if (notify_q[i]) notify_index = ChildW'(i);
   end
   logic sent;
-  logic [Children-1:0] tell_rest;
-  assign sent      = out_valid_o && out_ready_i;
-  assign tell_rest = tell_q & ~(Children'(1) << tell_index);
+  logic [Children-1:0] notify_rest;
+  assign sent        = out_valid_o && out_ready_i;
+  assign notify_rest = notify_q & ~(Children'(1) << notify_index);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -189,9 +189,9 @@ module gs_idle_verdict
       enable_q        <= 1'b0;
       child_q         <= '0;
       has_q           <= '0;
-      asks_q          <= '0;
-      tell_q          <= '0;
-      news_q          <= 1'b0;
+      ack_due_q       <= '0;
+      notify_q        <= '0;
+      changed_q       <= 1'b0;
       epoch_q         <= '0;
       wave_q          <= 1'b0;
       verdict_q       <= '0;
@@ -199,7 +199,7 @@ module gs_idle_verdict
     end else begin
       verdict_q.release_all <= release_d;
       verdict_q.again       <= again_d;
-      news_q                <= news;
+      changed_q             <= changed;
       unique case (state_q)
         Rest: begin
           index_q <= '0;
@@ -213,24 +213,24 @@ module gs_idle_verdict
               for (int unsigned i = 0; i < Children; i++) child_q[i] <= tree.children[13*i+12];
             end
             if (from != '0) begin
-              news_q <= 1'b1;
+              changed_q <= 1'b1;
               if (report.withdraw) begin
-                has_q  <= has_q & ~from;
-                asks_q <= asks_q | from;
+                has_q     <= has_q & ~from;
+                ack_due_q <= ack_due_q | from;
               end else has_q <= has_q | from;
             end
             if (answer_ack) up_q <= Open;
-          end else if ((up_q == Open || root_q) && asks_q != '0) begin
-            state_q     <= Down;
-            tell_q      <= asks_q;
-            tell_what_q <= IdleVerdictAck;
-            asks_q      <= '0;
+          end else if ((up_q == Open || root_q) && ack_due_q != '0) begin
+            state_q         <= Down;
+            notify_q        <= ack_due_q;
+            notify_answer_q <= IdleVerdictAck;
+            ack_due_q       <= '0;
           end else if (up_q == Reported && !all) begin
             state_q <= Up;
             up_q    <= Withdrawing;
-          end else if (news && all && up_q != Withdrawing) begin
-            state_q <= (child_q == '0) ? Decide : Join;
-            news_q  <= 1'b0;
+          end else if (changed && all && up_q != Withdrawing) begin
+            state_q   <= (child_q == '0) ? Decide : Join;
+            changed_q <= 1'b0;
           end
         end
         Take: if (in_valid_i && in_i.last) state_q <= Rest;
@@ -243,32 +243,32 @@ module gs_idle_verdict
         end
         Decide: begin
           state_q <= Rest;
-          if (all && !news && !root_q) begin
+          if (all && !changed && !root_q) begin
             state_q <= Up;
             up_q    <= Reported;
-          end else if (!all) news_q <= 1'b1;
+          end else if (!all) changed_q <= 1'b1;
         end
         Up: if (sent) state_q <= out_o.last ? Rest : UpWords;
         UpWords: if (sent) state_q <= Rest;
-        Down: if (tell_q == '0) state_q <= Rest;
+        Down: if (notify_q == '0) state_q <= Rest;
         else if (sent) begin
-          if (out_o.last) tell_q <= tell_rest;
+          if (out_o.last) notify_q <= notify_rest;
           else state_q <= DownWords;
         end
         default: if (sent) begin
-          tell_q  <= tell_rest;
-          state_q <= Down;
+          notify_q <= notify_rest;
+          state_q  <= Down;
         end
       endcase
       if (closes) begin
-        state_q     <= Down;
-        up_q        <= Open;
-        has_q       <= '0;
-        asks_q      <= '0;
-        news_q      <= 1'b0;
-        tell_q      <= child_q;
-        tell_what_q <= release_d ? IdleVerdictRelease : IdleVerdictAgain;
-        wave_q      <= release_d ? 1'b0 : !wave_q;
+        state_q         <= Down;
+        up_q            <= Open;
+        has_q           <= '0;
+        ack_due_q       <= '0;
+        changed_q       <= 1'b0;
+        notify_q        <= child_q;
+        notify_answer_q <= release_d ? IdleVerdictRelease : IdleVerdictAgain;
+        wave_q          <= release_d ? 1'b0 : !wave_q;
         if (release_d) epoch_q <= epoch_q + 2'd1;
       end
     end
@@ -306,7 +306,7 @@ module gs_idle_verdict
     end
   end
 
-  // ---- Packets that leave ----
+  // ---- Outgoing packets ----
   idle_report_t up;
   idle_answer_t down;
   always_comb begin
@@ -317,12 +317,13 @@ module gs_idle_verdict
       };
     if (up_q == Withdrawing) up.given = '0;
     down = '{
-        given: verdict_q.given, agreed: verdict_q.agreed, answer: tell_what_q, op_code: ControlOpIdleAnswer,
+        given: verdict_q.given, agreed: verdict_q.agreed, answer: notify_answer_q, op_code: ControlOpIdleAnswer,
         default: '0
       };
-    if (tell_what_q != IdleVerdictRelease) down.given = '0;
+    if (notify_answer_q != IdleVerdictRelease) down.given = '0;
     out_o = '{kind: FlitKindBody, vnet: VnetControl, job: job_i, default: '0};
-    out_o.dest = {EndpointControl, 3'd0, (state_q inside {Up, UpWords}) ? parent_q : child_board_q[tell_index], 14'd0};
+    out_o.dest = {EndpointControl, 3'd0, (state_q inside {Up, UpWords}) ? parent_q : child_board_q[notify_index],
+                  14'd0};
     unique case (state_q)
       Up:      {out_o.last, out_o.payload} = {up.given == '0, up};
       UpWords: {out_o.last, out_o.payload} = {1'b1, joined_q.words};
@@ -330,14 +331,14 @@ module gs_idle_verdict
       default: {out_o.last, out_o.payload} = {1'b1, verdict_q.words};
     endcase
   end
-  assign out_valid_o = state_q inside {Up, UpWords, DownWords} || (state_q == Down && tell_q != '0);
+  assign out_valid_o = state_q inside {Up, UpWords, DownWords} || (state_q == Down && notify_q != '0);
 
   logic unused;
   assign unused = ^{in_i.kind, in_i.vnet, in_i.job, in_i.epoch, in_i.wave, in_i.dest, report.spare, report.spare_low,
                     report.op_code, answer.spare, answer.op_code, tree.spare, tree.op_code};
 
-  `GS_ASSERT_NOW(an_acknowledgement_was_asked_for, !answer_ack || up_q == Withdrawing)
-  `GS_ASSERT_NOW(the_root_gets_no_answers, !(root_q && take_head && is_answer))
-  `GS_ASSERT_NOW(a_verdict_follows_a_report, !(answer_again || answer_release) || up_q != Open)
-  `GS_ASSERT_HOLD(a_flit_waits_unchanged, out_valid_o, out_ready_i, out_o)
+  `GS_ASSERT_NOW(acknowledgement_follows_a_withdrawal, !answer_ack || up_q == Withdrawing)
+  `GS_ASSERT_NOW(root_receives_no_answers, !(root_q && take_head && is_answer))
+  `GS_ASSERT_NOW(verdict_follows_a_report, !(answer_again || answer_release) || up_q != Open)
+  `GS_ASSERT_HOLD(stalled_flits_are_stable, out_valid_o, out_ready_i, out_o)
 endmodule

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Reliable link: flits of many channels over frames that may be lost or come damaged, but keep their order.
+/// Reliable link: carries the flits of several channels over frames that may be lost or damaged but arrive in order.
 ///
-/// Every packet that is taken comes out at the other end once, unchanged, and in the order of its channel, as long as
-/// neither end begins anew. A channel whose receiver does not read holds up no other. docs/hardware/link.md
+/// The link delivers every accepted packet exactly once, unchanged and in the order of its channel, as long as neither
+/// end restarts. A channel whose receiver does not read does not block the others. See docs/hardware/link.md.
 ///
 ///     tx -> store -> pack -> ring ------> send -----------> MAC
 ///             ^ credits       ^ window <---- heads ---.
@@ -13,12 +13,12 @@ module gs_link
   import gossamer_pkg::*;
   import gs_link_pkg::*;
 #(
-  /// sizes
+  /// sizes of the link
   parameter shape_t Shape = DefaultShape
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
-  // Chip. At most one bit of each valid is set; ready does not depend on valid. A packet is whole: what begins ends.
+  // Chip. At most one bit of each valid is set; ready does not depend on valid. Packets are always completed.
   input  logic [Channels-1:0] tx_valid_i,
   output logic [Channels-1:0] tx_ready_o,
   input  flit_t               tx_flit_i,
@@ -26,7 +26,7 @@ module gs_link
   output logic [Channels-1:0] rx_valid_o,
   input  logic [Channels-1:0] rx_ready_i,
   output flit_t               rx_flit_o,
-  // MAC: 8 bytes a cycle, the first in the low bits. A frame that is sent has no gaps.
+  // MAC: 8 bytes a cycle, the first in the low bits. A sent frame has no gaps.
   output logic                mac_tx_valid_o,
   input  logic                mac_tx_ready_i,
   output logic [63:0]         mac_tx_data_o,
@@ -38,9 +38,9 @@ module gs_link
   input  logic                mac_rx_last_i,
   /// with the last word: the frame is damaged
   input  logic                mac_rx_error_i,
-  /// no packet waits here, is under way and not acknowledged, or has come and waits
+  /// no packet waits here, is in flight and unacknowledged, or is received and waits for the chip
   output logic                idle_o,
-  /// the session is open, and the other end was heard lately
+  /// the session is open, and a good frame was received within the last `dead_cycles` cycles
   output logic                up_o,
   output events_t             events_o,
   output counters_t           counters_o
@@ -57,15 +57,15 @@ module gs_link
            BodyWords);
   end
   if (Channels != SeqW) begin : gen_illegal_channels
-    $fatal(1, "gs_link: a head has %0d bits for what %0d channels ask", SeqW, Channels);
+    $fatal(1, "gs_link: a head has %0d bits for the credit requests of %0d channels", SeqW, Channels);
   end
   if (Shape.tx_flits < 64) begin : gen_illegal_tx_flits
     $fatal(1, "gs_link: tx_flits is %0d; the longest packet of %0d flits must fit", Shape.tx_flits, MaxFlits);
   end
 
-  logic open, clear, quiet, pack_quiet, send_quiet, unpack_quiet;
+  logic open, clear, quiescent, pack_quiescent, send_quiescent, unpack_quiescent;
 
-  // ------------------------------------------------------- packets to be sent
+  // ------------------------------------------------------- packets to send
 
   logic [Channels-1:0] store_ready, lengths_full, tx_push, waiting_packet, enough, take, elig_q, flit_there;
   count_t [Channels-1:0] flits;
@@ -102,11 +102,11 @@ module gs_link
     .take_i (take)
   );
 
-  // What waits for credits is told to the other end: the limit may have been lost on its way.
-  logic [Channels-1:0] asks_q, asked;
-  always_ff @(posedge clk_i) asks_q <= waiting_packet & ~enough;
+  // A channel that waits for credits asks the other end for its limit: the frame that carried it may have been lost.
+  logic [Channels-1:0] starved_q, limit_requests;
+  always_ff @(posedge clk_i) starved_q <= waiting_packet & ~enough;
 
-  // A packet that is complete and has its credits may be taken.
+  // A complete packet that has its credits may be taken.
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear) elig_q <= '0;
     else elig_q <= waiting_packet & enough & ~take;
@@ -114,7 +114,7 @@ module gs_link
 
   // ------------------------------------------------------------------ sending
 
-  logic ring_we, ring_re, frame_valid, frame_ready, frame_open, send_idle, room;
+  logic ring_we, ring_re, frame_valid, frame_ready, frame_open, send_idle, window_space;
   logic [RingW-1:0] ring_waddr, ring_raddr, kept, frame_start, lost_start;
   logic [WordsW-1:0] frame_words, lost_words;
   word_t ring_wdata, ring_rdata;
@@ -138,7 +138,7 @@ module gs_link
     .rst_ni,
     .clear_i        (clear),
     .up_i           (open),
-    .quiet_o        (pack_quiet),
+    .quiescent_o    (pack_quiescent),
     .ready_i        (elig_q),
     .flits_i        (flits),
     .take_o         (take),
@@ -152,7 +152,7 @@ module gs_link
     .kept_i         (kept),
     .idle_i         (send_idle),
     .open_o         (frame_open),
-    .window_i       (room),
+    .window_i       (window_space),
     .frame_valid_o  (frame_valid),
     .frame_ready_i  (frame_ready),
     .frame_start_o  (frame_start),
@@ -223,7 +223,7 @@ module gs_link
     .echo_i       (echo_q),
     .channel_i    (limit_channel),
     .limit_i      (limit),
-    .asks_i       (asks_q),
+    .starved_i    (starved_q),
     .tag_i        (tag),
     .hello_word_i (hello_word),
     .sent_o       (sent),
@@ -234,7 +234,7 @@ module gs_link
     .stamp_o      (stamp),
     .ended_o      (ended),
     .bytes_o      (tx_bytes),
-    .quiet_o      (send_quiet),
+    .quiescent_o  (send_quiescent),
     .re_o         (ring_re),
     .raddr_o      (ring_raddr),
     .rdata_i      (ring_rdata),
@@ -340,7 +340,7 @@ module gs_link
     .push_o       (rx_push),
     .flit_o       (rx_push_flit),
     .packet_o     (packet),
-    .quiet_o      (unpack_quiet)
+    .quiescent_o  (unpack_quiescent)
   );
 
   logic [Channels-1:0] unused_ready;
@@ -360,10 +360,10 @@ module gs_link
     .out_pop_i    (rx_pop)
   );
 
-  // A channel keeps its turn until its packet has ended, unless it must wait.
+  // A granted channel keeps its grant until its packet ends, unless it must wait.
   gs_arbiter #(
     .N(Channels)
-  ) u_rx_turn (
+  ) u_rx_arbiter (
     .clk_i,
     .rst_ni,
     .req_i    (rx_there & rx_ready_i),
@@ -375,15 +375,15 @@ module gs_link
   assign rx_valid_o = rx_gnt;
   assign rx_pop     = rx_gnt != '0;
 
-  // ------------------------------------------------------- what both ends say
+  // ------------------------------------------------- contents of received heads
 
   logic answer, urgent;
-  slots_t said_map;
+  slots_t ack_map;
 
-  assign said_map = head.selective ? second : '0;
-  assign answer   = data;
-  assign asked    = (ours && head.kind == LinkFrameKindPlain) ? head.seq : '0;
-  assign quiet    = pack_quiet && send_quiet && unpack_quiet;
+  assign ack_map        = head.selective ? second : '0;
+  assign answer         = data;
+  assign limit_requests = (ours && head.kind == LinkFrameKindPlain) ? head.seq : '0;
+  assign quiescent      = pack_quiescent && send_quiescent && unpack_quiescent;
 
   always_ff @(posedge clk_i) if (good) echo_q <= head.stamp;
 
@@ -393,12 +393,12 @@ module gs_link
     .clk_i,
     .rst_ni,
     .clear_i      (clear),
-    .said_i       (ours),
+    .ack_valid_i  (ours),
     .acknowledge_i(head.acknowledge),
-    .map_i        (said_map),
+    .map_i        (ack_map),
     .echo_i       (head.echo),
     .next_o       (next),
-    .room_o       (room),
+    .space_o      (window_space),
     .send_i       (sent_data),
     .send_new_i   (sent_new),
     .send_seq_i   (sent_seq),
@@ -415,20 +415,20 @@ module gs_link
   ) u_credit (
     .clk_i,
     .rst_ni,
-    .clear_i        (clear),
-    .limit_valid_i  (ours),
-    .limit_channel_i(head.channel[ChannelW-1:0]),
-    .limit_i        (head.limit),
-    .take_i         (take),
-    .flits_i        (flits),
-    .enough_o       (enough),
-    .asked_i        (asked),
-    .push_i         (rx_push),
-    .pop_i          (rx_gnt),
-    .limit_channel_o(limit_channel),
-    .limit_o        (limit),
-    .limit_sent_i   (sent && !sent_hello),
-    .urgent_o       (urgent)
+    .clear_i         (clear),
+    .limit_valid_i   (ours),
+    .limit_channel_i (head.channel[ChannelW-1:0]),
+    .limit_i         (head.limit),
+    .take_i          (take),
+    .flits_i         (flits),
+    .enough_o        (enough),
+    .limit_requests_i(limit_requests),
+    .push_i          (rx_push),
+    .pop_i           (rx_gnt),
+    .limit_channel_o (limit_channel),
+    .limit_o         (limit),
+    .limit_sent_i    (sent && !sent_hello),
+    .urgent_o        (urgent)
   );
 
   gs_link_session #(
@@ -452,10 +452,10 @@ module gs_link
     .hello_word_o(hello_word),
     .tag_o       (tag),
     .plain_o     (plain),
-    .waiting_i   (unacknowledged || asks_q != '0),
+    .waiting_i   (unacknowledged || starved_q != '0),
     .answer_i    (answer),
     .urgent_i    (urgent),
-    .quiet_i     (quiet),
+    .quiescent_i (quiescent),
     .open_o      (open),
     .clear_o     (clear),
     .alive_o     (up_o),
@@ -474,18 +474,18 @@ module gs_link
     .rx_packet_i(packet),
     .damaged_i  (damaged),
     .dropped_i  (dropped),
-    .stall_i    (open && (waiting_packet & ~enough) != '0 && elig_q == '0 && pack_quiet),
+    .stall_i    (open && (waiting_packet & ~enough) != '0 && elig_q == '0 && pack_quiescent),
     .restart_i  (events_o.restarted),
     .clear_i    (clear),
     .lost_i     (packets_out),
     .counters_o
   );
 
-  // What waits in a store is out of sight for one cycle at most (tests/rtl/link/prove_store.sv). What comes counts in
-  // the cycle in which it comes, so that nobody misses it between two blocks.
+  // A store hides a waiting flit for at most one cycle (tests/rtl/link/prove_store.sv). An incoming flit counts in the
+  // cycle in which it arrives, so that no flit between two blocks is missed.
   logic busy, busy_q;
   assign busy = tx_push != '0 || flit_there != '0 || waiting_packet != '0 || elig_q != '0 || frame_open || frame_valid
-             || unacknowledged || !pack_quiet || !unpack_quiet || rx_there != '0;
+             || unacknowledged || !pack_quiescent || !unpack_quiescent || rx_there != '0;
   always_ff @(posedge clk_i) begin
     busy_q <= busy || !rst_ni;
     idle_o <= !(busy || busy_q);
@@ -494,5 +494,5 @@ module gs_link
   logic unused;
   assign unused = head.spare;
 
-  `GS_ASSERT_NOW(credits_keep_room_for_what_comes, (rx_push & ~unused_ready) == '0)
+  `GS_ASSERT_NOW(received_flits_always_have_free_space, (rx_push & ~unused_ready) == '0)
 endmodule

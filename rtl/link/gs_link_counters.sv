@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts what happens on a link, since reset, modulo 2^32.
+/// Counters of a link since reset, modulo 2^32.
 module gs_link_counters
   import gs_link_pkg::*;
 (
@@ -36,7 +36,7 @@ module gs_link_counters
     if (dropped_i) count_d.dropped = count_q.dropped + 1'b1;
     if (stall_i) count_d.stalls = count_q.stalls + 1'b1;
     if (restart_i) count_d.restarts = count_q.restarts + 1'b1;
-    // What was not acknowledged in the old session when the new one begins.
+    // The packets of the old session that are unacknowledged when the new session begins.
     if (clear_i) count_d.lost = count_q.lost + 32'(lost_i);
   end
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Lengths of the packets that wait to be sent, a queue for each channel. The first of a channel stands in a register
-/// one cycle after its packet was complete.
+/// Lengths of the packets that wait to be sent, one queue per channel. The first length of a channel is in a register
+/// one cycle after its packet is complete.
 module gs_link_lengths
   import gs_link_pkg::*;
 #(
-  /// packets of a channel that wait behind the first, a power of two
+  /// packets of a channel that wait after the first, a power of two
   parameter int unsigned Depth = 16
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  /// flits that come; at most one bit is set
+  /// incoming flits; at most one bit is set
   input  logic    [Channels-1:0] flit_i,
   input  logic                   last_i,
-  /// no room for one packet more
+  /// the queue has no free entry
   output logic    [Channels-1:0] full_o,
-  /// a complete packet is there, and its flits
+  /// a complete packet waits, and its number of flits
   output logic    [Channels-1:0] valid_o,
   output count_t  [Channels-1:0] flits_o,
   /// the packet is taken; at most one bit is set
@@ -25,7 +25,7 @@ module gs_link_lengths
   localparam int unsigned PtrW = $clog2(Depth);
 
   count_t [Channels-1:0] first_q;
-  // Flits of the packet that comes, less one.
+  // Flits of the incoming packet before the present one.
   count_t count_q[Channels];
   logic [PtrW-1:0] wptr_q[Channels];
   logic [PtrW-1:0] rptr_q[Channels];
@@ -110,7 +110,7 @@ module gs_link_lengths
   assign valid_o = valid_q;
   assign flits_o = first_q;
 
-  `GS_ASSERT_NOW(only_a_packet_that_is_there_is_taken, (take_i & ~valid_q) == '0)
-  `GS_ASSERT_NOW(nothing_comes_when_it_is_full, (flit_i & full_q) == '0)
-  `GS_ASSERT_NOW(packets_are_not_too_long, flit_i == '0 || 32'(length) <= MaxFlits)
+  `GS_ASSERT_NOW(only_complete_packets_are_taken, (take_i & ~valid_q) == '0)
+  `GS_ASSERT_NOW(full_channels_receive_no_flits, (flit_i & full_q) == '0)
+  `GS_ASSERT_NOW(packets_have_at_most_maxflits_flits, flit_i == '0 || 32'(length) <= MaxFlits)
 endmodule

@@ -3,9 +3,9 @@
 
 /// Packs packets into frames: chooses the next packet, writes its header, and packs its bytes into words without gaps.
 ///
-/// A frame is closed when the next packet does not fit, or behind any packet when the sender has nothing to do: then it
-/// is sent at once, however short. So frames are short and quick when there is little traffic, and long when there
-/// is much. At most one closed frame waits.
+/// A frame is closed when the next packet does not fit, or after any packet if the sender is idle; then it is sent at
+/// once, however short. So frames are short and have a low latency under light traffic, and are long under heavy
+/// traffic. At most one closed frame waits.
 ///
 ///     flits -> header, halves of flits -> bytes in words -> ring of words
 ///              (chunk_q: 8 bytes)         (rest_q: 7 bytes)
@@ -26,14 +26,14 @@ module gs_link_pack
   input  logic                   clear_i,
   /// the session is open
   input  logic                   up_i,
-  /// no packet is under way
-  output logic                   quiet_o,
+  /// no packet is in flight
+  output logic                   quiescent_o,
   // Packets that wait, and have credits.
   input  logic    [Channels-1:0] ready_i,
   input  count_t  [Channels-1:0] flits_i,
   output logic    [Channels-1:0] take_o,
   output channel_t               channel_o,
-  /// the channel's next flit, if it is there
+  /// the channel's next flit, if one is available
   input  logic                   flit_valid_i,
   input  flit_t                  flit_i,
   output logic                   pop_o,
@@ -44,13 +44,13 @@ module gs_link_pack
   /// first word that must be kept
   input  logic    [AddrW-1:0]    kept_i,
   // Frames.
-  /// the sender has nothing to do
+  /// the sender is idle
   input  logic                   idle_i,
-  /// a frame is open: it will be closed when the sender has nothing to do
+  /// a frame is open: it is closed when the sender becomes idle
   output logic                   open_o,
   /// frames may be opened: the window is not full
   input  logic                   window_i,
-  /// a closed frame: first word, words, packets. Its words are written one a cycle, the first before.
+  /// A closed frame: first word, words, packets. Its last word may be written in the first cycle of valid.
   output logic                   frame_valid_o,
   input  logic                   frame_ready_i,
   output logic    [AddrW-1:0]    frame_start_o,
@@ -67,7 +67,7 @@ module gs_link_pack
   logic high_q, high_d, open_q, open_d;
   logic [Channels-1:0] pick_gnt;
   logic pick, done, fits, may, close;
-  // Bytes of the frame so far; all of them if this packet goes in.
+  // Bytes of the frame so far; bytes of the frame including this packet.
   logic [BytesW-1:0] bytes_q, bytes_d, grown;
   logic [PacketsW-1:0] packets_q, packets_d;
   context_t context_q, context_d;
@@ -109,14 +109,14 @@ module gs_link_pack
   assign done      = state_q == Body && flit_valid_i && high_q && left_q == count_t'(1);
   assign fits      = grown <= BytesW'(8 * BodyWords);
 
-  // Room in the ring for one more frame of any size.
+  // The ring has space for one more frame of any size.
   logic [AddrW-1:0] waddr_q, used;
-  logic room_q;
+  logic ring_space_q;
   assign used = waddr_q - kept_i;
 
-  // A frame may be opened when the last one is taken and its last word is written.
+  // A frame may be opened once the previous one is taken and its last word is written.
   logic frame_valid_q, frame_valid_d, rest_left;
-  assign may = open_q ? fits : (window_i && room_q && !frame_valid_q && !chunk_q.close && !rest_left);
+  assign may = open_q ? fits : (window_i && ring_space_q && !frame_valid_q && !chunk_q.close && !rest_left);
 
   always_comb begin
     state_d      = state_q;
@@ -130,10 +130,10 @@ module gs_link_pack
     pop_o        = 1'b0;
     close        = 1'b0;
     case (state_q)
-      // An empty chunk closes the frame when there is nothing to wait for.
+      // An empty chunk closes the frame if nothing follows.
       Pick: close = open_q && !frame_valid_q && idle_i;
       Head: begin
-        // What is left of an old session is packed to nowhere.
+        // The rest of an old session is packed and discarded.
         if (flit_valid_i && (may || !up_i)) begin
           chunk_d.size = header.size;
           context_d    = context_after(context_q, flit_i, vc, form);
@@ -148,7 +148,7 @@ module gs_link_pack
           close = flit_valid_i && open_q;
         end
       end
-      // A mask or envelope is of the flit that was seen with the header.
+      // The mask or envelope is in the flit that was seen with the header.
       Extra: begin
         chunk_d.bytes = flip(flit_i.payload[63:0]);
         chunk_d.size  = 4'd8;
@@ -198,7 +198,7 @@ module gs_link_pack
   assign we_o      = we;
 
   always_comb begin
-    // Of a full word the bytes behind it are left; what a closed frame has left is written in the next cycle.
+    // A full word leaves the bytes after it; the rest of a closed frame is written in the next cycle.
     rest_d  = total[3] ? joined[127:64] : joined[63:0];
     held_d  = total[2:0];
     flush_d = chunk_q.close && total[3] && total[2:0] != '0;
@@ -232,7 +232,7 @@ module gs_link_pack
       words_q       <= '0;
       waddr_q       <= '0;
       start_q       <= '0;
-      room_q        <= 1'b0;
+      ring_space_q  <= 1'b0;
       frame_valid_q <= 1'b0;
     end else begin
       state_q       <= state_d;
@@ -247,7 +247,7 @@ module gs_link_pack
       words_q       <= words_d;
       waddr_q       <= waddr_q + AddrW'(we);
       if (flush_q || (chunk_q.close && !flush_d)) start_q <= waddr_q + AddrW'(we);
-      room_q        <= 32'(used) + BodyWords + 8 < RingWords;
+      ring_space_q  <= 32'(used) + BodyWords + 8 < RingWords;
       frame_valid_q <= frame_valid_d;
     end
     left_q <= left_d;
@@ -268,13 +268,13 @@ module gs_link_pack
   assign frame_start_o   = frame_start_q;
   assign frame_words_o   = frame_words_q;
   assign frame_packets_o = frame_packets_q;
-  assign quiet_o         = state_q == Pick && chunk_q.size == '0 && !chunk_q.close && !flush_q;
+  assign quiescent_o     = state_q == Pick && chunk_q.size == '0 && !chunk_q.close && !flush_q;
 
-  `GS_ASSERT_NOW(a_frame_is_closed_only_when_the_last_one_is_gone, !chunk_q.close || !frame_valid_q || !up_i)
-  `GS_ASSERT_NOW(a_closed_frame_is_not_empty, !chunk_q.close || close_words != '0)
-  `GS_ASSERT_NOW(a_frame_is_not_too_long, 32'(words_q) <= BodyWords || !up_i)
-  `GS_ASSERT_NOW(nothing_comes_while_a_frame_ends, !flush_q || chunk_q.size == '0 || !up_i)
-  `GS_ASSERT_NOW(a_packet_fits_into_a_frame, state_q != Head || !flit_valid_i || open_q || fits)
-  `GS_ASSERT_NOW(the_packet_is_as_long_as_was_said,
+  `GS_ASSERT_NOW(frame_is_closed_only_after_previous_one_is_taken, !chunk_q.close || !frame_valid_q || !up_i)
+  `GS_ASSERT_NOW(closed_frame_is_not_empty, !chunk_q.close || close_words != '0)
+  `GS_ASSERT_NOW(frame_has_at_most_bodywords_words, 32'(words_q) <= BodyWords || !up_i)
+  `GS_ASSERT_NOW(no_chunk_arrives_during_flush, !flush_q || chunk_q.size == '0 || !up_i)
+  `GS_ASSERT_NOW(packet_fits_into_empty_frame, state_q != Head || !flit_valid_i || open_q || fits)
+  `GS_ASSERT_NOW(last_flit_matches_packet_length,
       !(state_q == Body && high_q && flit_valid_i) || flit_i.last == (left_q == count_t'(1)))
 endmodule

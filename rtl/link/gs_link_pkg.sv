@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reliable link: sizes, headers of packets, CRC-32C.
+/// The reliable link: sizes, packet headers, CRC-32C.
 ///
-/// Layouts stand most significant first; on the link their most significant byte is first as well. Words of 8 bytes
-/// have the first byte in their low bits, as the MAC has them, and so has the payload of a flit.
+/// Layouts are stored most significant byte first, and are sent in that order. A word of 8 bytes has its first byte in
+/// the low bits, as at the MAC and in the payload of a flit.
 package gs_link_pkg;
   import gossamer_pkg::*;
 
@@ -12,18 +12,18 @@ package gs_link_pkg;
   /// channels: vnet * LinkVcs + vc
   localparam int unsigned Channels = (32'd1 << $bits(vnet_e)) * LinkVcs;
   localparam int unsigned ChannelW = $clog2(Channels);
-  /// flits of the longest packet: 32 of payload and a header
+  /// flits of the longest packet: 32 of payload and one header
   localparam int unsigned MaxFlits = FabricMaxFlits;
   localparam int unsigned CountW = $clog2(MaxFlits + 1);
-  /// of all that is said on a link
+  /// version of the link protocol
   localparam logic [7:0] Version = 8'd1;
 
   localparam int unsigned SeqW = 8;
   localparam int unsigned StampW = 10;
   localparam int unsigned LimitW = 12;
-  /// packets of a frame: the shortest has a header of 3 bytes and a flit
+  /// packets of a frame: the shortest packet has a header of 3 bytes and one flit
   localparam int unsigned PacketsW = $clog2(8 * LinkRingWords / 2 / 19 + 1);
-  /// frames that a map of frames after a gap names
+  /// frames after a gap that a map can name
   localparam int unsigned Slots = LinkSlots;
   localparam int unsigned SlotW = $clog2(Slots);
 
@@ -35,15 +35,15 @@ package gs_link_pkg;
   typedef logic [LimitW-1:0] limit_t;
   typedef logic [Slots-1:0] slots_t;
 
-  /// Sizes of a link. Both ends have the same frame_bytes, window, and channels.
+  /// Sizes of a link. Both ends must have the same frame_bytes, window, and channels.
   typedef struct packed {
-    /// longest frame, without what the MAC adds [bytes]
+    /// longest frame, without the bytes that the MAC adds [bytes]
     int unsigned frame_bytes;
-    /// shortest frame that the MAC takes [bytes; 4 more than a multiple of 8]
+    /// shortest frame that the MAC accepts [bytes; 4 more than a multiple of 8]
     int unsigned least_bytes;
-    /// frames before the first must be acknowledged [a power of two, 2 to 64]
+    /// unacknowledged frames in flight, at most [a power of two, 2 to 64]
     int unsigned window;
-    /// frames that are received and wait, behind a gap or for the decoder [2 to window]
+    /// received frames that wait for the frame that fills a gap or for the decoder, at most [2 to window]
     int unsigned rx_buffers;
     /// words of sent frames that are kept until they are acknowledged [a power of two, two frames or more]
     int unsigned tx_words;
@@ -53,9 +53,9 @@ package gs_link_pkg;
     int unsigned rx_flits;
     /// cycles between frames that open a session
     int unsigned hello_cycles;
-    /// silent cycles before a frame that asks for an acknowledgement
+    /// cycles without a sent frame before a frame that requests an acknowledgement
     int unsigned probe_cycles;
-    /// silent cycles before a frame that says that this end is there
+    /// cycles without a sent frame before a keep-alive frame
     int unsigned keep_cycles;
     /// cycles without a good frame before the link is down
     int unsigned dead_cycles;
@@ -75,18 +75,18 @@ package gs_link_pkg;
     dead_cycles: 6000
   };
 
-  /// Words of the longest body: beside it are the head, a map of frames and the check sum.
+  /// Words of the longest body: the frame also holds the head, a map of frames and the checksum.
   function automatic int unsigned body_words(shape_t shape);
     return (shape.frame_bytes - 20) / 8;
   endfunction
 
-  /// Events of a link, a cycle each.
+  /// Events of a link, each set for one cycle.
   typedef struct packed {
-    /// the session is open and the other end is heard
+    /// the session is open and good frames arrive
     logic up;
-    /// nothing was heard for so long
+    /// no good frame was received for dead_cycles cycles
     logic silent;
-    /// the other end has begun anew: what was under way is lost and counted
+    /// the other end has restarted: unacknowledged packets are lost and counted
     logic restarted;
     /// the other end has another version, or other sizes
     logic mismatch;
@@ -101,13 +101,13 @@ package gs_link_pkg;
     logic [31:0] rx_frames;
     logic [31:0] rx_bytes;
     logic [31:0] rx_packets;
-    /// frames that came damaged
+    /// frames that arrived damaged
     logic [31:0] damaged;
-    /// good frames with data that were there already, or found no buffer
+    /// good frames with data that were received before, or found no buffer
     logic [31:0] dropped;
     /// cycles in which a packet waited for credits and nothing else could be packed
     logic [31:0] stalls;
-    /// packets given up when the other end began anew: it may have had them or not
+    /// packets abandoned when the other end restarted: it may or may not have received them
     logic [31:0] lost;
     logic [31:0] restarts;
   } counters_t;
@@ -117,9 +117,9 @@ package gs_link_pkg;
     for (int i = 0; i < 8; i++) flip[8*i+:8] = word[8*(7-i)+:8];
   endfunction
 
-  // ---------------------------------------------------------------- check sum
+  // ---------------------------------------------------------------- checksum
 
-  // Row i: which bits of a word, with the state in its low half, bit i of the next state is the sum of.
+  // Row i marks the bits of a word, combined with the state in its low half, whose sum is bit i of the next state.
   typedef logic [31:0][63:0] matrix_t;
 
   function automatic matrix_t crc_matrix();
@@ -127,7 +127,7 @@ package gs_link_pkg;
     automatic logic [31:0] state;
     matrix = '0;
     for (int bit_in = 0; bit_in < 64; bit_in++) begin
-      // What one bit alone comes to; the bits before it find a state of 0.
+      // The effect of this one bit alone: the bits before it leave the state at 0.
       state = '0;
       for (int i = bit_in; i < 64; i++) begin
         state = (state[0] ^ (i == bit_in)) ? (state >> 1) ^ 32'h82F6_3B78 : state >> 1;
@@ -140,7 +140,7 @@ package gs_link_pkg;
   localparam matrix_t CrcMatrix = crc_matrix();
   localparam logic [31:0] CrcStart = '1;
 
-  /// The state of CRC-32C (Castagnoli, reflected) behind 8 more bytes. The check sum is the inverted state.
+  /// The state of CRC-32C (Castagnoli, reflected) after 8 more bytes. The checksum is the inverted state.
   function automatic logic [31:0] crc_next(logic [31:0] state, word_t word);
     automatic word_t sum;
     sum = word ^ {32'd0, state};
@@ -149,7 +149,7 @@ package gs_link_pkg;
 
   // ------------------------------------------------------------------ headers
 
-  /// What a header of the form `again` leaves out.
+  /// The fields that a header of the form `again` leaves out.
   typedef struct packed {
     logic        valid;
     logic [11:0] board;
@@ -159,21 +159,21 @@ package gs_link_pkg;
     logic [1:0]  vc;
   } context_t;
 
-  /// A header as it is packed.
+  /// An encoded header.
   typedef struct packed {
     /// its first 8 bytes, the first in the high bits
     word_t      bytes;
-    /// how many of them there are
+    /// number of these bytes
     logic [3:0] size;
-    /// the packet's first flit is in the header
+    /// the header contains the packet's first flit
     logic       absorbs;
-    /// 8 bytes more: the low half of that flit, the most significant byte first
+    /// 8 more bytes follow: the low half of that flit, most significant byte first
     logic       extra;
-    /// flits that follow
+    /// flits that follow the header
     count_t     flits;
   } header_t;
 
-  /// The context behind a packet with this first flit.
+  /// The context after a packet with this first flit.
   function automatic context_t context_after(context_t last, flit_t flit, logic [1:0] vc, link_form_e form);
     automatic address_thread_t dest;
     dest = flit.dest;
@@ -187,7 +187,7 @@ package gs_link_pkg;
     context_after.vc    = vc;
   endfunction
 
-  /// The shortest form that says all of a packet.
+  /// The shortest form that can encode a packet without loss.
   function automatic link_form_e form_of(flit_t flit, logic [1:0] vc, vnet_e vnet, context_t last);
     automatic address_thread_t thread;
     automatic address_stream_t stream;
@@ -269,7 +269,7 @@ package gs_link_pkg;
     return header;
   endfunction
 
-  /// Bytes of a header's first part, by its form; 0 if there is no such form.
+  /// Bytes of a header before the extra 8 bytes, by its form; 0 if the form is unknown.
   function automatic logic [3:0] header_size(logic [3:0] form);
     case (form)
       LinkFormThread, LinkFormTile, LinkFormMatch: return 4'd6;
@@ -281,17 +281,17 @@ package gs_link_pkg;
     endcase
   endfunction
 
-  /// What a header says: the first flit of its packet, without a payload that follows.
+  /// A decoded header: the first flit of its packet, without a payload that follows.
   typedef struct packed {
     flit_t      flit;
     logic [1:0] vc;
     logic       absorbs;
     logic       extra;
-    /// flits that follow, less one
+    /// flits that follow, minus one
     count_t     more;
   } packet_t;
 
-  /// The packet of a header; `bytes` as in header_t. The other flits are as the first, of kind body.
+  /// Decodes a header; `bytes` as in header_t. The other flits of the packet equal the first, with kind body.
   function automatic packet_t decode(word_t bytes, context_t last);
     automatic packet_t packet;
     automatic link_thread_t thread;

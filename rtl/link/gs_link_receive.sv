@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Receives frames: body into a buffer, CRC-32C over all of it. Nothing of a frame is used before its end was good.
+/// Receives frames: stores the body in a buffer and checks CRC-32C over the whole frame. No part of a frame is used
+/// before the frame has passed the check.
 ///
-/// A frame is damaged if its check sum is wrong, if the MAC says so, if it is too long or too short, or if it does not
-/// end with 4 bytes.
+/// A frame is damaged if its checksum is wrong, if the MAC reports an error, if it is too long or too short, or if its
+/// last word does not have 4 bytes.
 module gs_link_receive
   import gossamer_pkg::*;
   import gs_link_pkg::*;
@@ -25,20 +26,20 @@ module gs_link_receive
   input  logic [7:0]         mac_keep_i,
   input  logic               mac_last_i,
   input  logic               mac_error_i,
-  // The buffer that is written.
+  // The buffer that is being written.
   input  logic               buffer_valid_i,
   input  logic [BufferW-1:0] buffer_i,
   output logic               we_o,
   output logic [AddrW-1:0]   waddr_o,
   output word_t              wdata_o,
-  // A frame has come whole: its head, the word behind it, words of its body, and whether these are in the buffer.
+  // A good frame was received: its head, the word after the head, the words of its body, and whether a buffer has them.
   output logic               good_o,
   output link_frame_t        head_o,
   output word_t              second_o,
   output logic [WordsW-1:0]  words_o,
   output logic               stored_o,
   output logic [15:0]        bytes_o,
-  /// a frame has come damaged
+  /// a damaged frame was received
   output logic               damaged_o
 );
   logic valid_q, last_q, error_q;
@@ -53,20 +54,20 @@ module gs_link_receive
     data_q  <= mac_data_i;
   end
 
-  // Where in the frame: the head, the word behind it, further.
+  // Position in the frame: at the head, or at the word after it.
   logic at_head_q, at_second_q, bad_q, good_q, damaged_q, stored_q, full;
   link_frame_t head_q;
   word_t second_q;
   logic [31:0] crc_q;
   logic [WordsW-1:0] words_q;
   logic [15:0] bytes_q;
-  logic has_second, in_body, right;
+  logic has_second, in_body, intact;
 
   assign has_second = head_q.selective || head_q.kind == LinkFrameKindHello;
   assign in_body    = valid_q && !at_head_q && !last_q && !(at_second_q && has_second);
   assign full       = words_q == WordsW'(BodyWords);
-  // The word with the check sum is not of the frame's contents.
-  assign right      = !at_head_q && !bad_q && !error_q && keep_q == 8'h0F && data_q[31:0] == ~crc_q;
+  // The CRC does not cover the word with the checksum.
+  assign intact     = !at_head_q && !bad_q && !error_q && keep_q == 8'h0F && data_q[31:0] == ~crc_q;
 
   assign we_o    = in_body && head_q.kind == LinkFrameKindData && !full && (words_q == '0 ? buffer_valid_i : stored_q);
   assign waddr_o = AddrW'(32'(buffer_i) * BodyWords) + AddrW'(words_q);
@@ -79,8 +80,8 @@ module gs_link_receive
       good_q      <= 1'b0;
       damaged_q   <= 1'b0;
     end else begin
-      good_q    <= valid_q && last_q && right;
-      damaged_q <= valid_q && last_q && !right;
+      good_q    <= valid_q && last_q && intact;
+      damaged_q <= valid_q && last_q && !intact;
       if (valid_q) begin
         at_head_q   <= last_q;
         at_second_q <= at_head_q && !last_q;
@@ -110,5 +111,5 @@ module gs_link_receive
   assign stored_o  = stored_q && words_q != '0;
   assign bytes_o   = bytes_q;
 
-  `GS_ASSERT_NOW(the_buffer_is_not_overrun, !we_o || words_q < WordsW'(BodyWords))
+  `GS_ASSERT_NOW(buffer_is_never_overrun, !we_o || words_q < WordsW'(BodyWords))
 endmodule

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// The receiver's window: which frames are there, in which buffers, and which is decoded next.
+/// The receiver's window: which frames are received, in which buffers, and which one is decoded next.
 ///
-///     read ... (wait for the decoder) ... | want: the next in order | (some are there, behind a gap: the map) ...
+///     read ... (wait for the decoder) ... | want: the next in order | (some are received, after a gap: the map) ...
 ///
-/// A frame behind a gap is kept only if a buffer stays free for what comes next: so the frame that fills the gap
-/// always finds a buffer, and nothing blocks. A frame that is not kept is sent again.
+/// A frame after a gap is kept only if another buffer stays free. So the frame that fills the gap always finds a
+/// buffer, and the link cannot deadlock. The sender resends a dropped frame.
 module gs_link_reorder
   import gs_link_pkg::*;
 #(
@@ -23,25 +23,25 @@ module gs_link_reorder
   input  logic               rst_ni,
   /// a session begins
   input  logic               clear_i,
-  // A good frame with data of this session.
+  // A good data frame of this session.
   input  logic               frame_i,
   input  seq_t               seq_i,
   input  logic [WordsW-1:0]  words_i,
   /// its body is in the buffer
   input  logic               stored_i,
-  /// it is not kept
+  /// the frame is dropped
   output logic               dropped_o,
-  /// the buffer that is written
+  /// the buffer that is being written
   output logic               buffer_valid_o,
   output logic [BufferW-1:0] buffer_o,
-  // What the other end is told.
+  // Reported to the other end.
   output seq_t               want_o,
   output slots_t             map_o,
   // The frame to be decoded.
   output logic               read_valid_o,
   output logic [BufferW-1:0] read_buffer_o,
   output logic [WordsW-1:0]  read_words_o,
-  /// it is decoded
+  /// the frame is decoded
   input  logic               read_done_i
 );
   if (Buffers < 2 || Buffers > Window || Window > Slots) begin : gen_illegal_buffers
@@ -53,13 +53,13 @@ module gs_link_reorder
   logic [Buffers-1:0] free_q, free_d, next_free;
   logic [BufferW-1:0] buffer_q, next_buffer;
   logic buffer_valid_q, keep, in_order, step;
-  logic [BufferW+WordsW-1:0] place;
+  logic [BufferW+WordsW-1:0] entry;
 
   assign in_order = seq_i == want_q;
   assign keep     = frame_i && stored_i && buffer_valid_q
                     && seq_t'(seq_i - want_q) < seq_t'(Window) && seq_t'(seq_i - read_q) < seq_t'(Window)
                     && !map_q[seq_i[SlotW-1:0]] && (in_order || free_q != '0);
-  // Frames that are there are in order now, one a cycle.
+  // A kept frame is in order now; one such frame a cycle.
   assign step     = map_q[want_q[SlotW-1:0]];
 
   assign dropped_o      = frame_i && !keep;
@@ -101,13 +101,13 @@ module gs_link_reorder
     end
   end
 
-  // By frame, which buffer and how much of it.
+  // The buffer of each frame, and the words of its body.
   gs_ram_sdp #(
     .Width  (BufferW + WordsW),
     .Depth  (Window),
     .Latency(0),
     .Style  ("distributed")
-  ) u_places (
+  ) u_entries (
     .clk_i,
     .we_i   (keep),
     .wstrb_i(1'b1),
@@ -115,12 +115,12 @@ module gs_link_reorder
     .wdata_i({buffer_q, words_i}),
     .re_i   (1'b1),
     .raddr_i(read_q[$clog2(Window)-1:0]),
-    .rdata_o(place)
+    .rdata_o(entry)
   );
-  assign {read_buffer_o, read_words_o} = place;
+  assign {read_buffer_o, read_words_o} = entry;
 
-  `GS_ASSERT_NOW(what_is_decoded_is_there, !read_done_i || read_valid_o)
-  `GS_ASSERT_NOW(the_buffer_that_is_written_is_not_free, !buffer_valid_q || !free_q[buffer_q])
-  `GS_ASSERT_NOW(the_buffer_that_is_decoded_is_not_free, !read_valid_o || !free_q[read_buffer_o])
-  `GS_ASSERT_NOW(a_frame_in_order_is_not_on_the_map_too, !(frame_i && in_order && keep && step))
+  `GS_ASSERT_NOW(only_received_frames_are_decoded, !read_done_i || read_valid_o)
+  `GS_ASSERT_NOW(write_buffer_is_not_free, !buffer_valid_q || !free_q[buffer_q])
+  `GS_ASSERT_NOW(read_buffer_is_not_free, !read_valid_o || !free_q[read_buffer_o])
+  `GS_ASSERT_NOW(in_order_frame_is_not_on_the_map, !(frame_i && in_order && keep && step))
 endmodule

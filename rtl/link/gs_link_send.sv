@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Sends frames: head, what follows it, words of the ring, zeros up to the shortest frame, CRC-32C.
+/// Sends frames: head, hello or map, words of the ring, zeros up to the shortest frame, CRC-32C.
 ///
-///     hello:  head | hello | zeros ...               | check sum (4 bytes)
-///     plain:  head | [map] | zeros ...               | check sum
-///     data:   head | [map] | packets ... zeros ...   | check sum
+///     hello:  head | hello | zeros ...               | checksum (4 bytes)
+///     plain:  head | [map] | zeros ...               | checksum
+///     data:   head | [map] | packets ... zeros ...   | checksum
 ///
-/// A lost frame goes before a new one, and that before a plain one. Once begun, a frame is sent without a gap.
+/// A lost frame has priority over a new one, and a new one over a plain one. A frame is sent without gaps.
 ///
 ///     choice -> [ring, imm_q] -> word_q, crc_q -> MAC
 module gs_link_send
@@ -25,7 +25,7 @@ module gs_link_send
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
-  // What is to be sent.
+  // Frames to send.
   input  logic              up_i,
   input  logic              hello_i,
   input  logic              plain_i,
@@ -37,31 +37,31 @@ module gs_link_send
   output logic              frame_ready_o,
   input  logic [AddrW-1:0]  frame_start_i,
   input  logic [WordsW-1:0] frame_words_i,
-  /// it could take a new frame now, or in the next cycle
+  /// a new frame could begin in this cycle or the next
   output logic              idle_o,
-  // What the head says.
+  // Fields of the head.
   input  seq_t              next_i,
   input  seq_t              want_i,
   input  slots_t            map_i,
   input  stamp_t            echo_i,
   input  channel_t          channel_i,
   input  limit_t            limit_i,
-  /// channels whose packets wait for credits, for a plain frame
-  input  seq_t              asks_i,
+  /// channels whose packets wait for credits, sent in a plain frame
+  input  seq_t              starved_i,
   input  logic [7:0]        tag_i,
   input  link_hello_t       hello_word_i,
-  // What is sent: the frame begins in this cycle.
+  // The frame that begins in this cycle.
   output logic              sent_o,
   output logic              sent_hello_o,
   output logic              sent_data_o,
   output logic              sent_new_o,
   output seq_t              sent_seq_o,
   output stamp_t            stamp_o,
-  /// a frame of so many bytes has ended
+  /// a frame of `bytes_o` bytes has ended
   output logic              ended_o,
   output logic [15:0]       bytes_o,
-  /// nothing is under way
-  output logic              quiet_o,
+  /// no word is in flight
+  output logic              quiescent_o,
   // The ring.
   output logic              re_o,
   output logic [AddrW-1:0]  raddr_o,
@@ -74,10 +74,10 @@ module gs_link_send
   output logic              mac_last_o
 );
   if (LeastBytes % 8 != 4 || LeastBytes < 20) begin : gen_illegal_least
-    $fatal(1, "gs_link_send: LeastBytes is %0d; it must be 4 more than a multiple of 8, 20 or more", LeastBytes);
+    $fatal(1, "gs_link_send: LeastBytes is %0d; it must be 4 more than a multiple of 8, and at least 20", LeastBytes);
   end
 
-  // Words between head and check sum that a frame has at least.
+  // Fewest words between the head and the checksum.
   localparam int unsigned Least = (LeastBytes - 12) / 8;
   localparam int unsigned CountWords = WordsW + 1;
 
@@ -93,7 +93,7 @@ module gs_link_send
   link_frame_t head;
   logic data, fresh, again;
 
-  // Between the choice and the MAC.
+  // Pipeline between the choice and the MAC.
   logic valid1_q, valid1_d, first1_q, first1_d;
   source_e source1_q, source1_d;
   word_t imm_q, imm_d;
@@ -117,7 +117,7 @@ module gs_link_send
       head.channel     = 4'(channel_i);
       head.limit       = limit_i;
       head.echo        = echo_i;
-      head.seq         = again ? lost_seq_i : fresh ? next_i : asks_i;
+      head.seq         = again ? lost_seq_i : fresh ? next_i : starved_i;
       head.acknowledge = want_i;
     end
   end
@@ -175,10 +175,10 @@ module gs_link_send
     endcase
   end
 
-  assign raddr_o = addr_q;
-  assign ended_o = phase_q == Check && go;
-  assign bytes_o = 16'({done_q, 3'd0}) + 16'd12;
-  assign quiet_o = phase_q == Idle && !valid1_q && !valid2_q;
+  assign raddr_o     = addr_q;
+  assign ended_o     = phase_q == Check && go;
+  assign bytes_o     = 16'({done_q, 3'd0}) + 16'd12;
+  assign quiescent_o = phase_q == Idle && !valid1_q && !valid2_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -212,7 +212,7 @@ module gs_link_send
   assign mac_keep_o  = sum2_q ? 8'h0F : 8'hFF;
   assign mac_last_o  = sum2_q;
 
-  `GS_ASSERT_HOLD(words_are_stable_while_they_wait, mac_valid_o, mac_ready_i, {mac_data_o, mac_keep_o, mac_last_o})
-  `GS_ASSERT_NOW(a_frame_has_no_gap, !valid2_q || sum2_q || valid1_q)
-  `GS_ASSERT_NOW(a_frame_with_data_has_words, !(phase_q == Body) || left_q != '0)
+  `GS_ASSERT_HOLD(stalled_words_are_stable, mac_valid_o, mac_ready_i, {mac_data_o, mac_keep_o, mac_last_o})
+  `GS_ASSERT_NOW(frames_have_no_gap, !valid2_q || sum2_q || valid1_q)
+  `GS_ASSERT_NOW(data_frames_have_words, !(phase_q == Body) || left_q != '0)
 endmodule

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Opens sessions, and notices when the other end is silent or has begun anew.
+/// Opens sessions, and detects that the other end is silent or has restarted.
 ///
-/// Each end names its session by a number that is another after each start. It sends hello frames with its number and
-/// the number that it has heard, until it hears its own: then both know each other, and its session is open.
+/// Each end identifies its session by a number that changes with every reset. It sends hello frames with its own number
+/// and the number that it received, until it receives its own number: then both ends know each other, and its session
+/// is open.
 ///
 ///     A  hello(a, -) --->           B
-///        <--- hello(b, a)              has heard a
-///     open: heard b, and its own
+///        <--- hello(b, a)              has received a
+///     open: has received b and its own a
 ///        hello(b: yours, up) --->      open
 ///
-/// A hello of an unknown session, or one that does not know this end, comes from an end that has begun anew: the
-/// session is closed and another is opened. A cut cable closes nothing: when it is back, all goes on where it was.
+/// A hello of an unknown session, or one that does not name this session, is from an end that has restarted: the
+/// session is closed and a new one is opened. A cut cable closes no session: once it is repaired, traffic continues.
 module gs_link_session
   import gossamer_pkg::*;
   import gs_link_pkg::*;
 #(
-  /// what both ends must agree on
+  /// parameters that both ends must agree on
   parameter int unsigned Window      = 64,
   parameter int unsigned BodyWords   = 185,
   /// cycles between hello frames
   parameter int unsigned HelloCycles = 256,
-  /// silent cycles before a frame that asks for an acknowledgement, and before one that says that this end is there
+  /// cycles without a sent frame before a frame that requests an acknowledgement, and before a keep-alive frame
   parameter int unsigned ProbeCycles = 64,
   parameter int unsigned KeepCycles  = 512,
-  /// cycles without a good frame before the other end is silent
+  /// cycles without a good frame before the other end is reported silent
   parameter int unsigned DeadCycles  = 6000
 ) (
   input  logic        clk_i,
@@ -35,26 +36,26 @@ module gs_link_session
   input  link_frame_kind_e kind_i,
   input  logic [7:0]  tag_i,
   input  word_t       second_i,
-  /// it is of the open session
+  /// the frame belongs to the open session
   output logic        ours_o,
-  // What is sent.
+  // Frames to send.
   input  logic        sent_i,
   input  logic        sent_hello_i,
   output logic        hello_o,
   output link_hello_t hello_word_o,
   output logic [7:0]  tag_o,
-  /// a frame should be sent, though there is nothing to carry
+  /// a frame should be sent, although no packet waits
   output logic        plain_o,
   /// some frame is not acknowledged, or some packet waits for credits
   input  logic        waiting_i,
-  /// a good frame with data was received, or a limit has grown much
+  /// a good data frame was received; a limit has grown much
   input  logic        answer_i,
   input  logic        urgent_i,
   // The session.
-  /// nothing is under way in this end: a session may begin
-  input  logic        quiet_i,
+  /// no packet is in flight in this end: a session may begin
+  input  logic        quiescent_i,
   output logic        open_o,
-  /// it begins: everything starts at zero
+  /// a session begins: all counts restart at zero
   output logic        clear_o,
   output logic        alive_o,
   output events_t     events_o
@@ -63,7 +64,7 @@ module gs_link_session
   localparam int unsigned HelloW = $clog2(HelloCycles + 1);
   localparam int unsigned DeadW = $clog2(DeadCycles + 1);
 
-  // Not reset: so that a number is another after each reset.
+  // Not reset, so that each reset yields another session number.
   logic [15:0] age_q;
   initial age_q = '0;
   always_ff @(posedge clk_i) age_q <= age_q + 1'b1;
@@ -83,10 +84,10 @@ module gs_link_session
   assign agree     = hello_in.version == Version && hello_in.window == 4'($clog2(Window))
                      && hello_in.words == 11'(BodyWords) && hello_in.channels == 4'(Channels - 1);
   assign mismatch  = hello && !agree;
-  // The other end has heard this session.
+  // The other end has received the number of this session.
   assign knows     = hello_in.known && hello_in.yours == mine_q;
   assign restarted = open_q && hello && agree && (said != heard_q || !knows);
-  assign opens     = named_q && !open_q && hello && agree && knows && quiet_i;
+  assign opens     = named_q && !open_q && hello && agree && knows && quiescent_i;
   assign ours_o    = open_q && good_i && !hello && tag_i == heard_q[7:0];
   assign fresh     = (age_q == mine_q) ? ~age_q : age_q;
 
@@ -109,7 +110,7 @@ module gs_link_session
         hello_q <= 1'b1;
       end
 
-      // Hello frames: again and again until the session is open, and in answer to an end whose session is not.
+      // Hello frames are repeated until the session is open, and answer an end whose session is not open.
       hello_time_q <= hello_time_q + 1'b1;
       if (sent_i && sent_hello_i) begin
         hello_q      <= 1'b0;
@@ -131,7 +132,7 @@ module gs_link_session
         if (!hello_in.up || restarted) hello_q <= 1'b1;
       end
 
-      // Frames with nothing to carry.
+      // Plain frames.
       if (sent_i) begin
         silent_q <= '0;
         answer_q <= answer_i;
@@ -172,5 +173,5 @@ module gs_link_session
   logic unused;
   assign unused = ^hello_in.spare;
 
-  `GS_ASSERT_NOW(a_session_begins_only_when_nothing_is_in_flight, !clear_o || quiet_i)
+  `GS_ASSERT_NOW(session_begins_only_while_quiescent, !clear_o || quiescent_i)
 endmodule

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Queues of flits, one a channel, in one block RAM. One flit in and one out a cycle, over all channels.
+/// Queues of flits, one per channel, in one block RAM. Over all channels, one flit enters and one leaves a cycle.
 ///
-/// The first flits of every channel wait in a small distributed RAM, where they can be seen at once. A flit that
-/// finds its channel empty goes there directly and is at the output one cycle after it came.
+/// The first flits of every channel wait in a small distributed RAM with an asynchronous read. A flit that arrives at
+/// an empty channel enters this RAM directly and is at the output one cycle later.
 ///
 ///     in ->+-------------------------------->[ front ]-> out
 ///          +->[ block RAM ]->[ read ]->------^
@@ -13,7 +13,7 @@ module gs_link_store
 #(
   /// payload
   parameter type         data_t = logic [31:0],
-  /// items of a channel in the block RAM, a power of two; a few more wait at the front
+  /// items of a channel in the block RAM, a power of two; up to four more wait at the front
   parameter int unsigned Depth  = 64
 ) (
   input  logic                clk_i,
@@ -23,14 +23,14 @@ module gs_link_store
   output logic [Channels-1:0] in_ready_o,
   input  data_t               in_data_i,
   output logic [Channels-1:0] out_valid_o,
-  /// whose item is to be seen
+  /// selects the channel of the item at the output
   input  channel_t            out_channel_i,
   output data_t               out_data_o,
-  /// takes the item that is seen
+  /// removes the item at the output
   input  logic                out_pop_i
 );
   if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_illegal_depth
-    $fatal(1, "gs_link_store: Depth is %0d; it must be a power of two, 2 or more", Depth);
+    $fatal(1, "gs_link_store: Depth is %0d; it must be a power of two, and at least 2", Depth);
   end
 
   localparam int unsigned PtrW = $clog2(Depth);
@@ -41,7 +41,7 @@ module gs_link_store
   logic [Channels-1:0] back_q, back_d, ready_q, ready_d, front_q, front_d;
   logic [PtrW-1:0] wptr_q[Channels];
   logic [PtrW-1:0] rptr_q[Channels];
-  // Items at the front, and on their way to it; where they go and leave.
+  // Items at the front, including the one in flight to it; write and read pointer of the front.
   logic [FrontW:0] held_q[Channels];
   logic [FrontW-1:0] fwptr_q[Channels];
   logic [FrontW-1:0] frptr_q[Channels];
@@ -62,7 +62,7 @@ module gs_link_store
     for (int unsigned i = 0; i < Channels; i++) if (in_valid_i[i]) in_idx |= channel_t'(i);
   end
 
-  // What comes goes to the front if nothing is before it, and if nothing is written there in this cycle.
+  // An incoming item goes to the front if no item is before it and no item lands at the front in this cycle.
   always_comb begin
     for (int unsigned i = 0; i < Channels; i++) begin
       pop[i]         = out_pop_i && out_channel_i == channel_t'(i);
@@ -92,7 +92,7 @@ module gs_link_store
     ready_d = ready_q;
     front_d = front_q;
     for (int unsigned i = 0; i < Channels; i++) begin
-      // Something is in the block RAM, and room for more.
+      // Flags: the block RAM holds an item, and has a free entry.
       if (store_back[i]) back_d[i] = 1'b1;
       else if (fetching[i]) back_d[i] = PtrW'(rptr_q[i] + 1'b1) != wptr_q[i];
       if (fetching[i]) ready_d[i] = 1'b1;
@@ -169,6 +169,6 @@ module gs_link_store
   assign in_ready_o  = ready_q;
   assign out_valid_o = front_q;
 
-  `GS_ASSERT_NOW(one_channel_at_a_time, (in_valid_i & (in_valid_i - 1'b1)) == '0)
-  `GS_ASSERT_NOW(only_what_is_there_is_taken, !out_pop_i || front_q[out_channel_i])
+  `GS_ASSERT_NOW(at_most_one_channel_pushes, (in_valid_i & (in_valid_i - 1'b1)) == '0)
+  `GS_ASSERT_NOW(empty_channels_are_never_popped, !out_pop_i || front_q[out_channel_i])
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Where the frames are that are sent and not acknowledged, and how many packets are in them.
+/// Where the unacknowledged frames are in the ring, and how many packets they contain.
 module gs_link_unacked
   import gs_link_pkg::*;
 #(
@@ -25,18 +25,18 @@ module gs_link_unacked
   input  logic [AddrW-1:0]  put_start_i,
   input  logic [WordsW-1:0] put_words_i,
   input  logic [PacketsW-1:0] put_packets_i,
-  // A frame that is sent again.
+  // A frame that is resent.
   input  logic [PtrW-1:0]   get_seq_i,
   output logic [AddrW-1:0]  get_start_o,
   output logic [WordsW-1:0] get_words_o,
-  // A frame that need not be kept.
+  // A frame that is acknowledged and no longer kept.
   input  logic              free_i,
   input  logic [PtrW-1:0]   free_seq_i,
-  /// first word of the ring that must be kept
+  /// oldest word of the ring that is still needed
   output logic [AddrW-1:0]  kept_o,
   /// a packet is taken to be sent
   input  logic              packet_i,
-  /// packets that are taken and not acknowledged
+  /// packets that are taken and unacknowledged
   output logic [15:0]       packets_o
 );
   typedef struct packed {
@@ -100,6 +100,6 @@ module gs_link_unacked
   logic unused;
   assign unused = ^get.packets;
 
-  `GS_ASSERT_NOW(only_packets_that_were_sent_are_acknowledged, !free_i || packets_q >= 16'(freed.packets))
-  `GS_ASSERT_NOW(frames_lie_behind_each_other, !free_i || freed.start == kept_q)
+  `GS_ASSERT_NOW(only_sent_packets_are_acknowledged, !free_i || packets_q >= 16'(freed.packets))
+  `GS_ASSERT_NOW(frames_are_contiguous_in_the_ring, !free_i || freed.start == kept_q)
 endmodule

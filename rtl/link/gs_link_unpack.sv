@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Decodes the body of a frame: headers and payloads back into flits, 8 bytes a cycle. What comes out is always taken:
-/// the sender had credits for it.
+/// Decodes the body of a frame: headers and payloads into flits, 8 bytes a cycle. The store always has space for the
+/// flits: the sender had credits for them.
 ///
-///     buffer -> [read] -> two words -> 8 bytes from any place in them -> header or half a flit -> flit_q
+///     buffer -> [read] -> two words -> 8 bytes at any offset -> header or half a flit -> flit_q
 module gs_link_unpack
   import gossamer_pkg::*;
   import gs_link_pkg::*;
@@ -23,7 +23,7 @@ module gs_link_unpack
   input  logic                frame_valid_i,
   input  logic [BufferW-1:0]  buffer_i,
   input  logic [WordsW-1:0]   words_i,
-  /// it is decoded
+  /// the frame is decoded
   output logic                done_o,
   // Its buffer.
   output logic                re_o,
@@ -34,8 +34,8 @@ module gs_link_unpack
   output flit_t               flit_o,
   /// a packet is decoded
   output logic                packet_o,
-  /// nothing is under way
-  output logic                quiet_o
+  /// no flit is in flight
+  output logic                quiescent_o
 );
   typedef enum logic [1:0] {Head, Extra, Low, High} state_e;
 
@@ -46,7 +46,7 @@ module gs_link_unpack
   logic [1:0] held_q, held_left;
   logic [2:0] offset_q, offset_d;
   logic [3:0] used, size;
-  logic [4:0] there;
+  logic [4:0] avail;
   word_t bytes, low_q;
   logic shift, done;
   packet_t packet, packet_q, packet_d;
@@ -81,7 +81,7 @@ module gs_link_unpack
   end
 
   assign bytes = 64'({word_q[1], word_q[0]} >> {offset_q, 3'd0});
-  assign there  = {held_q, 3'd0} - {2'd0, offset_q};
+  assign avail  = {held_q, 3'd0} - {2'd0, offset_q};
   assign {shift, offset_d} = {1'b0, offset_q} + used;
 
   // ---------------------------------------------------------------- packets
@@ -102,9 +102,9 @@ module gs_link_unpack
       Head: begin
         flit    = packet.flit;
         channel = {packet.flit.vnet, packet.vc[ChannelW-3:0]};
-        if (there != '0 && size == '0) begin
+        if (avail != '0 && size == '0) begin
           done = 1'b1;
-        end else if (there != '0 && there >= {1'b0, size}) begin
+        end else if (avail != '0 && avail >= {1'b0, size}) begin
           used      = size;
           packet_d  = packet;
           context_d = context_after(context_q, packet.flit, packet.vc, link_form_e'(bytes[7:4]));
@@ -115,7 +115,7 @@ module gs_link_unpack
       end
       Extra: begin
         flit.payload = {64'd0, flip(bytes)};
-        if (there >= 5'd8) begin
+        if (avail >= 5'd8) begin
           used               = 4'd8;
           push               = 1'b1;
           packet_d.flit.kind = FlitKindBody;
@@ -123,7 +123,7 @@ module gs_link_unpack
         end
       end
       Low: begin
-        if (there >= 5'd8) begin
+        if (avail >= 5'd8) begin
           used    = 4'd8;
           state_d = High;
         end
@@ -131,7 +131,7 @@ module gs_link_unpack
       High: begin
         flit.payload = {bytes, low_q};
         flit.last    = packet_q.more == '0;
-        if (there >= 5'd8) begin
+        if (avail >= 5'd8) begin
           used               = 4'd8;
           push               = 1'b1;
           packet_d.more      = packet_q.more - 1'b1;
@@ -140,7 +140,7 @@ module gs_link_unpack
         end
       end
     endcase
-    // All words are used, or what is left of them is too short: a frame of this version never ends in a packet.
+    // All words are used, or the remaining bytes are too few: a frame of this version never ends within a packet.
     if (frame_valid_i && !more && !read_q && used == '0 && held_q != 2'd2) done = 1'b1;
     if (!frame_valid_i) done = 1'b0;
     if (done) begin
@@ -165,11 +165,11 @@ module gs_link_unpack
     if (state_q == Low) low_q <= bytes;
   end
 
-  assign done_o   = done;
-  assign push_o   = Channels'(push_q) << channel_q;
-  assign flit_o   = flit_q;
-  assign packet_o = push_q && flit_q.last;
-  assign quiet_o  = !frame_valid_i && !push_q;
+  assign done_o      = done;
+  assign push_o      = Channels'(push_q) << channel_q;
+  assign flit_o      = flit_q;
+  assign packet_o    = push_q && flit_q.last;
+  assign quiescent_o = !frame_valid_i && !push_q;
 
-  `GS_ASSERT_NOW(a_frame_ends_behind_a_packet, !done_o || state_q == Head)
+  `GS_ASSERT_NOW(frames_end_at_packet_boundaries, !done_o || state_q == Head)
 endmodule

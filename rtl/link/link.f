@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reliable link. Paths are relative to rtl/; gossamer_pkg is read before.
+// The reliable link. Paths are relative to rtl/; gossamer_pkg must be read first.
 -f common/common.f
 -f fabric/fabric.f
 link/gs_link_pkg.sv

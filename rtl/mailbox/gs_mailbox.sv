@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Mailbox of a tile: scratchpad with message slots, sends, receive queues of all threads, waits, idleness.
+/// Mailbox of a tile: scratchpad with message slots, sends, receive queues of all threads, waits, idle detection.
 ///
-/// Requests of threads go through gs_mailbox_requests; sends leave it for gs_mailbox_tx, messages come in through
-/// gs_mailbox_rx and are dealt out to the threads' queues; gs_mailbox_slot_refcount knows the threads that hold each slot.
-/// docs/hardware/mailbox.md has the picture. The parameters' values are the configuration's unless a test or a bench
-/// sets others.
+/// Requests of threads pass through gs_mailbox_requests. Sends go from there to gs_mailbox_tx; messages arrive in
+/// gs_mailbox_rx and are distributed to the threads' queues; gs_mailbox_slot_refcount records which threads hold each
+/// slot. docs/hardware/mailbox.md has a block diagram. The parameters default to the configuration; tests and
+/// benchmarks set other values.
 module gs_mailbox
   import gs_mailbox_pkg::*;
   import gs_idle_pkg::idle_status_t, gs_idle_pkg::idle_command_t, gs_idle_pkg::idle_given_t;
@@ -15,7 +15,7 @@ module gs_mailbox
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads        = gossamer_pkg::ThreadsPerTile,
-  /// bits of a thread's number that say its core: its highest
+  /// number of high bits of a thread's number that select its core
   parameter  int unsigned CoreBits       = gossamer_pkg::Log2CoresPerMailbox,
   /// slots of a thread, a power of two
   parameter  int unsigned SlotsPerThread = gossamer_pkg::SlotsPerThread,
@@ -25,15 +25,15 @@ module gs_mailbox
   parameter  int unsigned MaxFlits       = gossamer_pkg::MailboxMaxFlits,
   /// messages that can wait for a thread, a power of two
   parameter  int unsigned QueueDepth     = gossamer_pkg::MailboxQueueDepth,
-  /// slots that a thread holds after reset; the rest receive
+  /// slots that a thread holds after reset; the others are free to receive messages
   parameter  int unsigned SendSlots      = 2,
   /// first address of the scratchpad, a multiple of its size
   parameter  logic [31:0] Base           = gossamer_pkg::ScratchpadBase,
-  /// 1: messages to any set of threads of a tile; 0 leaves that out
+  /// 1: messages to any set of threads of a tile are supported
   parameter  bit          Multicast      = 1'b1,
-  /// 1: barriers that reduce words of threads; needs Multicast, whose masks they stand in
+  /// 1: barriers that reduce words of threads are supported; requires Multicast, whose masks hold the words
   parameter  bit          Reduce         = Multicast,
-  /// 1: the tile has no network; who sends beyond it is stopped
+  /// 1: the tile has no network; a send to another tile traps
   parameter  bit          Alone          = 1'b0,
   /// columns and rows of a board's mesh
   parameter  int unsigned MeshWidth      = gossamer_pkg::MeshWidth,
@@ -46,11 +46,11 @@ module gs_mailbox
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
-  /// wire address of this tile (only board, tile_y and tile_x count), its job, the size of the cluster
+  /// wire address of this tile (only board, tile_y and tile_x are used), its job, the size of the cluster
   input  logic [31:0]      tile_i,
   input  logic [4:0]       job_i,
   input  cluster_t         cluster_i,
-  /// the walk over all slots after reset is over; requests and flits wait for it
+  /// the initialization of all slots after reset is finished; requests and flits wait for it
   output logic             ready_o,
   /// threads
   input  logic             req_valid_i,
@@ -69,22 +69,22 @@ module gs_mailbox
   input  logic             net_in_valid_i,
   output logic             net_in_ready_o,
   input  flit_t            net_in_i,
-  /// all other virtual networks; the flit says which. Neither this stream nor net_out waits for the other
+  /// all other virtual networks, by the flit's vnet. Neither this stream nor net_out waits for the other
   output logic             far_out_valid_o,
   input  logic             far_out_ready_i,
   output flit_t            far_out_o,
-  /// idleness: how many threads are started; all fields of the status are of the same cycle
+  /// idle detection: number of started threads; all fields of the status are of the same cycle
   input  logic [ThreadW:0] started_i,
   output idle_status_t     idle_o,
   /// release of all threads in idle, colour of messages, words of barriers
   input  idle_command_t    idle_command_i,
-  /// one cycle each: a message was sent; one arrived for its threads, however many
+  /// one cycle each: a message was sent; a message arrived, for any number of threads
   output logic             sent_o,
   output logic             received_o,
-  /// one cycle: a packet from the network was refused, and why
+  /// one cycle: a packet from the network was dropped, and why
   output logic             refused_valid_o,
   output refusal_e         refused_o,
-  /// something is under way; what waits for an event from outside is not
+  /// work is in progress; a thread that waits for an external event is not counted
   output logic             busy_o
 );
   localparam int unsigned Slots = Threads * SlotsPerThread;
@@ -108,7 +108,7 @@ module gs_mailbox
            Slots * SlotBytes);
   end
 
-  // After reset: what threads begin with.
+  // The initialization after reset sets the initial state of threads.
   logic walking, slot_refcount_ready, ready_q;
   logic [ThreadW-1:0] walk_thread;
   assign walking = !slot_refcount_ready;
@@ -121,7 +121,7 @@ module gs_mailbox
   // ---- Requests of threads ----
   logic wake_valid, wake_ready, releasing, agreed, requests_busy;
   logic [ThreadW-1:0] wake_thread, a_thread, want_thread;
-  logic a_pop, a_some, a_coming, want_we, want, b_enter, b_leave, b_vote, freed, freed_vote;
+  logic a_pop, a_some, a_arriving, want_we, want, b_enter, b_leave, b_vote, freed, freed_vote;
   logic a_core_valid, a_core_we, c_held, c_release, c_receive;
   logic [3:0] a_core_strb;
   logic [WordW-1:0] a_core_word;
@@ -185,7 +185,7 @@ module gs_mailbox
     .a_thread_o    (a_thread),
     .a_pop_o       (a_pop),
     .a_some_i      (a_some),
-    .a_coming_i    (a_coming),
+    .a_arriving_i  (a_arriving),
     .c_popped_i    (c_popped),
     .want_we_o     (want_we),
     .want_thread_o (want_thread),
@@ -255,8 +255,8 @@ module gs_mailbox
   logic [Threads-1:0] message_mask;
   logic freed_valid, freed_ready, slot_valid, slot_ready;
 
-  // A message is recorded and dealt out in one cycle, so no thread has it before it is counted; and not while the
-  // threads learn of a release.
+  // A message is recorded and distributed in one cycle, so no thread has it before it is counted; and not while a
+  // release is delivered to the threads.
   assign message_ready = queues_free && !releasing;
   assign message_go    = message_valid && message_ready;
 
@@ -309,25 +309,25 @@ module gs_mailbox
   ) u_queues (
     .clk_i,
     .rst_ni,
-    .in_valid_i   (message_go),
-    .in_ready_o   (queues_free),
-    .in_slot_i    (message_slot),
-    .in_masked_i  (message_masked),
-    .in_thread_i  (message_thread),
-    .in_mask_i    (message_mask),
-    .pop_i        (a_pop),
-    .pop_thread_i (a_thread),
-    .pop_some_o   (a_some),
-    .pop_coming_o (a_coming),
-    .pop_slot_o   (c_popped),
-    .want_we_i    (want_we),
-    .want_thread_i(want_thread),
-    .want_i       (want),
-    .wake_valid_o (wake_valid),
-    .wake_ready_i (wake_ready),
-    .wake_thread_o(wake_thread),
-    .busy_o       (queues_busy),
-    .clear_i      (walking),
+    .in_valid_i    (message_go),
+    .in_ready_o    (queues_free),
+    .in_slot_i     (message_slot),
+    .in_masked_i   (message_masked),
+    .in_thread_i   (message_thread),
+    .in_mask_i     (message_mask),
+    .pop_i         (a_pop),
+    .pop_thread_i  (a_thread),
+    .pop_some_o    (a_some),
+    .pop_arriving_o(a_arriving),
+    .pop_slot_o    (c_popped),
+    .want_we_i     (want_we),
+    .want_thread_i (want_thread),
+    .want_i        (want),
+    .wake_valid_o  (wake_valid),
+    .wake_ready_i  (wake_ready),
+    .wake_thread_o (wake_thread),
+    .busy_o        (queues_busy),
+    .clear_i       (walking),
     .clear_thread_i(walk_thread)
   );
 
@@ -418,11 +418,11 @@ module gs_mailbox
     .message_count_o (message_count),
     .refused_valid_o,
     .refused_o,
-    .refused_job_o  (refused_job),
+    .refused_job_o   (refused_job),
     .busy_o          (rx_busy)
   );
 
-  // ---- Idleness ----
+  // ---- Idle detection ----
   logic in_flight;
   assign in_flight = !ready_q || requests_busy || tx_busy || rx_busy || queues_busy;
 
@@ -431,24 +431,24 @@ module gs_mailbox
   ) u_idle (
     .clk_i,
     .rst_ni,
-    .enter_i      (b_enter),
-    .leave_i      (b_leave),
-    .vote_i       (b_vote),
-    .freed_i      (freed),
-    .freed_vote_i (freed_vote),
-    .sent_i       (send),
-    .received_i   (message_go),
-    // A packet of another job is not this job's to count.
-    .refused_i    (refused_valid_o && refused_o != gossamer_pkg::RefusalJob),
+    .enter_i     (b_enter),
+    .leave_i     (b_leave),
+    .vote_i      (b_vote),
+    .freed_i     (freed),
+    .freed_vote_i(freed_vote),
+    .sent_i      (send),
+    .received_i  (message_go),
+    // A packet of another job does not count for this job.
+    .refused_i   (refused_valid_o && refused_o != gossamer_pkg::RefusalJob),
     .started_i,
-    .quiet_i      (!in_flight),
-    .idle_o       (idle),
-    .release_i    (idle_command_i.release_all),
-    .agreed_i     (idle_command_i.agreed),
-    .releasing_i  (releasing),
-    .clear_i      (idle_command_i.clear),
-    .epoch_o      (epoch),
-    .agreed_o     (agreed)
+    .quiescent_i (!in_flight),
+    .idle_o      (idle),
+    .release_i   (idle_command_i.release_all),
+    .agreed_i    (idle_command_i.agreed),
+    .releasing_i (releasing),
+    .clear_i     (idle_command_i.clear),
+    .epoch_o     (epoch),
+    .agreed_o    (agreed)
   );
 
   always_comb begin
@@ -460,7 +460,7 @@ module gs_mailbox
   end
 
   if (Reduce && !Multicast) begin : gen_illegal_reduce
-    $fatal(1, "gs_mailbox: Reduce needs Multicast: the words stand in the masks");
+    $fatal(1, "gs_mailbox: Reduce is 1, but Multicast is 0; the words are stored in the masks");
   end
   if (Reduce) begin : gen_reduce
     gs_mailbox_reduce u_reduce (
@@ -502,5 +502,5 @@ module gs_mailbox
     end
   end
 
-  `GS_ASSERT_NOW(every_slot_has_its_place_among_the_free_ones, !freed_valid || freed_ready)
+  `GS_ASSERT_NOW(free_slot_queue_has_space, !freed_valid || freed_ready)
 endmodule

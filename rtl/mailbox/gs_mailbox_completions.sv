@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Outcomes of requests, on their way out as responses and traps; as many are under way as have room here. Threads that
-/// a release frees get theirs while no request has one.
+/// Completions of requests, queued until they leave as responses and traps. As many requests may be in flight as there
+/// are free entries. Threads that a release frees get their completions while no request has one.
 module gs_mailbox_completions
   import gs_mailbox_pkg::*;
 #(
   /// bits of a thread's number
   parameter int unsigned ThreadW  = 6,
-  /// outcomes that have room, a power of two
-  parameter int unsigned Outcomes = 16
+  /// entries, a power of two
+  parameter int unsigned Depth = 16
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// another request may go; one did in the cycle before, and has an outcome
-  output logic               room_o,
-  input  logic               take_i,
+  /// another request may be issued; a request was issued in the previous cycle, and will have a completion
+  output logic               space_o,
+  input  logic               issued_i,
   /// without in_valid_i, in_trap_i and in_data_i are 0
   input  logic               in_valid_i,
   input  logic               in_trap_i,
@@ -33,23 +33,23 @@ module gs_mailbox_completions
   output logic               trap_valid_o,
   input  logic               trap_ready_i,
   output mailbox_trap_t      trap_o,
-  /// an outcome is here or to come
+  /// a completion is here or outstanding
   output logic               busy_o
 );
-  localparam int unsigned RoomW = $clog2(Outcomes + 1);
+  localparam int unsigned SpaceW = $clog2(Depth + 1);
 
   typedef struct packed {
     logic               is_trap;
     logic [ThreadW-1:0] thread;
     logic [5:0]         cause;
     logic [31:0]        data;
-  } outcome_t;
-  outcome_t in, first, out_q;
+  } completion_t;
+  completion_t in, first, out_q;
   logic in_valid, first_valid, first_ready, in_ready, free, out_valid_q, popped_q, trapped_q;
-  logic [RoomW-1:0] room_q, count_unused;
-  logic [1:0] taken;
+  logic [SpaceW-1:0] space_q, count_unused;
+  logic [1:0] reserved;
 
-  assign free_ready_o = !in_valid_i && room_o;
+  assign free_ready_o = !in_valid_i && space_o;
   assign free         = free_valid_i && free_ready_o;
   assign in_valid     = in_valid_i || free;
   always_comb begin
@@ -61,8 +61,8 @@ module gs_mailbox_completions
   end
 
   gs_fifo #(
-    .data_t(outcome_t),
-    .Depth (Outcomes)
+    .data_t(completion_t),
+    .Depth (Depth)
   ) u_completions (
     .clk_i,
     .rst_ni,
@@ -75,33 +75,33 @@ module gs_mailbox_completions
     .count_o    (count_unused)
   );
 
-  // The queue's RAM is not to be in front of what comes behind the mailbox. Whoever takes traps answers late: its
-  // answer stands in a register, for one cycle in which the trap is offered no more.
+  // The output register keeps the queue's RAM out of the path to the outputs. The trap receiver is ready late: its
+  // ready is registered, for one cycle in which the trap is no longer offered.
   assign first_ready  = !out_valid_q || (out_q.is_trap ? trapped_q : rsp_ready_i);
   assign rsp_valid_o  = out_valid_q && !out_q.is_trap;
   assign rsp_o        = '{thread: 6'(out_q.thread), data: out_q.data};
   assign trap_valid_o = out_valid_q && out_q.is_trap && !trapped_q;
   assign trap_o       = '{thread: 6'(out_q.thread), cause: out_q.cause, addr: out_q.data};
-  // Of the last places one is for the request of the cycle before, one for a thread that is freed in this cycle.
-  assign room_o       = room_q > RoomW'(2);
-  assign taken        = 2'(take_i) + 2'(free);
-  assign busy_o       = take_i || room_q != RoomW'(Outcomes) || out_valid_q;
+  // Two entries are in reserve: for the request issued in the previous cycle, and for a thread freed in this cycle.
+  assign space_o      = space_q > SpaceW'(2);
+  assign reserved     = 2'(issued_i) + 2'(free);
+  assign busy_o       = issued_i || space_q != SpaceW'(Depth) || out_valid_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       out_valid_q <= 1'b0;
       popped_q    <= 1'b0;
       trapped_q   <= 1'b0;
-      room_q      <= RoomW'(Outcomes);
+      space_q     <= SpaceW'(Depth);
     end else begin
       if (first_ready) out_valid_q <= first_valid;
       popped_q  <= first_valid && first_ready;
       trapped_q <= trap_valid_o && trap_ready_i;
-      room_q    <= room_q - RoomW'(taken) + RoomW'(popped_q);
+      space_q   <= space_q - SpaceW'(reserved) + SpaceW'(popped_q);
     end
     if (first_ready) out_q <= first;
   end
 
-  `GS_ASSERT_NOW(nothing_is_there_but_an_outcome, in_valid_i || {in_trap_i, in_data_i} == '0)
-  `GS_ASSERT_NOW(outcomes_have_room, !in_valid || in_ready)
+  `GS_ASSERT_NOW(inputs_are_zero_without_a_completion, in_valid_i || {in_trap_i, in_data_i} == '0)
+  `GS_ASSERT_NOW(completions_find_a_free_entry, !in_valid || in_ready)
 endmodule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request to the mailbox asks for, and all that can be said about it without any state.
+/// Decodes a request to the mailbox, and checks all conditions that do not depend on state.
 module gs_mailbox_decode
   import gs_mailbox_pkg::*;
   import gossamer_pkg::address_thread_t;
@@ -15,11 +15,11 @@ module gs_mailbox_decode
   parameter int unsigned MaxFlits  = 4,
   /// first address of the scratchpad, a multiple of its size
   parameter logic [31:0] Base      = 32'h0010_0000,
-  /// 1: messages with a mask
+  /// 1: messages with a mask are supported
   parameter bit          Multicast = 1'b1,
-  /// 1: barriers that reduce words, which stand in the masks
+  /// 1: barriers that reduce words, which are stored in the masks, are supported
   parameter bit          Reduce    = 1'b1,
-  /// 1: the tile has no network; nothing but the tile itself can be sent to
+  /// 1: the tile has no network; sends to other tiles trap
   parameter bit          Alone     = 1'b0,
   /// columns and rows of a board's mesh
   parameter int unsigned MeshWidth  = gossamer_pkg::MeshWidth,
@@ -30,7 +30,7 @@ module gs_mailbox_decode
   parameter int unsigned YBits      = 4
 ) (
   input  mailbox_req_t             req_i,
-  /// address of this tile; its kind does not matter
+  /// address of this tile; its kind is ignored
   input  logic [31:0]              tile_i,
   input  gs_address_pkg::cluster_t cluster_i,
   output decoded_t                 decoded_o
@@ -50,7 +50,7 @@ module gs_mailbox_decode
   assign is_read  = !is_write;
   assign slot_ok  = req_i.data[ByteW-1:0] == '0 && req_i.data[31:SpaceW] == Base[31:SpaceW];
   assign is_here  = dest.board == here.board && dest.tile_y == here.tile_y && dest.tile_x == here.tile_x;
-  // A host's number stands where other addresses have the board's.
+  // A host's number is in the field where other addresses have the board's number.
   assign limit      = (dest.kind == gossamer_pkg::EndpointHost) ? cluster_i.hosts : cluster_i.boards;
   assign in_cluster = dest.spare == '0 && 13'(dest.board) < limit
       && (!gs_address_pkg::names_tile(dest.kind)
@@ -83,7 +83,7 @@ module gs_mailbox_decode
                 decoded_o.ok = in_cluster && 7'(dest.thread) < 7'(Threads) && (is_here || !Alone);
               gossamer_pkg::EndpointAccelerator: decoded_o.ok = in_cluster && (is_here || !Alone);
               gossamer_pkg::EndpointHost:        decoded_o.ok = in_cluster;
-              // A board's control unit among them: it obeys whoever reaches it, so hosts and boards alone do.
+              // This includes a board's control unit: it obeys every sender, so only hosts and boards may send to it.
               default:                           decoded_o.ok = 1'b0;
             endcase
             if (dest.kind != gossamer_pkg::EndpointThread) decoded_o.route = RouteFar;
@@ -135,7 +135,7 @@ module gs_mailbox_decode
           gossamer_pkg::CsrCanReceive: decoded_o.state = StateCanReceive;
           default:       decoded_o.act = ActIllegal;
         endcase
-        // Who may read and write a register stands in its description alone.
+        // The access rights of a register are declared in its description (config/constants) alone.
         if (!legal || (!Multicast && number inside {
               gossamer_pkg::CsrSendTile, gossamer_pkg::CsrSendMaskLow, gossamer_pkg::CsrSendMaskHigh
             }) || (!Reduce && number inside {

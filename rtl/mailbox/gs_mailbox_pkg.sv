@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a mailbox, its users and its parts share.
+/// Types that a mailbox, its users and its submodules share.
 package gs_mailbox_pkg;
-  /// what a request asks for
+  /// operation of a request
   typedef enum logic [1:0] {
     MailboxLoad  = 2'd0,
     MailboxStore = 2'd1,
     MailboxCsr   = 2'd2
   } mailbox_op_e;
 
-  /// Request of a thread. Its answer is one response, or one trap and no response.
+  /// Request of a thread. Its answer is one response, or one trap without a response.
   typedef struct packed {
     mailbox_op_e op;
-    /// load and store: as in the instruction; CSR: bit 0 write, bit 1 the old value is wanted
+    /// load and store: as in the instruction; CSR: bit 0 write, bit 1 return the old value
     logic [2:0]  funct3;
     /// thread in the tile
     logic [5:0]  thread;
     /// address in the thread's address space, or the number of the CSR
     logic [31:0] addr;
-    /// what to store, unshifted, or to write
+    /// data to store, unshifted, or to write
     logic [31:0] data;
   } mailbox_req_t;
 
@@ -28,35 +28,35 @@ package gs_mailbox_pkg;
     logic [31:0] data;
   } mailbox_rsp_t;
 
-  /// Why a thread got no response.
+  /// A trap: the request of a thread failed.
   typedef struct packed {
     logic [5:0]  thread;
     logic [5:0]  cause;
-    /// what the trap is about: an address, a length, a destination, the number of a CSR
+    /// subject of the trap: an address, a length, a destination, the number of a CSR
     logic [31:0] addr;
   } mailbox_trap_t;
 
-  /// What a request is, once its CSR number is decoded.
+  /// Action of a request, once its CSR number is decoded.
   typedef enum logic [3:0] {
     ActLoad,
     ActStore,
-    /// a CSR that is only state: answer what it holds, perhaps write it
+    /// a CSR that is plain state: return its value, and write it if requested
     ActState,
     ActSend,
     ActRelease,
     ActReceive,
     ActWait,
     ActIdle,
-    /// gives the word in its masks to the barrier
+    /// contributes the word in the thread's masks to the barrier
     ActReduce,
     ActIllegal,
-    /// from inside: end the wait of a thread if its event is there
+    /// internal: end the wait of a thread if its event has occurred
     ActWake,
-    /// from inside: the end of a send whose slot was released meanwhile
+    /// internal: the end of a send whose slot was released meanwhile
     ActEnd
   } act_e;
 
-  /// Which state a CSR access is about.
+  /// State that a CSR access refers to.
   typedef enum logic [3:0] {
     StateNone,
     StateSlot,
@@ -70,7 +70,7 @@ package gs_mailbox_pkg;
     StateReduced
   } state_e;
 
-  /// Where a message leaves the mailbox.
+  /// Route by which a message leaves the mailbox.
   typedef enum logic [1:0] {
     /// to threads of this tile
     RouteLocal,
@@ -80,23 +80,23 @@ package gs_mailbox_pkg;
     RouteFar
   } route_e;
 
-  /// A request as gs_mailbox_decode sees it.
+  /// A decoded request.
   typedef struct packed {
     act_e                     act;
     state_e                   state;
     logic                     write;
-    /// what is written, sent to or released makes sense
+    /// the operand (written value, destination, slot to release) is valid
     logic                     ok;
-    /// the trap if it does not
+    /// the trap if it is not
     logic [5:0]               cause;
-    /// a send: kind of its head flit (body: it has none), and where it leaves
+    /// a send: kind of its head flit (body: no head flit), and its route
     gossamer_pkg::flit_kind_e kind;
     route_e                   route;
   } decoded_t;
 
   localparam int unsigned Routes = 3;
 
-  /// How many of six bits are 1: a table for each bit of the number.
+  /// Number of ones in six bits, written so that each bit of the result is a table.
   function automatic logic [2:0] bit_count_of_six(logic [5:0] bits);
     logic sum_low, sum_high, both, carry_low, carry_high;
     sum_low    = ^bits[2:0];
@@ -108,7 +108,7 @@ package gs_mailbox_pkg;
             sum_low ^ sum_high};
   endfunction
 
-  /// How many of each twelve of 64 bits are 1.
+  /// Number of ones in each group of twelve of 64 bits.
   function automatic logic [5:0][3:0] bit_counts(logic [63:0] bits);
     logic [71:0] padded;
     padded = 72'(bits);
@@ -117,7 +117,7 @@ package gs_mailbox_pkg;
     end
   endfunction
 
-  /// The sum of what bit_counts gives: how many of the 64 are 1.
+  /// Sum of the results of bit_counts: number of ones in the 64 bits.
   function automatic logic [6:0] bit_count(logic [5:0][3:0] twelves);
     logic [2:0][4:0] pairs;
     for (int unsigned i = 0; i < 3; i++) pairs[i] = 5'(twelves[2*i]) + 5'(twelves[2*i+1]);

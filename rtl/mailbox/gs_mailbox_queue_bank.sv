@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// One set of virtual pointer queues of a mailbox: the queues of several threads in one block RAM.
+/// A bank of virtual pointer queues of a mailbox: the queues of several threads in one block RAM.
 ///
-/// A job is a slot and the queues that its number goes into: one queue, or several by a mask, one of them a cycle, the
-/// lowest first. If a queue is full, the job waits, and those behind it.
-/// A pointer for a thread that waits for one wakes it: the thread's number goes out by wake_*.
+/// A job is a slot and the queues into which its number is pushed: one queue, or several by a mask, one of them a
+/// cycle, the lowest first. If a queue is full, the job waits, and so do those after it.
+/// A pointer for a thread that waits for one wakes it: the thread's number is output by wake_*.
 ///
-///     job ->[ queues to go ]-> pick ->[ queue, slot ]-> full? -> RAM ... -> slot
+///     job ->[ remaining queues ]-> pick ->[ queue, slot ]-> full? -> RAM ... -> slot
 ///     pop_i, pop_queue_i: pop_some_o in the same cycle, pop_slot_o two clock edges later
 ///
-/// A thread begins to wait only in a cycle in which pop_coming_o is 0: no pointer is there and none is being written.
-/// Its wish comes in the next cycle (want_i), with the first pointer that could be written for it, and counts at once.
-/// So no wake-up is lost; one too many may come.
+/// A thread begins to wait only in a cycle in which pop_arriving_o is 0: no pointer is queued or being written for it.
+/// Its registration arrives in the next cycle (want_i), together with the first pointer that could be written for it,
+/// and takes effect at once. So no wake-up is lost; a superfluous one may occur.
 module gs_mailbox_queue_bank #(
   /// queues, 2 or more
   parameter  int unsigned Queues    = 16,
@@ -20,7 +20,7 @@ module gs_mailbox_queue_bank #(
   parameter  int unsigned Depth     = 16,
   /// bits of a slot's number
   parameter  int unsigned SlotW     = 10,
-  /// 1: a job can be for several queues
+  /// 1: a job may be for several queues
   parameter  bit          Multicast = 1'b1,
   localparam int unsigned QueueW    = $clog2(Queues)
 ) (
@@ -36,36 +36,36 @@ module gs_mailbox_queue_bank #(
   input  logic              job_masked_i,
   input  logic [QueueW-1:0] job_queue_i,
   input  logic [Queues-1:0] job_mask_i,
-  /// takes the oldest pointer of a queue, if there is one
+  /// pops the oldest pointer of a queue, if any
   input  logic              pop_i,
   input  logic [QueueW-1:0] pop_queue_i,
   output logic              pop_some_o,
-  output logic              pop_coming_o,
+  output logic              pop_arriving_o,
   output logic [SlotW-1:0]  pop_slot_o,
-  /// a thread waits for a pointer since the cycle before, or does so no more
+  /// since the previous cycle a thread waits for a pointer, or no longer waits
   input  logic              want_we_i,
   input  logic [QueueW-1:0] want_queue_i,
   input  logic              want_i,
-  /// a thread that waited has a pointer
+  /// a waiting thread has a pointer
   output logic              wake_valid_o,
   input  logic              wake_ready_i,
   output logic [QueueW-1:0] wake_queue_o,
-  /// jobs or wake-ups are under way
+  /// jobs or wake-ups are in progress
   output logic              busy_o
 );
   if (Depth != 1 << $clog2(Depth)) begin : gen_illegal_depth
     $fatal(1, "gs_mailbox_queue_bank: Depth is %0d; it must be a power of two", Depth);
   end
 
-  // Pointers count once more than the queue is deep: front and back are equal when it is empty.
+  // Pointers have one more bit than the depth needs: front and back are equal when the queue is empty.
   localparam int unsigned PtrW = $clog2(Depth) + 1;
   localparam int unsigned AddrW = $clog2(Queues * Depth);
 
-  function automatic logic [AddrW-1:0] place(logic [QueueW-1:0] queue, logic [PtrW-1:0] pointer);
+  function automatic logic [AddrW-1:0] pointer_address(logic [QueueW-1:0] queue, logic [PtrW-1:0] pointer);
     return AddrW'(32'(queue) * Depth + 32'(pointer) % Depth);
   endfunction
 
-  // The job, and the queue that is next.
+  // The job, and the next of its queues.
   logic todo_valid_q, todo_last, todo_go;
   logic [SlotW-1:0] todo_slot_q;
   logic [QueueW-1:0] todo_queue, todo_queue_q;
@@ -77,7 +77,7 @@ module gs_mailbox_queue_bank #(
   assign job_ready_o = !todo_valid_q || (todo_go && todo_last);
 
   if (Multicast) begin : gen_mask
-    // The lowest queue: first the lowest four with one in it, then the lowest of these.
+    // The lowest queue: first the lowest group of four with a bit set, then the lowest bit of this group.
     localparam int unsigned Fours = (Queues + 3) / 4;
     localparam int unsigned FourW = (Fours > 1) ? $clog2(Fours) : 1;
     logic [Fours*4-1:0] todo_mask_q, lowest_bit;
@@ -133,8 +133,8 @@ module gs_mailbox_queue_bank #(
     end
   end
 
-  // Front and back of each queue, each with a copy for either side.
-  logic pop_go, wanted, kept_want, wake_valid_q;
+  // Front and back of each queue, one copy for the push side and one for the pop side.
+  logic pop_go, wanted, stored_want, wake_valid_q;
   logic [PtrW-1:0] push_front, push_back, pop_front, pop_back, pop_front_next;
   logic front_we, back_we;
   logic [QueueW-1:0] front_waddr, back_waddr;
@@ -142,7 +142,7 @@ module gs_mailbox_queue_bank #(
 
   assign push_go        = push_valid_q && (push_back ^ push_front) != PtrW'(Depth) && !(wanted && wake_valid_q);
   assign pop_some_o     = pop_front != pop_back;
-  assign pop_coming_o   = pop_some_o || (push_valid_q && push_queue_q == pop_queue_i);
+  assign pop_arriving_o = pop_some_o || (push_valid_q && push_queue_q == pop_queue_i);
   assign pop_go         = pop_i && pop_some_o;
   assign pop_front_next = pop_front + PtrW'(1);
   assign front_we       = pop_go || clear_i;
@@ -199,14 +199,14 @@ module gs_mailbox_queue_bank #(
     .clk_i,
     .we_i   (push_go),
     .wstrb_i(1'b1),
-    .waddr_i(place(push_queue_q, push_back)),
+    .waddr_i(pointer_address(push_queue_q, push_back)),
     .wdata_i(push_slot_q),
     .re_i   (pop_i),
-    .raddr_i(place(pop_queue_i, pop_front)),
+    .raddr_i(pointer_address(pop_queue_i, pop_front)),
     .rdata_o(pop_slot_o)
   );
 
-  // Threads that wait for a pointer. A wake-up stands in a register; the next one waits for it, and its pointer.
+  // Threads that wait for a pointer. A wake-up is held in a register; the next one, and its pointer, wait for it.
   logic [QueueW-1:0] wake_queue_q;
   gs_ram_sdp #(
     .Width  (1),
@@ -221,9 +221,9 @@ module gs_mailbox_queue_bank #(
     .wdata_i(want_i),
     .re_i   (1'b1),
     .raddr_i(push_queue_q),
-    .rdata_o(kept_want)
+    .rdata_o(stored_want)
   );
-  assign wanted = (want_we_i && want_queue_i == push_queue_q) ? want_i : kept_want;
+  assign wanted = (want_we_i && want_queue_i == push_queue_q) ? want_i : stored_want;
 
   assign wake_valid_o = wake_valid_q;
   assign wake_queue_o = wake_queue_q;
@@ -236,6 +236,6 @@ module gs_mailbox_queue_bank #(
     if (!wake_valid_q) wake_queue_q <= push_queue_q;
   end
 
-  `GS_ASSERT_NOW(a_masked_job_is_for_somebody, !job_valid_i || !job_masked_i || !Multicast || job_mask_i != '0)
-  `GS_ASSERT_NOW(no_more_pointers_than_fit, !push_valid_q || PtrW'(push_back - push_front) <= PtrW'(Depth))
+  `GS_ASSERT_NOW(masks_are_not_empty, !job_valid_i || !job_masked_i || !Multicast || job_mask_i != '0)
+  `GS_ASSERT_NOW(queues_never_overflow, !push_valid_q || PtrW'(push_back - push_front) <= PtrW'(Depth))
 endmodule

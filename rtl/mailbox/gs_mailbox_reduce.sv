@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Words that the threads of a tile give to a barrier, and what comes back with its release.
+/// Words that the threads of a tile contribute to a barrier, and the results that a release returns.
 ///
-/// A word is added up (or the least, greatest, bitwise or is taken) as it is given; what was given since the last
-/// release counts, each once. All threads name the same operation for a word in an epoch. The board asks for both
-/// words (scan); they go up a chunk a cycle, beginning in the next cycle: from the highest for least and greatest,
-/// else from the lowest. Results come down from the lowest chunk on, ahead of the release.
+/// A word is accumulated (sum, minimum, maximum or bitwise or) as it is contributed; all contributions since the last
+/// release count, once each. All threads name the same operation for a word in an epoch. The board requests both words
+/// (scan); they are sent one chunk a cycle, beginning in the next cycle: minimum and maximum from the highest chunk,
+/// other operations from the lowest. Results are received from the lowest chunk on, before the release.
 module gs_mailbox_reduce
   import gs_idle_pkg::*;
 (
   input  logic                 clk_i,
   input  logic                 rst_ni,
-  /// a thread gives a word
+  /// a thread contributes a word
   input  logic                 give_i,
   input  logic                 give_word_i,
   input  logic [1:0]           give_op_i,
@@ -23,10 +23,10 @@ module gs_mailbox_reduce
   output idle_given_t          given_o,
   output logic                 chunk_valid_o,
   output logic [IdleChunk-1:0] chunk_o,
-  /// a half of a result: word, then half
+  /// selects half a result: word, then half
   input  logic [1:0]           half_i,
   output logic [31:0]          result_o,
-  /// words are on their way
+  /// words are being sent
   output logic                 busy_o
 );
   localparam int unsigned Chunks = IdleWords * 64 / IdleChunk;
@@ -34,13 +34,13 @@ module gs_mailbox_reduce
   localparam int unsigned ChunkW = $clog2(64 / IdleChunk);
   localparam int unsigned HalfChunks = 32 / IdleChunk;
 
-  // ---- What was given ----
-  // One adder makes all of it: old + value; old + (value and not old), which is old or value; and old - value, whose
-  // sign compares. A bit of a word takes a LUT each for the old one, the operand, the sum and the new one.
+  // ---- Contributions ----
+  // One adder computes all operations: old + value; old + (value and not old), which is old or value; and old - value,
+  // whose sign compares. A bit of a word takes one LUT each for the old word, the operand, the sum and the new word.
   idle_given_t given_q;
   logic [IdleWords-1:0][63:0] word_q;
   logic [63:0] old, operand, sum;
-  logic read_word, first, compares, keeps_less, less, takes;
+  logic read_word, first, compares, keeps_less, less, replaces;
   assign given_o    = given_q;
   assign old        = word_q[read_word];
   assign first      = !given_q.given[give_word_i];
@@ -48,9 +48,9 @@ module gs_mailbox_reduce
   assign keeps_less = give_op_i == gossamer_pkg::ReduceOpMin;
   assign operand    = (give_op_i == gossamer_pkg::ReduceOpOr) ? give_value_i & ~old : give_value_i ^ {64{compares}};
   assign sum        = old + operand + 64'(compares);
-  // Signed: signs differ and the old one is negative, or the difference is.
+  // Signed: signs differ and the old word is negative, or the difference is negative.
   assign less       = (old[63] != give_value_i[63]) ? old[63] : sum[63];
-  assign takes      = first || !compares || less != keeps_less;
+  assign replaces   = first || !compares || less != keeps_less;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || command_i.release_all || command_i.clear) given_q <= '0;
@@ -59,34 +59,34 @@ module gs_mailbox_reduce
       given_q.op[give_word_i]    <= give_op_i;
     end
     for (int unsigned w = 0; w < IdleWords; w++) begin
-      if (give_i && takes && 32'(give_word_i) == w) word_q[w] <= (first || compares) ? give_value_i : sum;
+      if (give_i && replaces && 32'(give_word_i) == w) word_q[w] <= (first || compares) ? give_value_i : sum;
     end
   end
 
-  // ---- Up ----
+  // ---- To the board ----
   logic scanning_q;
   logic [CountW-1:0] chunk_q;
   logic [IdleWords-1:0][1:0] op_q;
   logic [CountW-ChunkW-1:0] word;
-  logic [ChunkW-1:0] place;
+  logic [ChunkW-1:0] chunk_index;
   logic from_high;
   assign word          = chunk_q[CountW-1:ChunkW];
   assign from_high     = reduce_from_high(op_q[word]);
-  assign place         = from_high ? ~chunk_q[ChunkW-1:0] : chunk_q[ChunkW-1:0];
+  assign chunk_index   = from_high ? ~chunk_q[ChunkW-1:0] : chunk_q[ChunkW-1:0];
   assign chunk_valid_o = scanning_q && given_q.given != '0;
-  // A chunk that goes up while a thread gives may be of the wrong word: that thread is not idle, so what goes up then
-  // counts for nothing.
+  // A chunk that is sent while a thread contributes may be of the wrong word: that thread is not idle, so the board
+  // discards this scan.
   assign read_word     = give_i ? give_word_i : word;
   always_comb begin
-    chunk_o = old[IdleChunk*place+:IdleChunk];
+    chunk_o = old[IdleChunk*chunk_index+:IdleChunk];
     if (!given_q.given[word]) begin
-      // What changes nothing: the greatest for the least, the least for the greatest, else 0.
+      // The neutral element: the maximum for min, the minimum for max, else 0.
       chunk_o = (op_q[word] == gossamer_pkg::ReduceOpMin) ? '1 : '0;
       if (from_high && chunk_q[ChunkW-1:0] == '0) chunk_o[IdleChunk-1] = !chunk_o[IdleChunk-1];
     end
   end
 
-  // ---- Down: four chunks make half a result ----
+  // ---- From the board: four chunks make half a result ----
   logic [31-IdleChunk:0] half_q;
   logic half_done;
   assign half_done = command_i.chunk_valid && (chunk_q & CountW'(HalfChunks - 1)) == CountW'(HalfChunks - 1);
@@ -121,6 +121,6 @@ module gs_mailbox_reduce
   logic unused_command;
   assign unused_command = ^{command_i.agreed, command_i.wave};
 
-  `GS_ASSERT_NOW(words_go_one_way_at_a_time, !(scanning_q && command_i.chunk_valid))
-  `GS_ASSERT_NOW(nobody_gives_while_the_board_asks, !(give_i && command_i.release_all))
+  `GS_ASSERT_NOW(words_move_in_one_direction_at_a_time, !(scanning_q && command_i.chunk_valid))
+  `GS_ASSERT_NOW(no_contribution_during_a_release, !(give_i && command_i.release_all))
 endmodule

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Requests of a mailbox's threads: a pipeline that never stops behind A.
+/// Requests of a mailbox's threads: a pipeline that never stalls after A.
 ///
-///     request, inside -> A: state of the thread, checks, pointer queue   B   C: scratchpad, masks, pointer, holder
-///                     -> D: result, send -> outcomes -> response or trap
+///     request, internal -> A: state of the thread, checks, pointer queue   B   C: scratchpad, masks, pointer, holder
+///                       -> D: result, send -> completions -> response or trap
 ///
-/// A request from inside looks again whether the event that a thread waits for is there: ends of sends (ActEnd,
-/// ActWake), messages (ActWake). It goes first. One too many changes nothing. A wait whose event is there already ends
-/// at once; so does idle with a message there. A release frees threads beside A (gs_mailbox_wait_table).
-/// A thread has one request under way.
+/// An internal request checks again whether the event that a thread waits for has occurred: ends of sends (ActEnd,
+/// ActWake), messages (ActWake). It has priority. A superfluous one has no effect. A wait whose event has already
+/// occurred ends at once; so does idle with a message present. A release frees threads outside A
+/// (gs_mailbox_wait_table). A thread has at most one request in flight.
 module gs_mailbox_requests
   import gs_mailbox_pkg::*;
   import gs_word_pkg::*;
@@ -17,7 +17,7 @@ module gs_mailbox_requests
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads        = 64,
-  /// bits of a thread's number that say its core: its highest
+  /// number of high bits of a thread's number that select its core
   parameter  int unsigned CoreBits       = 2,
   /// slots of a thread, a power of two
   parameter  int unsigned SlotsPerThread = 16,
@@ -27,9 +27,9 @@ module gs_mailbox_requests
   parameter  int unsigned MaxFlits       = 4,
   /// first address of the scratchpad, a multiple of its size
   parameter  logic [31:0] Base           = 32'h0010_0000,
-  /// 1: messages to any set of threads of a tile
+  /// 1: messages to any set of threads of a tile are supported
   parameter  bit          Multicast      = 1'b1,
-  /// 1: barriers that reduce words
+  /// 1: barriers that reduce words are supported
   parameter  bit          Reduce         = 1'b1,
   /// 1: the tile has no network
   parameter  bit          Alone          = 1'b0,
@@ -49,7 +49,7 @@ module gs_mailbox_requests
   input  logic                     rst_ni,
   input  logic [31:0]              tile_i,
   input  gs_address_pkg::cluster_t cluster_i,
-  /// after reset: threads begin; requests wait
+  /// after reset: threads are initialized; requests wait
   input  logic                     clear_i,
   input  logic [ThreadW-1:0]       clear_thread_i,
   input  logic                     ready_i,
@@ -63,38 +63,38 @@ module gs_mailbox_requests
   output logic                     trap_valid_o,
   input  logic                     trap_ready_i,
   output mailbox_trap_t            trap_o,
-  /// from inside: messages for threads that wait
+  /// internal: messages for threads that wait
   input  logic                     wake_valid_i,
   output logic                     wake_ready_o,
   input  logic [ThreadW-1:0]       wake_thread_i,
-  /// release of all in idle, one cycle; from the next cycle on: whether all agreed; threads are being freed
+  /// release of all threads in idle, one cycle; from the next cycle on: whether all agreed; threads are being freed
   input  logic                     release_i,
   input  logic                     agreed_i,
   output logic                     releasing_o,
-  /// A: the thread's queue of messages; a pointer comes two cycles after its pop
+  /// A: the thread's queue of messages; a pointer is returned two cycles after its pop
   output logic [ThreadW-1:0]       a_thread_o,
   output logic                     a_pop_o,
   input  logic                     a_some_i,
-  input  logic                     a_coming_i,
+  input  logic                     a_arriving_i,
   input  logic [SlotW-1:0]         c_popped_i,
-  /// B: a thread waits for a message, or does so no more
+  /// B: a thread waits for a message, or no longer waits
   output logic                     want_we_o,
   output logic [ThreadW-1:0]       want_thread_o,
   output logic                     want_o,
-  /// B: it begins to wait in idle, or is woken there; a release has freed a thread; their votes
+  /// B: a thread enters idle, or is woken there; a release has freed a thread; their votes
   output logic                     b_enter_o,
   output logic                     b_leave_o,
   output logic                     b_vote_o,
   output logic                     freed_o,
   output logic                     freed_vote_o,
-  /// A: a word of the scratchpad, which comes two cycles later
+  /// A: a word of the scratchpad, returned two cycles later
   output logic                     a_core_valid_o,
   output logic                     a_core_we_o,
   output logic [3:0]               a_core_strb_o,
   output logic [WordW-1:0]         a_core_word_o,
   output logic [31:0]              a_core_wdata_o,
   input  logic [31:0]              c_core_rdata_i,
-  /// A: the slot that is sent from or released; C: the thread held it, and releases it, or has received another
+  /// A: the slot that is sent or released; C: the thread held it, and releases it, or has received another
   output logic [SlotW-1:0]         a_slot_o,
   input  logic                     c_held_i,
   output logic                     c_release_o,
@@ -108,27 +108,27 @@ module gs_mailbox_requests
   output route_e                   send_route_o,
   output logic [31:0]              send_dest_o,
   output logic [63:0]              send_head_o,
-  /// A: a half of a barrier's result; D: a word for it, which is send_head_o
+  /// A: half of a barrier's result; D: a word contributed to the barrier, which is send_head_o
   output logic [1:0]               a_half_o,
   input  logic [31:0]              a_reduced_i,
   output logic                     give_o,
   output logic [2:0]               give_code_o,
-  /// sends that were read wholly
+  /// sends whose flits have all been read
   input  logic                     done_valid_i,
   output logic                     done_ready_o,
   input  logic [ThreadW-1:0]       done_thread_i,
-  /// something is under way; a thread that waits is not
+  /// work is in progress; a waiting thread is not counted
   output logic                     busy_o
 );
   localparam int unsigned ByteW = $clog2(SlotBytes);
-  // Enough of an address for a place in the scratchpad or the number of a CSR.
+  // Enough bits of an address for a word of the scratchpad or the number of a CSR.
   localparam int unsigned AddrW = (WordW + 2 > 12) ? WordW + 2 : 12;
 
   function automatic logic [31:0] slot_address(logic [SlotW-1:0] slot);
     return Base | (32'(slot) << ByteW);
   endfunction
 
-  // What goes on from A.
+  // State that moves from A to B and C.
   typedef struct packed {
     decoded_t           what;
     logic               is_trap;
@@ -166,20 +166,20 @@ module gs_mailbox_requests
     logic [31:0]        data;
   } request_t;
 
-  logic req_valid, req_ready, a_valid_q, a_go, a_free, a_room, a_unsure, a_is_end_q, end_valid, end_ready, internal;
+  logic req_valid, req_ready, a_valid_q, a_go, a_free, a_space, a_unsure, a_is_end_q, end_valid, end_ready, internal;
   mailbox_req_t req;
   decoded_t decoded;
   request_t a_q;
   act_e end_act, internal_act;
   logic [ThreadW-1:0] end_thread, internal_thread, next_thread;
 
-  // One register, and A behind it. Whether a request is taken depends on few registers, since cores and their arbiters
-  // wait for the answer: while an end of a send is being looked at, none is taken into a full register, as A may wait.
+  // An input register, then A. The ready depends on few registers, since cores and their arbiters wait for it: while
+  // the end of a send is processed, a full register accepts no request, as A may stall.
   logic req_valid_q;
   mailbox_req_t req_q;
   assign req_valid   = req_valid_q;
   assign req         = req_q;
-  assign req_ready_o = !req_valid_q || (ready_i && !internal && (!a_valid_q || (a_room && !a_unsure)));
+  assign req_ready_o = !req_valid_q || (ready_i && !internal && (!a_valid_q || (a_space && !a_unsure)));
   always_ff @(posedge clk_i) begin
     if (!rst_ni) req_valid_q <= 1'b0;
     else if (req_ready_o) req_valid_q <= req_valid_i;
@@ -237,7 +237,7 @@ module gs_mailbox_requests
 
   // ---- A ----
   act_e act;
-  logic a_hold, a_sending, a_same, a_gives, a_send, a_end, a_release;
+  logic a_hold, a_sending, a_same, a_frees, a_send, a_end, a_release;
   logic [SlotW-1:0] own_slot, sending_slot, named_slot;
   logic [LengthW-1:0] own_length;
   logic after_q, pause_q;
@@ -246,15 +246,15 @@ module gs_mailbox_requests
   assign act        = a_q.what.act;
   assign a_thread_o = a_q.thread;
   assign named_slot = a_q.data[ByteW+:SlotW];
-  // Behind the late release of a slot nothing may look at it until it is written; and threads that a release frees may
-  // not wait for ever. Whether a request goes on depends on registers and on ends of sends alone.
-  assign a_go       = a_valid_q && a_room && !a_hold && !pause_q && !free_waits;
+  // After the late release of a slot no request may check it until it is written; and threads that a release frees must
+  // not starve. Whether a request leaves A depends on registers and on ends of sends alone.
+  assign a_go       = a_valid_q && a_space && !a_hold && !pause_q && !free_waits;
   assign a_unsure   = ends_some || pause_q || free_waits || a_is_end_q;
   assign a_send     = a_go && act == ActSend && a_q.what.ok && !a_sending;
   assign a_end      = a_go && act == ActEnd;
-  assign a_gives    = a_go && act == ActRelease && a_q.what.ok;
+  assign a_frees    = a_go && act == ActRelease && a_q.what.ok;
   assign a_same     = sending_slot == named_slot;
-  assign a_release  = a_end || (a_gives && !(a_sending && a_same));
+  assign a_release  = a_end || (a_frees && !(a_sending && a_same));
   assign a_pop_o    = a_go && act == ActReceive;
   assign a_slot_o   = (act == ActSend) ? own_slot : (act == ActEnd) ? sending_slot : named_slot;
 
@@ -263,7 +263,7 @@ module gs_mailbox_requests
     else {pause_q, after_q} <= {a_end || after_q, a_end};
   end
 
-  // A request that waits in A repeats its access; nothing has been made of it yet.
+  // A request that stalls in A repeats its access; its result is not yet used.
   assign a_core_valid_o = a_valid_q && act inside {ActLoad, ActStore};
   assign a_core_we_o    = act == ActStore;
   assign a_core_strb_o  = store_strobe(a_q.funct3[1:0], a_q.addr[1:0]);
@@ -276,8 +276,8 @@ module gs_mailbox_requests
   logic [1:0] a_now, a_woken, a_ended, free_result;
   logic [ThreadW-1:0] free_thread;
 
-  // Events as they are now: a message, no send.
-  assign a_now       = {(act inside {ActWait, ActIdle}) ? a_coming_i : a_some_i, !a_sending || act == ActEnd};
+  // Present events: a message, no send.
+  assign a_now       = {(act inside {ActWait, ActIdle}) ? a_arriving_i : a_some_i, !a_sending || act == ActEnd};
 
   gs_mailbox_wait_table #(
     .Threads (Threads),
@@ -324,28 +324,28 @@ module gs_mailbox_requests
     .rst_ni,
     .clear_i,
     .clear_thread_i,
-    .a_thread_i     (a_q.thread),
-    .a_sending_o    (a_sending),
-    .a_send_i       (a_send),
-    .a_release_i    (a_gives && a_sending),
-    .a_end_i        (a_end),
-    .a_same_slot_i  (a_same),
-    .a_is_end_i     (a_valid_q && a_is_end_q),
-    .late_thread_i  (want_thread_o),
-    .want_we_i      (want_we_o),
-    .want_i         (want_send),
-    .a_hold_o       (a_hold),
-    .some_o         (ends_some),
-    .commit_i       (send_o),
-    .commit_thread_i(d_q.thread),
+    .a_thread_i       (a_q.thread),
+    .a_sending_o      (a_sending),
+    .a_send_i         (a_send),
+    .a_release_i      (a_frees && a_sending),
+    .a_end_i          (a_end),
+    .a_same_slot_i    (a_same),
+    .a_is_end_i       (a_valid_q && a_is_end_q),
+    .late_thread_i    (want_thread_o),
+    .want_we_i        (want_we_o),
+    .want_i           (want_send),
+    .a_hold_o         (a_hold),
+    .some_o           (ends_some),
+    .commit_i         (send_o),
+    .commit_thread_i  (d_q.thread),
     .done_valid_i,
     .done_ready_o,
     .done_thread_i,
-    .inside_valid_o (end_valid),
-    .inside_ready_i (end_ready),
-    .inside_act_o   (end_act),
-    .inside_thread_o(end_thread),
-    .busy_o         (send_done_busy)
+    .internal_valid_o (end_valid),
+    .internal_ready_i (end_ready),
+    .internal_act_o   (end_act),
+    .internal_thread_o(end_thread),
+    .busy_o           (send_done_busy)
   );
 
   logic state_we;
@@ -378,7 +378,7 @@ module gs_mailbox_requests
     .c_masks_o       (masks)
   );
 
-  // ---- A to B: what can be said now ----
+  // ---- A to B: results that are known in A ----
   always_comb begin
     a_step = '{
         what: a_q.what,
@@ -392,7 +392,7 @@ module gs_mailbox_requests
     };
     unique case (act)
       ActState: begin
-        // A wrong value is a trap only if it is written.
+        // An invalid value traps only if it is written.
         a_step.is_trap = !a_q.what.ok && a_q.what.write;
         if (!a_step.is_trap) begin
           unique case (a_q.what.state)
@@ -454,11 +454,11 @@ module gs_mailbox_requests
   assign c_release_o = c_release_q;
   assign c_receive_o = c_receive_q;
 
-  // ---- C: what the RAMs answered ----
+  // ---- C: results of the RAMs ----
   logic d_valid_q, empty_mask;
   logic [63:0] d_head_q;
 
-  // Bits of a mask beyond the threads of a tile name no thread.
+  // Bits of a mask above the number of threads of a tile are invalid.
   always_comb begin
     empty_mask = masks == '0;
     for (int unsigned t = Threads; t < 64; t++) if (masks[t]) empty_mask = 1'b1;
@@ -500,7 +500,7 @@ module gs_mailbox_requests
     if (!rst_ni) d_valid_q <= 1'b0;
     else d_valid_q <= c_valid_q;
     d_q      <= c_last;
-    // What a thread that is freed puts its result in, instead.
+    // The completion of a freed thread uses these registers, and needs zeros.
     if (!c_valid_q) begin
       d_q.is_trap <= 1'b0;
       d_q.data    <= '0;
@@ -508,7 +508,7 @@ module gs_mailbox_requests
     d_head_q <= (c_q.what.kind == gossamer_pkg::FlitKindKey) ? 64'(c_q.data) : masks;
   end
 
-  // ---- D: sends are on their way, outcomes wait to be fetched ----
+  // ---- D: sends are issued, completions are queued ----
   logic completions_busy;
 
   assign send_o        = d_valid_q && d_q.is_send && !d_q.is_trap;
@@ -520,7 +520,7 @@ module gs_mailbox_requests
   assign send_kind_o   = d_q.kind;
   assign send_route_o  = d_q.route;
   assign send_head_o   = d_head_q;
-  // A key goes to the router of this board.
+  // A message by key goes to the router of this board.
   assign send_dest_o   = (d_q.kind == gossamer_pkg::FlitKindKey)
       ? {gossamer_pkg::EndpointKey, 3'd0, tile_i[25:14], 14'd0}
       : gs_address_pkg::gs_wire_address(d_q.data, ThreadBits, XBits, YBits);
@@ -530,8 +530,8 @@ module gs_mailbox_requests
   ) u_completions (
     .clk_i,
     .rst_ni,
-    .room_o     (a_room),
-    .take_i     (b_valid_q),
+    .space_o      (a_space),
+    .issued_i     (b_valid_q),
     .in_valid_i   (d_valid_q),
     .in_trap_i    (d_q.is_trap),
     .in_thread_i  (d_q.thread),
@@ -547,17 +547,18 @@ module gs_mailbox_requests
     .trap_valid_o,
     .trap_ready_i,
     .trap_o,
-    .busy_o     (completions_busy)
+    .busy_o       (completions_busy)
   );
 
-  assign busy_o = req_valid || a_valid_q || completions_busy || send_done_busy || c_release_q || b_release_q || waits_busy;
+  assign busy_o = req_valid || a_valid_q || completions_busy || send_done_busy || c_release_q || b_release_q
+      || waits_busy;
 
-  `GS_ASSERT_NOW(a_thread_has_one_request_in_flight,
+  `GS_ASSERT_NOW(threads_have_one_request_in_flight,
                  !(a_valid_q && b_valid_q && a_q.thread == b_q.thread && !(act inside {ActWake, ActEnd})))
-  `GS_ASSERT_NOW(nobody_looks_at_a_slot_while_it_gives_it_up,
+  `GS_ASSERT_NOW(no_slot_is_checked_while_its_release_is_in_flight,
                  !(a_go && act inside {ActSend, ActRelease}
                    && ((b_release_q && b_q.thread == a_q.thread) || (c_release_q && c_q.thread == a_q.thread))))
-  `GS_ASSERT(nobody_begins_to_wait_for_what_comes, !(want_we_o && want_o) || !$past(a_coming_i))
-  `GS_ASSERT_NOW(an_end_is_known_as_one, !a_valid_q || a_is_end_q == (act == ActEnd))
-  `GS_ASSERT_NOW(a_request_is_taken_into_an_empty_register, !req_ready_o || !req_valid_q || req_ready)
+  `GS_ASSERT(no_thread_waits_for_an_arriving_message, !(want_we_o && want_o) || !$past(a_arriving_i))
+  `GS_ASSERT_NOW(end_flag_matches_the_request, !a_valid_q || a_is_end_q == (act == ActEnd))
+  `GS_ASSERT_NOW(accepted_requests_enter_an_empty_register, !req_ready_o || !req_valid_q || req_ready)
 endmodule

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Receiving side of a mailbox: packets of the network and of this tile, by turns, into free slots.
+/// Receiving side of a mailbox: writes packets of the network and of this tile, alternately, into free slots.
 ///
-/// A packet from the network is checked before anything of it counts; one that is refused is swallowed whole, and takes
-/// no slot. One of the next epoch waits in front. A packet of this tile was checked when it was sent.
-/// An accepted packet is written into the slot that is free next. When its last flit is written, slot and threads
-/// stand in a register until the pointer queues take them; meanwhile the flits of the next are written.
+/// A packet from the network is checked before any part of it takes effect; a bad packet is dropped whole and takes no
+/// slot. A packet of the next epoch waits at the input. A packet of this tile was checked when it was sent.
+/// An accepted packet is written into the next free slot. When its last flit is written, slot and threads are held in a
+/// register until the pointer queues accept them; meanwhile the flits of the next packet are written.
 ///
 ///     network ->[ flit ]--+--checks-->[ flit, verdict ]-> scratchpad ... ->[ message ]-> queues
 ///     this tile ----------+
@@ -17,11 +17,11 @@ module gs_mailbox_rx
   parameter  int unsigned Threads   = 64,
   /// slots of the tile, a power of two
   parameter  int unsigned Slots     = 1024,
-  /// flits that a slot has room for, a power of two
+  /// flits that a slot can hold, a power of two
   parameter  int unsigned SlotFlits = 4,
   /// longest message in flits
   parameter  int unsigned MaxFlits  = 4,
-  /// 1: messages with a mask
+  /// 1: messages with a mask are supported
   parameter  bit          Multicast = 1'b1,
   localparam int unsigned ThreadW   = $clog2(Threads),
   localparam int unsigned SlotW     = $clog2(Slots),
@@ -29,7 +29,7 @@ module gs_mailbox_rx
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// what a packet from the network must be for; kind and thread do not matter
+  /// required destination of a packet from the network; kind and thread are ignored
   input  logic [31:0]        tile_i,
   input  logic [4:0]         job_i,
   input  logic [1:0]         epoch_i,
@@ -48,26 +48,26 @@ module gs_mailbox_rx
   input  logic               write_ready_i,
   output logic [LinW-1:0]    write_flit_o,
   output logic [127:0]       write_data_o,
-  /// messages in their slots: for one thread, or for those of a mask
+  /// messages in their slots: for one thread, or for the threads of a mask
   output logic               message_valid_o,
   input  logic               message_ready_i,
   output logic [SlotW-1:0]   message_slot_o,
   output logic               message_masked_o,
   output logic [ThreadW-1:0] message_thread_o,
   output logic [Threads-1:0] message_mask_o,
-  /// how many threads, 0 for all of 64 or so many as the bits have no room for
+  /// number of threads, modulo Threads: 0 is all of them
   output logic [ThreadW-1:0] message_count_o,
-  /// one cycle: a packet was refused
+  /// one cycle: a packet was dropped
   output logic               refused_valid_o,
   output refusal_e           refused_o,
   output logic [4:0]         refused_job_o,
-  /// something is under way; a packet that waits for the next epoch is not
+  /// work is in progress; a packet that waits for the next epoch is not counted
   output logic               busy_o
 );
   localparam int unsigned FlitW = LinW - SlotW;
   localparam int unsigned IndexW = $clog2(MaxFlits + 1);
 
-  // A flit of the network stands in a register, so that its checks begin there.
+  // A flit of the network is registered first, so that its checks start at a register.
   flit_t net_q;
   logic net_valid_q, net_go;
   assign net_ready_o = !net_valid_q || net_go;
@@ -77,7 +77,7 @@ module gs_mailbox_rx
     if (net_ready_o) net_q <= net_i;
   end
 
-  // What a first flit of the network says about its packet.
+  // Checks of a packet's first flit from the network.
   address_thread_t net_dest, here;
   logic net_to_thread, net_to_mask, net_next_epoch, net_refused;
   logic [127:0] net_unknown;
@@ -89,7 +89,7 @@ module gs_mailbox_rx
   assign net_to_mask    = Multicast && net_dest.kind == gossamer_pkg::EndpointTile
       && net_q.kind == gossamer_pkg::FlitKindMask;
   assign net_next_epoch = net_q.job == job_i && net_q.epoch == epoch_i + 2'd1;
-  // Bits of a mask beyond the threads of this tile.
+  // Bits of a mask above the threads of this tile.
   assign net_unknown    = 128'(net_q.payload[63:0] >> Threads);
 
   always_comb begin
@@ -107,15 +107,15 @@ module gs_mailbox_rx
     else net_refused = 1'b0;
   end
 
-  // The source of the next flit, from registers alone. Within a packet it stays; between packets it changes if the
-  // other has one, and this one's is over or has not come. So both take turns, and a source that begins to send while
-  // the other is silent waits one cycle.
+  // The source of the next flit, from registers alone. It stays the same within a packet. Between packets it changes if
+  // the other source has a packet and the present one has ended its packet or has none. So the sources alternate, and a
+  // source that begins to send while the other is silent waits one cycle.
   logic inside_q, local_q, first, net_open, net_offers, offered, other_offers, load, front_free;
   logic [IndexW-1:0] next_index_q;
   flit_t next;
 
   assign first         = !inside_q;
-  // Nothing but the job's next epoch waits.
+  // Only packets of the job's next epoch wait.
   assign net_open      = net_valid_q && !net_next_epoch;
   assign net_offers    = inside_q ? net_valid_q : net_open;
   assign offered       = local_q ? local_valid_i : net_offers;
@@ -135,25 +135,25 @@ module gs_mailbox_rx
     end
   end
 
-  // What becomes of it.
-  logic is_head, refuse, writes, refuse_q;
+  // What is done with the flit.
+  logic is_head, drop, writes, drop_q;
   refusal_e refusal, refusal_q;
 
   assign is_head = Multicast && first && next.kind == gossamer_pkg::FlitKindMask;
   always_comb begin
-    refuse  = refuse_q;
+    drop    = drop_q;
     refusal = refusal_q;
     if (first) begin
-      refuse  = net_refused && !local_q;
+      drop    = net_refused && !local_q;
       refusal = net_refusal;
-    end else if (!refuse_q && !local_q) begin
-      refuse  = net_q.kind != gossamer_pkg::FlitKindBody || next_index_q == IndexW'(MaxFlits);
+    end else if (!drop_q && !local_q) begin
+      drop    = net_q.kind != gossamer_pkg::FlitKindBody || next_index_q == IndexW'(MaxFlits);
       refusal = (net_q.kind != gossamer_pkg::FlitKindBody) ? gossamer_pkg::RefusalKind : gossamer_pkg::RefusalLength;
     end
   end
-  assign writes = !is_head && !refuse;
+  assign writes = !is_head && !drop;
 
-  // The flit with its verdict, on its way into the scratchpad.
+  // The flit with its verdict, before it enters the scratchpad.
   logic front_valid_q, front_go, last_q, writes_q, ends, message_free, masked_q;
   logic [IndexW-1:0] index_q;
   logic [127:0] data_q;
@@ -178,7 +178,7 @@ module gs_mailbox_rx
       if (load && next.last) next_index_q <= '0;
       else if (load && writes) next_index_q <= next_index_q + IndexW'(1);
     end
-    // Whether there is a flit is known late: without one, what is taken here is not looked at.
+    // Whether there is a flit is known late: without one, the loaded values are ignored.
     if (front_free) begin
       data_q    <= next.payload;
       last_q    <= next.last;
@@ -186,8 +186,8 @@ module gs_mailbox_rx
       refusal_q <= refusal;
       index_q   <= next_index_q;
     end
-    if (load) refuse_q <= refuse;
-    // The first flit says who the packet is for.
+    if (load) drop_q <= drop;
+    // The first flit names the receivers.
     if (front_free && first) begin
       thread_q     <= next.dest[ThreadW-1:0];
       masked_q     <= is_head;
@@ -217,7 +217,7 @@ module gs_mailbox_rx
   end
 
   if (Multicast) begin : gen_mask
-    // Its threads are counted in two steps, since the message comes behind the flit with its mask.
+    // The threads are counted in two steps, since the message is complete at least one cycle after its mask.
     logic [Threads-1:0] head_q, mask_q;
     logic [5:0][3:0] counts_q;
     logic [ThreadW-1:0] count_q;
@@ -236,7 +236,7 @@ module gs_mailbox_rx
     assign message_count_o = ThreadW'(1);
   end
 
-  // A refused packet is told of when its last flit is through.
+  // A dropped packet is reported when its last flit has passed.
   logic refused_valid_q;
   refusal_e refused_why_q;
   logic [4:0] refused_job_q;
@@ -245,7 +245,7 @@ module gs_mailbox_rx
   assign refused_job_o   = refused_job_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) refused_valid_q <= 1'b0;
-    else refused_valid_q <= front_go && last_q && refuse_q;
+    else refused_valid_q <= front_go && last_q && drop_q;
     refused_why_q <= refusal_q;
     refused_job_q <= packet_job_q;
   end
@@ -256,6 +256,6 @@ module gs_mailbox_rx
   assign unused = &{1'b0, here.kind, here.spare, here.thread, next.vnet, next.epoch, next.wave,
                     next.dest[31:ThreadW]};
 
-  `GS_ASSERT_NOW(a_message_is_for_somebody, !message_q || !message_masked_q || message_mask_o != '0)
-  `GS_ASSERT_NOW(no_flit_beyond_the_slot, !write_valid_o || 32'(index_q) < MaxFlits)
+  `GS_ASSERT_NOW(masks_are_not_empty, !message_q || !message_masked_q || message_mask_o != '0)
+  `GS_ASSERT_NOW(messages_fit_into_their_slot, !write_valid_o || 32'(index_q) < MaxFlits)
 endmodule

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Scratchpad of a mailbox: a 32-bit port for the cores, a flit out and a flit in, all in one cycle.
+/// Scratchpad of a mailbox: a 32-bit port for the cores, one flit read and one flit written, all in one cycle.
 ///
-/// Three ports out of RAM with two: even and odd flits of all slots are in two banks. One port of each bank is the
-/// cores', which never wait; the other is for flits. A flit that is read never waits, so a message that is being read
-/// comes out without a pause; a flit that is written waits for one that is read in its bank. Messages alternate
-/// between the banks, so two of them that meet go on side by side after one cycle.
+/// Three ports from two-port RAM: even and odd flits of all slots are in two banks. One port of each bank serves the
+/// cores, which never wait; the other serves flits. A flit read never waits, so a message is read without a pause; a
+/// flit write waits for a flit read in the same bank. Messages alternate between the banks, so two messages that
+/// collide proceed in parallel after one cycle.
 ///
-///     data come two clock edges after the request on the cores' port, and three for flits, whose banks have a
-///     register in front
+///     data are valid two clock edges after the request on the cores' port, and three for flits, whose banks have a
+///     register at their inputs
 module gs_mailbox_scratch #(
   /// slots of the tile, a power of two
   parameter  int unsigned Slots     = 1024,
-  /// flits that a slot has room for, a power of two; one: slots alternate between the banks
+  /// flits that a slot can hold, a power of two; one: slots alternate between the banks
   parameter  int unsigned SlotFlits = 4,
   localparam int unsigned LinW      = $clog2(Slots * SlotFlits)
 ) (
@@ -39,7 +39,8 @@ module gs_mailbox_scratch #(
   localparam int unsigned RowW = LinW - 1;
 
   if (LinW < 2 || Slots * SlotFlits != 1 << LinW) begin : gen_illegal_slots
-    $fatal(1, "gs_mailbox_scratch: %0d slots of %0d flits; powers of two, and more than the banks", Slots, SlotFlits);
+    $fatal(1, "gs_mailbox_scratch: %0d slots of %0d flits; both must be powers of two, in all at least 4 flits", Slots,
+           SlotFlits);
   end
 
   logic core_bank, out_bank, in_bank;
@@ -89,7 +90,7 @@ module gs_mailbox_scratch #(
     );
   end
 
-  // Bank and lane of what comes out now, by the cycle of its request.
+  // Bank and lane of the data at the outputs now, by the cycle of the request.
   logic [2:0] core_lane_b_q, core_lane_c_q;
   logic out_bank_1_q, out_bank_2_q, out_bank_3_q;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Ends of sends: which threads have a send under way, and what is to do when it is over.
+/// Ends of sends: which threads have a send in flight, and what to do when it ends.
 ///
-/// A release of the slot whose send is under way is noted, and done when the send ends, by a request from inside
-/// (ActEnd); the send counts as under way until that request is in A, so no send of the same thread can pass it. A
+/// A release of the slot whose send is in flight is noted, and executed when the send ends, by an internal request
+/// (ActEnd); the send counts as in flight until that request is in A, so no send of the same thread can overtake it. A
 /// thread that waits for the end of its send is woken (ActWake).
 ///
-/// One memory says whose sends are under way, so ends, looked at or in A, wait for sends that begin. That is a few
-/// cycles: a thread begins no other send before its end.
+/// One memory records whose sends are in flight, so ends, processed here or in A, wait for sends that begin. That takes
+/// a few cycles: a thread begins no other send before the end of its last one.
 ///
-///     end ->[ skid ]-> noted? waited for? ->[ request from inside ]-> A
+///     end ->[ skid ]-> noted? waited for? ->[ internal request ]-> A
 module gs_mailbox_send_done
   import gs_mailbox_pkg::*;
 #(
@@ -23,45 +23,45 @@ module gs_mailbox_send_done
   /// after reset: no thread sends
   input  logic               clear_i,
   input  logic [ThreadW-1:0] clear_thread_i,
-  /// A: the thread there, and whether its send is under way
+  /// A: the thread there, and whether its send is in flight
   input  logic [ThreadW-1:0] a_thread_i,
   output logic               a_sending_o,
-  /// A goes: it begins a send; releases a slot, of a thread whose send is under way; ends one (ActEnd)
+  /// A goes: it begins a send; releases a slot, of a thread whose send is in flight; ends a send (ActEnd)
   input  logic               a_send_i,
   input  logic               a_release_i,
   input  logic               a_end_i,
-  /// A: the slot named is that of the thread's send; looked at with a_release_i alone
+  /// A: the named slot is that of the thread's send; valid with a_release_i only
   input  logic               a_same_slot_i,
   /// an ActEnd is in A, going or not
   input  logic               a_is_end_i,
-  /// a cycle behind A: the thread that was there; whether it has begun to wait for the end of its send, or waits no
-  /// more; after reset it does not
+  /// one cycle after A: the thread that was there; whether it has begun to wait for the end of its send, or no longer
+  /// waits; after reset it does not
   input  logic [ThreadW-1:0] late_thread_i,
   input  logic               want_we_i,
   input  logic               want_i,
-  /// the thread in A must wait in this cycle: its send is about to end, or would be while another one begins
+  /// the thread in A must stall in this cycle: its send is about to end, or would end while another one begins
   output logic               a_hold_o,
-  /// there are ends to look at, of any thread: a_hold_o may be 1
+  /// ends of any thread are pending: a_hold_o may be 1
   output logic               some_o,
-  /// D: a send is on its way
+  /// D: a send is issued
   input  logic               commit_i,
   input  logic [ThreadW-1:0] commit_thread_i,
-  /// sends that were read wholly; two more are taken after ready is 0
+  /// sends whose flits have all been read; two more are accepted after ready is 0
   input  logic               done_valid_i,
   output logic               done_ready_o,
   input  logic [ThreadW-1:0] done_thread_i,
-  /// requests from inside
-  output logic               inside_valid_o,
-  input  logic               inside_ready_i,
-  output act_e               inside_act_o,
-  output logic [ThreadW-1:0] inside_thread_o,
+  /// internal requests
+  output logic               internal_valid_o,
+  input  logic               internal_ready_i,
+  output act_e               internal_act_o,
+  output logic [ThreadW-1:0] internal_thread_o,
   output logic               busy_o
 );
   logic end_valid, end_go, end_noted, end_wanted, end_late, noted, wanted, done_ready;
   logic note_we, send_q, release_q, same_slot_q;
   logic [ThreadW-1:0] end_thread;
-  logic inside_valid_q, inside_end_q;
-  logic [ThreadW-1:0] inside_thread_q;
+  logic internal_valid_q, internal_end_q;
+  logic [ThreadW-1:0] internal_thread_q;
 
   gs_skid #(
     .data_t(logic [ThreadW-1:0])
@@ -77,8 +77,8 @@ module gs_mailbox_send_done
   );
   assign done_ready_o = done_ready;
 
-  // Decided in one cycle, which depends on nothing that A may keep waiting.
-  assign end_go   = end_valid && !inside_valid_q && !a_is_end_i && !commit_i;
+  // Decided in one cycle, which depends on no stall of A.
+  assign end_go   = end_valid && !internal_valid_q && !a_is_end_i && !commit_i;
   assign a_hold_o = (end_go && end_thread == a_thread_i) || (a_is_end_i && commit_i);
   assign some_o   = end_valid;
 
@@ -98,7 +98,7 @@ module gs_mailbox_send_done
     .rdata_o(a_sending_o)
   );
 
-  // Noted and wanted are written a cycle behind A, whose decisions come late; the end of a send looks at both.
+  // Noted and wanted are written one cycle after A, whose decisions are late; the end of a send reads both.
   always_ff @(posedge clk_i) begin
     send_q      <= a_send_i;
     release_q   <= a_release_i;
@@ -141,23 +141,23 @@ module gs_mailbox_send_done
   );
   assign end_wanted = (want_we_i && end_late) ? want_i : wanted;
 
-  assign inside_valid_o  = inside_valid_q;
-  assign inside_act_o    = inside_end_q ? ActEnd : ActWake;
-  assign inside_thread_o = inside_thread_q;
-  assign busy_o          = end_valid || inside_valid_q;
+  assign internal_valid_o  = internal_valid_q;
+  assign internal_act_o    = internal_end_q ? ActEnd : ActWake;
+  assign internal_thread_o = internal_thread_q;
+  assign busy_o            = end_valid || internal_valid_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) inside_valid_q <= 1'b0;
-    else if (end_go) inside_valid_q <= end_noted || end_wanted;
-    else if (inside_ready_i) inside_valid_q <= 1'b0;
+    if (!rst_ni) internal_valid_q <= 1'b0;
+    else if (end_go) internal_valid_q <= end_noted || end_wanted;
+    else if (internal_ready_i) internal_valid_q <= 1'b0;
     if (end_go) begin
-      inside_end_q    <= end_noted;
-      inside_thread_q <= end_thread;
+      internal_end_q    <= end_noted;
+      internal_thread_q <= end_thread;
     end
   end
 
-  `GS_ASSERT_NOW(ends_have_room, !done_valid_i || done_ready)
-  `GS_ASSERT_NOW(a_send_ends_once, !a_end_i || a_sending_o)
-  `GS_ASSERT_NOW(a_send_begins_after_the_one_before, !a_send_i || !a_sending_o)
-  `GS_ASSERT_NOW(one_begins_or_ends, !(commit_i && (a_end_i || end_go)))
+  `GS_ASSERT_NOW(ends_are_accepted, !done_valid_i || done_ready)
+  `GS_ASSERT_NOW(only_sends_in_flight_end, !a_end_i || a_sending_o)
+  `GS_ASSERT_NOW(sends_of_a_thread_do_not_overlap, !a_send_i || !a_sending_o)
+  `GS_ASSERT_NOW(no_send_begins_while_one_ends, !(commit_i && (a_end_i || end_go)))
 endmodule

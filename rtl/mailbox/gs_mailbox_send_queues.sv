@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Order of the sends of a tile's threads: a queue of threads for each way out, all in one memory.
+/// Order of the sends of a tile's threads: one queue of threads per route, all in one memory.
 ///
-/// A thread is in one queue at most, so each queue is a list: the memory has the thread behind each thread.
+/// A thread is in at most one queue, so each queue is a linked list: the memory has the successor of each thread.
 module gs_mailbox_send_queues
   import gs_mailbox_pkg::*;
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads = 64,
-  /// bits of what stands by each thread
+  /// bits of the size that is stored with each thread
   parameter  int unsigned SizeW   = 3,
   localparam int unsigned ThreadW = $clog2(Threads)
 ) (
@@ -20,7 +20,7 @@ module gs_mailbox_send_queues
   input  route_e             push_route_i,
   input  logic [ThreadW-1:0] push_thread_i,
   input  logic [SizeW-1:0]   push_size_i,
-  /// queues with a thread in them
+  /// queues that are not empty
   output logic [Routes-1:0]  some_o,
   /// the first thread of the queue of pop_route_i, and its removal
   input  route_e             pop_route_i,
@@ -28,9 +28,9 @@ module gs_mailbox_send_queues
   output logic [ThreadW-1:0] pop_thread_o,
   output logic [SizeW-1:0]   pop_size_o
 );
-  logic [Routes-1:0] some_q, alone, push, pop;
+  logic [Routes-1:0] some_q, single, push, pop;
   logic [Routes-1:0][ThreadW-1:0] head_q, tail_q;
-  logic [ThreadW-1:0] behind;
+  logic [ThreadW-1:0] successor;
 
   assign some_o       = some_q;
   assign pop_thread_o = head_q[pop_route_i];
@@ -40,16 +40,16 @@ module gs_mailbox_send_queues
     .Depth  (Threads),
     .Latency(0),
     .Style  ("distributed")
-  ) u_behind (
+  ) u_successors (
     .clk_i,
-    // The last thread of an empty queue may be in another by now.
+    // The tail of an empty queue may be in another queue by now.
     .we_i   (push_i && some_q[push_route_i]),
     .wstrb_i(1'b1),
     .waddr_i(tail_q[push_route_i]),
     .wdata_i(push_thread_i),
     .re_i   (1'b1),
     .raddr_i(pop_thread_o),
-    .rdata_o(behind)
+    .rdata_o(successor)
   );
 
   gs_ram_sdp #(
@@ -69,20 +69,20 @@ module gs_mailbox_send_queues
   );
 
   for (genvar r = 0; r < int'(Routes); r++) begin : gen_route
-    assign alone[r] = head_q[r] == tail_q[r];
-    assign push[r]  = push_i && push_route_i == route_e'(r);
-    assign pop[r]   = pop_i && pop_route_i == route_e'(r);
+    assign single[r] = head_q[r] == tail_q[r];
+    assign push[r]   = push_i && push_route_i == route_e'(r);
+    assign pop[r]    = pop_i && pop_route_i == route_e'(r);
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) some_q[r] <= 1'b0;
       else if (push[r]) some_q[r] <= 1'b1;
-      else if (pop[r] && alone[r]) some_q[r] <= 1'b0;
-      // An empty queue, or one whose only thread leaves in this cycle, begins with the thread that comes.
-      if (!some_q[r] || (pop[r] && alone[r])) head_q[r] <= push_thread_i;
-      else if (pop[r]) head_q[r] <= behind;
+      else if (pop[r] && single[r]) some_q[r] <= 1'b0;
+      // A queue that is empty, or whose only thread leaves in this cycle, begins with the pushed thread.
+      if (!some_q[r] || (pop[r] && single[r])) head_q[r] <= push_thread_i;
+      else if (pop[r]) head_q[r] <= successor;
       if (push[r]) tail_q[r] <= push_thread_i;
     end
   end
 
-  `GS_ASSERT_NOW(only_what_is_there_leaves, !pop_i || some_q[pop_route_i])
+  `GS_ASSERT_NOW(empty_queues_are_never_popped, !pop_i || some_q[pop_route_i])
 endmodule

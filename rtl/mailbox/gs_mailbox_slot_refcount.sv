@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Accounting of message slots: which thread holds which slot, and which slots become free.
+/// Accounting of message slots: which threads hold which slots, and which slots become free.
 ///
-/// A thread holds a slot from the moment in which it takes the message's pointer off its queue until it releases the
-/// slot. That is one bit for each slot and thread in block RAM: receiving sets it, releasing clears it, and a release
-/// that finds 0 does nothing. So no release can free a slot whose message somebody has still to receive.
+/// A thread holds a slot from the moment in which it pops the message's pointer off its queue until it releases the
+/// slot. This is one bit for each slot and thread in block RAM: receiving sets it, releasing clears it, and a release
+/// that reads 0 has no effect. So no release can free a slot whose message a thread has still to receive.
 /// With multicast a slot has several receivers: their number is stored when the message arrives, the effective releases
-/// are counted, and the slot becomes free with the last.
+/// are counted, and the slot becomes free with the last one.
 ///
-///     cycle   A: read   B: wait   C: judge, write   D: slot becomes free
+///     cycle   A: read   B: wait   C: decide, write   D: slot becomes free
 ///
-/// One request a cycle. No thread has two requests within these cycles, so its bit is never changed behind
-/// a read; the releases of a slot by several threads can follow each other, and their count is passed on.
-/// After reset it walks over all bits: the first slots of each thread are held by it, the rest become free.
+/// One request a cycle. No thread has two requests within these cycles, so its bit never changes after it is read; the
+/// releases of a slot by several threads may be consecutive, and their count is forwarded.
+/// After reset all bits are initialized one by one: each thread holds its first slots, the others become free.
 module gs_mailbox_slot_refcount #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads        = 64,
   /// slots of a thread, a power of two
   parameter  int unsigned SlotsPerThread = 16,
-  /// slots that a thread holds from the start, to send from
+  /// slots that a thread holds after reset, to send from
   parameter  int unsigned SendSlots      = 2,
-  /// 1: several threads can hold a slot
+  /// 1: several threads may hold a slot
   parameter  bit          Multicast      = 1'b1,
-  /// memories that the bits are spread over by thread, a power of two: the walk takes Threads * Slots / Banks cycles
+  /// memories over which the bits are distributed by thread, a power of two: initialization takes
+  /// Threads * Slots / Banks cycles
   parameter  int unsigned Banks          = (Threads * Threads * SlotsPerThread >= 65536) ? 4 : 1,
   localparam int unsigned ThreadW        = $clog2(Threads),
   localparam int unsigned Slots          = Threads * SlotsPerThread,
@@ -31,7 +32,7 @@ module gs_mailbox_slot_refcount #(
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// cycle A: whose bit will be looked at
+  /// cycle A: the slot and thread whose bit is read
   input  logic [SlotW-1:0]   a_slot_i,
   input  logic [ThreadW-1:0] a_thread_i,
   /// cycle C, two later: the thread held the slot
@@ -40,14 +41,14 @@ module gs_mailbox_slot_refcount #(
   input  logic               c_release_i,
   input  logic               c_receive_i,
   input  logic [SlotW-1:0]   c_receive_slot_i,
-  /// a message is in a slot; how many threads it is for, modulo Threads: 0 is all of them
+  /// a message is in a slot; its number of receivers, modulo Threads: 0 is all of them
   input  logic               hold_i,
   input  logic [SlotW-1:0]   hold_slot_i,
   input  logic [ThreadW-1:0] hold_count_i,
-  /// slots that become free; the queue behind it has room for all
+  /// slots that become free; the queue after it has space for all
   output logic               free_valid_o,
   output logic [SlotW-1:0]   free_slot_o,
-  /// the walk after reset is over; while it is not: a count over all threads, again and again
+  /// initialization is finished; until then: a count over all threads, repeatedly
   output logic               ready_o,
   output logic [ThreadW-1:0] walk_thread_o
 );
@@ -55,18 +56,19 @@ module gs_mailbox_slot_refcount #(
   localparam int unsigned BitW = SlotW + ThreadW - ((Banks > 1) ? BankW : 0);
 
   if (Slots != 1 << SlotW || SendSlots > SlotsPerThread) begin : gen_illegal_slots
-    $fatal(1, "gs_mailbox_slot_refcount: %0d threads with %0d slots, %0d to send from; powers of two, and no more to send from",
+    $fatal(1, "gs_mailbox_slot_refcount: %0d threads of %0d slots must be powers of two, and SendSlots (%0d) no larger",
            Threads, SlotsPerThread, SendSlots);
   end
   if (Banks > Threads || Banks != 1 << $clog2(Banks)) begin : gen_illegal_banks
-    $fatal(1, "gs_mailbox_slot_refcount: Banks is %0d; it must be a power of two up to the %0d threads", Banks, Threads);
+    $fatal(1, "gs_mailbox_slot_refcount: Banks is %0d; it must be a power of two, at most Threads (%0d)", Banks,
+           Threads);
   end
 
-  function automatic logic [BitW-1:0] place(logic [SlotW-1:0] slot, logic [ThreadW-1:0] thread);
+  function automatic logic [BitW-1:0] bit_address(logic [SlotW-1:0] slot, logic [ThreadW-1:0] thread);
     return BitW'(32'({slot, thread}) / Banks);
   endfunction
 
-  // The walk: all bits of a slot, then the slot becomes free, or not.
+  // Initialization: all bits of a slot, then the slot becomes free unless a thread holds it.
   logic [BitW:0] walk_q;
   logic walking, walk_held, walk_ends;
   logic [SlotW-1:0] walk_slot;
@@ -100,7 +102,7 @@ module gs_mailbox_slot_refcount #(
 
   for (genvar b = 0; b < int'(Banks); b++) begin : gen_bank
     logic walk_bit;
-    // The thread whose bit this is at this step of the walk.
+    // 1 if this bit is that of the slot's owner, who holds the slot.
     assign walk_bit = walk_held && 32'(walk_q[BitW-1:0]) * Banks % Threads + b == 32'(walk_slot) / SlotsPerThread;
     gs_ram_sdp #(
       .Width  (1),
@@ -111,21 +113,21 @@ module gs_mailbox_slot_refcount #(
       .clk_i,
       .we_i   (walking || ((c_release_i || c_receive_i) && c_bank == BankW'(b))),
       .wstrb_i(1'b1),
-      .waddr_i(walking ? walk_q[BitW-1:0] : place(c_receive_i ? c_receive_slot_i : c_slot_q, c_thread_q)),
+      .waddr_i(walking ? walk_q[BitW-1:0] : bit_address(c_receive_i ? c_receive_slot_i : c_slot_q, c_thread_q)),
       .wdata_i(walking ? walk_bit : c_receive_i),
       .re_i   (1'b1),
-      .raddr_i(place(a_slot_i, a_thread_i)),
+      .raddr_i(bit_address(a_slot_i, a_thread_i)),
       .rdata_o(stored[b])
     );
   end
 
-  // Receivers and effective releases. The arrival of a message writes the one number, releases write the other.
-  logic c_gone, c_last;
-  assign c_gone = c_release_i && c_held_o;
+  // Receivers and effective releases. The arrival of a message writes the first number, releases write the second.
+  logic c_released, c_last;
+  assign c_released = c_release_i && c_held_o;
 
   if (Multicast) begin : gen_count
-    logic [ThreadW-1:0] counted, stored_gone, gone, gone_one_more, gone_next, d_gone_q, passed_q;
-    logic d_change_q, c_passed_q, b_after_c, b_after_d;
+    logic [ThreadW-1:0] counted, stored_released, released, released_one_more, released_next, d_released_q, forwarded_q;
+    logic d_change_q, c_forwarded_q, b_after_c, b_after_d;
     logic [SlotW-1:0] d_slot_q;
 
     gs_ram_sdp #(
@@ -149,32 +151,32 @@ module gs_mailbox_slot_refcount #(
       .Depth  (Slots),
       .Latency(2),
       .Style  ("block")
-    ) u_gone (
+    ) u_released (
       .clk_i,
-      .we_i   (walking || c_gone),
+      .we_i   (walking || c_released),
       .wstrb_i(1'b1),
       .waddr_i(walking ? walk_slot : c_slot_q),
-      .wdata_i(walking ? '0 : gone_next),
+      .wdata_i(walking ? '0 : released_next),
       .re_i   (1'b1),
       .raddr_i(a_slot_i),
-      .rdata_o(stored_gone)
+      .rdata_o(stored_released)
     );
 
-    // What the RAM does not know yet, of the two requests before this one.
-    assign b_after_c = c_gone && c_slot_q == b_slot_q;
+    // Forwarding from the two previous requests, whose writes the RAM does not show yet.
+    assign b_after_c = c_released && c_slot_q == b_slot_q;
     assign b_after_d = d_change_q && d_slot_q == b_slot_q;
-    assign gone      = c_passed_q ? passed_q : stored_gone;
-    assign c_last    = gone_one_more == counted;
-    assign gone_next = c_last ? '0 : gone_one_more;
-    assign gone_one_more = gone + ThreadW'(1);
+    assign released      = c_forwarded_q ? forwarded_q : stored_released;
+    assign c_last    = released_one_more == counted;
+    assign released_next = c_last ? '0 : released_one_more;
+    assign released_one_more = released + ThreadW'(1);
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) d_change_q <= 1'b0;
-      else d_change_q <= c_gone;
-      c_passed_q <= b_after_c || b_after_d;
-      passed_q   <= b_after_c ? gone_next : d_gone_q;
-      d_gone_q   <= gone_next;
-      d_slot_q   <= c_slot_q;
+      else d_change_q <= c_released;
+      c_forwarded_q <= b_after_c || b_after_d;
+      forwarded_q   <= b_after_c ? released_next : d_released_q;
+      d_released_q  <= released_next;
+      d_slot_q      <= c_slot_q;
     end
   end else begin : gen_one
     assign c_last = 1'b1;
@@ -190,10 +192,10 @@ module gs_mailbox_slot_refcount #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) d_free_q <= 1'b0;
-    else d_free_q <= walking ? walk_ends && !walk_held : c_gone && c_last;
+    else d_free_q <= walking ? walk_ends && !walk_held : c_released && c_last;
     d_free_slot_q <= walking ? walk_slot : c_slot_q;
   end
 
-  `GS_ASSERT_NOW(a_request_is_one_of_both, !(c_release_i && c_receive_i))
-  `GS_ASSERT_NOW(requests_wait_for_the_walk, !walking || !(c_release_i || c_receive_i || hold_i))
+  `GS_ASSERT_NOW(requests_release_or_receive, !(c_release_i && c_receive_i))
+  `GS_ASSERT_NOW(requests_wait_for_initialization, !walking || !(c_release_i || c_receive_i || hold_i))
 endmodule

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a thread has set: slot and length of its next send, the slot of the one under way, and the masks.
+/// Registers of the threads: slot and length of the next send, the slot of the send in flight, and the masks.
 ///
-/// The registers are read for the request that comes to A next, and written by the one that leaves A. The masks are
-/// read in A, come in C, and are written in B: a swap reads the old value before.
+/// The registers are read for the next request to enter A, and written by the request that leaves A. The masks are read
+/// in A, valid in C, and written in B: a swap reads the old value first.
 module gs_mailbox_threads #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads        = 64,
@@ -11,7 +11,7 @@ module gs_mailbox_threads #(
   parameter  int unsigned SlotsPerThread = 16,
   /// bits of a message's length
   parameter  int unsigned LengthW        = 2,
-  /// 1: there are masks
+  /// 1: the threads have masks
   parameter  bit          Multicast      = 1'b1,
   localparam int unsigned ThreadW        = $clog2(Threads),
   localparam int unsigned SlotW          = $clog2(Threads * SlotsPerThread)
@@ -20,7 +20,7 @@ module gs_mailbox_threads #(
   /// after reset: the thread's first slot, length 0, empty masks
   input  logic               clear_i,
   input  logic [ThreadW-1:0] clear_thread_i,
-  /// the request that comes to A at the end of this cycle
+  /// the request that enters A at the end of this cycle
   input  logic               next_i,
   input  logic [ThreadW-1:0] next_thread_i,
   /// in A
@@ -28,7 +28,7 @@ module gs_mailbox_threads #(
   output logic [SlotW-1:0]   a_slot_o,
   output logic [LengthW-1:0] a_length_o,
   output logic [SlotW-1:0]   a_sending_slot_o,
-  /// A goes and writes one of them
+  /// the request in A leaves and writes one of them
   input  logic               a_slot_we_i,
   input  logic               a_length_we_i,
   input  logic               a_sending_we_i,
@@ -81,7 +81,7 @@ module gs_mailbox_threads #(
   );
 
   if (Multicast) begin : gen_masks
-    // Two memories of a word each: in one, with a strobe for each half, Cyclone V has no place for it in a block.
+    // Two memories of one word each: Cyclone V cannot map one memory with a strobe for each half to a block.
     logic [1:0] we;
     assign we = {b_high_we_i, b_low_we_i};
     for (genvar h = 0; h < 2; h++) begin : gen_half

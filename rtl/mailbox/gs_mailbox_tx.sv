@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Sending side of a mailbox: reads messages out of their slots and makes packets of them.
+/// Sending side of a mailbox: reads messages from their slots and makes packets of them.
 ///
-/// A thread has one send under way at most; so the sends wait in a RAM by thread, and gs_mailbox_send_queues keeps
-/// their order for each way out. A send is fetched when its way has room for a whole packet, which is then taken;
-/// from there on nothing stops it: its flits are read one a cycle. The next send is fetched meanwhile.
+/// A thread has at most one send in flight; so the sends wait in a RAM indexed by thread, and gs_mailbox_send_queues
+/// keeps their order for each route. A send is fetched when its route has space for a whole packet, which is then
+/// reserved. From there on nothing stops it: its flits are read one a cycle. The next send is fetched meanwhile.
 ///
 ///     order ->[ sends ]->[ entry: head, flits ]->[ scratchpad ]->[ queues ]-> local, net, far
 module gs_mailbox_tx
@@ -16,11 +16,11 @@ module gs_mailbox_tx
   parameter  int unsigned Threads   = 64,
   /// slots of the tile, a power of two
   parameter  int unsigned Slots     = 1024,
-  /// flits that a slot has room for, a power of two
+  /// flits that a slot can hold, a power of two
   parameter  int unsigned SlotFlits = 4,
   /// longest message in flits
   parameter  int unsigned MaxFlits  = 4,
-  /// 1: messages with a mask
+  /// 1: messages with a mask are supported
   parameter  bit          Multicast = 1'b1,
   localparam int unsigned LengthW   = (MaxFlits > 1) ? $clog2(MaxFlits) : 1,
   localparam int unsigned ThreadW   = $clog2(Threads),
@@ -29,19 +29,19 @@ module gs_mailbox_tx
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
-  /// a send; there is always room
+  /// a send; it is always accepted
   input  logic               send_i,
   input  logic [ThreadW-1:0] send_thread_i,
   input  logic [SlotW-1:0]   send_slot_i,
-  /// flits less one
+  /// flits minus one
   input  logic [LengthW-1:0] send_length_i,
-  /// kind of the head flit; body: there is none
+  /// kind of the head flit; body: no head flit
   input  flit_kind_e         send_kind_i,
   input  route_e             send_route_i,
   input  logic [31:0]        send_dest_i,
   /// mask or key of the head flit
   input  logic [63:0]        send_head_i,
-  /// flits of the scratchpad, which never waits; data come three clock edges later
+  /// flits of the scratchpad, which never stalls; data are returned three clock edges later
   output logic               read_valid_o,
   output logic [LinW-1:0]    read_flit_o,
   input  logic [127:0]       read_data_i,
@@ -49,11 +49,11 @@ module gs_mailbox_tx
   output logic               done_valid_o,
   input  logic               done_ready_i,
   output logic [ThreadW-1:0] done_thread_o,
-  /// packets by their way out (route_e); job and epoch are not theirs yet
+  /// packets by route (route_e); the mailbox sets their job and epoch
   output logic [Routes-1:0]  out_valid_o,
   input  logic [Routes-1:0]  out_ready_i,
   output flit_t              out_o[Routes],
-  /// something is under way
+  /// work is in progress
   output logic               busy_o
 );
   localparam int unsigned HeadW = Multicast ? 64 : 32;
@@ -76,7 +76,7 @@ module gs_mailbox_tx
   // The sends and their order.
   send_t send, fetched;
   logic fetch;
-  logic [Routes-1:0] some, room, open;
+  logic [Routes-1:0] some, space, open;
   route_e route, last_route_q;
   logic [ThreadW-1:0] order_thread;
   logic [SizeW-1:0] order_size;
@@ -123,8 +123,8 @@ module gs_mailbox_tx
     .pop_size_o   (order_size)
   );
 
-  // The ways take turns.
-  assign open = some & room;
+  // Routes are served round-robin.
+  assign open = some & space;
   always_comb begin
     route = RouteLocal;
     unique case (last_route_q)
@@ -138,7 +138,7 @@ module gs_mailbox_tx
     else if (fetch) last_route_q <= route;
   end
 
-  // One send on its way out of the RAM, or waiting in its output register; one whose flits are read.
+  // One send is being read from the RAM or waits in its output register; the flits of another are read.
   logic read_q, fetched_q, entry_valid_q, entry_load, entry_end;
   logic [ThreadW-1:0] fetched_thread_q, entry_thread_q;
   route_e fetched_route_q;
@@ -171,7 +171,7 @@ module gs_mailbox_tx
     end
   end
 
-  // Flits: the head, if there is one, then those of the slot.
+  // Flits: the head, if any, then those of the slot.
   logic begun_q, headed_q, beat, beat_head, beat_last;
   logic [LengthW-1:0] index_q;
 
@@ -197,7 +197,7 @@ module gs_mailbox_tx
   assign done_valid_o  = entry_end;
   assign done_thread_o = entry_thread_q;
 
-  // What goes with a flit while it is read.
+  // Side data of a flit while it is read.
   typedef struct packed {
     logic             is_head;
     flit_kind_e       kind;
@@ -224,12 +224,12 @@ module gs_mailbox_tx
     for (int unsigned i = 1; i < ReadCycles; i++) tag_q[i] <= tag_q[i-1];
   end
 
-  // The virtual network stands in the address, where its spare bits are: they are 0.
+  // The virtual network is stored in the spare bits of the address, which are 0.
   typedef struct packed {
     flit_kind_e          kind;
     logic [2:0]          dest_kind;
     gossamer_pkg::vnet_e vnet;
-    logic [25:0]         place;
+    logic [25:0]         dest_low;
     logic [127:0]        payload;
     logic                last;
   } out_t;
@@ -242,7 +242,7 @@ module gs_mailbox_tx
           kind: tag.is_head ? tag.kind : FlitKindBody,
           dest_kind: tag.dest[31:29],
           vnet: gs_address_pkg::vnet_of(gossamer_pkg::endpoint_e'(tag.dest[31:29])),
-          place: tag.dest[25:0],
+          dest_low: tag.dest[25:0],
           payload: tag.is_head ? 128'(tag.head) : read_data_i,
           last: tag.last
       };
@@ -253,18 +253,18 @@ module gs_mailbox_tx
   ) u_out (
     .clk_i,
     .rst_ni,
-    .room_o      (room),
-    // A cycle later: until then nothing else is fetched.
-    .take_i      (read_q),
-    .take_route_i(fetched_route_q),
-    .take_size_i (fetched_size_q),
-    .in_valid_i  (tag_valid_q[ReadCycles-1]),
-    .in_route_i  (tag.route),
-    .in_data_i   (out_in),
+    .space_o        (space),
+    // One cycle later: until then no other send is fetched.
+    .reserve_i      (read_q),
+    .reserve_route_i(fetched_route_q),
+    .reserve_size_i (fetched_size_q),
+    .in_valid_i     (tag_valid_q[ReadCycles-1]),
+    .in_route_i     (tag.route),
+    .in_data_i      (out_in),
     .out_valid_o,
     .out_ready_i,
-    .out_data_o  (out),
-    .busy_o      (queues_busy)
+    .out_data_o     (out),
+    .busy_o         (queues_busy)
   );
 
   for (genvar r = 0; r < int'(Routes); r++) begin : gen_out
@@ -275,11 +275,11 @@ module gs_mailbox_tx
             job: '0,
             epoch: '0,
             wave: '0,
-            dest: {out[r].dest_kind, 3'd0, out[r].place},
+            dest: {out[r].dest_kind, 3'd0, out[r].dest_low},
             payload: out[r].payload
         };
   end
-  // What is under way behind the order has taken room.
+  // Sends that have left the order have space reserved.
   assign busy_o      = some != '0 || read_q || queues_busy;
 
 endmodule

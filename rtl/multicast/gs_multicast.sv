@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// The programmable multicast router of one port: stands between a link or an exit of the mesh and the port's ingress.
+/// The programmable multicast router of one port: between a link or an exit of the mesh and the port's ingress.
 ///
-///     mailbox network, a virtual channel each -+-> gs_multicast_engine -+
-///                                              |      memory            +-> turns -> out
+///     mailbox network, each virtual channel ---+-> gs_multicast_engine -+
+///                                              |      memory            +-> arbiter -> out
 ///     other channels --------------------------+-> buffers -------------+
 ///
-/// Each port has a router of its own, and each virtual channel an engine with its own way to the memory: none waits for
-/// another, and a packet of a link can only wait for the channels that its records name. Channels wait for their own
-/// credits alone.
+/// Each port has a router of its own, and each virtual channel an engine with its own path to the memory. So engines do
+/// not wait for each other, and a packet from a link can only wait for the channels that its records name. Channels
+/// wait for their own credits alone.
 module gs_multicast
   import gs_multicast_pkg::*;
   import gs_switch_pkg::*;
@@ -17,15 +17,15 @@ module gs_multicast
 #(
   /// virtual channels that arrive here: 1 or SwitchVcs
   parameter  int unsigned Vcs        = 1,
-  /// flits that wait in a channel while records are fetched; a power of two
+  /// flits that a channel can queue while records are fetched; a power of two
   parameter  int unsigned QueueFlits = RouterBufferFlits,
   /// log2 of the beats in the cache of records of a channel
   parameter  int unsigned CacheW     = 9,
-  /// log2 of the beats that are fetched ahead
+  /// log2 of the beats that are prefetched
   parameter  int unsigned SlotW      = 4,
   /// flits of a payload; a power of two
-  parameter  int unsigned MaxFlits   = PlaceFlits,
-  /// credits of a channel, both ways
+  parameter  int unsigned MaxFlits   = MaxPayloadFlits,
+  /// credits of a channel, in both directions
   parameter  int unsigned Window     = 8,
   /// bits of a tag at the memory; not to be set
   localparam int unsigned TagW       = SlotW + 1 + SwitchVcBits
@@ -33,7 +33,7 @@ module gs_multicast
   input  logic                 clk_i,
   input  logic                 rst_ni,
   input  logic [11:0]          board_i,
-  /// this board's colour of each job's messages
+  /// colour of the messages that this board sends, by job
   input  logic [31:0]          wave_i,
   /// records in memory have changed
   input  logic                 flush_i,
@@ -53,14 +53,14 @@ module gs_multicast
   output logic                 rsp_ready_o,
   input  logic [TagW-1:0]      rsp_tag_i,
   input  beat_t                rsp_i,
-  // For idle detection, by virtual channel: messages that came, copies made, messages consumed; whose
+  // For idle detection, by virtual channel: messages that arrived, copies made, messages consumed; their jobs
   output logic     [Vcs-1:0]   entered_o,
   output job_tag_t [Vcs-1:0]   entered_tag_o,
   output logic     [Vcs-1:0]   sent_o,
   output logic     [Vcs-1:0]   received_o,
   output job_tag_t [Vcs-1:0]   sent_tag_o,
   output job_tag_t [Vcs-1:0]   received_tag_o,
-  // Counted: records and messages that mean nothing, lookups of records, and those that the cache had
+  // Events that are counted: invalid records and messages, lookups of records, cache hits
   output logic     [Vcs-1:0]   bad_o,
   output logic     [Vcs-1:0]   lookup_o,
   output logic     [Vcs-1:0]   hit_o,
@@ -81,16 +81,16 @@ module gs_multicast
   end
 
   // -------------------------------------------------------------- engines
-  // The mailbox network's channels are the first: its number is 0.
-  channels_t credits, asks, chosen, others_in, others, others_credit;
+  // The channels of the mailbox network come first: it is network 0.
+  channels_t credits, requests, chosen, others_in, others, others_credit;
   flit_t copies[Vcs];
   logic [Vcs-1:0] copies_valid, read_valid, read_ready, answer_ready, engine_empty, engine_busy;
   read_t read[Vcs];
-  read_t asked;
+  read_t read_req;
   logic [SwitchVcBits-1:0] answered_vc;
   assign answered_vc = rsp_tag_i[TagW-1:EngineTagW];
 
-  // An engine sleeps while its own channel is at rest, the rest of the router while nothing comes by at all.
+  // The clock of an engine stops while its channel is idle, that of the rest while no flit passes.
   logic clk;
   gs_clock_gate u_gate (
     .clk_i,
@@ -160,11 +160,11 @@ module gs_multicast
     .in_data_i  (read),
     .out_valid_o(req_valid_o),
     .out_ready_i(req_ready_i),
-    .out_data_o (asked),
+    .out_data_o (read_req),
     .out_idx_o  (unused_from)
   );
-  assign req_beat_o = asked.beat;
-  assign req_tag_o = {asked.vc, asked.tag};
+  assign req_beat_o = read_req.beat;
+  assign req_tag_o = {read_req.vc, read_req.tag};
   always_comb begin
     rsp_ready_o = 1'b0;
     for (int unsigned v = 0; v < Vcs; v++) if (32'(answered_vc) == v) rsp_ready_o = answer_ready[v];
@@ -196,14 +196,14 @@ module gs_multicast
       if (!rst_ni) credits_q[c] <= CreditW'(Window);
       else credits_q[c] <= credits_q[c] + CreditW'(out_credit_i[c]) - CreditW'(chosen[c]);
     end
-    `GS_ASSERT_NOW(no_credit_comes_that_was_not_used, credits_q[c] < CreditW'(Window) || !out_credit_i[c])
+    `GS_ASSERT_NOW(only_used_credits_return, credits_q[c] < CreditW'(Window) || !out_credit_i[c])
   end
 
-  assign asks = {others[SwitchChannels-1:Vcs], copies_valid} & credits;
-  gs_arbiter #(.N(SwitchChannels)) u_turns (
+  assign requests = {others[SwitchChannels-1:Vcs], copies_valid} & credits;
+  gs_arbiter #(.N(SwitchChannels)) u_arbiter (
     .clk_i    (clk),
     .rst_ni,
-    .req_i    (asks),
+    .req_i    (requests),
     .gnt_o    (chosen),
     .idx_o    (chosen_at),
     .advance_i(1'b1)

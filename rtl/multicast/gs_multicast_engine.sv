@@ -7,21 +7,21 @@
 ///          \-> keys -> records ---^
 ///                      memory
 ///
-/// Packets whose head flit is a key are replaced by copies, one for each record of the key; all others pass. The
-/// records of a message are fetched while those before it are copied.
+/// A packet whose head flit is a key is replaced by copies, one for each record of the key; all other packets pass. The
+/// records of a message are fetched while earlier messages are copied.
 module gs_multicast_engine
   import gs_multicast_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// flits that wait while records are fetched; a power of two
+  /// flits that can be queued while records are fetched; a power of two
   parameter  int unsigned QueueFlits = RouterBufferFlits,
   /// log2 of the beats in the cache of records
   parameter  int unsigned CacheW     = 9,
-  /// log2 of the beats that are fetched ahead
+  /// log2 of the beats that are prefetched
   parameter  int unsigned SlotW      = 4,
   /// flits of a payload; a power of two
-  parameter  int unsigned MaxFlits   = PlaceFlits,
-  /// credits that the sender begins with
+  parameter  int unsigned MaxFlits   = MaxPayloadFlits,
+  /// initial credits of the sender
   parameter  int unsigned Window     = 8,
   /// bits of a tag at the memory; not to be set
   localparam int unsigned TagW       = SlotW + 1
@@ -29,7 +29,7 @@ module gs_multicast_engine
   input  logic                 clk_i,
   input  logic                 rst_ni,
   input  logic [11:0]          board_i,
-  /// this board's colour of each job's messages
+  /// colour of the messages that this board sends, by job
   input  logic [31:0]          wave_i,
   /// records in memory have changed
   input  logic                 flush_i,
@@ -48,20 +48,20 @@ module gs_multicast_engine
   output logic                 rsp_ready_o,
   input  logic [TagW-1:0]      rsp_tag_i,
   input  beat_t                rsp_i,
-  // For idle detection: a message has come, a copy is made, a message is consumed; whose
+  // For idle detection: a message has arrived, a copy is made, a message is consumed; their jobs
   output logic                 entered_o,
   output job_tag_t             entered_tag_o,
   output logic                 sent_o,
   output logic                 received_o,
   output job_tag_t             sent_tag_o,
   output job_tag_t             received_tag_o,
-  // Counted: records and messages that mean nothing, lookups of records, and those that the cache had
+  // Events that are counted: invalid records and messages, lookups of records, cache hits
   output logic                 bad_o,
   output logic                 lookup_o,
   output logic                 hit_o,
   /// no flit is inside
   output logic                 empty_o,
-  /// something changes by itself
+  /// the engine has work without further inputs
   output logic                 busy_o
 );
   // ---------------------------------------------------------------- queue
@@ -90,13 +90,13 @@ module gs_multicast_engine
   ) u_credit_return (
     .clk_i,
     .rst_ni,
-    .takes_i (in_valid_i),
+    .enters_i(in_valid_i),
     .leaves_i(queue_valid && queue_ready),
     .allow_i (1'b1),
     .credit_o(in_credit_o)
   );
 
-  // Keys go ahead of their messages. A message with a key has two flits or more; one without a payload has no copies.
+  // Keys overtake their messages. A message with a key has at least two flits; one without a payload has no copies.
   localparam int unsigned Keys = QueueFlits / 2 + 1;
   logic key_ready, next_valid;
   route_key_t key, next_key;
@@ -192,5 +192,5 @@ module gs_multicast_engine
     entered_tag_o <= '{job: in_i.job, epoch: in_i.epoch};
   end
 
-  `GS_ASSERT_NOW(there_is_a_place_for_every_key, !is_key || key_free)
+  `GS_ASSERT_NOW(key_queue_has_space, !is_key || key_free)
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What a multicast router tells idle detection of one job: whether it holds a message, and its counts.
+/// Status of a multicast router for the idle detection of one job: whether it holds a message, and its counts.
 module gs_multicast_idle
   import gs_idle_pkg::*;
   import gossamer_pkg::*;
@@ -12,7 +12,7 @@ module gs_multicast_idle
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic     [4:0]     job_i,
-  /// one cycle: the job begins anew; no message of it is inside
+  /// one cycle: the job restarts; the router holds no message of it
   input  logic               clear_i,
   // From the router, by virtual channel
   input  logic     [Vcs-1:0] entered_i,
@@ -23,8 +23,8 @@ module gs_multicast_idle
   input  job_tag_t [Vcs-1:0] received_tag_i,
   output idle_status_t       status_o
 );
-  // A router holds no more messages than flits.
-  localparam int unsigned InsideW = $clog2(Vcs * (RouterBufferFlits + 2 * gs_multicast_pkg::PlaceFlits) + 1);
+  // A router holds at most as many messages as flits.
+  localparam int unsigned InsideW = $clog2(Vcs * (RouterBufferFlits + 2 * gs_multicast_pkg::MaxPayloadFlits) + 1);
   logic [InsideW-1:0] inside_q, inside_d;
   logic [31:0] sent_q, received_q;
   logic [$clog2(Vcs+1)-1:0] enters, sends, receives;
@@ -53,7 +53,7 @@ module gs_multicast_idle
     end
   end
 
-  // It has no threads: it agrees to anything, and is in every epoch.
+  // A router has no threads: it votes for everything, and is in every epoch.
   assign status_o = '{idle: inside_q == '0, vote: 1'b1, sent: sent_q, received: received_q, default: '0};
 
   logic unused;
@@ -64,5 +64,5 @@ module gs_multicast_idle
     end
   end
 
-  `GS_ASSERT_NOW(no_more_messages_leave_than_come, inside_q + InsideW'(enters) >= InsideW'(receives))
+  `GS_ASSERT_NOW(only_messages_inside_are_consumed, inside_q + InsideW'(enters) >= InsideW'(receives))
 endmodule

@@ -10,11 +10,11 @@ package gs_multicast_pkg;
   localparam int unsigned BeatAddrW = 27;
   typedef logic [BeatBits-1:0] beat_t;
 
-  /// Flits of the longest payload that is kept whole, a power of two: a head flit and a message, and one more. So what
-  /// is cut off there is still too long for any mailbox, which refuses it.
-  localparam int unsigned PlaceFlits = 32'd1 << $clog2(MailboxMaxFlits + 2);
+  /// Flits of the longest payload that is stored whole, a power of two: at least a head flit, the longest message and
+  /// one more flit. So a payload that is cut there is still too long for any mailbox, which drops it.
+  localparam int unsigned MaxPayloadFlits = 32'd1 << $clog2(MailboxMaxFlits + 2);
 
-  /// What of the payload's first two words is replaced
+  /// Which part of the payload's first two words is replaced
   typedef enum logic [1:0] {
     PatchNone,
     PatchHalf,
@@ -22,9 +22,9 @@ package gs_multicast_pkg;
     PatchDouble
   } patch_e;
 
-  /// A copy to be sent: head flit, destination, new first words
+  /// A copy to be sent: head flit, destination, replaced first words
   typedef struct packed {
-    /// not a copy, but a new key for this router
+    /// not a copy, but a further key for this router
     logic        indirect;
     logic [31:0] dest;
     /// mask, key or none (body)
@@ -32,11 +32,11 @@ package gs_multicast_pkg;
     logic [63:0] head_data;
     patch_e      patch;
     logic [63:0] words;
-    /// the record has 96 bits
+    /// the record has 96 bits instead of 48
     logic        wide;
   } copy_t;
 
-  /// The record in the low bits, as a copy.
+  /// Decodes the record in the low bits into a copy.
   function automatic copy_t copy_of(logic [95:0] bits, logic [11:0] board);
     copy_t copy;
     route_thread_t thread;
@@ -45,7 +45,7 @@ package gs_multicast_pkg;
     route_tile_t tile;
     route_router_t router;
     route_indirect_t indirect;
-    address_thread_t place;
+    address_thread_t dest;
     address_key_t link;
     thread   = bits[47:0];
     router   = bits[47:0];
@@ -54,34 +54,34 @@ package gs_multicast_pkg;
     double   = bits;
     tile     = bits;
     copy     = '{head: FlitKindBody, patch: PatchNone, default: '0};
-    place    = '{kind: EndpointThread, board: board, default: '0};
+    dest    = '{kind: EndpointThread, board: board, default: '0};
     link     = '{kind: EndpointKey, default: '0};
-    place.tile_y = thread.tile_y;
-    place.tile_x = thread.tile_x;
+    dest.tile_y = thread.tile_y;
+    dest.tile_x = thread.tile_x;
     case (thread.kind)
       RouteRecordThread, RouteRecordThreadHalf: begin
-        place.thread = thread.thread;
-        copy.dest    = place;
-        copy.patch   = thread.kind == RouteRecordThreadHalf ? PatchHalf : PatchNone;
-        copy.words   = 64'(thread.word);
+        dest.thread = thread.thread;
+        copy.dest   = dest;
+        copy.patch  = thread.kind == RouteRecordThreadHalf ? PatchHalf : PatchNone;
+        copy.words  = 64'(thread.word);
       end
       RouteRecordThreadWord: begin
-        place.thread = thread.thread;
-        copy.dest    = place;
-        copy.patch   = PatchWord;
-        copy.words   = 64'(word.word);
-        copy.wide    = 1'b1;
+        dest.thread = thread.thread;
+        copy.dest   = dest;
+        copy.patch  = PatchWord;
+        copy.words  = 64'(word.word);
+        copy.wide   = 1'b1;
       end
       RouteRecordThreadDouble: begin
-        place.thread = thread.thread;
-        copy.dest    = place;
-        copy.patch   = PatchDouble;
-        copy.words   = {double.words_high, double.words_low};
-        copy.wide    = 1'b1;
+        dest.thread = thread.thread;
+        copy.dest   = dest;
+        copy.patch  = PatchDouble;
+        copy.words  = {double.words_high, double.words_low};
+        copy.wide   = 1'b1;
       end
       RouteRecordTile, RouteRecordTileHalf: begin
-        place.kind     = EndpointTile;
-        copy.dest      = place;
+        dest.kind      = EndpointTile;
+        copy.dest      = dest;
         copy.head      = FlitKindMask;
         copy.head_data = {tile.mask_high, tile.mask_low};
         copy.patch     = tile.kind == RouteRecordTileHalf ? PatchHalf : PatchNone;

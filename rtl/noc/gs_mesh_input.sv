@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// An input of a mesh router: buffers, the route of each packet, and the virtual network that has the next turn.
+/// An input of a mesh router: buffers, the route of each packet, and the choice of the virtual network that may send.
 ///
-/// The route is found while the flit is on its way into the buffer and is ready with it. Only the flit of one network
-/// (`pick_o`) may leave in a cycle. If it could and does not, it keeps its turn: otherwise turns here and grants of
-/// the output could fall in step, and a network would starve. Then it is the turn of the next network whose flit
-/// could leave, or else of the flit that comes.
+/// The route is computed while the flit is written into the buffer, and is ready at the same time. Only the flit of one
+/// network (`pick_o`) may leave in a cycle. The picked network stays picked while it has a flit that could leave and is
+/// not granted: otherwise the picks here and the grants of the outputs could synchronize, and a network would starve.
+/// Next is the next network in round-robin order whose flit could leave, or else the network of the arriving flit.
 module gs_mesh_input
   import gs_noc_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// where its flits come from
+  /// direction of the link that feeds this input
   parameter dir_e From = Local
 ) (
   input  logic                  clk_i,
@@ -24,22 +24,22 @@ module gs_mesh_input
   input  logic  [Vnets-1:0]     in_valid_i,
   input  flit_t                 in_i,
   output logic  [Vnets-1:0]     in_credit_o,
-  // of each network's first flit: the output that it is for, none if there is no flit; it is the last of its packet
+  // For the first flit of each network: the output that it wants (none if there is no flit), and its last bit
   output dirs_t [Vnets-1:0]     want_o,
   output logic  [Vnets-1:0]     last_o,
   /// all outputs that it may want in the next cycle
   output dirs_t [Vnets-1:0]     may_want_o,
-  /// it could leave
+  /// the flit could leave: its output has a credit for it and admits it
   input  logic  [Vnets-1:0]     able_i,
   /// one-hot: the network whose flit may leave in this cycle
   output logic  [Vnets-1:0]     pick_o,
-  /// it leaves; one cycle later it is at `out_o`
+  /// the flit leaves; one cycle later it is at `out_o`
   input  logic                  grant_i,
   output flit_t                 out_o
 );
   localparam int unsigned PtrW = $clog2(MeshBufferFlits);
 
-  // What is known of a flit without its data
+  // What is stored of a flit besides its data
   typedef struct packed {
     dirs_t want;
     logic  last;
@@ -49,7 +49,7 @@ module gs_mesh_input
   logic [Vnets-1:0][PtrW-1:0] first, second, newest;
   logic [PtrW+1:0] raddr_q, raddr_d;
   info_t [Vnets-1:0] head_q;
-  // The route of the packet that is coming
+  // The route of the packet that is arriving
   logic [Vnets-1:0] open_q;
   dirs_t [Vnets-1:0] route_q;
   dirs_t route_head;
@@ -65,14 +65,14 @@ module gs_mesh_input
                              From);
 
   for (genvar v = 0; v < Vnets; v++) begin : gen_vnet
-    info_t come, behind, head_d;
+    info_t arriving, following, head_d;
 
     assign want_o[v]  = head_q[v].want;
     assign last_o[v]  = head_q[v].last;
-    // Whether the first flit leaves comes too late to be asked, and so does the route of a packet that comes.
-    assign may_want_o[v] = head_q[v].want | (more[v] ? behind.want : '0)
+    // Whether the first flit leaves is known too late to be used here, and so is the route of an arriving head.
+    assign may_want_o[v] = head_q[v].want | (more[v] ? following.want : '0)
                         | (in_valid_i[v] ? (open_q[v] ? route_q[v] : '1) : '0);
-    assign come       = '{want: open_q[v] ? route_q[v] : route_head, last: in_i.last};
+    assign arriving       = '{want: open_q[v] ? route_q[v] : route_head, last: in_i.last};
 
     gs_ram_sdp #(
       .Width  ($bits(info_t)),
@@ -84,18 +84,18 @@ module gs_mesh_input
       .we_i   (in_valid_i[v]),
       .wstrb_i(1'b1),
       .waddr_i(newest[v]),
-      .wdata_i(come),
+      .wdata_i(arriving),
       .re_i   (1'b1),
       .raddr_i(second[v]),
-      .rdata_o(behind)
+      .rdata_o(following)
     );
 
     always_comb begin
       head_d = head_q[v];
       if (pop[v] || !some[v]) begin
-        head_d = come;
+        head_d = arriving;
         if (!in_valid_i[v]) head_d.want = '0;
-        if (more[v]) head_d = behind;
+        if (more[v]) head_d = following;
       end
     end
 
@@ -108,11 +108,12 @@ module gs_mesh_input
         if (in_valid_i[v]) open_q[v] <= !in_i.last;
       end
       head_q[v].last <= head_d.last;
-      if (in_valid_i[v]) route_q[v] <= come.want;
+      if (in_valid_i[v]) route_q[v] <= arriving.want;
     end
 
-    `GS_ASSERT_NOW(no_output_is_wanted_by_surprise, (head_d.want & ~may_want_o[v]) == '0)
-    `GS_ASSERT_NOW(a_flit_that_is_there_has_one_way, some[v] ? $onehot(head_q[v].want) : head_q[v].want == '0)
+    `GS_ASSERT_NOW(wanted_outputs_are_announced_a_cycle_ahead, (head_d.want & ~may_want_o[v]) == '0)
+    `GS_ASSERT_NOW(every_waiting_flit_wants_exactly_one_output,
+                   some[v] ? $onehot(head_q[v].want) : head_q[v].want == '0)
   end
 
   gs_vnet_buffer u_buffer (
@@ -159,5 +160,5 @@ module gs_mesh_input
   logic unused_dest;
   assign unused_dest = ^{dest.spare, dest.thread};
 
-  `GS_ASSERT_NOW(only_a_flit_that_could_leave_leaves, (pop & ~able_i) == '0)
+  `GS_ASSERT_NOW(granted_flits_are_able_to_leave, (pop & ~able_i) == '0)
 endmodule

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Joins a tile's network port with the local port of its router: readiness there, credits here.
+/// Connects a tile's network port, with valid and ready, to the local port of its router, with credits.
 ///
-///     tile  =>[ register ]=> router          a cycle; ready as long as there is a credit
+///     tile  =>[ register ]=> router          one cycle; ready while credits are left
 ///     router =>[ buffers ]=>[ register ]=> tile     two cycles
 ///
-/// Towards the tile a flit is offered for as long as no other network has one that the tile would take: a network that
-/// the tile does not take holds up nothing but itself.
+/// Towards the tile a flit is offered as long as no other network has a flit that the tile would accept. So a network
+/// whose flits the tile does not accept blocks no other network.
 module gs_mesh_local
   import gs_noc_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// flits of each virtual network that a receiver holds, both ways: credits to begin with
+  /// flits of each virtual network that a receiver can buffer, in both directions: the initial number of credits
   parameter int unsigned Depth = MeshBufferFlits
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
-  // From the tile; a flit is valid only where it is taken
+  // From the tile; a flit is valid only if it is accepted
   input  logic  [Vnets-1:0] tile_valid_i,
   output logic  [Vnets-1:0] tile_ready_o,
   input  flit_t             tile_i,
-  // To the tile; readiness does not depend on what is offered
+  // To the tile; ready does not depend on the offered flit
   output logic  [Vnets-1:0] tile_valid_o,
   input  logic  [Vnets-1:0] tile_ready_i,
   output flit_t             tile_o,
@@ -53,7 +53,7 @@ module gs_mesh_local
         ready_q[v] <= count_d != '0;
       end
     end
-    `GS_ASSERT_NOW(no_credit_comes_that_was_not_used, count_q < CountW'(Depth) || !out_credit_i[v])
+    `GS_ASSERT_NOW(only_used_credits_return, count_q < CountW'(Depth) || !out_credit_i[v])
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) out_valid_q <= '0;
@@ -65,17 +65,17 @@ module gs_mesh_local
   assign out_o        = out_q;
 
   // --------------------------------------------------------------- to tile
-  logic [Vnets-1:0] fire, some, more, hint_q, turn_q, turn_d, other, credit_q;
+  logic [Vnets-1:0] fire, some, more, ready_before_q, offered_q, offered_d, other, credit_q;
   logic [Vnets-1:0][PtrW-1:0] first, second, unused_newest;
   logic valid_q, valid_d, load;
   logic [PtrW+1:0] raddr;
   flit_t flit_q, flit;
 
-  // `turn_q`: the network whose first flit is offered, if valid_q.
+  // `offered_q`: the network whose first flit is offered, if valid_q.
   assign tile_valid_o = fire;
   assign tile_o       = flit_q;
   assign in_credit_o  = credit_q;
-  assign fire         = valid_q ? turn_q & tile_ready_i : '0;
+  assign fire         = valid_q ? offered_q & tile_ready_i : '0;
 
   gs_vnet_buffer #(.Depth(Depth)) u_buffer (
     .clk_i,
@@ -95,18 +95,18 @@ module gs_mesh_local
   gs_rr_pick #(.N(Vnets)) u_next (
     .clk_i,
     .rst_ni,
-    .current_i(turn_q),
-    .req_i    (some & hint_q),
+    .current_i(offered_q),
+    .req_i    (some & ready_before_q),
     .next_o   (other)
   );
 
-  // The address does not depend on whether the tile takes the flit: that comes late.
+  // The address does not depend on whether the tile accepts the flit: that is known late.
   always_comb begin
-    turn_d  = (other != '0) ? other : turn_q;
-    raddr   = '0;
-    valid_d = 1'b0;
+    offered_d = (other != '0) ? other : offered_q;
+    raddr     = '0;
+    valid_d   = 1'b0;
     for (int unsigned v = 0; v < Vnets; v++) begin
-      if (turn_d[v]) begin
+      if (offered_d[v]) begin
         if (other == '0 && valid_q) begin
           raddr |= {2'(v), second[v]};
           valid_d |= more[v];
@@ -121,21 +121,21 @@ module gs_mesh_local
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      valid_q  <= 1'b0;
-      turn_q   <= Vnets'(1);
-      hint_q   <= '0;
-      credit_q <= '0;
+      valid_q        <= 1'b0;
+      offered_q      <= Vnets'(1);
+      ready_before_q <= '0;
+      credit_q       <= '0;
     end else begin
       if (load) begin
-        valid_q <= valid_d;
-        turn_q  <= turn_d;
+        valid_q   <= valid_d;
+        offered_q <= offered_d;
       end
-      hint_q   <= tile_ready_i;
-      credit_q <= fire;
+      ready_before_q <= tile_ready_i;
+      credit_q       <= fire;
     end
     if (load) flit_q <= flit;
   end
 
-  `GS_ASSERT_NOW(the_tile_offers_only_what_is_taken, (tile_valid_i & ~tile_ready_o) == '0)
-  `GS_ASSERT_NOW(the_tile_offers_one_flit, $onehot0(tile_valid_i))
+  `GS_ASSERT_NOW(tile_sends_only_when_ready, (tile_valid_i & ~tile_ready_o) == '0)
+  `GS_ASSERT_NOW(tile_sends_at_most_one_flit, $onehot0(tile_valid_i))
 endmodule

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// An output of a mesh router: who owns each virtual network of it, credits, and the input whose flit leaves.
+/// An output of a mesh router: the owner of each of its virtual networks, credits, and the input whose flit leaves.
 ///
 /// In each virtual network one input is the owner, and its packets may leave. When its packet ends, or while it has
-/// none, ownership goes in turn to the next input whose packet waits; a packet that no other can meet need not wait
-/// for that. So what could leave (`able_o`) can leave until it does, and nobody starves.
+/// none, ownership passes round-robin to the next input whose packet waits. A packet that no other input can contest
+/// does not wait for ownership. So a flit that could leave (`able_o`) can leave until it does, and no input starves.
 module gs_mesh_output
   import gs_noc_pkg::*;
   import gossamer_pkg::*;
 (
   input  logic                                  clk_i,
   input  logic                                  rst_ni,
-  // Of each input and network: its first flit is for this output, or may be in the next cycle; that flit is the last of
-  // its packet
+  // For each input and network: its first flit wants this output, or may want it in the next cycle; the flit is the
+  // last of its packet
   input  logic  [Directions-1:0][Vnets-1:0]     want_i,
   input  logic  [Directions-1:0][Vnets-1:0]     may_want_i,
   input  logic  [Directions-1:0][Vnets-1:0]     last_i,
-  /// it could leave: the network is the input's, and there is a credit
+  /// the flit could leave: the input owns the network or is uncontested, and there is a credit
   output logic  [Directions-1:0][Vnets-1:0]     able_o,
   /// the network of the flit that an input offers
   input  logic  [Directions-1:0][Vnets-1:0]     pick_i,
-  /// the input whose flit leaves; one cycle later it is at `data_i`
+  /// the input whose flit leaves; one cycle later the flit is at `data_i`
   output dirs_t                                 grant_o,
   input  flit_t [Directions-1:0]                data_i,
   // link
@@ -38,14 +38,14 @@ module gs_mesh_output
   for (genvar v = 0; v < Vnets; v++) begin : gen_vnet
     dirs_t want, able, leaves, next, owner_q;
     dirs_t may_want;
-    logic open_q, credit_q, ends, held, alone_q, several, one;
+    logic open_q, credit_q, ends, held, uncontested_q, several, one;
     logic [CountW-1:0] count_q, count_d;
 
     // ---------------------------------------------------------- ownership
     for (genvar i = 0; i < Directions; i++) begin : gen_input
       assign want[i]       = want_i[i][v];
       assign may_want[i]   = may_want_i[i][v];
-      assign able[i]       = want[i] && credit_q && (owner_q[i] || (alone_q && !open_q));
+      assign able[i]       = want[i] && credit_q && (owner_q[i] || (uncontested_q && !open_q));
       assign able_o[i][v]  = able[i];
       assign leaves[i]     = grant_o[i] && pick_i[i][v];
     end
@@ -74,18 +74,18 @@ module gs_mesh_output
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
-        owner_q <= dirs_t'(1);
-        open_q  <= 1'b0;
-        alone_q <= 1'b0;
+        owner_q       <= dirs_t'(1);
+        open_q        <= 1'b0;
+        uncontested_q <= 1'b0;
       end else begin
-        alone_q <= !several;
+        uncontested_q <= !several;
         if ((ends || !held) && next != '0) owner_q <= next;
         if (sent[v]) open_q <= !ends;
       end
     end
 
     // ------------------------------------------------------------- credits
-    // The count is a cycle late: it lacks what leaves now. `credit_q` is exact, so that what can leave stays so.
+    // The count lags by a cycle: it lacks the flit that leaves now. `credit_q` is exact, so a flit stays able to leave.
     assign count_d = count_q - CountW'(sent_q[v]) + CountW'(out_credit_i[v]);
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
@@ -97,11 +97,11 @@ module gs_mesh_output
       end
     end
 
-    `GS_ASSERT_NOW(whoever_is_alone_is_so, !alone_q || $onehot0(want))
-    `GS_ASSERT_NOW(a_network_has_one_owner, $onehot(owner_q))
-    `GS_ASSERT_NOW(a_flit_leaves_only_with_a_credit, !sent[v] || count_q > CountW'(sent_q[v]))
-    `GS_ASSERT_NOW(no_credit_comes_that_was_not_used, count_q < CountW'(MeshBufferFlits) || !out_credit_i[v])
-    `GS_ASSERT_NOW(no_packet_enters_another, !open_q || (leaves & ~owner_q) == '0)
+    `GS_ASSERT_NOW(uncontested_network_has_at_most_one_requester, !uncontested_q || $onehot0(want))
+    `GS_ASSERT_NOW(every_network_has_one_owner, $onehot(owner_q))
+    `GS_ASSERT_NOW(flits_leave_only_with_a_credit, !sent[v] || count_q > CountW'(sent_q[v]))
+    `GS_ASSERT_NOW(only_used_credits_return, count_q < CountW'(MeshBufferFlits) || !out_credit_i[v])
+    `GS_ASSERT_NOW(packets_are_not_interleaved, !open_q || (leaves & ~owner_q) == '0)
   end
 
   // ---------------------------------------------------------------- switch
@@ -135,5 +135,5 @@ module gs_mesh_output
   assign out_valid_o = out_valid_q;
   assign out_o       = out_q;
 
-  `GS_ASSERT_NOW(a_flit_is_of_one_network, $onehot0(sent))
+  `GS_ASSERT_NOW(at_most_one_network_sends, $onehot0(sent))
 endmodule

@@ -2,8 +2,8 @@
 
 /// A router of the mesh: five ports, four virtual networks, wormhole, dimension order.
 ///
-/// All links are the same both ways: a flit with its virtual network (one-hot) from registers, and a credit for each
-/// place that has become free, from a register. A hop without traffic takes three cycles:
+/// All links are alike in both directions: a registered flit with its virtual network (one-hot), and a registered
+/// credit for each buffer slot that becomes free. A hop without contention takes three cycles:
 ///
 ///     flit      [ link ][ buffer: choice ][ RAM, crossbar ][ link ]
 ///     cycle        0            1                 2           3
@@ -13,7 +13,7 @@ module gs_mesh_router
 (
   input  logic                              clk_i,
   input  logic                              rst_ni,
-  // Place of the tile; constant
+  // Position of the tile; constant
   input  logic  [11:0]                      board_i,
   input  logic  [3:0]                       tile_y_i,
   input  logic  [3:0]                       tile_x_i,
@@ -38,7 +38,7 @@ module gs_mesh_router
   dirs_t grant, to_exit_q;
   flit_t [Directions-1:0] data;
 
-  // Without flits and credits nothing changes once the last flit is out. Place and exit do not change at all.
+  // Without flits and credits no register changes once the last flit has left. Position and exit are constant.
   logic clk;
   gs_clock_gate #(.Linger(6)) u_gate (
     .clk_i,
@@ -51,7 +51,7 @@ module gs_mesh_router
 
   for (genvar i = 0; i < Directions; i++) begin : gen_in
     gs_mesh_input #(.From(dir_e'(i))) u_input (
-      .clk_i       (clk),
+      .clk_i      (clk),
       .rst_ni,
       .board_i,
       .tile_y_i,
@@ -77,12 +77,12 @@ module gs_mesh_router
       end
     end
     for (genvar o = 0; o < Directions; o++) begin : gen_turn
-      // Turns that no packet takes cost nothing: x after y but at the northern rim, and back.
+      // Turns that no packet makes cost no logic: x after y except in the northernmost row, and U-turns.
       localparam dirs_t Turns = turns(dir_e'(i), 1'b1);
-      localparam bit Taken = Turns[o];
+      localparam bit Legal = Turns[o];
       for (genvar v = 0; v < Vnets; v++) begin : gen_vnet
-        assign out_want[o][i][v]     = Taken && want[i][v][o];
-        assign out_may_want[o][i][v] = Taken && may_want[i][v][o];
+        assign out_want[o][i][v]     = Legal && want[i][v][o];
+        assign out_may_want[o][i][v] = Legal && may_want[i][v][o];
       end
     end
   end

@@ -2,18 +2,18 @@
 
 /// A tile of the mesh: gs_tile, its router, and registers at all ports.
 ///
-/// Outputs come from registers and inputs go into registers, so a simulator evaluates a tile once a cycle, and a wire
-/// across the chip takes no time of the tile's own logic.
+/// All outputs are registered and all inputs enter registers. So a simulator evaluates a tile once a cycle, and a wire
+/// across the chip costs no time in the tile's own logic.
 module gs_mesh_tile
   import gs_tile_pkg::*;
   import gs_noc_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// hash of the configuration, for the host to compare
+  /// hash of the configuration, which the host compares with its own
   parameter logic [31:0] ConfigHash = '0,
   /// threads of the board
   parameter int unsigned BoardThreads = MeshWidth * MeshHeight * ThreadsPerTile,
-  /// 1: the example accelerator stands in the slot
+  /// 1: the accelerator slot contains the example accelerator
   parameter bit Accelerator = 1'b0
 ) (
   input  logic                               clk_i,
@@ -25,28 +25,28 @@ module gs_mesh_tile
   input  logic     [31:0]                    host_i,
   input  logic     [6:0]                     job_i,
   input  gs_address_pkg::cluster_t           cluster_i,
-  // Debug bus, a byte each way
+  // Debug bus, one byte in each direction
   input  logic                               dbg_in_valid_i,
   input  logic     [7:0]                     dbg_in_data_i,
   output logic                               dbg_in_ready_o,
   output logic                               dbg_out_valid_o,
   output logic     [7:0]                     dbg_out_data_o,
   input  logic                               dbg_out_ready_i,
-  // Memory, a stream for each cache
+  // Memory, one stream per cache
   output logic     [TileCaches-1:0]          mem_req_valid_o,
   input  logic     [TileCaches-1:0]          mem_req_ready_i,
   output mem_req_t [TileCaches-1:0]          mem_req_o,
   input  logic     [TileCaches-1:0]          mem_rsp_valid_i,
   output logic     [TileCaches-1:0]          mem_rsp_ready_o,
   input  mem_rsp_t [TileCaches-1:0]          mem_rsp_i,
-  // Mesh: North, South, East, West (dir_e as index); a flit with its network one-hot, credits back
+  // Mesh: North, South, East, West (dir_e as index); a flit with its network one-hot, credits in return
   input  logic     [Local-1:0][Vnets-1:0]    mesh_in_valid_i,
   input  flit_t    [Local-1:0]               mesh_in_i,
   output logic     [Local-1:0][Vnets-1:0]    mesh_in_credit_o,
   output logic     [Local-1:0][Vnets-1:0]    mesh_out_valid_o,
   output flit_t    [Local-1:0]               mesh_out_o,
   input  logic     [Local-1:0][Vnets-1:0]    mesh_out_credit_i,
-  // Idle detection: the tile's state in one cycle, one cycle late; the release, and whether everybody agreed
+  // Idle detection: the tile's state, one cycle late; whether the program has begun; the board's release and verdict
   output gs_idle_pkg::idle_status_t          idle_o,
   output logic                               started_o,
   input  gs_idle_pkg::idle_command_t         idle_command_i

@@ -2,9 +2,9 @@
 
 /// The mesh on chip: directions, exits to the rim, and the route of a packet.
 ///
-/// x grows to the east, y to the north; tile (0, 0) is the south-west corner. A packet for a tile of this board goes
-/// along x first, then along y. Everything else goes along x to the nearest exit column, then north to the rim, where
-/// board switch and multicast router are.
+/// x grows to the east, y to the north; tile (0, 0) is the south-west corner. A packet for a tile of this board is
+/// routed along x first, then along y. Every other packet is routed along x to the nearest exit column, then north to
+/// the rim, where the board switch and the multicast router are.
 package gs_noc_pkg;
   import gossamer_pkg::*;
 
@@ -21,7 +21,7 @@ package gs_noc_pkg;
   /// One bit a direction, dir_e as index
   typedef logic [Directions-1:0] dirs_t;
 
-  /// Bits of a place in the mesh that may be 1: the others are not looked at, which makes routes ready sooner.
+  /// Bits of a coordinate in the mesh that may be 1. Ignoring the others makes routes ready sooner.
   localparam logic [3:0] RowBits = 4'((1 << $clog2(MeshHeight)) - 1);
   localparam logic [3:0] ColumnBits = 4'((1 << $clog2(MeshWidth)) - 1);
 
@@ -30,7 +30,7 @@ package gs_noc_pkg;
     return (2 * number + 1) * MeshWidth / (2 * RouterMeshPorts);
   endfunction
 
-  /// The nearest exit of a column, the western one if two are equally near. Columns outside of the mesh have one too.
+  /// The nearest exit of a column; ties are resolved to the west. Columns outside the mesh have a nearest exit as well.
   function automatic int unsigned nearest_exit(logic [3:0] x);
     automatic int unsigned best, distance, column, apart;
     best     = 0;
@@ -46,44 +46,44 @@ package gs_noc_pkg;
     return best;
   endfunction
 
-  /// The way from a column to its nearest exit: West, East, or North in that column.
+  /// The direction from a column to its nearest exit: West, East, or North in the exit's column.
   function automatic dirs_t toward_exit(logic [3:0] x);
     automatic int unsigned column;
-    automatic dirs_t way;
+    automatic dirs_t out;
     column = exit_column(nearest_exit(x));
-    way    = '0;
-    if (column > 32'(x)) way[East] = 1'b1;
-    else if (column < 32'(x)) way[West] = 1'b1;
-    else way[North] = 1'b1;
-    return way;
+    out    = '0;
+    if (column > 32'(x)) out[East] = 1'b1;
+    else if (column < 32'(x)) out[West] = 1'b1;
+    else out[North] = 1'b1;
+    return out;
   endfunction
 
-  /// Outputs that a packet from an input may take. Only at the northern rim does a packet turn from y to x.
+  /// Outputs that a packet from an input may use. A packet may turn from y to x only in the northernmost row.
   function automatic dirs_t turns(dir_e from, logic top);
-    automatic dirs_t way;
-    way       = '1;
-    way[from] = from == Local;
+    automatic dirs_t out;
+    out       = '1;
+    out[from] = from == Local;
     if (from == South || (from == North && !top)) begin
-      way[East] = 1'b0;
-      way[West] = 1'b0;
+      out[East] = 1'b0;
+      out[West] = 1'b0;
     end
-    return way;
+    return out;
   endfunction
 
-  /// The output for a packet at a router (y, x), one bit; `home`: it names tile (dest_y, dest_x) of this board. A
-  /// tile outside of the mesh counts as the one at the edge. A packet that would have to turn as none may goes to
-  /// Local, where it is refused and counted.
+  /// The output for a packet at the router (y, x), one-hot; `home`: its destination is tile (dest_y, dest_x) of this
+  /// board. A tile outside the mesh is treated as the one at the edge. A packet that would have to make an illegal turn
+  /// is sent to Local, where it is dropped and counted.
   function automatic dirs_t route(logic home, logic [3:0] dest_y, logic [3:0] dest_x, logic [3:0] y, logic [3:0] x,
                                   dirs_t to_exit, dir_e from);
-    automatic dirs_t way;
-    way = '0;
-    if (!home) way = to_exit;
-    else if (dest_x > x && 32'(x) != MeshWidth - 1) way[East] = 1'b1;
-    else if (dest_x < x) way[West] = 1'b1;
-    else if (dest_y > y && 32'(y) != MeshHeight - 1) way[North] = 1'b1;
-    else if (dest_y < y) way[South] = 1'b1;
-    way        = way & turns(from, 32'(y) == MeshHeight - 1);
-    way[Local] = way[West:North] == '0;
-    return way;
+    automatic dirs_t out;
+    out = '0;
+    if (!home) out = to_exit;
+    else if (dest_x > x && 32'(x) != MeshWidth - 1) out[East] = 1'b1;
+    else if (dest_x < x) out[West] = 1'b1;
+    else if (dest_y > y && 32'(y) != MeshHeight - 1) out[North] = 1'b1;
+    else if (dest_y < y) out[South] = 1'b1;
+    out        = out & turns(from, 32'(y) == MeshHeight - 1);
+    out[Local] = out[West:North] == '0;
+    return out;
   endfunction
 endpackage

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Buffers of the four virtual networks in one distributed RAM, a flit in and a flit read a cycle.
+/// Buffers of the four virtual networks in one distributed RAM: one flit is written and one is read a cycle.
 ///
-/// The sender counts places by credits. Reading is apart from removing: `rdata_o` are the flits at an address of
-/// `first_o` or `second_o`, which may come from a register.
+/// The sender counts free slots by credits. Reading is independent of removing: `rdata_o` is the flit at an address
+/// made from `first_o` or `second_o`, which may be registered.
 module gs_vnet_buffer
   import gs_noc_pkg::*;
   import gossamer_pkg::*;
 #(
   /// flits of each virtual network
   parameter  int unsigned Depth = MeshBufferFlits,
-  /// bits of a place; not to be set
+  /// bits of a slot number; not to be set
   localparam int unsigned PtrW  = $clog2(Depth)
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
-  /// one-hot or none: a flit of this network comes
+  /// one-hot or zero: a flit of this network arrives
   input  logic  [Vnets-1:0]          in_valid_i,
   input  flit_t                      in_i,
-  /// one-hot or none: the first flit of this network goes
+  /// one-hot or zero: the first flit of this network is removed
   input  logic  [Vnets-1:0]          pop_i,
-  /// there is a flit; there is a second one
+  /// the network has a flit; it has a second one
   output logic  [Vnets-1:0]          some_o,
   output logic  [Vnets-1:0]          more_o,
-  /// place of the first flit, of the second, and of the next that comes
+  /// slot of the first flit, of the second, and of the next flit to arrive
   output logic  [Vnets-1:0][PtrW-1:0] first_o,
   output logic  [Vnets-1:0][PtrW-1:0] second_o,
   output logic  [Vnets-1:0][PtrW-1:0] last_o,
@@ -42,8 +42,8 @@ module gs_vnet_buffer
   logic [Vnets-1:0][PtrW-1:0] first_q, second_q, last_q;
   logic [PtrW+1:0] waddr;
 
-  function automatic logic [PtrW-1:0] next(logic [PtrW-1:0] place);
-    return (!Even && place == Top) ? '0 : place + PtrW'(1);
+  function automatic logic [PtrW-1:0] next(logic [PtrW-1:0] slot);
+    return (!Even && slot == Top) ? '0 : slot + PtrW'(1);
   endfunction
 
   assign some_o   = some_q;
@@ -75,8 +75,8 @@ module gs_vnet_buffer
         some_q[v] <= in_valid_i[v] || (pop_i[v] ? more_o[v] : some_q[v]);
       end
     end
-    `GS_ASSERT_NOW(only_a_flit_that_is_there_goes, !pop_i[v] || some_q[v])
-    `GS_ASSERT_NOW(a_flit_comes_only_where_there_is_room,
+    `GS_ASSERT_NOW(empty_networks_are_never_popped, !pop_i[v] || some_q[v])
+    `GS_ASSERT_NOW(full_networks_receive_no_flits,
                    !(in_valid_i[v] && some_q[v] && first_q[v] == last_q[v]))
   end
 
@@ -96,5 +96,5 @@ module gs_vnet_buffer
     .rdata_o
   );
 
-  `GS_ASSERT_NOW(a_flit_is_of_one_network, $onehot0(in_valid_i))
+  `GS_ASSERT_NOW(at_most_one_network_pushes, $onehot0(in_valid_i))
 endmodule

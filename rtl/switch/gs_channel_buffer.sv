@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Buffers of all channels of a port in one distributed RAM: a flit in and a flit out a cycle.
+/// Buffers of all channels of a port in one distributed RAM: one flit enters and one leaves a cycle.
 ///
-/// The flit of the channel that is chosen by `at_i` is at the output in the same cycle; `pop_i` removes it.
+/// The flit of the channel selected by `at_i` is at the output in the same cycle; `pop_i` removes it.
 module gs_channel_buffer
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// flits that a channel holds, a power of two: the credits that the sender begins with
+  /// flits that a channel can hold, a power of two: the sender's initial credits
   parameter int unsigned Window = 8
 ) (
   input  logic      clk_i,
@@ -22,13 +22,13 @@ module gs_channel_buffer
   output flit_t     flit_o,
   input  logic      pop_i
 );
-  localparam int unsigned PlaceW = $clog2(Window);
+  localparam int unsigned SlotW = $clog2(Window);
 
-  if (Window != 1 << PlaceW) begin : gen_illegal_window
+  if (Window != 1 << SlotW) begin : gen_illegal_window
     $fatal(1, "gs_channel_buffer: Window is %0d; it must be a power of two", Window);
   end
 
-  logic [SwitchChannels-1:0][PlaceW-1:0] write_q, read_q;
+  logic [SwitchChannels-1:0][SlotW-1:0] write_q, read_q;
   channels_t pops;
   channel_t in_at;
 
@@ -58,7 +58,7 @@ module gs_channel_buffer
   );
 
   for (genvar c = 0; c < SwitchChannels; c++) begin : gen_channel
-    logic [PlaceW:0] count_q;
+    logic [SlotW:0] count_q;
     assign some_o[c] = count_q != '0;
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
@@ -66,15 +66,15 @@ module gs_channel_buffer
         write_q[c] <= '0;
         read_q[c]  <= '0;
       end else begin
-        count_q <= count_q + (PlaceW + 1)'(in_valid_i[c]) - (PlaceW + 1)'(pops[c]);
-        if (in_valid_i[c]) write_q[c] <= write_q[c] + PlaceW'(1);
-        if (pops[c]) read_q[c] <= read_q[c] + PlaceW'(1);
+        count_q <= count_q + (SlotW + 1)'(in_valid_i[c]) - (SlotW + 1)'(pops[c]);
+        if (in_valid_i[c]) write_q[c] <= write_q[c] + SlotW'(1);
+        if (pops[c]) read_q[c] <= read_q[c] + SlotW'(1);
       end
     end
-    `GS_ASSERT_NOW(a_flit_comes_only_where_there_is_room, !in_valid_i[c] || count_q != (PlaceW + 1)'(Window))
-    `GS_ASSERT_NOW(only_a_flit_that_is_there_goes, !pops[c] || some_o[c])
+    `GS_ASSERT_NOW(full_channels_receive_no_flits, !in_valid_i[c] || count_q != (SlotW + 1)'(Window))
+    `GS_ASSERT_NOW(empty_channels_are_never_popped, !pops[c] || some_o[c])
   end
   always_ff @(posedge clk_i) in_credit_o <= rst_ni ? pops : '0;
 
-  `GS_ASSERT_NOW(a_flit_comes_in_one_channel, (in_valid_i & (in_valid_i - channels_t'(1))) == '0)
+  `GS_ASSERT_NOW(at_most_one_channel_pushes, (in_valid_i & (in_valid_i - channels_t'(1))) == '0)
 endmodule

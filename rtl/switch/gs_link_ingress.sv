@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// From a link to an ingress of the switch: readiness there, credits here. A register each way.
+/// From a link to an ingress of the switch: converts ready to credits. One register in each direction.
 module gs_link_ingress
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// credits to begin with, a channel
+  /// initial credits of a channel
   parameter int unsigned Window = 8
 ) (
   input  logic      clk_i,
   input  logic      rst_ni,
-  // From the link; valid only where it is ready
+  // From the link; valid only if the channel is ready
   input  channels_t rx_valid_i,
   output channels_t rx_ready_o,
   input  flit_t     rx_flit_i,
@@ -34,7 +34,7 @@ module gs_link_ingress
         rx_ready_o[c] <= count_d != '0;
       end
     end
-    `GS_ASSERT_NOW(no_credit_comes_that_was_not_used, count_q < CountW'(Window) || !out_credit_i[c])
+    `GS_ASSERT_NOW(only_used_credits_return, count_q < CountW'(Window) || !out_credit_i[c])
   end
 
   always_ff @(posedge clk_i) begin
@@ -42,5 +42,5 @@ module gs_link_ingress
     out_o       <= rx_flit_i;
   end
 
-  `GS_ASSERT_NOW(the_link_offers_only_what_is_taken, (rx_valid_i & ~rx_ready_o) == '0)
+  `GS_ASSERT_NOW(link_sends_only_when_ready, (rx_valid_i & ~rx_ready_o) == '0)
 endmodule

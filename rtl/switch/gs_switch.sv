@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// The board switch: takes packets of all ports to the port that their destination is reached by.
+/// The board switch: forwards packets of all ports to the port that leads to their destination.
 ///
 ///                  +--------------------------------------------+
 ///     port 0 in -> | ingress 0: queues, route     egress 0      | -> port 0 out
@@ -9,44 +9,44 @@
 ///        ...       |                 offers, grants, flits      |      ...
 ///                  +--------------------------------------------+
 ///
-/// Five cycles from a packet's last flit at an ingress to its first at an egress, if nothing is in the way. Between
-/// ports a packet is never mixed with another of its channel, is never lost or doubled, and those of one ingress and
-/// channel that leave by the same port and channel keep their order. What waits in one channel holds up no other.
-/// No packet starves: if its receiver gives credits, its turn comes ([turns](gs_switch_starvation_guard.sv)).
-/// Every port has credits both ways: a sender starts with `Window` for each channel. A packet that nobody has the
-/// address of is dropped; `unroutable_o` says so.
+/// A packet's first flit reaches an egress five cycles after its last flit reached an ingress, if it does not wait.
+/// Between ports the flits of a channel's packets are never interleaved, no packet is lost or duplicated, and packets
+/// of one ingress and channel that leave by the same port and channel keep their order. A channel that waits does not
+/// block another. No packet starves if its receiver returns credits (gs_switch_starvation_guard). Every port has
+/// credits in both directions: a sender starts with `Window` for each channel. A packet without a route is dropped, and
+/// reported by `unroutable_o`.
 module gs_switch
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
 #(
   /// ports
   parameter int unsigned       Ports     = 4,
-  /// a bit for each port that has virtual channels: those of links
+  /// one bit per port: the port has virtual channels, as those of links do
   parameter logic [Ports-1:0]  Virtual   = '1,
   /// ports of the board's own endpoints
   parameter home_t             Home      = '0,
-  /// log2 of the streaming ports that one port of the switch leads to: port n is behind Home's (n >> StreamBits)th
+  /// log2 of the streaming ports behind one port of the switch: streaming port n is at Home's port n >> StreamBits
   parameter int unsigned       StreamBits = 0,
   /// log2 of the routing table's entries, for boards and hosts
   parameter int unsigned       TableW    = 10,
   /// flits of the longest packet
   parameter int unsigned       MaxFlits  = FabricMaxFlits,
-  /// flits that a channel holds at an ingress, and at an egress
+  /// flits that a channel can hold at an ingress, and at an egress
   parameter int unsigned       InRegion  = 64,
   parameter int unsigned       OutRegion = 64,
-  /// packets that a channel's queue at an ingress holds, more than Window
+  /// packets that a channel's queue at an ingress can hold, more than Window
   parameter int unsigned       Packets   = 32,
   /// credits of a channel, at ingresses and egresses
   parameter int unsigned       Window    = 8,
-  /// streams may go as circuits (gs_circuit)
+  /// streams may be sent as circuits (gs_circuit)
   parameter bit                Circuits  = 0
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
   input  logic [11:0]       board_i,
-  /// flits for which an ingress keeps an egress (SMI's R)
+  /// flits for which an ingress keeps an egress (R of the SMI paper)
   input  logic [7:0]        burst_i,
-  // Table; ready when it has been cleared after reset
+  // Table; ready after it has been cleared following reset
   output logic              ready_o,
   input  logic              table_we_i,
   input  logic [TableW-1:0] table_index_i,
@@ -58,13 +58,13 @@ module gs_switch
   output channels_t         out_valid_o[Ports],
   output flit_t             out_o[Ports],
   input  channels_t         out_credit_i[Ports],
-  // A packet for nobody came in by this port
+  // A packet without a route entered by this port
   output logic [Ports-1:0]  unroutable_o,
   output logic [31:0]       unroutable_dest_o[Ports],
   /// no packet is inside: the table may be replaced by any other
   output logic              empty_o
 );
-  // log2 of a window's cycles: long enough that what is shown is more often passed over than under way
+  // log2 of a window's cycles: long enough that a shown packet is more likely to be passed over than in flight
   localparam int unsigned ShowW = $clog2(MaxFlits);
 
   // ------------------------------------------------ the table's clearing
@@ -88,13 +88,13 @@ module gs_switch
   // ---------------------------------------------------------------- ports
   logic [Ports-1:0] offer_valid, granted, in_empty, out_empty;
   waiting_t offer[Ports];
-  channels_t room[Ports];
+  channels_t space[Ports];
   flit_t data[Ports];
   logic [Ports-1:0][Ports-1:0] grant;  // [egress][ingress]
 
   // -------------------------------------------------------------- windows
-  // Each channel has its window in turn, in which every ingress shows what waits at the channel's head. Egresses see so
-  // who is passed over.
+  // Channels have windows in rotation. In a channel's window every ingress shows the channel's head packet. So egresses
+  // learn which packets are passed over.
   logic [ShowW+SwitchChannelW-1:0] time_q;
   logic [Ports-1:0] shown_valid;
   shown_t shown[Ports];
@@ -110,48 +110,48 @@ module gs_switch
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     gs_switch_ingress #(
-      .Ports  (Ports),
-      .TableW (TableW),
-      .Home   (Home),
+      .Ports     (Ports),
+      .TableW    (TableW),
+      .Home      (Home),
       .StreamBits(StreamBits),
-      .Vcs    (Virtual[p] ? SwitchVcs : 1),
-      .MaxFlits(MaxFlits),
-      .Region (InRegion),
-      .Packets(Packets),
-      .Window (Window),
-      .Circuits(Circuits)
+      .Vcs       (Virtual[p] ? SwitchVcs : 1),
+      .MaxFlits  (MaxFlits),
+      .Region    (InRegion),
+      .Packets   (Packets),
+      .Window    (Window),
+      .Circuits  (Circuits)
     ) u_ingress (
       .clk_i,
       .rst_ni,
       .board_i,
-      .clearing_i   (clearing_q),
-      .table_we_i   (write),
-      .table_index_i(index),
-      .table_entry_i(entry),
-      .valid_i      (in_valid_i[p]),
-      .flit_i       (in_i[p]),
-      .credit_o     (in_credit_o[p]),
-      .window_i     (window),
-      .opens_i      (opens),
-      .room_i       (room),
-      .offer_valid_o(offer_valid[p]),
-      .shown_valid_o(shown_valid[p]),
-      .shown_o      (shown[p]),
-      .offer_o      (offer[p]),
-      .grant_i      (granted[p]),
-      .data_o       (data[p]),
+      .clearing_i       (clearing_q),
+      .table_we_i       (write),
+      .table_index_i    (index),
+      .table_entry_i    (entry),
+      .valid_i          (in_valid_i[p]),
+      .flit_i           (in_i[p]),
+      .credit_o         (in_credit_o[p]),
+      .window_i         (window),
+      .opens_i          (opens),
+      .space_i          (space),
+      .offer_valid_o    (offer_valid[p]),
+      .shown_valid_o    (shown_valid[p]),
+      .shown_o          (shown[p]),
+      .offer_o          (offer[p]),
+      .grant_i          (granted[p]),
+      .data_o           (data[p]),
       .unroutable_o     (unroutable_o[p]),
       .unroutable_dest_o(unroutable_dest_o[p]),
-      .empty_o      (in_empty[p])
+      .empty_o          (in_empty[p])
     );
 
     gs_switch_egress #(
-      .Ports (Ports),
-      .Here  (p),
-      .Vcs   (Virtual[p] ? SwitchVcs : 1),
+      .Ports   (Ports),
+      .Here    (p),
+      .Vcs     (Virtual[p] ? SwitchVcs : 1),
       .MaxFlits(MaxFlits),
-      .Region(OutRegion),
-      .Window(Window),
+      .Region  (OutRegion),
+      .Window  (Window),
       .Circuits(Circuits)
     ) u_egress (
       .clk_i,
@@ -164,7 +164,7 @@ module gs_switch
       .shown_valid_i(shown_valid),
       .shown_i      (shown),
       .grant_o      (grant[p]),
-      .room_o       (room[p]),
+      .space_o      (space[p]),
       .data_i       (data),
       .valid_o      (out_valid_o[p]),
       .flit_o       (out_o[p]),
@@ -184,6 +184,6 @@ module gs_switch
     for (genvar o = 0; o < Ports; o++) begin : gen_egress
       assign by[o] = grant[o][i];
     end
-    `GS_ASSERT_NOW(an_offer_is_granted_once, (by & (by - Ports'(1))) == '0)
+    `GS_ASSERT_NOW(offers_are_granted_once, (by & (by - Ports'(1))) == '0)
   end
 endmodule

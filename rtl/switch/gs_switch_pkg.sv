@@ -2,8 +2,8 @@
 
 /// Types of the board switch.
 ///
-/// A port has Channels = 4 * SwitchVcs channels each way: virtual network v and virtual channel c are channel
-/// v * SwitchVcs + c. Where every channel counts its own flits, none of them can hold up another.
+/// A port has Channels = 4 * SwitchVcs channels in each direction: virtual network v and virtual channel c are channel
+/// v * SwitchVcs + c. Every channel has its own flit count, so none can block another.
 package gs_switch_pkg;
   import gossamer_pkg::*;
 
@@ -35,31 +35,31 @@ package gs_switch_pkg;
 
   /// A packet that waits in an ingress
   typedef struct packed {
-    /// nobody has this address: the packet is dropped
-    logic                     nobody;
-    /// port and channel by which it leaves
+    /// no route to the destination: the packet is dropped
+    logic                     unroutable;
+    /// port and channel through which the packet leaves
     logic [SwitchPortW-1:0]   port;
     channel_t                 channel;
-    /// flits, 1 or more
+    /// number of flits, 1 or more
     logic [SwitchLengthW-1:0] flits;
-    /// it is of a stream that goes as a circuit (gs_circuit), of which more follows
+    /// the packet belongs to a stream that is sent as a circuit (gs_circuit); more packets of the circuit follow
     logic                     circuit;
     logic                     more;
   } waiting_t;
 
-  /// Where a packet would leave that is shown to the egresses
+  /// Port and channel of a packet that is shown to the egresses
   typedef struct packed {
     logic [SwitchPortW-1:0] port;
     channel_t               channel;
   } shown_t;
 
-  /// Whether a head flit's packet is of a circuit. Streams take no part in the detection of idleness: of them the low
-  /// bit of `epoch` says this, and `wave` that more follows.
+  /// Whether a head flit's packet belongs to a circuit. Streams do not take part in idle detection; their flits use the
+  /// low bit of `epoch` to mark a circuit, and `wave` to mark that more packets follow.
   function automatic logic is_circuit(vnet_e vnet, logic [2:0] endpoint, logic mark);
     return vnet == VnetRequest && endpoint == EndpointStream && mark;
   endfunction
 
-  /// Which ports serve the board's own endpoints; ports of a kind follow each other from `first`
+  /// Ports that serve the board's own endpoints; ports of a kind are contiguous, starting at `first`
   typedef struct packed {
     logic [7:0] first;
     logic [7:0] count;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Where a packet goes: by a table for other boards and for hosts, by its kind on its own board. One cycle.
+/// Route of a packet: from a table for other boards and for hosts, from the endpoint's kind on its own board. One
+/// cycle.
 ///
-/// The table has an entry (switch_entry) for each board, from 0 upwards, and for each host, from the end downwards.
-/// What no valid entry and no port stands for is for nobody. An entry is replaced in one cycle.
+/// The table has an entry (switch_entry) for each board, from 0 upwards, and for each host, from the end downwards. A
+/// destination without a valid entry or a port is unroutable. An entry is replaced in one cycle.
 module gs_switch_route
   import gs_noc_pkg::nearest_exit;
   import gossamer_pkg::*;
@@ -16,18 +17,18 @@ module gs_switch_route
   parameter int unsigned TableW     = 10,
   /// ports of the board's own endpoints
   parameter home_t       Home       = '0,
-  /// log2 of the streaming ports that one port of the switch leads to
+  /// log2 of the streaming ports behind one port of the switch
   parameter int unsigned StreamBits = 0
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic [11:0]        board_i,
-  // Table; while it is cleared, it knows nobody
+  // Table; while it is being cleared, no destination has a route
   input  logic               clearing_i,
   input  logic               table_we_i,
   input  logic [TableW-1:0]  table_index_i,
   input  switch_entry_t      table_entry_i,
-  // Head flit of a packet; in the next cycle, where it goes
+  // Head flit of a packet; its route follows in the next cycle
   input  logic               valid_i,
   input  flit_t              flit_i,
   output logic               unroutable_o,
@@ -35,14 +36,14 @@ module gs_switch_route
   output logic [SwitchVcBits-1:0] vc_o
 );
   if (Ports > 1 << SwitchPortW) begin : gen_illegal_ports
-    $fatal(1, "gs_switch_route: %0d ports; there may be %0d", Ports, 1 << SwitchPortW);
+    $fatal(1, "gs_switch_route: Ports is %0d; it must be at most %0d", Ports, 1 << SwitchPortW);
   end
 
-  // All kinds have the board at the same place, a host's number as well, and a stream's port in the low bits.
-  address_thread_t place;
+  // The board field, a host's number, and a stream's port have the same position in all kinds of addresses.
+  address_thread_t dest;
   address_key_t key;
   logic [7:0] stream_port;
-  assign place = flit_i.dest;
+  assign dest = flit_i.dest;
   assign key = flit_i.dest;
   assign stream_port = 8'(9'(flit_i.dest[7:0]) >> StreamBits);
 
@@ -51,18 +52,18 @@ module gs_switch_route
   logic [SwitchVcBits-1:0] home_vc, home_vc_q;
   switch_entry_t entry;
 
-  assign to_host = place.kind == EndpointHost;
-  assign fits = place.board >> TableW == '0;
+  assign to_host = dest.kind == EndpointHost;
+  assign fits = dest.board >> TableW == '0;
   // Keys name a link, not a board.
-  assign at_home = !to_host && (place.kind == EndpointKey || place.board == board_i);
+  assign at_home = !to_host && (dest.kind == EndpointKey || dest.board == board_i);
 
   always_comb begin
     home_port   = '0;
     home_unroutable = 1'b0;
     home_vc     = '0;
-    case (place.kind)
+    case (dest.kind)
       EndpointThread, EndpointTile, EndpointAccelerator: begin
-        home_port   = port_of(Home.mesh.first, 8'(nearest_exit(place.tile_x)));
+        home_port   = port_of(Home.mesh.first, 8'(nearest_exit(dest.tile_x)));
         home_unroutable = Home.mesh.count == '0;
       end
       EndpointStream: begin
@@ -74,7 +75,7 @@ module gs_switch_route
         home_unroutable = Home.match.count == '0;
       end
       EndpointKey: begin
-        // A key of this board's own should have met its multicast router before the switch.
+        // The board's own multicast router must have consumed its keys before the switch.
         home_port   = port_of(Home.link.first, 8'(key.link) - 8'd1);
         home_unroutable = key.link == '0 || 32'(key.link) > 32'(Home.link.count);
         home_vc     = key.vc[SwitchVcBits-1:0];
@@ -101,7 +102,7 @@ module gs_switch_route
     .waddr_i(table_index_i),
     .wdata_i(table_entry_i),
     .re_i   (valid_i),
-    .raddr_i(to_host ? ~place.board[TableW-1:0] : place.board[TableW-1:0]),
+    .raddr_i(to_host ? ~dest.board[TableW-1:0] : dest.board[TableW-1:0]),
     .rdata_o(entry)
   );
 
@@ -117,10 +118,11 @@ module gs_switch_route
 
   assign port_o   = by_table_q ? entry.port : home_port_q;
   assign vc_o     = by_table_q ? entry.vc[SwitchVcBits-1:0] : home_vc_q;
-  assign unroutable_o = by_table_q ? clearing_i || !fits_q || !entry.valid || 32'(entry.port) >= Ports : home_unroutable_q;
+  assign unroutable_o = by_table_q ? clearing_i || !fits_q || !entry.valid || 32'(entry.port) >= Ports
+                                   : home_unroutable_q;
 
-  // The rest of the flit and of the entry says nothing of the way.
+  // The remaining fields of the flit and of the entry do not affect the route.
   logic unused;
   assign unused = ^{rst_ni, entry.vc, flit_i.kind, flit_i.last, flit_i.vnet, flit_i.job, flit_i.epoch, flit_i.wave,
-                    flit_i.payload, place.tile_y, place.thread, place.spare, key.kind, key.spare, key.vc};
+                    flit_i.payload, dest.tile_y, dest.thread, dest.spare, key.kind, key.spare, key.vc};
 endmodule

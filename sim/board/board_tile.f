@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of a simulated board. Paths are relative to rtl/, those of sim/ to the checkout.
+// A tile of a simulated board. Paths are relative to rtl/, except those of sim/, which are relative to the checkout.
 -f noc/noc.f
 sim/tile/gs_sim_mailbox.sv
 sim/host/queues.vlt

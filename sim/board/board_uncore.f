@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of a simulated board but its tiles. Paths are relative to rtl/, those of sim/ to the checkout.
+// A simulated board without its tiles. Paths are relative to rtl/, except those of sim/, relative to the checkout.
 -f fabric/fabric.f
 memory/gs_mem_pkg.sv
 cache/gs_cache_pkg.sv

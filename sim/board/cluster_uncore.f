@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of a simulated board of a cluster but its tiles. Paths are relative to rtl/, those of sim/ to the checkout.
+// A simulated board of a cluster without its tiles. Paths are relative to rtl/, those of sim/ to the checkout.
 -f sim/board/board_uncore.f
 sim/link/gs_mac_model.sv
 -f board/fabric.f

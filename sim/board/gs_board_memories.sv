@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The memories of a simulated board, with a register for each stream of a tile's caches and back.
+/// The memories of a simulated board, with registers for the streams to and from the tiles' caches.
 ///
 /// Caches are numbered tile by tile; consecutive caches share a DRAM. With `Records` the first DRAM has one more port,
-/// for the multicast routers' records.
+/// for the records of the multicast routers.
 module gs_board_memories
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -12,7 +12,7 @@ module gs_board_memories
 ) (
   input  logic     clk_i,
   input  logic     rst_ni,
-  // A stream for each cache
+  // One stream per cache
   input  logic     mem_req_valid_i[Tiles*TileCaches],
   output logic     mem_req_ready_o[Tiles*TileCaches],
   input  mem_req_t mem_req_i[Tiles*TileCaches],
@@ -27,14 +27,14 @@ module gs_board_memories
   input  logic     record_rsp_ready_i,
   output mem_rsp_t record_rsp_o
 );
-  localparam int unsigned TheCaches = Tiles * TileCaches;
-  if (TheCaches != DramCount * CachesPerDram) begin : gen_illegal_caches
-    $fatal(1, "gs_board_memories: %0d caches, but %0d DRAMs of %0d", TheCaches, DramCount, CachesPerDram);
+  localparam int unsigned AllCaches = Tiles * TileCaches;
+  if (AllCaches != DramCount * CachesPerDram) begin : gen_illegal_caches
+    $fatal(1, "gs_board_memories: %0d caches, but %0d DRAMs of %0d", AllCaches, DramCount, CachesPerDram);
   end
 
   for (genvar p = 0; p < DramCount; p++) begin : gen_port
-    localparam int unsigned More = (Records && p == 0) ? 1 : 0;
-    localparam int unsigned Ports = CachesPerDram + More;
+    localparam int unsigned RecordPorts = (Records && p == 0) ? 1 : 0;
+    localparam int unsigned Ports = CachesPerDram + RecordPorts;
     logic     [Ports-1:0] req_valid, req_ready, rsp_valid, rsp_ready;
     mem_req_t [Ports-1:0] req;
     mem_rsp_t [Ports-1:0] rsp;
@@ -79,7 +79,7 @@ module gs_board_memories
       );
     end
 
-    if (More != 0) begin : gen_records
+    if (RecordPorts != 0) begin : gen_records
       assign req_valid[CachesPerDram] = record_req_valid_i;
       assign req[CachesPerDram]       = record_req_i;
       assign record_req_ready_o       = req_ready[CachesPerDram];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Simulation top: a whole board in one model, gs_sim_mesh_tile at each place of the mesh and gs_sim_board_uncore. It is what
-/// the split simulator (board.h), whose models are those two, is checked against: cycle for cycle the same.
+/// Simulation top: a whole board in one model: one gs_sim_mesh_tile per position of the mesh, and gs_sim_board_uncore.
+/// It is the reference of the split simulator (board.h), whose models are those two: both must agree in every cycle.
 module gs_sim_board
   import gs_tile_pkg::*;
   import gs_noc_pkg::*;
@@ -21,7 +21,7 @@ module gs_sim_board
   input  flit_t            host_in_i[RouterMeshPorts],
   output logic [Vnets-1:0] host_out_valid_o[RouterMeshPorts],
   output flit_t            host_out_o[RouterMeshPorts],
-  // A message of the host waits, or is entering; one may begin to enter
+  // A message of the host waits, or is entering; a message may begin to enter
   input  logic             host_hold_i,
   output logic             host_open_o,
   // The host starts threads of these tiles
@@ -80,7 +80,7 @@ module gs_sim_board
       .idle_command_i   (command)
     );
 
-    // Neighbours; where there is none, nothing comes. Exits are joined below.
+    // Neighbours; inputs without a neighbour are idle. Exits are connected below.
     if (Y < MeshHeight - 1) begin : gen_north
       assign in_valid[t][N]   = out_valid[t+MeshWidth][S];
       assign in[t][N]         = out[t+MeshWidth][S];
@@ -129,13 +129,13 @@ module gs_sim_board
     end
   end
 
-  // The exit in a column, RouterMeshPorts if there is none.
+  // The exit in a column, RouterMeshPorts if the column has none.
   function automatic int unsigned exit_at(int unsigned column);
     for (int unsigned e = 0; e < RouterMeshPorts; e++) if (exit_column(e) == column) return e;
     return RouterMeshPorts;
   endfunction
 
-  gs_sim_board_uncore u_rest (
+  gs_sim_board_uncore u_uncore (
     .clk_i,
     .rst_ni,
     .mem_req_valid_i  (req_valid),

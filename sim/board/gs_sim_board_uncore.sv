@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a simulated board has besides its tiles: memories, idle detection, and the host at the rim of the mesh.
+/// A simulated board without its tiles: memories, idle detection, and the host at the rim of the mesh.
 ///
-/// All ports are registered, but for the host's: there a flit is valid only where it is taken, and what comes out is
-/// taken. Caches are numbered tile by tile; consecutive caches share a DRAM.
+/// All ports are registered, except the host's: there an incoming flit is valid only if it is accepted, and outgoing
+/// flits are always accepted. Caches are numbered tile by tile; consecutive caches share a DRAM.
 module gs_sim_board_uncore
   import gs_tile_pkg::*;
   import gs_noc_pkg::Vnets;
@@ -11,7 +11,7 @@ module gs_sim_board_uncore
 (
   input  logic                      clk_i,
   input  logic                      rst_ni,
-  // Memory, a stream for each cache
+  // Memory, one stream per cache
   input  logic                      mem_req_valid_i[Tiles*TileCaches],
   output logic                      mem_req_ready_o[Tiles*TileCaches],
   input  mem_req_t                  mem_req_i[Tiles*TileCaches],
@@ -31,7 +31,7 @@ module gs_sim_board_uncore
   input  flit_t                     host_in_i[RouterMeshPorts],
   output logic          [Vnets-1:0] host_out_valid_o[RouterMeshPorts],
   output flit_t                     host_out_o[RouterMeshPorts],
-  // A message of the host waits, or is entering; one may begin to enter
+  // A message of the host waits, or is entering; a message may begin to enter
   input  logic                      host_hold_i,
   output logic                      host_open_o,
   // Idle detection; the host starts threads of these tiles

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Simulation top: a tile of the mesh on a board of its own, with arrays at its ports that a program reads in place.
+/// Simulation top: a tile of the mesh on a board of its own. Its ports are arrays, which a program can read in place.
 ///
-/// All ports are registered. One model of this serves every tile of a board (board.h).
+/// All ports are registered. One model of it serves every tile of a board (board.h).
 module gs_sim_mesh_tile
   import gs_tile_pkg::*;
   import gs_noc_pkg::*;
@@ -23,7 +23,7 @@ module gs_sim_mesh_tile
   output logic                     dbg_in_ready_o,
   output logic                     dbg_out_valid_o,
   output logic     [7:0]           dbg_out_data_o,
-  // Memory, a stream for each cache
+  // Memory, one stream per cache
   output logic                     mem_req_valid_o[TileCaches],
   input  logic                     mem_req_ready_i[TileCaches],
   output mem_req_t                 mem_req_o[TileCaches],

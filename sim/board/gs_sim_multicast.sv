@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a simulator's harness sees of a multicast router: flits of the mailbox network that come and that leave,
-/// messages by key that are consumed. Not synthesized.
+/// Observer of a multicast router for a simulator's harness: flits of the mailbox network that arrive and that leave,
+/// and messages by key that are consumed. Not synthesized.
 ///
-/// It is bound to every gs_multicast, which knows nothing of it. All is of the cycle before the last edge; a flit holds
-/// its value until the next.
+/// It is bound to every gs_multicast, which is unaware of it. All values are of the cycle before the last edge; a flit
+/// keeps its value until the next.
 module gs_sim_multicast
   import gossamer_pkg::flit_t;
 #(
@@ -12,7 +12,7 @@ module gs_sim_multicast
   parameter int unsigned Vcs = 1
 ) (
   input logic           clk_i,
-  // A flit comes, by its channel; one leaves. A channel's copies leave in the order of their messages.
+  // A flit arrives, by its channel; one leaves. A channel's copies leave in the order of their messages.
   input logic [Vcs-1:0] came_i,
   input flit_t          came_flit_i,
   input logic [Vcs-1:0] left_i,
@@ -28,7 +28,7 @@ module gs_sim_multicast
   logic [31:0] sim_came_flit[Words]  /*verilator public_flat_rd*/;
   logic [31:0] sim_left_flit[Words]  /*verilator public_flat_rd*/;
 
-  // What only harnesses read may be written at once, which is less work for the simulator.
+  // Only harnesses read these, so blocking assignments are allowed; they cost the simulator less.
   always @(posedge clk_i) begin
     sim_came     = 8'(came_i);
     sim_left     = 8'(left_i);

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a simulated board of a cluster has besides its tiles: memories, network, control unit, idle detection, links.
+/// A simulated board of a cluster without its tiles: memories, network, control unit, idle detection, links.
 ///
-/// All ports are registered, but for the host's: there a flit is valid only where it is taken, and what comes out is
-/// taken. Words of a link leave when their last bits have, one cycle of the flight behind them; the simulator carries
-/// them the rest of the way. Caches are numbered tile by tile; consecutive caches share a DRAM.
+/// All ports are registered, except the host's: there an incoming flit is valid only if it is accepted, and outgoing
+/// flits are always accepted. Words of a link leave when their last bits have been sent, after one cycle of the flight
+/// time; the simulator models the rest of the flight. Caches are numbered tile by tile; consecutive caches share a
+/// DRAM.
 module gs_sim_uncore
   import gs_tile_pkg::*;
   import gs_noc_pkg::Vnets;
   import gossamer_pkg::*;
 #(
-  /// links that are simulated, 1 to 8
+  /// simulated links, 1 to 8
   parameter int unsigned Links = 4,
-  /// jobs that a board takes part in
+  /// jobs in which a board can take part
   parameter int unsigned Jobs  = 1
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
   input  logic     [11:0]           board_i,
-  /// tables are there
+  /// the tables are cleared
   output logic                      ready_o,
-  // Memory, a stream for each cache
+  // Memory, one stream per cache
   input  logic                      mem_req_valid_i[Tiles*TileCaches],
   output logic                      mem_req_ready_o[Tiles*TileCaches],
   input  mem_req_t                  mem_req_i[Tiles*TileCaches],
@@ -45,11 +46,11 @@ module gs_sim_uncore
   input  logic                      started_i[Tiles],
   input  logic                      expected_i[Tiles],
   output gs_idle_pkg::idle_command_t idle_command_o[Tiles],
-  // What tiles are told: job, host of their reports, cluster
+  // Settings of the tiles: job, host of their reports, cluster
   output logic     [4:0]            job_o[Tiles],
   output logic     [31:0]           host_o[Tiles],
   output gs_address_pkg::cluster_t  cluster_o,
-  // Wires; frames that are lost and damaged of 2^20, wires from here that are cut, where random numbers begin
+  // Wires: probabilities of loss and damage in units of 2^-20, outgoing wires that are cut, seeds of random numbers
   input  logic     [20:0]           loss_i[Links],
   input  logic     [20:0]           damage_i[Links],
   input  logic                      cut_i[Links],
@@ -65,16 +66,16 @@ module gs_sim_uncore
   input  logic                      rx_last_i[Links],
   input  logic                      rx_error_i[Links],
   output logic                      up_o[Links],
-  /// frames that wires from here have lost or damaged
+  /// frames that outgoing wires have lost or damaged
   output logic     [31:0]           lost_o[Links],
   /// no packet is in the switch
   output logic                      empty_o
 );
   localparam int unsigned TagW = $clog2(RouterMeshPorts + Links + 1) + 4 + 1 + SwitchVcBits;
   localparam int unsigned BitsPerKilocycle = 32'((64'(LinksRateMbps) * 64'd1_000_000_000) / 64'(ClockHz));
-  // Preamble before a frame; check sum and gap behind it.
+  // Preamble before a frame; check sum and gap after it.
   localparam int unsigned Preamble = 8;
-  localparam int unsigned Behind = (LinksOverheadBytes > Preamble) ? LinksOverheadBytes - Preamble : 0;
+  localparam int unsigned Trailer = (LinksOverheadBytes > Preamble) ? LinksOverheadBytes - Preamble : 0;
 
   // ---------------------------------------------------------------- memory
   logic     record_valid, record_ready, answer_valid, answer_ready;
@@ -137,7 +138,7 @@ module gs_sim_uncore
     assign host_o[t]         = host[t];
   end
 
-  // No barrier opens before each tile that the host starts has had a thread.
+  // No barrier is released before each tile that the host starts has had a started thread.
   gs_idle_begun #(
     .Tiles(Tiles)
   ) u_begun (
@@ -161,7 +162,7 @@ module gs_sim_uncore
       .BitsPerKilocycle(BitsPerKilocycle),
       .Flight          (1),
       .Preamble        (Preamble),
-      .Behind          (Behind)
+      .Trailer         (Trailer)
     ) u_wire (
       .clk_i,
       .rst_ni,
@@ -191,7 +192,7 @@ module gs_sim_uncore
     assign up_o[l]         = up[l];
   end
 
-  // Read by the simulator, for those who watch.
+  // Read by the simulator's observers.
   gs_link_pkg::counters_t sim_links[Links]  /*verilator public_flat_rd*/;
 
   gs_board_fabric #(

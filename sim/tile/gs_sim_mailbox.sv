@@ -113,7 +113,7 @@ bind gs_mailbox gs_sim_mailbox #(
   .far_flit_i   (far_out_o),
   .in_i         (u_rx.load),
   .in_local_i   (u_rx.local_q),
-  .in_refused_i (u_rx.refuse),
+  .in_refused_i (u_rx.drop),
   .in_flit_i    (u_rx.next),
   .deal_i       (message_go),
   .deal_masked_i(message_masked),

@@ -135,7 +135,7 @@ def test_a_cut_link_is_told_by_name(command: Command, tmp_path: Path) -> None:
     stats = tmp_path / "s.json"
     words = ("--engine", "rtl", "--cluster", "pair", *FEW_MESSAGES, "-D", "ROUNDS=99", "--stats", stats)
     words = (*words, "--cut", "a:north@3000", "--cut", "b:west@3000")
-    down = "board a: link_down: nothing is heard over a link any more; link"
+    down = "board a: link_down: a link receives no frames; link"
     told = {f"{down} a:north - b:south", f"{down} a:east - b:west"}
     soon = command("run", ALL, *words, "--max-cycles", 3000 + 10_000)
     assert told <= set(soon.stderr.splitlines())
@@ -152,7 +152,7 @@ def test_a_cut_link_is_told_by_name(command: Command, tmp_path: Path) -> None:
 def test_a_cut_link_that_is_not_needed_is_told_too(command: Command) -> None:
     done = command("run", ALL, "--engine", "rtl", "--cluster", "pair", *FEW_MESSAGES, "-D", "ROUNDS=20",
                    "--cut", "a:east - b:west@10")  # fmt: skip
-    assert "board a: link_down: nothing is heard over a link any more; link a:east - b:west" in done.stderr
+    assert "board a: link_down: a link receives no frames; link a:east - b:west" in done.stderr
 
 
 def test_a_link_that_does_not_come_up_is_named(command: Command) -> None:

@@ -54,7 +54,7 @@ def test_a_cable_is_taken_out_while_a_program_runs(command: Command, tmp_path: P
     assert done.returncode == 0 and sorted(done.stdout.splitlines()) == sorted(plain.stdout.splitlines())
     link = "link x0y0:east - x1y0:west"
     assert set(done.stderr.splitlines()) == {
-        f"board {board}: link_down: nothing is heard over a link any more; {link}" for board in ("x0y0", "x1y0")
+        f"board {board}: link_down: a link receives no frames; {link}" for board in ("x0y0", "x1y0")
     }
     after = used(stats)
     assert 10 < after["x0y0:east"] < before["x0y0:east"] / 2 and after["x0y0:north"] > before["x0y0:north"] * 1.3

@@ -406,7 +406,7 @@ class Cluster(Board):
             cable = self.plan.cable_at(event.board, event.unit)
             link = self.plan.cable_name(cable) if cable is not None else f"link {event.unit}"
             return f"board {board}: {event.what}: {doc}; link {link}"
-        if event.what == "nobody":
+        if event.what == "unroutable":
             return f"board {board}: {event.what}: {doc}; address {event.value & 0xFFFF_FFFF:#010x}, {self._port(event)}"
         if event.what == "record":
             return f"board {board}: {event.what}: {doc}; {self._port(event)}"

@@ -14,15 +14,15 @@ from cocotb.triggers import FallingEdge
 TILES = int(os.environ["BOARD_TILES"])
 CYCLES = int(os.environ["BOARD_CYCLES"])
 SEEN = 3
-"""Cycles after a release in which tiles still look idle: the way there and back."""
+"""Cycles after a release in which tiles still look idle: the latency to the root and back."""
 REFUSALS = 20
-"""Bits of idle_status_t that tell of packets that a tile has refused."""
+"""Bits of idle_status_t that report messages dropped by the tile."""
 BOUND = 24
-"""Cycles in which a release comes, once there is nothing left to do: three round trips through the registers."""
+"""Cycles within which a release occurs once all work is done: three round trips through the registers."""
 
 
 class Board:
-    """The tiles, behind registers: what is set here is of one cycle."""
+    """The tiles, without their output registers: attributes are the state of one cycle."""
 
     def __init__(self, dut: HierarchyObject) -> None:
         self.dut = dut
@@ -33,10 +33,10 @@ class Board:
         self.sent = [random.getrandbits(32) for _ in range(TILES)]
         self.received = list(self.sent)
         self.host_sent = self.host_received = 0
-        self.waits = False  # a message of the host
+        self.waits = False  # a message of the host waits
         self.counts: list[int] = []  # cycles in which messages that have entered are counted
         self.releases = 0
-        self.flying: list[tuple[int, int, int]] = []  # cycle, receiver, epoch
+        self.in_flight: list[tuple[int, int, int]] = []  # cycle, receiver, epoch
         self.starts: dict[int, int] = {}
         self.busy = 0.03
         self.sends = 0.2
@@ -45,7 +45,7 @@ class Board:
         dut = self.dut
         all_states = 0
         for t in range(TILES):
-            # idle_status_t: no words are given.
+            # idle_status_t: no words are contributed.
             status = int(self.idle[t]) << 83 | int(self.vote[t]) << 82 | int(self.started[t]) << 81
             status |= random.getrandbits(2) << 79
             status |= (self.sent[t] & 0xFFFF_FFFF) << 47 | (self.received[t] & 0xFFFF_FFFF) << 15
@@ -56,11 +56,11 @@ class Board:
         dut.host_hold_i.value = self.waits
         dut.host_received_i.value = self.host_received & 0xFFFF_FFFF
 
-    def live(self) -> None:
-        """One cycle of all tiles and of the host."""
+    def run_tiles(self) -> None:
+        """Simulates one cycle of all tiles."""
         here = self.releases % 4
-        for when, to, epoch in [due for due in self.flying if due[0] <= self.now and due[2] == here]:
-            self.flying.remove((when, to, epoch))
+        for when, to, epoch in [due for due in self.in_flight if due[0] <= self.now and due[2] == here]:
+            self.in_flight.remove((when, to, epoch))
             if to == TILES:
                 self.host_received += 1
                 continue
@@ -76,38 +76,38 @@ class Board:
                 continue
             if random.random() < self.sends:
                 to = random.randrange(TILES + 1)
-                self.flying.append((self.now + random.randrange(1, 40), to, here))
+                self.in_flight.append((self.now + random.randrange(1, 40), to, here))
                 self.sent[t] += 1
-            # In the very cycle in which it has sent it may begin to wait.
+            # A tile may begin to wait in the cycle in which it sends.
             if random.random() < self.busy:
                 self.idle[t], self.vote[t] = True, random.random() < 0.8
 
     def host(self) -> None:
-        """One cycle of the host, which sends when it likes: also when all others wait."""
+        """Simulates one cycle of the host, which sends at any time, also when all tiles wait."""
         if self.counts and self.counts[0] <= self.now:
             self.counts.pop(0)
             self.host_sent += 1
         if self.waits and int(self.dut.host_open_o.value):
-            # It enters in this cycle, with the epoch that idle detection says, and is counted as late as a tile's.
+            # It enters in this cycle, with the epoch of idle detection, and is counted as late as a tile's message.
             self.waits = False
             self.counts.append(self.now + 1)
             epoch = int(self.dut.host_epoch_o.value)
             assert epoch in (self.releases % 4, (self.releases + 1) % 4), "the epoch of a message of the host"
-            self.flying.append((self.now + random.randrange(3, 40), random.randrange(TILES), epoch))
+            self.in_flight.append((self.now + random.randrange(3, 40), random.randrange(TILES), epoch))
         elif not self.waits and random.random() < 0.02:
             self.waits = True
 
-    def quiet(self) -> bool:
-        here = [epoch for _, _, epoch in self.flying if epoch == self.releases % 4]
+    def all_wait(self) -> bool:
+        here = [epoch for _, _, epoch in self.in_flight if epoch == self.releases % 4]
         return all(self.idle) and not here and not self.starts and any(self.started)
 
-    def still(self) -> bool:
-        """Whether nothing holds a release up."""
-        return self.quiet() and not self.waits and not self.counts
+    def release_due(self) -> bool:
+        """Whether nothing delays a release."""
+        return self.all_wait() and not self.waits and not self.counts
 
 
 @cocotb.test()
-async def a_release_comes_when_all_wait_and_never_before(dut: HierarchyObject) -> None:
+async def release_occurs_only_when_all_wait(dut: HierarchyObject) -> None:
     cocotb.start_soon(Clock(dut.clk_i, 10, unit="ns").start())
     board = Board(dut)
     dut.rst_ni.value, dut.expected_i.value = 0, 0
@@ -120,14 +120,14 @@ async def a_release_comes_when_all_wait_and_never_before(dut: HierarchyObject) -
     for cycle in range(CYCLES):
         board.now = cycle
         if cycle % 2000 == 1000:
-            # A new run: of some tiles, which start long after each other.
+            # A new run: of some tiles, which start at very different times.
             tiles = random.sample(range(TILES), random.randrange(1, TILES + 1))
             dut.expected_i.value = sum(1 << t for t in tiles)
             board.starts = {t: cycle + random.randrange(2, 60) for t in tiles}
             board.sends = random.choice([0.0, 0.05, 0.3])
         ending = ending or cycle % 2000 == 900
-        if ending and not board.quiet() and woken < 0:
-            # The end of the one before, with no release on its way.
+        if ending and not board.all_wait() and woken < 0:
+            # The end of the last run, with no release in flight.
             ending = False
             board.starts = {}
             board.started, board.idle = [False] * TILES, [True] * TILES
@@ -136,9 +136,9 @@ async def a_release_comes_when_all_wait_and_never_before(dut: HierarchyObject) -
         await FallingEdge(dut.clk_i)
         command = int(dut.command_o.value)
         if command >> 17 & 1:
-            assert board.quiet(), f"a release in cycle {cycle}: {board.idle}, {board.flying}, {board.starts}"
+            assert board.all_wait(), f"a release in cycle {cycle}: {board.idle}, {board.in_flight}, {board.starts}"
             assert woken < 0, "two releases for one"
-            assert command >> 16 & 1 == int(all(board.vote)), "the vote is another"
+            assert command >> 16 & 1 == int(all(board.vote)), "wrong vote"
             releases += 1
             board.releases += 1
             woken = cycle + SEEN
@@ -147,8 +147,8 @@ async def a_release_comes_when_all_wait_and_never_before(dut: HierarchyObject) -
             board.vote = [True] * TILES
             woken = -1
         elif woken < 0:
-            board.live()
+            board.run_tiles()
         board.host()
-        since = since + 1 if board.still() and woken < 0 else 0
+        since = since + 1 if board.release_due() and woken < 0 else 0
         assert since <= BOUND, f"no release up to cycle {cycle}"
     assert releases > CYCLES // 1000, f"{releases} releases"

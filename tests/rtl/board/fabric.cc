@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Boards that are configured in band from one host: packets between all ports, broadcast, counters, events, refusals.
+/// Boards that are configured in band from one host: packets between all ports, broadcast, counters, events,
+/// rejections.
 ///
-/// fabric_test packets|broadcast|refusals|events|idle SEED COUNT LOSS: packets or runs; frames lost, and as many
-/// damaged, of 2^20.
+/// fabric_test packets|broadcast|refusals|events|idle SEED COUNT LOSS: packets or runs; probabilities of loss and of
+/// damage of a frame, each in units of 2^-20.
 #include <set>
 #include <string>
 
@@ -16,61 +17,61 @@ class Test : public Bench {
   using Bench::Bench;
 
   void packets(uint64_t count) {
-    arrives = [this](unsigned board, unsigned port, const Packet& packet) { judge(board, port, packet); };
+    on_packet = [this](unsigned board, unsigned port, const Packet& packet) { check_packet(board, port, packet); };
     uint64_t busy = 0;
     for (uint64_t n = 0; n < count; ++n) {
       if (n % 100 == 0) for (double& rate : drain) rate = pick(4) == 0 ? 0.2 : 1.0;
       make();
-      if (n % 200 == 100) busy += counter(n / 200 % kBoards, 31, kUnderWay) != 0;
+      if (n % 200 == 100) busy += counter(n / 200 % kBoards, 31, kInFlight) != 0;
       for (unsigned k = pick(6); k; --k) tick();
       while (waiting > 400) tick();
     }
     drain.fill(1.0);
-    CHECK(busy != 0, "boards under load say that nothing is under way");
+    CHECK(busy != 0, "boards under load report no packet in flight");
     drained();
-    CHECK(wanted_.empty() && waiting == 0, "boards say that nothing is under way, and %zu packets are", wanted_.size());
+    CHECK(wanted_.empty() && waiting == 0, "boards report no packet in flight, but %zu are", wanted_.size());
   }
 
-  /// Packets of loaders to the first board: each tile that they are for gets each once, and answers.
+  /// Packets of loaders to the first board: each tile that they are for receives each once, and answers.
   void broadcast(uint64_t count) {
     std::array<uint64_t, kBoards> members{};
     for (unsigned b = 0; b < kBoards; ++b) {
       members[b] = b == 1 ? 0xE : 1 + pick(15);
       ask(job(b, 1, kJobNumber, members[b], address(kHost, 0)));
     }
-    // A chain, then a star.
+    // First a chain, then a star.
     for (const bool star : {false, true}) {
       ask(relay(0, star ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{1}));
       ask(relay(1, star ? std::vector<unsigned>{} : std::vector<unsigned>{2}));
-      // A board that the job does not use still passes on.
+      // A board that the job does not use relays nevertheless.
       for (uint64_t n = 0; n < count; ++n) one_broadcast(members);
     }
     for (unsigned b = 0; b < kBoards; ++b)
-      CHECK(counter(b, 31, 3) == 2 * count, "board %u has passed on another number of broadcasts", b);
+      CHECK(counter(b, 31, 3) == 2 * count, "board %u has relayed another number of broadcasts", b);
   }
 
-  /// What means nothing is refused, counted and told, and changes nothing.
+  /// Invalid packets are rejected, counted and reported, and change nothing.
   void refusals() {
-    arrives = [](unsigned, unsigned, const Packet& packet) { CHECK(false, "a packet to %08x", packet[0].dest); };
+    on_packet = [](unsigned, unsigned, const Packet& packet) { CHECK(false, "a packet to %08x", packet[0].dest); };
     wait(20'000);
     forget();
     unsigned refused = 0;
     const unsigned board = 1;
     const auto refuse = [&](Packet packet, unsigned why, bool answered) {
       const unsigned op = packet[0].payload[0] & 15;
-      // A host's message of no job would not get there.
+      // A host's message of no job would be dropped at its port.
       const bool is_message = packet[0].kind != kHeader && packet[0].vnet != kControlNet;
       send(is_message ? 0 : host(0), packet);
       ++refused;
       if (answered) answer(0, board, op, why);
-      until("the event of a refusal", 60'000, [&] { return !events[0].empty(); });
+      until("the event of a rejection", 60'000, [&] { return !events[0].empty(); });
       const Flit event = events[0].front();
       events[0].pop_front();
       CHECK(event.bits(27, 4) == kRefused && event.bits(10, 12) == board, "another event: %u of board %u",
             (unsigned)event.bits(27, 4), (unsigned)event.bits(10, 12));
-      CHECK(event.bits(96, 4) == why && event.bits(64, 32) == packet[0].payload[0], "refused for %u, not %u (%08x)",
+      CHECK(event.bits(96, 4) == why && event.bits(64, 32) == packet[0].payload[0], "rejected for %u, not %u (%08x)",
             (unsigned)event.bits(96, 4), why, packet[0].payload[0]);
-      CHECK(answers[0].empty() && events[0].empty(), "more is told than once");
+      CHECK(answers[0].empty() && events[0].empty(), "more than one report");
     };
     const uint32_t control = address(kControl, board);
     const auto op = [&](unsigned number) { return Bits().put(number, 4).flit(control); };
@@ -89,7 +90,7 @@ class Test : public Bench {
     Flit many = route(board, 0, std::vector<unsigned>(12, 0));
     many.payload[0] = (many.payload[0] & ~(15u << 18)) | 13u << 18;
     refuse({many}, kOfLength, true);
-    // 64 entries in this table.
+    // The table has 64 entries.
     refuse({route(board, 64, {0})}, kOfAddress, true);
     refuse({route(board, 63, {0, 0})}, kOfAddress, true);
     refuse({route(board, ~63u - 1, {0})}, kOfAddress, true);
@@ -113,7 +114,7 @@ class Test : public Bench {
     refuse({read(0, 13)}, kOfAddress, true);
     refuse({read(31, kNoCounter)}, kOfAddress, true);
     refuse({job(board, 1, kNoJob, 0, 0)}, kOfJob, true);
-    // Idle detection: of no job; words without a second flit, a second flit without words.
+    // Idle detection: for no job; words without a second flit, a second flit without words.
     refuse({tree(board, 6, true, true, 0, {})}, kOfJob, true);
     const Flit report = Bits().put(kReport, 4).put(0, 20).flit(control, 6);
     refuse({report}, kOfJob, false);
@@ -124,7 +125,7 @@ class Test : public Bench {
     refuse({given, op(0)}, kOfLength, false);
     Flit verdict = Bits().put(kVerdict, 4).put(2, 2).put(0, 1).put(1, 2).flit(control, 8);
     refuse({verdict}, kOfLength, false);
-    // Broadcasts: too long, of no kind, no operation of loaders; other networks.
+    // Broadcasts: too long, wrong kind, no operation of loaders; other networks.
     for (unsigned flits : {18u, 19u, kLongest}) {
       Packet p = message(control, kRequest, flits, 0);
       p[0].kind = kHeader;
@@ -147,23 +148,23 @@ class Test : public Bench {
       p[0].kind = kHeader;
       refuse(p, kOfKind, false);
     }
-    CHECK(counter(board, 31, 2) == refused, "%u were refused, not %u", (unsigned)counter(board, 31, 2), refused);
-    // Nothing was set by all that.
-    CHECK(top[board]->boards_o == kBoards && top[board]->hosts_o == 2, "what was refused has set the cluster");
+    CHECK(counter(board, 31, 2) == refused, "%u were rejected, not %u", (unsigned)counter(board, 31, 2), refused);
+    // The rejected packets have set nothing.
+    CHECK(top[board]->boards_o == kBoards && top[board]->hosts_o == 2, "a rejected packet has set the cluster");
     for (unsigned t = 0; t < kTiles; ++t)
       CHECK(top[board]->tile_job_o[t] == (t < 2 ? 7 : 8), "tile %u: another job", t);
     slow_host();
   }
 
-  /// What boards tell by themselves: links, packets for nobody, records that mean nothing, messages of no job.
-  void happenings() {
-    arrives = [this](unsigned board, unsigned port, const Packet& packet) { judge(board, port, packet); };
-    // After reset each board has told of both its links.
+  /// Events of boards: links, unroutable packets, invalid records, messages of no job.
+  void events_of_boards() {
+    on_packet = [this](unsigned board, unsigned port, const Packet& packet) { check_packet(board, port, packet); };
+    // After reset each board has reported both its links.
     std::set<std::pair<unsigned, unsigned>> up;
     until("both links of each board", 60'000, [&] {
       for (; !events[0].empty(); events[0].pop_front()) {
         const Flit& event = events[0].front();
-        CHECK(event.bits(27, 4) == kUp && event.bits(64, 64) == 1, "event %u, not of a link that is up",
+        CHECK(event.bits(27, 4) == kUp && event.bits(64, 64) == 1, "event %u, not link up",
               (unsigned)event.bits(27, 4));
         up.insert({event.bits(10, 12), event.bits(22, 5)});
       }
@@ -178,31 +179,31 @@ class Test : public Bench {
             "event %u unit %u of board %u: %llx", (unsigned)event.bits(27, 4), (unsigned)event.bits(22, 5),
             (unsigned)event.bits(10, 12), (unsigned long long)event.bits(64, 64));
     };
-    // For nobody: a board and a host that no table knows; each is told with its address, all are counted.
+    // Unroutable: a board and a host without a table entry; each is reported with its address, all are counted.
     send(host(0), message(address(kThread, 7), kMailbox, 3, tags(0)));
     wait_for(0, kStray, 0, 0);
     Packet p = message(address(kThread, 7), kMailbox, 3, tags(0));
     p[0].kind = kHeader;
     send(host(0), p);
-    wait_for(0, kNobody, kHostPort, address(kThread, 7));
+    wait_for(0, kUnroutable, kHostPort, address(kThread, 7));
     send(1 * kPorts + 1, message(address(kHost, 9), kReply, 1, tags(0)));
-    wait_for(1, kNobody, 1, address(kHost, 9));
+    wait_for(1, kUnroutable, 1, address(kHost, 9));
     const uint64_t before = counter(1, 31, 0);
-    CHECK(before == 1 && counter(0, 31, 0) == 1, "packets for nobody are not counted");
+    CHECK(before == 1 && counter(0, 31, 0) == 1, "unroutable packets are not counted");
     for (int n = 0; n < 20; ++n) send(1 * kPorts + n % 2, message(address(kThread, 40 + n), kMailbox, 1, tags(0)));
     wait(5000);
-    CHECK(counter(1, 31, 0) == before + 20, "packets for nobody are not all counted");
-    CHECK(!events[0].empty() && events[0].size() <= 20, "%zu events of packets for nobody", events[0].size());
+    CHECK(counter(1, 31, 0) == before + 20, "not all unroutable packets are counted");
+    CHECK(!events[0].empty() && events[0].size() <= 20, "%zu events of unroutable packets", events[0].size());
     forget();
-    // A beat that counts more records than it has places.
+    // A beat whose count exceeds its number of records.
     beats[2][9] = Beat{6u, 0, 0, 0, 0, 0, 0, 0};
     Packet keyed = message(4u << 29, kMailbox, 2, tags(0));
     keyed[0].kind = kKeyHead;
     keyed[0].payload = {9u << 5 | 1, 0, 0, 0};
     send(2 * kPorts + 1, keyed);
     wait_for(2, kRecord, 1, 0);
-    CHECK(counter(2, 31, 1) == 1, "a record that means nothing is not counted");
-    // A key without a payload, from a board's tile, from its host and from the board beside it.
+    CHECK(counter(2, 31, 1) == 1, "an invalid record is not counted");
+    // A key without a payload, from a board's tile, from its host and from the neighbour board.
     ask(job(0, 0, 4, 0, address(kHost, 0)));
     for (const unsigned from : {2 * kPorts + 1, 2 * kPorts, host(0)}) {
       Packet empty{keyed[0]};
@@ -217,7 +218,7 @@ class Test : public Bench {
     send(1 * kPorts, onward);
     wait_for(1, kRecord, 0, 0);
     ask(job(0, 0, 4, 0, address(kHost, 0)));
-    // What tiles refuse: the first of each, then with each power of two of all.
+    // Messages dropped by tiles: the first of each tile is reported, then each power of two of the count.
     unsigned refused = 0;
     const auto refuse = [&](unsigned tile, unsigned side, unsigned why, unsigned number) {
       tiles[1 * kTiles + tile].refusals[side] = {why, number};
@@ -240,27 +241,27 @@ class Test : public Bench {
       wait(pick(200));
     }
     wait(5000);
-    CHECK(events[0].size() == 4, "64 refusals are told %zu times more, not 4", events[0].size());
+    CHECK(events[0].size() == 4, "64 drops cause %zu more reports, not 4", events[0].size());
     for (unsigned count = 8; count <= 64; count *= 2, events[0].pop_front()) {
       const Flit& event = events[0].front();
       CHECK(event.bits(27, 4) == kTileRefused && event.bits(64, 32) >= count && event.bits(64, 32) < 2 * count,
-            "event %u, %u refused", (unsigned)event.bits(27, 4), (unsigned)event.bits(64, 32));
+            "event %u, %u dropped", (unsigned)event.bits(27, 4), (unsigned)event.bits(64, 32));
     }
-    // Two in a cycle, and two tiles for the first time in one.
+    // Two in a cycle, and the first of two tiles in one cycle.
     tiles[1 * kTiles + 0].refusals = {{{kOfJob, 1}, {kOfJob, 2}}};
     tiles[1 * kTiles + 1].refusals[1] = {kOfKind, 3};
     refused += 3;
     tick();
     wait_for(1, kTileRefused, 0, value(67, 0, kOfJob, 1));
     wait_for(1, kTileRefused, 0, value(67, 1, kOfKind, 3));
-    CHECK(counter(1, 31, kCountsTileRefused) == refused, "what tiles refuse is not all counted");
-    // A message to a host that is of no job here: it arrives, and is told of.
+    CHECK(counter(1, 31, kCountsTileRefused) == refused, "not all messages dropped by tiles are counted");
+    // A message to a host that is of no job here: it arrives, and is reported.
     Packet out = message(address(kHost, 1), kReply, 2, tags(13));
     wanted_.insert({2, kExits, out});
     send(1 * kPorts, out);
     wait_for(2, kStray, 0, 13);
     until("the message", 100, [&] { return wanted_.empty(); });
-    // Too long from a host: cut, told, and the port goes on.
+    // Too long, from a host: truncated, reported, and the port continues.
     p = message(tile_address(kTile, 1, 0), kRequest, kLongest + 5, tags(4));
     p[0].kind = kHeader;
     Packet cut(p.begin(), p.begin() + kLongest);
@@ -272,9 +273,10 @@ class Test : public Bench {
     p[0].kind = kHeader;
     wanted_.insert({1, 0, p});
     send(host(2), p);
-    until("packets behind one that was too long", 20'000, [&] { return wanted_.empty(); });
-    // A link that is cut, both ways: both ends tell, and the others go on. Reports of board 1 go the other way round.
-    if (loss_ == 0) CHECK(events[0].empty(), "an event that nothing was the cause of");
+    until("packets after one that was too long", 20'000, [&] { return wanted_.empty(); });
+    // A link is cut in both directions: both ends report it, and the others continue. Board 1 reports by the other
+    // link.
+    if (loss_ == 0) CHECK(events[0].empty(), "an event without a cause");
     forget();
     ask(route(1, 0, {1u << 7 | (kLinkPort + 0)}));
     ask(route(1, ~0u, {1u << 7 | (kLinkPort + 0)}));
@@ -285,19 +287,19 @@ class Test : public Bench {
     until("both ends of the cut link", 10'000, [&] {
       for (; !events[0].empty(); events[0].pop_front()) {
         const Flit& event = events[0].front();
-        CHECK(event.bits(27, 4) == kDown && event.bits(64, 64) == 0, "event %u, not of a link that is down",
+        CHECK(event.bits(27, 4) == kDown && event.bits(64, 64) == 0, "event %u, not link down",
               (unsigned)event.bits(27, 4));
         down.insert({event.bits(10, 12), event.bits(22, 5)});
       }
       return down.size() == 2;
     });
-    std::printf("told %llu ", (unsigned long long)(now - from));
-    CHECK(down == (std::set<std::pair<unsigned, unsigned>>{{0, 0}, {1, 1}}), "the link is not named");
+    std::printf("detected %llu ", (unsigned long long)(now - from));
+    CHECK(down == (std::set<std::pair<unsigned, unsigned>>{{0, 0}, {1, 1}}), "the event names another link");
     top[0]->cut_i = top[1]->cut_i = 0;
     until("both ends again", 20'000, [&] { return events[0].size() >= 2; });
     for (; !events[0].empty(); events[0].pop_front())
       CHECK(events[0].front().bits(27, 4) == kUp && events[0].front().bits(64, 64) == 1, "the link is not up again");
-    CHECK(counter(0, 0, 12) == 1 && counter(1, 1, 12) == 1, "the link's state is not that it is up");
+    CHECK(counter(0, 0, 12) == 1 && counter(1, 1, 12) == 1, "the link's state is not up");
     counters();
   }
 
@@ -309,25 +311,25 @@ class Test : public Bench {
     for (auto& list : answers) list.clear();
   }
 
-  /// Counters of links agree with each other where they count the same.
+  /// Counters at both ends of a link agree if they count the same.
   void counters() {
     wait(3000);
     for (unsigned b = 0; b < kBoards; ++b) {
       const unsigned ahead = (b + 1) % kBoards;
       const uint64_t sent = counter(b, 0, 2), came = counter(ahead, 1, 6);
-      CHECK(sent <= came && came <= sent + 2, "board %u sent %llu packets, %llu came", b, (unsigned long long)sent,
+      CHECK(sent <= came && came <= sent + 2, "board %u sent %llu packets, %llu arrived", b, (unsigned long long)sent,
             (unsigned long long)came);
       const uint64_t frames = counter(ahead, 1, 4), bytes = counter(ahead, 1, 5);
       CHECK(bytes >= 60 * frames && bytes <= 1600 * frames, "%llu bytes in %llu frames", (unsigned long long)bytes,
             (unsigned long long)frames);
-      CHECK(counter(b, 0, 0) >= counter(b, 0, 3), "more frames were sent again than sent");
-      CHECK(counter(b, 0, 11) == 0 && counter(b, 0, 10) == 0, "a session began anew");
+      CHECK(counter(b, 0, 0) >= counter(b, 0, 3), "more frames were resent than sent");
+      CHECK(counter(b, 0, 11) == 0 && counter(b, 0, 10) == 0, "a session was restarted");
       CHECK((counter(ahead, 1, 7) != 0) == (loss_ != 0), "damaged frames are not counted");
     }
   }
 
-  /// A host that takes no answers: what finds no room is refused and counted, all else is answered, and the control
-  /// network and the host's other networks go on.
+  /// A host that accepts no answers: requests beyond the queue are rejected and counted, all others are answered, and
+  /// the control network and the host's other networks continue.
   void slow_host() {
     wait(2000);
     forget();
@@ -341,7 +343,7 @@ class Test : public Bench {
     send(host(2), {cluster(2, address(kHost, 1))});
     answer(2, 2, kCluster);
     unsigned came = 0;
-    arrives = [&came](unsigned board, unsigned port, const Packet& packet) {
+    on_packet = [&came](unsigned board, unsigned port, const Packet& packet) {
       CHECK(board == 0 && port == kExits && packet[0].vnet == kRequest, "another packet");
       ++came;
     };
@@ -352,26 +354,26 @@ class Test : public Bench {
       send(1 * kPorts, p);
     }
     until("packets to the host in another network", 20'000, [&] { return came == 50; });
-    CHECK(answers[0].empty(), "answers come to a host that takes none");
+    CHECK(answers[0].empty(), "answers arrive at a host that accepts none");
     block(0, 0);
     wait(20'000);
-    unsigned done = 0, without_room = 0;
+    unsigned done = 0, without_space = 0;
     for (const Flit& flit : answers[0]) {
       CHECK(flit.bits(22, 4) == kRead, "another answer");
       if (flit.bits(35, 4) == 0) ++done;
-      else without_room += flit.bits(35, 4) == kOfRoom;
+      else without_space += flit.bits(35, 4) == kOfRoom;
     }
-    CHECK(done + without_room == answers[0].size() && done >= 16 && done < kAsked, "%u answers, %u without room", done,
-          without_room);
-    unsigned told = 0;
+    CHECK(done + without_space == answers[0].size() && done >= 16 && done < kAsked,
+          "%u answers, %u without space", done, without_space);
+    unsigned reports = 0;
     for (const Flit& flit : events[0])
-      told += flit.bits(27, 4) == kRefused && flit.bits(10, 12) == 1 && flit.bits(96, 4) == kOfRoom;
-    CHECK(told >= 1, "what was refused for want of room is not told");
+      reports += flit.bits(27, 4) == kRefused && flit.bits(10, 12) == 1 && flit.bits(96, 4) == kOfRoom;
+    CHECK(reports >= 1, "rejections for lack of space are not reported");
     forget();
-    const uint64_t now_refused = counter(1, 31, 2);
-    std::printf("answered %u refused %llu ", done, (unsigned long long)now_refused);
-    CHECK(now_refused >= kAsked - done, "%u of %u were answered, but only %llu refused", done, kAsked,
-          (unsigned long long)now_refused);
+    const uint64_t now_rejected = counter(1, 31, 2);
+    std::printf("answered %u rejected %llu ", done, (unsigned long long)now_rejected);
+    CHECK(now_rejected >= kAsked - done, "%u of %u were answered, but only %llu rejected", done, kAsked,
+          (unsigned long long)now_rejected);
   }
 
   void one_broadcast(const std::array<uint64_t, kBoards>& members) {
@@ -386,13 +388,13 @@ class Test : public Bench {
       for (unsigned t = 0; t < kTiles; ++t) {
         if (!(members[b] >> t & 1)) continue;
         expected.insert({b, t});
-        // Memory is shared by all tiles of this configuration.
+        // All tiles of this configuration share the memory.
         if (!code) break;
       }
     }
     auto left = expected;
     size_t replies = 0;
-    arrives = [&](unsigned board, unsigned port, const Packet& copy) {
+    on_packet = [&](unsigned board, unsigned port, const Packet& copy) {
       if (port == kExits) {
         CHECK(board == 0 && copy.size() == 1 && copy[0].payload[0] == packet[0].payload[0], "another reply");
         ++replies;
@@ -401,13 +403,13 @@ class Test : public Bench {
       const unsigned tile = (copy[0].dest >> 10 & 15) * kWidth + (copy[0].dest >> 6 & 15);
       CHECK(copy[0].dest == tile_address(kTile, board, tile) && exit_of(tile) == port, "a copy to %08x", copy[0].dest);
       const auto found = left.find({board, tile});
-      CHECK(found != left.end(), "a copy to tile %u of board %u, which wants none or has one", tile, board);
+      CHECK(found != left.end(), "an unexpected or second copy to tile %u of board %u", tile, board);
       left.erase(found);
       CHECK(copy.size() == packet.size(), "a copy of %zu flits of %zu", copy.size(), packet.size());
       for (size_t i = 0; i < copy.size(); ++i) {
         Flit same = packet[i];
         same.dest = copy[i].dest;
-        CHECK(same == copy[i], "flit %zu of a copy is another", i);
+        CHECK(same == copy[i], "flit %zu of a copy differs", i);
       }
       Packet reply{copy[0]};
       reply[0].vnet = kReply;
@@ -416,7 +418,7 @@ class Test : public Bench {
       send(board * kPorts + port, reply);
     };
     for (double& rate : drain) rate = pick(4) == 0 ? 0.2 : 1.0;
-    // From either host: the first board passes it on.
+    // From either host: the first board relays it.
     send(host(pick(2) * 2), packet);
     until("a broadcast", 60'000, [&] { return left.empty() && replies == expected.size(); });
     drain.fill(1.0);
@@ -424,7 +426,7 @@ class Test : public Bench {
 
   std::multiset<std::tuple<unsigned, unsigned, Packet>> wanted_;
 
-  void judge(unsigned board, unsigned port, const Packet& packet) {
+  void check_packet(unsigned board, unsigned port, const Packet& packet) {
     const auto found = wanted_.find({board, port, packet});
     CHECK(found != wanted_.end(), "cycle %llu: board %u port %u: a packet to %08x of %zu flits that nobody sent there, "
           "or twice, or changed", (unsigned long long)now, board, port, packet[0].dest, packet.size());
@@ -433,7 +435,7 @@ class Test : public Bench {
 
   void make() {
     const unsigned board = pick(kBoards), to = pick(kBoards), tile = pick(kTiles);
-    // From exits anything; from hosts what is no message, or in no job that is counted.
+    // From exits any packet; from hosts packets that are not messages, or messages of no job that is counted.
     const unsigned port = board * kPorts + pick(kPorts);
     const bool from_host = port == host(board);
     unsigned to_port = exit_of(tile), at = to;
@@ -478,7 +480,7 @@ int main(int argc, char** argv) {
   if (what == "packets") test.packets(count);
   else if (what == "broadcast") test.broadcast(count);
   else if (what == "refusals") test.refusals();
-  else if (what == "events") test.happenings();
+  else if (what == "events") test.events_of_boards();
   else return 2;
   std::printf("configured %llu over %llu\n", (unsigned long long)configured, (unsigned long long)test.now);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Boards in a ring (fabric_top) with their exits, hosts and memory as models: packets in and out, and the host that
-/// configures all boards in band from board 0. Link 0 of a board leads to the next one, link 1 to the one before.
+/// Boards in a ring (fabric_top) with models of their exits, hosts and memory: packets in and out, and the host that
+/// configures all boards in band from board 0. Link 0 of a board leads to the next one, link 1 to the previous one.
 #pragma once
 
 #include <array>
@@ -17,6 +17,7 @@
 
 #include "Vfabric_top.h"
 #include "check.h"
+#include "flit.h"
 #include "verilated.h"
 
 constexpr unsigned kBoards = 3, kTiles = 4, kWidth = 2, kExits = 2, kPorts = 3, kAll = kBoards * kPorts;
@@ -28,30 +29,12 @@ enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 enum Net : unsigned { kMailbox, kRequest, kReply, kControlNet };
 enum Op : unsigned { kReport = 1, kVerdict, kTree, kRoute, kJob, kCluster, kRelay, kRead, kAnswer, kEvent };
 enum Refusal : unsigned { kOfJob = 1, kOfPlace = 3, kOfKind = 5, kOfLength, kOfMask, kOfAddress, kOfRoom };
-enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kNobody, kRecord, kRefused, kStray, kTileRefused };
+enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kUnroutable, kRecord, kRefused, kStray, kTileRefused };
 /// Counters of a board.
-enum Counter : unsigned { kCountsTileRefused = 6, kEntered, kUnderWay, kNoCounter };
+enum Counter : unsigned { kCountsTileRefused = 6, kEntered, kInFlight, kNoCounter };
 constexpr unsigned kNoJob = 31;
 
-using Wide = unsigned __int128;
-
-struct Flit {
-  unsigned kind = 0, vnet = 0, tags = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  std::array<uint32_t, 4> payload{};
-  auto operator<=>(const Flit&) const = default;
-  Wide wide() const {
-    Wide all = 0;
-    for (unsigned w = 4; w--;) all = all << 32 | payload[w];
-    return all;
-  }
-  uint64_t bits(unsigned from, unsigned count) const {
-    return static_cast<uint64_t>(wide() >> from) & (count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1);
-  }
-};
-using Packet = std::vector<Flit>;
-using Beat = std::array<uint32_t, 8>;
+using flit_test::Beat, flit_test::Flit, flit_test::Packet, flit_test::Wide;
 
 inline uint32_t address(Kind kind, unsigned board, uint32_t rest = 0) {
   return static_cast<uint32_t>(kind) << 29 | board << 14 | rest;
@@ -61,7 +44,7 @@ inline uint32_t tile_address(Kind kind, unsigned board, unsigned tile, unsigned 
 }
 inline unsigned tags(unsigned job, unsigned epoch = 0, unsigned wave = 0) { return wave << 7 | job << 2 | epoch; }
 
-/// Fields of a packet from the low bits.
+/// Builds a packet from fields, starting at the low bits.
 class Bits {
  public:
   Bits& put(uint64_t value, unsigned count) {
@@ -86,7 +69,7 @@ struct TileState {
   unsigned given = 0;
   bool chunk_valid = false;
   uint8_t chunk = 0;
-  /// What its mailbox and what it beside refuses in this cycle: a job and why, or 0.
+  /// Messages that its mailbox [0] and its accelerator slot [1] drop in this cycle: reason (0: none) and job.
   struct Refusal {
     unsigned why = 0, job = 0;
   };
@@ -131,15 +114,15 @@ class Bench {
   unsigned loss_;
   std::array<std::unique_ptr<Vfabric_top>, kBoards> top;
   uint64_t now = 0;
-  /// How often a port's flits are taken.
+  /// The fraction of cycles in which a port's flits are accepted.
   std::array<double, kAll> drain;
   std::array<TileState, kAllTiles> tiles, tiles_q;
   std::array<TileCommand, kAllTiles> commands, commands_port;
   std::array<std::map<uint32_t, Beat>, kBoards> beats;
-  /// Called for each packet that came out of an exit or to a host; and in each cycle.
-  std::function<void(unsigned board, unsigned port, const Packet&)> arrives;
+  /// Called for each packet that left through an exit or to a host; and in each cycle.
+  std::function<void(unsigned board, unsigned port, const Packet&)> on_packet;
   std::function<void()> acts;
-  /// Answers and events at each board's host, as they came.
+  /// Answers and events at each board's host, in order of arrival.
   std::array<std::deque<Flit>, kBoards> answers, events;
 
   unsigned pick(unsigned n) { return n ? static_cast<unsigned>(random() % n) : 0; }
@@ -166,20 +149,20 @@ class Bench {
     while (cycles--) tick();
   }
   void until(const char* what, uint64_t limit, const std::function<bool()>& done) {
-    for (const uint64_t from = now; !done(); tick()) CHECK(now - from < limit, "cycle %llu: %s: not in %llu cycles",
+    for (const uint64_t from = now; !done(); tick()) CHECK(now - from < limit, "cycle %llu: %s: not within %llu cycles",
                                                            (unsigned long long)now, what, (unsigned long long)limit);
   }
 
   // ---- The host of board `by` and its boards ----
 
-  /// The answer to what was asked last, alone.
+  /// The answer to the last request; no other answer may be queued.
   Flit answer(unsigned by, unsigned board, unsigned asked, unsigned refused = 0) {
     until("an answer", 60'000, [&] { return !answers[by].empty(); });
     const Flit flit = answers[by].front();
     answers[by].pop_front();
     CHECK(flit.bits(10, 12) == board && flit.bits(22, 4) == asked, "board %u answers to %u, not %u to %u",
           (unsigned)flit.bits(10, 12), (unsigned)flit.bits(22, 4), board, asked);
-    CHECK(flit.bits(35, 4) == refused, "board %u: operation %u: refused %u, not %u", board, asked,
+    CHECK(flit.bits(35, 4) == refused, "board %u: operation %u: reason %u, not %u", board, asked,
           (unsigned)flit.bits(35, 4), refused);
     return flit;
   }
@@ -216,41 +199,41 @@ class Bench {
   }
   uint64_t counter(unsigned board, unsigned unit, unsigned number) {
     const Flit flit = ask(Bits().put(kRead, 4).put(unit, 5).put(number, 4).flit(address(kControl, board)));
-    CHECK(flit.bits(26, 5) == unit && flit.bits(31, 4) == number, "the answer is of another counter");
+    CHECK(flit.bits(26, 5) == unit && flit.bits(31, 4) == number, "the answer is for another counter");
     return flit.bits(64, 64);
   }
 
-  /// Asks boards until two rounds have found no packet under way in any, and none that entered a switch meanwhile: then
-  /// nothing is on its way.
+  /// Polls boards until two rounds have found no packet in flight in any, and none that entered a switch meanwhile:
+  /// then no packet is in flight.
   void drained() {
     std::array<uint64_t, kBoards> before{}, entered{};
     for (unsigned calm = 0, rounds = 0; calm < 2; ++rounds) {
-      CHECK(rounds < 300, "boards say that packets are under way for ever");
+      CHECK(rounds < 300, "boards report packets in flight forever");
       uint64_t busy = 0;
-      for (unsigned b = 0; b < kBoards; ++b) busy |= counter(b, 31, kUnderWay);
+      for (unsigned b = 0; b < kBoards; ++b) busy |= counter(b, 31, kInFlight);
       for (unsigned b = 0; b < kBoards; ++b) entered[b] = counter(b, 31, kEntered);
-      for (unsigned b = 0; b < kBoards; ++b) busy |= counter(b, 31, kUnderWay);
+      for (unsigned b = 0; b < kBoards; ++b) busy |= counter(b, 31, kInFlight);
       calm = busy ? 0 : calm && entered != before ? 1 : calm + 1;
       before = entered;
     }
   }
 
-  /// All boards from the host of board 0, breadth first: each is reached through those before it.
+  /// Configures all boards from the host of board 0, breadth first: each is reached through those before it.
   void configure() {
     for (unsigned b : {0u, 1u, 2u}) {
-      // Host 0 is on board 0, host 1 on board 2. A board without a host answers nothing, so its tables come first.
+      // Host 0 is on board 0, host 1 on board 2. A board without a host sends no answers, so its tables are set first.
       std::vector<unsigned> boards;
       for (unsigned to = 0; to < kBoards; ++to)
         boards.push_back(to == b ? 0 : 1u << 7 | pick(2) << 5 | (kLinkPort + (to == (b + 1) % kBoards ? 0 : 1)));
       const auto to_host = [&](unsigned at) { return at == b ? 1u << 7 | kHostPort : boards[at]; };
       send(host(0), {route(b, 0, boards)});
-      // The entries of hosts: the second host's is before the first one's.
+      // The entries of hosts: the second host's entry is before the first one's.
       send(host(0), {route(b, ~1u, {to_host(2), to_host(0)})});
       const Flit done = ask(cluster(b, address(kHost, 0)));
       CHECK(done.bits(64, 64) == 0, "an answer to a setting has a value");
     }
     for (unsigned b = 0; b < kBoards; ++b)
-      CHECK(top[b]->boards_o == kBoards && top[b]->hosts_o == 2, "board %u knows a cluster of another size", b);
+      CHECK(top[b]->boards_o == kBoards && top[b]->hosts_o == 2, "board %u has another cluster size", b);
   }
 
   void tick() {
@@ -293,7 +276,7 @@ class Bench {
       for (unsigned v = 0; v < kNets; ++v) {
         if (!is_host && (m.in_credit_o[p] >> v & 1)) ++credits_[i][v];
         if (m.out_valid_o[p] >> v & 1) {
-          CHECK(!is_host || (m.out_credit_i[p] >> v & 1), "a flit comes to a host that was not ready");
+          CHECK(!is_host || (m.out_credit_i[p] >> v & 1), "a flit arrives at a host that was not ready");
           arrive(i, v);
           if (!is_host) CHECK(++held_[i][v] <= kWindow, "exit %u sends without credit", i);
         }
@@ -307,7 +290,7 @@ class Bench {
       m.out_credit_i[p] = credits & ~blocked_[i];
     }
   }
-  /// Networks that a host does not take, a bit each.
+  /// Networks that a host does not accept, one bit each.
   void block(unsigned board, unsigned nets) { blocked_[host(board)] = static_cast<uint8_t>(nets); }
 
  private:
@@ -340,7 +323,7 @@ class Bench {
     }
   }
 
-  /// What tiles show is a register late.
+  /// The tiles' outputs are one register late.
   void show() {
     for (unsigned t = 0; t < kAllTiles; ++t) {
       const TileState& s = tiles_q[t];
@@ -404,7 +387,7 @@ class Bench {
     const unsigned p = i % kPorts;
     Flit flit{m.out_kind_o[p], m.out_vnet_o[p], m.out_tags_o[p], bool(m.out_last_o[p]), m.out_dest_o[p], {}};
     for (unsigned w = 0; w < 4; ++w) flit.payload[w] = m.out_payload_o[p][w];
-    CHECK(flit.vnet == v, "a flit of network %u comes in network %u", flit.vnet, v);
+    CHECK(flit.vnet == v, "a flit of network %u arrives in network %u", flit.vnet, v);
     Packet& part = part_[i][v];
     part.push_back(flit);
     if (!flit.last) return;
@@ -417,7 +400,7 @@ class Bench {
       (op == kAnswer ? answers : events)[board].push_back(packet[0]);
       return;
     }
-    CHECK(arrives, "nobody waits for a packet to %08x", flit.dest);
-    arrives(board, port, packet);
+    CHECK(on_packet, "an unexpected packet to %08x", flit.dest);
+    on_packet(board, port, packet);
   }
 };

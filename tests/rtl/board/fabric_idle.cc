@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Idle detection over boards that are configured in band: tiles are models, everything between them is true.
+/// Idle detection over boards that are configured in band: tiles are models, everything between them is RTL.
 ///
-/// Two jobs share the boards, each with a random tree; their threads send each other messages, some by a mask, some
-/// by a key with copies on two boards, and some to tiles of the other job, which refuse them; hosts send and receive
-/// messages as well. Then other jobs get the places. Judged by what all threads know together.
+/// Two jobs share the boards, each with a random tree. Their threads send each other messages, some by a mask, some by
+/// a key with copies on two boards, and some to tiles of the other job, which drop them; hosts send and receive
+/// messages as well. Then other jobs get the slots. The checker knows the state of all threads.
 #include <algorithm>
 #include <set>
 
@@ -16,10 +16,10 @@ namespace {
 constexpr unsigned kJobs = 2;
 using reduce_test::kMax, reduce_test::kMin, reduce_test::Word;
 
-/// A message on its way: copies that are still to be received.
+/// A message in flight: the number of copies that are still to be received.
 struct Message {
   unsigned job;
-  int epoch;  // -1: a host's, that has not been seen behind its port yet
+  int epoch;  // -1: a host's message that has not passed its port yet
   unsigned copies;
   bool strays = false;  // to a tile of another job
 };
@@ -47,7 +47,7 @@ class Idle : public Bench {
  public:
   Idle(uint64_t seed, unsigned loss, bool slow_host) : Bench(seed, loss), slow_host_(slow_host) {}
 
-  /// Jobs, one pair behind the other, each until so many epochs are over.
+  /// Runs pairs of jobs, one after the other, each until a number of epochs is over.
   void run(unsigned epochs) {
     epochs_ = epochs;
     configure();
@@ -64,7 +64,7 @@ class Idle : public Bench {
 
   void one() {
     hosts_over_ = false;
-    arrives = [this](unsigned board, unsigned port, const Packet& packet) { arrive(board, port, packet); };
+    on_packet = [this](unsigned board, unsigned port, const Packet& packet) { arrive(board, port, packet); };
     place();
     acts = [this] { act(); };
     until("the last release", 400'000, [this] {
@@ -72,40 +72,41 @@ class Idle : public Bench {
     });
     drain.fill(1.0);
     hosts_over_ = true;
-    until("the last message", 100'000, [this] { return flying_.empty(); });
+    until("the last message", 100'000, [this] { return in_flight_.empty(); });
     acts = nullptr;
-    // The last message brings reports of idle detection, and a wave if it was late.
+    // The last message causes reports of idle detection, and another wave if it was late.
     drained();
     for (unsigned b = 0; b < kBoards; ++b) {
       for (unsigned n : {0u, 1u, 2u}) CHECK(counter(b, 31, n) == 0, "board %u: counter %u is not 0", b, n);
-      CHECK(counter(b, 31, kCountsTileRefused) == refused_[b], "board %u does not count what its tiles refuse", b);
-      told(b);
+      CHECK(counter(b, 31, kCountsTileRefused) == refused_[b], "board %u does not count its tiles' drops", b);
+      check_reports(b);
     }
     CHECK(counter(0, 31, 4) == host_sent_[0] && counter(0, 31, 5) == host_received_[0], "host 0's counters are wrong");
     CHECK(counter(2, 31, 4) == host_sent_[1] && counter(2, 31, 5) == host_received_[1], "host 1's counters are wrong");
   }
 
-  /// What the host of board 0 hears of the tiles of a board that have refused messages since it was asked last.
-  void told(unsigned board) {
-    std::set<unsigned> heard;
+  /// Checks the reports to the host of board 0 about messages that a board's tiles have dropped since the last call.
+  void check_reports(unsigned board) {
+    std::set<unsigned> reporting;
     uint64_t most = 0;
     for (const Flit& event : events[0]) {
       if (event.bits(27, 4) != kTileRefused || event.bits(10, 12) != board) continue;
-      CHECK(event.bits(109, 4) == kOfJob, "told of a message that was refused for %u", (unsigned)event.bits(109, 4));
-      heard.insert(static_cast<unsigned>(event.bits(100, 4) * kWidth + event.bits(96, 4)));
+      CHECK(event.bits(109, 4) == kOfJob, "a report of a message dropped for reason %u",
+            (unsigned)event.bits(109, 4));
+      reporting.insert(static_cast<unsigned>(event.bits(100, 4) * kWidth + event.bits(96, 4)));
       most = std::max(most, event.bits(64, 32));
     }
     for (unsigned t = 0; t < kTiles; ++t) {
-      if (strays_[board * kTiles + t]) CHECK(heard.count(t), "nothing is told of tile %u of board %u", t, board);
+      if (strays_[board * kTiles + t]) CHECK(reporting.count(t), "no report of tile %u of board %u", t, board);
     }
-    CHECK(most <= refused_[board] && 2 * most >= refused_[board], "%llu of %u refusals of board %u are told of",
+    CHECK(most <= refused_[board] && 2 * most >= refused_[board], "%llu of %u drops of board %u are reported",
           (unsigned long long)most, refused_[board], board);
   }
 
   bool slow_host_, eager_host_ = false, hosts_over_ = false;
   unsigned epochs_ = 0;
   std::array<Thread, kAllTiles> threads_;
-  std::map<uint32_t, Message> flying_;
+  std::map<uint32_t, Message> in_flight_;
   std::array<std::array<unsigned, 2>, kJobs> budgets_{};  // of the hosts
   std::array<unsigned, 2> host_sent_{}, host_received_{};
   std::array<unsigned, kBoards> refused_{};
@@ -137,7 +138,7 @@ class Idle : public Bench {
     words_ = pick(2);
     eager_host_ = pick(2);
     keys_ = pick(2);
-    // Places are given up before others get their tiles.
+    // Slots give up their tiles before other slots get them.
     for (unsigned b = 0; b < kBoards && used_; ++b) {
       for (unsigned p = 0; p < kJobs; ++p) ask(job(b, p, 20 + p, 0, address(kHost, 0)));
     }
@@ -160,13 +161,13 @@ class Idle : public Bench {
       for (unsigned b = 0; b < kBoards; ++b) {
         uint64_t mask = 0;
         for (unsigned t = 0; t < kTiles; ++t) mask |= uint64_t(threads_[b * kTiles + t].job == int(j)) << t;
-        // The places of the jobs differ from board to board.
+        // The slots of the jobs differ from board to board.
         ask(job(b, (j + b) % kJobs, numbers_[j], mask, address(kHost, j)));
       }
     }
     wait(5);
     for (unsigned t = 0; t < kAllTiles; ++t)
-      CHECK(threads_[t].job < 0 || threads_[t].cleared, "tile %u gets a job and does not begin anew", t);
+      CHECK(threads_[t].job < 0 || threads_[t].cleared, "tile %u is assigned a job but not restarted", t);
     check_places();
     if (keys_) make_keys();
     for (unsigned j = 0; j < kJobs; ++j) plant(j);
@@ -185,9 +186,9 @@ class Idle : public Bench {
     for (unsigned b = 0; b < kBoards; ++b)
       for (unsigned t = 0; t < kTiles; ++t) {
         const int j = threads_[b * kTiles + t].job;
-        CHECK(top[b]->tile_job_o[t] == (j < 0 ? kNoJob : numbers_[j]), "tile %u of board %u is of job %u", t, b,
+        CHECK(top[b]->tile_job_o[t] == (j < 0 ? kNoJob : numbers_[j]), "tile %u of board %u has job %u", t, b,
               top[b]->tile_job_o[t]);
-        CHECK(top[b]->tile_host_o[t] == address(kHost, j < 0 ? 0 : j), "tile %u of board %u reports elsewhere", t, b);
+        CHECK(top[b]->tile_host_o[t] == address(kHost, j < 0 ? 0 : j), "tile %u of board %u: wrong host", t, b);
       }
   }
 
@@ -249,11 +250,11 @@ class Idle : public Bench {
   // ------------------------------------------------------------- in a cycle
 
   void post(unsigned port, Packet packet, unsigned job, int epoch, unsigned copies, bool strays = false) {
-    flying_[packet.back().payload[0]] = {job, epoch, copies, strays};
+    in_flight_[packet.back().payload[0]] = {job, epoch, copies, strays};
     send(port, packet);
   }
 
-  /// A message from a port to something of the job. The last flit names it: heads carry masks and keys.
+  /// Sends a message from a port to an endpoint of the job. The last flit has its id: heads have masks and keys.
   bool make(unsigned port, unsigned j, int epoch, unsigned tag) {
     const unsigned board = port / kPorts;
     std::vector<unsigned> mine;
@@ -301,7 +302,7 @@ class Idle : public Bench {
       Thread& e = threads_[t];
       refuse(t, e);
       if (e.job < 0) {
-        CHECK(!commands[t].release && !commands[t].scan, "a tile of no job is told something");
+        CHECK(!commands[t].release && !commands[t].scan, "a tile without a job receives a command");
         continue;
       }
       step(t, e);
@@ -311,7 +312,7 @@ class Idle : public Bench {
     for (unsigned h = 0; h < 2; ++h) {
       for (unsigned j = 0; j < kJobs; ++j) {
         if (!budgets_[j][h] || pick(eager_host_ ? 30 : 200) || over(j)) continue;
-        // Several at once, in a burst.
+        // Sometimes several at once, in a burst.
         for (unsigned n = 1 + pick(3); n && budgets_[j][h]; --n, --budgets_[j][h]) {
           make(host(2 * h), j, -1, tags(numbers_[j], pick(4), pick(2)));
           ++host_sent_[h];
@@ -321,15 +322,15 @@ class Idle : public Bench {
     }
   }
 
-  /// What has come for other jobs is refused, and is of no concern to the tile.
+  /// Messages for other jobs are dropped, and do not affect the tile.
   void refuse(unsigned t, Thread& e) {
     for (unsigned side = 0; side < 2 && !e.strays.empty() && e.strays.front().at <= now; ++side) {
       if (side == 0 && pick(2)) continue;
-      const auto found = flying_.find(e.strays.front().id);
+      const auto found = in_flight_.find(e.strays.front().id);
       tiles[t].refusals[side] = {kOfJob, numbers_[found->second.job]};
       ++refused_[board_of(t)];
       ++strays_[t];
-      flying_.erase(found);
+      in_flight_.erase(found);
       e.strays.erase(e.strays.begin());
     }
   }
@@ -400,14 +401,15 @@ class Idle : public Bench {
         stay.push_back(m);
         continue;
       }
-      CHECK(m.epoch == (e.epoch & 3), "cycle %llu: tile %u gets a message of an epoch that is over",
+      CHECK(m.epoch == (e.epoch & 3), "cycle %llu: tile %u receives a message of an old epoch",
             (unsigned long long)now, t);
       ++tiles[t].received;
-      const auto found = flying_.find(m.id);
-      CHECK(found != flying_.end() && found->second.job == unsigned(e.job), "tile %u gets a message that nobody sent",
+      const auto found = in_flight_.find(m.id);
+      CHECK(found != in_flight_.end() && found->second.job == unsigned(e.job),
+            "tile %u receives a message that was not sent",
             t);
       found->second.epoch = static_cast<int>(e.epoch);
-      if (--found->second.copies == 0) flying_.erase(found);
+      if (--found->second.copies == 0) in_flight_.erase(found);
       if (e.over) continue;
       if (!e.begun) continue;
       e.busy = true;
@@ -440,18 +442,18 @@ class Idle : public Bench {
     return static_cast<uint8_t>(value >> 8 * (op == kMin || op == kMax ? 7 - k : k));
   }
 
-  /// A release of tile t, before it is there.
+  /// Checks a release of tile t, before it takes effect.
   void judge(unsigned t, unsigned j, bool agreed) {
     const Thread& e = threads_[t];
     const auto at = (unsigned long long)now;
-    CHECK(!e.over, "cycle %llu: a release behind the last", at);
+    CHECK(!e.over, "cycle %llu: a release after the last one", at);
     for (const Thread& o : threads_) {
       if (o.job != int(j)) continue;
-      CHECK(o.epoch >= e.epoch, "cycle %llu: tile %u is released twice, another not once", at, t);
-      CHECK(o.epoch != e.epoch || (o.begun && !o.busy), "cycle %llu: job %u: release while a thread goes on", at, j);
+      CHECK(o.epoch >= e.epoch, "cycle %llu: tile %u is released twice before another once", at, t);
+      CHECK(o.epoch != e.epoch || (o.begun && !o.busy), "cycle %llu: job %u: release while a thread is busy", at, j);
     }
-    for (const auto& [id, m] : flying_)
-      CHECK(m.job != j || m.epoch != int(e.epoch), "cycle %llu: job %u: release while message %u flies", at, j, id);
+    for (const auto& [id, m] : in_flight_)
+      CHECK(m.job != j || m.epoch != int(e.epoch), "cycle %llu: job %u: release with message %u in flight", at, j, id);
     auto& votes = votes_[j];
     if (votes.size() <= e.epoch) {
       bool all = true;
@@ -473,9 +475,10 @@ class Idle : public Bench {
     const uint32_t id = packet.back().payload[0];
     const unsigned job = packet[0].tags >> 2 & 31, epoch = packet[0].tags & 3;
     if (port == kExits) {
-      const auto found = flying_.find(id);
-      CHECK(found != flying_.end() && numbers_[found->second.job] == job, "a host gets a message that nobody sent");
-      flying_.erase(found);
+      const auto found = in_flight_.find(id);
+      CHECK(found != in_flight_.end() && numbers_[found->second.job] == job,
+            "a host receives a message that was not sent");
+      in_flight_.erase(found);
       ++host_received_[board / 2];
       return;
     }
@@ -484,12 +487,12 @@ class Idle : public Bench {
     CHECK((dest >> 14 & 0xFFF) == board && tile < kTiles && exit_of(tile) == port, "%08x: port %u of board %u", dest,
           port, board);
     Thread& e = threads_[board * kTiles + tile];
-    if (const auto found = flying_.find(id); found != flying_.end() && found->second.strays) {
+    if (const auto found = in_flight_.find(id); found != in_flight_.end() && found->second.strays) {
       CHECK(numbers_[found->second.job] == job && (e.job < 0 || numbers_[e.job] != job), "a message has changed");
       e.strays.push_back({now + 2 + pick(6), epoch, id});
       return;
     }
-    CHECK(e.job >= 0 && numbers_[e.job] == job, "tile %u of board %u gets a message of job %u", tile, board, job);
+    CHECK(e.job >= 0 && numbers_[e.job] == job, "tile %u of board %u receives a message of job %u", tile, board, job);
     e.inbox.push_back({now + 2 + pick(6), epoch, id});
   }
 };

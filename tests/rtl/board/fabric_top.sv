@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board without tiles and memory, with a lossy wire behind each link: structures as plain fields.
+/// A board without tiles and memory, with a lossy wire at each link: structures as plain fields.
 ///
-/// Ports, in this order: two exits of the mesh (as `quad` has them), host. Tiles, exits, host, memory and the other
-/// ends of the wires are the harness's.
+/// Ports, in this order: two exits of the mesh (as in `quad`), host. The harness models tiles, exits, host, memory and
+/// the other ends of the wires.
 module fabric_top
   import gossamer_pkg::*;
   import gs_multicast_pkg::*;
@@ -22,7 +22,7 @@ module fabric_top
   output logic [1:0]   up_o,
   output logic         empty_o,
   output logic [31:0]  lost_o,
-  // Ports, a bit for each network. Out: of exits credits come back, of hosts readiness goes there
+  // Ports, one bit per network. Out: exits return credits, hosts provide ready
   input  logic [3:0]   in_valid_i[Ports],
   output logic [3:0]   in_credit_o[Ports],
   input  logic [1:0]   in_kind_i[Ports],
@@ -56,7 +56,7 @@ module fabric_top
   output logic [3:0]   tile_op_o[Tiles],
   output logic         tile_chunk_valid_o[Tiles],
   output logic [7:0]   tile_chunk_o[Tiles],
-  /// what a tile refuses: two of {valid, why[4], job[5]}
+  /// messages that a tile drops: two of {valid, why[4], job[5]}
   input  logic [19:0]  tile_refusals_i[Tiles],
   output logic         tile_clear_o[Tiles],
   output logic [4:0]   tile_job_o[Tiles],
@@ -71,7 +71,7 @@ module fabric_top
   output logic         rsp_ready_o,
   input  logic [8:0]   rsp_tag_i,
   input  logic [255:0] rsp_i,
-  // Wires: what has arrived at their ends, and what has come from the other boards
+  // Wires: words that have arrived at their ends, and words that arrive from the other boards
   output logic [1:0]   wire_valid_o,
   output logic [63:0]  wire_data_o[Links],
   output logic [7:0]   wire_keep_o[Links],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Three boards in a ring: every packet arrives once, whole and unchanged at the ports that it is for, whatever the
-/// wires lose; messages with keys arrive at every destination that the records of all boards on their way name.
+/// Three boards in a ring: every packet arrives once, whole and unchanged, at its destination, whatever the wires lose;
+/// messages with keys arrive at every destination that the records of all boards on their path name.
 ///
-/// network_test SEED PACKETS LOSS: packets sent, frames lost and damaged of 2^20 each.
+/// network_test SEED PACKETS LOSS: number of packets; probabilities of loss and damage of a frame in units of 2^-20.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +16,7 @@
 
 #include "Vnetwork_top.h"
 #include "check.h"
+#include "flit.h"
 #include "verilated.h"
 
 namespace {
@@ -25,19 +26,7 @@ constexpr uint64_t kPatience = 200'000;
 enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, kAccelerator };
 enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 
-struct Flit {
-  unsigned kind = 0, vnet = 0, tags = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  std::array<uint32_t, 4> payload{};
-  bool operator==(const Flit&) const = default;
-  bool operator<(const Flit& o) const {
-    return std::tie(kind, vnet, tags, last, dest, payload) <
-           std::tie(o.kind, o.vnet, o.tags, o.last, o.dest, o.payload);
-  }
-};
-using Packet = std::vector<Flit>;
-using Beat = std::array<uint32_t, 8>;
+using flit_test::Beat, flit_test::Flit, flit_test::Packet;
 
 uint32_t address(Kind kind, unsigned board, uint32_t rest) {
   return static_cast<uint32_t>(kind) << 29 | board << 14 | rest;
@@ -76,20 +65,20 @@ class Test {
   }
   ~Test() { top_->final(); }
 
-  /// With `sparse` there are pauses, in which parts of the boards or all of them come to rest, and few keys, whose
-  /// records are soon in the routers' caches.
+  /// With `sparse` there are pauses, in which some or all parts of the boards become idle, and few keys, whose records
+  /// are soon in the routers' caches.
   void run(uint64_t packets, bool sparse) {
     sparse_ = sparse;
     make_keys();
     for (uint64_t made = 0; made < packets;) {
-      // Bursts of all traffic, receivers of all tempers.
+      // Bursts of all traffic, receivers of all speeds.
       for (auto& rate : drain_) rate = random_() % 4 == 0 ? 0.2 : 1.0;
       for (unsigned n = 0; n < 200 && made < packets; ++n, ++made) {
         make();
         for (unsigned k = random_() % (!sparse_ ? 6 : random_() % 4 ? 60 : 1'000); k; --k) tick();
         while (waiting_ > 400) {
           tick();
-          CHECK(now_ - latest_ < kPatience, "nothing has come out for %llu cycles", (unsigned long long)kPatience);
+          CHECK(now_ - latest_ < kPatience, "no packet has left for %llu cycles", (unsigned long long)kPatience);
         }
       }
     }
@@ -99,44 +88,44 @@ class Test {
                 (unsigned long long)keyed_, (unsigned long long)copies_, (unsigned long long)seen_);
   }
 
-  /// A link that is cut is down soon, and stops nobody else; plugged in again, it delivers what it was given.
+  /// A cut link is reported down soon, and blocks no other link; when it is repaired, it delivers all its packets.
   void cut() {
     const auto send = [&](unsigned from, unsigned to, unsigned count) {
       for (unsigned n = 0; n < count; ++n) queue(from * kPorts, message(address(kThread, to, 0), 0, 4), to);
     };
     send(0, 1, 50);
     for (int i = 0; i < 300; ++i) tick();
-    top_->cut_i = 0x09;  // board 0 by link 0, and board 1 by link 1: both ways
+    top_->cut_i = 0x09;  // board 0 by link 0, and board 1 by link 1: both directions
     const uint64_t from = now_;
     while (top_->up_o & 1) {
       tick();
-      CHECK(now_ - from < 10'000, "a cut link is not noticed in 10,000 cycles");
+      CHECK(now_ - from < 10'000, "a cut link is not detected in 10,000 cycles");
     }
-    const uint64_t told = now_ - from;
+    const uint64_t detected = now_ - from;
     const uint64_t before = arrived_;
     send(1, 2, 100);
     send(2, 0, 100);
     for (uint64_t i = 0; arrived_ < before + 200; ++i) {
       tick();
-      CHECK(i < 50'000, "boards that are joined do not hear each other while another link is cut");
+      CHECK(i < 50'000, "an intact link goes down while another link is cut");
     }
     top_->cut_i = 0;
     finish();
-    std::printf("cut told %llu\n", (unsigned long long)told);
+    std::printf("cut detected %llu\n", (unsigned long long)detected);
   }
 
  private:
   std::mt19937_64 random_;
   std::unique_ptr<Vnetwork_top> top_;
   uint64_t now_ = 0, flits_ = 0, latest_ = 0, waiting_ = 0, expected_ = 0, arrived_ = 0, keyed_ = 0, copies_ = 0;
-  uint64_t seen_ = 0;  ///< of all that came out: in which cycle, where, and what
+  uint64_t seen_ = 0;  ///< hash of all packets that left: cycle, port, and contents
   uint32_t next_ = 1;
   bool sparse_ = false;
   std::array<std::array<std::deque<Flit>, kChannels>, kAll> in_;
   std::array<std::array<unsigned, kChannels>, kAll> credits_, held_{};
   std::array<std::array<Packet, kChannels>, kAll> part_;
   std::array<double, kAll> drain_;
-  /// What is still to come, by board: the packets, each as often as it is to come.
+  /// Outstanding packets by board, each as often as it is to arrive.
   std::array<std::multiset<Packet>, kBoards> wanted_;
   std::array<std::map<uint32_t, Beat>, kBoards> beats_;
   struct Leaf {
@@ -145,7 +134,7 @@ class Test {
     uint32_t dest;
     uint64_t mask;
   };
-  /// Keys by the board that they are sent on, and where their messages arrive.
+  /// Keys by the board on which they are sent, and the destinations of their messages.
   std::vector<std::pair<unsigned, uint32_t>> keys_;
   std::vector<std::vector<Leaf>> leaves_;
   struct Read {
@@ -201,13 +190,13 @@ class Test {
       case 3: return queue(port, message(address(kHost, 0, 0), 2, 1 + random_() % 16), 1);
       case 4: return queue(port, message(address(kControl, to, 0), 3, 1 + random_() % 2), to);
       case 5: {
-        // To a tile's loader: the longest there are.
+        // To a tile's loader: the longest packets.
         Packet p = message(address(kTile, to, place & ~63u), 1, 1 + random_() % 33);
         p[0].kind = kHeader;
         return queue(port, p, to);
       }
       default: {
-        // A key, from an exit of the mesh: a router stands there.
+        // A key from an exit of the mesh, which has a router.
         const unsigned k = random_() % (sparse_ ? 4 : keys_.size());
         port = keys_[k].first * kPorts + random_() % 2;
         Packet p = message(4u << 29, 0, 2 + random_() % 4);
@@ -242,8 +231,8 @@ class Test {
     }
   }
 
-  /// A key on a board: copies there, and, while there are boards left to visit, on to a neighbour. Keys that arrived
-  /// over a link go no further than one more link: no way turns back.
+  /// Makes a key on a board: copies there, and, while boards remain to be visited, on to a neighbour. Keys that arrive
+  /// over a link take at most one more link: no path turns back.
   uint32_t tree(unsigned board, int came, unsigned depth, std::vector<Leaf>& leaves, uint32_t& next) {
     const uint32_t at = next++;
     Beat beat{};
@@ -266,7 +255,7 @@ class Test {
     for (unsigned link = 0; link < 2; ++link) {
       if (depth == 0 || (came >= 0 && link != unsigned(came)) || random_() % 3 == 0) continue;
       const unsigned ahead = link == 0 ? (board + 1) % kBoards : (board + kBoards - 1) % kBoards;
-      // On a ring the second hop in one direction changes the virtual channel.
+      // In a ring the second hop in one direction changes the virtual channel.
       const unsigned vc = came >= 0 ? 1 : 0;
       const uint32_t key = tree(ahead, int(link), came >= 0 ? 0 : depth - 1, leaves, next);
       put(beat, places++, uint64_t{5} << 45 | uint64_t(link) << 41 | uint64_t(vc) << 39 | key);
@@ -292,10 +281,10 @@ class Test {
     latest_ = now_;
     while (arrived_ < expected_ || waiting_ != 0) {
       tick();
-      CHECK(now_ - latest_ < kPatience, "%llu of %llu packets never came",
+      CHECK(now_ - latest_ < kPatience, "%llu of %llu packets did not arrive",
             (unsigned long long)(expected_ - arrived_), (unsigned long long)expected_);
     }
-    // Messages without destinations are consumed, and all is quiet.
+    // Messages without destinations are consumed, and everything becomes idle.
     for (int i = 0; i < 3000; ++i) tick();
     CHECK(top_->empty_o == 7, "a switch is not empty: %x", top_->empty_o);
     for (unsigned b = 0; b < 3; ++b)
@@ -342,7 +331,7 @@ class Test {
     const unsigned board = i / kPorts, port = i % kPorts;
     const uint32_t kind = flit.dest >> 29;
     const unsigned right = kind == kControl ? 2 : kind == kHost ? 3 : (flit.dest >> 6 & 15) == 0 ? 0 : 1;
-    CHECK(port == right, "board %u: a flit to %08x came out of port %u, not %u", board, flit.dest, port, right);
+    CHECK(port == right, "board %u: a flit to %08x left through port %u, not %u", board, flit.dest, port, right);
     Packet& part = part_[i][c];
     part.push_back(flit);
     ++flits_;
@@ -353,8 +342,8 @@ class Test {
     }
     if (!flit.last) return;
     const auto found = wanted_[board].find(part);
-    CHECK(found != wanted_[board].end(), "cycle %llu: board %u port %u: a packet to %08x of %zu flits, id %u, that "
-          "nobody sent there, or twice, or changed", (unsigned long long)now_, board, port, flit.dest, part.size(),
+    CHECK(found != wanted_[board].end(), "cycle %llu: board %u port %u: a packet to %08x of %zu flits, id %u, "
+          "not sent there, or duplicated or changed", (unsigned long long)now_, board, port, flit.dest, part.size(),
           part[0].payload[0]);
     wanted_[board].erase(found);
     part.clear();
@@ -378,7 +367,7 @@ class Test {
     for (unsigned b = 0; b < kBoards; ++b) {
       if (answered[b]) reads_[b].erase(reads_[b].begin());
       if (asks[b]) reads_[b].push_back(read[b]);
-      CHECK(top_->unroutable_o[b] == 0, "board %u drops a packet that is for somebody", b);
+      CHECK(top_->unroutable_o[b] == 0, "board %u drops a packet that has a route", b);
     }
     for (unsigned i = 0; i < kAll; ++i) {
       uint8_t credits = 0;

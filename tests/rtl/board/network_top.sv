@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Networks of three boards in a ring, joined by links over lossy wires, without tiles: structures as plain fields.
+/// Networks of three boards in a ring, connected by links over lossy wires, without tiles: structures as plain fields.
 ///
-/// Link 0 of a board leads to the next one, link 1 to the one before. Ports of a board, in this order: two exits of the
-/// mesh (as `quad` has them), control unit, host.
+/// Link 0 of a board leads to the next one, link 1 to the previous one. Ports of a board, in this order: two exits of
+/// the mesh (as in `quad`), control unit, host.
 module network_top
   import gossamer_pkg::*;
   import gs_switch_pkg::*;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Clusters of boards' networks under all traffic that they can take, on any number of wirings one after the other.
+/// Clusters of boards' networks under saturating traffic, on any number of wirings one after the other.
 ///
-/// saturate_test SEED CYCLES LOSS < WIRINGS: all ports of all boards send without a pause for so many cycles; frames
-/// lost, and as many damaged, of 2^20. Then everything must have arrived once, whole and unchanged, where it should.
-/// A wiring in the input, a line each, numbers in decimal but for beats and masks:
+/// saturate_test SEED CYCLES LOSS < WIRINGS: all ports of all boards send without a pause for CYCLES cycles; LOSS is
+/// the probability that a frame is lost, and that one is damaged, in units of 2^-20. Then all packets must have arrived
+/// once, whole and unchanged, at their destinations.
+/// A wiring in the input, one item a line, numbers in decimal except beats and masks:
 ///
 ///     wiring NAME BOARDS
 ///     cable BOARD LINK BOARD LINK
@@ -27,6 +28,8 @@
 #include <vector>
 
 #include "Vsaturate_top.h"
+#include "check.h"
+#include "flit.h"
 #include "verilated.h"
 
 namespace {
@@ -38,25 +41,7 @@ enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, k
 enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 enum Net : unsigned { kMailbox, kRequest, kReply, kControlNet };
 
-#define CHECK(condition, ...)                              \
-  do {                                                     \
-    if (!(condition)) {                                    \
-      std::fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
-      std::fprintf(stderr, __VA_ARGS__);                   \
-      std::fprintf(stderr, "\n");                          \
-      std::exit(1);                                        \
-    }                                                      \
-  } while (0)
-
-struct Flit {
-  unsigned kind = 0, vnet = 0, tags = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  std::array<uint32_t, 4> payload{};
-  bool operator==(const Flit&) const = default;
-};
-using Packet = std::vector<Flit>;
-using Beat = std::array<uint32_t, 8>;
+using flit_test::Beat, flit_test::Flit, flit_test::Packet;
 
 uint32_t address(Kind kind, unsigned board, uint32_t rest) {
   return static_cast<uint32_t>(kind) << 29 | board << 14 | rest;
@@ -81,7 +66,7 @@ struct Wiring {
   std::vector<std::map<uint32_t, Beat>> beats;
   std::vector<Key> keys;
 
-  /// The next of the input; false at its end.
+  /// Reads the next wiring; false at the end of the input.
   bool read(std::istream& in) {
     for (std::string line, word; std::getline(in, line);) {
       std::istringstream words(line);
@@ -111,7 +96,7 @@ struct Wiring {
       } else if (word == "end") {
         return true;
       }
-      CHECK(!words.fail(), "a line of the wirings is wrong: %s", line.c_str());
+      CHECK(!words.fail(), "an invalid line in the wirings: %s", line.c_str());
     }
     return false;
   }
@@ -169,7 +154,7 @@ class Test {
           for (double& rate : board.drain) rate = random_() % 4 == 0 ? 0.2 : 1.0;
       }
       tick();
-      CHECK(now_ - latest_ < kPatience, "%s: nothing has arrived for %llu cycles", wiring_.name.c_str(),
+      CHECK(now_ - latest_ < kPatience, "%s: no packet has arrived for %llu cycles", wiring_.name.c_str(),
             (unsigned long long)kPatience);
     }
     sends_ = false;
@@ -177,14 +162,14 @@ class Test {
     const uint64_t busy = words_;
     while (!wanted_.empty() || waiting_ != 0) {
       tick();
-      CHECK(now_ - latest_ < kPatience, "%s: %zu packets never came, %llu flits wait to enter", wiring_.name.c_str(),
+      CHECK(now_ - latest_ < kPatience, "%s: %zu packets did not arrive, %llu flits wait", wiring_.name.c_str(),
             wanted_.size(), (unsigned long long)waiting_);
     }
     for (int i = 0; i < 1500; ++i) tick();
     for (unsigned b = 0; b < boards_.size(); ++b)
-      CHECK(!boards_[b].top->in_flight_o, "%s: all has arrived, and board %u holds packets: %x", wiring_.name.c_str(),
+      CHECK(!boards_[b].top->in_flight_o, "%s: all arrived, but board %u holds packets: %x", wiring_.name.c_str(),
             b, boards_[b].top->in_flight_o);
-    // Words of 8 bytes, of those that lines of 5 bytes a cycle carry both ways.
+    // Payload words of 8 bytes, relative to the capacity of the lines of 5 bytes a cycle in both directions.
     const double most = 2.0 * wiring_.cables.size() * cycles * 5 / 8;
     std::printf("%s boards %u cables %zu packets %llu copies %llu streams %llu replies %llu flits %llu busy %.3f\n",
                 wiring_.name.c_str(), wiring_.boards, wiring_.cables.size(), (unsigned long long)next_ - 1,
@@ -214,7 +199,7 @@ class Test {
     std::deque<Read> reads;
     std::vector<const Wiring::Key*> keys;
   };
-  /// A packet that is to come: to one place, or a copy of it to each of some boards.
+  /// An outstanding packet: to one destination, or a copy of it to each of some boards.
   struct Wanted {
     Packet packet;
     unsigned board = 0;
@@ -242,7 +227,7 @@ class Test {
     }
   }
 
-  /// A packet; its number is in the first word behind a head flit.
+  /// Queues a packet; its number is in the first word after the head flit.
   Packet message(uint32_t dest, unsigned net, unsigned flits, unsigned head) {
     Packet packet(flits);
     const unsigned tags = kJob << 2 | pick(4);
@@ -255,7 +240,7 @@ class Test {
     return packet;
   }
 
-  /// Where the number is.
+  /// The flit that contains the number.
   static uint32_t number(const Packet& packet) {
     return packet[packet[0].kind == kBody || packet.size() < 2 ? 0 : 1].payload[0];
   }
@@ -310,7 +295,7 @@ class Test {
     ++next_;
   }
 
-  /// Who sends in which networks: tiles in all but that of control, which is for control units and hosts.
+  /// Networks in which a port sends: tiles in all except control, which is for control units and hosts.
   static bool has(unsigned port, unsigned net) {
     if (port < kExits) return net != kControlNet;
     if (port == kControlPort) return net != kMailbox;
@@ -346,7 +331,7 @@ class Test {
     if (top.rsp_valid_i) {
       top.rsp_tag_i = board.reads.front().tag;
       const auto found = wiring_.beats[b].find(board.reads.front().beat);
-      CHECK(found != wiring_.beats[b].end(), "%s: board %u reads beat %u, which no key has", wiring_.name.c_str(), b,
+      CHECK(found != wiring_.beats[b].end(), "%s: board %u reads beat %u, which has no key", wiring_.name.c_str(), b,
             board.reads.front().beat);
       for (unsigned w = 0; w < 8; ++w) top.rsp_i[w] = found->second[w];
     }
@@ -374,25 +359,25 @@ class Test {
                           : kind == kStream ? kStreamPort + (packet[0].dest & 1)
                           : (packet[0].dest >> 6 & 15) == 0 ? 0
                                                             : 1;
-    CHECK(p == port, "%s: board %u: a packet to %08x came out of port %u, not %u", name, b, packet[0].dest, p, port);
+    CHECK(p == port, "%s: board %u: a packet to %08x left through port %u, not %u", name, b, packet[0].dest, p, port);
     const auto found = wanted_.find(number(packet));
-    CHECK(found != wanted_.end(), "%s: board %u port %u: packet %u to %08x, which nobody sent, or twice", name, b, p,
+    CHECK(found != wanted_.end(), "%s: board %u port %u: packet %u to %08x, not sent or duplicated", name, b, p,
           number(packet), packet[0].dest);
     Wanted& wanted = found->second;
     if (wanted.packet[0].kind != kKeyHead) {
-      CHECK(wanted.board == b && wanted.packet == packet, "%s: board %u: packet %u to %08x has changed, or is for %u",
+      CHECK(wanted.board == b && wanted.packet == packet, "%s: board %u: packet %u to %08x was changed, or is for %u",
             name, b, found->first, packet[0].dest, wanted.board);
       wanted_.erase(found);
       return;
     }
-    // A copy: to threads of tile 0,0 by a mask, the rest as it was sent.
+    // A copy: to threads of tile 0,0 by a mask; the rest is unchanged.
     const auto at = std::find(wanted.boards.begin(), wanted.boards.end(), b);
-    CHECK(at != wanted.boards.end(), "%s: board %u: a copy of %u that is not for it, or twice", name, b, found->first);
+    CHECK(at != wanted.boards.end(), "%s: board %u: an unexpected or duplicated copy of %u", name, b, found->first);
     Packet copy = wanted.packet;
     copy[0].kind = kMask;
     copy[0].payload = {3, 0x80000000, 0, 0};
     for (Flit& flit : copy) flit.dest = address(kTile, b, 0);
-    CHECK(copy == packet, "%s: board %u: a copy of %u has changed", name, b, found->first);
+    CHECK(copy == packet, "%s: board %u: a copy of %u was changed", name, b, found->first);
     wanted.boards.erase(at);
     if (wanted.boards.empty()) wanted_.erase(found);
   }
@@ -427,7 +412,7 @@ class Test {
     for (unsigned b = 0; b < boards_.size(); ++b) {
       Board& board = boards_[b];
       Vsaturate_top& top = *board.top;
-      CHECK(top.unroutable_o == 0 && top.bad_o == 0, "%s: board %u drops a packet or refuses a record: %x %x",
+      CHECK(top.unroutable_o == 0 && top.bad_o == 0, "%s: board %u drops a packet or rejects a record: %x %x",
             wiring_.name.c_str(), b, top.unroutable_o, top.bad_o);
       for (unsigned p = 0; p < kPorts; ++p) {
         unsigned credits = 0;
@@ -448,7 +433,7 @@ class Test {
     }
   }
 
-  /// What has come to the ends of a board's wires goes into the boards there.
+  /// Words that have arrived at the ends of a board's wires enter the boards there.
   void carry(Board& board) {
     Vsaturate_top& top = *board.top;
     for (unsigned l = 0; l < kLinks; ++l) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The network of one board with every buffer at its least depth, and the wires that its links drive: structures as
-/// plain fields. Many of them, wired as the harness likes, make a cluster.
+/// The network of one board with every buffer at its minimum depth, and the wires that its links drive: structures as
+/// plain fields. The harness connects many of them to a cluster.
 ///
-/// Ports, in this order: two exits of the mesh (as `quad` has them), control unit, host, two streaming ports. Of a
-/// port's channels there is one for each virtual network.
+/// Ports, in this order: two exits of the mesh (as in `quad`), control unit, host, two streaming ports. Of a port's
+/// channels the first of each virtual network is used.
 module saturate_top
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
@@ -47,7 +47,7 @@ module saturate_top
   output logic         rsp_ready_o,
   input  logic [8:0]   rsp_tag_i,
   input  logic [255:0] rsp_i,
-  // Wires: what has arrived at their ends, and what has come from other boards
+  // Wires: words that have arrived at their ends, and words that arrive from other boards
   output logic [3:0]   wire_valid_o,
   output logic [63:0]  wire_data_o[Links],
   output logic [7:0]   wire_keep_o[Links],
@@ -58,12 +58,12 @@ module saturate_top
   input  logic [7:0]   wire_keep_i[Links],
   input  logic [3:0]   wire_last_i,
   input  logic [3:0]   wire_error_i,
-  /// packets for nobody, records that mean nothing
+  /// unroutable packets, invalid records
   output logic [9:0]   unroutable_o,
   output logic [5:0]   bad_o
 );
   localparam int unsigned Exits = RouterMeshPorts;
-  // Frames that hold the longest packet, two of them under way; buffers for one packet.
+  // Frames that hold the longest packet, two of them in flight; buffers for one packet.
   localparam gs_link_pkg::shape_t Least = '{
     frame_bytes: 572, least_bytes: 60, window: 2, rx_buffers: 2, tx_words: 256, tx_flits: 64, rx_flits: 64,
     hello_cycles: 256, probe_cycles: 64, keep_cycles: 512, dead_cycles: 6000

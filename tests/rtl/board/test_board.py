@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a board has around its tiles, and small units of its control."""
+"""Blocks of a board around its tiles, and small units of its control."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gossamer.hdl import sources, verilate
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 5, 16])
-def test_idle_of_a_board(tiles: int, size: Size, seed: int) -> None:
+def test_idle_detection_of_a_single_board(tiles: int, size: Size, seed: int) -> None:
     cycles = size.pick(6_000, 20_000, 200_000)
     verilate.cocotb(
         "gs_board_idle",
@@ -25,8 +25,8 @@ def test_idle_of_a_board(tiles: int, size: Size, seed: int) -> None:
     )
 
 
-def test_units_of_a_boards_control(size: Size, seed: int) -> None:
-    """Events and answers for the host, packets on their way to idle detection, the colour of a host's messages."""
+def test_units_of_the_board_control(size: Size, seed: int) -> None:
+    """Events and answers for the host, the inbox of idle detection, the colour of a host's messages."""
     verilate.cocotb(
         "units_top",
         sources.blocks("board/fabric.f", config=configs.load("tiny")) + (Path(__file__).parent / "units_top.sv",),

@@ -14,12 +14,12 @@ from gossamer.hdl import sources, verilate
 
 HERE = Path(__file__).parent
 MAC = sources.SIM / "link" / "gs_mac_model.sv"
-# Frames lost and, as many again, damaged: of 2^20.
+# Probability that a frame is lost, and that one is damaged, in units of 2^-20.
 LOSSES = {"none": 0, "one in ten": 104_858}
 
 
 def run(what: str, seed: int, count: int, loss: str) -> dict[str, int]:
-    """Runs a part of fabric_test; what it prints, as names and numbers."""
+    """Runs one part of fabric_test; returns its output as names and numbers."""
     design = sources.blocks("board/fabric.f", config=configs.load("quad")) + [MAC, HERE / "fabric_top.sv"]
     harness = [HERE / "fabric.cc", HERE / "fabric_idle.cc"]
     simulator = verilate.model("fabric_top", design, harness, optimise="-Og", include=[HERE.parent / "include"])
@@ -31,28 +31,28 @@ def run(what: str, seed: int, count: int, loss: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_packets_between_all_ports_of_boards_that_a_host_configures(loss: str, size: Size, seed: int) -> None:
+def test_packets_arrive_between_all_ports_of_configured_boards(loss: str, size: Size, seed: int) -> None:
     run("packets", seed, size.pick(600, 4_000, 200_000), loss)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_broadcast_reaches_each_loader_once(loss: str, size: Size, seed: int) -> None:
+def test_broadcasts_reach_each_loader_once(loss: str, size: Size, seed: int) -> None:
     run("broadcast", seed, size.pick(20, 100, 5_000), loss)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_what_means_nothing_is_refused_and_a_slow_host_stops_nobody(loss: str, seed: int) -> None:
+def test_invalid_packets_are_rejected_and_a_slow_host_blocks_no_other(loss: str, seed: int) -> None:
     found = run("refusals", seed, 1, loss)
-    assert found["answered"] >= 16 and found["refused"] > found["answered"]
+    assert found["answered"] >= 16 and found["rejected"] > found["answered"]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_boards_tell_what_happens(loss: str, seed: int) -> None:
-    assert run("events", seed, 1, loss)["told"] <= 10_000
+def test_boards_report_events(loss: str, seed: int) -> None:
+    assert run("events", seed, 1, loss)["detected"] <= 10_000
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_idle_detection_of_two_jobs_with_hosts_and_keys(loss: str, size: Size, seed: int) -> None:
-    """And places that other jobs get; messages to other jobs' tiles are refused, told, and hold up no barrier."""
+    """With slots that other jobs get; messages to other jobs' tiles are dropped, reported, and delay no barrier."""
     found = run("idle", seed, size.pick(10, 10, 1_000), loss)
     assert min(found["keyed"], found["by_hosts"], found["to_hosts"], found["strayed"]) > 0

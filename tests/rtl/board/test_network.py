@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three boards in a ring over lossy wires: packets of all kinds and multicast trees arrive once, where they should."""
+"""Three boards in a ring over lossy wires: all packets and multicast trees arrive once, at their destinations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gossamer.hdl import sources, verilate
 
 HERE = Path(__file__).parent
 MAC = sources.SIM / "link" / "gs_mac_model.sv"
-# Frames lost and, as many again, damaged: of 2^20.
+# Probability that a frame is lost, and that one is damaged, in units of 2^-20.
 LOSSES = {"none": 0, "one in a hundred": 5_243, "one in ten": 52_429}
 
 
 def _run(*arguments: object, awake: bool = False) -> list[str]:
-    """What the harness prints of three boards; ``awake``: built without clock gates."""
+    """Output of the harness for three boards; ``awake``: built without clock gates."""
     design = sources.blocks("board/network.f", config=configs.load("quad")) + [MAC, HERE / "network_top.sv"]
     simulator = verilate.model(
         "network_top",
@@ -35,14 +35,14 @@ def _run(*arguments: object, awake: bool = False) -> list[str]:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_every_packet_arrives_once_over_any_number_of_boards(loss: str, size: Size, seed: int) -> None:
+def test_every_packet_arrives_once_across_boards(loss: str, size: Size, seed: int) -> None:
     words = _run(seed, size.pick(600, 4_000, 200_000), LOSSES[loss])
     lost, keyed, copies = int(words[7]), int(words[9]), int(words[11])
     assert keyed > 0 and copies > keyed / 2
     assert (lost > 0) == (LOSSES[loss] > 0)
 
 
-def test_blocks_that_sleep_change_nothing(size: Size, seed: int) -> None:
-    """The same flits in the same cycles with clock gates and without, where parts of the boards come to rest."""
+def test_clock_gates_change_nothing(size: Size, seed: int) -> None:
+    """The same flits in the same cycles with clock gates and without, while parts of the boards are idle."""
     arguments = seed, size.pick(200, 1_000, 20_000), LOSSES["one in a hundred"], "sparse"
     assert _run(*arguments) == _run(*arguments, awake=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rings, tori and random wirings of boards' networks with least buffers, under all traffic that they can take."""
+"""Rings, tori and random wirings of boards' networks with minimum buffers, under saturating traffic."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ MAC = sources.SIM / "link" / "gs_mac_model.sv"
 LINKS, EXITS, HOST_PORT = 4, 2, 7
 HOST_ENTRY = 63
 LONG = 1_000_000
-"""Cycles from which a run of one wiring takes minutes: it is a process of its own."""
-LEAST = 'base = "quad"\ndescription = "least buffers"\n[router]\nbuffer_flits = 8\n'
+"""Number of cycles from which a run of one wiring takes minutes, and is a process of its own."""
+LEAST = 'base = "quad"\ndescription = "minimum buffers"\n[router]\nbuffer_flits = 8\n'
 
 
 def random_wiring(rng: random.Random) -> Topology:
-    """Boards with up to four links: a tree and some more cables, parallel ones too."""
+    """Boards with up to four links: a tree and some more cables, parallel ones included."""
     boards = rng.randrange(2, 8)
     degree = [0] * boards
     edges = []
@@ -47,9 +47,9 @@ def random_wiring(rng: random.Random) -> Topology:
 
 
 def described(name: str, topology: Topology, rng: random.Random, one_channel: bool = False) -> str:
-    """A wiring as the harness reads it: with its tables, and keys of trees that go along routes.
+    """A wiring in the harness's format: with its tables, and keys of trees that follow routes.
 
-    With ``one_channel`` unicast keeps to one virtual channel, which no check has seen.
+    With ``one_channel`` unicast uses one virtual channel only, which fails the deadlock check.
     """
     tables = routes.generate(topology).tables
     boards = range(len(topology.cluster.boards))
@@ -80,15 +80,17 @@ def described(name: str, topology: Topology, rng: random.Random, one_channel: bo
 
 def run(config: Config, wirings: str, seed: int, cycles: int, loss: float = 0.0) -> subprocess.CompletedProcess[str]:
     design = sources.blocks("board/network.f", config=config) + [MAC, HERE / "saturate_top.sv"]
-    # A long run is worth a long build.
+    # For a long run an optimized build is worth its time.
     optimise = "-O3" if cycles >= LONG else "-Og"
-    simulator = verilate.model("saturate_top", design, [HERE / "saturate.cc"], optimise=optimise)
+    simulator = verilate.model(
+        "saturate_top", design, [HERE / "saturate.cc"], optimise=optimise, include=[HERE.parent / "include"]
+    )
     command = [simulator, *map(str, (seed, cycles, round(loss * (1 << 20))))]
     return subprocess.run(command, input=wirings, capture_output=True, text=True, check=False)
 
 
 def rows(done: subprocess.CompletedProcess[str]) -> list[dict[str, float]]:
-    """What the harness prints of each wiring, as names and numbers."""
+    """Output of the harness for each wiring, as names and numbers."""
     assert done.returncode == 0, f"{done.args}: {done.stdout[-500:]}{done.stderr[-2000:]}"
     lines = [line.split()[1:] for line in done.stdout.splitlines()]
     return [dict(zip(words[::2], map(float, words[1::2]), strict=True)) for words in lines]
@@ -105,7 +107,7 @@ def least(tmp_path: Path) -> Config:
 @pytest.mark.parametrize(
     ("kind", "loss"), [(kind, loss) for kind in ("ring", "torus", "random") for loss in (0.0, 0.01)] + [("mesh", 0.0)]
 )
-def test_everything_arrives_on_a_saturated_wiring(kind: str, loss: float, least: Config, size: Size, seed: int) -> None:
+def test_saturated_wirings_deliver_all_packets(kind: str, loss: float, least: Config, size: Size, seed: int) -> None:
     """Unicast, masks, multicast trees, streams, replies and control at once, for 1,000,000 cycles each with --full."""
     rng = random.Random(seed)
     cycles = size.pick(2_000, 4_000, 1_000_000)
@@ -123,13 +125,15 @@ def test_everything_arrives_on_a_saturated_wiring(kind: str, loss: float, least:
     assert len(found) == len(topologies)
     for one in found:
         assert min(one["copies"], one["streams"], one["replies"]) > 0
-        # Least buffers stop a line for each round trip; but they are in use all the time.
+        # Minimum buffers stall a line for each round trip; but they are in use all the time.
         assert one["busy"] > 0.05 and one["flits"] > cycles * one["boards"] / 8, one
 
 
-def test_a_ring_with_one_virtual_channel_stops(least: Config, seed: int) -> None:
-    """The load is enough to fill every buffer of a ring of waits: without the second channel nothing moves any more."""
+def test_ring_with_one_virtual_channel_deadlocks(least: Config, seed: int) -> None:
+    """The load fills every buffer of a cyclic dependency: without the second channel the ring deadlocks."""
     done = run(
         least, described("ring", network.grid("ring 6"), random.Random(seed), one_channel=True), seed % 2**31, 50_000
     )
-    assert (done.returncode == 1 and "ring: nothing has arrived for" in done.stderr) or "never came" in done.stderr
+    assert (
+        done.returncode == 1 and "ring: no packet has arrived for" in done.stderr
+    ) or "did not arrive" in done.stderr

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of small units of a board's control, against models that say of each cycle what must have been kept.
+"""cocotb tests of small units of a board's control, against models that are checked in every cycle.
 
-Inputs change at the falling edge; what is read before the next change is what the rising edge between them saw.
+Inputs change at the falling edge; outputs are read before the next change, as the rising edge in between samples them.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ async def begin(dut: HierarchyObject) -> None:
     dut.rst_ni.value = 1
 
 
-class Untold:
-    """Events of each source that have not been told, with their values, in order."""
+class Unreported:
+    """Events of each source that have not been reported, with their values, in order."""
 
     def __init__(self) -> None:
-        self.waits: dict[tuple[int, int], list[int]] = {}
+        self.pending: dict[tuple[int, int], list[int]] = {}
 
-    def comes(self, events: dict[tuple[int, int], int]) -> None:
+    def add(self, events: dict[tuple[int, int], int]) -> None:
         for source, value in events.items():
-            self.waits.setdefault(source, []).append(value)
+            self.pending.setdefault(source, []).append(value)
 
-    def told(self, source: tuple[int, int], value: int) -> None:
-        """One packet tells all that had happened of its source, with the first one's value."""
-        waited = self.waits.pop(source, [])
-        assert waited, f"{source} is told, and did not happen"
-        assert waited[0] == value, f"{source} is told with {value:#x}, its first was {waited[0]:#x}"
+    def reported(self, source: tuple[int, int], value: int) -> None:
+        """One packet reports all events of its source so far, with the first one's value."""
+        waited = self.pending.pop(source, [])
+        assert waited, f"{source} is reported, but did not happen"
+        assert waited[0] == value, f"{source} is reported with {value:#x}, the first value was {waited[0]:#x}"
 
 
 def random_events(dut: HierarchyObject, odds: float) -> dict[tuple[int, int], int]:
-    """Sets the inputs for one cycle; by kind of event and unit, the values that must be told."""
+    """Sets the inputs for one cycle; returns the values to be reported, by kind of event and unit."""
     found: dict[tuple[int, int], int] = {}
-    links = nobody = bad = dest = 0
+    links = unroutable = bad = dest = 0
     for link in range(LINKS):
-        # The first field stands in the highest bit.
+        # The first field is in the highest bit.
         for kind, name in enumerate(LINK_EVENTS):
             if random.random() < odds:
                 links |= 1 << 4 * link + 3 - kind
@@ -67,29 +67,29 @@ def random_events(dut: HierarchyObject, odds: float) -> dict[tuple[int, int], in
         value = random.getrandbits(32)
         dest |= value << 32 * port
         if random.random() < odds:
-            nobody |= 1 << port
-            found[WHAT["nobody"], port] = value
+            unroutable |= 1 << port
+            found[WHAT["unroutable"], port] = value
     for router in range(ROUTERS):
         if random.random() < odds:
             bad |= 1 << router
             found[WHAT["record"], router] = 0
-    refused, word = random.random() < odds, random.getrandbits(32)
-    if refused:
+    dropped, word = random.random() < odds, random.getrandbits(32)
+    if dropped:
         found[WHAT["control"], 0] = word
-    dut.rep_links_i.value, dut.rep_unroutable_i.value, dut.rep_dest_i.value = links, nobody, dest
-    dut.rep_bad_i.value, dut.rep_refused_i.value, dut.rep_refused_word_i.value = bad, refused, word
+    dut.rep_links_i.value, dut.rep_unroutable_i.value, dut.rep_dest_i.value = links, unroutable, dest
+    dut.rep_bad_i.value, dut.rep_refused_i.value, dut.rep_refused_word_i.value = bad, dropped, word
     return found
 
 
 @cocotb.test
-async def events_are_told_once_with_their_first_value(dut: HierarchyObject) -> None:
-    """No event is lost, also if it comes in the cycle in which its source is about to be told.
+async def events_are_reported_once_with_their_first_value(dut: HierarchyObject) -> None:
+    """No event is lost, even if it occurs in the cycle in which its source is being reported.
 
-    A packet that is first shown in a cycle was chosen in the one before, by what had happened before that.
+    A packet that is first valid in a cycle was chosen in the previous one, from the events before that.
     """
     await begin(dut)
-    untold, before, shown = Untold(), {}, False
-    told = 0
+    unreported, before, shown = Unreported(), {}, False
+    reported = 0
     odds, pace = 0.05, 0.5
     for cycle in range(CYCLES + 200):
         if cycle % 97 == 0:
@@ -102,26 +102,26 @@ async def events_are_told_once_with_their_first_value(dut: HierarchyObject) -> N
         if valid and not shown:
             packet = EVENT.unpack(FLIT.unpack(int(dut.rep_flit_o.value))["payload"])
             assert packet["op_code"] == OP["event"] and packet["board"] == 5
-            untold.told((packet["what"], packet["unit"]), packet["value"])
-            told += 1
-        # What came in the cycle in which that was chosen is told by another one.
-        untold.comes(before)
+            unreported.reported((packet["what"], packet["unit"]), packet["value"])
+            reported += 1
+        # Events of the cycle in which the packet was chosen are reported by another one.
+        unreported.add(before)
         before, shown = events, valid and not ready
         await FallingEdge(dut.clk_i)
-    assert not untold.waits, f"never told: {untold.waits}"
-    assert told > CYCLES // 50
+    assert not unreported.pending, f"never reported: {unreported.pending}"
+    assert reported > CYCLES // 50
 
 
 @cocotb.test
-async def answers_come_in_order_beside_events(dut: HierarchyObject) -> None:
+async def answers_stay_in_order_among_events(dut: HierarchyObject) -> None:
     await begin(dut)
     wanted: deque[int] = deque()
-    told = 0
+    reported = 0
     for cycle in range(CYCLES + 300):
         random_events(dut, 0.1 if cycle < CYCLES else 0.0)
-        asks = cycle < CYCLES and random.random() < 0.5 and bool(dut.rep_answer_room_o.value)
+        request = cycle < CYCLES and random.random() < 0.5 and bool(dut.rep_answer_ready_o.value)
         value = random.getrandbits(64)
-        dut.rep_answer_valid_i.value, dut.rep_answer_i.value = asks, value
+        dut.rep_answer_valid_i.value, dut.rep_answer_i.value = request, value
         ready = random.random() < 0.6
         dut.rep_ready_i.value = ready
         await ReadOnly()
@@ -129,29 +129,30 @@ async def answers_come_in_order_beside_events(dut: HierarchyObject) -> None:
             packet = ANSWER.unpack(FLIT.unpack(int(dut.rep_flit_o.value))["payload"])
             if packet["op_code"] == OP["answer"]:
                 assert packet["value"] == wanted.popleft()
-                told += 1
-        if asks:
+                reported += 1
+        if request:
             wanted.append(value)
         await FallingEdge(dut.clk_i)
-    assert not wanted and told > CYCLES // 10
+    assert not wanted and reported > CYCLES // 10
 
 
 @cocotb.test
-async def idle_packets_answers_first_and_the_last_report_of_each_child(dut: HierarchyObject) -> None:
+async def inbox_forwards_answers_first_and_the_last_report_of_each_child(dut: HierarchyObject) -> None:
     await begin(dut)
     answers: deque[tuple[int, ...]] = deque()
     slots: dict[int, tuple[int, ...]] = {}
-    came: tuple[int, tuple[int, ...]] | None = None  # of the cycle before: the board, -1 for an answer, and its flits
+    # The packet of the previous cycle: its board, -1 for an answer, and its flits.
+    previous: tuple[int, tuple[int, ...]] | None = None
     current: list[int] = []
-    seen = {"answer": 0, "report": 0, "refused": 0, "again": 0}
+    seen = {"answer": 0, "report": 0, "dropped": 0, "again": 0}
     odds, pace = 0.5, 0.5
     for cycle in range(CYCLES + 100):
         if cycle % 61 == 0:
             odds, pace = random.choice((0.1, 0.5, 0.9)), random.choice((0.1, 0.5, 1.0))
         ready = random.random() < pace or cycle >= CYCLES
         dut.inb_ready_i.value = ready
-        # The model's state is that of the cycle before: an answer of that one counts too.
-        full = len(answers) + (came is not None and came[0] < 0) >= 4
+        # The model's state is that of the previous cycle: its answer counts as well.
+        full = len(answers) + (previous is not None and previous[0] < 0) >= 4
         board = random.choice((-1, 1, 1, 2, 3, 4)) if cycle < CYCLES and random.random() < odds else None
         if board == -1 and full:
             board = None
@@ -172,10 +173,10 @@ async def idle_packets_answers_first_and_the_last_report_of_each_child(dut: Hier
         if valid:
             flit = FLIT.unpack(int(dut.inb_flit_o.value))
             if not current:
-                # First shown now, so chosen in the cycle before, among what was there then.
+                # First valid now, so chosen in the previous cycle, among the packets of that time.
                 if answers:
                     current, taken = list(answers.popleft()), None
-                    assert flit["payload"] == current[0], "an answer goes before all reports, in order"
+                    assert flit["payload"] == current[0], "answers have priority over reports, and stay in order"
                     seen["answer"] += 1
                 else:
                     taken = REPORT.unpack(flit["payload"])["board"]
@@ -185,9 +186,9 @@ async def idle_packets_answers_first_and_the_last_report_of_each_child(dut: Hier
             assert flit["payload"] == current[0] and flit["last"] == (len(current) == 1)
             if ready:
                 current.pop(0)
-        refused = False
-        if came is not None:
-            its, what = came
+        dropped = False
+        if previous is not None:
+            its, what = previous
             if its < 0:
                 answers.append(what)
             elif its in slots or len(slots) < CHILDREN:
@@ -195,20 +196,20 @@ async def idle_packets_answers_first_and_the_last_report_of_each_child(dut: Hier
                 slots[its] = what
                 taken = None if its == taken else taken
             else:
-                refused = True
+                dropped = True
         if taken is not None:
             del slots[taken]
-        assert bool(dut.inb_refused_o.value) == refused, "what finds no slot is refused, and nothing else"
-        seen["refused"] += refused
-        came = None if board is None else (board, flits)
+        assert bool(dut.inb_dropped_o.value) == dropped, "exactly the packets without a slot are dropped"
+        seen["dropped"] += dropped
+        previous = None if board is None else (board, flits)
         await FallingEdge(dut.clk_i)
-    assert not answers and not slots and not current, "all is passed on in the end"
+    assert not answers and not slots and not current, "not all packets were forwarded"
     assert min(seen.values()) > CYCLES // 200, seen
 
 
 @cocotb.test
-async def messages_of_a_host_carry_the_colour_of_their_gate(dut: HierarchyObject) -> None:
-    """A message waits at the gate until idle detection is open, and goes with its epoch and colour; others just go."""
+async def host_messages_carry_the_epoch_and_colour_of_their_gate(dut: HierarchyObject) -> None:
+    """Messages wait at the gate until idle detection is open, and get its epoch and colour; other packets just pass."""
     await begin(dut)
     sent = 0
     for _ in range(max(20, CYCLES // 40)):
@@ -216,7 +217,7 @@ async def messages_of_a_host_carry_the_colour_of_their_gate(dut: HierarchyObject
         dut.hst_epoch_i.value, dut.hst_wave_i.value = epoch, wave
         message = random.random() < 0.7
         network = 0 if message else 1
-        # What the host says of epoch and colour never counts.
+        # The epoch and colour that the host sets are ignored.
         flit = {
             "kind": constants.enumeration("flit_kind")["body" if message else "header"],
             "last": 1, "vnet": network, "job": 31, "epoch": random.getrandbits(2), "wave": random.getrandbits(1),
@@ -238,7 +239,7 @@ async def messages_of_a_host_carry_the_colour_of_their_gate(dut: HierarchyObject
             if valid := int(dut.hst_valid_o.value):
                 break
             await FallingEdge(dut.clk_i)
-        assert valid == 1 << 2 * network, "it leaves in the first channel of its network"
+        assert valid == 1 << 2 * network, "it does not leave in the first channel of its network"
         assert FLIT.unpack(int(dut.hst_flit_o.value)) == flit
         sent += message
         # Counted before the hold falls.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Small units of a board's control, each with ports of plain vectors: what it tells its host, packets on their way to
-/// idle detection, and the host's port with one job.
+/// Small units of a board's control, each with ports of plain vectors: reports to the host, the inbox of idle
+/// detection, and the host's port with one job.
 module units_top
   import gossamer_pkg::*;
   import gs_idle_pkg::*;
@@ -15,7 +15,7 @@ module units_top
   input  logic                     rst_ni,
   // gs_board_reports
   input  logic                     rep_answer_valid_i,
-  output logic                     rep_answer_room_o,
+  output logic                     rep_answer_ready_o,
   input  logic [63:0]              rep_answer_i,
   input  logic [4*Links-1:0]       rep_links_i,
   input  logic [Ports-1:0]         rep_unroutable_i,
@@ -31,8 +31,8 @@ module units_top
   input  logic                     inb_two_i,
   input  logic [127:0]             inb_head_i,
   input  logic [127:0]             inb_words_i,
-  output logic                     inb_room_o,
-  output logic                     inb_refused_o,
+  output logic                     inb_tree_ready_o,
+  output logic                     inb_dropped_o,
   output logic                     inb_valid_o,
   input  logic                     inb_ready_i,
   output logic [FlitW-1:0]         inb_flit_o,
@@ -58,7 +58,7 @@ module units_top
     assign dest[p] = rep_dest_i[32*p+:32];
   end
   flit_t reported, answered, passed;
-  logic unused_told;
+  logic unused_reported;
   assign rep_flit_o = reported;
   assign inb_flit_o = answered;
   assign hst_flit_o = passed;
@@ -70,28 +70,28 @@ module units_top
   ) u_reports (
     .clk_i,
     .rst_ni,
-    .board_i       (12'd5),
-    .reports_i     (32'h8000_0000),
-    .answer_valid_i(rep_answer_valid_i),
-    .answer_room_o (rep_answer_room_o),
-    .answer_i      ('{value: rep_answer_i, default: '0}),
-    .links_i       (events),
-    .up_i          ('0),
-    .unroutable_i      (rep_unroutable_i),
-    .unroutable_dest_i (dest),
-    .bad_i         (rep_bad_i),
-    .refused_i     (rep_refused_i),
-    .refusal_i     (4'd0),
-    .refused_word_i(rep_refused_word_i),
-    .stray_i       (1'b0),
-    .stray_job_i   ('0),
-    .tile_i        (1'b0),
-    .tile_refusal_i('0),
-    .tile_count_i  ('0),
-    .tile_told_o   (unused_told),
-    .out_valid_o   (rep_valid_o),
-    .out_ready_i   (rep_ready_i),
-    .out_o         (reported)
+    .board_i          (12'd5),
+    .reports_i        (32'h8000_0000),
+    .answer_valid_i   (rep_answer_valid_i),
+    .answer_ready_o   (rep_answer_ready_o),
+    .answer_i         ('{value: rep_answer_i, default: '0}),
+    .links_i          (events),
+    .up_i             ('0),
+    .unroutable_i     (rep_unroutable_i),
+    .unroutable_dest_i(dest),
+    .bad_i            (rep_bad_i),
+    .refused_i        (rep_refused_i),
+    .refusal_i        (4'd0),
+    .refused_word_i   (rep_refused_word_i),
+    .stray_i          (1'b0),
+    .stray_job_i      ('0),
+    .tile_i           (1'b0),
+    .tile_refusal_i   ('0),
+    .tile_count_i     ('0),
+    .tile_reported_o  (unused_reported),
+    .out_valid_o      (rep_valid_o),
+    .out_ready_i      (rep_ready_i),
+    .out_o            (reported)
   );
 
   gs_idle_inbox #(
@@ -99,15 +99,15 @@ module units_top
   ) u_inbox (
     .clk_i,
     .rst_ni,
-    .valid_i    (inb_valid_i),
-    .two_i      (inb_two_i),
-    .head_i     (inb_head_i),
-    .words_i    (inb_words_i),
-    .room_o     (inb_room_o),
-    .refused_o  (inb_refused_o),
-    .out_valid_o(inb_valid_o),
-    .out_ready_i(inb_ready_i),
-    .out_o      (answered)
+    .valid_i     (inb_valid_i),
+    .two_i       (inb_two_i),
+    .head_i      (inb_head_i),
+    .words_i     (inb_words_i),
+    .tree_ready_o(inb_tree_ready_o),
+    .dropped_o   (inb_dropped_o),
+    .out_valid_o (inb_valid_o),
+    .out_ready_i (inb_ready_i),
+    .out_o       (answered)
   );
 
   idle_status_t [0:0] status;
@@ -120,7 +120,7 @@ module units_top
   gs_host_port u_host (
     .clk_i,
     .rst_ni,
-    .place_i         ('{default: '1}),
+    .slot_i          ('{default: '1}),
     .clear_i         (1'b0),
     .hold_o          (hst_hold_o),
     .open_i          (hst_open_i),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // idle random SEED RUNS | barrier SEED WIDTH HEIGHT FLIGHT WORDS
-// Boards with idle detection; endpoints, messages and control links are models. Judged by what all endpoints know
-// together: who waits, which messages are on their way, which words were given.
+// Boards with idle detection; endpoints, messages and control links are models. The checker knows the state of all
+// endpoints: which of them wait, which messages are in flight, which words were contributed.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Message {
   unsigned to;
   unsigned epoch;
   bool wave;
-  bool copies;  // for the router, which sends copies
+  bool copies;  // to the router, which sends copies
   uint64_t at;
 };
 
@@ -42,10 +42,10 @@ struct Packet {
   uint64_t at;
 };
 
-enum Kind { kThread, kRouter, kHost, kNobody };
+enum Kind { kThread, kRouter, kHost, kNone };
 
 struct Endpoint {
-  Kind kind = kNobody;
+  Kind kind = kNone;
   bool member = true;
   bool busy = false;
   bool started = false;
@@ -57,7 +57,7 @@ struct Endpoint {
   unsigned epoch_copies = 0;
   uint64_t until = 0;
   std::array<Word, 2> words;
-  // scan: chunks still to be given, and their delay
+  // scan: chunks still to be sent
   int scan = -1;
   unsigned scan_op = 0;
   std::vector<uint8_t> results;
@@ -66,16 +66,16 @@ struct Endpoint {
 };
 
 struct Style {
-  unsigned slow_link;    // one message in so many takes long
-  unsigned long_flight;  // then up to so many cycles
+  unsigned slow_link;    // one of so many messages is slow
+  unsigned long_flight;  // and takes up to so many cycles
   unsigned flight;
   unsigned control;
-  unsigned reply;  // one in so many messages is answered
+  unsigned reply;  // one of so many messages is answered
   unsigned linger;
   unsigned budget;
   bool words, host, router;
-  bool few;    // one thread a board: chances meet more often
-  bool eager;  // the host sends when it is worst: behind a report
+  bool few;    // one thread a board: coincidences are more frequent
+  bool eager;  // the host sends at the worst time: after a report
 };
 
 class Cluster {
@@ -99,17 +99,20 @@ class Cluster {
     s.eager = pick(2);
     const unsigned epochs = 2 + pick(4);
     boards_ = 1 + pick(kBoards);
-    place(epochs);
+    place_endpoints(epochs);
     if (s.router) {
       router_ = pick(boards_) * kEndpoints + pick(kEndpoints);
-      if (end_[router_].kind == kThread && threads() > 1) end_[router_] = Endpoint{.kind = kRouter, .vote = true};
-      else router_ = ~0u;
+      if (endpoints_[router_].kind == kThread && threads() > 1) {
+        endpoints_[router_] = Endpoint{.kind = kRouter, .vote = true};
+      } else {
+        router_ = ~0u;
+      }
     }
     if (s.host) {
       const unsigned i = pick(boards_) * kEndpoints + pick(kEndpoints);
-      if (end_[i].kind == kThread && threads() > 1) {
-        end_[i] = Endpoint{.kind = kHost, .vote = true};
-        end_[i].budget = s.eager ? 40 : pick(8);
+      if (endpoints_[i].kind == kThread && threads() > 1) {
+        endpoints_[i] = Endpoint{.kind = kHost, .vote = true};
+        endpoints_[i].budget = s.eager ? 40 : pick(8);
       }
     }
     tree_at_random();
@@ -118,22 +121,22 @@ class Cluster {
       if (cycle_ > limit) fail("no release", run_, cycle_, released_total_);
       cycle(epochs);
     }
-    // Nothing comes behind the last.
+    // No message arrives after the last release.
     for (unsigned i = 0; i < 1500; i++) cycle(epochs);
   }
 
-  // All threads in a loop of barriers; gives cycles a barrier.
+  // All threads in a loop of barriers; returns cycles a barrier.
   double barriers(unsigned width, unsigned height, unsigned flight, bool words) {
     style_ = {1, 1, 1, 1, 1, 0, 0, words, false, false, false, false};
     fixed_ = flight;
     boards_ = width * height;
-    place(1000);
+    place_endpoints(1000);
     mesh(width, height);
     const unsigned count = 20;
-    while (end_[0].epoch < 4) cycle(1000);
-    const uint64_t begin = end_[0].last_release;
-    while (end_[0].epoch < 4 + count) cycle(1000);
-    return double(end_[0].last_release - begin) / count;
+    while (endpoints_[0].epoch < 4) cycle(1000);
+    const uint64_t begin = endpoints_[0].last_release;
+    while (endpoints_[0].epoch < 4 + count) cycle(1000);
+    return double(endpoints_[0].last_release - begin) / count;
   }
 
   uint64_t cycles() const { return cycle_; }
@@ -143,13 +146,14 @@ class Cluster {
   unsigned pick(unsigned n) { return n ? static_cast<unsigned>(random_() % n) : 0; }
   unsigned board(unsigned i) const { return i / kEndpoints; }
   unsigned threads() const {
-    return static_cast<unsigned>(std::count_if(end_.begin(), end_.end(), [](auto& e) { return e.kind == kThread; }));
+    return static_cast<unsigned>(
+        std::count_if(endpoints_.begin(), endpoints_.end(), [](auto& e) { return e.kind == kThread; }));
   }
 
-  void place(unsigned epochs) {
-    end_.assign(kAll, Endpoint{});
+  void place_endpoints(unsigned epochs) {
+    endpoints_.assign(kAll, Endpoint{});
     for (unsigned i = 0; i < kAll; i++) {
-      Endpoint& e = end_[i];
+      Endpoint& e = endpoints_[i];
       e.member = board(i) < boards_;
       if (!e.member) continue;
       // Some endpoints have no thread of the job, or are another job's.
@@ -165,7 +169,7 @@ class Cluster {
       e.budget = pick(style_.budget + 1);
     }
     if (!threads()) {
-      end_[0] = Endpoint{.kind = kThread, .busy = true, .started = true};
+      endpoints_[0] = Endpoint{.kind = kThread, .busy = true, .started = true};
     }
     for (unsigned b = 0; b < kBoards; b++) hold_[b] = false;
   }
@@ -177,7 +181,7 @@ class Cluster {
       bits |= static_cast<unsigned __int128>(children[i] | 1u << 12) << (24 + 13 * i);
     Flit f;
     for (unsigned i = 0; i < 4; i++) f[i] = static_cast<uint32_t>(bits >> (32 * i));
-    // It has to be there before any report.
+    // It must arrive before any report.
     inbox_[b].push_back({{f}, 0});
   }
 
@@ -207,7 +211,8 @@ class Cluster {
   }
 
   bool over(unsigned epochs) const {
-    return std::all_of(end_.begin(), end_.end(), [&](auto& e) { return e.kind != kThread || e.epoch >= epochs; });
+    return std::all_of(endpoints_.begin(), endpoints_.end(),
+                       [&](auto& e) { return e.kind != kThread || e.epoch >= epochs; });
   }
 
   unsigned flight() {
@@ -216,34 +221,34 @@ class Cluster {
   }
 
   void send(unsigned from, unsigned to, unsigned epoch, bool wave, bool copies) {
-    end_[from].sent++;
+    endpoints_[from].sent++;
     Message m{to, epoch & 3, wave, copies, cycle_ + 2};
     if (board(from) == board(to)) inside_.push_back(m);
     else {
       m.at = cycle_ + flight();
-      flying_.push_back(m);
+      in_flight_.push_back(m);
     }
   }
 
   unsigned other_thread(unsigned epochs) {
     for (;;) {
       const unsigned i = pick(boards_ * kEndpoints);
-      if (end_[i].kind == kThread && end_[i].epoch < epochs) return i;
+      if (endpoints_[i].kind == kThread && endpoints_[i].epoch < epochs) return i;
     }
   }
 
-  void judge(unsigned i, bool agreed) {
-    Endpoint& e = end_[i];
+  void check_release(unsigned i, bool agreed) {
+    Endpoint& e = endpoints_[i];
     for (unsigned k = 0; k < kAll; k++) {
-      const Endpoint& o = end_[k];
-      if (o.kind == kThread && o.epoch < e.epoch) fail("released twice before another once", run_, cycle_, i);
-      if (o.kind == kThread && o.epoch == e.epoch && o.busy) fail("release while a thread goes on", run_, cycle_, i);
+      const Endpoint& o = endpoints_[k];
+      if (o.kind == kThread && o.epoch < e.epoch) fail("second release before another's first", run_, cycle_, i);
+      if (o.kind == kThread && o.epoch == e.epoch && o.busy) fail("release while a thread is busy", run_, cycle_, i);
       if (o.kind == kRouter && o.copies && (o.epoch_copies & 3) == (e.epoch & 3))
         fail("release while copies wait", run_, cycle_, i);
     }
-    for (auto* list : {&flying_, &inside_})
+    for (auto* list : {&in_flight_, &inside_})
       for (const Message& m : *list)
-        if (m.epoch == (e.epoch & 3)) fail("release while a message flies", run_, cycle_, i);
+        if (m.epoch == (e.epoch & 3)) fail("release while a message is in flight", run_, cycle_, i);
     if (e.kind == kThread) {
       if (agreed != vote_[e.epoch]) fail("wrong vote", run_, cycle_, i);
       for (unsigned w = 0; w < 2; w++) {
@@ -259,26 +264,26 @@ class Cluster {
 
   void cycle(unsigned epochs) {
     Vidle_top& t = *top_;
-    // What the clock edge at the end of this cycle sees.
+    // Outputs as the clock edge at the end of this cycle samples them.
     t.clk_i = 0;
     t.eval();
     std::vector<unsigned> released;
     if (cycle_ >= 4) {
       for (unsigned i = 0; i < kAll; i++) {
-        if (t.chunk_valid_o >> i & 1) end_[i].results.push_back(t.chunk_o[i]);
+        if (t.chunk_valid_o >> i & 1) endpoints_[i].results.push_back(t.chunk_o[i]);
         if (t.release_o >> i & 1) released.push_back(i);
       }
     }
-    // Releases are judged with the state before this cycle's actions; in a board they come together.
+    // Releases are checked against the state before this cycle's actions; in a board they are simultaneous.
     for (unsigned i : released) {
-      if (!end_[i].member) fail("command to another job's endpoint", run_, cycle_, i);
-      note_votes(end_[i].epoch);
-      judge(i, t.agreed_o >> i & 1);
+      if (!endpoints_[i].member) fail("command to another job's endpoint", run_, cycle_, i);
+      note_votes(endpoints_[i].epoch);
+      check_release(i, t.agreed_o >> i & 1);
     }
     links(t);
     for (unsigned i = 0; i < kAll; i++) act(i, epochs, t);
     for (unsigned i : released) {
-      Endpoint& e = end_[i];
+      Endpoint& e = endpoints_[i];
       e.epoch++;
       released_total_++;
       e.last_release = cycle_;
@@ -303,7 +308,7 @@ class Cluster {
     if (voted_ > epoch) return;
     voted_ = epoch + 1;
     bool all = true;
-    for (const Endpoint& o : end_)
+    for (const Endpoint& o : endpoints_)
       if (o.kind == kThread && o.epoch == epoch) all = all && o.vote;
     vote_.resize(epoch + 1);
     vote_[epoch] = all;
@@ -319,7 +324,7 @@ class Cluster {
         if ((f[0] & 15) == kAnswer && (f[0] >> 4 & 3) == 1 && outbox_[b].size() == 1) waves_++;
         if (t.out_last_o >> b & 1) {
           const unsigned to = t.out_dest_o[b] >> 14 & 0xFFF;
-          if (t.out_dest_o[b] >> 29 != 6 || to >= boards_) fail("packet to nobody", run_, cycle_, b);
+          if (t.out_dest_o[b] >> 29 != 6 || to >= boards_) fail("packet without a receiver", run_, cycle_, b);
           // Packets of a link stay in order.
           uint64_t& last = link_last_[b][to];
           last = std::max(last + 1, cycle_ + (fixed_ ? fixed_ : 1 + pick(style_.control)));
@@ -339,9 +344,9 @@ class Cluster {
   }
 
   void act(unsigned i, unsigned epochs, Vidle_top& t) {
-    Endpoint& e = end_[i];
+    Endpoint& e = endpoints_[i];
     const bool wave = t.wave_o >> i & 1;
-    // Words on their way up and down
+    // Words are shifted up and down.
     if (e.scan >= 0 && ++e.scan == 16) e.scan = -1;
     if (t.scan_o >> i & 1) {
       e.scan = 0;
@@ -386,9 +391,9 @@ class Cluster {
     }
   }
 
-  // The host of this model sends only to threads that will not end with the epoch that comes next.
+  // The host of this model sends only to threads that do not end with the next epoch.
   bool over_soon(unsigned epochs) const {
-    for (const Endpoint& e : end_)
+    for (const Endpoint& e : endpoints_)
       if (e.kind == kThread && (e.epoch + 1 >= epochs)) return true;
     return false;
   }
@@ -397,7 +402,7 @@ class Cluster {
     (void)epochs;
     std::vector<Message> stay;
     for (const Message& m : inside_) {
-      Endpoint& e = end_[m.to];
+      Endpoint& e = endpoints_[m.to];
       const unsigned own = e.epoch & 3;
       if (m.at > cycle_ || m.epoch == ((own + 1) & 3) || (e.kind == kRouter && e.copies)) {
         stay.push_back(m);
@@ -410,7 +415,7 @@ class Cluster {
         e.epoch_copies = m.epoch;
         continue;
       }
-      if (e.kind != kThread) fail("message for nobody", run_, cycle_, m.to);
+      if (e.kind != kThread) fail("message without a receiver", run_, cycle_, m.to);
       e.busy = true;
       e.until = cycle_ + 1 + pick(style_.linger);
       if (pick(style_.reply) == 0 && replies_ < 400) {
@@ -422,7 +427,7 @@ class Cluster {
     // At most one message enters a board in a cycle.
     entered_ = 0;
     stay.clear();
-    for (const Message& m : flying_) {
+    for (const Message& m : in_flight_) {
       const unsigned b = board(m.to);
       if (m.at > cycle_ || (entered_ >> b & 1)) {
         stay.push_back(m);
@@ -434,7 +439,7 @@ class Cluster {
       in.at = cycle_ + 3 + (fixed_ ? 0 : pick(6));
       inside_.push_back(in);
     }
-    flying_ = stay;
+    in_flight_ = stay;
   }
 
   uint8_t chunk(const Endpoint& e) const {
@@ -451,7 +456,7 @@ class Cluster {
 
   void drive(Vidle_top& t) {
     for (unsigned i = 0; i < kAll; i++) {
-      const Endpoint& e = end_[i];
+      const Endpoint& e = endpoints_[i];
       put(t.member_i, i, e.member);
       put(t.idle_i, i, !e.busy && !e.copies);
       put(t.vote_i, i, e.kind != kThread || !e.started || e.vote);
@@ -473,7 +478,7 @@ class Cluster {
       put(t.hold_i, b, hold_[b]);
       put(t.out_ready_i, b, fixed_ || pick(3) != 0);
       const bool has = cycle_ > 4 && !inbox_[b].empty() && inbox_[b].front().at <= cycle_ + 1;
-      // A flit that waits stays.
+      // A stalled flit is stable.
       const bool valid = has && ((t.in_valid_i >> b & 1) || fixed_ || pick(3) != 0);
       put(t.in_valid_i, b, valid);
       if (has) {
@@ -492,8 +497,8 @@ class Cluster {
   std::unique_ptr<Vidle_top> top_;
   Style style_{};
   unsigned boards_ = kBoards, fixed_ = 0, router_ = ~0u, replies_ = 0, released_total_ = 0, voted_ = 0, waves_ = 0;
-  std::vector<Endpoint> end_;
-  std::vector<Message> flying_, inside_;
+  std::vector<Endpoint> endpoints_;
+  std::vector<Message> in_flight_, inside_;
   std::vector<bool> vote_;
   std::vector<std::array<Word, 2>> total_;
   std::array<std::deque<Packet>, kBoards> inbox_;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model of idle detection over boards, for Spin. docs/hardware/idle.md describes the protocol.
 //
-// Safety: when the root releases, no board is active and no message of the epoch is anywhere (false idle); when a
-// release reaches a board, its thread waits in idle (no message of the next epoch has come before).
-// Liveness: every run ends, and ends with all epochs released: Spin looks for invalid end states and, without any
-// progress label, for cycles.
+// Safety: when the root releases, no board is active and no message of the epoch exists anywhere (no false release);
+// when a release reaches a board, its thread waits in idle (no message of the next epoch has arrived before).
+// Liveness: every run ends with all epochs released: Spin searches for invalid end states and, without any progress
+// label, for cycles.
 //
 // A board is one thread, one cut. Messages overtake each other and take any time; control packets stay in order.
 //   TREE=0 board 0 is the root of boards 1 and 2; TREE=1 a chain: root 0, then 1, then 2
-//   NO_WAVE, NO_EPOCH, NO_WITHDRAW, NO_LATE_EPOCH, NO_LATE_NEXT, FIRST_COLOUR (copies keep the colour of the message) leave out a part
+//   NO_WAVE, NO_EPOCH, NO_WITHDRAW, NO_LATE_EPOCH, NO_LATE_NEXT, FIRST_COLOUR (copies keep the colour of the message)
+//   leave out a part
 
 #ifndef TREE
 #define TREE 1
@@ -41,21 +42,21 @@
 // Threads
 bool busy[N];
 byte epoch[N];
-// What is left to be sent
+// Messages that remain to be sent
 byte unicasts = UNICASTS;
 byte multicasts = MULTICASTS;
 byte host_messages = HOSTS;
 
-// Messages on their way between boards, and inside of their board, by board, epoch, colour, kind (1: to the router)
-#define PLACE(b, e, w, k) ((b) * 8 + ((e) & 1) * 4 + (w) * 2 + (k))
-byte flying[N * 8];
+// Messages in flight between boards, and inside their board, by board, epoch, colour, kind (1: to the router)
+#define INDEX(b, e, w, k) ((b) * 8 + ((e) & 1) * 4 + (w) * 2 + (k))
+byte in_flight[N * 8];
 byte inside[N * 8];
-// The router: copies that it has to send, and their first colour
+// The router: copies that it must still send, and the colour of the original message
 bool copies[N];
 bool copying;
 bit copy_colour;
 
-// A board's cut: sent less received, since the start
+// A board's cut: sent minus received, since the start
 short counts[N];
 bit wave[N];
 bool flipped[N];
@@ -64,15 +65,15 @@ bool late_next[N];
 bool late_epoch[N];
 bool hold;
 
-// A node: what its board and its children have reported
+// A node: the reports of its board and its children
 bool own[N];
 short own_count[N];
 bool own_late[N];
 bool has[N];
 short has_count[N];
 bool has_late[N];
-bool asks[N];
-// 0 nothing is reported to the parent, 1 a report is, 2 it is being withdrawn
+bool ack_due[N];
+// 0: no report to the parent is outstanding; 1: one is; 2: it is being withdrawn
 byte up[N];
 short up_count[N];
 bool up_late[N];
@@ -86,13 +87,13 @@ chan from_parent[N] = [3] of {mtype};
 #else
 #define COLOUR(b) (wave[b] ^ flipped[b])
 #endif
-#define QUIET(b) (!busy[b] && !((b) == ROUTER && copying) && !((b) == HOST_BOARD && hold))
+#define IDLE(b) (!busy[b] && !((b) == ROUTER && copying) && !((b) == HOST_BOARD && hold))
 #define READY(b) (own[b] && (!IS_CHILD(b, 1) || has[1]) && (!IS_CHILD(b, 2) || has[2]))
 #define COUNT(b) (own_count[b] + (IS_CHILD(b, 1) -> has_count[1] : 0) + (IS_CHILD(b, 2) -> has_count[2] : 0))
 #define LATE(b) (own_late[b] || (IS_CHILD(b, 1) && has_late[1]) || (IS_CHILD(b, 2) && has_late[2]))
-#define ROOM(b) ((!IS_CHILD(b, 1) || nfull(from_parent[1])) && (!IS_CHILD(b, 2) || nfull(from_parent[2])))
+#define SPACE(b) ((!IS_CHILD(b, 1) || nfull(from_parent[1])) && (!IS_CHILD(b, 2) || nfull(from_parent[2])))
 
-inline tell(b, what) {
+inline notify(b, what) {
   if
   :: IS_CHILD(b, 1) -> from_parent[1] ! what
   :: else -> skip
@@ -103,7 +104,7 @@ inline tell(b, what) {
   fi
 }
 
-// What an answer of the root does to a board and its node
+// Effect of an answer of the root on a board and its node
 inline begin_wave(b, next_late) {
   flipped[b] = false;
   own[b] = false;
@@ -115,24 +116,24 @@ inline begin_wave(b, next_late) {
   late[b] = next_late;
   late_next[b] = false;
   if
-  :: IS_CHILD(b, 1) -> has[1] = false; has_count[1] = 0; has_late[1] = false; asks[1] = false
+  :: IS_CHILD(b, 1) -> has[1] = false; has_count[1] = 0; has_late[1] = false; ack_due[1] = false
   :: else -> skip
   fi;
   if
-  :: IS_CHILD(b, 2) -> has[2] = false; has_count[2] = 0; has_late[2] = false; asks[2] = false
+  :: IS_CHILD(b, 2) -> has[2] = false; has_count[2] = 0; has_late[2] = false; ack_due[2] = false
   :: else -> skip
   fi
 }
 
 inline do_again(b) {
-  tell(b, again);
+  notify(b, again);
   wave[b] = 1 - wave[b];
   begin_wave(b, late_next[b])
 }
 
 inline do_release(b) {
   assert(!busy[b]);  // the thread waits for this release
-  tell(b, go);
+  notify(b, go);
   wave[b] = 0;
   epoch[b]++;
   begin_wave(b, late_epoch[b]);
@@ -140,20 +141,20 @@ inline do_release(b) {
   busy[b] = (epoch[b] < EPOCHS)
 }
 
-inline nothing_flies() {
+inline assert_quiescent() {
   x = 0;
   do
-  :: x < N * 8 -> assert(flying[x] == 0 && inside[x] == 0); x++
+  :: x < N * 8 -> assert(in_flight[x] == 0 && inside[x] == 0); x++
   :: else -> break
   od;
   assert(!busy[0] && !busy[1] && !busy[2] && !copying);
   x = 0
 }
 
-// One message, e and w known, from the links into the board: what its colour says
+// One message, e and w known, enters the board from the links; its colour is evaluated
 inline enter(b, e, w, k) {
-  flying[PLACE(b, e, w, k)]--;
-  inside[PLACE(b, e, 0, k)]++;
+  in_flight[INDEX(b, e, w, k)]--;
+  inside[INDEX(b, e, 0, k)]++;
   if
   :: k == 1 -> copy_colour = w
   :: else -> skip
@@ -186,7 +187,7 @@ inline enter(b, e, w, k) {
 #endif
 
 inline receive(b, e, k) {
-  inside[PLACE(b, e, 0, k)]--;
+  inside[INDEX(b, e, 0, k)]--;
   counts[b]--;
   if
   :: k == 0 -> busy[b] = true
@@ -194,10 +195,10 @@ inline receive(b, e, k) {
   fi
 }
 
-#define TRY_ENTER(e, w, k) atomic { flying[PLACE(b, e, w, k)] > 0 -> enter(b, e, w, k) }
+#define TRY_ENTER(e, w, k) atomic { in_flight[INDEX(b, e, w, k)] > 0 -> enter(b, e, w, k) }
 #define TRY_RECEIVE(e, k)                                                                        \
   atomic {                                                                                       \
-    inside[PLACE(b, e, 0, k)] > 0 && MAY_RECEIVE(b, e) && !(k == 1 && copying) -> receive(b, e, k) \
+    inside[INDEX(b, e, 0, k)] > 0 && MAY_RECEIVE(b, e) && !(k == 1 && copying) -> receive(b, e, k) \
   }
 #define FROM_CHILD(c)                                                                            \
   atomic {                                                                                       \
@@ -215,7 +216,7 @@ inline receive(b, e, k) {
         if                                                                                       \
         :: b == 0 || up[b] == 0 -> from_parent[c] ! ack                                          \
         :: else ->                                                                               \
-          asks[c] = true;                                                                        \
+          ack_due[c] = true;                                                                        \
           if                                                                                     \
           :: up[b] == 1 -> up[b] = 2; to_parent[b] ! withdraw, (epoch[b] & 1), wave[b], 0, false \
           :: else -> skip                                                                        \
@@ -244,7 +245,7 @@ end:
       :: d = (b + 1) % N
       :: d = (b + 2) % N
       fi;
-      flying[PLACE(d, epoch[b], COLOUR(b), 0)]++;
+      in_flight[INDEX(d, epoch[b], COLOUR(b), 0)]++;
       d = 0
     }
   :: atomic {
@@ -252,8 +253,8 @@ end:
       multicasts--;
       counts[b]++;
       if
-      :: b == ROUTER -> inside[PLACE(ROUTER, epoch[b], 0, 1)]++; copy_colour = COLOUR(b)
-      :: else -> flying[PLACE(ROUTER, epoch[b], COLOUR(b), 1)]++
+      :: b == ROUTER -> inside[INDEX(ROUTER, epoch[b], 0, 1)]++; copy_colour = COLOUR(b)
+      :: else -> in_flight[INDEX(ROUTER, epoch[b], COLOUR(b), 1)]++
       fi
     }
   // The router: one copy at a time
@@ -266,14 +267,14 @@ end:
       copies[d] = false;
       counts[b]++;
 #ifdef FIRST_COLOUR
-      flying[PLACE(d, epoch[b], copy_colour, 0)]++;
+      in_flight[INDEX(d, epoch[b], copy_colour, 0)]++;
 #else
-      flying[PLACE(d, epoch[b], COLOUR(b), 0)]++;
+      in_flight[INDEX(d, epoch[b], COLOUR(b), 0)]++;
 #endif
       copying = copies[(b + 1) % N] || copies[(b + 2) % N];
       d = 0
     }
-  // The host sends when it likes
+  // The host sends at any time
   :: atomic { b == HOST_BOARD && host_messages > 0 && !hold && epoch[b] < EPOCHS -> hold = true }
   :: atomic {
 #ifdef NO_WITHDRAW
@@ -290,7 +291,7 @@ end:
         :: d = (b + 1) % N
         :: d = (b + 2) % N
         fi;
-        flying[PLACE(d, epoch[b], COLOUR(b), 0)]++
+        in_flight[INDEX(d, epoch[b], COLOUR(b), 0)]++
       :: else -> skip
       fi;
       d = 0
@@ -307,7 +308,7 @@ end:
       fi
     }
 #endif
-  // Messages come
+  // Messages arrive
   :: TRY_ENTER(0, 0, 0)
   :: TRY_ENTER(0, 1, 0)
   :: TRY_ENTER(1, 0, 0)
@@ -320,10 +321,10 @@ end:
   :: TRY_RECEIVE(1, 0)
   :: TRY_RECEIVE(0, 1)
   :: TRY_RECEIVE(1, 1)
-  // The board's cut: the colour first, then reports of what is so afterwards
-  :: atomic { QUIET(b) && !flipped[b] && epoch[b] < EPOCHS -> flipped[b] = true }
+  // The board's cut: the colour changes first, then the state after that is reported
+  :: atomic { IDLE(b) && !flipped[b] && epoch[b] < EPOCHS -> flipped[b] = true }
   :: atomic {
-      QUIET(b) && flipped[b] && (!own[b] || own_count[b] != counts[b] || own_late[b] != late[b]) ->
+      IDLE(b) && flipped[b] && (!own[b] || own_count[b] != counts[b] || own_late[b] != late[b]) ->
       own[b] = true;
       own_count[b] = counts[b];
       own_late[b] = late[b]
@@ -340,28 +341,28 @@ end:
       to_parent[b] ! report, (epoch[b] & 1), wave[b], COUNT(b), LATE(b)
     }
   :: atomic {
-      (b != 0 && ROOM(b) && from_parent[b] ? [ack]) ->
+      (b != 0 && SPACE(b) && from_parent[b] ? [ack]) ->
       from_parent[b] ? ack;
       if
       :: up[b] == 2 -> up[b] = 0
       :: else -> assert(false)
       fi;
       if
-      :: IS_CHILD(b, 1) && asks[1] -> asks[1] = false; from_parent[1] ! ack
+      :: IS_CHILD(b, 1) && ack_due[1] -> ack_due[1] = false; from_parent[1] ! ack
       :: else -> skip
       fi;
       if
-      :: IS_CHILD(b, 2) && asks[2] -> asks[2] = false; from_parent[2] ! ack
+      :: IS_CHILD(b, 2) && ack_due[2] -> ack_due[2] = false; from_parent[2] ! ack
       :: else -> skip
       fi
     }
-  :: atomic { (b != 0 && ROOM(b) && from_parent[b] ? [again]) -> from_parent[b] ? again; do_again(b) }
-  :: atomic { (b != 0 && ROOM(b) && from_parent[b] ? [go]) -> from_parent[b] ? go; do_release(b) }
+  :: atomic { (b != 0 && SPACE(b) && from_parent[b] ? [again]) -> from_parent[b] ? again; do_again(b) }
+  :: atomic { (b != 0 && SPACE(b) && from_parent[b] ? [go]) -> from_parent[b] ? go; do_release(b) }
   // The root decides
-  :: atomic { b == 0 && READY(b) && ROOM(b) && LATE(b) -> do_again(b) }
+  :: atomic { b == 0 && READY(b) && SPACE(b) && LATE(b) -> do_again(b) }
   :: atomic {
-      b == 0 && READY(b) && ROOM(b) && !LATE(b) && COUNT(b) == 0 ->
-      nothing_flies();
+      b == 0 && READY(b) && SPACE(b) && !LATE(b) && COUNT(b) == 0 ->
+      assert_quiescent();
       do_release(b)
     }
   od

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Boards with idle detection for the tests: endpoints, messages and control links are the harness's.
+/// Boards with idle detection for the tests: the harness models endpoints, messages and control links.
 module idle_top
   import gs_idle_pkg::*;
 #(

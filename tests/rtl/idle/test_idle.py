@@ -40,7 +40,7 @@ def run(simulator: Path, *arguments: object) -> str:
 @pytest.mark.parametrize(("boards", "endpoints", "wires"), [(4, 3, 0), (3, 5, 2)])
 def test_random_clusters(boards: int, endpoints: int, wires: int, size: Size, seed: int) -> None:
     found = json.loads(run(build(boards, endpoints, wires), "random", seed, size.pick(300, 1500, 30_000)))
-    # Some runs need more than one wave in an epoch: a test that has none looks at half of the protocol.
+    # Some runs need several waves in an epoch: without these the test would cover half of the protocol.
     assert found["waves"] > 0
 
 
@@ -48,22 +48,22 @@ def test_random_clusters(boards: int, endpoints: int, wires: int, size: Size, se
     ("width", "height", "words", "most"), [(1, 1, 0, 20), (1, 1, 1, 54), (2, 2, 0, 570), (2, 2, 1, 620)]
 )
 def test_latency(width: int, height: int, words: int, most: int, seed: int) -> None:
-    """Cycles from barrier to barrier, links of 130 cycles a hop, threads that are back in idle at once."""
+    """Cycles from barrier to barrier, links of 130 cycles a hop, threads that return to idle at once."""
     assert float(run(build(4, 3, 0), "barrier", seed, width, height, 130, words)) <= most
 
 
-def test_what_is_late(size: Size, seed: int) -> None:
-    """Messages of this wave, of the next and of the next epoch, in any cycle, against the rule of the page."""
+def test_reports_mark_late_messages(size: Size, seed: int) -> None:
+    """Messages of this wave, of the next and of the next epoch, in any cycle, against the documented rule."""
     verilate.cocotb(
-        "late_top",
-        sources.blocks("idle", config=configs.load("tiny")) + (HERE / "late_top.sv",),
-        "rtl.idle.late_cocotb",
+        "late_messages_top",
+        sources.blocks("idle", config=configs.load("tiny")) + (HERE / "late_messages_top.sv",),
+        "rtl.idle.late_messages_cocotb",
         environment={"LATE_EPOCHS": str(size.pick(150, 400, 5_000))},
         seed=seed,
     )
 
 
-# What the model checks is small: a state more costs minutes. Each part that could be left out has a run of its own.
+# The model is small: one more message costs minutes. Each optional part has a run of its own.
 COMPLETE = [
     {"UNICASTS": 2, "MULTICASTS": 0, "HOSTS": 0, "TREE": 0},
     {"UNICASTS": 2, "MULTICASTS": 0, "HOSTS": 0, "TREE": 1},
@@ -80,7 +80,7 @@ WITHOUT = {
 
 
 def spin(folder: Path, defines: dict[str, int], *, cycles: bool = False) -> str:
-    """What Spin finds in the model: the verifier's output. With ``cycles`` it looks for runs without end."""
+    """Output of the verifier for the model. With ``cycles`` it searches for infinite runs."""
     tool = gossamer_setup.program("spin", "spin")
     compiler = os.environ.get("CC", "gcc")
     words = [f"-D{name}={value}" for name, value in defines.items()]
@@ -102,7 +102,7 @@ def test_protocol(defines: dict[str, int], tmp_path: Path) -> None:
 
 
 def test_protocol_always_ends(tmp_path: Path, size: Size) -> None:
-    """Eventual release: no run goes on for ever."""
+    """Eventual release: no run is infinite."""
     defines = {"UNICASTS": 1, "MULTICASTS": 0, "HOSTS": size.pick(0, 0, 1), "TREE": 1, "EPOCHS": size.pick(1, 2, 2)}
     assert "errors: 0" in spin(tmp_path, defines, cycles=True)
 
@@ -125,9 +125,9 @@ def proof(top: str, depth: int, cover: int, parameters: dict[str, int], mode: st
 
 
 @pytest.mark.parametrize(("endpoints", "wires", "mode"), [(1, 0, "prove"), (2, 0, "bmc"), (1, 1, "bmc")])
-def test_a_board_alone_never_releases_falsely(endpoints: int, wires: int, mode: str) -> None:
+def test_single_board_never_releases_falsely(endpoints: int, wires: int, mode: str) -> None:
     proof("single_proof", 24, 24, {"Endpoints": endpoints, "Wires": wires}, mode)
 
 
-def test_the_root_releases_when_reports_say_so(size: Size) -> None:
-    proof("node_proof", size.pick(12, 14, 24), 18, {}, "bmc")
+def test_root_decides_on_the_last_reports(size: Size) -> None:
+    proof("verdict_proof", size.pick(12, 14, 24), 18, {}, "bmc")

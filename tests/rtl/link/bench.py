@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What drives both ends of a link in cocotb tests, and what it expects of them: queues as the model."""
+"""Drives both ends of a link in cocotb tests, and checks them against queues as the model."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ COUNTERS = (
 UP, SILENT, RESTARTED, MISMATCH = 8, 4, 2, 1
 MILLION = 1 << 20
 LONGEST = 32
-BUFFER = 512 if FRAME_BYTES >= 1500 else 64  # flits of a channel that a receiver has room for
+BUFFER = 512 if FRAME_BYTES >= 1500 else 64  # flits of a channel that a receiver can buffer
 
 
 def packet(channel: int, most: int = LONGEST) -> list[int]:
-    """A random packet of a channel: each form, and what no form but `whole` can say."""
+    """A random packet of a channel, of every form, and packets that only the form `whole` can encode."""
     vnet, vc = divmod(channel, 2)
     del vc
     other = (random.getrandbits(5), random.getrandbits(2), random.getrandbits(1))
@@ -64,7 +64,7 @@ def packet(channel: int, most: int = LONGEST) -> list[int]:
         dest |= low
         head = [(frames.FLIT_KIND["header"], random.getrandbits(64))]
     elif kind == "odd":
-        # Almost as one of the forms, but for a bit that it has no place for.
+        # Nearly one of the forms, except for a bit that the form cannot encode.
         dest = random.getrandbits(32) if random.random() < 0.5 else random.randrange(8) << 29 | board << 14
         if random.random() < 0.6:
             wide = random.choice([0, 1 << random.randrange(32, 128), random.getrandbits(128)])
@@ -80,8 +80,8 @@ def packet(channel: int, most: int = LONGEST) -> list[int]:
 
 
 def alike(count: int) -> list[list[int]]:
-    """Short messages to threads of one board, one job, epoch and wave. A frame that begins while several wait has them
-    all: each but its first is of the form `again` if they are of one channel."""
+    """Short messages to threads of one board, one job, epoch and wave. If a frame begins while several of them wait, it
+    accepts them all, and each but its first has the form `again`, provided that all are of one channel."""
     dest = frames.ENDPOINT["thread"] << 29 | 5 << 14
     return [[frames.flit(0, True, 0, 1, 0, 0, dest | at, at + 1)] for at in range(count)]
 
@@ -92,26 +92,26 @@ def drop_packet(queue: deque[int]) -> None:
 
 
 class Bench:
-    """Both ends: what is offered, what is expected, what came."""
+    """Both ends: offered packets, expected flits, and received flits."""
 
     def __init__(self, dut: HierarchyObject) -> None:
         self.dut = dut
         self.waiting = [[deque[list[int]]() for _ in range(CHANNELS)] for _ in range(2)]
-        self.going: list[list[deque[int]]] = [[deque() for _ in range(CHANNELS)] for _ in range(2)]
+        self.current: list[list[deque[int]]] = [[deque() for _ in range(CHANNELS)] for _ in range(2)]
         self.expected = [[deque[int]() for _ in range(CHANNELS)] for _ in range(2)]
-        self.turn = [0, 0]
+        self.rr = [0, 0]
         self.sends: Callable[[int], bool] = lambda end: True
-        self.takes: Callable[[int, int], bool] = lambda end, channel: True
+        self.accepts: Callable[[int, int], bool] = lambda end, channel: True
         self.arrived = [0, 0]
         self.by_channel = [[0] * CHANNELS, [0] * CHANNELS]
         self.arrival = [0, 0]
         self.entry = [0, 0]
         self.events: list[tuple[int, int, int]] = []
         self.now = 0
-        self.forget: set[int] = set()
+        self.may_miss: set[int] = set()
         self.inside = [[False] * CHANNELS, [False] * CHANNELS]
         self.frames: list[deque[bytes]] = [deque(), deque()]
-        self.watch = False
+        self.record = False
         self._bytes = [bytearray(), bytearray()]
 
     async def begin(self, loss: float = 0, damage: float = 0) -> None:
@@ -135,34 +135,34 @@ class Bench:
         self.waiting[end][channel].append(flits)
 
     def pending(self) -> int:
-        return sum(len(queue) for part in (self.waiting, self.going, self.expected) for end in part for queue in end)
+        return sum(len(queue) for part in (self.waiting, self.current, self.expected) for end in part for queue in end)
 
     def counters(self, end: int) -> dict[str, int]:
         bits = int(self.dut.counters_o.value) >> 384 * end
         return {name: bits >> 32 * (11 - at) & 0xFFFFFFFF for at, name in enumerate(COUNTERS)}
 
     async def step(self) -> None:
-        """One cycle: inputs at the falling edge, outputs as the rising edge sees them."""
+        """One cycle: sets the inputs at the falling edge, samples the outputs as the rising edge does."""
         dut = self.dut
         tx_ready = int(dut.tx_ready_o.value)
         valid = flits = ready = 0
         chosen: list[int | None] = [None, None]
         for end in range(2):
             for channel in range(CHANNELS):
-                if self.takes(end, channel):
+                if self.accepts(end, channel):
                     ready |= 1 << 8 * end + channel
             if not self.sends(end):
                 continue
-            # Packets of several channels are offered in turns, so that their flits are mixed.
+            # Packets of several channels are offered round robin, so that their flits are interleaved.
             for step in range(CHANNELS):
-                channel = (self.turn[end] + step) % CHANNELS
-                if not self.going[end][channel] and self.waiting[end][channel]:
-                    self.going[end][channel].extend(self.waiting[end][channel].popleft())
-                if self.going[end][channel] and tx_ready >> 8 * end + channel & 1:
+                channel = (self.rr[end] + step) % CHANNELS
+                if not self.current[end][channel] and self.waiting[end][channel]:
+                    self.current[end][channel].extend(self.waiting[end][channel].popleft())
+                if self.current[end][channel] and tx_ready >> 8 * end + channel & 1:
                     chosen[end] = channel
                     valid |= 1 << 8 * end + channel
-                    flits |= self.going[end][channel][0] << BITS * end
-                    self.turn[end] = channel if random.random() < 0.9 else channel + 1
+                    flits |= self.current[end][channel][0] << BITS * end
+                    self.rr[end] = channel if random.random() < 0.9 else channel + 1
                     break
         dut.tx_valid_i.value = valid
         dut.tx_flit_i.value = flits
@@ -170,40 +170,40 @@ class Bench:
         await ReadOnly()
         for end, channel in enumerate(chosen):
             if channel is not None:
-                self.expected[1 - end][channel].append(self.going[end][channel].popleft())
+                self.expected[1 - end][channel].append(self.current[end][channel].popleft())
                 self.entry[end] = self.now
         rx_valid = int(dut.rx_valid_o.value)
         if rx_valid:
-            came = int(dut.rx_flit_o.value)
+            received = int(dut.rx_flit_o.value)
             assert rx_valid & ~ready == 0, "a flit for a channel that is not ready"
             for end in range(2):
                 valid = rx_valid >> 8 * end & 0xFF
                 assert valid & valid - 1 == 0, "two channels at once"
                 if valid:
-                    self.take(end, valid.bit_length() - 1, came >> BITS * end & (1 << BITS) - 1)
+                    self.deliver(end, valid.bit_length() - 1, received >> BITS * end & (1 << BITS) - 1)
         events = int(dut.events_o.value)
         if events:
             self.events += [(self.now, end, events >> 4 * end & 15) for end in range(2) if events >> 4 * end & 15]
-        if self.watch:
-            self.listen()
+        if self.record:
+            self.record_frames()
         self.now += 1
         await FallingEdge(dut.clk_i)
 
-    def take(self, end: int, channel: int, flit: int) -> None:
+    def deliver(self, end: int, channel: int, flit: int) -> None:
         queue = self.expected[end][channel]
-        if end in self.forget and not self.inside[end][channel]:
-            # After an end began anew, packets may be missing, but whole ones, and none comes twice or out of order.
+        if end in self.may_miss and not self.inside[end][channel]:
+            # After an end restarts, whole packets may be missing, but none is duplicated or out of order.
             while queue and queue[0] != flit:
                 drop_packet(queue)
         self.inside[end][channel] = not flit & LAST
-        assert queue, f"end {end}, channel {channel}: a flit from nowhere: {flit:#x}"
+        assert queue, f"end {end}, channel {channel}: unexpected flit {flit:#x}"
         wanted = queue.popleft()
         assert flit == wanted, f"end {end}, channel {channel}: {flit:#x} instead of {wanted:#x}"
         self.arrived[end] += 1
         self.by_channel[end][channel] += 1
         self.arrival[end] = self.now
 
-    def listen(self) -> None:
+    def record_frames(self) -> None:
         valid = int(self.dut.mac_valid_o.value)
         if not valid:
             return
@@ -212,7 +212,7 @@ class Bench:
             if valid >> end & 1:
                 word = (data >> 64 * end & 2**64 - 1).to_bytes(8, "little")
                 kept = keep >> 8 * end & 0xFF
-                assert kept == (0x0F if last >> end & 1 else 0xFF), "the check sum is 4 bytes, all before is full"
+                assert kept == (0x0F if last >> end & 1 else 0xFF), "only the checksum may have fewer than 8 bytes"
                 self._bytes[end] += word[: kept.bit_length()]
                 if last >> end & 1:
                     self.frames[end].append(bytes(self._bytes[end]))
@@ -226,17 +226,19 @@ class Bench:
         raise AssertionError("the link did not come up")
 
     async def finish(self, cycles: int = 60_000) -> None:
-        """Until everything has come."""
+        """Runs until all packets are delivered."""
         self.sends = lambda end: True
-        self.takes = lambda end, channel: True
+        self.accepts = lambda end, channel: True
         for _ in range(cycles):
-            if not self.pending() and (self.forget or int(self.dut.idle_o.value) == 3):
+            if not self.pending() and (self.may_miss or int(self.dut.idle_o.value) == 3):
                 return
             await self.step()
-        raise AssertionError(f"{self.pending()} flits or packets did not come in {cycles} cycles, or are acknowledged")
+        raise AssertionError(
+            f"{self.pending()} flits or packets are not delivered or acknowledged after {cycles} cycles"
+        )
 
     async def traffic(self, cycles: int, most: int = LONGEST, backlog: int = 4) -> None:
-        """Random packets on random channels in both directions for so many cycles."""
+        """Offers random packets on random channels in both directions for ``cycles`` cycles."""
         for _ in range(cycles):
             for end in range(2):
                 channel = random.randrange(CHANNELS)
@@ -246,17 +248,17 @@ class Bench:
 
 
 def phases(bench: Bench) -> None:
-    """Sender and receivers in phases of other odds: floods, droughts and full stops among them."""
-    odds = {"send": [1.0, 1.0], "take": [[1.0] * CHANNELS, [1.0] * CHANNELS]}
+    """Varies the rates of senders and receivers in phases, from full rate to a full stop."""
+    odds = {"send": [1.0, 1.0], "accept": [[1.0] * CHANNELS, [1.0] * CHANNELS]}
     state = {"left": 0}
 
     def sends(end: int) -> bool:
         if state["left"] == 0:
             state["left"] = random.randrange(20, 900)
             odds["send"] = [random.choice([0.0, 0.02, 0.3, 1.0]) for _ in range(2)]
-            odds["take"] = [[random.choice([0.0, 0.1, 0.5, 1.0, 1.0]) for _ in range(CHANNELS)] for _ in range(2)]
+            odds["accept"] = [[random.choice([0.0, 0.1, 0.5, 1.0, 1.0]) for _ in range(CHANNELS)] for _ in range(2)]
         state["left"] -= 1
         return random.random() < odds["send"][end]
 
     bench.sends = sends
-    bench.takes = lambda end, channel: random.random() < odds["take"][end][channel]
+    bench.accepts = lambda end, channel: random.random() < odds["accept"][end][channel]

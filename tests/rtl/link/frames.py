@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of a link as its pages describe them, read by code that shares nothing with the hardware."""
+"""Decodes frames of a link by their documented layouts; shares no code with the hardware."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FLIT = constants.layout("flit")
 
 
 def crc32c(data: bytes) -> int:
-    """CRC-32C bit by bit, from its polynomial 0x1EDC6F41 in the order of the wire: low bits first."""
+    """CRC-32C bit by bit, from its polynomial 0x1EDC6F41, reflected: low bits first, as on the wire."""
     polynomial = int(f"{0x1EDC6F41:032b}"[::-1], 2)
     state = 0xFFFFFFFF
     for byte in data:
@@ -27,7 +27,7 @@ def crc32c(data: bytes) -> int:
 
 
 def fields(name: str, data: bytes) -> tuple[dict[str, int], bytes]:
-    """The fields of a layout at the beginning of ``data``, and what follows."""
+    """The fields of a layout at the beginning of ``data``, and the remaining bytes."""
     size = constants.layout(name).bytes
     digits = "".join(f"{byte:08b}" for byte in data[:size])
     assert len(digits) == 8 * size, f"{name} is cut short"
@@ -39,8 +39,8 @@ def fields(name: str, data: bytes) -> tuple[dict[str, int], bytes]:
 
 
 def body(frame: bytes) -> tuple[dict[str, int], bytes]:
-    """Head and body of a frame whose check sum is right."""
-    assert crc32c(frame[:-4]) == int.from_bytes(frame[-4:], "little"), "the check sum is wrong"
+    """Head and body of a frame; checks its checksum."""
+    assert crc32c(frame[:-4]) == int.from_bytes(frame[-4:], "little"), "the checksum is wrong"
     head, rest = fields("link_frame", frame[:-4])
     if head["selective"]:
         rest = rest[8:]
@@ -94,7 +94,7 @@ def packets(data: bytes) -> Iterator[tuple[str, int, list[int], int]]:
 
 
 def flit(kind: int, last: bool, vnet: int, job: int, epoch: int, wave: int, dest: int, payload: int) -> int:
-    """A flit's bits, by the places that its layout gives."""
+    """A flit as an integer, with its fields at the positions of the layout."""
     values = {
         "kind": kind, "last": int(last), "vnet": vnet, "job": job, "epoch": epoch, "wave": wave, "dest": dest,
         "payload": payload,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of the link: two ends and a wire that loses, damages and is cut. Judged by queues and by `frames`."""
+"""cocotb tests of the link: two ends and a wire with losses, damage and cuts. Checked by queues and by `frames`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rtl.link.bench import (
 
 
 async def more(bench: Bench, enough: Callable[[], bool], most: int = LONGEST) -> None:
-    """Goes on until enough has happened: the odds alone do not say that it does in so many cycles."""
+    """Adds traffic until ``enough`` holds: a fixed number of cycles does not guarantee it."""
     for _ in range(60):
         if enough():
             return
@@ -39,8 +39,8 @@ async def more(bench: Bench, enough: Callable[[], bool], most: int = LONGEST) ->
 
 
 @cocotb.test()
-async def every_packet_comes_once_and_in_order(dut: HierarchyObject) -> None:
-    """All channels and forms in both directions, random stalls, no faults: nothing is sent twice."""
+async def every_packet_is_delivered_once_and_in_order(dut: HierarchyObject) -> None:
+    """All channels and forms in both directions, random stalls, no faults: no frame is resent."""
     bench = Bench(dut)
     await bench.begin()
     await bench.up()
@@ -71,21 +71,21 @@ def lost_frames(dut: HierarchyObject) -> list[int]:
 
 
 @cocotb.test()
-async def frames_may_be_lost(dut: HierarchyObject) -> None:
-    """A tenth is lost: nothing is lost or doubled, and only what was lost is sent again."""
+async def only_lost_frames_are_resent(dut: HierarchyObject) -> None:
+    """A tenth of the frames is lost: no packet is lost or duplicated, and only lost frames are resent."""
     bench = await faulty(dut, 0.1, 0.0, CYCLES)
     await more(bench, lambda: min(lost_frames(dut)) > 2 and all(bench.counters(end)["resends"] for end in range(2)))
     lost = lost_frames(dut)
     for end in range(2):
-        # A frame that found no buffer is sent again as well; with many buffers there is none.
+        # A frame that found no buffer is resent as well; with many buffers every frame finds one.
         count, dropped = bench.counters(end), bench.counters(1 - end)["dropped"]
-        assert 0 < count["resends"] <= lost[end] + dropped, f"{count} with {lost} lost: sent again for nothing"
-        assert dropped == 0 or FRAME_BYTES < 1500, "a frame came twice"
+        assert 0 < count["resends"] <= lost[end] + dropped, f"{count} with {lost} lost: needless resends"
+        assert dropped == 0 or FRAME_BYTES < 1500, "a frame was received twice"
 
 
 @cocotb.test()
 async def short_frames_are_not_dropped(dut: HierarchyObject) -> None:
-    """With light traffic frames are short and many are under way behind a gap: each that comes finds a buffer."""
+    """Under light traffic frames are short and many are in flight after a gap: each that arrives finds a buffer."""
     bench = Bench(dut)
     await bench.begin(0.04)
     await bench.up()
@@ -105,21 +105,21 @@ async def short_frames_are_not_dropped(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def frames_may_come_damaged(dut: HierarchyObject) -> None:
-    """With and without the MAC's own error: a damaged frame delivers nothing, and is counted."""
+async def damaged_frames_are_discarded_and_counted(dut: HierarchyObject) -> None:
+    """With and without the MAC's error flag: a damaged frame delivers nothing, and is counted."""
     bench = await faulty(dut, 0.02, 0.15, CYCLES)
     await more(bench, lambda: all(bench.counters(end)["damaged"] > 2 for end in range(2)))
     for end in range(2):
-        harmed = int(dut.wire_damaged_o.value) >> 32 * (1 - end) & 0xFFFFFFFF
+        injected = int(dut.wire_damaged_o.value) >> 32 * (1 - end) & 0xFFFFFFFF
         damaged = bench.counters(end)["damaged"]
-        assert harmed - 2 <= damaged <= harmed and damaged > 2, f"{damaged} noticed of {harmed}"
+        assert injected - 2 <= damaged <= injected and damaged > 2, f"{damaged} counted of {injected} damaged"
 
 
 @cocotb.test()
-async def hard_times(dut: HierarchyObject) -> None:
-    """Four frames of ten are lost or damaged, short packets, so that sequence numbers wrap around."""
+async def sequence_numbers_wrap_under_heavy_loss(dut: HierarchyObject) -> None:
+    """Four of ten frames are lost or damaged; packets are short, so that sequence numbers wrap around."""
     bench = await faulty(dut, 0.25, 0.2, 3 * CYCLES, 3)
-    # Frames with data of each end; all others are short and at most one for each good frame that came.
+    # Data frames of each end; all other frames are short, and at most one for each good frame received.
     for _ in range(30):
         if max(bench.counters(end)["tx_frames"] for end in range(2)) > 300 * CYCLES // 6000:
             break
@@ -130,13 +130,13 @@ async def hard_times(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def a_full_channel_stops_no_other(dut: HierarchyObject) -> None:
-    """Nobody reads two channels: the others flow, and the credits are used up to the last."""
+async def full_channel_does_not_block_others(dut: HierarchyObject) -> None:
+    """Two channels are not read: the others flow, and all credits of the two are used."""
     bench = Bench(dut)
     await bench.begin(0.01)
     await bench.up()
     blocked = random.sample(range(CHANNELS), 2)
-    bench.takes = lambda end, channel: channel not in blocked
+    bench.accepts = lambda end, channel: channel not in blocked
     await bench.traffic(2 * CYCLES)
     stuck = bench.arrived[:]
     await bench.traffic(CYCLES)
@@ -148,33 +148,33 @@ async def a_full_channel_stops_no_other(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def one_channel_fills_and_empties(dut: HierarchyObject) -> None:
-    """All credits of one channel are used, then it is read again: it goes on, though limits are lost on the way."""
+async def channel_resumes_after_its_credits_ran_out(dut: HierarchyObject) -> None:
+    """All credits of one channel are used, then it is read again: it continues although limits are lost."""
     bench = Bench(dut)
     await bench.begin(0.05)
     await bench.up()
     for _ in range(3):
         channel = random.randrange(CHANNELS)
-        bench.takes = lambda end, which: False
+        bench.accepts = lambda end, which: False
         for _ in range(700):
             bench.offer(0, channel, packet(channel, 2))
         for _ in range(CYCLES):
             await bench.step()
-        assert bench.counters(0)["stalls"] > 0, "it never waited for credits"
+        assert bench.counters(0)["stalls"] > 0, "no packet waited for credits"
         await bench.finish(100_000)
 
 
 @cocotb.test()
-async def a_lost_limit_is_told_again(dut: HierarchyObject) -> None:
-    """The limit that a channel waits for is lost, on an idle link, then with another channel in steady traffic, whose
-    limits are new in every frame."""
+async def lost_limit_is_sent_again(dut: HierarchyObject) -> None:
+    """The limit that a channel waits for is lost: once on an idle link, once while another channel has steady traffic
+    and new limits in every frame."""
     bench = Bench(dut)
-    bench.watch = True
+    bench.record = True
     await bench.begin()
     await bench.up()
     for busy in (False, True):
         channel, other = random.sample(range(CHANNELS), 2)
-        bench.takes = lambda end, which, channel=channel: which != channel
+        bench.accepts = lambda end, which, channel=channel: which != channel
         for _ in range(700):
             bench.offer(0, channel, packet(channel, 1))
         stalls = bench.counters(0)["stalls"]
@@ -188,10 +188,10 @@ async def a_lost_limit_is_told_again(dut: HierarchyObject) -> None:
 
         for _ in range(CYCLES):
             await step()
-        # What waited at the receiver is taken, and all that it says from there on is lost, up to the frame with the
-        # last limit: so many flits have left, and as many as the buffer has may follow.
+        # The receiver reads all waiting flits, and every frame that it sends is lost, up to the frame with the last
+        # limit: the number of flits read plus the size of the buffer.
         dut.cut_i.value = 2
-        bench.takes = lambda end, which: True
+        bench.accepts = lambda end, which: True
         before, last, since, limit = bench.by_channel[1][channel], 0, 0, -1
         while since < 40 or limit != (BUFFER + last) % 4096:
             bench.frames[1].clear()
@@ -206,18 +206,18 @@ async def a_lost_limit_is_told_again(dut: HierarchyObject) -> None:
         bench.frames[1].clear()
         while bench.by_channel[1][channel] == last:
             await step()
-            # On an idle link as soon as it was asked for; else each channel has its turn in one of four frames,
-            # and some more leave until the answer is here.
-            assert len(bench.frames[1]) <= 4 * CHANNELS + 16, f"it is still not told after {bench.now - begun} cycles"
-            assert busy or bench.now - begun < 600, "nobody asks for it"
+            # On an idle link the limit arrives as soon as it is requested; else the round robin serves each channel in
+            # one of four frames, and some more frames are sent before the answer arrives.
+            assert len(bench.frames[1]) <= 4 * CHANNELS + 16, f"no new limit after {bench.now - begun} cycles"
+            assert busy or bench.now - begun < 600, "the sender does not request the limit"
         await bench.finish()
 
 
 @cocotb.test()
-async def what_is_on_the_wire(dut: HierarchyObject) -> None:
-    """Every frame: check sum, layout, size; its packets are those that were given, each form as short as it can be."""
+async def frames_match_their_layouts(dut: HierarchyObject) -> None:
+    """Every frame: checksum, layout, size. Its packets equal the offered ones, each in its shortest form."""
     bench = Bench(dut)
-    bench.watch = True
+    bench.record = True
     await bench.begin()
     await bench.up()
     forms: Counter[str] = Counter()
@@ -255,7 +255,7 @@ async def what_is_on_the_wire(dut: HierarchyObject) -> None:
                 for flit in flits:
                     assert flit == sent[end][channel].popleft(), f"{form} on channel {channel}"
                 assert size <= 16 * len(flits) + 7
-            assert (used and len(body) - used < 8) or len(frame) == 60, "more zeros than are needed"
+            assert (used and len(body) - used < 8) or len(frame) == 60, "more zeros than necessary"
         assert numbers == [number % 256 for number in range(len(numbers))], "numbers of frames"
         assert stamps == [stamp % 1024 for stamp in range(stamps[0], stamps[0] + len(stamps))]
     assert set(forms) == set(frames.FORMS.values()) - {"none"}, f"forms that were used: {forms}"
@@ -263,13 +263,13 @@ async def what_is_on_the_wire(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def headers_are_short(dut: HierarchyObject) -> None:
-    """The bytes of each form's header."""
+async def headers_have_the_documented_sizes(dut: HierarchyObject) -> None:
+    """The header of each form has its documented number of bytes."""
     sizes = {"thread": 6, "again": 3, "tile": 14, "key": 8, "stream": 8, "match": 14, "host": 4, "whole": 7}
     assert {name: frames.constants.layout(f"link_{name}").bytes for name in sizes} == sizes
     assert set(sizes) | {"none"} == set(frames.FORMS.values())
     bench = Bench(dut)
-    bench.watch = True
+    bench.record = True
     await bench.begin()
     await bench.up()
     for flits in alike(4):
@@ -288,8 +288,8 @@ async def headers_are_short(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def a_cut_cable_loses_nothing(dut: HierarchyObject) -> None:
-    """Cut in mid-traffic, once for short and once so long that the link is down; then all goes on."""
+async def cut_cable_loses_no_packets(dut: HierarchyObject) -> None:
+    """Cuts during traffic, some short and one so long that the link goes down; then traffic continues."""
     bench = Bench(dut)
     await bench.begin()
     await bench.up()
@@ -310,8 +310,8 @@ async def a_cut_cable_loses_nothing(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def an_end_that_begins_anew_is_noticed(dut: HierarchyObject) -> None:
-    """One end is reset in mid-traffic: the other one says so, counts what it had sent; nothing comes twice."""
+async def restarted_end_is_detected(dut: HierarchyObject) -> None:
+    """One end is reset during traffic: the other reports it and counts its lost packets; no packet is duplicated."""
     bench = Bench(dut)
     await bench.begin(0.02, 0.02)
     await bench.up()
@@ -320,15 +320,15 @@ async def an_end_that_begins_anew_is_noticed(dut: HierarchyObject) -> None:
         await bench.traffic(random.randrange(800, 2500))
         end = random.randrange(2)
         other = 1 - end
-        # What the end that is reset has inside is gone: the rest of a packet that it was giving, and a packet that it
-        # was being given.
+        # The reset end loses its contents: the rest of a packet that it was delivering, and a packet that it was
+        # accepting.
         bench.sends = lambda which, end=end: which != end
-        bench.takes = lambda which, channel, end=end: which != end
+        bench.accepts = lambda which, channel, end=end: which != end
         dut.end_rst_ni.value = 3 ^ 1 << end
         await bench.step()
-        bench.forget = {0, 1}
+        bench.may_miss = {0, 1}
         for channel in range(CHANNELS):
-            bench.going[end][channel].clear()
+            bench.current[end][channel].clear()
             while bench.expected[other][channel] and not bench.expected[other][channel][-1] & LAST:
                 bench.expected[other][channel].pop()
             if bench.inside[end][channel]:
@@ -346,20 +346,20 @@ async def an_end_that_begins_anew_is_noticed(dut: HierarchyObject) -> None:
         await bench.step()
         await bench.up()
         count = bench.counters(other)
-        assert count["restarts"] == before["restarts"] + 1, f"round {round_}: it was not noticed"
-        # Of the old traffic some may be missing; all new packets arrive, and behind them nothing of the old comes.
+        assert count["restarts"] == before["restarts"] + 1, f"round {round_}: the restart was not counted"
+        # Old packets may be missing; all new packets arrive, and no old packet arrives after them.
         for which in range(2):
             for channel in range(CHANNELS):
                 bench.offer(which, channel, packet(channel))
         phases(bench)
         await bench.traffic(1500)
         await bench.finish(200_000)
-        bench.forget = set()
+        bench.may_miss = set()
 
 
 @cocotb.test()
-async def latency(dut: HierarchyObject) -> None:
-    """A short message over an idle link: what is neither flight nor serialization of the shortest frame."""
+async def idle_link_latency_is_bounded(dut: HierarchyObject) -> None:
+    """A short message over an idle link: latency without flight time and serialization of the shortest frame."""
     bench = Bench(dut)
     await bench.begin()
     await bench.up()
@@ -376,5 +376,5 @@ async def latency(dut: HierarchyObject) -> None:
         for _ in range(random.randrange(200, 400)):
             await bench.step()
     ours = min(found) - 100 - (60 + 24) / 5
-    dut._log.info(f"latency {sorted(found)}: {ours} cycles beyond flight and the shortest frame")
+    dut._log.info(f"latency {sorted(found)}: {ours} cycles besides flight and the shortest frame")
     assert ours <= 16, f"{ours} cycles"

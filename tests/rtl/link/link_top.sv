@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Two ends of a link and the wire between them. End 0 is in the low bits of everything.
+/// Two ends of a link and the wire between them. End 0 is in the low bits of every port.
 module link_top
   import gossamer_pkg::*;
   import gs_link_pkg::*;
@@ -28,7 +28,7 @@ module link_top
   input  logic [20:0]    loss_i,
   input  logic [20:0]    damage_i,
   input  logic [1:0]     cut_i,
-  /// what each end sends
+  /// the frames that each end sends
   output logic [1:0]     mac_valid_o,
   output logic [127:0]   mac_data_o,
   output logic [15:0]    mac_keep_o,
@@ -51,16 +51,16 @@ module link_top
   logic [7:0] tx_keep[2];
   logic [7:0] rx_keep[2];
 
-  // A test may begin with random inputs: nothing runs before the first reset.
+  // A test may begin with random inputs: the design does not run before the first reset.
   logic begun_q;
   initial begun_q = 1'b0;
   always_ff @(posedge clk_i) if (!rst_ni) begun_q <= 1'b1;
 
-  // An end that begins anew takes with it what nobody can count.
-  logic anew_q;
+  // An end that restarts loses flits that this harness cannot count.
+  logic restarted_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) anew_q <= 1'b0;
-    else if (end_rst_ni != '1) anew_q <= 1'b1;
+    if (!rst_ni) restarted_q <= 1'b0;
+    else if (end_rst_ni != '1) restarted_q <= 1'b1;
   end
 
   for (genvar e = 0; e < 2; e++) begin : gen_end
@@ -115,21 +115,21 @@ module link_top
       .damaged_o(wire_damaged_o[32*e+:32])
     );
 
-    // Flits that this end was given and has not sent, that have come and wait here, and that are on their way from this
-    // end into the hands of who is behind the other one.
-    logic [31:0] waits_q, came_q, in_flight_q;
+    // Flits that this end accepted and has not yet sent, that it received and has not yet delivered, and that are in
+    // flight from the input of this end to the output of the other.
+    logic [31:0] pending_q, received_q, in_flight_q;
     always_ff @(posedge clk_i) begin
-      if (!rst_ni || !end_rst_ni[e] || !begun_q) {waits_q, came_q} <= '0;
+      if (!rst_ni || !end_rst_ni[e] || !begun_q) {pending_q, received_q} <= '0;
       else begin
-        waits_q <= waits_q + 32'(u_link.tx_push != '0) - 32'(u_link.tx_pop);
-        came_q  <= came_q + 32'(u_link.rx_push != '0) - 32'(u_link.rx_pop);
+        pending_q  <= pending_q + 32'(u_link.tx_push != '0) - 32'(u_link.tx_pop);
+        received_q <= received_q + 32'(u_link.rx_push != '0) - 32'(u_link.rx_pop);
       end
-      if (!rst_ni || !begun_q || anew_q) in_flight_q <= '0;
+      if (!rst_ni || !begun_q || restarted_q) in_flight_q <= '0;
       else in_flight_q <= in_flight_q + 32'(u_link.tx_push != '0) - 32'(rx_valid_o[8*(1-e)+:8] != '0);
     end
-    `GS_ASSERT_NOW(an_end_with_a_flit_to_send_is_not_idle, waits_q == '0 || !idle_o[e])
-    `GS_ASSERT_NOW(an_end_with_a_flit_that_came_is_not_idle, came_q == '0 || !idle_o[e])
-    `GS_ASSERT_NOW(while_a_flit_is_in_flight_an_end_says_so, in_flight_q == '0 || idle_o != '1)
+    `GS_ASSERT_NOW(end_with_unsent_flits_is_not_idle, pending_q == '0 || !idle_o[e])
+    `GS_ASSERT_NOW(end_with_undelivered_flits_is_not_idle, received_q == '0 || !idle_o[e])
+    `GS_ASSERT_NOW(not_both_ends_are_idle_while_flits_are_in_flight, in_flight_q == '0 || idle_o != '1)
 
     assign mac_valid_o[e]        = tx_valid[e] && tx_ready[e];
     assign mac_data_o[64*e+:64]  = tx_data[e];

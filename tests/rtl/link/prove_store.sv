@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of a store of flits: none is lost or doubled, and one that waits is out of sight for one cycle at most. The
-/// link counts on that when it says that it is idle.
+/// Proof of a store of flits: no flit is lost or duplicated, and a waiting flit is hidden for at most one cycle. The
+/// link's idle output relies on this.
 module prove_store
   import gs_link_pkg::*;
 #(
@@ -19,7 +19,7 @@ module prove_store
   localparam logic [3:0] Front = 4'd4;
 
   logic [Channels-1:0] in_ready, in_valid, out_valid;
-  logic pop, out, waits, seen, seen_q;
+  logic pop, out, waiting, visible, visible_q;
   logic [3:0] items_q[Channels];
 
   assign in_valid = in_valid_i & (~in_valid_i + 1'b1) & in_ready;
@@ -41,25 +41,25 @@ module prove_store
   );
 
   always_comb begin
-    waits = 1'b0;
-    for (int unsigned i = 0; i < Channels; i++) if (items_q[i] != '0) waits = 1'b1;
+    waiting = 1'b0;
+    for (int unsigned i = 0; i < Channels; i++) if (items_q[i] != '0) waiting = 1'b1;
   end
-  assign seen = in_valid != '0 || out_valid != '0;
+  assign visible = in_valid != '0 || out_valid != '0;
 
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Channels; i++) begin
       if (!rst_ni) items_q[i] <= '0;
       else items_q[i] <= items_q[i] + 4'(in_valid[i]) - 4'(pop && out_channel_i == channel_t'(i));
     end
-    seen_q <= seen || !rst_ni;
+    visible_q <= visible || !rst_ni;
   end
 
-  `GS_ASSERT_NOW(what_waits_is_out_of_sight_for_one_cycle_at_most, !waits || seen || seen_q)
-  // What induction needs to know.
-  `GS_ASSERT_NOW(behind_an_empty_front_something_lands,
+  `GS_ASSERT_NOW(waiting_flit_is_hidden_for_at_most_one_cycle, !waiting || visible || visible_q)
+  // Invariants for the induction.
+  `GS_ASSERT_NOW(flit_lands_if_only_the_block_ram_holds_flits,
       u_store.back_q == '0 || u_store.landing_q || out_valid != '0)
-  `GS_ASSERT_NOW(what_is_out_of_sight_was_seen,
-      seen_q || u_store.landing_q || u_store.back_q == '0)
+  `GS_ASSERT_NOW(hidden_flit_was_visible_before,
+      visible_q || u_store.landing_q || u_store.back_q == '0)
 
   for (genvar i = 0; i < Channels; i++) begin : gen_channel
     logic [3:0] back, front;
@@ -71,13 +71,14 @@ module prove_store
       if (u_store.back_q[i] && back == '0) back = 4'(Depth);
       if (out_valid[i] && front == '0) front = Front;
     end
-    `GS_ASSERT_NOW(every_flit_is_somewhere, items_q[i] == back + 4'(land) + front)
-    `GS_ASSERT_NOW(room_is_left_for_what_lands, 4'(u_store.held_q[i]) == 4'(land) + front && 4'(land) + front <= Front)
-    `GS_ASSERT_NOW(flags_say_what_pointers_do,
+    `GS_ASSERT_NOW(every_flit_is_stored_once, items_q[i] == back + 4'(land) + front)
+    `GS_ASSERT_NOW(front_has_space_for_landing_flit,
+        4'(u_store.held_q[i]) == 4'(land) + front && 4'(land) + front <= Front)
+    `GS_ASSERT_NOW(flags_agree_with_pointers,
         u_store.back_q[i] == (back != '0) && out_valid[i] == (front != '0) && in_ready[i] == (back != 4'(Depth)))
   end
 
-  `GS_COVER_NOW(a_flit_waits_behind_the_front, u_store.back_q != '0)
+  `GS_COVER_NOW(flit_waits_in_block_ram, u_store.back_q != '0)
 
   logic unused;
   assign unused = out;

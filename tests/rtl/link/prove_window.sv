@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of sender's and receiver's window together: every frame is taken over once and in order, whatever is lost.
+/// Proof of the sender's and the receiver's window together: every frame is delivered once and in order, whatever is
+/// lost.
 ///
-/// Frames and answers go through two wires that keep order and may lose anything at any time: a frame that is sent
-/// may come in any later cycle, before those behind it, or never. Each holds two. The contents of a frame are its
-/// true number (not modulo anything), which the hardware does not see.
+/// Frames and answers pass through two wires that keep order and may lose anything at any time: a sent frame may arrive
+/// in any later cycle, before the frames after it, or never. Each wire holds two. The contents of a frame are its true
+/// number (not modulo a power of two), which the hardware does not see.
 module prove_window
   import gs_link_pkg::*;
 #(
@@ -16,16 +17,16 @@ module prove_window
 ) (
   input logic       clk_i,
   input logic       rst_ni,
-  /// a new frame is there; the sender sends it, or a lost one if there is any; or only an answer is sent
+  /// a new frame is available; the sender sends it, or a lost one if any; or only an answer is sent
   input logic       offer_i,
   input logic       send_i,
   input logic       answer_i,
-  /// what is first on each wire comes, or is lost
+  /// the first item of each wire arrives, or is lost
   input logic       arrive_i,
   input logic       lose_i,
   input logic       back_i,
   input logic       lose_back_i,
-  /// the frame that is decoded is done
+  /// the frame at the decoder is decoded
   input logic       done_i
 );
   typedef struct packed {
@@ -45,18 +46,18 @@ module prove_window
   // ------------------------------------------------------------------ sender
 
   seq_t next, lost_seq;
-  logic room, lost, free, waiting, send, fresh, again, come, came_back;
+  logic space, lost, free, waiting, send, fresh, again, arrived, answered;
   logic full, back_full, put, put_back, get, get_back;
   logic [$clog2(Window)-1:0] free_slot;
   stamp_t stamp_q, echo_q;
   frame_t out, in;
-  answer_t answer, said;
+  answer_t answer, acknowledged;
   // True numbers: of the next frame, of the base, of each slot.
   logic [15:0] next_number_q, base_number_q;
   logic [15:0] number_q[Window];
 
   assign again = send_i && lost;
-  assign fresh = send_i && !lost && offer_i && room;
+  assign fresh = send_i && !lost && offer_i && space;
   assign send  = again || fresh;
   assign out   = '{data: send, seq: again ? lost_seq : next,
                    number: again ? number_q[lost_seq[$clog2(Window)-1:0]] : next_number_q, stamp: stamp_q};
@@ -67,12 +68,12 @@ module prove_window
     .clk_i,
     .rst_ni,
     .clear_i      (1'b0),
-    .said_i       (came_back),
-    .acknowledge_i(said.want),
-    .map_i        (said.map),
-    .echo_i       (said.echo),
+    .ack_valid_i  (answered),
+    .acknowledge_i(acknowledged.want),
+    .map_i        (acknowledged.map),
+    .echo_i       (acknowledged.echo),
     .next_o       (next),
-    .room_o       (room),
+    .space_o      (space),
     .send_i       (send && !full),
     .send_new_i   (fresh),
     .send_seq_i   (out.seq),
@@ -90,16 +91,16 @@ module prove_window
   answer_t back_q[Wire];
   logic [1:0] held_q, back_held_q;
 
-  assign full      = held_q == 2'(Wire);
-  assign back_full = back_held_q == 2'(Wire);
-  assign put       = (send || (send_i && answer_i)) && !full;
-  assign put_back  = answer_i && !back_full;
-  assign get       = held_q != '0 && arrive_i;
-  assign get_back  = back_held_q != '0 && back_i;
-  assign in        = wire_q[0];
-  assign said      = back_q[0];
-  assign come      = get && !lose_i;
-  assign came_back = get_back && !lose_back_i;
+  assign full         = held_q == 2'(Wire);
+  assign back_full    = back_held_q == 2'(Wire);
+  assign put          = (send || (send_i && answer_i)) && !full;
+  assign put_back     = answer_i && !back_full;
+  assign get          = held_q != '0 && arrive_i;
+  assign get_back     = back_held_q != '0 && back_i;
+  assign in           = wire_q[0];
+  assign acknowledged = back_q[0];
+  assign arrived      = get && !lose_i;
+  assign answered     = get_back && !lose_back_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -118,7 +119,7 @@ module prove_window
         number_q[next[$clog2(Window)-1:0]]    <= next_number_q;
       end
       if (free) base_number_q <= base_number_q + 1'b1;
-      if (come) echo_q <= in.stamp;
+      if (arrived) echo_q <= in.stamp;
     end
     for (int i = 0; i < int'(Wire); i++) begin
       if (get && i + 1 < int'(Wire)) begin
@@ -137,7 +138,7 @@ module prove_window
   logic [7:0] unused_words;
   seq_t want;
   slots_t map;
-  // What each buffer holds, and which frame must be decoded next.
+  // The frame that each buffer holds; the frame to be decoded next; the next frame wanted.
   logic [15:0] held_number_q[Buffers];
   logic [15:0] read_number_q, want_number_q;
 
@@ -149,7 +150,7 @@ module prove_window
     .clk_i,
     .rst_ni,
     .clear_i       (1'b0),
-    .frame_i       (come && in.data),
+    .frame_i       (arrived && in.data),
     .seq_i         (in.seq),
     .words_i       (8'd1),
     .stored_i      (buffer_valid),
@@ -164,7 +165,7 @@ module prove_window
     .read_done_i   (read_valid && done_i)
   );
 
-  assign keep   = come && in.data && !dropped;
+  assign keep   = arrived && in.data && !dropped;
   assign answer = '{want: want, map: map, echo: echo_q, want_number: want_number_q};
 
   always_ff @(posedge clk_i) begin
@@ -178,16 +179,16 @@ module prove_window
     if (keep) held_number_q[buffer] <= in.number;
   end
 
-  // What is to be proved: the frame that is decoded is the next one, and all that is acknowledged is there.
+  // The properties: the decoded frame is the next one, and every acknowledged frame was received.
   `GS_ASSERT_NOW(frames_are_decoded_once_and_in_order, !read_valid || held_number_q[read_buffer] == read_number_q)
-  `GS_ASSERT_NOW(nothing_is_given_up_before_it_has_come, 16'(want_number_q - base_number_q) <= 16'(Window))
-  `GS_ASSERT_NOW(only_what_was_sent_has_come, 16'(next_number_q - want_number_q) <= 16'(Window))
+  `GS_ASSERT_NOW(frames_are_released_only_after_arrival, 16'(want_number_q - base_number_q) <= 16'(Window))
+  `GS_ASSERT_NOW(only_sent_frames_have_arrived, 16'(next_number_q - want_number_q) <= 16'(Window))
 
-  `GS_COVER_NOW(a_frame_is_sent_again, again && !full)
-  `GS_COVER_NOW(a_gap_is_filled, u_order.step && want_number_q != '0)
-  `GS_COVER_NOW(the_window_is_full, offer_i && !room)
-  `GS_COVER_NOW(a_frame_finds_no_buffer, dropped && !buffer_valid)
-  `GS_COVER_NOW(many_have_been_decoded, read_number_q == 16'd3)
+  `GS_COVER_NOW(frame_is_resent, again && !full)
+  `GS_COVER_NOW(gap_is_filled, u_order.step && want_number_q != '0)
+  `GS_COVER_NOW(window_is_full, offer_i && !space)
+  `GS_COVER_NOW(frame_finds_no_buffer, dropped && !buffer_valid)
+  `GS_COVER_NOW(three_frames_are_decoded, read_number_q == 16'd3)
 
   logic unused;
   assign unused = ^{free_slot, waiting};

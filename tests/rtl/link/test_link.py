@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reliable link: cocotb tests of two ends and a wire with faults."""
+"""The reliable link: cocotb tests of two ends and a faulty wire, and proofs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gossamer.hdl import prove, sources, verilate
 HERE = Path(__file__).resolve().parent
 DEPTH = 11
 CHECKS = re.findall(r"^@cocotb.test\(\)\nasync def (\w+)", (HERE / "link_cocotb.py").read_text(), re.MULTILINE)
-# The shortest frames that hold the longest packet.
+# The shortest frames that can hold the longest packet.
 SMALL = {"FrameBytes": 556, "Window": 8, "RxBuffers": 4, "TxWords": 256, "RxFlits": 64, "Flight": 20}
 
 
 def proof_files() -> sources.Sources:
-    """All but the top, whose memories nobody proves anything about."""
+    """The link's files without the top: its large memories are outside the proofs."""
     files = sources.blocks("link", config=configs.load("de5"))
     return sources.Sources(tuple(path for path in files.files if path.stem != "gs_link"), files.include) + sorted(
         HERE.glob("prove_*.sv")
@@ -28,20 +28,20 @@ def proof_files() -> sources.Sources:
 
 
 def test_credits_never_overflow() -> None:
-    """By induction: whatever limits are lost, no buffer overflows."""
+    """By induction: no buffer overflows, whatever limits are lost."""
     proof = prove.prove("prove_credit", proof_files(), depth=2, cover_depth=9)
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
-def test_a_flit_that_waits_is_out_of_sight_for_one_cycle_at_most() -> None:
-    """By induction, of the store on both ways; what the link says of itself counts on it."""
+def test_waiting_flit_is_hidden_for_at_most_one_cycle() -> None:
+    """By induction, for the store of both directions; the link's idle output relies on it."""
     proof = prove.prove("prove_store", proof_files(), depth=2, cover_depth=8)
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
 @pytest.mark.parametrize("mode", ["bmc", "cover"])
-def test_frames_come_once_and_in_order(mode: str, size: Size) -> None:
-    """The first cycles of two windows of two frames, whatever is lost, in any time: exhaustive."""
+def test_frames_are_delivered_once_and_in_order(mode: str, size: Size) -> None:
+    """Exhaustively, the first cycles of two windows of two frames, with any losses and delays."""
     depth = size.pick(9, DEPTH, DEPTH + 5) if mode == "bmc" else 14
     proof = prove.prove(
         "prove_window", proof_files(), mode=mode, depth=depth, cover_depth=0, parameters={"Window": 2}, timeout=1800
@@ -60,14 +60,14 @@ def design() -> sources.Sources:
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
     small = shape == "small"
-    if small and check in ("latency", "short_frames_are_not_dropped"):
-        pytest.skip("it is that of the reference link")
+    if small and check in ("idle_link_latency_is_bounded", "short_frames_are_not_dropped"):
+        pytest.skip("its bound is that of the reference link")
     verilate.cocotb(
         "link_top",
         design(),
         "rtl.link.link_cocotb",
         parameters={**(SMALL if small else {"Window": configs.load("de5").links.window_frames}), "Seed": 1},
-        # Inputs come at the falling edge, at which a gate has decided already.
+        # Inputs change at the falling edge, when a clock gate has already decided.
         defines={"GS_NO_CLOCK_GATES": 1},
         only=check,
         seed=seed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mailbox's rules, one by one, as the documentation has them.
+// The mailbox's rules, one by one, as documented.
 #include <algorithm>
 
 #include "harness.h"
@@ -17,13 +17,13 @@ Task loads_and_stores(Bench& b) {
       {5, 2, 0x8899}, {2, 0, 0x8899aabb}}};
   for (auto [funct3, offset, want] : cases) {
     uint32_t got = co_await value_of(b, 0, {0, funct3, a + offset, 0});
-    CHECK(got == want, "load %u at offset %u gives %x, not %x", funct3, offset, got, want);
+    CHECK(got == want, "load %u at offset %u returns %x, not %x", funct3, offset, got, want);
   }
   co_await value_of(b, 0, {1, 0, a + 1, 0x12345677});
   co_await value_of(b, 0, {1, 1, a + 2, 0x00006655});
   uint32_t got = co_await value_of(b, 0, {0, 2, a, 0});
   CHECK(got == 0x665577bb, "after byte and half-word stores: %x", got);
-  // All of the scratchpad is there, each word at its own place.
+  // All of the scratchpad exists, each word at its own address.
   for (uint32_t w = 0; w < kSlots * kSlotBytes / 4; w++) co_await value_of(b, 0, {1, 2, kBase + w * 4, w * 0x9e3779b9});
   for (uint32_t w = 0; w < kSlots * kSlotBytes / 4; w++) {
     got = co_await value_of(b, 0, {0, 2, kBase + w * 4, 0});
@@ -54,7 +54,7 @@ Task state(Bench& b) {
   }
   CHECK(co_await value_of(b, t, read_of(kCanSend)) == 1, "can_send after reset");
   CHECK(co_await value_of(b, t, read_of(kCanReceive)) == 0, "can_receive after reset");
-  CHECK(co_await value_of(b, t, {2, 3, kWait, 3}) == 1, "a wait for what is there already");
+  CHECK(co_await value_of(b, t, {2, 3, kWait, 3}) == 1, "a wait for an event that has occurred");
   co_return 0;
 }
 
@@ -68,7 +68,7 @@ Task traps(Bench& b) {
   co_await expect_trap(b, 0, write_of(kSendLength, kMaxFlits), kBadLength, kMaxFlits);
   co_await expect_trap(b, 0, write_of(kSendLength, ~0u), kBadLength, ~0u);
   co_await expect_trap(b, 0, read_of(kReceive), kNothingToReceive, 0);
-  // Addresses that no thread sends to: sets of threads by another register, and what hosts and boards alone reach.
+  // Addresses that threads cannot send to: sets of threads use another register, others are for hosts and boards alone.
   for (unsigned kind : {1u, 2u, 3u, 4u, 6u}) {
     uint32_t dest = (far & 0x1fff'ffff) | kind << 29;
     co_await expect_trap(b, 0, write_of(kSendDest, dest), kBadDestination, dest);
@@ -79,7 +79,7 @@ Task traps(Bench& b) {
     co_await expect_trap(b, 0, write_of(kSendDest, beyond), kBadDestination, beyond);
   }
   co_await expect_trap(b, 0, write_of(kSendKey, 0xffff'ffe0), kBadKey, 0xffff'ffe0);
-  // A board that has no routers: keys name nobody.
+  // A board without routers: keys have no receivers.
   b.top.routers_i = 0;
   co_await expect_trap(b, 0, write_of(kSendKey, 0x123), kBadKey, 0x123);
   b.top.routers_i = 1;
@@ -90,7 +90,7 @@ Task traps(Bench& b) {
     co_await expect_trap(b, 0, write_of(kSendMaskLow, 1), kBadRegister, kSendMaskLow);
     co_await expect_trap(b, 0, write_of(kSendTile, tile_address()), kBadRegister, kSendTile);
   } else {
-    // A mask of nobody, here and elsewhere; then a good mask and addresses that are no tile's.
+    // Empty masks, here and elsewhere; then a valid mask with addresses that are not a tile's.
     co_await value_of(b, 0, write_of(kSendMaskLow, 0));
     co_await expect_trap(b, 0, write_of(kSendTile, tile_address()), kBadDestination, tile_address());
     co_await expect_trap(b, 0, write_of(kSendTile, tile_address() ^ 1u << 14), kBadDestination,
@@ -103,16 +103,16 @@ Task traps(Bench& b) {
       co_await expect_trap(b, 0, write_of(kSendTile, tile_address()), kBadDestination, tile_address());
     }
   }
-  // Sends from slots that the thread does not hold: the hardware's, and a neighbour's.
+  // Sends from slots that the thread does not hold: a free one, and a neighbour's.
   co_await value_of(b, 0, write_of(kSendSlot, own(0, kSendSlots)));
   co_await expect_trap(b, 0, write_of(kSendDest, far), kNotReceived, own(0, kSendSlots));
   co_await value_of(b, 0, write_of(kSendSlot, own(1, 0)));
   co_await expect_trap(b, 0, write_of(kSendDest, far), kNotReceived, own(1, 0));
   CHECK(co_await value_of(b, 0, read_of(kCanSend)) == 1, "can_send after sends that trapped");
-  // A send while another is under way.
+  // A send while another is in flight.
   b.out_chance = 0;
   for (int i = 0;; i++) {
-    CHECK(i < 100, "no end of sends though nobody takes them");
+    CHECK(i < 100, "sends do not block though no receiver accepts them");
     co_await send(b, 0, own(0, 0), kMaxFlits, kSendDest, far);
     for (int w = 0; w < 30; w++) co_await value_of(b, 0, read_of(kCanReceive));
     if (!co_await value_of(b, 0, read_of(kCanSend))) break;
@@ -123,7 +123,7 @@ Task traps(Bench& b) {
   co_return 0;
 }
 
-/// Fork, forward without a copy, release of a slot whose send is under way.
+/// Fork, forward without a copy, release of a slot whose send is in flight.
 Task fork_and_forward(Bench& b) {
   co_await fill(b, 0, own(0, 0), 77, kMaxFlits);
   for (unsigned t = 1; t < kThreads; t++) {
@@ -133,7 +133,7 @@ Task fork_and_forward(Bench& b) {
   for (unsigned t = 1; t < kThreads; t++) {
     uint32_t slot = co_await receive(b, t);
     co_await check(b, t, slot, 77, kMaxFlits);
-    // On to thread 0, and done with it before it has left.
+    // Forward to thread 0, and release before it has left.
     co_await send(b, t, slot, kMaxFlits, kSendDest, thread_address(0));
     co_await value_of(b, t, write_of(kRelease, slot));
     co_await value_of(b, t, write_of(kRelease, slot));
@@ -144,7 +144,7 @@ Task fork_and_forward(Bench& b) {
   co_return 0;
 }
 
-/// A slot that was released while its send waits is not given to another message before the send has left.
+/// A slot released while its send waits is not reused for another message before the send has left.
 Task late_release(Bench& b) {
   uint32_t far = thread_address(0) ^ 1u << 14;
   std::vector<Packet> seen;
@@ -157,19 +157,19 @@ Task late_release(Bench& b) {
     for (int w = 0; w < 30; w++) co_await value_of(b, blocked, read_of(kCanReceive));
     if (!co_await value_of(b, blocked, read_of(kCanSend))) break;
   }
-  CHECK(blocked < kThreads - 1, "no send waited: the queue behind the mailbox is deeper than this test");
-  // The blocked thread gives its slot away; all free slots are taken by messages. None may be this.
+  CHECK(blocked < kThreads - 1, "no send waited: the queue after the mailbox is deeper than this test");
+  // The blocked thread releases its slot; messages take all free slots. None of them may be this one.
   co_await value_of(b, blocked, write_of(kRelease, own(blocked, 0)));
-  for (unsigned i = 0; i < kSlots; i++) b.bring({Flit{0, true, thread_address(i % kThreads), {1000 + i, 0, 0, 0}}});
+  for (unsigned i = 0; i < kSlots; i++) b.deliver({Flit{0, true, thread_address(i % kThreads), {1000 + i, 0, 0, 0}}});
   for (unsigned i = 0; i < kSlots * 3; i++) co_await value_of(b, kThreads - 1, read_of(kCanSend));
   b.out_chance = 256;
   co_await can_send(b, blocked);
   for (unsigned i = 0; i < 100; i++) co_await value_of(b, kThreads - 1, read_of(kCanSend));
   CHECK(seen.size() == blocked + 1, "%zu packets left, not %u", seen.size(), blocked + 1);
   for (unsigned w = 0; w < kMaxFlits * 4; w++) {
-    CHECK(seen[blocked][w / 4].payload[w % 4] == (100 + blocked) * 64 + w, "a slot was taken while it was sent from");
+    CHECK(seen[blocked][w / 4].payload[w % 4] == (100 + blocked) * 64 + w, "a slot was reused while it was sent");
   }
-  // Now it is the hardware's: its owner can no longer send from it.
+  // Now the slot is free: its owner can no longer send from it.
   co_await expect_trap(b, blocked, write_of(kSendDest, far), kNotReceived, own(blocked, 0));
   unsigned left = kSlots;
   while (left) {
@@ -184,10 +184,10 @@ Task late_release(Bench& b) {
   co_return 0;
 }
 
-/// The papers' start-up gives all slots but the first to the hardware; the code's gives back what it received.
-/// Messages are already there when a late thread starts: its start-up must not take them from their receivers.
+/// The papers' start-up releases all slots but the first to the hardware; the code's start-up releases received slots.
+/// Messages have already arrived when a late thread starts: its start-up must not take them from their receivers.
 Task start_ups(Bench& b) {
-  for (unsigned i = 0; i < kSlots; i++) b.bring({Flit{0, true, thread_address(i % kThreads), {5000 + i, 0, 0, 0}}});
+  for (unsigned i = 0; i < kSlots; i++) b.deliver({Flit{0, true, thread_address(i % kThreads), {5000 + i, 0, 0, 0}}});
   std::array<std::vector<uint32_t>, kThreads> held;
   for (unsigned n = 0; n < (kSlotsPerThread - kSendSlots) / 2; n++) {
     for (unsigned t = 0; t < kThreads; t++) held[t].push_back(co_await receive(b, t));
@@ -201,16 +201,16 @@ Task start_ups(Bench& b) {
       }
     }
   }
-  // Nothing of what they hold has changed or is given out again.
+  // No held slot has changed or is given to two threads.
   std::vector<bool> used(kSlots);
   unsigned left = kSlots;
   for (unsigned t = 0; t < kThreads; t++) {
     for (unsigned n = 0; n < held[t].size(); n++) {
       uint32_t h = held[t][n];
-      CHECK(!used[(h - kBase) / kSlotBytes], "slot %x was given out twice", h);
+      CHECK(!used[(h - kBase) / kSlotBytes], "slot %x was allocated twice", h);
       used[(h - kBase) / kSlotBytes] = true;
       uint32_t word = co_await value_of(b, t, {0, 2, h, 0});
-      CHECK(word == 5000 + n * kThreads + t, "slot %x of thread %u holds %u", h, t, word);
+      CHECK(word == 5000 + n * kThreads + t, "slot %x of thread %u contains %u", h, t, word);
     }
   }
   for (unsigned t = 0; t < kThreads; t++) {
@@ -231,15 +231,15 @@ Task start_ups(Bench& b) {
   co_return 0;
 }
 
-/// The papers' start-up, after messages have come and before any is received: it gives back slots whose messages are
-/// queued, and nothing may come of it. Forwarding and multicasts make it no different.
+/// The papers' start-up after messages have arrived and before any is received: it releases slots whose messages are
+/// queued, which must have no effect. The same for forwarding and multicasts.
 Task early_release(Bench& b) {
   const unsigned early = kThreads * (kSlotsPerThread - kSendSlots) / 2;
-  for (unsigned i = 0; i < early; i++) b.bring({Flit{0, true, thread_address(i % kThreads), {7000 + i, 0, 0, 0}}});
+  for (unsigned i = 0; i < early; i++) b.deliver({Flit{0, true, thread_address(i % kThreads), {7000 + i, 0, 0, 0}}});
   for (unsigned i = 0; i < early * 2 + 50; i++) co_await value_of(b, 0, read_of(kCanSend));
-  CHECK(b.incoming.empty(), "the messages did not come in");
-  // Every thread gives back every slot of the tile but those that threads send from; then as many messages come as
-  // find room, which must be in the other slots.
+  CHECK(b.incoming.empty(), "the messages did not arrive");
+  // Every thread releases every slot of the tile except those that threads send from; then as many messages arrive as
+  // there is space for, which must be in the other slots.
   auto start_up = [&b](unsigned t) -> Task {
     for (unsigned s = 0; s < kSlots; s++) {
       if (s % kSlotsPerThread >= kSendSlots) co_await value_of(b, t, write_of(kRelease, slot_address(s)));
@@ -247,7 +247,9 @@ Task early_release(Bench& b) {
     co_return 0;
   };
   for (unsigned t = 0; t < kThreads; t++) co_await start_up(t);
-  for (unsigned i = early; i < kSlots; i++) b.bring({Flit{0, true, thread_address(i % kThreads), {7000 + i, 0, 0, 0}}});
+  for (unsigned i = early; i < kSlots; i++) {
+    b.deliver({Flit{0, true, thread_address(i % kThreads), {7000 + i, 0, 0, 0}}});
+  }
   for (unsigned i = 0; i < kSlots * 2; i++) co_await value_of(b, 0, read_of(kCanSend));
   std::array<unsigned, kThreads> next{};
   for (unsigned left = kSlots; left;) {
@@ -264,7 +266,7 @@ Task early_release(Bench& b) {
     }
   }
   if (kMulticast) {
-    // A multicast: one receiver has it, the others release it before they receive.
+    // A multicast: one receiver holds it, the others release it before they receive.
     uint64_t all = kThreads == 64 ? ~0ull : (1ull << kThreads) - 1;
     co_await fill(b, 0, own(0, 0), 500, 1);
     co_await value_of(b, 0, write_of(kSendMaskLow, uint32_t(all)));
@@ -273,7 +275,7 @@ Task early_release(Bench& b) {
     uint32_t slot = co_await receive(b, 0);
     for (unsigned t = 1; t < kThreads; t++) {
       co_await value_of(b, t, write_of(kRelease, slot));
-      // Not theirs to send from, either.
+      // They cannot send from it, either.
       co_await value_of(b, t, write_of(kSendSlot, slot));
       co_await expect_trap(b, t, write_of(kSendDest, thread_address(0)), kNotReceived, slot);
     }
@@ -287,18 +289,18 @@ Task early_release(Bench& b) {
   co_return 0;
 }
 
-/// A slot is released while its send is under way; the next send from it, whenever it comes, finds it gone.
+/// A slot is released while its send is in flight; the next send from it, whenever it is made, traps.
 Task release_then_send(Bench& b) {
   uint32_t far = thread_address(0) ^ 1u << 14;
   for (unsigned round = 0; round < 200; round++) {
     const unsigned t = round % kThreads;
     // A message of its own, which it forwards.
-    b.bring({Flit{0, true, thread_address(t), {round, 0, 0, 0}}});
+    b.deliver({Flit{0, true, thread_address(t), {round, 0, 0, 0}}});
     uint32_t slot = co_await receive(b, t);
     b.out_chance = round % 3 == 0 ? 256 : 20;
     co_await send(b, t, slot, kMaxFlits, kSendDest, far);
     co_await value_of(b, t, write_of(kRelease, slot));
-    // Waits sometimes, asks sometimes; the others keep the pipeline busy or not.
+    // Sometimes waits, sometimes polls; the others keep the pipeline busy or not.
     if (round & 1) {
       co_await can_send(b, t);
     } else {
@@ -310,10 +312,10 @@ Task release_then_send(Bench& b) {
   co_return 0;
 }
 
-/// One queue is full: what comes for it waits, nothing is lost, and it goes on when the thread receives.
+/// One queue is full: messages for it wait, none is lost, and they continue when the thread receives.
 Task full_queue(Bench& b) {
   unsigned n = std::min(kQueueDepth + 3, kThreads * (kSlotsPerThread - kSendSlots));
-  for (unsigned i = 0; i < n; i++) b.bring({Flit{0, true, thread_address(1), {i, 0, 0, 0}}});
+  for (unsigned i = 0; i < n; i++) b.deliver({Flit{0, true, thread_address(1), {i, 0, 0, 0}}});
   for (unsigned i = 0; i < 300; i++) co_await value_of(b, 0, read_of(kCanSend));
   for (unsigned i = 0; i < n; i++) {
     uint32_t slot = co_await receive(b, 1);
@@ -324,7 +326,7 @@ Task full_queue(Bench& b) {
   co_return 0;
 }
 
-/// A multicast is stored once, and its slot is free when the last receiver is done, in whatever order.
+/// A multicast is stored once, and its slot is free when the last receiver is done, in any order.
 Task reference_counts(Bench& b) {
   uint64_t all = kThreads == 64 ? ~0ull : (1ull << kThreads) - 1;
   for (unsigned round = 0; round < 4; round++) {
@@ -345,11 +347,11 @@ Task reference_counts(Bench& b) {
     }
     for (unsigned t = 0; t < kThreads; t++) {
       uint32_t more = co_await value_of(b, t, read_of(kCanReceive));
-      CHECK(!more, "thread %u received a message twice, or one that was not for it", t);
+      CHECK(!more, "thread %u received a message twice, or one for another thread", t);
     }
     CHECK(b.received - before == 1, "a multicast counts as %llu", (unsigned long long)(b.received - before));
     std::shuffle(receivers.begin(), receivers.end(), b.random);
-    // Threads that do not hold it release it as well, and holders do it twice: it stays until the last holder.
+    // Threads that do not hold it release it as well, and holders do it twice: it stays until the last holder releases.
     for (unsigned i = 0; i < receivers.size(); i++) {
       for (unsigned t = 0; t < kThreads; t++) {
         if (!(mask >> t & 1)) co_await value_of(b, t, write_of(kRelease, slot));
@@ -381,7 +383,7 @@ void directed(uint64_t seed) {
     b.run(3'000'000);
     std::printf("%s: %llu cycles\n", c.name, (unsigned long long)b.cycle);
     if (c.body == late_release) continue;
-    // Whatever a test did, it gave back all that it received: no slot may be missing.
+    // Every test released all that it received: no slot may be missing.
     b.on_packet = [](const Packet&) {};
     if (c.body != traps) {
       b.start(0, every_slot(b));

@@ -21,7 +21,7 @@
 namespace mailbox_test {
 
 #ifndef MAILBOX_THREADS
-#error "the build gives the parameters of the model"
+#error "the build defines the parameters of the model"
 #endif
 inline constexpr unsigned kThreads = MAILBOX_THREADS;
 inline constexpr unsigned kCores = 1U << MAILBOX_CORE_BITS;
@@ -34,7 +34,7 @@ inline constexpr bool kMulticast = MAILBOX_MULTICAST;
 inline constexpr unsigned kSlots = kThreads * kSlotsPerThread;
 inline constexpr uint32_t kBase = 0x0010'0000;
 
-// Numbers from the specification (config/constants), typed once more on purpose: the test shares nothing.
+// Numbers from the specification (config/constants), written again on purpose: the test shares no definitions.
 enum Csr : uint32_t {
   kSendDest = 0x800, kSendSlot, kSendLength, kSendMaskLow, kSendMaskHigh, kSendTile, kSendKey, kRelease, kWait, kIdle,
   kReceive = 0xCC0, kCanSend, kCanReceive
@@ -45,7 +45,7 @@ enum Cause : unsigned {
 
 inline constexpr uint32_t kTile = 0u << 29 | 5u << 14 | 2u << 10 | 3u << 6;  // board 5, row 2, column 3
 
-// As mailbox_top.sv has them.
+// As in mailbox_top.sv.
 inline constexpr unsigned kJob = 0x0B, kMeshWidth = 12, kMeshHeight = 13;
 
 inline uint32_t thread_address(unsigned thread) { return kTile | thread; }
@@ -72,9 +72,9 @@ struct Flit {
   bool last = false;
   uint32_t dest = 0;
   std::array<uint32_t, 4> payload{};
-  /// What left: network, job and epoch. What comes in: job and epoch, or those that the mailbox has then.
+  /// Outgoing: network, job and epoch. Incoming: job and epoch, or kOwnTags for those of the mailbox at that time.
   unsigned tags = kOwnTags;
-  /// which stream it left by
+  /// outgoing: the stream by which it left
   bool far = false;
 };
 using Packet = std::vector<Flit>;
@@ -90,7 +90,7 @@ struct Outcome {
   uint64_t cycle = 0;
 };
 
-/// A thread's program. It runs from one request to the next; a trap ends it only if it does not look.
+/// A thread's program. It runs from one request to the next; a trap ends it only if the program does not check.
 struct Task {
   struct promise_type {
     std::coroutine_handle<> caller;
@@ -135,7 +135,7 @@ class Bench {
   unsigned request_chance = 256, response_chance = 256, out_chance = 256, in_chance = 256,
            far_chance = 256;
   unsigned epoch = 0;
-  unsigned refused_job = 0;  ///< of the packet that was refused last
+  unsigned refused_job = 0;  ///< job of the last packet that was dropped
   bool detect = false;
   std::function<void(const Packet&)> on_packet = [](const Packet&) {};
   std::function<void()> on_release = [] {};
@@ -177,7 +177,7 @@ class Bench {
     tasks_.clear();
     for (Thread& t : threads_) t = {};
   }
-  /// Runs until all programs ended; says who still waits for what if that takes too long.
+  /// Runs until all programs have ended; reports the waiting threads if that takes too long.
   void run(uint64_t limit) {
     uint64_t end = cycle + limit;
     while (!all_done()) {
@@ -196,7 +196,7 @@ class Bench {
     forget_tasks();
   }
   void idle_cycles(uint64_t n) { for (uint64_t i = 0; i < n; i++) step(); }
-  bool suspended(unsigned t) const { return threads_[t].state == Thread::kUnderWay; }
+  bool suspended(unsigned t) const { return threads_[t].state == Thread::kInFlight; }
 
   void reset() {
     top.rst_ni = 0;
@@ -217,12 +217,12 @@ class Bench {
   }
 
   void step() {
-    // What this side offers in this cycle. An offer that was not taken stays as it is.
-    if (!req_valid_ && chance(request_chance) && !wanting_.empty()) {
-      unsigned pick = below(unsigned(wanting_.size()));
-      req_thread_ = wanting_[pick];
-      wanting_[pick] = wanting_.back();
-      wanting_.pop_back();
+    // Inputs of this cycle. An offer that was not accepted is stable.
+    if (!req_valid_ && chance(request_chance) && !requesting_.empty()) {
+      unsigned pick = below(unsigned(requesting_.size()));
+      req_thread_ = requesting_[pick];
+      requesting_[pick] = requesting_.back();
+      requesting_.pop_back();
       req_valid_ = true;
       const Request& r = threads_[req_thread_].request;
       top.req_op_i = r.op;
@@ -275,11 +275,11 @@ class Bench {
       on_packet(whole);
     };
     CHECK((!top.out_valid_o || top.out_wave_o == top.wave_i) && (!top.far_valid_o || top.far_wave_o == top.wave_i),
-          "a message with another colour than the board's");
-    // Packets leave whole: one that has begun does not pause unless its receiver did.
+          "a message with a colour other than the board's");
+    // Packets leave whole: a packet that has begun pauses only if its receiver did.
     for (bool far : {false, true}) {
       bool valid = far ? top.far_valid_o : top.out_valid_o, ready = far ? top.far_ready_i : top.out_ready_i;
-      CHECK(valid || stalled_[far] || out_packet_[far].empty(), "a packet pauses on its way out");
+      CHECK(valid || stalled_[far] || out_packet_[far].empty(), "a packet pauses while it leaves");
       stalled_[far] = stalled_[far] || (valid && !ready);
     }
     if (top.out_valid_o && top.out_ready_i) {
@@ -311,15 +311,15 @@ class Bench {
 
     if (took_request) {
       req_valid_ = false;
-      threads_[req_thread_].state = Thread::kUnderWay;
+      threads_[req_thread_].state = Thread::kInFlight;
     }
     if (released) {
       on_release();
       for (unsigned t = 0; t < kThreads; t++) {
-        to_leave_[t] = threads_[t].state == Thread::kUnderWay && threads_[t].request.addr == kIdle;
+        to_leave_[t] = threads_[t].state == Thread::kInFlight && threads_[t].request.addr == kIdle;
       }
     }
-    // Idle again only when the release has reached the last thread.
+    // Idle again only after the release has reached the last thread.
     if (top.idle_o) {
       for (unsigned t = 0; t < kThreads; t++) CHECK(!to_leave_[t], "idle while thread %u is still to be released", t);
     }
@@ -327,18 +327,18 @@ class Bench {
     if (trap) answer(trap_thread, bad);
   }
 
-  /// A message comes from outside. The detector hears of it before its first flit.
-  void bring(Packet packet) {
+  /// Adds a message from outside. The detector counts it before its first flit.
+  void deliver(Packet packet) {
     incoming.push_back(std::move(packet));
     outside_sent_++;
   }
 
-  /// The detector hears of a message that was put into `incoming` directly.
+  /// Makes the detector count a message that was put into `incoming` directly.
   void count_sent() { outside_sent_++; }
 
  private:
   struct Thread {
-    enum State { kNothing, kWanting, kUnderWay } state = kNothing;
+    enum State { kNothing, kRequesting, kInFlight } state = kNothing;
     bool running = false;
     Request request;
     Outcome outcome;
@@ -346,7 +346,7 @@ class Bench {
   };
   std::array<Thread, kThreads> threads_;
   std::array<bool, kThreads> to_leave_{};
-  std::vector<unsigned> wanting_;
+  std::vector<unsigned> requesting_;
   std::deque<Task> tasks_;
   bool req_valid_ = false, in_valid_ = false;
   unsigned outside_sent_ = 0, outside_received_ = 0;
@@ -357,18 +357,18 @@ class Bench {
 
   void post(unsigned thread, Request r, std::coroutine_handle<> handle) {
     Thread& t = threads_[thread];
-    CHECK(t.state == Thread::kNothing, "the test itself: thread %u has two requests", thread);
+    CHECK(t.state == Thread::kNothing, "test error: thread %u has two requests", thread);
     t.request = r;
     t.handle = handle;
-    t.state = Thread::kWanting;
-    wanting_.push_back(thread);
+    t.state = Thread::kRequesting;
+    requesting_.push_back(thread);
   }
   void answer(unsigned thread, Outcome outcome) {
-    CHECK(thread < kThreads && threads_[thread].state == Thread::kUnderWay,
-          "an answer for thread %u, which asked nothing", thread);
+    CHECK(thread < kThreads && threads_[thread].state == Thread::kInFlight,
+          "an answer for thread %u, which has no request", thread);
     Thread& t = threads_[thread];
     t.state = Thread::kNothing;
-    if (to_leave_[thread]) CHECK(outcome.data, "thread %u was to be released, and got a message", thread);
+    if (to_leave_[thread]) CHECK(outcome.data, "thread %u was to be released, but received a message", thread);
     to_leave_[thread] = false;
     t.outcome = outcome;
     t.handle.resume();

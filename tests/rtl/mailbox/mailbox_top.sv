@@ -64,7 +64,7 @@ module mailbox_top
   input  logic               detect_i,
   /// colour of messages from now on
   input  logic               wave_i,
-  /// the tile gets a job
+  /// the tile is assigned a job
   input  logic               clear_i,
   output logic               idle_o,
   output logic               vote_o,
@@ -77,7 +77,7 @@ module mailbox_top
   output logic               refused_o,
   output logic [3:0]         refusal_o,
   output logic [4:0]         refused_job_o,
-  /// the harness's own messages that left or came, so that the detector knows them
+  /// the harness's own messages that left or arrived, which the detector must count
   input  logic               outside_sent_i,
   input  logic [1:0]         outside_received_i
 );
@@ -88,12 +88,12 @@ module mailbox_top
   gs_idle_pkg::idle_status_t [0:0] idle_all;
   gs_idle_pkg::idle_command_t [0:0] command;
   gossamer_pkg::refusal_e unused_refusal;
-  gs_idle_pkg::idle_command_t commanded;
+  gs_idle_pkg::idle_command_t gated_command;
   logic unused_active;
   always_comb begin
-    commanded       = command[0];
-    commanded.wave  = wave_i;
-    commanded.clear = clear_i;
+    gated_command       = command[0];
+    gated_command.wave  = wave_i;
+    gated_command.clear = clear_i;
   end
   assign unused_active = ^active_i;
   assign release_o     = command[0].release_all;
@@ -133,7 +133,7 @@ module mailbox_top
           payload: in_payload_i
       };
 
-  // It sleeps as it does in a tile.
+  // The clock is gated as in a tile.
   logic clk, busy;
   logic [63:0] active_q;
   logic [$clog2(Threads):0] started_q;
@@ -160,20 +160,20 @@ module mailbox_top
     .Multicast     (Multicast),
     .MeshWidth     (12),
     .MeshHeight    (13),
-    // Programs' addresses are those of the wire.
+    // Program addresses equal wire addresses.
     .ThreadBits    (6),
     .XBits         (4),
     .YBits         (4)
   ) u_mailbox (
-    .clk_i         (clk),
+    .clk_i          (clk),
     .rst_ni,
     .tile_i,
     .job_i,
-    .cluster_i     ('{routers: routers_i, boards: boards_i, hosts: hosts_i}),
+    .cluster_i      ('{routers: routers_i, boards: boards_i, hosts: hosts_i}),
     .ready_o,
     .req_valid_i,
     .req_ready_o,
-    .req_i         ('{
+    .req_i          ('{
         op: mailbox_op_e'(req_op_i),
         funct3: req_funct3_i,
         thread: req_thread_i,
@@ -182,10 +182,10 @@ module mailbox_top
     }),
     .rsp_valid_o,
     .rsp_ready_i,
-    .rsp_o         (rsp),
+    .rsp_o          (rsp),
     .trap_valid_o,
     .trap_ready_i,
-    .trap_o        (trap),
+    .trap_o         (trap),
     .net_out_valid_o(out_valid_o),
     .net_out_ready_i(out_ready_i),
     .net_out_o      (net_out),
@@ -197,7 +197,7 @@ module mailbox_top
     .net_in_i       (net_in),
     .started_i      (started_q),
     .idle_o         (idle),
-    .idle_command_i (commanded),
+    .idle_command_i (gated_command),
     .sent_o,
     .received_o,
     .refused_valid_o(refused_o),
@@ -205,7 +205,7 @@ module mailbox_top
     .busy_o         (busy)
   );
 
-  // The harness's own messages: it has sent what comes in, and received what has left.
+  // The harness's own messages: it has sent those that arrive, and received those that have left.
   logic [31:0] sent_q, received_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   using namespace mailbox_test;
   if (argc < 3) return 2;
   uint64_t seed = std::strtoull(argv[2], nullptr, 10);
-  // All memories and registers begin with anything: what is not reset must not matter.
+  // All memories and registers start with random values: a value that is not reset must not matter.
   Verilated::randReset(2);
   Verilated::randSeed(int(seed % 0x7fff'ffff) + 1);
   const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 10000;

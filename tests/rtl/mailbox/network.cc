@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mailbox towards the network: what it refuses, epochs, independent streams, fairness, and random packets.
+// The mailbox at the network: dropped packets, epochs, independent streams, fairness, and random packets.
 #include <algorithm>
 #include <map>
 
@@ -10,15 +10,15 @@
 namespace mailbox_test {
 namespace {
 
-// From the specification (config/constants/fabric.toml), typed once more on purpose.
-enum Refusal : unsigned { kNone, kJobOf, kEpoch, kPlace, kThread, kKind, kLength, kMask };
+// From the specification (config/constants/fabric.toml), written again on purpose.
+enum Refusal : unsigned { kNone, kOtherJob, kEpoch, kPlace, kThread, kKind, kLength, kMask };
 enum FlitKind : unsigned { kBody, kMaskHead, kKeyHead, kHeader };
 
 unsigned tags(unsigned job, unsigned epoch) { return job << 2 | (epoch & 3); }
 
 Task set(Bench& b, unsigned t, uint32_t csr, uint32_t value) { co_return co_await value_of(b, t, {2, 1, csr, value}); }
 Task get(Bench& b, unsigned t, uint32_t csr) { co_return co_await value_of(b, t, {2, 2, csr, 0}); }
-/// Takes the next message of a thread: its first word.
+/// Receives the next message of a thread and returns its first word.
 Task take(Bench& b, unsigned t) {
   uint32_t slot = co_await receive(b, t);
   uint32_t word = co_await value_of(b, t, {0, 2, slot, 0});
@@ -52,15 +52,15 @@ Packet to(Packet p, uint32_t dest) {
   return p;
 }
 
-/// Everything that is refused, one by one: told with its reason, counted, of no effect; a good message comes through
-/// behind each.
+/// All kinds of bad packets, one by one: each is dropped, reported with its reason, counted, and has no effect; a good
+/// message arrives after each.
 Task refusals(Bench& b) {
   while (!b.top.ready_o) co_await get(b, 0, kCanSend);
   struct Case { Packet packet; unsigned why; };
   std::vector<Case> cases;
   auto add = [&](Packet p, unsigned why) { cases.push_back({std::move(p), why}); };
-  add(tagged(message(1, 9), tags(kJob ^ 1, 0)), kJobOf);
-  add(tagged(message(1, 9), tags(kJob ^ 16, 1)), kJobOf);
+  add(tagged(message(1, 9), tags(kJob ^ 1, 0)), kOtherJob);
+  add(tagged(message(1, 9), tags(kJob ^ 16, 1)), kOtherJob);
   add(tagged(message(1, 9), tags(kJob, 2)), kEpoch);
   add(tagged(message(1, 9, kMaxFlits), tags(kJob, 3)), kEpoch);
   for (unsigned bit : {6u, 9u, 10u, 13u, 14u, 25u, 26u, 28u}) {
@@ -94,7 +94,7 @@ Task refusals(Bench& b) {
   } else {
     add(masked(3, 9), kKind);
   }
-  // Nothing but the slot of the good message may change.
+  // Only the slot of the good message may change.
   for (uint32_t s = 0; s < kSlots; s++) {
     for (unsigned w = 0; w < kSlotBytes; w += 4) co_await value_of(b, 0, {1, 2, slot_address(s) + w, s});
   }
@@ -102,22 +102,22 @@ Task refusals(Bench& b) {
   for (const Case& c : cases) {
     const uint32_t received = b.top.received_count_o;
     const auto before = b.refusals;
-    b.bring(c.packet);
-    b.bring(message(1, 0x4000 + count));
+    b.deliver(c.packet);
+    b.deliver(message(1, 0x4000 + count));
     uint32_t slot = co_await receive(b, 1);
     uint32_t word = co_await value_of(b, 1, {0, 2, slot, 0});
-    CHECK(word == 0x4000 + count, "behind refused packet %u came %x", count, word);
+    CHECK(word == 0x4000 + count, "after bad packet %u arrived %x", count, word);
     for (unsigned w = 1; w < 16; w++) {
-      const bool told = b.refusals[w] == before[w] + (w == c.why);
-      CHECK(told, "packet %u, to be refused for %u: reason %u was told %lu times", count, c.why, w,
+      const bool reported = b.refusals[w] == before[w] + (w == c.why);
+      CHECK(reported, "packet %u, to be dropped for reason %u: reason %u was reported %lu times", count, c.why, w,
             (unsigned long)(b.refusals[w] - before[w]));
     }
     const unsigned job = c.packet[0].tags == kOwnTags ? kJob : c.packet[0].tags >> 2;
-    CHECK(b.refused_job == job, "packet %u of job %u was refused as one of %u", count, job, b.refused_job);
+    CHECK(b.refused_job == job, "packet %u of job %u was dropped as one of %u", count, job, b.refused_job);
     const uint32_t counted = b.top.received_count_o - received;
-    CHECK(counted == 1u + (c.why != kJobOf), "refused packet %u and a good one count as %u", count, counted);
+    CHECK(counted == 1u + (c.why != kOtherJob), "bad packet %u and a good one count as %u", count, counted);
     for (unsigned t = 0; t < kThreads; t++) {
-      CHECK(!co_await get(b, t, kCanReceive), "thread %u received a refused packet", t);
+      CHECK(!co_await get(b, t, kCanReceive), "thread %u received a bad packet", t);
     }
     co_await set(b, 1, kRelease, slot);
     count++;
@@ -125,13 +125,13 @@ Task refusals(Bench& b) {
   co_return 0;
 }
 
-/// An over-long packet stays within the slot that was free.
+/// An over-long packet does not write beyond its slot.
 Task too_long(Bench& b) {
   for (uint32_t s = 0; s < kSlots; s++) {
     for (unsigned w = 0; w < kSlotBytes; w += 4) co_await value_of(b, 0, {1, 2, slot_address(s) + w, s});
   }
-  b.bring(message(1, 9, kMaxFlits + 3));
-  b.bring(message(1, 42));
+  b.deliver(message(1, 9, kMaxFlits + 3));
+  b.deliver(message(1, 42));
   uint32_t slot = co_await receive(b, 1);
   CHECK(co_await value_of(b, 1, {0, 2, slot, 0}) == 42, "an over-long packet was received");
   for (uint32_t s = 0; s < kSlots; s++) {
@@ -144,11 +144,11 @@ Task too_long(Bench& b) {
   co_return 0;
 }
 
-/// Destinations: boards, tiles and hosts that the cluster has not.
+/// Destinations: boards, tiles and hosts that the cluster does not have.
 Task cluster(Bench& b) {
   unsigned left = 0;
   b.on_packet = [&](const Packet&) { left++; };
-  // Tiles whose address differs from this one's in one bit of board, row or column: their messages leave.
+  // Tiles whose address differs from this one's in one bit of board, row or column: messages to them leave.
   unsigned neighbours = 0;
   for (unsigned bit = 6; bit < 26; bit++) {
     co_await set(b, 0, kWait, 1);
@@ -209,7 +209,7 @@ Task drain(Bench& b, unsigned t, unsigned count, uint64_t* last) {
   co_return 0;
 }
 
-/// One stream stands still for ever; the others and this tile's own messages go on.
+/// One stream stops forever; the others and this tile's own messages continue.
 void streams() {
   const uint32_t near_dest = thread_address(0) ^ 1u << 14, far_dest = 5u << 29 | 1u << 14;
   // 0: the network, 1: far, 2: this tile (its receiver has full queues)
@@ -220,31 +220,32 @@ void streams() {
     const unsigned count = 50, many = 1000;
     if (blocked == 0) b.out_chance = 0;
     if (blocked == 1) b.far_chance = 0;
-    // Two threads for each way, the last one is the receiver. What is blocked has more to send than has room.
+    // Two threads for each route; the last one is the receiver. The blocked thread has more to send than there is
+    // space.
     unsigned t = 0;
     std::array<bool, kThreads> stuck{};
-    for (unsigned way : {0u, 1u, 2u}) {
-      const uint32_t dest = way == 0 ? near_dest : way == 1 ? far_dest : thread_address(kThreads - 1);
+    for (unsigned route : {0u, 1u, 2u}) {
+      const uint32_t dest = route == 0 ? near_dest : route == 1 ? far_dest : thread_address(kThreads - 1);
       for (unsigned i = 0; i < 2; i++, t++) {
-        stuck[t] = way == blocked;
-        b.start(t, sender(b, t, dest, way == blocked ? many : count, &last[way]));
+        stuck[t] = route == blocked;
+        b.start(t, sender(b, t, dest, route == blocked ? many : count, &last[route]));
       }
     }
     if (blocked != 2) b.start(kThreads - 1, drain(b, kThreads - 1, 2 * count, &last[3]));
     unsigned seen[2] = {};
     b.on_packet = [&](const Packet& p) { seen[p[0].far]++; };
     b.idle_cycles(6000);
-    for (unsigned way : {0u, 1u}) {
-      CHECK(seen[way] == (way == blocked ? 0u : 2 * count), "with way %u blocked %u packets left by way %u", blocked,
-            seen[way], way);
+    for (unsigned route : {0u, 1u}) {
+      CHECK(seen[route] == (route == blocked ? 0u : 2 * count), "route %u blocked: %u packets left by %u", blocked,
+            seen[route], route);
     }
-    if (blocked != 2) CHECK(b.top.received_count_o == 2 * count, "with way %u blocked local messages stopped", blocked);
-    // And the network's input goes on unless the tile itself is full.
+    if (blocked != 2) CHECK(b.top.received_count_o == 2 * count, "route %u blocked: local messages stopped", blocked);
+    // The network's input continues as well unless the tile itself is full.
     if (blocked != 2) {
       const uint32_t before = b.top.received_count_o;
-      for (unsigned i = 0; i < kQueueDepth; i++) b.bring(message(kThreads - 2, i));
+      for (unsigned i = 0; i < kQueueDepth; i++) b.deliver(message(kThreads - 2, i));
       b.idle_cycles(200);
-      CHECK(b.top.received_count_o - before == kQueueDepth, "with way %u blocked nothing comes in",
+      CHECK(b.top.received_count_o - before == kQueueDepth, "route %u blocked: no message arrives",
             blocked);
     }
   }
@@ -257,22 +258,22 @@ Task in_idle(Bench& b, unsigned t, uint32_t want) {
 }
 Task late_message(Bench& b, uint32_t want) {
   uint32_t got = co_await take(b, 0);
-  CHECK(got == want, "not the message of the next epoch, but %u", got);
+  CHECK(got == want, "received %u, not the message of the next epoch", got);
   co_return 0;
 }
 
-/// Messages of the next epoch wait, whatever else goes on, and come when it begins; it begins with the release.
+/// Messages of the next epoch wait, whatever else happens, and arrive when it begins; it begins with the release.
 void epochs() {
   Bench b(5);
   while (!b.top.ready_o) b.step();
   for (unsigned epoch = 0; epoch < 6; epoch++) {
-    CHECK(b.top.epoch_o == (epoch & 3), "epoch %u is told as %u", epoch, b.top.epoch_o);
+    CHECK(b.top.epoch_o == (epoch & 3), "epoch %u is reported as %u", epoch, b.top.epoch_o);
     b.detect = false;
-    // Another tile has had its release already: its message is early. (The harness does not count it as sent yet.)
+    // Another tile was already released: its message is early. (The harness does not count it as sent yet.)
     b.incoming.push_back(tagged(message(0, 100 + epoch), tags(kJob, epoch + 1)));
     for (unsigned t = 0; t < kThreads; t++) b.start(t, in_idle(b, t, 2));
     b.idle_cycles(300);
-    CHECK(!b.all_done() && b.top.idle_o, "a message of the next epoch came in before its time");
+    CHECK(!b.all_done() && b.top.idle_o, "a message of the next epoch arrived too early");
     b.detect = true;
     unsigned releases = 0;
     b.on_release = [&releases, &b] {
@@ -286,27 +287,28 @@ void epochs() {
     b.start(0, late_message(b, 100 + epoch));
     b.run(2000);
   }
-  // It does not stand in the way of this tile's own messages.
+  // It does not block this tile's own messages.
   b.incoming.push_back(tagged(message(0, 7), tags(kJob, b.top.epoch_o + 1)));
   uint64_t last = 0, got = 0;
   b.start(1, sender(b, 1, thread_address(2), 20, &last));
   b.start(2, drain(b, 2, 20, &got));
   b.run(5000);
-  // With no thread started the tile is idle; a release then is one of all of them.
+  // With no thread started the tile is idle; a release then releases all threads, that is, none.
   b.active = 0;
   b.idle_cycles(100);
   CHECK(b.top.idle_o, "a tile without threads is not idle");
-  // A job that it gets then begins anew.
-  CHECK(b.top.epoch_o && b.top.sent_count_o && b.top.received_count_o, "nothing that could begin anew");
+  // When the tile is assigned a job, epoch and counts restart.
+  CHECK(b.top.epoch_o && b.top.sent_count_o && b.top.received_count_o, "no epoch and counts that could restart");
   b.detect = false;
   b.top.clear_i = 1;
   b.step();
   b.top.clear_i = 0;
   b.step();
-  CHECK(!b.top.epoch_o && !b.top.sent_count_o && !b.top.received_count_o, "epoch and counts of the job before stay");
+  CHECK(!b.top.epoch_o && !b.top.sent_count_o && !b.top.received_count_o,
+        "epoch and counts of the last job remain");
 }
 
-/// Local messages and the network's have their turns, however many there are of the other; so have the requests.
+/// Local messages, the network's messages and requests are served fairly, however many there are of the others.
 void fairness() {
   Bench b(6);
   while (!b.top.ready_o) b.step();
@@ -331,7 +333,7 @@ void fairness() {
   uint64_t worst = 0;
   std::array<uint64_t, kThreads> seen{};
   for (uint64_t c = 0; c < cycles; c++) {
-    while (b.incoming.size() < 4) b.bring(message(senders + unsigned(brought++ % senders), 0x7777, kMaxFlits));
+    while (b.incoming.size() < 4) b.deliver(message(senders + unsigned(brought++ % senders), 0x7777, kMaxFlits));
     b.step();
     for (unsigned t = senders; t < kThreads; t++) {
       if (local[t] + net[t] != seen[t]) quiet[t] = 0;
@@ -344,10 +346,10 @@ void fairness() {
           "thread %u got %llu local messages and %llu of the network", t,
           (unsigned long long)local[t], (unsigned long long)net[t]);
   }
-  CHECK(worst < kThreads * 80, "a thread got no message for %llu cycles", (unsigned long long)worst);
+  CHECK(worst < kThreads * 80, "a thread received no message for %llu cycles", (unsigned long long)worst);
 }
 
-/// Random packets, good and bad, with pauses on every side: what is received is what the model says, in order.
+/// Random packets, good and bad, with stalls on every side: the received messages are those of the model, in order.
 struct Fuzz {
   std::array<std::deque<uint32_t>, kThreads> expected;
   std::array<uint64_t, 16> refusals{};
@@ -357,7 +359,7 @@ struct Fuzz {
 unsigned verdict(const Packet& p) {
   const Flit& h = p[0];
   const unsigned kind = h.dest >> 29;
-  if (h.tags >> 2 != kJob) return kJobOf;
+  if (h.tags >> 2 != kJob) return kOtherJob;
   if ((h.tags & 3) != 0) return kEpoch;
   const bool thread = kind == 0 && h.kind == kBody, tile = kMulticast && kind == 1 && h.kind == kMaskHead;
   if (!thread && !tile) return kKind;
@@ -378,7 +380,7 @@ Task fuzz_receiver(Bench& b, Fuzz& f, unsigned t) {
     if (!co_await get(b, t, kCanReceive)) continue;
     uint32_t slot = co_await get(b, t, kReceive);
     uint32_t id = co_await value_of(b, t, {0, 2, slot, 0});
-    CHECK(!f.expected[t].empty() && f.expected[t].front() == id, "thread %u received message %u out of its turn", t,
+    CHECK(!f.expected[t].empty() && f.expected[t].front() == id, "thread %u received message %u out of order", t,
           id);
     f.expected[t].pop_front();
     const unsigned flits = id & 15;
@@ -406,7 +408,7 @@ void fuzz_round(uint64_t seed) {
   while (!b.all_done()) {
     if (f.left && b.incoming.size() < 3) {
       f.left--;
-      // Nearly right, so that each check stands alone.
+      // Nearly right, so that each check is tested alone.
       unsigned flits = b.chance(220) ? 1 + b.below(kMaxFlits) : kMaxFlits + 1 + b.below(5);
       const uint32_t id = next++ << 4 | (flits & 15);
       const bool mask_head = b.chance(kMulticast ? 90 : 10);
@@ -438,11 +440,11 @@ void fuzz_round(uint64_t seed) {
       p.back().last = true;
       const unsigned why = verdict(p);
       want[why]++;
-      of_job += why != kJobOf;
+      of_job += why != kOtherJob;
       if (why == kNone) {
         f.good++;
-        // A packet cut short or of another kind can be good too: what the thread sees of it is written here, and its
-        // first word says how long it is.
+        // A packet that is cut short or of another kind can be good as well: the payload is written here, and its first
+        // word contains its length.
         const bool tile = p[0].kind == kMaskHead;
         const uint32_t id = next++ << 4 | unsigned(p.size() - tile);
         for (size_t i = tile; i < p.size(); i++) {
@@ -456,23 +458,23 @@ void fuzz_round(uint64_t seed) {
           if (tile ? mask >> t & 1 : t == (dest & 63)) f.expected[t].push_back(id);
         }
       }
-      b.bring(p);
+      b.deliver(p);
     }
     b.step();
-    CHECK(b.cycle < 10'000'000, "the fuzzing does not end");
+    CHECK(b.cycle < 10'000'000, "the random test does not end");
   }
   b.idle_cycles(300);
   for (unsigned w = 1; w < 16; w++) {
-    CHECK(b.refusals[w] == want[w], "seed %llu: reason %u was told %llu times, not %llu", (unsigned long long)seed, w,
+    CHECK(b.refusals[w] == want[w], "seed %llu: reason %u: %llu reports, not %llu", (unsigned long long)seed, w,
           (unsigned long long)b.refusals[w], (unsigned long long)want[w]);
   }
-  CHECK(b.received == f.good, "%llu of %llu good messages came in", (unsigned long long)b.received,
+  CHECK(b.received == f.good, "%llu of %llu good messages arrived", (unsigned long long)b.received,
         (unsigned long long)f.good);
   CHECK(b.top.received_count_o == of_job, "%u messages were counted, not %llu", b.top.received_count_o,
         (unsigned long long)of_job);
 }
 
-void alone(uint64_t seed, const char* name, Task (*body)(Bench&)) {
+void run_alone(uint64_t seed, const char* name, Task (*body)(Bench&)) {
   Bench b(seed);
   b.start(0, body(b));
   b.run(3'000'000);
@@ -482,9 +484,9 @@ void alone(uint64_t seed, const char* name, Task (*body)(Bench&)) {
 }  // namespace
 
 void network(uint64_t seed) {
-  alone(seed, "refusals", refusals);
-  alone(seed, "too long", too_long);
-  alone(seed, "cluster", cluster);
+  run_alone(seed, "refusals", refusals);
+  run_alone(seed, "too long", too_long);
+  run_alone(seed, "cluster", cluster);
   streams();
   std::puts("streams");
   epochs();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads do in tests of the mailbox: single requests, messages out and in, all slots at once.
+// Programs of threads in tests of the mailbox: single requests, messages sent and received, all slots at once.
 #pragma once
 
 #include "harness.h"
@@ -51,18 +51,18 @@ inline Task can_send(Bench& b, unsigned t) {
   co_return 0;
 }
 
-/// As many messages come in as slots are free, and not one more; then all of them again.
+/// As many messages arrive as slots are free, and not one more; then all of them again.
 inline Task every_slot(Bench& b) {
   unsigned free_slots = kThreads * (kSlotsPerThread - kSendSlots);
   for (unsigned round = 0; round < 3; round++) {
     for (unsigned i = 0; i < free_slots + 5; i++) {
-      b.bring({Flit{0, true, thread_address(i % kThreads), {i, round, 0, 0}}});
+      b.deliver({Flit{0, true, thread_address(i % kThreads), {i, round, 0, 0}}});
     }
     uint64_t before = b.received;
     for (unsigned i = 0; i < free_slots * 2 + 50; i++) co_await value_of(b, 0, read_of(kCanSend));
     unsigned deepest = (free_slots + kThreads - 1) / kThreads;
     if (kQueueDepth >= deepest) {
-      CHECK(b.received - before == free_slots, "%llu messages came in, with %u slots free",
+      CHECK(b.received - before == free_slots, "%llu messages arrived, with %u slots free",
             (unsigned long long)(b.received - before), free_slots);
     }
     std::vector<bool> seen(free_slots + 5);

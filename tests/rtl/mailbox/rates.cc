@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates: flits out and in at once, and pointers dealt out for messages to all threads.
+// Rates: flits out and in at once, and pointers distributed for messages to all threads.
 #include "harness.h"
 #include "tests.h"
 
 namespace mailbox_test {
 namespace {
 
-/// Lets a thread go on when its time has come. Threads of this measure know what the mailbox would tell them,
-/// so that every request is a send, a receive or a release: three a message.
+/// Resumes a thread when its time has come. Threads of this measurement know the state of the mailbox, so every request
+/// is a send, a receive or a release: three a message.
 struct Gate {
   std::coroutine_handle<> handle;
   unsigned thread;
@@ -33,7 +33,7 @@ Task sender(Rates& r, unsigned t) {
   while (!r.stop) {
     r.may_send[t] = false;
     Outcome o = co_await r.bench.write(t, kSendDest, thread_address(0) ^ 1u << 14 | t);
-    CHECK(!o.trap, "a send of the measure: trap %u", o.cause);
+    CHECK(!o.trap, "trap %u at a send", o.cause);
     co_await Turn{r, t};
   }
   co_return 0;
@@ -44,9 +44,9 @@ Task receiver(Rates& r, unsigned t) {
     if (r.stop) break;
     r.waiting[t]--;
     Outcome o = co_await r.bench.read(t, kReceive);
-    CHECK(!o.trap, "a receive of the measure: trap %u", o.cause);
+    CHECK(!o.trap, "trap %u at a receive", o.cause);
     o = co_await r.bench.write(t, kRelease, o.data);
-    CHECK(!o.trap, "a release of the measure: trap %u", o.cause);
+    CHECK(!o.trap, "trap %u at a release", o.cause);
   }
   co_return 0;
 }
@@ -59,7 +59,7 @@ void rates(uint64_t seed) {
     Rates r(seed);
     Bench& b = r.bench;
     const unsigned half = kThreads / 2;
-    // A packet that has left wholly: its thread's send is over.
+    // A packet has left completely: its thread's send is over.
     b.on_packet = [&](const Packet& p) { r.may_send[p[0].dest & 63] = true; };
     uint64_t dealt = 0, brought = 0, seen = 0, from = 0, flits_out = 0, flits_in = 0;
     while (!b.top.ready_o) b.step();
@@ -70,7 +70,7 @@ void rates(uint64_t seed) {
       while (b.incoming.size() < 4) {
         Packet p(kMaxFlits, Flit{0, false, thread_address(half + unsigned(brought % half)), {1, 2, 3, 4}});
         p.back().last = true;
-        b.bring(p);
+        b.deliver(p);
         brought++;
       }
       b.step();
@@ -113,9 +113,9 @@ void rates(uint64_t seed) {
     for (unsigned i = 0; i < n; i++) {
       Packet p{Flit{1, false, tile_address(), {uint32_t(all), uint32_t(all >> 32), 0, 0}}};
       for (unsigned f = 0; f < kMaxFlits; f++) p.push_back({0, f + 1 == kMaxFlits, tile_address(), {i, f, 0, 0}});
-      b.bring(p);
+      b.deliver(p);
     }
-    // The first two are counted while none is dealt out; from the third on one is counted when another is through.
+    // The first two are counted while none is distributed; from the third on one is counted when another is done.
     constexpr unsigned kAhead = 2;
     uint64_t first = 0, last = 0;
     for (uint64_t c = 0; c < 5000 && b.received < n; c++) {
@@ -124,7 +124,7 @@ void rates(uint64_t seed) {
       if (b.received != before && before == kAhead) first = b.cycle;
       if (b.received != before) last = b.cycle;
     }
-    CHECK(b.received == n, "%llu of %u multicasts were dealt out", (unsigned long long)b.received, n);
+    CHECK(b.received == n, "%llu of %u multicasts were distributed", (unsigned long long)b.received, n);
     pointers = double(kThreads) * (n - 1 - kAhead) / double(last - first);
   }
   std::printf("{\"out\": %.4f, \"in\": %.4f, \"pointers\": %.4f}\n", out, in, pointers);

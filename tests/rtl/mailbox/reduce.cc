@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers that reduce words: threads give at random, results are those of a plain loop over all that was given.
+// Barriers that reduce words: threads contribute at random; the reference is a plain loop over all contributions.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -34,7 +34,7 @@ uint64_t reduced(unsigned op, uint64_t a, uint64_t b) {
 
 Task giver(Bench& b, unsigned t, Model& model) {
   for (unsigned epoch = 0; epoch < kEpochs; epoch++) {
-    // In some epochs nobody gives a word, in some few do.
+    // In some epochs no thread contributes a word, in some few threads do.
     const unsigned gives = epoch % 5 == 4 ? 0 : epoch % 7 == 3 ? unsigned(t == 1) : b.below(4);
     for (unsigned i = 0; i < gives; i++) {
       const unsigned word = epoch % 3 == 0 ? 0 : b.below(2), op = op_of(epoch, word);
@@ -47,7 +47,7 @@ Task giver(Bench& b, unsigned t, Model& model) {
       g.value = g.any ? reduced(op, g.value, value) : value;
       g.any = true;
       const Outcome o = co_await b.write(t, kReduce, word << 2 | op);
-      CHECK(!o.trap, "giving a word traps");
+      CHECK(!o.trap, "a contribution traps");
     }
     const Outcome o = co_await b.write(t, kIdle, 1);
     CHECK(!o.trap, "idle traps");
@@ -66,10 +66,10 @@ Task giver(Bench& b, unsigned t, Model& model) {
 Task wrong_codes(Bench& b) {
   for (uint32_t code : {8u, 0x100u, ~0u}) {
     const Outcome o = co_await b.write(0, kReduce, code);
-    CHECK(o.trap && o.cause == kBadRegister, "a wrong code is no trap");
+    CHECK(o.trap && o.cause == kBadRegister, "an invalid code does not trap");
   }
-  CHECK((co_await b.read(0, kReduce)).trap, "the register is only written");
-  CHECK((co_await b.write(0, kReducedLow, 0)).trap, "a result is only read");
+  CHECK((co_await b.read(0, kReduce)).trap, "the register is write-only");
+  CHECK((co_await b.write(0, kReducedLow, 0)).trap, "a result is read-only");
   co_return 0;
 }
 
@@ -79,7 +79,7 @@ void reductions(uint64_t seed) {
   if (!kMulticast) {
     Bench b(seed);
     b.start(0, [](Bench& bench) -> Task {
-      CHECK((co_await bench.write(0, kReduce, 0)).trap, "no masks, no words");
+      CHECK((co_await bench.write(0, kReduce, 0)).trap, "words require masks");
       co_return 0;
     }(b));
     b.run(3'000'000);

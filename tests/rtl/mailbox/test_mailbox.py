@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mailbox: its rules one by one, random threads against a model, rates, and the accounting of slots proved."""
+"""The mailbox: its rules one by one, random threads against a model, rates, and proofs of its blocks."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Shape:
             "SendSlots": send_slots,
             "Multicast": self.multicast,
         }
-        # SlotBytes of the model is MAILBOX_SLOT_BYTES of its harness.
-        words = {re.sub("[A-Z]", r"_\g<0>", name).upper(): value for name, value in parameters.items()}
+        # The parameter SlotBytes of the model is the macro MAILBOX_SLOT_BYTES of its harness.
+        macros = {re.sub("[A-Z]", r"_\g<0>", name).upper(): value for name, value in parameters.items()}
         design = sources.blocks("mailbox", "idle", config=configs.load("tiny")) + [HERE / "mailbox_top.sv"]
         return verilate.model(
             "mailbox_top",
@@ -53,14 +53,14 @@ class Shape:
             HARNESS,
             parameters=parameters,
             optimise="-O1",
-            cxx=[f"-DMAILBOX{word}={value}" for word, value in words.items()],
+            cxx=[f"-DMAILBOX{macro}={value}" for macro, value in macros.items()],
         )
 
 
 SHAPES = {
     "tiny": Shape(16, 1, 8, 64, 4, 8, 1),
     "de5": Shape(64, 2, 16, 64, 4, 16, 1),
-    # One core, without multicast; a message is shorter than its slot, and queues are full before slots run out.
+    # One core, without multicast; messages are shorter than their slots, and queues are full before slots run out.
     "unicast": Shape(16, 0, 8, 64, 2, 4, 0),
 }
 
@@ -101,7 +101,7 @@ def test_random_traffic(shape: str, size: Size, seed: int) -> None:
 def test_rates(size: Size, seed: int) -> None:
     shape = shapes(size)[-1] if size.name == "small" else "de5"
     found = json.loads(run(shape, "rates", seed).splitlines()[0])
-    # A packet of few threads takes longer to come in, with its head, than its pointers to be dealt out.
+    # A packet for few threads takes longer to arrive, with its head, than to be distributed.
     threads, flits = SHAPES[shape].threads, SHAPES[shape].max_flits
     assert found["pointers"] >= min(4.0, threads / (flits + 1))
     assert min(found["out"], found["in"]) >= (0.9 if shape == "de5" else 0.85)
@@ -131,7 +131,7 @@ def test_words_of_barriers(shape: str, size: Size, seed: int) -> None:
 
 @dataclass(frozen=True)
 class Proved:
-    """A proof: its top, the modules below it, the depth of the induction, the cycles in which the covers come."""
+    """A proof: its top, the modules below it, the depth of the induction, the depth of the covers."""
 
     top: str
     modules: tuple[str, ...]
@@ -141,9 +141,9 @@ class Proved:
 
 PROOFS = {
     "slots": Proved("slot_refcount_proof", ("gs_mailbox_slot_refcount",), 5, 30),
-    "queues": Proved("set_proof", ("gs_mailbox_queue_bank",), 4, 30),
-    "waits": Proved("waits_proof", ("gs_mailbox_wait_table",), 3, 20),
-    "credits": Proved("credits_proof", ("gs_mailbox_tx", "gs_mailbox_send_queues", "gs_mailbox_out"), 3, 20),
+    "queues": Proved("queue_bank_proof", ("gs_mailbox_queue_bank",), 4, 30),
+    "waits": Proved("wait_table_proof", ("gs_mailbox_wait_table",), 3, 20),
+    "tx": Proved("tx_proof", ("gs_mailbox_tx", "gs_mailbox_send_queues", "gs_mailbox_out"), 3, 20),
 }
 
 
@@ -151,7 +151,7 @@ PROOFS = {
 @pytest.mark.parametrize("name", PROOFS)
 def test_proof(name: str, multicast: int, size: Size) -> None:
     if not multicast and size.name != "large":
-        pytest.skip("only in --full, as all that is without multicast")
+        pytest.skip("only in --full, as everything without multicast")
     proved = PROOFS[name]
     wanted = {"gossamer_pkg", "gs_address_pkg", "gs_mailbox_pkg", "gs_ram_sdp", *proved.modules}
     block = sources.blocks("mailbox", config=configs.load("tiny"))
@@ -170,8 +170,8 @@ def test_proof(name: str, multicast: int, size: Size) -> None:
         assert proof, f"{mode}: {proof.reason}"
 
 
-def test_outcomes_have_room() -> None:
-    """The first cycles of four places, whatever goes and is taken when: exhaustive."""
+def test_completions_find_a_free_entry() -> None:
+    """Exhaustively, the first cycles of four entries, whatever is issued and accepted."""
     wanted = {"gossamer_pkg", "gs_address_pkg", "gs_mailbox_pkg", "gs_ram_sdp", "gs_fifo", "gs_mailbox_completions"}
     block = sources.blocks("mailbox", config=configs.load("tiny"))
     design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
@@ -180,13 +180,13 @@ def test_outcomes_have_room() -> None:
     assert proof, proof.reason
 
 
-def test_requests_get_in(size: Size) -> None:
-    """The first cycles of two threads, whatever they ask for: exhaustive."""
+def test_requests_enter_the_pipeline(size: Size) -> None:
+    """Exhaustively, the first cycles of two threads, for all requests."""
     block = sources.blocks("mailbox", config=configs.load("tiny"))
     around = {"gs_mailbox", "gs_mailbox_tx", "gs_mailbox_rx"}
     design = Sources(tuple(path for path in block.files if path.stem not in around), block.include)
-    design += [HERE / "door_proof.sv"]
+    design += [HERE / "requests_proof.sv"]
     depth = size.pick(15, 18, 20)
     for mode, cycles in (("bmc", depth), ("cover", 24)):
-        proof = prove.prove("door_proof", design, mode=mode, depth=cycles, cover_depth=0)
+        proof = prove.prove("requests_proof", design, mode=mode, depth=cycles, cover_depth=0)
         assert proof, f"{mode}: {proof.reason}"

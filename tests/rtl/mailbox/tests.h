@@ -8,11 +8,11 @@ namespace mailbox_test {
 
 /// Each rule by itself.
 void directed(uint64_t seed);
-/// Threads that wait for idleness, messages and ends of sends, in each cycle that matters.
+/// Threads that wait for idle, messages and ends of sends, in each relevant cycle.
 void waiting(uint64_t seed);
 /// Threads that do anything that is allowed, in any order, against a model of messages and slots.
 void random_traffic(uint64_t seed, uint64_t operations);
-/// Flits out and in at once, and pointers dealt out: rates, printed as JSON.
+/// Flits out and in at once, and distributed pointers: rates, printed as JSON.
 void rates(uint64_t seed);
 /// Barriers that reduce words.
 void reductions(uint64_t seed);

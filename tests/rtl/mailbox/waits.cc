@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that wait, in each cycle that matters: for idleness and its release, for messages, for ends of sends.
+// Threads that wait, in each relevant cycle: for idle and its release, for messages, for ends of sends.
 #include "harness.h"
 #include "programs.h"
 #include "tests.h"
@@ -9,7 +9,7 @@ namespace {
 
 Task idler(Bench& b, unsigned t, bool vote, uint32_t want, uint64_t* released) {
   uint32_t got = co_await value_of(b, t, {2, 3, kIdle, vote});
-  // Before it asks again: the harness offers requests in a random order, so the next one may wait for long.
+  // Before the next request: the harness offers requests in a random order, so that one may wait for long.
   *released = b.cycle;
   CHECK(got == want, "thread %u: idle ended with %u, not %u", t, got, want);
   CHECK(co_await value_of(b, t, read_of(kIdle)) == want, "idle read afterwards");
@@ -28,7 +28,7 @@ Task busy_then_idle(Bench& b, unsigned t, unsigned for_requests, uint64_t* began
 }
 Task woken_by_message(Bench& b, bool vote, uint32_t want, uint64_t* released) {
   uint32_t got = co_await value_of(b, 0, {2, 3, kIdle, 0});
-  CHECK(got == 0, "a message came, and idle ended with %u", got);
+  CHECK(got == 0, "a message arrived, and idle ended with %u", got);
   uint32_t slot = co_await value_of(b, 0, read_of(kReceive));
   co_await value_of(b, 0, write_of(kRelease, slot));
   got = co_await value_of(b, 0, {2, 3, kIdle, vote});
@@ -37,7 +37,7 @@ Task woken_by_message(Bench& b, bool vote, uint32_t want, uint64_t* released) {
   co_return 0;
 }
 
-/// The thread that a release frees as the so manieth: cores take turns.
+/// The n-th thread that a release frees: cores alternate.
 constexpr unsigned freed_as(unsigned place) { return place % kCores * (kThreads / kCores) + place / kCores; }
 constexpr bool freed_last(unsigned t) { return t % (kThreads / kCores) >= kThreads / kCores * 3 / 4; }
 
@@ -58,13 +58,13 @@ void idleness(Bench& b) {
             freed_as(place), freed_as(place - 1));
     }
   }
-  // A thread that does not count is not waited for.
+  // A thread that is not started is not waited for.
   b.active &= ~1ull;
   std::array<uint64_t, kThreads> released{};
   for (unsigned t = 1; t < kThreads; t++) b.start(t, idler(b, t, true, 2, &released[t]));
   b.run(20000);
   b.active |= 1;
-  // Nobody counts: nothing to release.
+  // No thread is started: there is nothing to release.
   uint64_t before = 0;
   b.on_release = [&] { before++; };
   uint64_t active = b.active;
@@ -75,15 +75,15 @@ void idleness(Bench& b) {
   b.detect = false;
 }
 
-/// Leaves idle and asks for something in every cycle that it can, for a while.
+/// Leaves idle and makes a request in every cycle that it can, for a while.
 Task idle_then_busy(Bench& b, unsigned t, unsigned for_requests) {
   co_await value_of(b, t, {2, 3, kIdle, 1});
   for (unsigned i = 0; i < for_requests; i++) co_await value_of(b, t, read_of(kCanSend));
   co_return 0;
 }
 
-/// Threads that a release has freed already and that fill the pipeline of requests do not keep it from the others, and
-/// outcomes of both have room, however slowly they are taken.
+/// Threads that a release has freed and that fill the pipeline of requests do not delay the release of others, and the
+/// completions of both find free entries, however slowly they are accepted.
 void release_among_requests(Bench& b) {
   while (!b.top.ready_o) b.step();
   b.detect = true;
@@ -100,7 +100,7 @@ void release_among_requests(Bench& b) {
     for (unsigned t = 0; t < kThreads; t++) {
       if (!freed_last(t)) continue;
       // One thread in two cycles, since A pauses for each that has to wait.
-      CHECK(chance != 256 || released[t] - when < 2 * kThreads, "thread %u: freed %llu cycles behind the release",
+      CHECK(chance != 256 || released[t] - when < 2 * kThreads, "thread %u: freed %llu cycles after the release",
             t, (unsigned long long)(released[t] - when));
     }
   }
@@ -109,22 +109,22 @@ void release_among_requests(Bench& b) {
   b.detect = false;
 }
 
-/// A thread that a release has freed and that has asked for nothing since: a message finds it awake, not in idle.
-void message_behind_a_release(Bench& b) {
+/// A thread that a release has freed and that has made no request since: a message finds it running, not in idle.
+void message_after_a_release(Bench& b) {
   while (!b.top.ready_o) b.step();
   b.detect = true;
   for (unsigned t = 0; t < kThreads; t++) b.start(t, idle_then_busy(b, t, 0));
   b.run(20000);
-  // No outcome comes for it: the harness fails if one does. Twice: the wish that it had is forgotten with the first.
+  // It gets no completion: the harness fails if it does. Twice: its registration is removed with the first message.
   for (unsigned message = 0; message < 2; message++) {
-    for (unsigned t = 0; t < kThreads; t++) b.bring({Flit{0, true, thread_address(t), {t, 0, 0, 0}}});
+    for (unsigned t = 0; t < kThreads; t++) b.deliver({Flit{0, true, thread_address(t), {t, 0, 0, 0}}});
     b.idle_cycles(500);
   }
   for (unsigned t = 0; t < kThreads; t++) {
     b.start(t, [](Bench& bench, unsigned thread) -> Task {
-      CHECK(co_await value_of(bench, thread, read_of(kIdle)) == 2, "thread %u: how idle ended was forgotten", thread);
+      CHECK(co_await value_of(bench, thread, read_of(kIdle)) == 2, "thread %u: the result of idle was lost", thread);
       for (unsigned message = 0; message < 2; message++) {
-        CHECK(co_await value_of(bench, thread, {2, 3, kIdle, 1}) == 0, "thread %u: a message was there", thread);
+        CHECK(co_await value_of(bench, thread, {2, 3, kIdle, 1}) == 0, "thread %u: a message was queued", thread);
         co_await value_of(bench, thread, write_of(kRelease, co_await value_of(bench, thread, read_of(kReceive))));
       }
       CHECK(co_await value_of(bench, thread, {2, 3, kIdle, 1}) == 2, "thread %u: no release", thread);
@@ -147,16 +147,16 @@ void waits(Bench& b) {
   b.start(0, waiter(b, 0, 0, 0));
   b.idle_cycles(500);
   CHECK(b.suspended(1), "a wait for a message ended without one");
-  b.bring({Flit{0, true, thread_address(1), {1, 0, 0, 0}}});
+  b.deliver({Flit{0, true, thread_address(1), {1, 0, 0, 0}}});
   uint64_t from = b.cycle;
   while (b.suspended(1)) {
     b.step();
-    CHECK(b.cycle - from < 40, "a message, and its thread sleeps on");
+    CHECK(b.cycle - from < 40, "a message did not wake its thread");
   }
-  CHECK(b.suspended(0), "a wait for nothing ended");
+  CHECK(b.suspended(0), "a wait for no event ended");
 }
 
-/// A thread begins to wait for the end of its send in each cycle around that end: it is always told.
+/// A thread begins to wait for the end of its send in each cycle around that end: it is always woken.
 void waits_for_ends(Bench& b) {
   while (!b.top.ready_o) b.step();
   const uint32_t far = thread_address(0) ^ 1u << 14;
@@ -177,11 +177,11 @@ void waits_for_ends(Bench& b) {
       b.idle_cycles(60);
     }
   }
-  CHECK(at_once != 0 && woken != 0, "%u waits found the send over, %u did not: no sweep", at_once, woken);
+  CHECK(at_once != 0 && woken != 0, "%u waits found the send over, %u did not: incomplete sweep", at_once, woken);
 }
 
 /// A thread releases the slot that it sends from in each cycle around the end of that send: no slot is lost. In every
-/// other round it asks instead whether the send is over, and releases then.
+/// other round it reads first whether the send is over, and releases then.
 void releases_around_ends(Bench& b) {
   while (!b.top.ready_o) b.step();
   const uint32_t far = thread_address(0) ^ 1u << 14;
@@ -189,7 +189,7 @@ void releases_around_ends(Bench& b) {
   unsigned over = 0, in_flight = 0;
   for (unsigned round = 0; round < kMaxFlits * 48; round++) {
     const unsigned flits = round / 48 + 1, pause = round % 48 / 2;
-    b.bring({Flit{0, true, thread_address(0), {round, 0, 0, 0}}});
+    b.deliver({Flit{0, true, thread_address(0), {round, 0, 0, 0}}});
     uint32_t slot = 0, may_send = 0;
     b.start(0, [](Bench& bench, unsigned n, uint32_t to, uint32_t& received) -> Task {
       received = co_await receive(bench, 0);
@@ -214,22 +214,22 @@ void releases_around_ends(Bench& b) {
     }(b, far, slot));
     b.run(1000);
   }
-  CHECK(over != 0 && in_flight != 0, "%u sends were over, %u were not: no sweep", over, in_flight);
+  CHECK(over != 0 && in_flight != 0, "%u sends were over, %u were not: incomplete sweep", over, in_flight);
   b.start(0, every_slot(b));
   b.run(3'000'000);
 }
 
-/// A thread releases the slot that it sends from, and names it once more, in each cycle around the end of that send:
-/// the second finds it gone. With ``again`` it releases twice, else it sends. The way out is closed and full until the
-/// send has its place in the order, so its end comes late enough for the second to be there as well.
+/// A thread releases the slot that it sends from, and uses it once more, in each cycle around the end of that send: the
+/// second use traps. With ``again`` it releases twice, else it sends. The route is blocked and full until the send is
+/// in the send queue, so its end is late enough for the second use to be in the mailbox as well.
 void second_use_around_ends(Bench& b, bool again) {
   while (!b.top.ready_o) b.step();
   constexpr unsigned kOthers = 8, kPauses = 12 * (kMaxFlits + 1);
   const uint32_t far = thread_address(0) ^ 1u << 14;
   b.on_packet = [](const Packet&) {};
-  unsigned before = 0, behind = 0;
+  unsigned before = 0, after = 0;
   for (unsigned pause = 0; pause < kPauses; pause++) {
-    b.bring({Flit{0, true, thread_address(0), {pause, 0, 0, 0}}});
+    b.deliver({Flit{0, true, thread_address(0), {pause, 0, 0, 0}}});
     uint32_t slot = 0, second = 0;
     b.out_chance = 0;
     for (unsigned t = 1; t <= kOthers; t++) {
@@ -242,7 +242,7 @@ void second_use_around_ends(Bench& b, bool again) {
     b.start(0, [](Bench& bench, uint32_t to, uint32_t& received) -> Task {
       received = co_await receive(bench, 0);
       co_await send(bench, 0, received, 1, kSendDest, to);
-      CHECK(!co_await value_of(bench, 0, read_of(kCanSend)), "a send is over though its way out is full");
+      CHECK(!co_await value_of(bench, 0, read_of(kCanSend)), "a send is over though its route is full");
       co_return 0;
     }(b, far, slot));
     b.run(1000);
@@ -255,7 +255,7 @@ void second_use_around_ends(Bench& b, bool again) {
         cause = co_await value_of(bench, 0, read_of(kCanSend)) ? kNotReceived : kSendNotReady;
       } else {
         const Outcome sent = co_await bench.request(0, write_of(kSendDest, to));
-        CHECK(sent.trap, "a slot was sent from that had been released");
+        CHECK(sent.trap, "a thread sent from a slot that it had released");
         cause = sent.cause;
       }
       co_await can_send(bench, 0);
@@ -264,10 +264,10 @@ void second_use_around_ends(Bench& b, bool again) {
     }(b, far, slot, again, second));
     b.run(1000);
     CHECK(second == kNotReceived || second == kSendNotReady, "a send from a released slot ended with cause %u", second);
-    (second == kNotReceived ? behind : before)++;
+    (second == kNotReceived ? after : before)++;
     b.idle_cycles(kOthers * (kMaxFlits + 1));
   }
-  CHECK(before != 0 && behind != 0, "%u came before the end, %u behind it: no sweep", before, behind);
+  CHECK(before != 0 && after != 0, "%u were before the end, %u after it: incomplete sweep", before, after);
   b.start(0, every_slot(b));
   b.run(3'000'000);
 }
@@ -277,7 +277,7 @@ void second_use_around_ends(Bench& b, bool again) {
 void waiting(uint64_t seed) {
   { Bench b(seed); idleness(b); }
   { Bench b(seed); release_among_requests(b); }
-  { Bench b(seed); message_behind_a_release(b); }
+  { Bench b(seed); message_after_a_release(b); }
   { Bench b(seed); waits(b); }
   { Bench b(seed); waits_for_ends(b); }
   { Bench b(seed); releases_around_ends(b); }

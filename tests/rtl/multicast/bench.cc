@@ -27,12 +27,12 @@ uint32_t Tables::put(uint32_t at, const std::vector<Record>& records, std::mt199
   uint32_t used = 0;
   size_t next = 0;
   while (next < records.size()) {
-    std::array<uint64_t, 5> places{};
+    std::array<uint64_t, 5> fields{};
     unsigned filled = 0, count = 0;
     while (next < records.size() && filled + (records[next].wide() ? 2 : 1) <= 5 && (count == 0 || random() % 8 != 0)) {
       const auto bits = records[next].bits();
-      places[filled++] = bits[0];
-      if (records[next].wide()) places[filled++] = bits[1];
+      fields[filled++] = bits[0];
+      if (records[next].wide()) fields[filled++] = bits[1];
       ++count;
       ++next;
     }
@@ -41,7 +41,7 @@ uint32_t Tables::put(uint32_t at, const std::vector<Record>& records, std::mt199
     for (unsigned p = 0; p < 5; ++p) {
       for (unsigned bit = 0; bit < 48; ++bit) {
         const unsigned to = 16 + 48 * p + bit;
-        if (places[p] >> bit & 1) beat[to / 32] |= 1u << to % 32;
+        if (fields[p] >> bit & 1) beat[to / 32] |= 1u << to % 32;
       }
     }
     beats[at + used++] = beat;
@@ -109,12 +109,12 @@ void Bench::expand(unsigned channel, const Packet& packet) {
         break;
       }
       Packet copy(packet.begin() + 1, packet.end());
-      const uint32_t place = kBoard << 14 | r.y << 10 | r.x << 6;
+      const uint32_t tile = kBoard << 14 | r.y << 10 | r.x << 6;
       uint32_t dest = 0;
       if (r.kind == kThread || r.kind == kThreadHalf || r.kind == kThreadWord || r.kind == kThreadDouble) {
-        dest = 0u << 29 | place | r.thread;
+        dest = 0u << 29 | tile | r.thread;
       }
-      if (r.kind == kTile || r.kind == kTileHalf) dest = 1u << 29 | place;
+      if (r.kind == kTile || r.kind == kTileHalf) dest = 1u << 29 | tile;
       if (r.kind == kRouter) dest = 4u << 29 | r.vc << 6 | (r.link + 1);
       if (r.kind == kThreadHalf || r.kind == kTileHalf) {
         copy[0].payload[0] = (copy[0].payload[0] & ~0xFFFFu) | (r.word & 0xFFFF);
@@ -168,7 +168,7 @@ void Bench::drive() {
       break;
     }
   }
-  // Answers come in any order; one that is offered stays until it is taken.
+  // Answers arrive in any order; an offered answer is stable until it is accepted.
   if (answering_ < 0 && !in_flight_.empty() && chance(memory_rate)) {
     const unsigned first = below(static_cast<unsigned>(in_flight_.size()));
     for (unsigned k = 0; k < in_flight_.size(); ++k) {
@@ -193,7 +193,7 @@ void Bench::observe() {
   for (unsigned c = 0; c < kChannels; ++c) {
     if (top->in_credit_o >> c & 1) {
       ++credits_[c];
-      CHECK(credits_[c] <= kWindow, "channel %u gives too many credits", c);
+      CHECK(credits_[c] <= kWindow, "channel %u returns too many credits", c);
     }
   }
   const unsigned valid = top->out_valid_o;
@@ -203,7 +203,7 @@ void Bench::observe() {
     if (valid >> c & 1) {
       Flit flit{top->out_kind_o, top->out_vnet_o, top->out_tags_o, bool(top->out_last_o), top->out_dest_o, {}};
       for (unsigned w = 0; w < 4; ++w) flit.payload[w] = top->out_payload_o[w];
-      CHECK(!out_[c].empty(), "cycle %llu: channel %u: a flit to %08x that nothing stands for",
+      CHECK(!out_[c].empty(), "cycle %llu: channel %u: an unexpected flit to %08x",
             (unsigned long long)now, c, flit.dest);
       const Flit& want = out_[c].front();
       CHECK(flit == want,
@@ -231,14 +231,14 @@ void Bench::observe() {
   lookups += std::popcount(top->lookup_o);
   hits += std::popcount(top->hit_o);
   // A copy is counted before its message is.
-  CHECK(received <= entered, "more messages are consumed than came");
+  CHECK(received <= entered, "more messages are consumed than arrived");
 }
 
 void Bench::tick() {
   drive();
   top->clk_i = 0;
   top->eval();
-  const bool asks = top->req_valid_o && top->req_ready_i, answered = top->rsp_valid_i && top->rsp_ready_o;
+  const bool requests = top->req_valid_o && top->req_ready_i, answered = top->rsp_valid_i && top->rsp_ready_o;
   const Read read{now + memory_least + below(memory_most - memory_least + 1), top->req_tag_o, top->req_beat_o};
   top->clk_i = 1;
   top->eval();
@@ -248,7 +248,7 @@ void Bench::tick() {
     in_flight_.erase(in_flight_.begin() + answering_);
     answering_ = -1;
   }
-  if (asks) {
+  if (requests) {
     CHECK(!tag_busy_[read.tag], "tag %u is in use", read.tag);
     tag_busy_[read.tag] = true;
     in_flight_.push_back(read);
@@ -261,14 +261,14 @@ void Bench::finish() {
   latest = now;
   while (outstanding_ != 0 || waiting() != 0) {
     tick();
-    CHECK(now - latest < kPatience, "%llu flits never came", (unsigned long long)outstanding_);
+    CHECK(now - latest < kPatience, "%llu flits did not arrive", (unsigned long long)outstanding_);
   }
   // The last message may end with many records that make no copy.
   for (int i = 0; received != messages && i < 300'000; ++i) tick();
   for (int i = 0; i < 100; ++i) tick();
   CHECK(received == messages, "%llu of %llu messages count as consumed", (unsigned long long)received,
         (unsigned long long)messages);
-  CHECK(top->empty_o, "all has left, and something is inside");
+  CHECK(top->empty_o, "all flits have left, but the router does not report empty");
   CHECK(sent == copies, "%llu of %llu copies count as sent", (unsigned long long)sent, (unsigned long long)copies);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sender, a receiver and a memory around a multicast router, and what copies it must make: typed from the
-/// specification of records (config/constants/fabric.toml), once more on purpose.
+/// A sender, a receiver and a memory around a multicast router, and a model of its copies, written from the
+/// specification of records (config/constants/fabric.toml) and independent of the generated header.
 #pragma once
 
 #include <array>
@@ -15,25 +15,16 @@
 
 #include "Vmulticast_top.h"
 #include "check.h"
+#include "flit.h"
 #include "verilated.h"
 
 namespace multicast_test {
 
 constexpr unsigned kChannels = 8, kKeyed = 2, kWindow = 8, kBoard = 0x5A5;
-constexpr unsigned kPlace = 32;  ///< flits of a packet that is kept whole: messages have 16 at most, and a mask
+constexpr unsigned kMaxPayload = 32;  ///< flits of a packet that is stored whole: at most 16 of a message, and a mask
 constexpr uint64_t kPatience = 100'000;
 
-using Payload = std::array<uint32_t, 4>;
-using Beat = std::array<uint32_t, 8>;
-
-struct Flit {
-  unsigned kind = 0, vnet = 0, tags = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  Payload payload{};
-  bool operator==(const Flit&) const = default;
-};
-using Packet = std::vector<Flit>;
+using flit_test::Beat, flit_test::Flit, flit_test::Packet;
 
 enum FlitKind { kBody, kMask, kKey, kHeader };
 enum RecordKind { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, kIndirect, kThreadDouble };
@@ -42,7 +33,7 @@ enum RecordKind { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, 
 struct Record {
   unsigned kind = 0, y = 0, x = 0, thread = 0, link = 0, vc = 0;
   uint32_t word = 0, key = 0;
-  uint64_t mask = 0;  ///< of kThreadDouble: both new words
+  uint64_t mask = 0;  ///< of kThreadDouble: both replacement words
   bool wide() const { return kind == kThreadWord || kind == kTile || kind == kTileHalf || kind == kThreadDouble; }
   /// First 48 bits, and the second.
   std::array<uint64_t, 2> bits() const;
@@ -52,9 +43,9 @@ struct Record {
 class Tables {
  public:
   std::map<uint32_t, Beat> beats;
-  /// Puts records into beats from `at` on; gives the key. Some beats are left emptier than they could be.
+  /// Puts records into beats from `at` on; returns the key. Some beats are filled only partly.
   uint32_t put(uint32_t at, const std::vector<Record>& records, std::mt19937_64& random);
-  /// What a key stands for.
+  /// The records of each key.
   std::map<uint32_t, std::vector<Record>> keys;
 };
 
@@ -66,17 +57,17 @@ class Bench {
   std::mt19937_64 random;
   std::unique_ptr<Vmulticast_top> top;
   Tables tables;
-  uint32_t waves = 0;  ///< the board's colour of each job
+  uint32_t waves = 0;  ///< the board's colour for each job
   uint64_t now = 0, flits = 0, entered = 0, sent = 0, received = 0, bad = 0, lookups = 0, hits = 0, reads = 0;
   uint64_t messages = 0, copies = 0, latest = 0, first_flit = 0;
-  std::array<double, kChannels> drain;  ///< chance that a flit is taken in a cycle
+  std::array<double, kChannels> drain;  ///< chance that a flit is accepted in a cycle
   double send_rate = 1.0, memory_rate = 1.0;
-  unsigned memory_least = 4, memory_most = 60;  ///< cycles of a read
+  unsigned memory_least = 4, memory_most = 60;  ///< latency of a read [cycles]
   bool collect_only = false;
 
-  /// Of a packet that is too long so many flits come out.
+  /// `kept`: flits that leave of a packet that is too long.
   void send(unsigned channel, Packet packet, size_t kept = ~size_t{0});
-  /// Any channel's packets wait to go in.
+  /// Flits of all channels that wait to be sent.
   uint64_t waiting() const;
   uint64_t expected() const { return outstanding_; }
   void tick();

@@ -8,9 +8,9 @@ using namespace multicast_test;
 
 namespace {
 
-uint32_t any_word(Bench& b) { return static_cast<uint32_t>(b.random()); }
+uint32_t random_word(Bench& b) { return static_cast<uint32_t>(b.random()); }
 
-Record any_record(Bench& b) {
+Record random_record(Bench& b) {
   Record r;
   r.kind = b.below(7);
   if (r.kind == kIndirect) r.kind = kThreadDouble;
@@ -19,8 +19,8 @@ Record any_record(Bench& b) {
   r.thread = b.below(64);
   r.link = b.below(16);
   r.vc = b.below(4);
-  r.word = any_word(b);
-  r.key = any_word(b);
+  r.word = random_word(b);
+  r.key = random_word(b);
   r.mask = b.random();
   return r;
 }
@@ -33,7 +33,7 @@ Packet body(Bench& b, unsigned vnet, unsigned flits) {
     flit.vnet = vnet;
     flit.tags = tags;
     flit.dest = 4u << 29;
-    for (uint32_t& word : flit.payload) word = any_word(b);
+    for (uint32_t& word : flit.payload) word = random_word(b);
   }
   packet.back().last = true;
   return packet;
@@ -44,12 +44,12 @@ Packet keyed(Bench& b, uint32_t key, unsigned flits) {
   Flit head = packet.front();
   head.kind = kKey;
   head.last = false;
-  head.payload = {key, any_word(b), any_word(b), any_word(b)};
+  head.payload = {key, random_word(b), random_word(b), random_word(b)};
   packet.insert(packet.begin(), head);
   return packet;
 }
 
-/// Keys of all lengths, some of which go on elsewhere.
+/// Fills the tables with keys of all lengths, some of which end with an indirection.
 std::vector<uint32_t> fill(Bench& b, unsigned count) {
   std::vector<uint32_t> keys{0, 77u << 5};  // pins without destinations
   b.tables.keys[0] = b.tables.keys[77u << 5] = {};
@@ -57,7 +57,7 @@ std::vector<uint32_t> fill(Bench& b, unsigned count) {
   for (unsigned n = 0; n < count; ++n) {
     std::vector<Record> records;
     const unsigned length = b.below(4) == 0 ? b.below(60) : b.below(8);
-    for (unsigned i = 0; i < length; ++i) records.push_back(any_record(b));
+    for (unsigned i = 0; i < length; ++i) records.push_back(random_record(b));
     if (b.below(3) == 0) {
       Record r;
       r.kind = kIndirect;
@@ -91,10 +91,10 @@ void random_traffic(uint64_t seed, uint64_t count) {
           ++made;
         } else {
           const unsigned c = b.below(kChannels);
-          // Packets of all other kinds pass as they are, those with a mask included; and keys where none are expanded.
+          // Packets of all other kinds pass unchanged, including those with a mask; keys pass where none are expanded.
           Packet packet = body(b, c / 2, 1 + b.below(c < kKeyed ? 5 : 16));
           packet.front().kind = b.below(2) ? kBody : c < kKeyed ? kMask : b.below(4);
-          for (Flit& flit : packet) flit.dest = any_word(b);
+          for (Flit& flit : packet) flit.dest = random_word(b);
           b.send(c, packet);
         }
         for (unsigned i = b.below(8); i; --i) b.tick();
@@ -104,17 +104,17 @@ void random_traffic(uint64_t seed, uint64_t count) {
     }
     b.finish();
   }
-  CHECK(b.bad == 0, "%llu records were called meaningless", (unsigned long long)b.bad);
+  CHECK(b.bad == 0, "%llu records were reported as invalid", (unsigned long long)b.bad);
   std::printf("copies %llu flits %llu lookups %llu hits %llu\n", (unsigned long long)b.copies,
               (unsigned long long)b.flits, (unsigned long long)b.lookups, (unsigned long long)b.hits);
 }
 
-/// Records that mean nothing, circles, changed tables; a channel that nobody empties.
+/// Invalid records, cycles of indirections, changed tables; a channel that is not drained.
 void directed(uint64_t seed) {
   Bench b(seed);
   Record thread;
   thread.thread = 3;
-  // A key without a payload, in the middle of others, is a message to nobody, told, and holds up nothing.
+  // A key without a payload among others is a message without receivers; it is counted, and blocks no packet.
   {
     const uint32_t key = b.tables.put(100, {thread, thread}, b.random);
     b.tables.keys[200u << 5 | 3] = {};
@@ -128,37 +128,37 @@ void directed(uint64_t seed) {
       }
       b.send(channel, body(b, 0, 3));
       b.finish();
-      CHECK(b.bad - before == 40, "40 keys without a payload were told %llu times",
+      CHECK(b.bad - before == 40, "40 keys without a payload were counted %llu times",
             (unsigned long long)(b.bad - before));
     }
   }
-  // What is longer than a place ends there, and is told; what stands behind it is whole. So are the longest messages.
-  for (const unsigned flits : {kPlace - 1, kPlace, kPlace + 1, 33u, 100u}) {
+  // A packet longer than a buffer is truncated and counted; the packet after it is whole. So are the longest messages.
+  for (const unsigned flits : {kMaxPayload - 1, kMaxPayload, kMaxPayload + 1, 33u, 100u}) {
     for (const unsigned channel : {0u, 1u, 2u}) {
       const uint64_t before = b.bad;
-      const bool cut = channel < kKeyed && flits > kPlace;
+      const bool cut = channel < kKeyed && flits > kMaxPayload;
       for (unsigned n = 0; n < 3; ++n) {
         Packet packet = body(b, channel / 2, flits);
         packet.front().kind = n == 1 ? kMask : kBody;
-        b.send(channel, packet, cut ? kPlace : flits);
+        b.send(channel, packet, cut ? kMaxPayload : flits);
         b.send(channel, body(b, channel / 2, 2));
       }
       b.finish();
-      CHECK(b.bad - before == (cut ? 3 : 0), "of packets of %u flits %llu were told", flits,
+      CHECK(b.bad - before == (cut ? 3 : 0), "of packets of %u flits %llu were counted", flits,
             (unsigned long long)(b.bad - before));
     }
   }
   {
     const uint32_t key = b.tables.put(200, {thread, thread}, b.random);
     const uint64_t before = b.bad;
-    b.send(0, keyed(b, key, kPlace));
-    b.send(0, keyed(b, key, kPlace + 5), kPlace + 1);
+    b.send(0, keyed(b, key, kMaxPayload));
+    b.send(0, keyed(b, key, kMaxPayload + 5), kMaxPayload + 1);
     b.send(0, keyed(b, key, 1));
     b.finish();
-    CHECK(b.bad == before + 1, "of two messages one is too long, and %llu were told",
+    CHECK(b.bad == before + 1, "of two messages one is too long, and %llu were counted",
           (unsigned long long)(b.bad - before));
   }
-  // A beat that counts more records than it has places.
+  // A beat whose count exceeds its number of records.
   {
     const uint32_t key = b.tables.put(300, {thread}, b.random);
     b.tables.beats[300][0] = 6;
@@ -166,9 +166,9 @@ void directed(uint64_t seed) {
     const uint64_t before = b.bad;
     b.send(0, keyed(b, key, 1));
     b.finish();
-    CHECK(b.bad == before + 1, "a beat of six records was believed");
+    CHECK(b.bad == before + 1, "a beat of six records was accepted");
   }
-  // A wide record in the last place.
+  // A wide record in the last field.
   {
     Record tile;
     tile.kind = kTile;
@@ -180,10 +180,10 @@ void directed(uint64_t seed) {
     beat = {};
     beat[0] = 5;
     for (unsigned p = 0; p < 5; ++p) {
-      const uint64_t place = (p < 4 ? thread : tile).bits()[0];
+      const uint64_t field = (p < 4 ? thread : tile).bits()[0];
       for (unsigned bit = 0; bit < 48; ++bit) {
         const unsigned to = 16 + 48 * p + bit;
-        if (place >> bit & 1) beat[to / 32] |= 1u << to % 32;
+        if (field >> bit & 1) beat[to / 32] |= 1u << to % 32;
       }
     }
     b.tables.beats[400] = beat;
@@ -192,9 +192,9 @@ void directed(uint64_t seed) {
     const uint64_t before = b.bad;
     b.send(0, keyed(b, key, 1));
     b.finish();
-    CHECK(b.bad == before + 1, "a record that its beat does not have whole was believed");
+    CHECK(b.bad == before + 1, "a record that extends beyond its beat was accepted");
   }
-  // A circle of indirections ends.
+  // A cycle of indirections ends.
   {
     Record round;
     round.kind = kIndirect;
@@ -204,44 +204,44 @@ void directed(uint64_t seed) {
     const uint64_t before = b.bad;
     b.send(0, keyed(b, 500u << 5 | 1, 1));
     b.finish();
-    CHECK(b.bad == before + 1, "a circle of indirections was told %llu times", (unsigned long long)(b.bad - before));
+    CHECK(b.bad == before + 1, "a cycle of indirections was counted %llu times", (unsigned long long)(b.bad - before));
     b.tables.keys[600u << 5 | 1] = {thread};
     b.tables.put(600, {thread}, b.random);
     b.send(0, keyed(b, 600u << 5 | 1, 1));
     b.finish();
   }
-  // Records behind an indirection, in its beat and in the next ones.
+  // Records after an indirection, in its beat and in the next ones.
   {
-    Record on;
-    on.kind = kIndirect;
-    on.key = 600u << 5 | 1;
-    b.tables.put(700, {thread, on}, b.random);
+    Record indirection;
+    indirection.kind = kIndirect;
+    indirection.key = 600u << 5 | 1;
+    b.tables.put(700, {thread, indirection}, b.random);
     std::vector<Record> many(12, thread);
     const uint32_t rest = b.tables.put(720, many, b.random);
-    const unsigned behind = rest & 31;
+    const unsigned rest_beats = rest & 31;
     Tables one;
     std::mt19937_64 same(1);
-    // One beat that ends with an indirection, then beats that nobody may use.
+    // One beat that ends with an indirection, then beats that must not be used.
     Beat beat{};
     beat[0] = 2;
-    const auto put = [&](unsigned p, uint64_t place) {
+    const auto put = [&](unsigned p, uint64_t field) {
       for (unsigned bit = 0; bit < 48; ++bit) {
         const unsigned to = 16 + 48 * p + bit;
-        if (place >> bit & 1) beat[to / 32] |= 1u << to % 32;
+        if (field >> bit & 1) beat[to / 32] |= 1u << to % 32;
       }
     };
     put(0, thread.bits()[0]);
-    put(1, on.bits()[0]);
+    put(1, indirection.bits()[0]);
     b.tables.beats[719] = beat;
-    const uint32_t key = 719u << 5 | (1 + behind);
-    b.tables.keys[key] = {thread, on};
+    const uint32_t key = 719u << 5 | (1 + rest_beats);
+    b.tables.keys[key] = {thread, indirection};
     const uint64_t before = b.bad;
     b.send(0, keyed(b, key, 3));
     b.finish();
-    CHECK(b.bad - before == behind, "beats behind an indirection were told %llu times, not %u",
-          (unsigned long long)(b.bad - before), behind);
+    CHECK(b.bad - before == rest_beats, "beats after an indirection were counted %llu times, not %u",
+          (unsigned long long)(b.bad - before), rest_beats);
   }
-  // Another table at the same place: seen after a flush.
+  // A changed table takes effect after a flush.
   {
     Record other = thread;
     other.thread = 9;
@@ -253,7 +253,7 @@ void directed(uint64_t seed) {
     b.send(0, keyed(b, 600u << 5 | 1, 1));
     b.finish();
   }
-  // A flush while reads of the old table are under way: what they bring is not kept.
+  // A flush while reads of the old table are in flight: their data are not cached.
   {
     b.memory_least = b.memory_most = 50;
     Record other = thread;
@@ -271,12 +271,12 @@ void directed(uint64_t seed) {
     b.memory_least = 4;
     b.memory_most = 60;
   }
-  // Copies that wait stop no other channel, and the other way round.
+  // Copies that wait block no other channel, and vice versa.
   std::vector<Record> records(40, thread);
   const uint32_t key = b.tables.put(1000, records, b.random);
   for (unsigned stuck = 0; stuck < kChannels; ++stuck) {
     b.drain[stuck] = 0;
-    // The stuck channel fills.
+    // The blocked channel fills up.
     for (unsigned n = 0; n < 8; ++n) b.send(stuck, stuck < kKeyed ? keyed(b, key, 4) : body(b, stuck / 2, 4));
     for (int i = 0; i < 3000; ++i) b.tick();
     const uint64_t before = b.flits;
@@ -287,7 +287,7 @@ void directed(uint64_t seed) {
       free += c < kKeyed ? 10 * 40 * 2 : 30;
     }
     for (uint64_t i = 0; b.flits < before + free; ++i) {
-      CHECK(i < 20'000, "channel %u, which nobody empties, holds up others", stuck);
+      CHECK(i < 20'000, "channel %u, which is not drained, blocks others", stuck);
       b.tick();
     }
     b.drain[stuck] = 1;
@@ -295,7 +295,7 @@ void directed(uint64_t seed) {
   }
 }
 
-/// Flits a cycle from cached and uncached records, and cycles to the first; memory answers after so many cycles.
+/// Flits a cycle for cached and uncached records, and cycles to the first flit; `memory`: latency of a read.
 void rates(uint64_t seed, unsigned memory) {
   for (unsigned payload : {1u, 4u}) {
     for (bool cached : {true, false}) {
@@ -303,10 +303,10 @@ void rates(uint64_t seed, unsigned memory) {
       b.memory_least = b.memory_most = memory;
       Record thread;
       std::vector<uint32_t> keys;
-      // Uncached: each key once, so that none is met again, however large the cache.
+      // Uncached: each key once, so that no beat is read twice, however large the cache.
       for (unsigned n = 0; n < (cached ? 1 : 300); ++n) {
         std::vector<Record> records(20, thread);
-        // Full beats: the random emptiness of `put` is for other tests.
+        // Full beats: `put` fills some only partly.
         const uint32_t at = 10'000 + 4 * n;
         for (unsigned k = 0; k < 4; ++k) {
           Beat beat{};
@@ -322,7 +322,7 @@ void rates(uint64_t seed, unsigned memory) {
       if (cached) {
         b.send(0, keyed(b, keys[0], 1));
         b.finish();
-        // Once more, now that it is in the cache: from the key's flit to the first copy's.
+        // Again, now that the beats are cached: from the key's flit to the first copy's flit.
         b.first_flit = 0;
         const uint64_t from = b.now;
         b.send(0, keyed(b, keys[0], payload));
@@ -330,12 +330,12 @@ void rates(uint64_t seed, unsigned memory) {
         std::printf("first %u %llu\n", payload, (unsigned long long)(b.first_flit - from - 1));
       }
       for (unsigned n = 0; n < 300; ++n) b.send(0, keyed(b, keys[n % keys.size()], payload));
-      const uint64_t asked = b.lookups, met = b.hits;
+      const uint64_t lookups = b.lookups, hits = b.hits;
       for (int i = 0; i < 300; ++i) b.tick();
       const uint64_t from = b.flits, begin = b.now;
       for (int i = 0; i < 2000; ++i) b.tick();
-      CHECK(b.waiting() != 0, "the messages have run out: the rate is not that of a router that is busy");
-      const uint64_t looked = b.lookups - asked, hit = b.hits - met;
+      CHECK(b.waiting() != 0, "no messages are left: the rate is not that of a busy router");
+      const uint64_t looked = b.lookups - lookups, hit = b.hits - hits;
       CHECK(looked != 0 && hit == (cached ? looked : 0), "%llu of %llu records were in the cache, not %s",
             (unsigned long long)hit, (unsigned long long)looked, cached ? "all" : "none");
       std::printf("rate %u %s %.4f\n", payload, cached ? "cached" : "uncached",

@@ -17,7 +17,7 @@ HARNESS = [HERE / "main.cc", HERE / "bench.cc"]
 
 LONGEST = """
 base = "quad"
-description = "messages as long as any"
+description = "the longest messages"
 [mailbox]
 max_flits = 16
 slot_bytes = 256
@@ -48,7 +48,7 @@ def test_every_record_makes_its_copy_in_order(tmp_path: Path, size: Size, seed: 
     assert 0 < hits < lookups
 
 
-def test_wrong_tables_harm_nobody_and_channels_are_independent(tmp_path: Path, seed: int) -> None:
+def test_wrong_tables_affect_no_other_message_and_channels_are_independent(tmp_path: Path, seed: int) -> None:
     run(tmp_path, "directed", seed)
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mesh, or one router, with sources and sinks at all its ends. Every flit says where it comes from, where it must
-// arrive, and which one it is; every sink checks that.
+// A mesh, or one router, with sources and sinks at all its ends. Every flit carries its source, its sink and its
+// number, and every sink checks them.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ inline constexpr unsigned kTiles = kWidth * kHeight, kLinks = NOC_PORTS;
 #endif
 inline constexpr unsigned kEnds = kTiles + kLinks;
 inline constexpr unsigned kBoard = 0x5A3;
-// Kinds of addresses, typed once more on purpose.
+// Kinds of addresses, written independently of the generated header on purpose.
 inline constexpr unsigned kKinds = 8;
 enum Kind : unsigned { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, kAccelerator };
 
@@ -53,7 +53,7 @@ struct Flit {
   std::array<uint32_t, 4> data{};
 };
 
-/// What arrived: of a packet, its first flit's and last flit's cycle at the sink.
+/// A received packet: `first` and `last` are the cycles of its first and last flit at the sink.
 struct Arrival {
   unsigned source, sink, vnet, flits;
   uint32_t seq;
@@ -63,15 +63,15 @@ struct Arrival {
 struct End {
   std::array<std::deque<Flit>, kVnets> queue;
   std::array<unsigned, kVnets> credits{};
-  /// of 256: the odds that it sends, and that it takes, in a cycle
+  /// of 256: the odds that it sends, and that it accepts, in a cycle
   unsigned send = 256;
   std::array<unsigned, kVnets> take{256, 256, 256, 256};
-  // of a sink
+  // state of a sink
   std::array<unsigned, kVnets> held{};
   std::array<uint64_t, kVnets> index{};
   std::array<uint32_t, kVnets> open{};
   std::array<uint64_t, kVnets> began{};
-  unsigned turn = 0;
+  unsigned next = 0;
 };
 
 class Bench {
@@ -80,7 +80,7 @@ class Bench {
     context_.randReset(2);
     context_.randSeed(static_cast<int>(seed % 0x7FFFFFFE) + 1);
     top_ = std::make_unique<Top>(&context_);
-    place(y, x);
+    move(y, x);
     reset();
   }
   ~Bench() { top_->final(); }
@@ -89,7 +89,7 @@ class Bench {
     return kind << 29 | board << 14 | y << 10 | x << 6 | low;
   }
 
-  /// Where a packet must arrive.
+  /// The sink of a packet.
   unsigned sink(unsigned source, uint32_t dest) const {
     const unsigned kind = dest >> 29;
     const bool home = (kind == kThread || kind == kTile || kind == kAccelerator) && (dest >> 14 & 0xFFF) == kBoard;
@@ -102,7 +102,7 @@ class Bench {
     else if (column < x_) out = W;
     else if (!home || to_y > y_) out = N;
     else if (to_y < y_) out = S;
-    // Nothing turns back; x after y only for what comes in from the rim.
+    // No U-turns; x after y only for packets that enter from the rim.
     const bool turned = source == S || (source == N && y_ != kHeight - 1);
     if (out == source || (turned && (out == E || out == W))) out = L;
     return out;
@@ -112,7 +112,7 @@ class Bench {
     return kTiles + exit(nearest(source % kWidth));
 #endif
   }
-  /// Routers on the way.
+  /// Routers on the path.
   static unsigned hops(unsigned source, unsigned sink) {
     if (kTiles == 0) return 1;
     auto where = [](unsigned end) {
@@ -134,7 +134,7 @@ class Bench {
     const uint32_t seq = sent_seq_[{source, to, vnet}]++;
     for (unsigned i = 0; i < flits; i++) {
       Flit flit;
-      // The head says where a packet goes; a stray one has other destinations in its other flits.
+      // The head determines the route; a stray packet has other destinations in its other flits.
       flit.dest = stray && i ? static_cast<uint32_t>(random()) : dest;
       flit.last = i + 1 == flits;
       flit.data = {source | to << 8 | vnet << 16 | flits << 24, seq, i | (stray ? 1u << 31 : 0), 0};
@@ -147,15 +147,15 @@ class Bench {
   void step() {
     for (unsigned e = 0; e < kEnds; e++) offer(e);
     for (unsigned t = 0; t < kTiles; t++) set_ready(t);
-    for (unsigned e = kTiles; e < kEnds; e++) give_credits(e);
+    for (unsigned e = kTiles; e < kEnds; e++) return_credits(e);
     top_->eval();
     bool moved = false;
-    for (unsigned e = 0; e < kEnds; e++) moved |= look(e);
+    for (unsigned e = 0; e < kEnds; e++) moved |= receive(e);
     for (unsigned e = kTiles; e < kEnds; e++) {
-      const unsigned given = credits_out(e);
+      const unsigned returned = credits_out(e);
       for (unsigned v = 0; v < kVnets; v++) {
-        ends[e].credits[v] += given >> v & 1;
-        CHECK(ends[e].credits[v] <= kDepth, "link %u gives more credits than it has places", e);
+        ends[e].credits[v] += returned >> v & 1;
+        CHECK(ends[e].credits[v] <= kDepth, "link %u returns more credits than it has slots", e);
       }
     }
     top_->clk_i = 1;
@@ -163,20 +163,20 @@ class Bench {
     top_->clk_i = 0;
     top_->eval();
     cycle++;
-    still_ = moved || waiting == 0 ? 0 : still_ + 1;
-    CHECK(still_ < patience, "cycle %llu: nothing has moved for %u cycles; %llu flits are under way",
+    idle_ = moved || waiting == 0 ? 0 : idle_ + 1;
+    CHECK(idle_ < patience, "cycle %llu: no flit has moved for %u cycles; %llu flits are in flight",
           static_cast<unsigned long long>(cycle), patience, static_cast<unsigned long long>(waiting));
   }
   void run(unsigned cycles) {
     for (unsigned i = 0; i < cycles; i++) step();
   }
-  /// Until all has arrived.
+  /// Runs until all packets have arrived.
   void drain(uint64_t limit = 100000) {
     for (End& end : ends) end.send = 256, end.take = {256, 256, 256, 256};
     const uint64_t until = cycle + limit;
     while (waiting) {
       step();
-      CHECK(cycle < until, "not everything arrives: %llu flits", static_cast<unsigned long long>(waiting));
+      CHECK(cycle < until, "%llu flits have not arrived", static_cast<unsigned long long>(waiting));
     }
     run(30);
   }
@@ -197,9 +197,9 @@ class Bench {
     sent_seq_.clear();
     seen_seq_.clear();
     waiting = 0;
-    still_ = 0;
+    idle_ = 0;
   }
-  void place([[maybe_unused]] unsigned y, [[maybe_unused]] unsigned x) {
+  void move([[maybe_unused]] unsigned y, [[maybe_unused]] unsigned x) {
 #ifdef NOC_ROUTER
     y_ = y, x_ = x;
     top_->tile_y_i = y;
@@ -262,16 +262,16 @@ class Bench {
       if (end.queue[v].empty()) can &= ~(1u << v);
     }
     if (!can || below(256) >= end.send) {
-      // What is not valid may be anything.
+      // Fields of an invalid flit are arbitrary.
       Flit flit;
       flit.dest = static_cast<uint32_t>(random());
       flit.last = below(2);
       drive(e, 0, flit);
       return;
     }
-    do end.turn = (end.turn + 1) % kVnets;
-    while (!(can >> end.turn & 1));
-    const unsigned v = end.turn;
+    do end.next = (end.next + 1) % kVnets;
+    while (!(can >> end.next & 1));
+    const unsigned v = end.next;
     Flit flit = end.queue[v].front();
     end.queue[v].pop_front();
     if ((flit.data[2] & 0xFF) == 0) sent_at_[{e, flit.data[0] >> 8 & 0xFF, v, flit.data[1]}] = cycle;
@@ -286,7 +286,7 @@ class Bench {
     top_->tile_ready_i[t] = ready;
 #endif
   }
-  void give_credits(unsigned e) {
+  void return_credits(unsigned e) {
     unsigned give = 0;
     for (unsigned v = 0; v < kVnets; v++) {
       if (ends[e].held[v] && below(256) < ends[e].take[v]) give |= 1u << v, ends[e].held[v]--;
@@ -295,8 +295,8 @@ class Bench {
   }
   unsigned credits_out(unsigned e) { return top_->link_credit_o[e - kTiles]; }
 
-  /// What arrives at an end.
-  bool look(unsigned e) {
+  /// Checks the flit that arrives at an end, if any.
+  bool receive(unsigned e) {
     End& end = ends[e];
     unsigned valid = 0;
     uint64_t head = 0;
@@ -306,7 +306,7 @@ class Bench {
       valid = top_->tile_valid_o[e];
       head = top_->tile_head_o[e];
       for (unsigned w = 0; w < 4; w++) data[w] = top_->tile_data_o[e][w];
-      CHECK(!(valid & ~top_->tile_ready_i[e]), "tile %u: a flit that it does not take is valid", e);
+      CHECK(!(valid & ~top_->tile_ready_i[e]), "tile %u: a flit is valid that the tile does not accept", e);
     } else
 #endif
     {
@@ -315,22 +315,23 @@ class Bench {
       for (unsigned w = 0; w < 4; w++) data[w] = top_->link_data_o[e - kTiles][w];
     }
     if (!valid) return false;
-    CHECK(!(valid & (valid - 1)), "end %u: a flit of several networks: %x", e, valid);
+    CHECK(!(valid & (valid - 1)), "end %u: a flit in several networks: %x", e, valid);
     unsigned v = 0;
     while (!(valid >> v & 1)) v++;
     const unsigned source = data[0] & 0xFF, to = data[0] >> 8 & 0xFF, vnet = data[0] >> 16 & 0xFF;
     const unsigned flits = data[0] >> 24, index = data[2] & 0xFF;
     CHECK(data[3] == hash(data) && (head >> 33 & 1), "end %u: a flit was changed", e);
-    CHECK(vnet == v, "end %u: a flit of network %u came in network %u", e, vnet, v);
+    CHECK(vnet == v, "end %u: a flit of network %u arrived in network %u", e, vnet, v);
     CHECK(to == e, "a packet from %u for %u is at %u (%08x)", source, to, e, static_cast<unsigned>(head));
     if (index == 0) {
-      CHECK(end.index[v] == 0, "end %u: a packet begins inside of another", e);
+      CHECK(end.index[v] == 0, "end %u: a packet begins inside another", e);
       const uint32_t next = seen_seq_[{source, e, v}];
       CHECK(next == data[1], "end %u: packet %u of %u, not %u", e, data[1], source, next);
       end.open[v] = source;
       end.began[v] = cycle;
     }
-    CHECK(index == end.index[v] && end.open[v] == source, "end %u: flit %u of %u inside of a packet", e, index, source);
+    CHECK(index == end.index[v] && end.open[v] == source, "end %u: flit %u of %u inside another packet", e, index,
+          source);
     const bool last = head >> 32 & 1;
     CHECK(last == (index + 1 == flits), "end %u: a packet of %u flits ends at %u", e, flits, index);
     end.index[v] = last ? 0 : index + 1;
@@ -353,7 +354,7 @@ class Bench {
   VerilatedContext context_;
   std::unique_ptr<Top> top_;
   unsigned y_, x_;
-  unsigned still_ = 0;
+  unsigned idle_ = 0;
   std::map<std::tuple<unsigned, unsigned, unsigned>, uint32_t> sent_seq_, seen_seq_;
   std::map<std::tuple<unsigned, unsigned, unsigned, uint32_t>, uint64_t> sent_at_;
 };

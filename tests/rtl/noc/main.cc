@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // noc random SEED CYCLES | pairs SEED | full SEED | fair SEED | block SEED | rates SEED
-// Prints what it measured, `name value` a line.
+// Prints its measurements, one `name value` a line.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -12,14 +12,14 @@ namespace {
 
 constexpr unsigned kLengths[] = {1, 2, 3, 4, 5, 8, 16, 17};
 
-/// An address that leads from a source to a sink; a few tries, then any address.
+/// An address that routes a packet from a source to a sink; after some tries, any address.
 uint32_t toward(Bench& bench, unsigned source, unsigned sink) {
   uint32_t dest = 0;
   for (int i = 0; i < 400; i++) {
     const unsigned kind = bench.below(kKinds), own = bench.below(4);
     dest = Bench::address(kind, own ? kBoard : bench.below(4096), bench.below(kHeight), bench.below(kWidth),
                           bench.below(64));
-    // Tiles that are not there: at the edge, and as far away as an address reaches.
+    // Tiles outside the mesh: at the edge, and as far away as an address reaches.
     if (bench.below(16) == 0) dest |= 15u << (bench.below(2) ? 10 : 6);
     if (bench.below(16) == 0) dest |= 7u << 26;
     if (bench.sink(source, dest) == sink) break;
@@ -32,13 +32,13 @@ bool reaches(Bench& bench, unsigned source, unsigned sink, uint32_t& dest) {
   return bench.sink(source, dest) == sink;
 }
 
-/// Phases of other patterns and odds; after each all must have arrived.
+/// Phases of different patterns and odds; after each phase all packets must have arrived.
 void random_traffic(uint64_t seed, uint64_t cycles) {
   Bench bench(seed);
   uint64_t reached = 0;
   while (bench.cycle < cycles) {
     if (bench.below(8) == 0) bench.reset();
-    bench.place(bench.below(2) ? kHeight - 1 : bench.below(kHeight), bench.below(kWidth));
+    bench.move(bench.below(2) ? kHeight - 1 : bench.below(kHeight), bench.below(kWidth));
     if (!kTiles) bench.run(2);
     const unsigned pattern = bench.below(5), hot = bench.below(kEnds), spread = bench.below(3);
     const unsigned nets = 1 + bench.below(15), backlog = 1 + bench.below(60), stray = bench.below(4) == 0;
@@ -68,13 +68,13 @@ void random_traffic(uint64_t seed, uint64_t cycles) {
   std::printf("flits %llu\n", static_cast<unsigned long long>(reached));
 }
 
-/// From everywhere to everywhere: the cycles of a packet alone, and of a stream of packets.
+/// All pairs of ends: the latency of a lone packet, and the throughput of a stream of packets.
 void pairs(uint64_t seed) {
   Bench bench(seed);
   bench.record = true;
   unsigned found = 0, places = kTiles ? 1 : kWidth * kHeight;
   for (unsigned p = 0; p < places; p++) {
-    bench.place(p / kWidth, p % kWidth);
+    bench.move(p / kWidth, p % kWidth);
     bench.run(4);
     for (unsigned source = 0; source < kEnds; source++) {
       for (unsigned sink = 0; sink < kEnds; sink++) {
@@ -99,14 +99,14 @@ void pairs(uint64_t seed) {
   std::printf("pairs %u\n", found);
 }
 
-/// All ports at once, each source its own sink: a flit a cycle each, whatever the lengths and networks.
+/// All ports at once, each source with its own sink: one flit a cycle each, for all lengths and networks.
 void full(uint64_t seed) {
   Bench bench(seed);
   for (unsigned round = 0; round < 24; round++) {
     bench.reset();
-    bench.place(round % 3 ? kHeight - 1 : bench.below(kHeight), bench.below(kWidth));
+    bench.move(round % 3 ? kHeight - 1 : bench.below(kHeight), bench.below(kWidth));
     bench.run(4);
-    // Sinks that no two sources share; over a mesh, neighbours, so that no two share a link.
+    // No two sources share a sink; in a mesh sinks are neighbours, so that no two paths share a link.
     std::array<int, kEnds> to;
     to.fill(-1);
     std::array<bool, kEnds> used{};
@@ -138,17 +138,17 @@ void full(uint64_t seed) {
   }
 }
 
-/// One output, several inputs: equal shares, nobody waits for more than one packet of each other in its network.
+/// One output, several inputs: equal shares; a packet waits for at most one packet of each other input in its network.
 void fair(uint64_t seed) {
   Bench bench(seed);
   bench.record = true;
   uint64_t longest = 0;
   for (unsigned round = 0; round < 40; round++) {
     bench.reset();
-    bench.place(kHeight - 1, bench.below(kWidth));
+    bench.move(kHeight - 1, bench.below(kWidth));
     bench.run(4);
     const unsigned sink = bench.below(kEnds), flits = kLengths[bench.below(8)];
-    // Two inputs with two networks each, and credits that come late, are what lets turns fall in step.
+    // Picks and grants could synchronize with two inputs of two networks each and with late credits.
     const unsigned nets = round % 3 ? 1u << bench.below(4) : 3 + bench.below(13), some = bench.below(2) ? kEnds : 2;
     const unsigned slow = round % 2 ? 256 : round % 4 ? 100 : 40;
     std::vector<unsigned> sources;
@@ -171,12 +171,12 @@ void fair(uint64_t seed) {
     std::map<unsigned, std::vector<unsigned>> order;
     for (const Arrival& a : bench.arrived) order[a.vnet].push_back(a.source);
     for (auto& [vnet, who] : order) {
-      // In a network packets come in turn: between two of a source there is at most one of each other.
+      // In a network packets leave round-robin: between two of one source there is at most one of each other.
       for (size_t i = 0; i + sources.size() < who.size() && kTiles == 0; i++) {
         const auto begin = who.begin() + static_cast<long>(i);
         std::vector<unsigned> window(begin, begin + static_cast<long>(sources.size()));
         std::sort(window.begin(), window.end());
-        CHECK(window == sources, "round %u: network %u: the inputs do not take turns", round, vnet);
+        CHECK(window == sources, "round %u: network %u: the inputs are not served round-robin", round, vnet);
       }
     }
     for (auto& [key, list] : by) {
@@ -184,7 +184,7 @@ void fair(uint64_t seed) {
       for (size_t i = 1; i < list.size(); i++) longest = std::max(longest, list[i]->first - list[i - 1]->last);
     }
     if (kTiles == 0) {
-      CHECK(by.size() == sources.size() * __builtin_popcount(nets), "round %u: somebody starves", round);
+      CHECK(by.size() == sources.size() * __builtin_popcount(nets), "round %u: an input starves", round);
       // In one network the shares are equal; networks share an input and the output by flits, roughly.
       const unsigned apart = nets & (nets - 1) ? 3 + most / 4 : 1;
       CHECK(most - least <= apart, "round %u: shares from %u to %u packets", round, least, most);
@@ -199,14 +199,14 @@ void fair(uint64_t seed) {
   std::printf("longest-wait %llu\n", static_cast<unsigned long long>(longest));
 }
 
-/// A network that nobody takes holds up nothing but itself.
+/// A network whose flits no sink accepts blocks no other network.
 void block(uint64_t seed) {
   Bench bench(seed);
   bench.patience = 3000;
   for (unsigned v = 0; v < kVnets; v++) {
     for (unsigned round = 0; round < 6; round++) {
       bench.reset();
-      bench.place(kHeight - 1, bench.below(kWidth));
+      bench.move(kHeight - 1, bench.below(kWidth));
       bench.run(4);
       for (End& end : bench.ends) end.take[v] = 0;
       for (unsigned i = 0; i < 60; i++) {
@@ -217,7 +217,7 @@ void block(uint64_t seed) {
       }
       bench.run(600);
       const uint64_t stuck = bench.waiting;
-      // The others: each source to another sink, all networks, at full rate where nothing is shared.
+      // The other networks: each source to a sink of its own, at full rate where no link is shared.
       std::array<bool, kEnds> used{};
       unsigned streams = 0;
       for (unsigned e = 0; e < kEnds; e++) {
@@ -242,7 +242,7 @@ void block(uint64_t seed) {
   }
 }
 
-/// For the bench: cycles from link to link, and flits a cycle out of all ports of a router at the rim.
+/// For the benchmark: cycles from link to link, and flits a cycle out of all ports of a router at the rim.
 void rates(uint64_t seed) {
   Bench bench(seed, kHeight - 1, 1);
   bench.record = true;
@@ -259,7 +259,7 @@ void rates(uint64_t seed) {
     }
   }
   for (unsigned source = 0; source < kEnds; source++) {
-    // North and south, east and west cross; what comes in locally stays.
+    // North and south, east and west cross; packets from the local port return to it.
     const unsigned sink = source == kEnds - 1 ? source : source ^ 1;
     uint32_t dest;
     if (!reaches(bench, source, sink, dest)) continue;

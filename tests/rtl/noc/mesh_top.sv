@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A whole mesh without tiles: routers, local adapters, exits at the northern rim. Fields of flits beside destination,
-/// end and payload follow from the payload, so that all bits of a flit can be looked at.
+/// A whole mesh without tiles: routers, local adapters, exits at the northern rim. The fields of a flit besides
+/// destination, end and payload are functions of the payload, so that the test can check all bits of a flit.
 module mesh_top
   import gs_noc_pkg::*;
   import gossamer_pkg::*;
@@ -52,13 +52,13 @@ module mesh_top
             flit.last, flit.dest};
   endfunction
 
-  // The exit of a column; Ports if it has none. Typed again, so that a wrong package does not pass.
+  // The exit of a column; Ports if it has none. Written independently, so that an error of the package is detected.
   function automatic int unsigned exit_of(int unsigned x);
     for (int unsigned e = 0; e < Ports; e++) if ((2 * e + 1) * MeshWidth / (2 * Ports) == x) return e;
     return Ports;
   endfunction
 
-  // By tile, in and out as the router sees it
+  // By tile, in and out as seen from the router
   logic  [Tiles-1:0][Directions-1:0][Vnets-1:0] in_valid, in_credit, out_valid, out_credit;
   flit_t [Tiles-1:0][Directions-1:0] in, out;
 

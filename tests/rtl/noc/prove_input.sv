@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_mesh_input with its buffers: every flit, whichever is watched, leaves once, in order, unchanged, with
-/// the route of its packet's head; a place is given back once; a network that could send waits for three others at
-/// most.
+/// Proof of gs_mesh_input with its buffers: every flit (an arbitrary one is watched) leaves once, in order, unchanged,
+/// with the route of its packet's head; every slot is returned once; a network that could send waits for at
+/// most three others.
 module prove_input
   import gs_noc_pkg::*;
   import gossamer_pkg::*;
@@ -27,7 +27,7 @@ module prove_input
   flit_t in, out;
   address_thread_t dest;
 
-  // Tiles of the first two rows and columns, of this board or not.
+  // Tiles of the first two rows and columns, of this board or of another.
   assign dest     = '{kind: EndpointThread, board: 12'(tile_i[2]), tile_y: 4'(tile_i[1]), tile_x: 4'(tile_i[0]),
                       default: '0};
   assign in       = '{kind: FlitKindBody, vnet: VnetMailbox, last: last_i, dest: dest, payload: 128'(data_i),
@@ -53,7 +53,7 @@ module prove_input
     .out_o      (out)
   );
 
-  // The network that is watched, any of them.
+  // The network that is watched: an arbitrary one.
   logic [1:0] net_q;
   logic [3:0] net, pop;
   always_ff @(posedge clk_i) net_q <= net_q;
@@ -71,48 +71,48 @@ module prove_input
         inside_q <= inside_q + 32'(in_valid[v]) - 32'(pop[v]);
       end
     end
-    `GS_ASSUME_NOW(a_flit_comes_with_a_credit, !in_valid[v] || space_q > 0)
-    `GS_ASSUME_NOW(only_a_flit_could_leave, !able_i[v] || want[v] != '0)
-    `GS_ASSERT_NOW(places_are_given_back_once, space_q >= 0 && space_q + inside_q + 32'(credit[v]) == Depth)
-    `GS_ASSERT_NOW(flits_are_seen, inside_q >= 0 && u_input.some[v] == (inside_q != 0)
+    `GS_ASSUME_NOW(flits_arrive_only_with_a_credit, !in_valid[v] || space_q > 0)
+    `GS_ASSUME_NOW(only_waiting_flits_are_able_to_leave, !able_i[v] || want[v] != '0)
+    `GS_ASSERT_NOW(slots_are_returned_once, space_q >= 0 && space_q + inside_q + 32'(credit[v]) == Depth)
+    `GS_ASSERT_NOW(waiting_flits_are_visible, inside_q >= 0 && u_input.some[v] == (inside_q != 0)
                    && (want[v] != '0) == (inside_q != 0))
-    `GS_ASSERT_NOW(a_flit_has_one_way, $onehot0(want[v]))
-    `GS_ASSERT_NOW(pointers_follow_each_other, 32'(u_input.first[v]) < Depth
-                   && place(v, inside_q) == 32'(u_input.newest[v])
-                   && place(v, 1) == 32'(u_input.second[v]))
+    `GS_ASSERT_NOW(flits_want_at_most_one_output, $onehot0(want[v]))
+    `GS_ASSERT_NOW(pointers_are_consistent, 32'(u_input.first[v]) < Depth
+                   && slot(v, inside_q) == 32'(u_input.newest[v])
+                   && slot(v, 1) == 32'(u_input.second[v]))
   end
-  `GS_ASSUME_NOW(only_what_could_leave_is_granted, !grant_i || (pick & able_i) != '0)
+  `GS_ASSUME_NOW(only_able_flits_are_granted, !grant_i || (pick & able_i) != '0)
 
-  function automatic int place(int v, int n);
+  function automatic int slot(int v, int n);
     return (32'(u_input.first[v]) + n) % Depth;
   endfunction
 
-  // Its route: that of its packet's head. Typed again.
+  // The reference route: that of the packet's head, written independently of the package.
   logic [3:0] open_q;
-  dirs_t [3:0] way_q;
-  dirs_t way;
+  dirs_t [3:0] expected_route_q;
+  dirs_t expected_route;
   always_comb begin
-    way = '0;
-    if (tile_i[2] || !tile_i[0]) way[West] = 1'b1;
-    else if (tile_i[1] && MeshHeight > 1) way[North] = 1'b1;
-    else way[Local] = 1'b1;
-    if (open_q[vnet_i]) way = way_q[vnet_i];
+    expected_route = '0;
+    if (tile_i[2] || !tile_i[0]) expected_route[West] = 1'b1;
+    else if (tile_i[1] && MeshHeight > 1) expected_route[North] = 1'b1;
+    else expected_route[Local] = 1'b1;
+    if (open_q[vnet_i]) expected_route = expected_route_q[vnet_i];
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) open_q <= '0;
     else if (valid_i) open_q[vnet_i] <= !last_i;
-    if (valid_i) way_q[vnet_i] <= way;
+    if (valid_i) expected_route_q[vnet_i] <= expected_route;
   end
-  for (genvar v = 0; v < 4; v++) begin : gen_way
-    `GS_ASSERT_NOW(packets_are_followed, open_q[v] == u_input.open_q[v]
-                   && (!open_q[v] || (way_q[v] == u_input.route_q[v] && $onehot(way_q[v]))))
+  for (genvar v = 0; v < 4; v++) begin : gen_route
+    `GS_ASSERT_NOW(packet_state_is_tracked, open_q[v] == u_input.open_q[v]
+                   && (!open_q[v] || (expected_route_q[v] == u_input.route_q[v] && $onehot(expected_route_q[v]))))
   end
 
-  // The flit that is watched, how many are before it, and whether it is at the output.
+  // The watched flit, how many are ahead of it, and whether it is at the output.
   int ahead_q;
   logic watching_q, leaving_q, last_q;
   logic [2:0] item_q;
-  dirs_t item_way_q;
+  dirs_t item_route_q;
   int held;
   assign held = (net_q == 2'd0) ? gen_vnet[0].inside_q : (net_q == 2'd1) ? gen_vnet[1].inside_q
                 : (net_q == 2'd2) ? gen_vnet[2].inside_q : gen_vnet[3].inside_q;
@@ -123,61 +123,62 @@ module prove_input
       if (pop[net_q]) ahead_q <= ahead_q - 1;
       if (pop[net_q] && ahead_q == 0) watching_q <= 1'b0;
     end else if (watch_i && in_valid[net_q] && !leaving_q) begin
-      watching_q <= 1'b1;
-      item_q     <= data_i;
-      last_q     <= last_i;
-      item_way_q <= way;
-      ahead_q    <= held - 32'(pop[net_q]);
+      watching_q   <= 1'b1;
+      item_q       <= data_i;
+      last_q       <= last_i;
+      item_route_q <= expected_route;
+      ahead_q      <= held - 32'(pop[net_q]);
     end
   end
-  `GS_ASSERT_NOW(it_has_its_packets_route, !watching_q || ahead_q != 0
-                 || (want[net_q] == item_way_q && last[net_q] == last_q))
-  `GS_ASSERT_NOW(it_leaves_as_it_came, !leaving_q || (out.payload == {125'd0, item_q} && out.last == last_q))
+  `GS_ASSERT_NOW(watched_flit_has_its_packets_route, !watching_q || ahead_q != 0
+                 || (want[net_q] == item_route_q && last[net_q] == last_q))
+  `GS_ASSERT_NOW(watched_flit_leaves_unchanged, !leaving_q || (out.payload == {125'd0, item_q} && out.last == last_q))
 
-  // What induction needs to know of the inside.
-  `GS_ASSERT_NOW(it_is_in_the_queue, !watching_q || (ahead_q >= 0 && ahead_q < held))
-  `GS_ASSERT_NOW(it_has_one_way, !watching_q || $onehot(item_way_q))
+  // Invariants of the internal state, for the induction.
+  `GS_ASSERT_NOW(watched_flit_is_in_the_queue, !watching_q || (ahead_q >= 0 && ahead_q < held))
+  `GS_ASSERT_NOW(watched_flit_has_one_route, !watching_q || $onehot(item_route_q))
   for (genvar v = 0; v < 4; v++) begin : gen_mem
-    for (genvar p = 0; p < Depth; p++) begin : gen_place
+    for (genvar p = 0; p < Depth; p++) begin : gen_slot
       flit_t stored;
       assign stored = u_input.u_buffer.u_ram.mem[v << PtrW | p];
-      `GS_ASSERT_NOW(it_is_in_its_place, !watching_q || 32'(net_q) != v || place(v, ahead_q) != p
+      `GS_ASSERT_NOW(watched_flit_is_in_its_slot, !watching_q || 32'(net_q) != v || slot(v, ahead_q) != p
                      || (stored.payload == {125'd0, item_q} && stored.last == last_q))
-      `GS_ASSERT_NOW(all_that_waits_has_one_way,
+      `GS_ASSERT_NOW(all_waiting_flits_have_one_route,
                      (p + Depth - 32'(u_input.first[v])) % Depth >= gen_vnet[v].inside_q
                      || (p + Depth - 32'(u_input.first[v])) % Depth == 0
                      || $onehot(u_input.gen_vnet[v].u_info.mem[p][5:1]))
-      `GS_ASSERT_NOW(so_is_what_is_known_of_it, !watching_q || 32'(net_q) != v || ahead_q == 0 || place(v, ahead_q) != p
-                     || u_input.gen_vnet[v].u_info.mem[p] == {item_way_q, last_q})
+      `GS_ASSERT_NOW(watched_route_is_in_its_slot,
+                     !watching_q || 32'(net_q) != v || ahead_q == 0 || slot(v, ahead_q) != p
+                     || u_input.gen_vnet[v].u_info.mem[p] == {item_route_q, last_q})
     end
   end
 
-  // A network that could send and is not picked: turns of others until it is. What could leave can until it does.
-  int turns_q, distance, picked;
-  logic waits, waited_q;
+  // A network that could send and is not picked: picks of others until it is. It stays able until it sends.
+  int picks_q, distance, picked;
+  logic waiting, waited_q;
   logic [3:0] was_q;
-  assign waits = able_i[net_q] && !pick[net_q];
+  assign waiting = able_i[net_q] && !pick[net_q];
   always_comb begin
     picked = 0;
     for (int v = 0; v < 4; v++) if (pick[v]) picked = v;
     distance = 32'(net_q) - picked + ((32'(net_q) < picked) ? 4 : 0);
   end
   always_ff @(posedge clk_i) begin
-    waited_q <= rst_ni && waits;
+    waited_q <= rst_ni && waiting;
     was_q    <= pick;
-    if (!rst_ni || !waits) turns_q <= 0;
-    else if (waited_q && was_q != pick) turns_q <= turns_q + 1;
+    if (!rst_ni || !waiting) picks_q <= 0;
+    else if (waited_q && was_q != pick) picks_q <= picks_q + 1;
   end
-  `GS_ASSUME_NOW(what_could_leave_still_can, !waited_q || able_i[net_q])
-  `GS_ASSERT_NOW(one_network_is_picked, $onehot(pick))
-  `GS_ASSERT_NOW(nobody_waits_for_more_than_all_others, !waits || !waited_q
-                 || turns_q + 32'(was_q != pick) + distance < 4)
-  `GS_ASSERT_NOW(turns_are_counted, turns_q >= 0 && (turns_q == 0 || waited_q))
+  `GS_ASSUME_NOW(able_flits_stay_able, !waited_q || able_i[net_q])
+  `GS_ASSERT_NOW(exactly_one_network_is_picked, $onehot(pick))
+  `GS_ASSERT_NOW(at_most_three_others_are_picked_first, !waiting || !waited_q
+                 || picks_q + 32'(was_q != pick) + distance < 4)
+  `GS_ASSERT_NOW(picks_are_counted, picks_q >= 0 && (picks_q == 0 || waited_q))
   logic over_q;
-  always_ff @(posedge clk_i) over_q <= rst_ni && waits && (grant_i || (pick & able_i) == '0);
-  `GS_ASSERT_NOW(a_turn_ends_with_its_flit, !over_q || was_q != pick)
-  `GS_COVER_NOW(the_watched_one_leaves_last, leaving_q && turns_q == 0
+  always_ff @(posedge clk_i) over_q <= rst_ni && waiting && (grant_i || (pick & able_i) == '0);
+  `GS_ASSERT_NOW(pick_moves_on_after_its_flit, !over_q || was_q != pick)
+  `GS_COVER_NOW(watched_flit_leaves_last, leaving_q && picks_q == 0
                 && u_input.newest[2] == PtrW'(3) && net_q == 2'd2)
-  `GS_COVER_NOW(a_buffer_is_full, gen_vnet[1].inside_q == Depth)
-  `GS_COVER_NOW(two_have_passed, turns_q == 2)
+  `GS_COVER_NOW(buffer_is_full, gen_vnet[1].inside_q == Depth)
+  `GS_COVER_NOW(two_others_were_picked, picks_q == 2)
 endmodule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A router alone, at any place: five links. As mesh_top, of which it has the exits' ports, dir_e as index.
+/// A router alone, at any position: five links. The ports are those of mesh_top's exits, with dir_e as index.
 module router_top
   import gs_noc_pkg::*;
   import gossamer_pkg::*;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routers and whole meshes without tiles: random traffic against a model, cycles, shares, blocked networks."""
+"""Routers and whole meshes without tiles: random traffic against a model, latencies, shares, blocked networks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gossamer.config import Config
 from gossamer.hdl import prove, sources, verilate
 
 HERE = Path(__file__).parent
-# Meshes: those of configurations, and others by width, height and flits of a buffer (6 for the full rate).
+# Meshes: those of configurations, and others by width, height and flits of a buffer (full rate needs 6).
 MESHES = {"quad": None, "de5": None, "3x2": (3, 2, 6), "5x1": (5, 1, 5)}
 MODES = ("random", "pairs", "full", "fair", "block")
 
@@ -47,7 +47,7 @@ def build(top: str, config: Config) -> Path:
         top,
         sources.blocks("noc/mesh.f", config=config) + [HERE / "mesh.vlt", HERE / f"{top}.sv"],
         [HERE / "main.cc"],
-        # Inputs come behind the falling edge, at which a gate has decided already.
+        # Inputs change after the falling edge, when a clock gate has already decided.
         defines={"GS_NO_CLOCK_GATES": 1},
         optimise="-Og",
         cxx=[*(f"-DNOC_{name}={value}" for name, value in values.items()), *router],
@@ -71,7 +71,7 @@ SIZE = current_size()
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", SIZE.pick(["3x2"], ["3x2", "de5"], ["3x2", "de5", "5x1"]))
 def test_router(name: str, mode: str, folder: Path, seed: int) -> None:
-    """One router at any place of a mesh."""
+    """One router at any position of a mesh."""
     if name == "5x1" and mode in ("pairs", "full"):
         pytest.skip("its buffers are too small for the full rate")
     cycles = SIZE.pick(10_000, 100_000, 3_000_000)
@@ -91,7 +91,7 @@ def test_mesh(name: str, mode: str, folder: Path, seed: int) -> None:
 
 @pytest.mark.parametrize(("top", "depth"), [("prove_input", 2), ("prove_output", 2), ("prove_local", 2)])
 def test_proof(top: str, depth: int) -> None:
-    """By induction: no flit is lost, doubled, changed or mixed in; no buffer overflows; nobody starves."""
+    """By induction: no flit is lost, duplicated, changed or misplaced; no buffer overflows; no input starves."""
     files = sources.blocks("noc/mesh.f", config=configs.load("quad")) + [HERE / f"{top}.sv"]
     proof = prove.prove(top, files, depth=depth)
     assert proof.passed, f"{proof.reason}; see {proof.log}"

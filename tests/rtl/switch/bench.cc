@@ -33,22 +33,22 @@ void Bench::set(unsigned index, Entry entry) {
   table[index] = entry;
 }
 
-Way Bench::way(const Packet& packet) const {
+Route Bench::route_of(const Packet& packet) const {
   const uint32_t kind = packet.dest >> 29, number = packet.dest >> 14 & 0xFFF;
   const unsigned vnet = packet.channel / kVcs;
-  auto at = [&](unsigned port, unsigned vc) { return Way{port, vnet * kVcs + (is_link(port) ? vc : 0)}; };
+  auto at = [&](unsigned port, unsigned vc) { return Route{port, vnet * kVcs + (is_link(port) ? vc : 0)}; };
   if (kind == kKey) {
     const unsigned link = packet.dest & 63;
-    return link >= 1 && link <= 3 ? at(1 + link, packet.dest >> 6 & 1) : Way{};
+    return link >= 1 && link <= 3 ? at(1 + link, packet.dest >> 6 & 1) : Route{};
   }
   if (kind != kHost && number == kOwnBoard) {
     switch (kind) {
       case kThread: case kTile: case kAccelerator: {
-        // Two exits of a mesh two wide: one a column; what lies beyond goes by the last.
+        // Two exits of a mesh two wide: one per column; columns beyond use the last.
         const unsigned x = packet.dest >> 6 & 15;
         return at(x == 0 ? 0 : 1, 0);
       }
-      case kStream: return (packet.dest & 255) < 2 ? at(8 + (packet.dest & 255), 0) : Way{};
+      case kStream: return (packet.dest & 255) < 2 ? at(8 + (packet.dest & 255), 0) : Route{};
       case kMatch: return at(10, 0);
       case kControl: return at(6, 0);
       default: return {};
@@ -56,7 +56,7 @@ Way Bench::way(const Packet& packet) const {
   }
   if (number >= kTable) return {};
   const Entry& entry = table[kind == kHost ? kTable - 1 - number : number];
-  return entry.valid && entry.port < kPorts ? at(entry.port, entry.vc) : Way{};
+  return entry.valid && entry.port < kPorts ? at(entry.port, entry.vc) : Route{};
 }
 
 void Bench::send(unsigned port, unsigned channel, uint32_t dest, unsigned flits) {
@@ -92,8 +92,8 @@ void Bench::drive() {
       if (i + 1 == packet.flits) {
         sending.next = 0;
         packet.sent = now;
-        const Way by = way(packet);
-        flying_[packet.id] = packet;
+        const Route by = route_of(packet);
+        in_flight_[packet.id] = packet;
         order_[{p * kChannels + c, by}].push_back(packet.id);
         queue[p][c].pop_front();
       }
@@ -107,17 +107,17 @@ void Bench::arrive(unsigned port, unsigned channel) {
   const unsigned index = top->out_payload_o[port][1];
   const uint64_t word = top->out_payload_o[port][2] | static_cast<uint64_t>(top->out_payload_o[port][3]) << 32;
   Drain& to = drain[port][channel];
-  auto found = flying_.find(id);
-  CHECK(found != flying_.end(), "cycle %llu: port %u channel %u sends packet %llu, which is not on its way",
+  auto found = in_flight_.find(id);
+  CHECK(found != in_flight_.end(), "cycle %llu: port %u channel %u sends packet %llu, which is not in flight",
         (unsigned long long)now, port, channel, (unsigned long long)id);
   const Packet& packet = found->second;
   CHECK(word == word_of(id, index) && top->out_dest_o[port] == packet.dest &&
             top->out_kind_o[port] == ((id + index) & 3) && top->out_tags_o[port] == (id & 127) &&
             top->out_vnet_o[port] == packet.channel / kVcs,
-        "cycle %llu: port %u: flit %u of packet %llu is changed", (unsigned long long)now, port, index,
+        "cycle %llu: port %u: flit %u of packet %llu was changed", (unsigned long long)now, port, index,
         (unsigned long long)id);
   CHECK(to.open.empty() ? index == 0 : to.open.front() == id && to.open.size() == index,
-        "cycle %llu: port %u channel %u: flit %u of packet %llu between others", (unsigned long long)now, port,
+        "cycle %llu: port %u channel %u: flit %u of packet %llu is interleaved", (unsigned long long)now, port,
         channel, index, (unsigned long long)id);
   to.open.push_back(id);
   ++flits_out;
@@ -127,18 +127,18 @@ void Bench::arrive(unsigned port, unsigned channel) {
   if (index == 0) {
     slowest = std::max(slowest, now - packet.sent);
     fastest = std::min(fastest, now - packet.sent);
-    auto& order = order_[{packet.in * kChannels + packet.channel, Way{port, channel}}];
+    auto& order = order_[{packet.in * kChannels + packet.channel, Route{port, channel}}];
     CHECK(!order.empty() && order.front() == id,
-          "cycle %llu: port %u channel %u: packet %llu of port %u channel %u is out of order, or is elsewhere",
+          "cycle %llu: port %u channel %u: packet %llu of port %u channel %u is out of order or misrouted",
           (unsigned long long)now, port, channel, (unsigned long long)id, packet.in, packet.channel);
     order.pop_front();
   }
-  CHECK(bool(top->out_last_o[port]) == (index + 1 == packet.flits), "packet %llu: its end is not at flit %u",
+  CHECK(bool(top->out_last_o[port]) == (index + 1 == packet.flits), "packet %llu: wrong end at flit %u",
         (unsigned long long)id, index);
   if (index + 1 == packet.flits) {
     to.open.clear();
     served[packet.in][packet.channel] = now;
-    flying_.erase(found);
+    in_flight_.erase(found);
     --outstanding_;
     ++delivered;
   }
@@ -153,7 +153,7 @@ void Bench::observe() {
     for (unsigned c = 0; c < kChannels; ++c) {
       if (top->in_credit_o[p] >> c & 1) {
         ++sending_[p][c].credits;
-        CHECK(sending_[p][c].credits <= kWindow, "port %u channel %u gives too many credits", p, c);
+        CHECK(sending_[p][c].credits <= kWindow, "port %u channel %u returns too many credits", p, c);
       }
       Drain& to = drain[p][c];
       if (valid >> c & 1) {
@@ -168,17 +168,17 @@ void Bench::observe() {
     }
     top->out_credit_i[p] = credits;
     if (top->unroutable_o >> p & 1) {
-      // The first packet of this port for nobody that is still out.
-      auto found = flying_.end();
-      for (auto at = flying_.begin(); at != flying_.end(); ++at) {
-        if (at->second.in == p && at->second.dest == top->unroutable_dest_o[p] && way(at->second).port == kPorts) {
+      // The first unroutable packet of this port that is still in flight.
+      auto found = in_flight_.end();
+      for (auto at = in_flight_.begin(); at != in_flight_.end(); ++at) {
+        if (at->second.in == p && at->second.dest == top->unroutable_dest_o[p] && route_of(at->second).port == kPorts) {
           found = at;
           break;
         }
       }
-      CHECK(found != flying_.end(), "port %u drops a packet to %08x that somebody would take", p,
+      CHECK(found != in_flight_.end(), "port %u drops a packet to %08x that has a route", p,
             (unsigned)top->unroutable_dest_o[p]);
-      auto& order = order_[{p * kChannels + found->second.channel, Way{}}];
+      auto& order = order_[{p * kChannels + found->second.channel, Route{}}];
       for (auto at = order.begin(); at != order.end(); ++at) {
         if (*at == found->first) {
           order.erase(at);
@@ -186,15 +186,15 @@ void Bench::observe() {
         }
       }
       flits_dropped_ += found->second.flits;
-      flying_.erase(found);
+      in_flight_.erase(found);
       --outstanding_;
       ++dropped;
       latest = now;
     }
   }
-  // Whoever changes a table believes `empty`: nothing is inside, and nothing is at a port's way out.
+  // The host changes tables when `empty` is set: then no flit may be inside or at an output.
   CHECK(!top->empty_o || (flits_out == out_before && flits_in_before_ <= flits_out + flits_dropped_),
-        "cycle %llu: empty, with %llu flits inside", (unsigned long long)now,
+        "cycle %llu: empty is set with %llu flits inside", (unsigned long long)now,
         (unsigned long long)(flits_in_before_ - flits_dropped_ - out_before));
 }
 
@@ -212,11 +212,11 @@ void Bench::finish() {
   latest = now;
   while (outstanding_ != 0) {
     tick();
-    CHECK(now - latest < kPatience, "%llu packets never came", (unsigned long long)outstanding_);
+    CHECK(now - latest < kPatience, "%llu packets did not arrive", (unsigned long long)outstanding_);
   }
-  // A packet that is dropped is told when its head goes.
+  // A dropped packet is reported when its head is read.
   for (unsigned i = 0; i < 12 + kLongest; ++i) tick();
-  CHECK(top->empty_o, "all packets have left, and the switch is not empty");
+  CHECK(top->empty_o, "all packets have left, but the switch does not report empty");
 }
 
 }  // namespace switch_test

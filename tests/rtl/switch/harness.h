@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Senders and receivers around a board switch, and what it must do with each packet, typed from the specification.
+/// Senders and receivers around a board switch, and a model of its routing, written from the specification.
 #pragma once
 
 #include <array>
@@ -20,24 +20,24 @@ namespace switch_test {
 
 constexpr unsigned kPorts = 11, kChannels = 8, kWindow = 8, kLongest = 33, kVcs = 2;
 constexpr unsigned kTable = 64, kOwnBoard = 5;
-constexpr unsigned kPatience = 200'000;  ///< cycles without any flit in which a test that waits gives up
+constexpr unsigned kPatience = 200'000;  ///< cycles without any flit after which a test gives up
 
 enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, kAccelerator };
 
 inline bool is_link(unsigned port) { return port >= 2 && port <= 4; }
 
-/// A packet on its way. Every flit names it and its place in it.
+/// A packet in flight. Every flit carries its packet's id and its index.
 struct Packet {
   uint64_t id = 0;
   uint32_t dest = 0;
   unsigned flits = 1, in = 0, channel = 0;
-  uint64_t sent = 0;  ///< cycle in which its last flit went in
+  uint64_t sent = 0;  ///< cycle in which its last flit entered
 };
 
-/// Port and channel by which a packet must leave; port kPorts: nobody.
-struct Way {
+/// Port and channel through which a packet must leave; port kPorts: unroutable.
+struct Route {
   unsigned port = kPorts, channel = 0;
-  bool operator<(const Way& other) const {
+  bool operator<(const Route& other) const {
     return port != other.port ? port < other.port : channel < other.channel;
   }
 };
@@ -47,12 +47,12 @@ struct Entry {
   unsigned port = 0, vc = 0;
 };
 
-/// A receiver's channel: how readily it takes flits.
+/// A receiver's channel: how fast it drains flits.
 struct Drain {
-  double rate = 1.0;  ///< chance that a flit that is there is taken in a cycle
-  unsigned period = 1;  ///< a flit is taken in every so manieth cycle at most
+  double rate = 1.0;  ///< chance that a waiting flit is accepted in a cycle
+  unsigned period = 1;  ///< accepts at most one flit every so many cycles
   std::deque<int> held;
-  std::vector<uint64_t> open;  ///< flits of the packet that is under way
+  std::vector<uint64_t> open;  ///< flits of the incomplete packet
 };
 
 class Bench {
@@ -63,25 +63,25 @@ class Bench {
   std::mt19937_64 random;
   std::unique_ptr<Vswitch_top> top;
   uint64_t now = 0, delivered = 0, dropped = 0, flits_out = 0, latest = 0;
-  std::array<std::array<std::deque<Packet>, kChannels>, kPorts> queue;  ///< packets to be sent, by port and channel
+  std::array<std::array<std::deque<Packet>, kChannels>, kPorts> queue;  ///< packets to send, by port and channel
   std::array<std::array<Drain, kChannels>, kPorts> drain;
   std::array<double, kPorts> send_rate;  ///< chance that a port sends in a cycle
   std::array<Entry, kTable> table;
-  std::array<std::vector<unsigned>, kPorts> order_out;  ///< of each flit that left by a port: the port it came in
-  std::array<std::map<unsigned, uint64_t>, kPorts> flits_from;  ///< flits that left by a port, by the port they came in
-  bool steady = false;  ///< channels of a port send in turn, not by chance
-  /// cycle in which a packet of a port's channel left last
+  std::array<std::vector<unsigned>, kPorts> order_out;  ///< for each flit that left by a port: its ingress port
+  std::array<std::map<unsigned, uint64_t>, kPorts> flits_from;  ///< flits that left by a port, by ingress port
+  bool steady = false;  ///< channels of a port send round-robin instead of at random
+  /// cycle in which the last packet of a port's channel left
   std::array<std::array<uint64_t, kChannels>, kPorts> served{};
   uint64_t slowest = 0;                  ///< most cycles from a packet's last flit in to its first flit out
   uint64_t fastest = ~uint64_t{0};
 
   void tick();
-  /// Runs until everything sent has left or been dropped.
+  /// Runs until every packet has left or been dropped.
   void finish();
   uint64_t outstanding() const { return outstanding_; }
   void send(unsigned port, unsigned channel, uint32_t dest, unsigned flits);
   void set(unsigned index, Entry entry);
-  Way way(const Packet& packet) const;
+  Route route_of(const Packet& packet) const;
   unsigned below(unsigned bound) { return static_cast<unsigned>(random() % bound); }
   bool chance(double share) { return std::uniform_real_distribution<double>(0, 1)(random) < share; }
 
@@ -90,9 +90,9 @@ class Bench {
     unsigned credits = kWindow, next = 0;
   };
   std::array<std::array<Sending, kChannels>, kPorts> sending_;
-  std::map<uint64_t, Packet> flying_;
-  /// Order of packets of one ingress channel that leave by one way.
-  std::map<std::pair<unsigned, Way>, std::deque<uint64_t>> order_;
+  std::map<uint64_t, Packet> in_flight_;
+  /// Order of the packets of one ingress channel that leave through one route.
+  std::map<std::pair<unsigned, Route>, std::deque<uint64_t>> order_;
   uint64_t next_id_ = 1, outstanding_ = 0, quiet_ = 0;
   uint64_t flits_in_ = 0, flits_in_before_ = 0, flits_dropped_ = 0;
 
@@ -101,10 +101,10 @@ class Bench {
   void arrive(unsigned port, unsigned channel);
 };
 
-/// The word that flit `index` of packet `id` carries.
+/// The check word of flit `index` of packet `id`.
 inline uint64_t word_of(uint64_t id, unsigned index) { return (id << 8 | index) * 0x9E3779B97F4A7C15ull; }
 
-/// Address of any kind of endpoint on a board; `rest` fills the bits below it.
+/// Address of an endpoint of any kind on a board; `rest` is the bits below the board.
 inline uint32_t address(Kind kind, unsigned board, uint32_t rest) {
   return static_cast<uint32_t>(kind) << 29 | board << 14 | rest;
 }

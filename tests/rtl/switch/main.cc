@@ -11,19 +11,19 @@ namespace {
 
 const unsigned kBursts[] = {0, 1, 4, 16, 255};
 
-/// A destination of any kind; sometimes one that nobody has.
-uint32_t any(Bench& b, bool nobody) {
+/// A destination of any kind; sometimes unroutable.
+uint32_t any_destination(Bench& b, bool unroutable) {
   static const Kind kinds[] = {kThread, kTile, kStream, kMatch, kKey, kControl, kAccelerator};
-  if (b.below(8) == 0) return address(kHost, nobody && b.below(4) == 0 ? 2 + b.below(4000) : b.below(2), 0);
+  if (b.below(8) == 0) return address(kHost, unroutable && b.below(4) == 0 ? 2 + b.below(4000) : b.below(2), 0);
   const Kind kind = kinds[b.below(7)];
   unsigned board = b.below(2) ? kOwnBoard : b.below(10);
-  if (nobody && b.below(10) == 0) board = b.below(2) ? 10 + b.below(40) : 64 + b.below(4000);
+  if (unroutable && b.below(10) == 0) board = b.below(2) ? 10 + b.below(40) : 64 + b.below(4000);
   uint32_t rest = static_cast<uint32_t>(b.random()) & 0x3FFF;
   if (kind == kKey) {
-    const unsigned link = nobody && b.below(10) == 0 ? b.below(64) : 1 + b.below(3);
+    const unsigned link = unroutable && b.below(10) == 0 ? b.below(64) : 1 + b.below(3);
     return address(kKey, 0, b.below(2) << 6 | link);
   }
-  if (kind == kStream) rest = nobody && b.below(10) == 0 ? b.below(256) : b.below(2);
+  if (kind == kStream) rest = unroutable && b.below(10) == 0 ? b.below(256) : b.below(2);
   return address(kind, board, rest);
 }
 
@@ -40,10 +40,10 @@ unsigned length(Bench& b) {
   }
 }
 
-/// Packets of all kinds, from everywhere, to receivers of all tempers.
+/// Packets of all kinds, from all ports, to receivers of all speeds.
 void random_traffic(uint64_t seed, uint64_t count) {
   Bench b(seed);
-  wire(b);
+  fill_table(b);
   uint64_t made = 0;
   while (made < count) {
     b.top->burst_i = kBursts[b.below(5)];
@@ -51,14 +51,14 @@ void random_traffic(uint64_t seed, uint64_t count) {
     for (auto& port : b.drain)
       for (auto& channel : port) channel.rate = b.below(3) == 0 ? 0.02 + b.below(50) / 100.0 : 1.0;
     const bool hot = b.below(4) == 0;
-    const uint32_t spot = any(b, false);
+    const uint32_t spot = any_destination(b, false);
     for (unsigned n = 0; n < 400 && made < count; ++n, ++made) {
       const unsigned port = b.below(kPorts);
       const unsigned channel = channel_of(b, port, b.below(4));
-      b.send(port, channel, hot && b.below(3) ? spot : any(b, true), length(b));
+      b.send(port, channel, hot && b.below(3) ? spot : any_destination(b, true), length(b));
       if (b.below(3) == 0) b.tick();
       if (b.below(97) == 0) {
-        // A host at a port that nothing has: an entry that a careless table could hold.
+        // A host at a port that does not exist: an invalid entry that a table could contain.
         const unsigned index = 40 + b.below(10);
         if (b.outstanding() == 0) b.set(index, {true, 11 + b.below(20), 0});
       }
@@ -70,7 +70,7 @@ void random_traffic(uint64_t seed, uint64_t count) {
               (unsigned long long)b.dropped, (unsigned long long)b.now);
 }
 
-/// A channel of which nothing is taken stops no other, whatever ports and networks: all the rest comes.
+/// A channel that is not drained blocks no other: all other packets arrive, for all ports and networks.
 void blocked(Bench& b) {
   for (unsigned port : {0u, 2u, 8u}) {
     const unsigned vcs = is_link(port) ? kVcs : 1;
@@ -78,7 +78,7 @@ void blocked(Bench& b) {
       for (unsigned vc = 0; vc < vcs; ++vc) {
         const unsigned stuck = vnet * kVcs + vc;
         b.drain[port][stuck].rate = 0;
-        // Enough for the stuck channel to fill everything that it may fill at all ingresses.
+        // Enough packets that the blocked channel fills its space at all ingresses.
         uint64_t held = 0, free = 0;
         for (unsigned in = 0; in < kPorts; ++in) {
           for (unsigned n = 0; n < 60; ++n) {
@@ -95,7 +95,7 @@ void blocked(Bench& b) {
           for (unsigned other = 0; other < 4; ++other) {
             if (other == vnet) continue;
             for (unsigned n = 0; n < 20; ++n) {
-              // By the very port, in other networks, and by others.
+              // Through the same port in other networks, and through other ports.
               const uint32_t dest = n % 2 == 0 ? (port == 0   ? address(kThread, kOwnBoard, 0)
                                                   : port == 8 ? address(kStream, kOwnBoard, 0)
                                                               : address(kThread, 0, 0))
@@ -108,10 +108,10 @@ void blocked(Bench& b) {
         const uint64_t start = b.now;
         while (b.delivered < before + free) {
           b.tick();
-          CHECK(b.now - start < 60'000, "port %u channel %u, which nobody empties, holds up others: %llu of %llu came",
+          CHECK(b.now - start < 60'000, "port %u channel %u, which is not drained, blocks others: %llu of %llu arrived",
                 port, stuck, (unsigned long long)(b.delivered - before), (unsigned long long)free);
         }
-        CHECK(b.outstanding() != 0, "nothing was held");
+        CHECK(b.outstanding() != 0, "no packet was blocked");
         b.drain[port][stuck].rate = 1;
         b.finish();
         (void)held;
@@ -120,7 +120,7 @@ void blocked(Bench& b) {
   }
 }
 
-/// Tables change while packets fly: each goes one way or the other, whole.
+/// The table changes while packets are in flight: each follows one route or the other, whole.
 void rewrite(Bench& b) {
   for (unsigned round = 0; round < 40; ++round) {
     b.finish();
@@ -129,7 +129,7 @@ void rewrite(Bench& b) {
     for (unsigned n = 0; n < 20; ++n) b.send(b.below(kPorts), 2, address(kTile, 1, 0), length(b));
   }
   b.finish();
-  // And after a reset of nothing: entries that were never written are nobody's.
+  // Entries that were never written are invalid.
   const uint64_t before = b.dropped;
   b.send(0, 0, address(kThread, 33, 0), 7);
   b.send(2, 0, address(kThread, 4095, 0), kLongest);
@@ -137,19 +137,19 @@ void rewrite(Bench& b) {
   b.send(0, 0, address(kStream, kOwnBoard, 2), 1);
   b.send(0, 0, address(kThread, 1, 0), 1);
   b.finish();
-  CHECK(b.dropped >= before + 4, "%llu packets for nobody were dropped, not 4",
+  CHECK(b.dropped >= before + 4, "%llu unroutable packets were dropped, not 4",
         (unsigned long long)(b.dropped - before));
   b.set(1, {true, 2, 0});
 }
 
 void directed(uint64_t seed) {
   Bench b(seed);
-  wire(b);
+  fill_table(b);
   blocked(b);
   rewrite(b);
 }
 
-/// One input, three networks of which nothing leaves: the fourth has all of the input's rate.
+/// One ingress, three networks that are blocked: the fourth has the full rate of the ingress.
 void held(Bench& b) {
   for (unsigned vnet : {0u, 2u, 3u}) {
     b.drain[8][vnet * kVcs].rate = 0;
@@ -166,9 +166,9 @@ void held(Bench& b) {
   b.finish();
 }
 
-/// The shortest and the longest turn among the last `count` flits that left by port 2. R is counted in flits: an input
-/// goes on for R of them, and ends with the packet that reaches R.
-void print_turns(const Bench& b, const char* name, unsigned flits, unsigned burst, size_t count) {
+/// The shortest and the longest burst among the last `count` flits that left by port 2. R is counted in flits: an
+/// ingress continues for R flits, and its burst ends with the packet that reaches R.
+void print_bursts(const Bench& b, const char* name, unsigned flits, unsigned burst, size_t count) {
   const auto& by = b.order_out[2];
   unsigned shortest = ~0u, longest = 0, length = 0, turns = 0;
   for (size_t i = by.size() - count; i < by.size(); ++i) {
@@ -185,10 +185,10 @@ void print_turns(const Bench& b, const char* name, unsigned flits, unsigned burs
   std::printf("%s %u %u %u %u\n", name, flits, burst, shortest, longest);
 }
 
-/// Latency of a lone packet; rate and fairness of many.
+/// Latency of a lone packet; rate and fairness of many packets.
 void rates(uint64_t seed) {
   Bench b(seed);
-  wire(b);
+  fill_table(b);
   for (unsigned flits : {1u, 5u}) {
     b.fastest = ~uint64_t{0};
     b.slowest = 0;
@@ -202,7 +202,7 @@ void rates(uint64_t seed) {
           (unsigned long long)b.slowest);
     std::printf("latency %u %llu\n", flits, (unsigned long long)b.slowest);
   }
-  // Four endpoints, one link, whatever R: a flit a cycle, and each its share.
+  // Four endpoints, one link, for all R: a flit a cycle, in equal shares.
   for (unsigned flits : {1u, 2u, 4u, 5u, kLongest}) {
     for (unsigned burst : kBursts) {
       b.top->burst_i = burst;
@@ -221,27 +221,27 @@ void rates(uint64_t seed) {
         least = std::min(least, b.flits_from[2][in]);
         most = std::max(most, b.flits_from[2][in]);
       }
-      // Within what one turn of each may be.
+      // Within the length of one burst of each.
       const uint64_t turn = std::max<uint64_t>(burst, 1) + flits;
       CHECK(most - least <= 2 * turn, "burst %u, %u flits: between %llu and %llu flits of 2000", burst, flits,
             (unsigned long long)least, (unsigned long long)most);
       std::printf("rate %u %u %.4f\n", flits, burst, rate);
-      print_turns(b, "turn", flits, burst, 1500);
+      print_bursts(b, "burst", flits, burst, 1500);
       b.finish();
     }
   }
-  // All other ports at once: still R alone decides.
+  // All other ports at once: R alone still determines the bursts.
   for (unsigned flits : {1u, 4u}) {
     for (unsigned burst = 44; burst <= 60; burst += flits) {
       b.top->burst_i = burst;
       for (unsigned in : {0u, 1u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u})
         for (unsigned n = 0; n < 1200 / flits; ++n) b.send(in, 2, address(kStream, 0, 0), flits);
       for (int i = 0; i < 11'000; ++i) b.tick();
-      print_turns(b, "crowd", flits, burst, 10'000);
+      print_bursts(b, "crowd", flits, burst, 10'000);
       b.finish();
     }
   }
-  // All ports at once, each to the next one: nobody waits for anybody.
+  // All ports at once, each to the next one: no packet waits for another.
   const unsigned ring[] = {0, 2, 3, 4, 8, 9};
   for (unsigned flits : {1u, 4u}) {
     const unsigned packets = 4000 / flits;
@@ -259,7 +259,7 @@ void rates(uint64_t seed) {
     b.finish();
   }
   held(b);
-  // A lone packet against five ingresses that never stop: its turn comes.
+  // A lone packet against five ingresses that never pause is served.
   b.top->burst_i = 16;
   for (unsigned in : {0u, 3u, 4u, 7u, 8u})
     for (unsigned n = 0; n < 2000; ++n) b.send(in, 0, address(kThread, 0, 0), 4);
@@ -269,17 +269,17 @@ void rates(uint64_t seed) {
   uint64_t waits = 0;
   while (b.queue[9][0].size() || b.flits_from[2][9] == 0) {
     b.tick();
-    CHECK(++waits < 400, "a lone packet has waited for %llu cycles", (unsigned long long)waits);
+    CHECK(++waits < 400, "a lone packet has waited %llu cycles", (unsigned long long)waits);
     if (waits > 150 && b.flits_from[2][9]) break;
   }
   std::printf("alone %llu\n", (unsigned long long)waits);
   b.finish();
 }
 
-/// Every queue full, all the time.
+/// All queues are always full.
 void saturate(uint64_t seed, uint64_t cycles) {
   Bench b(seed);
-  wire(b);
+  fill_table(b);
   while (b.now < cycles) {
     b.top->burst_i = kBursts[b.below(5)];
     for (auto& port : b.drain)
@@ -288,7 +288,7 @@ void saturate(uint64_t seed, uint64_t cycles) {
       for (unsigned p = 0; p < kPorts; ++p) {
         for (unsigned vnet = 0; vnet < 4; ++vnet) {
           const unsigned c = channel_of(b, p, vnet);
-          while (b.queue[p][c].size() < 3) b.send(p, c, any(b, true), length(b));
+          while (b.queue[p][c].size() < 3) b.send(p, c, any_destination(b, true), length(b));
         }
       }
       b.tick();
@@ -303,7 +303,7 @@ void saturate(uint64_t seed, uint64_t cycles) {
 
 namespace switch_test {
 
-void wire(Bench& b) {
+void fill_table(Bench& b) {
   for (unsigned board = 0; board < 10; ++board) {
     if (board != kOwnBoard) b.set(board, {true, 2 + board % 3, board / 3 % 2});
   }

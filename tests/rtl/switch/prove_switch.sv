@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_switch with two ports: each flit leaves once, unchanged, in order, by the port that its packet is for,
-/// between no others of its channel; no buffer overflows; no flit leaves without a credit.
+/// Proof of gs_switch with two ports: each flit leaves once, unchanged, in order, through the port of its destination,
+/// not interleaved with other packets of its channel; no buffer overflows; no flit leaves without a credit.
 ///
-/// Every flit carries its ingress and its number among those of the same ingress, channel and destination. Senders keep
-/// to their credits and to the longest packet, and do anything else.
+/// Every flit carries its ingress and its number among the flits of the same ingress, channel and destination. Senders
+/// respect their credits and the longest packet, and are arbitrary otherwise.
 module prove_switch
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
@@ -40,19 +40,19 @@ module prove_switch
   for (genvar p = 0; p < 2; p++) begin : gen_port
     logic [1:0] v;
     logic dest;
-    // Two networks: the others are the same again.
+    // Two networks: the others are copies.
     assign v = {1'b0, vnet_i[p]};
     assign dest = in_open_q[p][v] ? in_dest_q[p][v] : dest_i[p];
     assign in[p] = '{kind: FlitKindBody, last: last_i[p], vnet: vnet_e'(v),
                      dest: {EndpointStream, 3'd0, 12'd0, 6'd0, 8'(dest)},
                      payload: 128'({1'(p), sent_q[p][v][dest]}), default: '0};
-    `GS_ASSUME_NOW(senders_keep_to_their_credits, !valid_i[p] || credits_q[p][v] != '0)
+    `GS_ASSUME_NOW(senders_respect_their_credits, !valid_i[p] || credits_q[p][v] != '0)
     `GS_ASSUME_NOW(packets_end, !valid_i[p] || last_i[p] || in_length_q[p][v] + 3'd1 < 3'(MaxFlits))
     for (genvar c = 0; c < SwitchChannels; c++) begin : gen_channel
       if (c % SwitchVcs == 0) begin : gen_network
         localparam int unsigned Net = c / SwitchVcs;
         assign in_valid[p][c] = valid_i[p] && v == 2'(Net);
-        // A receiver that holds nothing has no credit to give.
+        // A receiver that holds no flit has no credit to return.
         assign out_credit[p][c] = credit_i[p][Net] && held_q[p][Net] != '0;
         always_ff @(posedge clk_i) begin
           if (!rst_ni) begin
@@ -64,11 +64,11 @@ module prove_switch
           end
         end
         `GS_ASSERT_NOW(no_flit_leaves_without_credit, !out_valid[p][c] || held_q[p][Net] != 2'(Window))
-        `GS_ASSERT_NOW(no_credit_is_given_twice, !in_credit[p][c] || credits_q[p][Net] != 2'(Window))
+        `GS_ASSERT_NOW(credits_return_once, !in_credit[p][c] || credits_q[p][Net] != 2'(Window))
       end else begin : gen_none
         assign in_valid[p][c] = 1'b0;
         assign out_credit[p][c] = 1'b0;
-        `GS_ASSERT_NOW(there_are_no_virtual_channels, !out_valid[p][c])
+        `GS_ASSERT_NOW(no_flit_leaves_in_a_virtual_channel, !out_valid[p][c])
       end
     end
     always_ff @(posedge clk_i) begin
@@ -85,22 +85,22 @@ module prove_switch
     end
 
     // ------------------------------------------------------------ egress
-    logic there, from;
+    logic valid, from;
     logic [1:0] net;
-    assign there = out_valid[p] != '0;
+    assign valid = out_valid[p] != '0;
     assign net = out[p].vnet;
     assign from = out[p].payload[SeqW];
     always_ff @(posedge clk_i) begin
       if (!rst_ni) out_open_q[p] <= '0;
-      else if (there) out_open_q[p][net] <= !out[p].last;
-      if (there) out_from_q[p][net] <= from;
+      else if (valid) out_open_q[p][net] <= !out[p].last;
+      if (valid) out_from_q[p][net] <= from;
     end
-    `GS_ASSERT_NOW(a_flit_is_in_one_channel, (out_valid[p] & (out_valid[p] - channels_t'(1))) == '0)
-    `GS_ASSERT_NOW(a_flit_is_in_its_network, !there || out_valid[p][SwitchVcs*net])
-    `GS_ASSERT_NOW(a_flit_leaves_by_its_port, !there || out[p].dest[7:0] == 8'(p))
-    `GS_ASSERT_NOW(flits_leave_once_in_order, !there || out[p].payload[SeqW-1:0] == seen_q[from][net][p])
-    `GS_ASSERT_NOW(nothing_leaves_that_did_not_come, !there || seen_q[from][net][p] != sent_q[from][net][p])
-    `GS_ASSERT_NOW(packets_are_not_mixed, !there || !out_open_q[p][net] || out_from_q[p][net] == from)
+    `GS_ASSERT_NOW(at_most_one_channel_sends, (out_valid[p] & (out_valid[p] - channels_t'(1))) == '0)
+    `GS_ASSERT_NOW(flits_leave_in_their_network, !valid || out_valid[p][SwitchVcs*net])
+    `GS_ASSERT_NOW(flits_leave_through_their_port, !valid || out[p].dest[7:0] == 8'(p))
+    `GS_ASSERT_NOW(flits_leave_once_in_order, !valid || out[p].payload[SeqW-1:0] == seen_q[from][net][p])
+    `GS_ASSERT_NOW(only_sent_flits_leave, !valid || seen_q[from][net][p] != sent_q[from][net][p])
+    `GS_ASSERT_NOW(packets_are_not_interleaved, !valid || !out_open_q[p][net] || out_from_q[p][net] == from)
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -127,24 +127,24 @@ module prove_switch
   ) u_switch (
     .clk_i,
     .rst_ni,
-    .board_i      ('0),
+    .board_i          ('0),
     .burst_i,
-    .ready_o      (unused_ready),
-    .table_we_i   (1'b0),
-    .table_index_i('0),
-    .table_entry_i('0),
-    .in_valid_i   (in_valid),
-    .in_i         (in),
-    .in_credit_o  (in_credit),
-    .out_valid_o  (out_valid),
-    .out_o        (out),
-    .out_credit_i (out_credit),
+    .ready_o          (unused_ready),
+    .table_we_i       (1'b0),
+    .table_index_i    ('0),
+    .table_entry_i    ('0),
+    .in_valid_i       (in_valid),
+    .in_i             (in),
+    .in_credit_o      (in_credit),
+    .out_valid_o      (out_valid),
+    .out_o            (out),
+    .out_credit_i     (out_credit),
     .unroutable_o     (unused_unroutable),
     .unroutable_dest_o(unused_dest),
-    .empty_o      (unused_empty)
+    .empty_o          (unused_empty)
   );
 
-  `GS_COVER_NOW(both_ingresses_have_a_packet_for_one_port, seen_q[0][0][1] != '0 && seen_q[1][0][1] != '0)
-  `GS_COVER_NOW(an_egress_is_without_credit, held_q[0][1] == 2'(Window) && seen_q[1][1][0] != '0)
-  `GS_COVER_NOW(a_long_packet_leaves, out_valid[0] != '0 && !out[0].last)
+  `GS_COVER_NOW(both_ingresses_send_to_one_port, seen_q[0][0][1] != '0 && seen_q[1][0][1] != '0)
+  `GS_COVER_NOW(egress_is_without_credits, held_q[0][1] == 2'(Window) && seen_q[1][1][0] != '0)
+  `GS_COVER_NOW(long_packet_leaves, out_valid[0] != '0 && !out[0].last)
 endmodule

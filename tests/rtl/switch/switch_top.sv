@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board switch alone, for the tests: its structures as plain fields, its ports as a board of `quad` has them.
+/// A board switch alone, for the tests: its structures as plain fields, with the ports of a board of `quad`.
 ///
 /// Ports: 0, 1 mesh; 2, 3, 4 links; 5 spare; 6 control; 7 host; 8, 9 streams; 10 match engine.
 module switch_top

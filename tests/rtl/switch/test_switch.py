@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The board switch: random and saturating traffic against a model, channels that nobody empties, tables, rates."""
+"""The board switch: random and saturating traffic against a model, channels that are not drained, tables, rates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gossamer.hdl import prove, sources, verilate
 
 HERE = Path(__file__).parent
 HARNESS = [HERE / "main.cc", HERE / "bench.cc", HERE / "fair.cc"]
-# Buffers of common size, and the least that a packet of the longest kind needs.
+# Buffers of the usual size, and the minimum for the longest packet.
 REGIONS = {"common": (128, 64), "least": (64, 64)}
 
 
@@ -34,7 +34,7 @@ def run(region: str, *arguments: object) -> str:
 
 
 @pytest.mark.parametrize("region", REGIONS)
-def test_random_packets_arrive_once_in_order_whole_where_they_should(region: str, size: Size, seed: int) -> None:
+def test_random_packets_arrive_once_in_order_at_their_port(region: str, size: Size, seed: int) -> None:
     count = size.pick(4_000, 30_000, 1_000_000)
     words = run(region, "random", seed, count).split()
     assert int(words[1]) + int(words[3]) == count
@@ -42,56 +42,56 @@ def test_random_packets_arrive_once_in_order_whole_where_they_should(region: str
 
 
 @pytest.mark.parametrize("region", REGIONS)
-def test_a_saturated_switch_delivers_everything(region: str, size: Size, seed: int) -> None:
+def test_saturated_switch_delivers_all_packets(region: str, size: Size, seed: int) -> None:
     run(region, "saturate", seed, size.pick(5_000, 50_000, 1_000_000))
 
 
-def test_channels_are_independent_and_tables_may_change(seed: int) -> None:
+def test_channels_are_independent_and_tables_can_change(seed: int) -> None:
     run("least", "directed", seed)
 
 
 @pytest.mark.parametrize("region", REGIONS)
-def test_no_flow_starves_beside_steady_ones(region: str, size: Size, seed: int) -> None:
+def test_no_flow_starves_among_steady_flows(region: str, size: Size, seed: int) -> None:
     run(region, "fair", seed, size.pick(1, 8, 300))
 
 
 def test_latency_rates_and_shares(seed: int) -> None:
     found = [line.split() for line in run("common", "rates", seed).splitlines()]
-    # From the cycle of a packet's last flit at the ingress's port to that of its first at the egress's.
+    # From the cycle of a packet's last flit at the ingress's port to that of its first flit at the egress's port.
     assert [int(words[2]) for words in found if words[0] == "latency"] == [5, 5]
     rates = {(int(words[1]), int(words[2])): float(words[3]) for words in found if words[0] == "rate"}
     assert len(rates) == 25
     assert all(rate >= 0.999 for (flits, _), rate in rates.items() if flits <= 5), rates
-    # An input's turn ends with the packet that reaches R flits.
-    turns = {(int(words[1]), int(words[2])): words[3:] for words in found if words[0] == "turn"}
+    # An ingress keeps the egress until the packet that reaches R flits.
+    turns = {(int(words[1]), int(words[2])): words[3:] for words in found if words[0] == "burst"}
     crowd = {(int(words[1]), int(words[2])): words[3:] for words in found if words[0] == "crowd"}
     assert len(turns) == 25 and len(crowd) == 22
     for (flits, burst), turn in [*turns.items(), *crowd.items()]:
         length = -(-max(burst, 1) // flits) * flits
         assert turn == [str(length)] * 2, (flits, burst, turn)
-    # Packets that cannot leave take no cycles from those that can.
+    # Packets that cannot leave cost no cycles of those that can.
     assert [float(words[1]) >= 0.99 for words in found if words[0] == "held"] == [True], found
-    # Of the longest packets, two do not fit into an egress's channel at once.
+    # Two packets of the longest kind do not fit into a channel of an egress at once.
     assert all(rate >= 0.60 for rate in rates.values()), rates
     assert all(float(words[2]) >= 0.99 for words in found if words[0] == "all"), found
 
 
-def test_no_packet_is_lost_doubled_mixed_or_misled(size: Size) -> None:
+def test_no_flit_is_lost_duplicated_interleaved_or_misrouted(size: Size) -> None:
     files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_switch.sv"]
     proof = prove.prove("prove_switch", files, mode="bmc", depth=size.pick(7, 9, 14), cover_depth=14, timeout=1800)
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
 @pytest.mark.parametrize("circuits", [0, 1])
-def test_an_egress_passes_nobody_over(circuits: int) -> None:
+def test_egress_starves_no_ingress(circuits: int) -> None:
     files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_egress.sv"]
     proof = prove.prove("prove_egress", files, depth=2, cover_depth=24, parameters={"Circuits": circuits})
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
-def test_an_ingress_forgets_no_channel() -> None:
+def test_ingress_starves_no_channel() -> None:
     files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_ingress.sv"]
-    # What the ingress asserts of itself is for the bounded proof; by induction it would need more of the inside.
+    # The ingress's own assertions belong to the bounded proof; by induction they would need more invariants.
     own = ["chformal -assert -remove c:u_ingress.*"]
     proof = prove.prove("prove_ingress", files, depth=2, cover_depth=24, script=own)
     assert proof.passed, f"{proof.reason}; see {proof.log}"

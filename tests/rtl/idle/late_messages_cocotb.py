@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of what a board calls late: messages enter in any cycle, of any colour, of this epoch and the next.
+"""cocotb test of late messages at a board: messages enter in any cycle, of any colour, of this epoch and the next.
 
-The model keeps every message that has entered, and says by the page's rule which of them a report must call late.
+The model keeps every message that has entered, and applies the rule of docs/hardware/idle.md to each report.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from cocotb.triggers import FallingEdge, ReadOnly
 
 EPOCHS = int(os.environ["LATE_EPOCHS"])
 SETTLES = 16
-"""Cycles in which a board that stays idle has reported whatever has changed."""
+"""Cycles after which a board that stays idle has reported every change."""
 
 
 @dataclass(frozen=True)
 class Entered:
-    """A message, and where the board was when it entered."""
+    """A message, and the state of the board when it entered."""
 
     epoch: int
     colour: int
     at: tuple[int, int]
     """Epoch and wave."""
-    behind: bool
-    """The board's own messages had the colour from behind its first cut already."""
+    flipped: bool
+    """The board had already changed the colour of its own messages for this wave."""
 
 
 def late(entered: list[Entered], epoch: int, wave: int) -> bool:
-    """Whether a report of that epoch and wave must say that something came late."""
+    """Whether a report of that epoch and wave must be marked late."""
     for one in entered:
         if one.at == (epoch, wave) and one.epoch == epoch and one.colour != wave % 2:
-            return True  # sent behind its sender's report in this wave
-        if one.at == (epoch, wave - 1) and one.epoch == epoch and one.colour != wave % 2 and one.behind:
-            return True  # maybe sent behind its sender's report in this wave: two waves on colours are the same
+            return True  # sent after its sender's report in this wave
+        if one.at == (epoch, wave - 1) and one.epoch == epoch and one.colour != wave % 2 and one.flipped:
+            return True  # maybe sent after its sender's report in this wave: colours repeat after two waves
         if wave == 0 and one.at[0] == epoch - 1 and one.epoch == epoch and one.colour == 1:
-            return True  # came before this board was released, sent behind its sender's first report in this epoch
+            return True  # arrived before this board's release, sent after its sender's first report in this epoch
     return False
 
 
@@ -51,10 +51,10 @@ class Board:
         self.epoch = self.wave = self.sent = 0
         self.odds = 0.0
         self.new = False
-        self.said = {"late": 0, "next": 0, "epoch": 0, "punctual": 0}
+        self.found = {"late": 0, "next": 0, "epoch": 0, "punctual": 0}
 
     async def cycle(self, *, idle: bool, again: bool = False, release: bool = False) -> None:
-        """One cycle with those inputs, and messages by chance; checks the report that shows in it."""
+        """One cycle with these inputs and random messages; checks a report that appears in it."""
         dut = self.dut
         await FallingEdge(dut.clk_i)
         if int(dut.epoch_o.value) != self.epoch % 4:
@@ -62,26 +62,26 @@ class Board:
             assert int(dut.epoch_o.value) == self.epoch % 4
         dut.idle_i.value, dut.again_i.value, dut.release_i.value = int(idle), int(again), int(release)
         dut.sent_i.value = self.sent % 256
-        come = [random.random() < self.odds for _ in range(2)]
+        entering = [random.random() < self.odds for _ in range(2)]
         ahead = [random.random() < 0.3 for _ in range(2)]
         colours = [random.randrange(2) for _ in range(2)]
         epochs = [self.epoch + int(one) for one in ahead]
-        dut.entry_valid_i.value = come[0] | come[1] << 1
+        dut.entry_valid_i.value = entering[0] | entering[1] << 1
         dut.entry_epoch_0_i.value, dut.entry_epoch_1_i.value = (epoch % 4 for epoch in epochs)
         dut.entry_wave_i.value = colours[0] | colours[1] << 1
         await ReadOnly()
         if int(dut.report_new_o.value):
             wanted = late(self.entered, self.epoch, self.wave)
             assert int(dut.late_o.value) == wanted, f"epoch {self.epoch}, wave {self.wave}: late should be {wanted}"
-        behind = int(dut.wave_o.value) != self.wave % 2
-        for here, epoch, colour in zip(come, epochs, colours, strict=True):
+        flipped = int(dut.wave_o.value) != self.wave % 2
+        for here, epoch, colour in zip(entering, epochs, colours, strict=True):
             if here:
-                self.entered.append(Entered(epoch, colour, (self.epoch, self.wave), behind))
+                self.entered.append(Entered(epoch, colour, (self.epoch, self.wave), flipped))
         if again:
             self.wave += 1
 
     async def settle(self) -> None:
-        """Idle until it has reported, without messages: the report must be the last word."""
+        """Stays idle, without messages, until the board has reported: the last report must be correct."""
         self.odds = 0.0
         for _ in range(SETTLES):
             await self.cycle(idle=True)
@@ -91,18 +91,18 @@ class Board:
         self.note(wanted)
 
     def note(self, wanted: bool) -> None:
-        """Counts the reports that one kind of lateness alone decides."""
+        """Counts the reports that only one kind of lateness decides."""
         now = [one for one in self.entered if one.at == (self.epoch, self.wave)]
         if not wanted:
-            self.said["punctual"] += 1
+            self.found["punctual"] += 1
         elif late(now, self.epoch, self.wave):
-            self.said["late"] += 1
+            self.found["late"] += 1
         else:
-            self.said["next" if self.wave else "epoch"] += 1
+            self.found["next" if self.wave else "epoch"] += 1
 
 
 @cocotb.test()
-async def late_messages(dut: HierarchyObject) -> None:
+async def reports_mark_late_messages(dut: HierarchyObject) -> None:
     for handle in dut:
         if handle._name.endswith("_i") and handle._name != "clk_i":
             handle.value = 0
@@ -126,9 +126,9 @@ async def late_messages(dut: HierarchyObject) -> None:
             if wave == 4 or random.random() < 0.4:
                 break
             await board.cycle(idle=True, again=True)
-        # A verdict comes when all has been reported; what comes with it counts, too.
+        # A verdict follows when all boards have reported; a message that enters in the same cycle counts as well.
         await board.cycle(idle=True, release=True)
         for _ in range(2):
             await board.cycle(idle=True)
         board.entered = [one for one in board.entered if one.at[0] >= board.epoch - 1]
-    assert min(board.said.values()) > EPOCHS // 40, board.said
+    assert min(board.found.values()) > EPOCHS // 40, board.found

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is shown of a request at the door of the mailbox's stage A (gs_mailbox_requests): requests from inside, which
-/// go first, pass it no more than three times for each thread but its own, and once for that. So with outcomes that are
-/// taken it gets in.
+/// Bounded proof about a request that waits to enter stage A of the mailbox (gs_mailbox_requests): internal requests,
+/// which have priority, overtake it at most three times for each other thread, and once for its own. So it enters,
+/// provided that completions are accepted.
 ///
-/// Why: a wake for a message takes a wish of its thread, and one more may have been on its way (gs_mailbox_queue_bank); an end
-/// takes a send. Only a request gives a thread a wish or a send, and while one waits at the door none gets in.
+/// Reason: a wake-up for a message consumes a registration of its thread, and one more may have been in flight
+/// (gs_mailbox_queue_bank); an end consumes a send. Only a request creates a registration or a send, and while one
+/// waits here none enters.
 ///
-/// Around it stands what gs_mailbox_queues does, with each thread in a set of its own, and free: when messages come,
-/// when sends have been read, when outcomes are taken, when a release comes. A thread has one request under way.
-module door_proof
+/// The environment models gs_mailbox_queues, with each thread in a bank of its own. Arbitrary are: arrivals of
+/// messages, ends of sends, acceptance of completions, releases. A thread has one request in flight.
+module requests_proof
   import gs_mailbox_pkg::*;
 #(
-  // Changes nothing that is proved; tests pass it to all proofs.
+  // Does not affect the proof; the tests set it for all proofs.
   parameter  bit          Multicast = 1'b1,
   parameter  int unsigned Threads   = 2,
   localparam int unsigned ThreadW   = $clog2(Threads),
@@ -32,13 +33,13 @@ module door_proof
   input logic               agreed_i,
   input logic               held_i
 );
-  // Four cycles of reset, as many as a mailbox needs whose registers begin at random.
+  // Four cycles of reset, as many as a mailbox needs whose registers start with random values.
   logic [2:0] started_q = '0;
   logic rst_ni;
   always_ff @(posedge clk_i) if (!started_q[2]) started_q <= started_q + 3'd1;
   assign rst_ni = started_q[2];
 
-  // After reset the threads are gone through one by one.
+  // After reset the threads are initialized one by one.
   logic [ThreadW:0] walk_q;
   logic clear;
   assign clear = !walk_q[ThreadW];
@@ -52,9 +53,9 @@ module door_proof
   mailbox_rsp_t rsp;
   mailbox_trap_t trap;
   logic [ThreadW-1:0] wake_thread, a_thread, send_thread, want_thread;
-  logic [Threads-1:0] busy_q, wants_q, wants, some_q, stands_q, sends_q;
+  logic [Threads-1:0] busy_q, registered_q, registered, message_q, wake_pending_q, sends_q;
 
-  // What changes what A knows of a thread; loads, stores and the rest only pass.
+  // Requests that change A's state of a thread; loads, stores and the rest only pass.
   localparam logic [31:0] Base = 32'h0010_0000;
   mailbox_req_t req;
   always_comb begin
@@ -83,10 +84,10 @@ module door_proof
   assign req_valid = req_valid_i && !busy_q[req_thread_i];
   assign done_valid = done_i && done_ready && sends_q[done_thread_i];
   assign release_all = release_i && !clear && !releasing;
-  assign wake_valid = stands_q != '0;
+  assign wake_valid = wake_pending_q != '0;
   always_comb begin
     wake_thread = '0;
-    for (int t = int'(Threads) - 1; t >= 0; t--) if (stands_q[t]) wake_thread = ThreadW'(t);
+    for (int t = int'(Threads) - 1; t >= 0; t--) if (wake_pending_q[t]) wake_thread = ThreadW'(t);
   end
 
   gs_mailbox_requests #(
@@ -124,8 +125,8 @@ module door_proof
     .releasing_o   (releasing),
     .a_thread_o    (a_thread),
     .a_pop_o       (a_pop),
-    .a_some_i      (some_q[a_thread]),
-    .a_coming_i    (some_q[a_thread]),
+    .a_some_i      (message_q[a_thread]),
+    .a_arriving_i  (message_q[a_thread]),
     .c_popped_i    ('0),
     .want_we_o     (want_we),
     .want_thread_o (want_thread),
@@ -165,28 +166,28 @@ module door_proof
 
   // ---- Threads, their messages, and their sends ----
   always_comb begin
-    wants = wants_q;
-    if (want_we) wants[want_thread] = want;
+    registered = registered_q;
+    if (want_we) registered[want_thread] = want;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      busy_q   <= '0;
-      wants_q  <= '0;
-      some_q   <= '0;
-      stands_q <= '0;
-      sends_q  <= '0;
+      busy_q         <= '0;
+      registered_q   <= '0;
+      message_q      <= '0;
+      wake_pending_q <= '0;
+      sends_q        <= '0;
     end else begin
       if (req_valid && req_ready) busy_q[req_thread_i] <= 1'b1;
       if (rsp_valid && rsp_ready_i) busy_q[rsp.thread[ThreadW-1:0]] <= 1'b0;
       if (trap_valid && trap_ready_i) busy_q[trap.thread[ThreadW-1:0]] <= 1'b0;
-      wants_q <= wants;
-      // It may be taken again at once; a message for a thread whose wake-up stands waits.
-      if (a_pop) some_q[a_thread] <= 1'b0;
-      if (wake_valid && wake_ready) stands_q[wake_thread] <= 1'b0;
+      registered_q <= registered;
+      // It may be set again at once; a message for a thread whose wake-up is pending waits.
+      if (a_pop) message_q[a_thread] <= 1'b0;
+      if (wake_valid && wake_ready) wake_pending_q[wake_thread] <= 1'b0;
       for (int unsigned t = 0; t < Threads; t++) begin
-        if (message_i[t] && !clear && !(wants[t] && stands_q[t])) begin
-          some_q[t] <= 1'b1;
-          if (wants[t]) stands_q[t] <= 1'b1;
+        if (message_i[t] && !clear && !(registered[t] && wake_pending_q[t])) begin
+          message_q[t] <= 1'b1;
+          if (registered[t]) wake_pending_q[t] <= 1'b1;
         end
       end
       if (send) sends_q[send_thread] <= 1'b1;
@@ -195,24 +196,24 @@ module door_proof
     if (release_all) agreed_q <= agreed_i;
   end
 
-  // ---- The request at the door ----
-  logic [7:0] passed_q;
-  logic waits, passes, ended_q;
-  assign waits  = u_requests.req_valid_q && !u_requests.req_ready;
-  assign passes = u_requests.internal && u_requests.a_free;
+  // ---- The waiting request ----
+  logic [7:0] overtaken_q;
+  logic waiting, overtakes, ended_q;
+  assign waiting   = u_requests.req_valid_q && !u_requests.req_ready;
+  assign overtakes = u_requests.internal && u_requests.a_free;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || !waits) passed_q <= '0;
-    else if (passes) passed_q <= passed_q + 8'd1;
-    ended_q <= rst_ni && waits && (ended_q || (passes && u_requests.internal_act == ActEnd));
+    if (!rst_ni || !waiting) overtaken_q <= '0;
+    else if (overtakes) overtaken_q <= overtaken_q + 8'd1;
+    ended_q <= rst_ni && waiting && (ended_q || (overtakes && u_requests.internal_act == ActEnd));
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_ni && !clear) begin
-      it_gets_in: assert (32'(passed_q) <= Most);
-      it_waits_for_what_is_inside_alone: assert (!u_requests.req_valid_q || u_requests.req_ready || u_requests.internal
-                                                 || !u_requests.a_free);
-      c_passed_by_two_wakes: cover (passed_q == 8'd2 && !ended_q);
-      c_passed_by_a_wake_and_an_end: cover (passed_q == 8'd2 && ended_q);
+      waiting_request_enters: assert (32'(overtaken_q) <= Most);
+      request_waits_only_for_internal_requests:
+      assert (!u_requests.req_valid_q || u_requests.req_ready || u_requests.internal || !u_requests.a_free);
+      c_overtaken_by_two_wakes: cover (overtaken_q == 8'd2 && !ended_q);
+      c_overtaken_by_a_wake_and_an_end: cover (overtaken_q == 8'd2 && ended_q);
     end
   end
 

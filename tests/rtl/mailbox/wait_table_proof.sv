@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is proved of the threads that wait: a wait ends once, when it should, and is told how it ended.
+/// Proof of the wait table: a wait ends once, when it should, with the right result.
 ///
-/// Beside each thread stands what it does in plain words: it runs, waits, is in idle, or has been freed and its
-/// outcome is still to be taken. A thread makes requests only while it runs; requests from inside come at any time, for
-/// any thread. A release comes at any time but during another, and frees exactly those that are in idle.
-module waits_proof
+/// The reference model has a state for each thread: it runs, waits, is in idle, or has been freed and its completion is
+/// not yet accepted. A thread makes requests only while it runs; internal requests arrive at any time, for any thread.
+/// A release occurs at any time except during another, and frees exactly the threads in idle.
+module wait_table_proof
   import gs_mailbox_pkg::*;
 #(
-  // None changes what is proved; tests pass the first to all proofs.
+  // None affects the proof; the tests set the first for all proofs.
   parameter  bit          Multicast = 1'b1,
   parameter  int unsigned Threads   = 4,
   parameter  int unsigned CoreBits  = 1,
@@ -31,7 +31,7 @@ module waits_proof
   always_ff @(posedge clk_i) started_q <= 1'b1;
   assign rst_ni = started_q;
 
-  // After reset the threads are gone through one by one.
+  // After reset the threads are initialized one by one.
   logic [ThreadW:0] walk_q;
   logic clear;
   assign clear = !walk_q[ThreadW];
@@ -104,7 +104,7 @@ module waits_proof
     .busy_o          (busy)
   );
 
-  // ---- In plain words ----
+  // ---- The reference model ----
   typedef enum logic [1:0] {
     Runs,
     Waits,
@@ -112,15 +112,15 @@ module waits_proof
     Freed
   } doing_e;
   doing_e doing_q[Threads];
-  logic [1:0] wish_q[Threads];   // events, or bit 0 the vote
-  logic [1:0] ended_q[Threads];  // how the last wait ended
-  // Known: it has waited since reset, and no release came since its last wait ended.
+  logic [1:0] registered_q[Threads];   // events, or bit 0 the vote
+  logic [1:0] ended_q[Threads];  // result of the last wait
+  // The result is known: the thread has waited since reset, and no release occurred since its last wait ended.
   logic [Threads-1:0] known_q, due_q;
-  // Told, a cycle later: an event of the thread is to be reported to A.
+  // Registered for an event, one cycle later: an event of the thread is to be reported to A.
   logic [Threads-1:0] wanted_q, wanted;
   logic should_want_q, runs_on_q;
   logic [1:0] should_events_q;
-  logic [ThreadW-1:0] told_q;
+  logic [ThreadW-1:0] registered_thread_q;
   always_comb begin
     wanted = wanted_q;
     if (want_we) wanted[want_thread] = want_message || want_send;
@@ -129,7 +129,7 @@ module waits_proof
   logic [ThreadW-1:0] decided;
 
   assign begins     = (act == ActWait) ? (a_events_i & a_now_i) == '0 : !a_now_i[1];
-  assign event_here = (doing_q[a_thread_i] == Waits) ? (wish_q[a_thread_i] & a_now_i) != '0
+  assign event_here = (doing_q[a_thread_i] == Waits) ? (registered_q[a_thread_i] & a_now_i) != '0
       : doing_q[a_thread_i] == Idles && a_now_i[1];
   assign decides    = u_waits.scan_go && u_waits.scan_found;
   assign decided    = u_waits.scan_thread;
@@ -152,8 +152,8 @@ module waits_proof
       end
       if (a_go && own && waits) begin
         if (begins) begin
-          doing_q[a_thread_i] <= (act == ActWait) ? Waits : Idles;
-          wish_q[a_thread_i]  <= (act == ActWait) ? a_events_i : {1'b0, a_vote_i};
+          doing_q[a_thread_i]      <= (act == ActWait) ? Waits : Idles;
+          registered_q[a_thread_i] <= (act == ActWait) ? a_events_i : {1'b0, a_vote_i};
         end
         known_q[a_thread_i] <= !begins;
         ended_q[a_thread_i] <= woken;
@@ -178,10 +178,10 @@ module waits_proof
       should_leave_q <= a_go && internal && settles && doing_q[a_thread_i] == Idles;
       should_free_q  <= decides;
     end
-    should_events_q    <= (act == ActIdle) ? 2'd2 : a_events_i;
-    told_q             <= a_thread_i;
-    should_vote_q      <= (act == ActIdle) ? a_vote_i : wish_q[a_thread_i][0];
-    should_free_vote_q <= wish_q[decided][0];
+    should_events_q     <= (act == ActIdle) ? 2'd2 : a_events_i;
+    registered_thread_q <= a_thread_i;
+    should_vote_q       <= (act == ActIdle) ? a_vote_i : registered_q[a_thread_i][0];
+    should_free_vote_q  <= registered_q[decided][0];
   end
 
   always_ff @(posedge clk_i) begin
@@ -190,33 +190,34 @@ module waits_proof
 
   always_ff @(posedge clk_i) begin
     if (rst_ni && !clear) begin
-      a_wait_ends_when_its_event_is_there: assert (!a_valid || !internal || settles == event_here);
-      it_ends_at_once_if_the_event_is_there: assert (!a_valid || !waits || settles == !begins);
-      other_requests_have_an_outcome: assert (!a_valid || internal || waits || settles);
-      whoever_is_freed_is_in_idle: assert (!decides || doing_q[decided] == Idles);
-      it_is_told_once: assert (!free_valid || doing_q[free_thread] == Freed);
-      what_ended_it_stays: assert (!a_valid || !known_q[a_thread_i] || doing_q[a_thread_i] != Runs
+      waits_end_when_their_event_occurs: assert (!a_valid || !internal || settles == event_here);
+      waits_end_at_once_if_the_event_has_occurred: assert (!a_valid || !waits || settles == !begins);
+      other_requests_complete: assert (!a_valid || internal || waits || settles);
+      only_threads_in_idle_are_freed: assert (!decides || doing_q[decided] == Idles);
+      freed_threads_complete_once: assert (!free_valid || doing_q[free_thread] == Freed);
+      result_of_a_wait_is_kept: assert (!a_valid || !known_q[a_thread_i] || doing_q[a_thread_i] != Runs
                                    || ended == ended_q[a_thread_i]);
       counts_are_exact: assert (enter == should_enter_q && leave == should_leave_q && freed == should_free_q);
       votes_are_exact: assert ((!(enter || leave) || vote == should_vote_q)
                                && (!freed || freed_vote == should_free_vote_q));
-      a_release_frees_all: assert (releasing || due_q == '0);
-      a_wish_is_told: assert (!should_want_q || (want_we && want_thread == told_q
+      releases_free_all_threads_in_idle: assert (releasing || due_q == '0);
+      waits_are_registered: assert (!should_want_q || (want_we && want_thread == registered_thread_q
                                                  && {want_message, want_send} == should_events_q));
-      a_thread_that_runs_on_is_not_reported: assert (!runs_on_q || !wanted[told_q]);
-      nothing_is_in_flight_when_it_is_quiet: assert (busy || !(enter || leave || freed || free_valid));
+      running_threads_are_not_registered: assert (!runs_on_q || !wanted[registered_thread_q]);
+      idle_only_without_work: assert (busy || !(enter || leave || freed || free_valid));
       c_freed_then_woken: cover (a_go && internal && !settles && known_q[a_thread_i] && ended == 2'd2
                                  && u_waits.a_freed);
-      c_in_a_at_its_turn: cover (releasing && a_valid && a_thread_i == u_waits.scan_thread && u_waits.scan_found);
+      c_in_a_when_it_would_be_freed:
+      cover (releasing && a_valid && a_thread_i == u_waits.scan_thread && u_waits.scan_found);
       c_again_in_idle_while_others_are_freed: cover (a_go && act == ActIdle && begins && releasing && u_waits.a_freed);
-      c_late: cover (free_waits && free_ready);
+      c_freed_thread_had_to_wait: cover (free_waits && free_ready);
     end
   end
 
 `ifdef INDUCTION
-  // What the memories have to do with the words.
+  // Invariants between the memories and the reference model.
   logic [1:0] state[Threads];
-  logic [Threads-1:0] turn;
+  logic [Threads-1:0] phase;
   for (genvar t = 0; t < int'(Threads); t++) begin : gen_thread
     logic [1:0] remembered;
     logic [2:0] copy;
@@ -224,22 +225,22 @@ module waits_proof
     assign late                   = u_waits.late_we_q && 32'(u_waits.late_thread_q) == t;
     assign {state[t], remembered} = late ? u_waits.late_q : u_waits.u_waits.mem[t];
     assign copy                   = late ? {u_waits.late_q.state, u_waits.late_q.remembered[0]}
-        : u_waits.u_places.mem[t];
-    assign turn[t]                = u_waits.gen_turn[0].u_turn.mem[t];
-    // Its place in the order of a release.
-    localparam int unsigned Place = (t % (Threads >> CoreBits) << CoreBits) | t / (Threads >> CoreBits);
+        : u_waits.u_idle_states.mem[t];
+    assign phase[t]                = u_waits.gen_side[0].u_phase.mem[t];
+    // The thread's position in the order of a release.
+    localparam int unsigned Position = (t % (Threads >> CoreBits) << CoreBits) | t / (Threads >> CoreBits);
     always_ff @(posedge clk_i) begin
       if (rst_ni && 32'(walk_q) > t) begin
-        assert (u_waits.gen_turn[1].u_turn.mem[t] == turn[t]);
+        assert (u_waits.gen_side[1].u_phase.mem[t] == phase[t]);
         assert (copy == {state[t], remembered[0]});
-        assert ((doing_q[t] == Idles) == (state[t] == {1'b1, turn[t]}));
+        assert ((doing_q[t] == Idles) == (state[t] == {1'b1, phase[t]}));
         assert ((doing_q[t] == Waits) == (state[t] == 2'd1));
-        assert (!(doing_q[t] inside {Waits, Idles}) || remembered == wish_q[t]);
+        assert (!(doing_q[t] inside {Waits, Idles}) || remembered == registered_q[t]);
         assert (!known_q[t] || !(doing_q[t] inside {Runs, Freed})
-                || ended_q[t] == ((state[t] == {1'b1, !turn[t]}) ? free_result : remembered));
+                || ended_q[t] == ((state[t] == {1'b1, !phase[t]}) ? free_result : remembered));
         assert ((doing_q[t] == Freed) == (free_valid && 32'(free_thread) == t));
         assert (!wanted[t] || state[t] != '0);
-        assert (!due_q[t] || (doing_q[t] == Idles && releasing && Place >= 32'(u_waits.scan_q)));
+        assert (!due_q[t] || (doing_q[t] == Idles && releasing && Position >= 32'(u_waits.scan_q)));
       end
       if (rst_ni && clear) assert (doing_q[t] == Runs && !known_q[t] && !due_q[t] && !wanted_q[t]);
     end

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What is checked of a node that is the root of two children: it releases if and only if the last reports of all, of
-/// this wave and epoch, add up to nothing, none of them late; none is withdrawn, and none comes in that very cycle.
+/// Bounded proof of a node that is the root of two children: it releases if and only if the last reports of all, of
+/// this wave and epoch, add up to zero and none of them is late; no report is withdrawn, and none arrives in that
+/// cycle.
 ///
-/// Beside the node the reports are kept in plain registers. Packets are well formed, of any wave and epoch.
-module node_proof
+/// The reference keeps the reports in plain registers. Packets are well formed, of any wave and epoch.
+module verdict_proof
   import gs_idle_pkg::*;
   import gossamer_pkg::*;
 (
@@ -24,7 +25,7 @@ module node_proof
   input logic        own_late_i,
   input logic [1:0]  own_count_i
 );
-  // The tree first: root, enabled, two children, boards 4 and 5.
+  // The first packet is the tree: root, enabled, two children, boards 4 and 5.
   logic configured_q, in_ready, in_valid, out_valid, own_valid_q, own_new_q, reported, enable, alone;
   logic [31:0] own_count_q;
   logic own_late_q;
@@ -36,7 +37,7 @@ module node_proof
   assign tree = '{
       children: 104'({1'b1, 12'd5, 1'b1, 12'd4}), root: 1'b1, enable: 1'b1, op_code: ControlOpIdleTree, default: '0
     };
-  // A count of 3 stands for -1.
+  // A count of 3 is -1.
   assign report = '{
       count: 32'($signed(count_i)), board: child_i ? 12'd5 : 12'd4, withdraw: withdraw_i, late: late_i, vote: 1'b1,
       started: 1'b1, wave: wave_i, epoch: epoch_i, op_code: ControlOpIdleReport, default: '0
@@ -44,7 +45,7 @@ module node_proof
   assign in = '{kind: FlitKindBody, last: 1'b1, vnet: VnetControl, payload: configured_q ? report : tree, default: '0};
   assign in_valid = !configured_q || valid_i;
 
-  // Children report what belongs to this wave, or to one that is over.
+  // Children report for this wave, or for an old one.
   logic [1:0] epoch_q;
   logic wave_q, taken, current;
   assign taken   = configured_q && in_valid && in_ready;
@@ -79,7 +80,7 @@ module node_proof
     .alone_o    (alone)
   );
 
-  // The same in plain registers. They are those of the cycle in which the root decides, one before its verdict.
+  // The reference. The `before` registers are those of the cycle in which the root decides, one before its verdict.
   logic [1:0] has_q, has_d, has_before_q;
   logic [1:0][31:0] count_q, count_d;
   logic [1:0] late_q, late_d, late_before_q;
@@ -136,13 +137,13 @@ module node_proof
   logic unused;
   assign unused = ^{out, reported, enable, alone, verdict};
 
-  `GS_ASSERT_NOW(a_release_has_all_reports, !verdict.release_all || (has_before_q == '1 && own_before_q))
-  `GS_ASSERT_NOW(a_release_has_nothing_on_its_way, !verdict.release_all || sum_before_q == '0)
-  `GS_ASSERT_NOW(a_release_has_nothing_late, !verdict.release_all || (late_before_q == '0 && !own_late_before_q))
-  `GS_ASSERT_NOW(another_wave_has_all_reports, !verdict.again || (has_before_q == '1 && own_before_q))
-  `GS_ASSERT_NOW(another_wave_has_something_late, !verdict.again || late_before_q != '0 || own_late_before_q)
-  `GS_ASSERT_NOW(one_verdict_at_a_time, !(closes && verdict_q))
-  `GS_COVER_NOW(a_release_after_a_withdrawal, verdict.release_all && withdrawn_q)
-  `GS_COVER_NOW(another_wave, verdict.again)
-  `GS_COVER_NOW(a_release_of_counts_that_are_not_zero, verdict.release_all && count_q[0] != '0)
+  `GS_ASSERT_NOW(release_has_all_reports, !verdict.release_all || (has_before_q == '1 && own_before_q))
+  `GS_ASSERT_NOW(release_has_no_message_in_flight, !verdict.release_all || sum_before_q == '0)
+  `GS_ASSERT_NOW(release_has_no_late_message, !verdict.release_all || (late_before_q == '0 && !own_late_before_q))
+  `GS_ASSERT_NOW(next_wave_has_all_reports, !verdict.again || (has_before_q == '1 && own_before_q))
+  `GS_ASSERT_NOW(next_wave_has_a_late_message, !verdict.again || late_before_q != '0 || own_late_before_q)
+  `GS_ASSERT_NOW(at_most_one_verdict_at_a_time, !(closes && verdict_q))
+  `GS_COVER_NOW(release_after_a_withdrawal, verdict.release_all && withdrawn_q)
+  `GS_COVER_NOW(next_wave, verdict.again)
+  `GS_COVER_NOW(release_with_nonzero_counts, verdict.release_all && count_q[0] != '0)
 endmodule

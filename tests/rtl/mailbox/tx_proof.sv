@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is proved of the sending side, gs_mailbox_tx with its order and its output queues: room is taken for exactly
-/// the flits that are written, so each finds its place and none of the room is lost; each flit leaves its way once, in
-/// order and unchanged; nothing is under way when it says so; the ways take turns, into the queues and out of them.
+/// Proof of the sending side, gs_mailbox_tx with its send queues and its output queues: space is reserved for exactly
+/// the flits that are written, so each finds a free entry and no space is lost; each flit leaves its route once, in
+/// order and unchanged; the block reports idle only without work; the routes are served in turn, into the queues and
+/// out of them.
 ///
-/// Of the ways out one is watched, any, and of its flits one, any. A thread has one send under way at most; all else
-/// is free: sends, receivers, what the scratchpad holds, when ends of sends are taken.
-module credits_proof
+/// One arbitrary route is watched, and one arbitrary flit of it. A thread has at most one send in flight; everything
+/// else is arbitrary: sends, receivers, the contents of the scratchpad, when ends of sends are accepted.
+module tx_proof
   import gs_mailbox_pkg::*;
   import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::FlitKindBody;
 #(
@@ -33,7 +34,7 @@ module credits_proof
   always_ff @(posedge clk_i) started_q <= 1'b1;
   assign rst_ni = started_q;
 
-  // The way that is watched: any, the same for ever.
+  // The watched route: arbitrary but constant.
   logic [1:0] watched;
   always_ff @(posedge clk_i) if (!rst_ni) watched <= (watched_i == 2'd3) ? 2'd0 : watched_i;
 
@@ -79,7 +80,7 @@ module credits_proof
     .busy_o       (tx_busy)
   );
 
-  // A thread's send is under way until its end is told; it is in the order until it is fetched.
+  // A thread's send is in flight until its end is reported; it is in the send queue until it is fetched.
   logic [Threads-1:0] ordered_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -93,10 +94,10 @@ module credits_proof
     end
   end
 
-  // ---- Flits of the watched way that have room taken and are not written: of the send that is fetched, of the entry,
-  // and those that are read ----
+  // ---- Flits of each route that have space reserved and are not written: of the fetched send, of the entry, and those
+  // being read ----
   localparam int unsigned HeadW = Multicast ? 64 : 32;
-  // As in gs_mailbox_tx.
+  // The types of gs_mailbox_tx.
   typedef struct packed {
     logic [1:0]       slot;
     logic             length;
@@ -118,7 +119,7 @@ module credits_proof
   assign second   = u_tx.fetched;
   assign fetching = u_tx.read_q || u_tx.fetched_q;
 
-  for (genvar r = 0; r < int'(Routes); r++) begin : gen_way
+  for (genvar r = 0; r < int'(Routes); r++) begin : gen_queue
     localparam int unsigned Depth = (r == int'(RouteNet)) ? 16 : 8;
     logic [2:0] of_fetched, of_entry, of_tags;
     always_comb begin
@@ -137,26 +138,26 @@ module credits_proof
     end
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
-        no_room_is_lost_or_made:
-        assert (32'(u_tx.u_out.room_q[r]) + 32'(owed[r]) + 32'(used[r]) + 32'(u_tx.u_out.back_q[r]) == Depth);
+        space_is_conserved:
+        assert (32'(u_tx.u_out.space_q[r]) + 32'(owed[r]) + 32'(used[r]) + 32'(u_tx.u_out.freed_q[r]) == Depth);
       end
     end
   end
 
-  // ---- A flit that is watched, from its way into the queue until it leaves ----
+  // ---- The watched flit, from its write into the queue until it leaves ----
   typedef enum logic [1:0] {Nowhere, Queued, Offered} where_e;
   where_e where_q;
-  logic [4:0] ahead_q, behind_rptr;
+  logic [4:0] ahead_q, watched_rptr;
   logic [OutW-1:0] data_q, at_out, in_memory;
   logic writes, goes;
-  logic [3:0] place;
+  logic [3:0] address;
   assign writes  = u_tx.tag_valid_q[2] && 2'(u_tx.tag.route) == watched;
   assign goes    = u_tx.u_out.go[watched];
   assign at_out  = u_tx.out[watched];
   always_comb begin
-    behind_rptr = u_tx.u_out.rptr_q[watched] + ahead_q;
-    place       = u_tx.u_out.place(32'(watched), behind_rptr[3:0]);
-    in_memory   = (32'(watched) == 32'(RouteNet)) ? u_tx.u_out.u_net.mem[place] : u_tx.u_out.u_others.mem[place];
+    watched_rptr = u_tx.u_out.rptr_q[watched] + ahead_q;
+    address      = u_tx.u_out.address(32'(watched), watched_rptr[3:0]);
+    in_memory    = (32'(watched) == 32'(RouteNet)) ? u_tx.u_out.u_net.mem[address] : u_tx.u_out.u_others.mem[address];
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) where_q <= Nowhere;
@@ -178,26 +179,27 @@ module credits_proof
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_flit_is_offered_unchanged: assert (where_q != Offered || (out_valid[watched] && at_out == data_q));
-      a_flit_keeps_its_turn: assert (where_q != Queued || (ahead_q < used[watched] && in_memory == data_q));
-      who_has_nothing_is_quiet: assert (tx_busy || (owed == '0 && used == '0 && out_valid == '0
+      watched_flit_is_offered_unchanged: assert (where_q != Offered || (out_valid[watched] && at_out == data_q));
+      watched_flit_keeps_its_position: assert (where_q != Queued || (ahead_q < used[watched] && in_memory == data_q));
+      idle_only_without_work: assert (tx_busy || (owed == '0 && used == '0 && out_valid == '0
                                                     && ordered_q == '0 && !u_tx.entry_valid_q && !fetching));
-      // Packets without masks take longer to fill it than covers are searched for.
-      c_all_room_is_taken: cover (!Multicast || u_tx.u_out.room_q[RouteFar] == '0);
-      c_leaves_in_spite_of_full_ways: cover (goes && watched == 2'(RouteLocal) && ready_i == '0 && out_valid == 3'b110);
+      // Packets without masks fill the queue only after more cycles than the covers search.
+      c_all_space_is_reserved: cover (!Multicast || u_tx.u_out.space_q[RouteFar] == '0);
+      c_leaves_although_other_routes_are_blocked:
+      cover (goes && watched == 2'(RouteLocal) && ready_i == '0 && out_valid == 3'b110);
       c_two_packets_wait: cover (used[watched] == 5'd5);
-      c_read_in_vain: cover (u_tx.u_out.some_q[watched] && u_tx.u_out.grant[watched] && !goes);
+      c_read_is_repeated: cover (u_tx.u_out.some_q[watched] && u_tx.u_out.grant[watched] && !goes);
       c_watched_flit_leaves: cover (where_q == Offered && ready_i[watched] && used[watched] == 5'd2);
     end
   end
 
-  // ---- The ways take turns ----
-  // A way that has a send and room for it lets each of the two others pass once, at most. The network's flits leave
-  // beside all others. Of the two ways that share a memory, one with a flit in its queue and a receiver that takes
-  // flits lets a packet of the other pass, or less if that one's receiver stops.
+  // ---- The routes are served fairly ----
+  // A route that has a send and space for it waits for at most one send of each of the two others. The network's flits
+  // leave independently of all others. Of the two routes that share a memory, one with a flit in its queue and a ready
+  // receiver waits for at most one packet of the other, or less if that one's receiver stops.
   logic [Routes-1:0][1:0] passed_q;
-  for (genvar r = 0; r < int'(Routes); r++) begin : gen_turn
-    // Turns until it is this way's, with its own
+  for (genvar r = 0; r < int'(Routes); r++) begin : gen_fairness
+    // Sends until this route is served, including its own
     logic [1:0] left;
     assign left = (2'(u_tx.last_route_q) == 2'((r + 2) % Routes)) ? 2'd1
         : (2'(u_tx.last_route_q) == 2'((r + 1) % Routes)) ? 2'd2 : 2'd3;
@@ -205,48 +207,48 @@ module credits_proof
       if (!rst_ni || !u_tx.open[r] || (u_tx.fetch && 2'(u_tx.route) == 2'(r))) passed_q[r] <= '0;
       else if (u_tx.fetch) passed_q[r] <= passed_q[r] + 2'd1;
       if (rst_ni) begin
-        two_sends_pass_at_most: assert (3'(passed_q[r]) + 3'(left) <= 3'd3);
-        c_two_sends_pass: cover (passed_q[r] == 2'd2);
+        at_most_two_sends_go_first: assert (3'(passed_q[r]) + 3'(left) <= 3'd3);
+        c_two_sends_go_first: cover (passed_q[r] == 2'd2);
       end
     end
   end
   for (genvar i = 0; i < 2; i++) begin : gen_pair
     localparam int unsigned R = (i == 0) ? 32'(RouteLocal) : 32'(RouteFar);
     localparam int unsigned Other = (i == 0) ? 32'(RouteFar) : 32'(RouteLocal);
-    // While this way waits: packets of the other that have begun to leave
+    // A packet of the other route has begun to leave while this one waits.
     logic begun_q;
     always_ff @(posedge clk_i) begin
-      if (!rst_ni || !u_tx.u_out.wants[i] || u_tx.u_out.grant[R]) begun_q <= 1'b0;
+      if (!rst_ni || !u_tx.u_out.requests[i] || u_tx.u_out.grant[R]) begun_q <= 1'b0;
       else if (u_tx.u_out.go[Other] && u_tx.u_out.ended_q[1-i]) begun_q <= 1'b1;
-      if (rst_ni && u_tx.u_out.wants[i] && !u_tx.u_out.grant[R]) begin
-        one_packet_passes_at_most: assert (!begun_q || !u_tx.u_out.go[Other] || !u_tx.u_out.ended_q[1-i]);
-        c_a_packet_passes: cover (begun_q);
+      if (rst_ni && u_tx.u_out.requests[i] && !u_tx.u_out.grant[R]) begin
+        at_most_one_packet_goes_first: assert (!begun_q || !u_tx.u_out.go[Other] || !u_tx.u_out.ended_q[1-i]);
+        c_one_packet_goes_first: cover (begun_q);
       end
     end
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      the_network_waits_for_its_receiver_alone:
+      network_waits_only_for_its_receiver:
       assert (!u_tx.u_out.some_q[RouteNet] || u_tx.u_out.go[RouteNet]
               || (out_valid[RouteNet] && !ready_i[RouteNet]));
     end
   end
 
 `ifdef INDUCTION
-  // ---- What the induction needs to know ----
+  // ---- Invariants for the induction ----
   logic [Threads-1:0][1:0] route_of;
-  logic [Threads-1:0][ThreadW-1:0] behind;
+  logic [Threads-1:0][ThreadW-1:0] successor;
   for (genvar t = 0; t < int'(Threads); t++) begin : gen_thread
     send_t waiting;
-    logic [1:0] way;
-    assign waiting     = u_tx.u_sends.mem[t];
-    assign way         = 2'(waiting.route);
-    assign route_of[t] = way;
-    assign behind[t]   = u_tx.u_order.u_behind.mem[t];
+    logic [1:0] route;
+    assign waiting      = u_tx.u_sends.mem[t];
+    assign route        = 2'(waiting.route);
+    assign route_of[t]  = route;
+    assign successor[t] = u_tx.u_order.u_successors.mem[t];
     always_ff @(posedge clk_i) begin
       if (rst_ni && ordered_q[t]) begin
         assert (in_flight_q[t]);
-        assert (way != 2'd3 && u_tx.u_order.some_q[way]);
+        assert (route != 2'd3 && u_tx.u_order.some_q[route]);
         assert (32'(waiting.length) < MaxFlits && (Multicast || waiting.kind == FlitKindBody));
         assert (3'(u_tx.u_order.u_sizes.mem[t]) == size_of(waiting));
       end
@@ -267,19 +269,19 @@ module credits_proof
           twice        = twice || listed[here];
           listed[here] = 1'b1;
           ended        = here == u_tx.u_order.tail_q[r];
-          here         = behind[here];
+          here         = successor[here];
         end
       end
     end
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
-        // From the first to the last, its list has each of its threads once.
+        // From head to tail, the list has each of its threads once.
         assert (listed == members && ended && !twice);
         if (r != int'(RouteNet)) assert (!u_tx.u_out.wptr_q[r][4] && !u_tx.u_out.rptr_q[r][4]);
-        if (r != int'(RouteNet)) assert (!u_tx.u_out.room_q[r][4]);
-        if (u_tx.u_out.back_q[r]) assert (u_tx.u_out.valid_q[r]);
+        if (r != int'(RouteNet)) assert (!u_tx.u_out.space_q[r][4]);
+        if (u_tx.u_out.freed_q[r]) assert (u_tx.u_out.valid_q[r]);
         if (u_tx.u_out.some_q[r]) assert (used[r] != '0);
-        if (u_tx.read_q && 2'(u_tx.fetched_route_q) == 2'(r)) assert (u_tx.u_out.room_q[r] >= 5'd3);
+        if (u_tx.read_q && 2'(u_tx.fetched_route_q) == 2'(r)) assert (u_tx.u_out.space_q[r] >= 5'd3);
       end
     end
   end

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is proved of the accounting of slots: none is lost, none becomes free twice, and none becomes free while a
-/// thread has still to receive or to release its message.
+/// Proof of the accounting of slots: no slot is lost, none becomes free twice, and none becomes free while a thread has
+/// still to receive or to release its message.
 ///
-/// Beside it stands what the words say, without any pipeline: for each slot the threads that have still to receive its
-/// message, those that hold it, whether a message comes into it, whether it is free. Threads release and send from
-/// anything at any time, and receive any message that is for them; messages come into any slot that is free.
+/// The reference model has no pipeline: for each slot it has the threads that have still to receive its message, those
+/// that hold it, whether a message is being written into it, whether it is free. Threads release and send from any slot
+/// at any time, and receive any message that is for them; messages arrive in any slot that is free.
 module slot_refcount_proof #(
   parameter  bit          Multicast      = 1'b1,
   parameter  int unsigned Threads        = 4,
@@ -26,7 +26,7 @@ module slot_refcount_proof #(
   input logic               take_i,
   input logic [SlotW-1:0]   take_slot_i
 );
-  // Some threads begin with a slot, the others with none.
+  // Some threads begin with one slot, the others with none.
   localparam int unsigned SendSlots = (SlotsPerThread > 1) ? 1 : 0;
 
   logic started_q = 1'b0;
@@ -34,7 +34,7 @@ module slot_refcount_proof #(
   always_ff @(posedge clk_i) started_q <= 1'b1;
   assign rst_ni = started_q;
 
-  // Requests on their way to C. No thread has two.
+  // Requests in flight to C. No thread has two.
   typedef struct packed {
     logic               release_it;
     logic               receive;
@@ -76,7 +76,7 @@ module slot_refcount_proof #(
     .SendSlots     (SendSlots),
     .Multicast     (Multicast),
     .Banks         (2)
-  ) u_slot_refcount (
+  ) u_dut (
     .clk_i,
     .rst_ni,
     .a_slot_i        (a.slot),
@@ -93,19 +93,19 @@ module slot_refcount_proof #(
     .ready_o         (ready)
   );
 
-  // What the words say. A slot that the walk has not reached is in none of the states.
+  // The reference model. A slot that is not yet initialized is in none of the states.
   logic [Threads-1:0] queued_q[Slots];
   logic [Threads-1:0] holders_q[Slots];
   logic [Slots-1:0] freed_q, free_q, filling_q, known_q;
-  logic frees, will_free_q;
+  logic should_free, will_free_q;
   logic [SlotW-1:0] will_slot_q;
   logic [Threads-1:0] me, rest;
 
-  assign me    = Threads'(1) << c_q.thread;
-  assign rest  = (holders_q[c_slot] | queued_q[c_slot]) & ~me;
-  assign frees = c_q.release_it && (holders_q[c_slot] & me) != '0 && rest == '0;
+  assign me          = Threads'(1) << c_q.thread;
+  assign rest        = (holders_q[c_slot] | queued_q[c_slot]) & ~me;
+  assign should_free = c_q.release_it && (holders_q[c_slot] & me) != '0 && rest == '0;
 
-  // The walk: a slot is known when its last bit is written.
+  // Initialization: the state of a slot is known when its last bit is written.
   localparam int unsigned Steps = Threads / 2;
   logic [SlotW+ThreadW-1:0] walk_q;
   logic walking, walk_known, walk_held;
@@ -129,7 +129,7 @@ module slot_refcount_proof #(
       end
     end else begin
       if (walking) walk_q <= walk_q + 1'b1;
-      will_free_q <= frees || (walk_known && !walk_held);
+      will_free_q <= should_free || (walk_known && !walk_held);
       if (walk_known) begin
         known_q[walk_slot] <= 1'b1;
         if (walk_held) holders_q[walk_slot] <= Threads'(1) << (32'(walk_slot) / SlotsPerThread);
@@ -140,7 +140,7 @@ module slot_refcount_proof #(
         queued_q[c_slot]  <= queued_q[c_slot] & ~me;
         holders_q[c_slot] <= holders_q[c_slot] | me;
       end
-      if (frees) freed_q[c_slot] <= 1'b1;
+      if (should_free) freed_q[c_slot] <= 1'b1;
       if (hold_i) begin
         queued_q[hold_slot_i]  <= hold_mask_i;
         filling_q[hold_slot_i] <= 1'b0;
@@ -157,34 +157,34 @@ module slot_refcount_proof #(
     will_slot_q <= walking ? walk_slot : c_slot;
   end
 
-  // What the surroundings keep to.
+  // Assumptions about the environment.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       no_thread_has_two_requests: assume (a.thread != b_q.thread && a.thread != c_q.thread);
-      what_is_received_was_queued: assume (!c_q.receive || (queued_q[c_slot] & me) != '0);
-      only_what_is_free_is_taken: assume (!take_i || free_q[take_slot_i]);
-      only_what_was_taken_is_filled: assume (!hold_i || (ready && filling_q[hold_slot_i] && hold_mask_i != '0));
+      only_queued_messages_are_received: assume (!c_q.receive || (queued_q[c_slot] & me) != '0);
+      only_free_slots_are_taken: assume (!take_i || free_q[take_slot_i]);
+      only_taken_slots_are_filled: assume (!hold_i || (ready && filling_q[hold_slot_i] && hold_mask_i != '0));
       if (!Multicast) assume (!hold_i || count(hold_mask_i) == 1);
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      the_walk_ends: assert (ready == !walking);
-      holding_is_answered_rightly: assert (!ready || !known_q[c_q.slot] || c_q.receive || !c_q.release_it
+      ready_after_initialization: assert (ready == !walking);
+      held_is_exact: assert (!ready || !known_q[c_q.slot] || c_q.receive || !c_q.release_it
                                            || held == ((holders_q[c_slot] & me) != '0));
-      // What becomes free is exactly what should: so none is lost and none comes twice.
-      a_slot_becomes_free_when_it_should: assert (free_valid == will_free_q);
-      it_is_the_right_slot: assert (!free_valid || free_slot == will_slot_q);
-      a_free_slot_is_not_freed: assert (!free_valid || (freed_q[free_slot] && !free_q[free_slot]));
+      // The slots that become free are exactly the right ones: so none is lost and none is freed twice.
+      slots_become_free_at_the_right_time: assert (free_valid == will_free_q);
+      right_slot_becomes_free: assert (!free_valid || free_slot == will_slot_q);
+      free_slots_are_not_freed: assert (!free_valid || (freed_q[free_slot] && !free_q[free_slot]));
       for (int unsigned s = 0; s < Slots; s++) begin
-        // Each slot is in one state. (A label would be the same for all slots.)
+        // Each slot is in one state. (A label would have to be the same for all slots.)
         assert (32'(freed_q[s]) + 32'(free_q[s]) + 32'(filling_q[s]) + 32'((holders_q[s] | queued_q[s]) != '0)
                 == 32'(known_q[s]));
         assert ((holders_q[s] & queued_q[s]) == '0);
       end
 
-      // Reached: a slot whose last thread releases it behind others in consecutive cycles, and it is filled again.
+      // Covers: the last holder releases a slot after two others in consecutive cycles, and the slot is filled again.
       if (Multicast) begin
         c_three_release: cover (will_free_q && $past(c_q.release_it && held, 1) && $past(c_q.release_it && held, 2)
                                 && $past(c_q.release_it && held, 3) && $past(c_q.slot, 2) == free_slot
@@ -196,27 +196,27 @@ module slot_refcount_proof #(
   end
 
 `ifdef INDUCTION
-  // What holds between the memories and the words.
+  // Invariants between the memories and the reference model.
   localparam int unsigned BitW = SlotW + ThreadW - 1;
-  function automatic logic [BitW-1:0] place(logic [SlotW-1:0] slot, logic [ThreadW-1:0] thread);
+  function automatic logic [BitW-1:0] bit_address(logic [SlotW-1:0] slot, logic [ThreadW-1:0] thread);
     return {slot, thread[ThreadW-1:1]};
   endfunction
   logic b_bit, c_bit, b_read, c_read;
-  assign b_bit  = b_q.thread[0] ? u_slot_refcount.gen_bank[1].u_bits.mem[place(b_q.slot, b_q.thread)]
-                                : u_slot_refcount.gen_bank[0].u_bits.mem[place(b_q.slot, b_q.thread)];
-  assign c_bit  = c_q.thread[0] ? u_slot_refcount.gen_bank[1].u_bits.mem[place(c_q.slot, c_q.thread)]
-                                : u_slot_refcount.gen_bank[0].u_bits.mem[place(c_q.slot, c_q.thread)];
-  assign b_read = b_q.thread[0] ? u_slot_refcount.gen_bank[1].u_bits.gen_registered.first_q
-                                : u_slot_refcount.gen_bank[0].u_bits.gen_registered.first_q;
+  assign b_bit  = b_q.thread[0] ? u_dut.gen_bank[1].u_bits.mem[bit_address(b_q.slot, b_q.thread)]
+                                : u_dut.gen_bank[0].u_bits.mem[bit_address(b_q.slot, b_q.thread)];
+  assign c_bit  = c_q.thread[0] ? u_dut.gen_bank[1].u_bits.mem[bit_address(c_q.slot, c_q.thread)]
+                                : u_dut.gen_bank[0].u_bits.mem[bit_address(c_q.slot, c_q.thread)];
+  assign b_read = b_q.thread[0] ? u_dut.gen_bank[1].u_bits.gen_registered.first_q
+                                : u_dut.gen_bank[0].u_bits.gen_registered.first_q;
   assign c_read = held;
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      assert (u_slot_refcount.walk_q == (BitW + 1)'(walk_q) || !walking);
+      assert (u_dut.walk_q == (BitW + 1)'(walk_q) || !walking);
       assert (32'(walk_q) <= Slots * Steps);
       assert (!walking || (!a.release_it && !a.receive && !b_q.release_it && !b_q.receive && !c_q.release_it
                            && !c_q.receive));
-      if (b_q.release_it || b_q.receive) assert (u_slot_refcount.b_slot_q == b_q.slot && u_slot_refcount.b_thread_q == b_q.thread);
-      if (c_q.release_it || c_q.receive) assert (u_slot_refcount.c_slot_q == c_q.slot && u_slot_refcount.c_thread_q == c_q.thread);
+      if (b_q.release_it || b_q.receive) assert (u_dut.b_slot_q == b_q.slot && u_dut.b_thread_q == b_q.thread);
+      if (c_q.release_it || c_q.receive) assert (u_dut.c_slot_q == c_q.slot && u_dut.c_thread_q == c_q.thread);
       assert (!(b_q.release_it && b_q.receive) && !(c_q.release_it && c_q.receive));
       if (b_q.release_it || b_q.receive) begin
         assert (!(c_q.release_it || c_q.receive) || b_q.thread != c_q.thread);
@@ -228,14 +228,17 @@ module slot_refcount_proof #(
         if (!Multicast) assert (count(holders_q[s] | queued_q[s]) <= 1);
         for (int unsigned t = 0; t < Threads; t++) begin
           if (known_q[s]) begin
-            if (t % 2 == 0) assert (u_slot_refcount.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
-            else assert (u_slot_refcount.gen_bank[1].u_bits.mem[place(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
+            if (t % 2 == 0) begin
+              assert (u_dut.gen_bank[0].u_bits.mem[bit_address(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
+            end else begin
+              assert (u_dut.gen_bank[1].u_bits.mem[bit_address(SlotW'(s), ThreadW'(t))] == holders_q[s][t]);
+            end
           end else if (walking && s == 32'(walk_q) / Steps && t / 2 < 32'(walk_q) % Steps) begin
             if (t % 2 == 0) begin
-              assert (u_slot_refcount.gen_bank[0].u_bits.mem[place(SlotW'(s), ThreadW'(t))]
+              assert (u_dut.gen_bank[0].u_bits.mem[bit_address(SlotW'(s), ThreadW'(t))]
                       == (walk_held && t == s / SlotsPerThread));
             end else begin
-              assert (u_slot_refcount.gen_bank[1].u_bits.mem[place(SlotW'(s), ThreadW'(t))]
+              assert (u_dut.gen_bank[1].u_bits.mem[bit_address(SlotW'(s), ThreadW'(t))]
                       == (walk_held && t == s / SlotsPerThread));
             end
           end
@@ -249,26 +252,26 @@ module slot_refcount_proof #(
         for (int unsigned s = 0; s < Slots; s++) begin
           if (known_q[s]) begin
             if ((holders_q[s] | queued_q[s]) != '0) begin
-              assert (ThreadW'((ThreadW + 1)'(u_slot_refcount.gen_count.u_gone.mem[s]) + count(holders_q[s] | queued_q[s]))
-                      == u_slot_refcount.gen_count.u_counts.mem[s]);
-              assert (32'(u_slot_refcount.gen_count.u_gone.mem[s]) + 32'(count(holders_q[s] | queued_q[s])) <= Threads);
+              assert (ThreadW'((ThreadW + 1)'(u_dut.gen_count.u_released.mem[s]) + count(holders_q[s] | queued_q[s]))
+                      == u_dut.gen_count.u_counts.mem[s]);
+              assert (32'(u_dut.gen_count.u_released.mem[s]) + 32'(count(holders_q[s] | queued_q[s])) <= Threads);
             end else begin
-              assert (u_slot_refcount.gen_count.u_gone.mem[s] == '0);
+              assert (u_dut.gen_count.u_released.mem[s] == '0);
             end
           end else if (walking && s == 32'(walk_q) / Steps && 32'(walk_q) % Steps != 0) begin
-            assert (u_slot_refcount.gen_count.u_gone.mem[s] == '0 && u_slot_refcount.gen_count.u_counts.mem[s] == ThreadW'(1));
+            assert (u_dut.gen_count.u_released.mem[s] == '0 && u_dut.gen_count.u_counts.mem[s] == ThreadW'(1));
           end
         end
-        if (c_q.release_it) assert (u_slot_refcount.gen_count.gone == u_slot_refcount.gen_count.u_gone.mem[c_q.slot]);
-        if (c_q.release_it && held) assert (u_slot_refcount.gen_count.counted == u_slot_refcount.gen_count.u_counts.mem[c_q.slot]);
-        if (u_slot_refcount.gen_count.d_change_q) begin
-          assert (u_slot_refcount.gen_count.d_gone_q == u_slot_refcount.gen_count.u_gone.mem[u_slot_refcount.gen_count.d_slot_q]);
+        if (c_q.release_it) assert (u_dut.gen_count.released == u_dut.gen_count.u_released.mem[c_q.slot]);
+        if (c_q.release_it && held) assert (u_dut.gen_count.counted == u_dut.gen_count.u_counts.mem[c_q.slot]);
+        if (u_dut.gen_count.d_change_q) begin
+          assert (u_dut.gen_count.d_released_q == u_dut.gen_count.u_released.mem[u_dut.gen_count.d_slot_q]);
         end
-        if ((b_q.release_it || b_q.receive) && !u_slot_refcount.gen_count.b_after_c && !u_slot_refcount.gen_count.b_after_d) begin
-          assert (u_slot_refcount.gen_count.u_gone.gen_registered.first_q == u_slot_refcount.gen_count.u_gone.mem[b_q.slot]);
+        if ((b_q.release_it || b_q.receive) && !u_dut.gen_count.b_after_c && !u_dut.gen_count.b_after_d) begin
+          assert (u_dut.gen_count.u_released.gen_registered.first_q == u_dut.gen_count.u_released.mem[b_q.slot]);
         end
         if (b_q.release_it && (holders_q[b_q.slot] & Threads'(1) << b_q.thread) != '0) begin
-          assert (u_slot_refcount.gen_count.u_counts.gen_registered.first_q == u_slot_refcount.gen_count.u_counts.mem[b_q.slot]);
+          assert (u_dut.gen_count.u_counts.gen_registered.first_q == u_dut.gen_count.u_counts.mem[b_q.slot]);
         end
       end
     end

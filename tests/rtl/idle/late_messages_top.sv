@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// gs_idle_board with one endpoint and two ports from other boards, all ports plain.
-module late_top
+module late_messages_top
   import gs_idle_pkg::*;
 (
   input  logic       clk_i,
