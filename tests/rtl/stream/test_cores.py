@@ -12,7 +12,7 @@ from gossamer.paths import ROOT
 
 LISTS = {
     "endpoint": "stream.f", "board": "board.f", "bcast": "bcast.f", "reduce": "reduce.f", "allreduce": "allreduce.f",
-    "barrier": "barrier.f", "parts": "parts.f",
+    "barrier": "barrier.f", "scatter_gather": "scatter_gather.f",
 }  # fmt: skip
 
 
