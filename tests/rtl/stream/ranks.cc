@@ -461,9 +461,9 @@ int main(int argc, char** argv) {
       for (unsigned i = unsigned(random() % 400); i; --i) tick();
     }
     for (unsigned i = 0; i < 500; ++i) tick();
-    each([](Vrank_top& top) { top.forget_i = 1; });
+    each([](Vrank_top& top) { top.clear_report_i = 1; });
     tick();
-    each([](Vrank_top& top) { top.forget_i = 0; });
+    each([](Vrank_top& top) { top.clear_report_i = 0; });
     for (long at = 0; at <= recover; ++at) {
       Run& run = runs[size_t(at)];
       if (!run.ended) --left;
