@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "gossamer/match/baselines.h"
-#include "harness.h"
+#include "models/match/baselines.h"
+#include "models/match/engine_bench.h"
 
 using namespace match_test;
 

@@ -7,7 +7,7 @@
 #include "Vgs_match_axi.h"
 #include "check.h"
 #include "gossamer/match/axi.h"
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 #include "verilated.h"
 
 // The example, as it stands.

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "harness.h"
+#include "models/match/engine_bench.h"
 
 using namespace match_test;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "conformance.h"
-#include "harness.h"
+#include "models/match/engine_bench.h"
 
 using namespace match_test;
 

@@ -18,7 +18,7 @@
 
 #include "Vgs_match_slot.h"
 #include "check.h"
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 #include "verilated.h"
 
 namespace slot_test {

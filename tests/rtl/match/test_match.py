@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from conftest import Size
+from models import match as models
 
 from gossamer import config as configs
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
 HERE = Path(__file__).parent
 
@@ -47,11 +47,11 @@ class Engine:
         return verilate.model(
             "gs_match",
             sources.blocks("match", config=configs.load("tiny")),
-            [HERE / program, HERE / "bench.cc", ROOT / "src" / "match" / "reference.cc"],
+            [HERE / program, models.ENGINE_BENCH, models.REFERENCE],
             parameters=parameters,
             optimise=optimise,
             cxx=[f"-DGS_{names[name]}={value}" for name, value in parameters.items() if name in names],
-            include=[HERE.parent / "include", ROOT / "include", ROOT / "include" / "gossamer" / "match"],
+            include=models.INCLUDE,
         )
 
 

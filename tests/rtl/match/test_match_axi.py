@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from models import match as models
 
 from gossamer import builds
 from gossamer import config as configs
@@ -23,11 +24,11 @@ def test_the_example_and_both_ports(architecture: int, lists: int, seed: int) ->
     simulator = verilate.model(
         "gs_match_axi",
         sources.blocks("match/axi.f", config=configs.load("tiny")),
-        [HERE / "axi.cc", ROOT / "src" / "match" / "reference.cc"],
+        [HERE / "axi.cc", models.REFERENCE],
         parameters={"Architecture": architecture, "Lists": lists, "CamEntries": 4, "Entries": 4096},
         optimise="-Og",
         cxx=[f"-DGS_ARCHITECTURE={architecture}"],
-        include=[HERE.parent / "include", ROOT / "include", EXAMPLE.parent, EXAMPLE.parents[1]],
+        include=[*models.INCLUDE, ROOT / "include", EXAMPLE.parent, EXAMPLE.parents[1]],
     )
     done = subprocess.run([simulator, str(seed)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

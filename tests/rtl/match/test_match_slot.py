@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from conftest import Size
+from models import match as models
 
 from gossamer import config as configs
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
 HERE = Path(__file__).parent
 
@@ -28,11 +28,11 @@ def test_packets(receivers: int, cam: int, entries: int, window: int, size: Size
     simulator = verilate.model(
         "gs_match_slot",
         sources.blocks("match/slot.f", config=configs.load("tiny")),
-        [HERE / "slot.cc", HERE / "slot_bench.cc", ROOT / "src" / "match" / "reference.cc"],
+        [HERE / "slot.cc", HERE / "slot_bench.cc", models.REFERENCE],
         parameters={"Receivers": receivers, "CamEntries": cam, "Entries": entries, "Window": window},
         optimise="-Og",
         cxx=[f"-DGS_RECEIVERS={receivers}", f"-DGS_ENTRIES={entries}", f"-DGS_WINDOW={window}"],
-        include=[HERE.parent / "include", ROOT / "include"],
+        include=models.INCLUDE,
     )
     packets = size.pick(5_000, 30_000, 2_000_000)
     done = subprocess.run([simulator, str(seed), str(packets)], capture_output=True, text=True, check=False)

@@ -8,9 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bench.stream import messages as messages_of_one
-from bench.stream import ring
 from conftest import Size
+from models.stream import injection, ring
 
 from gossamer import config as configs
 from gossamer.hdl import sources, verilate
@@ -98,7 +97,7 @@ def test_messages_of_one_element_take_a_cycle(endpoints: int, size: Size) -> Non
     """At the link, many more than a buffer holds, whatever the switch's burst: both ends open a channel each cycle."""
     each = size.pick(4_000, 4_000, 100_000)
     for burst in (1, 16):
-        messages, cycles = ring.numbers("injection", messages_of_one.switches(), burst, endpoints, each)
+        messages, cycles = ring.numbers("injection", injection.boards(), burst, endpoints, each)
         assert messages == each * endpoints - 2 * (each * endpoints // 4) and cycles == messages
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness.h"
+#include "models/match/engine_bench.h"
 
 namespace match_test {
 

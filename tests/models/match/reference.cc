@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 
 #include <algorithm>
 

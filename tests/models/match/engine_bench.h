@@ -11,7 +11,7 @@
 
 #include "Vgs_match.h"
 #include "check.h"
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 #include "verilated.h"
 
 namespace match_test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gossamer/match/baselines.h"
+#include "models/match/baselines.h"
 
 namespace gossamer::match {
 

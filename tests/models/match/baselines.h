@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <list>
 
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 
 namespace gossamer::match {
 
