@@ -110,7 +110,7 @@ module prove_match
       .messages_o  (messages)
     );
     if (AnyOps) begin : gen_lists
-      `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists_q && u_engine.wants_posts)
+      `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists_q && u_engine.searches_posts)
     end
     // The hashed engine's stamps: a message finds receives in lists of two classes.
     if (Requests >= Strangers + 3 && (AnyOps || TwoPosts)) begin : gen_three
