@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Scatter, gather and allgather: each rank owns a block of elements. All blocks are transferred in the order of ranks,
-/// one at a time, along one tree that serves all roots.
+/// Scatter, gather and allgather: each rank owns a segment of elements. All segments are transferred in the order of
+/// ranks, one at a time, along one tree that serves all roots.
 ///
 ///     scatter    root's kernel, or edge to the root --> beat --> kernel of the rank, or edge to it
 ///     gather     kernel of the rank, or edge to it  --> beat --> root's kernel, or edge to the root
 ///     allgather  kernel of the rank, or edge to it  --> beat --> kernel, and all other edges
 ///
-/// A block is a message of its own on each edge, so blocks are neither split nor merged. A table stores the edge that
-/// leads to each rank; blocks whose path does not include this rank are skipped. Since all ranks process blocks in the
-/// same order, all ranks on the path of the first unfinished block are ready for it: docs/hardware/stream.md has the
-/// proof.
+/// A segment is a message of its own on each edge, so segments are neither split nor merged. A table stores the edge
+/// that leads to each rank; segments whose path does not include this rank are skipped. Since all ranks process
+/// segments in the same order, all ranks on the path of the first unfinished segment are ready for it:
+/// docs/hardware/stream.md has the proof.
 module gs_stream_scatter_gather
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -32,7 +32,7 @@ module gs_stream_scatter_gather
   input  rank_edge_t                    rank_edge_i,
   input  neighbour_t [Edges-1:0]        edges_i,
   output logic                          fault_o,
-  // Kernel: blocks in the order of ranks; each begins with a new beat and ends with tlast
+  // Kernel: segments in the order of ranks; each begins with a new beat and ends with tlast
   input  logic                          open_valid_i,
   output logic                          open_ready_o,
   input  collective_open_t              open_i,
@@ -63,7 +63,7 @@ module gs_stream_scatter_gather
   typedef enum logic [2:0] {
     Idle,
     Look,   // scans the table: checks it, and collects the edges of the tree at this rank
-    Find,   // the next block that passes this rank
+    Find,   // the next segment that passes this rank
     Pass,
     Fault
   } state_e;
@@ -88,7 +88,7 @@ module gs_stream_scatter_gather
   // --------------------------------------------------------------- table
   logic [Ranks-1:0] members_q;
   edge_t via, parent_q;
-  logic member, own_block, is_root, is_last, valid_entry;
+  logic member, own_segment, is_root, is_last, valid_entry;
   logic [Edges-1:0] edge_to_rank, parent, root_edge, used_edges_q;
   gs_ram_sdp #(
     .Width  ($bits(edge_t)),
@@ -106,15 +106,15 @@ module gs_stream_scatter_gather
     .rdata_o(via)
   );
   assign member = members_q[rank_q];
-  assign own_block = 8'(rank_q) == opened_q.own;
+  assign own_segment = 8'(rank_q) == opened_q.own;
   assign is_root      = opened_q.own == opened_q.root;
   assign is_last      = 32'(rank_q) == Ranks - 1;
-  assign edge_to_rank = own_block ? '0 : Edges'(1) << via;
+  assign edge_to_rank = own_segment ? '0 : Edges'(1) << via;
   assign parent = is_root ? '0 : Edges'(1) << parent_q;
   // The root may be the last rank looked up.
   assign root_edge = (8'(rank_q) == opened_q.root) ? edge_to_rank : parent;
   // This rank and the root must be members, and each member must be reached over an existing edge.
-  assign valid_entry = member ? own_block || 32'(via) < Edges : !own_block && 8'(rank_q) != opened_q.root;
+  assign valid_entry = member ? own_segment || 32'(via) < Edges : !own_segment && 8'(rank_q) != opened_q.root;
 
   // Uses of the ports, valid from the cycle in which the first of them may be opened.
   logic [15:0] number_q;
@@ -142,27 +142,27 @@ module gs_stream_scatter_gather
     end
   end
 
-  // --------------------------------------------------------------- block
+  // --------------------------------------------------------------- segment
   logic passes, from_kernel, from_kernel_q, to_kernel, to_kernel_q;
   logic [Edges-1:0] from, from_q, to, to_q;
   always_comb begin
-    passes = member && (is_root || own_block || via != parent_q);
+    passes = member && (is_root || own_segment || via != parent_q);
     unique case (opened_q.kind)
       SmiCollectiveScatter: begin
         from_kernel = is_root;
         from        = parent;
-        to_kernel   = own_block;
+        to_kernel   = own_segment;
         to          = edge_to_rank;
       end
       SmiCollectiveGather: begin
-        from_kernel = own_block;
+        from_kernel = own_segment;
         from        = edge_to_rank;
         to_kernel   = is_root;
         to          = parent;
       end
       default: begin
         passes      = member;
-        from_kernel = own_block;
+        from_kernel = own_segment;
         from        = edge_to_rank;
         to_kernel   = 1'b1;
         to          = used_edges_q & ~edge_to_rank;
@@ -287,8 +287,8 @@ module gs_stream_scatter_gather
   assign unused = ^watch_q;
 
   `GS_ASSERT_NOW(table_written_only_while_idle, !rank_edge_we_i || state_q inside {Idle, Fault})
-  `GS_ASSERT_NOW(block_not_returned_to_its_source_edge, state_q != Pass || (from_q & to_q) == '0)
-  `GS_ASSERT_NOW(block_has_one_source, state_q != Pass || (from_kernel_q == (from_q == '0)))
+  `GS_ASSERT_NOW(segment_not_returned_to_its_source_edge, state_q != Pass || (from_q & to_q) == '0)
+  `GS_ASSERT_NOW(segment_has_one_source, state_q != Pass || (from_kernel_q == (from_q == '0)))
   `GS_ASSERT(elements_stable_while_stalled,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i
              |=> m_axis_tvalid_o && $stable({m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}))
