@@ -5,12 +5,12 @@
 ///
 /// New entries are distributed round-robin to the lists, which are searched in parallel. With several lists each entry
 /// has a stamp, and a tournament, one round per cycle, selects the oldest of the lists' matches. So the order is kept,
-/// whatever was removed from which list. The DMA engine moves the oldest entry of all lists into the CAM: the same
+/// whatever was removed from which list. The data mover moves the oldest entry of all lists into the CAM: the same
 /// search, for any entry.
 ///
 ///     search_i ... result_o      with the match; remove_i in the same cycle removes it
 ///     insert_i                   a new entry, the youngest, if can_insert_o
-///     move_i                     the DMA engine, if can_move_o
+///     move_i                     the data mover, if can_move_o
 ///
 /// Each starts only while idle_o.
 module gs_match_queue
@@ -166,7 +166,7 @@ module gs_match_queue
 
   // -------------------------------------------------------------- control
   logic to_cam;
-  // While lists have entries, only the DMA engine inserts into the CAM.
+  // While lists have entries, only the data mover inserts into the CAM.
   assign to_cam       = lists_empty && !cam_full;
   assign full_o       = !to_cam && all_full;
   assign can_insert_o = to_cam || !l_full[next_list_q];

@@ -95,7 +95,7 @@ module gs_match_two_level
   assign into           = !searches_posts;
   assign rejects        = full[into] || cmd_q.now;
   assign search         = {accept && in_posts, accept && !in_posts};
-  // The DMA engine works while there is no request.
+  // The data mover works while there is no request.
   assign move      = can_move & {2{state_q == Idle && (&idle) && !cmd_valid_i}};
   assign data      = q_data[in_posts];
   assign found_key = q_key[in_posts];

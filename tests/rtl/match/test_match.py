@@ -135,7 +135,7 @@ def test_the_order_that_mpi_asks_for(name: str, seed: int) -> None:
     """With the case's entries in the CAM, some of them, and none."""
     engine = ENGINES[name]
     # Strangers are receives and messages by turns. In the hashed engine both queues share the CAM; in the others one
-    # place of each stays free, since with two the DMA engine is always there first.
+    # place of each stays free, since with two the data mover always fills one first.
     nearly_full = engine.cam - 2 if engine.architecture == 0 else 2 * engine.cam - 2
     found = []
     for spilled in (0, nearly_full, 2 * engine.cam + 20):
