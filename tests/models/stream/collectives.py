@@ -140,8 +140,8 @@ def tree(wiring: Wiring, root: int, members: Sequence[int], most: int = 3) -> Tr
 
 
 def ring(wiring: Wiring, most: int = 100_000) -> list[tuple[int, int]]:
-    """A cycle over links that visits each board once: the boards in order, each with its link to the next. ValueError if
-    there is none, or none is found in ``most`` steps."""
+    """A cycle over links that visits each board once: the boards in order, each with its link to the next. ValueError
+    if there is none, or none is found in ``most`` steps."""
     cycle: list[tuple[int, int]] = []
     passed = {0}
     steps = 0
