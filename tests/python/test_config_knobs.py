@@ -16,7 +16,7 @@ from gossamer.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 HARDWARE = tuple(
-    f"{folder}/**/*.{kind}" for folder in ("rtl", "tests/rtl", "tests/models") for kind in ("sv", "cc", "h")
+    f"{folder}/**/*.{kind}" for folder in ("rtl", "sim", "tests/rtl", "tests/models") for kind in ("sv", "cc", "h")
 )
 PYTHON = ("python/gossamer/**/*.py", "bench/**/*.py", "tests/**/*.py")
 WAITING = {
