@@ -80,7 +80,7 @@ module gs_match_rank_counters
     row_nr_t        rank;
     match_counter_e counter;
   } counter_index_t;
-  counter_index_t told, read_q, add_q, write_q;
+  counter_index_t reported, read_q, add_q, write_q;
   row_t row;
   logic [31:0] count_q, old, added, write_count_q, written_count_q;
   logic counted, same_write_q, same_written_q;
@@ -95,7 +95,7 @@ module gs_match_rank_counters
       default: counted = 1'b0;
     endcase
   end
-  assign told = '{valid: returns && counted, rank: done_rank, counter: counter};
+  assign reported = '{valid: returns && counted, rank: done_rank, counter: counter};
 
   gs_ram_sdp #(.Width($bits(row_t)), .Depth(Rows), .ByteBits(32)) u_rows (
     .clk_i, .we_i(state_q == Wipe || add_q.valid),
@@ -117,7 +117,7 @@ module gs_match_rank_counters
       add_q   <= '0;
       write_q <= '0;
     end else begin
-      read_q  <= told;
+      read_q  <= reported;
       add_q   <= read_q;
       write_q <= add_q;
     end

@@ -114,11 +114,11 @@ module gs_match_slot
 
   // Slots: all messages; all messages without credit; waiting ones without credit
   count_t eager_q, announced_q, waiting_q;
-  logic refused, has_to_answer;
+  logic rejected, has_to_answer;
   logic [Receivers-1:0] answering;
   logic [ThreadW-1:0] thread;
   assign thread        = thread_q[ThreadW-1:0];
-  assign refused       = is_message && (is_announced ? 32'(announced_q) >= AnnouncedMost : 32'(eager_q) >= Eager);
+  assign rejected      = is_message && (is_announced ? 32'(announced_q) >= AnnouncedMost : 32'(eager_q) >= Eager);
   assign has_to_answer = head_q.kind inside {MatchPacketCancel, MatchPacketProbe, MatchPacketWatch, MatchPacketTake,
                                              MatchPacketCount, MatchPacketAwait};
   always_comb begin
@@ -204,7 +204,7 @@ module gs_match_slot
 
   assign took      = state_q == Ask && !notified && answers_ready;
   assign notified  = begun_q || is_message || !known;
-  assign asks      = !refused && !is_taken && !(has_to_answer && known && answering[thread]);
+  assign asks      = !rejected && !is_taken && !(has_to_answer && known && answering[thread]);
   assign cmd_valid = state_q == Ask && asks && (notified || took);
   // Completed without the engine
   assign delivers   = state_q == Ask && !asks && notified && answers_ready;
@@ -232,9 +232,9 @@ module gs_match_slot
         if (cmd_valid && cmd_ready) state_d = Wait;
         if (delivers) begin
           state_d = Fill;
-          full    = refused && known;
-          stray   = refused && !known;
-          bad     = !refused && !is_taken;
+          full    = rejected && known;
+          stray   = rejected && !known;
+          bad     = !rejected && !is_taken;
         end
       end
       Wait: if (done_valid && answers_ready) begin
