@@ -13,17 +13,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from models import match as models
+
 from gossamer import config as configs
 from gossamer.bench import Context, Reference, Row
 from gossamer.errors import RunDied
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
 GROUPS = ("test", "rtl")
 CONFIG = "de5"
 CAM, DEPTH = 256, 32_768
 HERE = Path(__file__).parent
-_TESTS = ROOT / "tests" / "rtl" / "match"
 # Parameters of gs_match.
 ARCHITECTURES = {
     "ours": {"Architecture": 0, "Lists": 1, "Entries": 2 * DEPTH, "Reserve": DEPTH // 4},
@@ -80,14 +80,14 @@ def run(name: str, *arguments: object) -> list[list[str]]:
         sources.blocks("match", config=configs.load(CONFIG)),
         [
             HERE / "measure.cc",
-            _TESTS / "bench.cc",
-            ROOT / "src" / "match" / "reference.cc",
-            ROOT / "src" / "match" / "baselines.cc",
+            models.ENGINE_BENCH,
+            models.REFERENCE,
+            models.BASELINES,
         ],
         parameters=parameters,
         optimise="-O1",
         cxx=[*(f"-DGS_{flag}={parameters[key]}" for flag, key in flags.items()), "-DGS_RANKS=1024"],
-        include=[_TESTS, _TESTS.parent / "include", ROOT / "include", ROOT / "include" / "gossamer" / "match"],
+        include=models.INCLUDE,
     )
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // match_measure preposted KEYS DEPTH... | unload DEPTH... | rate DEPTH MATCHES | baselines DEPTH...
-// Cycles of a match engine; every answer is held against plain lists as well.
+// Measures cycles of a match engine; every answer is also compared with the reference model.
 #include <bit>
 #include <cstring>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "gossamer/match/baselines.h"
-#include "harness.h"
+#include "models/match/baselines.h"
+#include "models/match/engine_bench.h"
 
 using namespace match_test;
 
@@ -31,12 +31,12 @@ Command message_for(Command c, uint32_t handle) {
   return c;
 }
 
-/// Sources and tags that the engine's hash puts into one bin, by somebody who knows its secret bits.
+/// Sources and tags that the engine's hash maps to one bin, computed with its secret bits.
 std::vector<std::pair<uint16_t, uint32_t>> colliding(Bench& b, unsigned count) {
   const unsigned bins = static_cast<unsigned>(std::bit_width(2u * kEntries) - 1);
   const auto secret = [&](unsigned bit) { return b.top->seed_i[bit / 32] >> bit % 32 & 1; };
-  // Column of the matrix for each of the 48 bits of source and tag, beside the bits that make it; those combinations
-  // whose column is 0 change nothing.
+  // Column of the matrix for each of the 48 bits of source and tag, with the combination of bits that yields it;
+  // combinations whose column is 0 do not change the hash.
   std::vector<uint64_t> kernel;
   std::vector<std::pair<uint32_t, uint64_t>> rows;
   for (unsigned bit = 0; bit < 48; ++bit) {
@@ -59,7 +59,7 @@ std::vector<std::pair<uint16_t, uint32_t>> colliding(Bench& b, unsigned count) {
   return found;
 }
 
-/// Receives of a kind, as many as are asked for.
+/// Receives of one kind, as many as requested.
 class Receives {
  public:
   Receives(Bench& b, const std::string& keys, unsigned most) : b_(b), keys_(keys) {
@@ -68,7 +68,7 @@ class Receives {
           "keys %s: random, stream, one-tag, wildcards, collide or collide-blind", keys.c_str());
     if (keys.starts_with("collide")) same_ = colliding(b, most + kTargets);
   }
-  /// The next one that waits.
+  /// The next waiting receive.
   Command next() {
     Command c = receive(made_);
     if (keys_ == "random") {
@@ -81,7 +81,7 @@ class Receives {
       c.source = static_cast<uint16_t>(b_.below(64));
       c.tag = made_;
       c.any_source = made_ % 2 == 0;
-      // Some of any tag, in other communicators.
+      // Some with any tag, in other communicators.
       c.any_tag = made_ % 4 == 1;
       if (c.any_tag) c.communicator = static_cast<uint16_t>(1 + made_ % 3);
     } else {
@@ -90,7 +90,7 @@ class Receives {
     ++made_;
     return c;
   }
-  /// The one that is looked for. None before it matches, but for a stream, where it is like all others.
+  /// The measured receive. No earlier one matches, except in a stream, where it is like all others.
   Command target() {
     Command c = keys_ == "stream" ? next() : receive(kTarget + targets_);
     if (keys_ == "random") {
@@ -117,7 +117,7 @@ class Receives {
   unsigned made_ = 0, targets_ = 0;
 };
 
-/// Cycles from a request to its completion, the engine at rest before.
+/// Cycles from a request to its completion, with the engine idle before.
 uint64_t latency(Bench& b, const Command& c) {
   for (int i = 0; i < 40; ++i) b.tick();
   b.send(c);
@@ -129,11 +129,11 @@ void preposted(const std::string& keys, const std::vector<unsigned>& depths) {
   Bench b(kSeed);
   Receives receives(b, keys, depths.back());
   if (keys == "collide-blind") {
-    // The secret is another one than that which the keys were made for.
+    // The secret differs from the one that the keys were made for.
     for (int i = 0; i < 4; ++i) b.top->seed_i[i] = static_cast<uint32_t>(b.random());
   }
-  // New lists stand at the front of their bin, so with colliding keys the oldest receive behind the CAM is the worst;
-  // it can be taken once.
+  // New lists are inserted at the front of their bin, so with colliding keys the oldest receive outside the CAM is the
+  // worst case; it can be matched only once.
   const bool collide = keys.starts_with("collide");
   std::vector<Command> oldest;
   for (unsigned n = 0; collide && n < kCam; ++n) b.send(receives.next());
@@ -153,7 +153,7 @@ void preposted(const std::string& keys, const std::vector<unsigned>& depths) {
     for (unsigned n = 0; n < repeats; ++n) {
       if (!collide) b.send(target);
       b.finish();
-      CHECK(b.refused == 0 && b.reference.posts().size() == depth, "a receive found no room");
+      CHECK(b.rejected == 0 && b.reference.posts().size() == depth, "a receive was rejected");
       const uint64_t before = b.matched, cycles = latency(b, message_for(target, 2'000'000 + n));
       CHECK(b.matched == before + 1, "the message found no receive");
       least = std::min(least, cycles);
@@ -166,7 +166,7 @@ void preposted(const std::string& keys, const std::vector<unsigned>& depths) {
   }
 }
 
-/// Receives taken out from the last to the first.
+/// Receives removed from the last to the first.
 void unload(const std::vector<unsigned>& depths) {
   Bench b(kSeed);
   for (const unsigned depth : depths) {
@@ -181,7 +181,7 @@ void unload(const std::vector<unsigned>& depths) {
     const uint64_t from = b.now, before = b.matched;
     for (unsigned n = depth; n-- > 0;) {
       b.send(message_for(all[n], n));
-      // Not more than the engine takes at once, for the sake of the queue's memory alone.
+      // Limits requests in flight only to bound the memory of the queue.
       while (b.in_flight() > 8) b.tick();
     }
     b.finish();
@@ -192,8 +192,8 @@ void unload(const std::vector<unsigned>& depths) {
   }
 }
 
-/// As many posts as arrivals; each arrival is for one of the receives that wait, any of them. From the first request's
-/// handshake to the last's.
+/// Alternating posts and arrivals; each arrival matches a random waiting receive. From the first request's handshake to
+/// the last one's.
 void rate(unsigned depth, unsigned matches) {
   Bench b(kSeed);
   std::vector<Command> waiting;
@@ -222,7 +222,7 @@ void rate(unsigned depth, unsigned matches) {
               (unsigned long long)(b.taken_at - from));
 }
 
-/// The same unloading for the models of published engines; its first match is that of the last preposted receive.
+/// The same unloading in the models of published engines; its first match is that of the last preposted receive.
 void baselines(const std::vector<unsigned>& depths) {
   Bench b(kSeed);
   for (const unsigned depth : depths) {

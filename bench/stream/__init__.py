@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from models.stream import collectives, ring
+from models.stream.ring import BYTES, CONFIG, DEPTH, PACKET
 
 import gossamer_setup
 from gossamer import config as configs
@@ -23,8 +25,7 @@ from gossamer.errors import RunDied
 from gossamer.hdl import sources, synth
 from gossamer.paths import ROOT
 
-from . import applications, messages, parts, ranks, ring
-from .ring import BYTES, CONFIG, DEPTH, PACKET
+from . import applications, messages, scatter_gather
 
 BOARDS = 4
 """Of the ring."""
@@ -37,7 +38,7 @@ _VOQ_DEPTH = 16
 _VARIANTS = ("", "-aside", "-circuits")
 """Ends of the names of those rows."""
 _WIRINGS = {"torus": "torus8", "bus": "bus8"}
-_KINDS = {"bcast": ranks.BCAST, "reduce": ranks.REDUCE, "allreduce": ranks.ALLREDUCE}
+_KINDS = {"bcast": collectives.BCAST, "reduce": collectives.REDUCE, "allreduce": collectives.ALLREDUCE}
 _MILLION = 1_000_000
 _LENGTHS = (10_000, 40_000)
 """Elements of the two messages whose times give that of a million, which `--full` runs itself."""
@@ -50,8 +51,8 @@ _COLLECTIVES = {
     for length in ("1M", "1")
     for name, kind in _KINDS.items()
     for wiring, cluster in (*_WIRINGS.items(), (_RING, _WIRINGS["torus"]))
-} | {f"barrier.{wiring}": (ranks.BARRIER, cluster) for wiring, cluster in _WIRINGS.items()}
-_THERE_AND_BACK = (ranks.ALLREDUCE, ranks.BARRIER)
+} | {f"barrier.{wiring}": (collectives.BARRIER, cluster) for wiring, cluster in _WIRINGS.items()}
+_THERE_AND_BACK = (collectives.ALLREDUCE, collectives.BARRIER)
 """They go up the tree and down again."""
 _BLOCKS = {
     "area.bcast": ("gs_stream_bcast", 2_560),
@@ -70,7 +71,7 @@ NAMES = (
     *(name + variant for name in _AREAS for variant in _VARIANTS),
     *_BLOCKS,
     _EMULATOR,
-    *parts.NAMES,
+    *scatter_gather.NAMES,
     *applications.NAMES,
 )
 _SHORTEST_BYTES = 60
@@ -104,19 +105,19 @@ def _collective(context: Context, name: str, kind: int, cluster: str, line: floa
     """A collective along a tree from board 0 of eight, or around a ring: the share of the link, or the cycles of one
     element."""
     links = configs.load(CONFIG).links
-    wiring = ranks.Wiring.of(cluster)
-    boards = ranks.Boards(wiring, DEPTH, kind)
+    wiring = collectives.Wiring.of(cluster)
+    boards = collectives.Boards(wiring, DEPTH, kind)
     random = np.random.default_rng(1)
 
     def cycles(number: int, *lengths: int) -> tuple[int, tuple[int, ...]]:
         """Depth of the tree over so many boards; from the first open to the last rank's last element, for each
         length."""
         if name.endswith(_RING):
-            tree = ranks.around(wiring, ranks.ring(wiring)[:number], 0)
+            tree = collectives.ring_tree(wiring, collectives.ring(wiring)[:number], 0)
         else:
-            tree = ranks.tree(wiring, 0, range(number), _CHILDREN)
+            tree = collectives.tree(wiring, 0, range(number), _CHILDREN)
         members = sorted(tree.parent)
-        runs = [ranks.made(random, kind, 0, length, members, gap=500) for length in lengths]
+        runs = [collectives.random_run(random, kind, 0, length, members, gap=500) for length in lengths]
         try:
             outcome = boards.run({kind: {0: tree}}, runs, limit=20 * sum(lengths) + 50_000)
         except AssertionError as problem:
@@ -209,12 +210,12 @@ def rows(context: Context) -> Iterator[Row]:
     for name, (kind, cluster) in _COLLECTIVES.items():
         if context.wants(name):
             yield _collective(context, name, kind, cluster, line)
-    yield from parts.rows(context, CONFIG, DEPTH, _CHILDREN, line)
+    yield from scatter_gather.rows(context, CONFIG, DEPTH, _CHILDREN, line)
     for name, (module, paper_luts) in _BLOCKS.items():
         if context.wants(name):
             gossamer_setup.require("synth")
             files = sources.blocks("stream/collectives.f", config=config)
-            edges = ranks.Boards.LINKS
+            edges = collectives.Boards.LINKS
             report = synth.luts(module, files, "xc7", {"Edges": edges, "Bytes": BYTES})
             yield _area(context, name, report, "support kernel", paper_luts, edges=edges, bytes=BYTES)
     for short, (links, bits, most, paper_luts) in _AREAS.items():

@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
+
+from models.stream import injection, ring
 
 from gossamer import config as configs
 from gossamer.bench import Context, Reference, Row
-from gossamer.hdl import sources, verilate
 from gossamer.paths import BUILD
 
-from . import page, paper, ring
+from . import page, paper
 
 BOARDS, DEPTH = 8, 4096
 """Flits of a port's buffer: a link passes a frame on when it is whole, so a credit's way there and back over seven hops
@@ -31,18 +30,9 @@ PAGE = BUILD / "bench" / "stream.html"
 NAMES = (*_INJECTIONS, *_LATENCIES, *_BANDWIDTHS)
 
 
-@cache
-def switches() -> Path:
-    """Two boards' endpoints, and a link between their switches, with the program that sends messages of one element."""
-    design = sources.blocks("stream/transport.f", config=configs.load(ring.CONFIG)) + [
-        ring.HARNESS / "injection_top.sv"
-    ]
-    return verilate.model("injection_top", design, [ring.HARNESS / "injection.cc"], optimise="-O1")
-
-
 def _injection(context: Context, name: str, burst: int) -> Row:
     def interval(endpoints: int) -> float:
-        messages, cycles = ring.numbers(name, switches(), burst, endpoints, _EACH)
+        messages, cycles = ring.numbers(name, injection.boards(), burst, endpoints, _EACH)
         return cycles / messages
 
     value, alone = interval(_ENDPOINTS), interval(1)

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Reads memory from any byte on, and gives it in flits of 16 bytes.
+/// Reads memory, starting at any byte, and outputs flits of 16 bytes.
 ///
-/// As many lines are asked for as the ring has free places; a line's place is its id, so they may come in any order.
+/// It requests as many lines as the ring has free slots. A line's slot number is its request id, so responses may
+/// arrive in any order.
 ///
 ///     memory ->[ ring, 16 lines ]-> row of 16 bytes -+-----------> shift by bytes -> flit
-///                                                    +->[ the row before ]-^
+///                                                    +->[ previous row ]--^
 module gs_dma_read
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
 (
   input  logic         clk_i,
   input  logic         rst_ni,
-  /// while nothing is busy: that many flits from this byte on; 1 flit or more, all in one window of memory
+  /// while idle: reads this number of flits from this byte on; at least 1 flit, all in one window of memory
   input  logic         start_i,
   input  logic [31:0]  from_i,
   input  logic [27:0]  flits_i,
-  /// what has not been given out is dropped
+  /// drops all data that have not been output
   input  logic         stop_i,
   output logic         busy_o,
   output logic         valid_o,
   input  logic         ready_i,
   output logic [127:0] data_o,
-  /// memory; responses are always taken
+  /// memory; responses are always accepted
   output logic         mem_req_valid_o,
   input  logic         mem_req_ready_i,
   output mem_req_t     mem_req_o,
   input  logic         mem_rsp_valid_i,
   input  mem_rsp_t     mem_rsp_i
 );
-  localparam int unsigned Places = 16;
+  localparam int unsigned Slots = 16;
   localparam int unsigned LineFlits = CacheLineBytes / 16;
   localparam int unsigned SubW = (LineFlits > 1) ? $clog2(LineFlits) : 1;
   localparam int unsigned LineBeats = CacheLineBytes / DramPortBytes;
@@ -38,68 +39,68 @@ module gs_dma_read
   localparam int unsigned RowBytes = (DramPortBytes > 16) ? DramPortBytes : 16;
   localparam int unsigned RowWords = RowBytes / 4;
   localparam int unsigned RowFlits = RowBytes / 16;
-  localparam int unsigned Rows = Places * CacheLineBytes / RowBytes;
+  localparam int unsigned Rows = Slots * CacheLineBytes / RowBytes;
   localparam int unsigned RowW = $clog2(Rows);
 
   if (CacheLineBytes < 16) begin : gen_illegal_line
     $fatal(1, "gs_dma_read: a line has %0d bytes; it must have 16 or more", CacheLineBytes);
   end
 
-  // ---------------------------------------------------------------- asking
-  // Lines that are still to be asked for, the next one, and its place; places that are free; lines that will come.
-  logic [28:0] ask_q;
+  // -------------------------------------------------------------- requests
+  // Lines still to be requested; address and slot of the next one; free slots; lines in flight.
+  logic [28:0] unrequested_q;
   logic [31:0] line_q;
-  logic [3:0] place_q;
-  logic [4:0] free_q, coming_q;
-  logic asks, came, frees;
-  logic [32:0] behind;
+  logic [3:0] slot_q;
+  logic [4:0] free_q, in_flight_q;
+  logic request_fire, line_done, slot_free;
+  logic [32:0] end_address;
 
-  assign asks   = mem_req_valid_o && mem_req_ready_i;
-  assign came   = mem_rsp_valid_i && mem_rsp_i.last;
-  assign behind = {1'b0, from_i} + {1'b0, flits_i, 4'd0} + 33'(CacheLineBytes - 1);
+  assign request_fire = mem_req_valid_o && mem_req_ready_i;
+  assign line_done    = mem_rsp_valid_i && mem_rsp_i.last;
+  assign end_address  = {1'b0, from_i} + {1'b0, flits_i, 4'd0} + 33'(CacheLineBytes - 1);
 
-  assign mem_req_valid_o = ask_q != '0 && free_q != '0;
+  assign mem_req_valid_o = unrequested_q != '0 && free_q != '0;
   assign mem_req_o       = '{
-    write: 1'b0, last: 1'b1, space: is_sram(line_q[31:30]), id: AcceleratorId | MemIdW'(place_q),
+    write: 1'b0, last: 1'b1, space: is_sram(line_q[31:30]), id: AcceleratorId | MemIdW'(slot_q),
     addr: physical(line_q), data: '0
   };
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      ask_q    <= '0;
-      free_q   <= '0;
-      coming_q <= '0;
+      unrequested_q <= '0;
+      free_q        <= '0;
+      in_flight_q   <= '0;
     end else begin
-      coming_q <= coming_q + 5'(asks) - 5'(came);
+      in_flight_q <= in_flight_q + 5'(request_fire) - 5'(line_done);
       if (start_i) begin
-        ask_q  <= 29'(behind >> Log2LineBytes) - 29'(from_i >> Log2LineBytes);
-        free_q <= 5'(Places);
+        unrequested_q <= 29'(end_address >> Log2LineBytes) - 29'(from_i >> Log2LineBytes);
+        free_q        <= 5'(Slots);
       end else begin
-        // A request that waits stays: it is asked for, and dropped when it comes.
-        if (stop_i) ask_q <= (mem_req_valid_o && !asks) ? 29'd1 : '0;
-        else if (asks) ask_q <= ask_q - 29'd1;
-        free_q <= free_q - 5'(asks) + 5'(frees);
+        // A stalled request must stay valid: it completes, and its response is dropped.
+        if (stop_i) unrequested_q <= (mem_req_valid_o && !request_fire) ? 29'd1 : '0;
+        else if (request_fire) unrequested_q <= unrequested_q - 29'd1;
+        free_q <= free_q - 5'(request_fire) + 5'(slot_free);
       end
     end
     if (start_i) begin
-      line_q  <= from_i & ~32'(CacheLineBytes - 1);
-      place_q <= '0;
-    end else if (asks) begin
-      line_q  <= line_q + CacheLineBytes;
-      place_q <= place_q + 4'd1;
+      line_q <= from_i & ~32'(CacheLineBytes - 1);
+      slot_q <= '0;
+    end else if (request_fire) begin
+      line_q <= line_q + CacheLineBytes;
+      slot_q <= slot_q + 4'd1;
     end
   end
 
   // ------------------------------------------------------------------ ring
-  logic [Places-1:0] there_q;
+  logic [Slots-1:0] valid_q;
   logic [BeatW-1:0] back_q;
   logic [9:0] put;
   logic [3:0] get_q;
   logic [SubW-1:0] sub_q;
   logic [8*RowBytes-1:0] row;
-  logic [127:0] now, before_q;
+  logic [127:0] row_flit, previous_q;
 
-  // Numbers of words of the ring
+  // Word addresses in the ring
   assign put = 10'(32'(mem_rsp_i.id[3:0]) * (CacheLineBytes / 4) + 32'(back_q) * (DramPortBytes / 4));
   logic [9:0] taken;
   assign taken = 10'(32'(get_q) * (CacheLineBytes / 4) + 32'(sub_q) * 4);
@@ -120,58 +121,58 @@ module gs_dma_read
     .raddr_i(RowW'(taken / RowWords)),
     .rdata_o(row)
   );
-  assign now = row[128*((taken/4)&10'(RowFlits-1))+:128];
+  assign row_flit = row[128*((taken/4)&10'(RowFlits-1))+:128];
 
   // ------------------------------------------------------------------ flits
-  // A flit that does not begin with a row is made of two, so the first row only waits for the second.
+  // A flit that is not aligned to a row combines two rows, so the first row only waits for the second.
   logic [27:0] left_q;
   logic [3:0] shift_q;
-  logic primes_q, have, takes, line_ends;
+  logic first_row_q, have, read_fire, line_ends;
 
-  assign have      = there_q[get_q] && left_q != '0;
-  assign valid_o   = have && !primes_q;
-  assign takes     = have && (primes_q || ready_i);
+  assign have      = valid_q[get_q] && left_q != '0;
+  assign valid_o   = have && !first_row_q;
+  assign read_fire = have && (first_row_q || ready_i);
   assign line_ends = 32'(sub_q) == LineFlits - 1;
-  assign frees     = takes && line_ends;
-  assign data_o    = (shift_q == '0) ? now : 128'({now, before_q} >> {shift_q, 3'd0});
-  assign busy_o    = left_q != '0 || ask_q != '0 || coming_q != '0;
+  assign slot_free = read_fire && line_ends;
+  assign data_o    = (shift_q == '0) ? row_flit : 128'({row_flit, previous_q} >> {shift_q, 3'd0});
+  assign busy_o    = left_q != '0 || unrequested_q != '0 || in_flight_q != '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      there_q <= '0;
+      valid_q <= '0;
       left_q  <= '0;
       back_q  <= '0;
     end else begin
       if (mem_rsp_valid_i) back_q <= mem_rsp_i.last ? '0 : back_q + BeatW'(1);
-      if (frees) there_q[get_q] <= 1'b0;
-      if (came) there_q[mem_rsp_i.id[3:0]] <= 1'b1;
-      if (takes && !primes_q) left_q <= left_q - 28'd1;
+      if (slot_free) valid_q[get_q] <= 1'b0;
+      if (line_done) valid_q[mem_rsp_i.id[3:0]] <= 1'b1;
+      if (read_fire && !first_row_q) left_q <= left_q - 28'd1;
       if (stop_i) left_q <= '0;
       if (start_i) begin
-        there_q <= '0;
+        valid_q <= '0;
         left_q  <= flits_i;
       end
     end
-    if (takes) begin
-      before_q <= now;
-      primes_q <= 1'b0;
-      sub_q    <= line_ends ? '0 : sub_q + SubW'(1);
+    if (read_fire) begin
+      previous_q  <= row_flit;
+      first_row_q <= 1'b0;
+      sub_q       <= line_ends ? '0 : sub_q + SubW'(1);
       if (line_ends) get_q <= get_q + 4'd1;
     end
     if (start_i) begin
-      shift_q  <= from_i[3:0];
-      primes_q <= from_i[3:0] != '0;
-      sub_q    <= SubW'((from_i & 32'(CacheLineBytes - 1)) >> 4);
-      get_q    <= '0;
+      shift_q     <= from_i[3:0];
+      first_row_q <= from_i[3:0] != '0;
+      sub_q       <= SubW'((from_i & 32'(CacheLineBytes - 1)) >> 4);
+      get_q       <= '0;
     end
   end
 
   logic unused;
   assign unused = ^{mem_rsp_i.id, mem_rsp_i.ack};
 
-  `GS_ASSERT_NOW(it_starts_at_rest, !start_i || !busy_o)
-  `GS_ASSERT_NOW(lines_come_only_when_asked_for, !mem_rsp_valid_i || (coming_q != '0 && !mem_rsp_i.ack))
-  `GS_ASSERT_NOW(a_line_has_a_place, !came || !there_q[mem_rsp_i.id[3:0]])
-  `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, valid_o, ready_i || stop_i, data_o)
-  `GS_ASSERT_HOLD(a_request_is_stable_while_it_waits, mem_req_valid_o, mem_req_ready_i, mem_req_o)
+  `GS_ASSERT_NOW(starts_only_while_idle, !start_i || !busy_o)
+  `GS_ASSERT_NOW(responses_only_to_requests, !mem_rsp_valid_i || (in_flight_q != '0 && !mem_rsp_i.ack))
+  `GS_ASSERT_NOW(ring_slot_is_free, !line_done || !valid_q[mem_rsp_i.id[3:0]])
+  `GS_ASSERT_HOLD(payload_stable_while_stalled, valid_o, ready_i || stop_i, data_o)
+  `GS_ASSERT_HOLD(request_stable_while_stalled, mem_req_valid_o, mem_req_ready_i, mem_req_o)
 endmodule

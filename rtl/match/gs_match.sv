@@ -9,20 +9,21 @@ module gs_match
   parameter int unsigned Architecture = 0,
   /// entries of the CAM (hashed: of both queues; two-level: of each)
   parameter int unsigned CamEntries   = (MatchCamEntries > 1) ? MatchCamEntries : 2,
-  /// two-level: lists that are searched side by side, a power of two
+  /// two-level: lists that are searched in parallel, a power of two
   parameter int unsigned Lists        = MatchLists,
-  /// entries behind the CAM, a power of two (hashed: all, of both queues; two-level: of each)
+  /// entries after the CAM, a power of two (hashed: all, of both queues; two-level: of each)
   parameter int unsigned Entries      = (MatchListEntries > 8) ? MatchListEntries : 8,
-  /// hashed: entries that one queue cannot take from the other
+  /// hashed: entries that one queue must leave to the other
   parameter int unsigned Reserve      = Entries / 8,
-  /// ranks that it serves
+  /// ranks that the engine serves
   parameter int unsigned Ranks        = 1024,
-  /// hashed: bits of the hash in place of a seed of zeros, not all 0; who reads this can make keys of one bin
+  /// hashed: bits of the hash used instead of an all-zero seed, not all 0; they are public, so keys of one bin can be
+  /// constructed
   parameter logic [127:0] DefaultSeed = 128'h243F_6A88_85A3_08D3_1319_8A2E_0370_7344
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
-  /// hashed: secret bits of the hash, taken while all lists are empty; zeros stand for DefaultSeed
+  /// hashed: secret bits of the hash, sampled while all lists are empty; all zeros select DefaultSeed
   input  logic [127:0]      seed_i,
   input  logic              cmd_valid_i,
   output logic              cmd_ready_o,
@@ -30,7 +31,7 @@ module gs_match
   output logic              done_valid_o,
   input  logic              done_ready_i,
   output match_completion_t done_o,
-  /// receives and messages that wait
+  /// waiting receives and waiting messages
   output logic [31:0]       posts_o,
   output logic [31:0]       messages_o
 );
@@ -58,7 +59,7 @@ module gs_match
     if (DefaultSeed[SeedW-1:0] == '0) begin : gen_illegal_seed
       $fatal(1, "gs_match: the lowest %0d bits of DefaultSeed are 0; they must not all be 0", SeedW);
     end
-    // Zeros would put every key into one bin.
+    // An all-zero matrix would put every key into one bin.
     logic [SeedW-1:0] seed;
     assign seed = (seed_i[SeedW-1:0] == '0) ? DefaultSeed[SeedW-1:0] : seed_i[SeedW-1:0];
     gs_match_hashed #(

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// A match engine for other people's designs: requests and completions as AXI4-Stream, registers as AXI4-Lite. A
-/// processor without a stream of its own makes requests through the registers as well: the window.
+/// A match engine for third-party designs: requests and completions on AXI4-Stream, registers on AXI4-Lite. A processor
+/// without a stream port sends requests through registers as well: the window.
 ///
-/// Registers (docs/hardware/match.md); what there is not, or not now, is answered with SLVERR and does nothing.
+/// docs/hardware/match.md describes the registers. An access that is undefined, or not allowed in the current state,
+/// returns SLVERR and has no effect.
 module gs_match_axi
   import gossamer_pkg::*;
 #(
-  /// as of gs_match
+  /// as in gs_match
   parameter int unsigned Architecture = 0,
   parameter int unsigned CamEntries   = 64,
   parameter int unsigned Lists        = 1,
@@ -46,7 +47,7 @@ module gs_match_axi
   output logic [1:0]   s_axil_rresp_o
 );
   localparam logic [31:0] Identity = 32'h4753_4D31;
-  // Numbers of registers: words.
+  // Register numbers, in words
   localparam logic [5:0] RegIdentity = 6'd0, RegControl = 6'd1, RegStatus = 6'd2, RegPosts = 6'd3, RegMessages = 6'd4;
   localparam logic [5:0] RegSeed = 6'd8, RegCommand = 6'd12, RegCompletion = 6'd16, RegCounters = 6'd20;
   localparam int unsigned Counters = 5;
@@ -58,7 +59,7 @@ module gs_match_axi
   match_command_t cmd;
   match_completion_t done;
   logic [31:0] posts, messages;
-  // Requests that the engine has taken and not answered, or whose completion waits.
+  // Requests that the engine has accepted and not answered, or whose completion waits.
   logic [3:0] in_flight_q;
   logic takes_cmd, takes_done, busy;
 
@@ -130,7 +131,7 @@ module gs_match_axi
     .read_ok_i   (read_ok)
   );
 
-  // A request only when the one before has been taken.
+  // A request is accepted only after the engine has accepted the previous one.
   always_comb begin
     write_ok = 1'b0;
     if (waddr == RegControl) write_ok = !busy;
@@ -138,7 +139,7 @@ module gs_match_axi
     if (waddr[5:2] == RegCommand[5:2]) write_ok = window_q && !sends_q;
   end
 
-  // The last word of a completion takes it off.
+  // Reading the last word of a completion removes it.
   assign takes_word       = reads && read_ok && raddr == (RegCompletion | 6'd3);
   always_comb begin
     read_ok = 1'b1;
@@ -184,7 +185,7 @@ module gs_match_axi
     if (writes && waddr[5:2] == RegCommand[5:2]) command_q[waddr[1:0]] <= wdata;
   end
 
-  `GS_ASSERT_NOW(requests_in_flight_can_be_counted, in_flight_q != '1 || !takes_cmd)
-  `GS_ASSERT_NOW(a_completion_was_asked_for, !done_valid || in_flight_q != '0)
-  `GS_ASSERT_HOLD(a_completion_is_stable_while_it_waits, m_axis_tvalid_o, m_axis_tready_i || window_q, m_axis_tdata_o)
+  `GS_ASSERT_NOW(in_flight_count_never_overflows, in_flight_q != '1 || !takes_cmd)
+  `GS_ASSERT_NOW(completion_has_a_request, !done_valid || in_flight_q != '0)
+  `GS_ASSERT_HOLD(completion_stable_while_stalled, m_axis_tvalid_o, m_axis_tready_i || window_q, m_axis_tdata_o)
 endmodule

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// First level of a match engine: entries that are all searched at once; the oldest that matches is found.
+/// First level of a match engine: searches all entries at once and finds the oldest match.
 ///
-/// A new entry goes to place 0. If that is taken, it and those above it move up by one, as far as to the first free
-/// place: so a higher place is always an older entry, whatever was taken out, and all places can be used.
+/// A new entry is stored in slot 0. If that is occupied, the entries from slot 0 up to the first free slot move up by
+/// one. So a higher slot always holds an older entry, whatever was removed, and all slots can be used.
 ///
-///     search_i     each place matches or does not                                  first cycle
-///     select_i     of each group of places the highest that does, and its data;    second
-///                  will_find_o: there is one
-///     found_o ...  those of the highest group, which are of the oldest;
-///                  remove_i takes it out, or insert_i puts one in                  third, or later
+///     search_i     compares every slot                                             first cycle
+///     select_i     selects the highest match of each group of slots and its data;  second
+///                  will_find_o: there is a match
+///     found_o ...  the match of the highest group, which is the oldest;
+///                  remove_i removes it, or insert_i inserts an entry               third, or later
 ///
-/// The next search may be in the cycle of a change, and sees what is there behind it. Between two changes there is a
-/// cycle.
+/// The next search may be in the cycle of a change, and sees the changed entries. Changes must be at least two cycles
+/// apart.
 module gs_match_cam
   import gossamer_pkg::*;
   import gs_match_pkg::*;
 #(
   /// entries, 2 or more
   parameter int unsigned Entries = 16,
-  /// places of a group, and of a part of it, which divides it
+  /// slots of a group, and of a part of a group; Part divides Group
   parameter int unsigned Group   = 16,
   parameter int unsigned Part    = 4,
-  /// what an entry has besides what it is matched by
+  /// payload of an entry besides its key
   parameter type         data_t  = logic [11:0],
-  /// bits of it, the lowest, that are the entry's name
+  /// lowest bits of the payload that are the entry's name
   parameter int unsigned NameW   = 12,
-  /// 0: no search is by name, which saves a comparison in each place
+  /// 0: searches are never by name, which saves a comparator per slot
   parameter bit          Named   = 1'b1
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
   input  logic             search_i,
   input  match_search_t    key_i,
-  /// of those that are what key_i.posts says, a search by name finds the one that is called name_i, whatever its key
+  /// search by name: among entries of the kind of key_i.posts, finds the entry named name_i, whatever its key
   input  logic             by_name_i,
   input  logic [NameW-1:0] name_i,
   input  logic             select_i,
@@ -52,8 +52,8 @@ module gs_match_cam
     $fatal(1, "gs_match_cam: Entries is %0d; it must be 2 or more", Entries);
   end
 
-  // Choices are made within groups in one cycle, data and all, and among groups in the next. Within a group they are
-  // made in each part and among parts, side by side: of a choice among all its places synthesis makes a chain.
+  // Selection is within groups in one cycle, including the data, and among groups in the next. Within a group it is in
+  // each part and among parts in parallel, because synthesis makes a chain of a selection among all slots of a group.
   if (Group % Part != 0) begin : gen_illegal_part
     $fatal(1, "gs_match_cam: Part (%0d) does not divide Group (%0d)", Part, Group);
   end
@@ -69,12 +69,12 @@ module gs_match_cam
   data_t data_q[Entries];
   logic found_q;
 
-  // ------------------------------------------- search, with what changes in this cycle
+  // --------------------------------- search, including this cycle's changes
   function automatic logic meets(match_search_t entry, logic [NameW-1:0] name);
     return entry.posts == key_i.posts
         && ((Named && by_name_i) ? name == name_i : fits(key_i, entry));
   endfunction
-  // Below the first free place all are taken, so of what moves up nobody asks whether it was valid.
+  // All slots below the first free one are occupied, so the valid bits of moved entries need not be checked.
   assign moves = insert_i ? shift_q : '0;
   assign keeps = valid_q & ~moves & ~(remove_i ? sel : '0);
   always_comb begin
@@ -82,7 +82,7 @@ module gs_match_cam
     hit_d = (moves & Entries'({fit, meets(new_i, NameW'(new_data_i))})) | (keeps & fit);
   end
 
-  // ------------ the highest hit of each part, the highest part of each group and what is there, the highest group
+  // ------------ highest match of each part, highest part of each group and its data, highest group
   logic [Places-1:0] hit, high;
   logic [Groups*Parts-1:0] part_hit, part_sel;
   logic [Groups-1:0] group_hit, group_sel;
@@ -127,7 +127,7 @@ module gs_match_cam
     for (int unsigned i = 0; i < Entries; i++) sel[i] = high_q[i] && part_sel_q[i/Part] && group_sel_q[i/Group];
   end
 
-  // ------------------------------- what an insertion moves: all below the first free place, and that place
+  // ------------------------------- slots moved by an insertion: all below the first free slot, and that slot
   logic [Places-1:0] taken, taken_d, shift;
   always_comb begin
     valid_d              = keeps | moves;
@@ -153,7 +153,7 @@ module gs_match_cam
       settle_q <= insert_i || remove_i;
       for (int unsigned g = 0; g < Groups; g++) group_full_q[g] <= &taken_d[g*Group+:Group];
     end
-    // It follows what is valid, a cycle behind.
+    // Follows the valid bits, one cycle later.
     if (settle_q) shift_q <= shift[Entries-1:0];
     if (search_i) hit_q <= hit_d;
     if (select_i) begin
@@ -183,10 +183,10 @@ module gs_match_cam
     assign unused_name = ^{by_name_i, name_i};
   end
 
-  `GS_ASSERT_NOW(nothing_is_put_into_a_full_cam, !insert_i || !(&valid_q))
-  `GS_ASSERT_NOW(what_is_taken_out_was_there, !remove_i || (sel & ~valid_q) == '0 && sel != '0)
-  `GS_ASSERT_NOW(one_is_selected, !remove_i || $onehot(sel))
-  `GS_ASSERT_NOW(a_change_has_a_cycle_to_settle, !(insert_i || remove_i) || !settle_q)
-  `GS_ASSERT_NOW(nothing_changes_while_it_is_selected, !select_i || !(insert_i || remove_i))
+  `GS_ASSERT_NOW(insert_only_if_not_full, !insert_i || !(&valid_q))
+  `GS_ASSERT_NOW(removed_entry_is_valid, !remove_i || (sel & ~valid_q) == '0 && sel != '0)
+  `GS_ASSERT_NOW(one_entry_selected, !remove_i || $onehot(sel))
+  `GS_ASSERT_NOW(changes_are_two_cycles_apart, !(insert_i || remove_i) || !settle_q)
+  `GS_ASSERT_NOW(no_change_during_selection, !select_i || !(insert_i || remove_i))
   `GS_ASSERT_NOW(one_change_at_a_time, !(insert_i && remove_i))
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Completions of a match engine on their way out: one passes in the cycle in which it comes, and waits if it is not
-/// taken; so a completion whose record has just been read costs no cycle more.
+/// Output buffer for completions of a match engine. A completion passes through in the cycle in which it arrives and is
+/// stored if it is not accepted, so reading its record takes no additional cycle.
 module gs_match_completion
   import gossamer_pkg::*;
 (
@@ -13,26 +13,26 @@ module gs_match_completion
   output logic              out_valid_o,
   input  logic              out_ready_i,
   output match_completion_t out_o,
-  /// completions that wait
+  /// stored completions
   output logic [2:0]        count_o
 );
-  logic waits, passes;
+  logic stored, bypass;
   match_completion_t waiting;
-  assign passes = !waits && out_ready_i;
+  assign bypass = !stored && out_ready_i;
   gs_fifo #(
     .data_t(match_completion_t),
     .Depth (4)
   ) u_waiting (
     .clk_i,
     .rst_ni,
-    .in_valid_i (in_valid_i && !passes),
+    .in_valid_i (in_valid_i && !bypass),
     .in_ready_o,
     .in_data_i  (in_i),
-    .out_valid_o(waits),
+    .out_valid_o(stored),
     .out_ready_i,
     .out_data_o (waiting),
     .count_o
   );
-  assign out_valid_o = waits || in_valid_i;
-  assign out_o       = waits ? waiting : in_i;
+  assign out_valid_o = stored || in_valid_i;
+  assign out_o       = stored ? waiting : in_i;
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Numbers of entries that are free: first those that were never used, then those that came back, the oldest first.
+/// Free entry numbers: first those never used, then returned ones, oldest first.
 module gs_match_free_list #(
   /// entries, a power of two, 4 or more
   parameter  int unsigned Entries = 64,
@@ -9,24 +9,24 @@ module gs_match_free_list #(
 ) (
   input  logic           clk_i,
   input  logic           rst_ni,
-  /// there is one
+  /// a number is available
   output logic           valid_o,
   output logic [IdW-1:0] id_o,
   input  logic           take_i,
-  input  logic           give_i,
-  input  logic [IdW-1:0] give_id_i,
-  /// one that came back will be there in some cycles
+  input  logic           return_i,
+  input  logic [IdW-1:0] return_id_i,
+  /// a returned number will be available within a few cycles
   output logic           soon_o,
-  /// numbers below this were given out at some time
+  /// all numbers below this one have been allocated at least once
   output logic [IdW:0]   fresh_o
 );
   logic [IdW:0] fresh_q, count;
-  logic fresh, back_valid, back_ready;
-  logic [IdW-1:0] back;
+  logic fresh, returned_valid, returned_ready;
+  logic [IdW-1:0] returned_id;
 
   assign fresh   = !fresh_q[IdW];
-  assign valid_o = fresh || back_valid;
-  assign id_o    = fresh ? fresh_q[IdW-1:0] : back;
+  assign valid_o = fresh || returned_valid;
+  assign id_o    = fresh ? fresh_q[IdW-1:0] : returned_id;
   assign soon_o  = !valid_o && count != '0;
   assign fresh_o = fresh_q;
 
@@ -42,15 +42,15 @@ module gs_match_free_list #(
   ) u_back (
     .clk_i,
     .rst_ni,
-    .in_valid_i (give_i),
-    .in_ready_o (back_ready),
-    .in_data_i  (give_id_i),
-    .out_valid_o(back_valid),
+    .in_valid_i (return_i),
+    .in_ready_o (returned_ready),
+    .in_data_i  (return_id_i),
+    .out_valid_o(returned_valid),
     .out_ready_i(take_i && !fresh),
-    .out_data_o (back),
+    .out_data_o (returned_id),
     .count_o    (count)
   );
 
-  `GS_ASSERT_NOW(there_is_room_for_all_that_come_back, !give_i || back_ready)
-  `GS_ASSERT_NOW(what_is_taken_is_free, !take_i || valid_o)
+  `GS_ASSERT_NOW(returned_numbers_fit, !return_i || returned_ready)
+  `GS_ASSERT_NOW(takes_only_if_valid, !take_i || valid_o)
 endmodule

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Match engine whose cost does not grow with the depth of its queues: a CAM in front of hashed lists.
+/// Match engine whose match time does not grow with the depth of its queues: a CAM followed by hashed lists.
 ///
-/// The CAM has the oldest entries, of both queues; what does not fit waits in lists, one set of them for each class of
-/// wildcards (gs_match_wildcard_lists). A receive stands in one list, that of its own class; a message in one of each class,
-/// since any receive may ask for it. So a message looks at the first entry of one list of each class, and takes the
-/// oldest; a receive looks at one list alone. No list is ever searched.
+/// The CAM holds the oldest entries of both queues. Entries that do not fit wait in lists; each class of wildcards has
+/// its own set of lists (gs_match_wildcard_lists). A receive is in one list, that of its own class. A message is in one
+/// list of each class, since any receive may match it. So a message looks up the first entry of one list of each class,
+/// and matches the oldest; a receive looks up one list only. No list is ever searched.
 ///
-///     Idle -> Select -> Act -> Idle, or Select again       found in the CAM, put into it, or refused
+///     Idle -> Select -> Act -> Idle, or Select again       found in the CAM, inserted into it, or rejected
 ///                        +-> Look -> Match -> Idle           a probe; nothing found; put into the CAM
-///                                      +-> Put, Second      put into lists
-///                                      +-> Take, Second     a receive is taken out of its list
-///                                      +-> Load, Fetch, Hash, Take, Second    a message is taken out of its four
+///                                      +-> Put, Second      inserted into lists
+///                                      +-> Take, Second     a receive is removed from its list
+///                                      +-> Load, Fetch, Hash, Take, Second    a message is removed from its four
 ///                               +-> Pick -> Match           several candidates: the oldest
-///                        +-> Read -> Check -> Cancel         nothing to cancel; a receive is taken out of the CAM
-///                                      +-> Load, Fetch, Hash, Take, Second    out of its list
+///                        +-> Read -> Check -> Cancel         nothing to cancel; a receive is removed from the CAM
+///                                      +-> Load, Fetch, Hash, Take, Second    from its list
 ///
-/// The CAM is searched when a request is taken, selected from in Select, and changed in Act, in which the next request
-/// may be taken. For a cancel it is searched by the entry's number, and changed when the entry's record has been read.
-/// What a request comes to is known a cycle behind Act or Match, when the record of what it found is read. What Act,
-/// Match and Cancel do is decided in the cycle before each: their enables reach all of the CAM and of the memories, and
-/// come from registers.
+/// The CAM is searched when a request is accepted, its match selected in Select, and its entries changed in Act, in
+/// which the next request may be accepted. For a cancel the CAM is searched by entry number, and changed when the
+/// entry's record has been read. The result of a request is known one cycle after Act or Match, when the record of the
+/// match is read. The actions of Act, Match and Cancel are decided in the cycle before: their enables reach all of the
+/// CAM and the memories, and so come from registers.
 ///
-/// Entries of a queue go to the CAM while none of that queue is in lists, so all in the CAM are older than those.
+/// New entries of a queue go to the CAM only while that queue has none in lists, so all its entries in the CAM are
+/// older than those in lists.
 module gs_match_hashed
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -32,11 +33,11 @@ module gs_match_hashed
   parameter  int unsigned CamEntries = 16,
   /// entries of both queues together, a power of two, 8 or more
   parameter  int unsigned Entries    = 256,
-  /// entries that one queue cannot take from the other
+  /// entries that one queue must leave to the other
   parameter  int unsigned Reserve    = Entries / 8,
-  /// ranks that it serves
+  /// ranks that the engine serves
   parameter  int unsigned Ranks      = 1024,
-  /// bits of the stamps that tell which of two receives is older: 2^48 receives a lifetime
+  /// bits of the stamps that order receives by age: 2^48 receives in total
   parameter  int unsigned StampW     = 48,
   /// bins of each class's hash, a power of two
   parameter  int unsigned Bins       = 2 * Entries,
@@ -44,7 +45,7 @@ module gs_match_hashed
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
-  /// secret bits of the hash; taken while all lists are empty
+  /// secret bits of the hash; sampled while all lists are empty
   input  logic [SeedW-1:0]  seed_i,
   input  logic              cmd_valid_i,
   output logic              cmd_ready_o,
@@ -65,7 +66,7 @@ module gs_match_hashed
   typedef logic [IdW-1:0] id_t;
   typedef logic [IdW:0] count_t;
   typedef logic [StampW-1:0] stamp_t;
-  // What is known of an entry besides its links.
+  // Data of an entry, without its links
   typedef struct packed {
     logic        valid;
     logic        listed;
@@ -89,7 +90,7 @@ module gs_match_hashed
 
   // ----------------------------------------------------------------- CAM
   logic cam_will_find, cam_found, cam_full;
-  // What is done to CAM and lists, and what is decided for the next cycle.
+  // Actions on CAM and lists, and the decisions for the next cycle
   logic cam_remove_q, cam_insert_q, put_lists_q, take_lists_q, cam_remove_d, cam_insert_d, put_lists_d, take_lists_d;
   id_t cam_id, free_id;
   gs_match_cam #(
@@ -116,26 +117,26 @@ module gs_match_hashed
   );
 
   // ------------------------------------------------------- free numbers
-  logic free_valid, enters, free_soon, gone_q;
+  logic free_valid, inserts, free_soon, returned_q;
   id_t gone_id, gone_id_q;
   count_t fresh;
   gs_match_free_list #(.Entries(Entries)) u_free (
     .clk_i,
     .rst_ni,
-    .valid_o  (free_valid),
-    .id_o     (free_id),
-    .take_i   (enters),
-    .give_i   (gone_q),
-    .give_id_i(gone_id_q),
-    .soon_o   (free_soon),
-    .fresh_o  (fresh)
+    .valid_o    (free_valid),
+    .id_o       (free_id),
+    .take_i     (inserts),
+    .return_i   (returned_q),
+    .return_id_i(gone_id_q),
+    .soon_o     (free_soon),
+    .fresh_o    (fresh)
   );
 
   // ------------------------------------------------------------- classes
   logic [Classes-1:0] ready, done, found, found_posts, active_q, candidate;
   logic look_go;
   id_t found_id[Classes];
-  // What is put in or taken out, and of which classes.
+  // The entry that is inserted or removed, and the classes concerned
   id_t target, target_q;
   logic [Classes-1:0] touched, touched_q;
   for (genvar k = 0; k < Classes; k++) begin : gen_class
@@ -168,10 +169,11 @@ module gs_match_hashed
   id_t record_raddr, new_id_q;
   record_t record_wdata, record, record_q;
   logic entered_q, listed_q;
-  // Written a cycle after the entry was put in or taken out: then it has been read, and the next request has not come
-  // so far.
+  // Written one cycle after the insertion or removal: by then it has been read, and the next request has not reached
+  // this stage.
   gs_ram_sdp #(.Width($bits(record_t)), .Depth(Entries)) u_records (
-    .clk_i, .we_i(entered_q || gone_q), .wstrb_i(1'b1), .waddr_i(gone_q ? gone_id_q : new_id_q), .wdata_i(record_wdata),
+    .clk_i, .we_i(entered_q || returned_q), .wstrb_i(1'b1), .waddr_i(returned_q ? gone_id_q : new_id_q),
+    .wdata_i(record_wdata),
     .re_i(1'b1), .raddr_i(record_raddr), .rdata_o(record)
   );
   logic stamp_we;
@@ -183,37 +185,37 @@ module gs_match_hashed
   );
 
   // ------------------------------------------------------------ decisions
-  logic wants_posts, in_lists, cam_takes, room, stay, looks, waits_for_room;
-  logic cam_takes_q, stays_q, any_q, cancel_ok, cancel_ok_q, putting_q;
+  logic searches_posts, in_lists, cam_accepts, has_space, stay, uses_lists, waits_for_number;
+  logic cam_accepts_q, stays_q, any_q, cancel_ok, cancel_ok_q, putting_q;
   logic [1:0] chosen, chosen_q, pick_q;
   id_t chosen_id_q;
 
-  assign search_in   = search_of(cmd_i);
-  assign search      = search_of(cmd_q);
-  // An entry that is put in is one of the queue that the request belongs to.
-  assign own         = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
+  assign search_in = search_of(cmd_i);
+  assign search    = search_of(cmd_q);
+  // A new entry belongs to the request's own queue.
+  assign own = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
                          key: key_of(cmd_q)};
-  assign wants_posts = cmd_q.op == MatchOpArrive;
-  assign stay        = stays(cmd_q.op);
-  // Those of the request before have changed in the cycle before Select.
-  assign in_lists    = (wants_posts ? list_posts_q : list_messages_q) != '0;
-  assign cam_takes   = (wants_posts ? list_messages_q : list_posts_q) == '0 && !cam_full;
-  assign room        = free_valid && !cmd_q.now && 32'(wants_posts ? messages_q : posts_q) < Most;
-  // Behind the CAM: because of what waits there, or because there is no place in front of it.
-  assign looks       = in_lists || (stay && room && !cam_takes);
-  assign candidate   = found & active_q & (found_posts ~^ {Classes{wants_posts}});
-  assign cancel_ok   = record_q.valid && record_q.posts && record_q.handle == cmd_q.handle && cmd_q.tag < 32'(fresh);
-  // A number that was given back is free a few cycles later.
-  assign waits_for_room = free_soon || (gone_q && !free_valid);
+  assign searches_posts = cmd_q.op == MatchOpArrive;
+  assign stay           = stays(cmd_q.op);
+  // The changes of the previous request took effect in the cycle before Select.
+  assign in_lists    = (searches_posts ? list_posts_q : list_messages_q) != '0;
+  assign cam_accepts = (searches_posts ? list_messages_q : list_posts_q) == '0 && !cam_full;
+  assign has_space   = free_valid && !cmd_q.now && 32'(searches_posts ? messages_q : posts_q) < Most;
+  // Lists are used because the other queue has entries there, or because the CAM cannot hold the new entry.
+  assign uses_lists = in_lists || (stay && has_space && !cam_accepts);
+  assign candidate  = found & active_q & (found_posts ~^ {Classes{searches_posts}});
+  assign cancel_ok  = record_q.valid && record_q.posts && record_q.handle == cmd_q.handle && cmd_q.tag < 32'(fresh);
+  // A returned number is available again a few cycles later.
+  assign waits_for_number = free_soon || (returned_q && !free_valid);
 
-  // Known before Match: the number's way to the records is a long one.
+  // Computed before Match, since the path of the number to the records is long.
   always_comb begin
     chosen = '0;
     for (int unsigned k = 0; k < Classes; k++) if (candidate[k]) chosen = 2'(k);
     if (state_q == Pick) chosen = pick_q;
   end
 
-  // Which of several is the oldest: their stamps are read one after the other.
+  // Finds the oldest of several candidates by reading their stamps one after the other.
   logic [Classes-1:0] left_q, next_left;
   logic [1:0] reading, reading_q, read_q;
   logic reading_valid_q, read_valid_q, best_valid_q;
@@ -247,19 +249,19 @@ module gs_match_hashed
   end
 
   // -------------------------------------------------------------- control
-  logic emit, emit_q, emit_record, emit_record_q, ends_d, ends_q, free_q;
-  match_status_e emit_status, emit_status_q, refusal;
+  logic emit, emit_q, emit_record, emit_record_q, finishes_d, finishes_q, free_q;
+  match_status_e emit_status, emit_status_q, no_match_status;
   logic drop, drop_post, drop_message, add_post, add_message;
   logic [2:0] waiting;
 
-  // What a request comes to that finds nothing.
-  assign refusal     = !stay ? MatchStatusNone : stays_q ? MatchStatusWaiting : MatchStatusFull;
-  assign cmd_ready_o = ready_q && free_q;
-  assign accept      = cmd_valid_i && cmd_ready_o;
+  // Status of a request without a match
+  assign no_match_status = !stay ? MatchStatusNone : stays_q ? MatchStatusWaiting : MatchStatusFull;
+  assign cmd_ready_o     = ready_q && free_q;
+  assign accept          = cmd_valid_i && cmd_ready_o;
 
   always_comb begin
     state_d      = state_q;
-    ends_d       = 1'b0;
+    finishes_d   = 1'b0;
     cam_remove_d = 1'b0;
     cam_insert_d = 1'b0;
     put_lists_d  = 1'b0;
@@ -268,30 +270,30 @@ module gs_match_hashed
     emit_status  = MatchStatusMatched;
     emit_record  = 1'b0;
     look_go      = 1'b0;
-    touched      = wants_posts ? '1 : active_q;
+    touched      = searches_posts ? '1 : active_q;
     target       = free_id;
     gone_id      = cam_id;
     record_raddr = cam_id;
     unique case (state_q)
       Idle: if (accept) state_d = Select;
-      Select: if (!waits_for_room) begin
+      Select: if (!waits_for_number) begin
         state_d = Act;
-        // The CAM knows what comes of it.
-        ends_d  = bad_q || (cmd_q.op != MatchOpCancel && (cam_will_find || !looks));
+        // The CAM alone determines the outcome.
+        finishes_d = bad_q || (cmd_q.op != MatchOpCancel && (cam_will_find || !uses_lists));
         if (!bad_q && cmd_q.op != MatchOpCancel) begin
           cam_remove_d = cam_will_find && cmd_q.op != MatchOpProbe;
-          cam_insert_d = !cam_will_find && !looks && stay && room;
+          cam_insert_d = !cam_will_find && !uses_lists && stay && has_space;
         end
       end
       Act: begin
-        if (ends_q) state_d = accept ? Select : Idle;
+        if (finishes_q) state_d = accept ? Select : Idle;
         else if (cmd_q.op == MatchOpCancel) state_d = Read;
         else state_d = Look;
-        emit        = ends_q;
+        emit        = finishes_q;
         emit_record = cam_found && !bad_q;
         if (bad_q) emit_status = MatchStatusBad;
-        else if (!cam_found) emit_status = refusal;
-        look_go = !ends_q && cmd_q.op != MatchOpCancel;
+        else if (!cam_found) emit_status = no_match_status;
+        look_go = !finishes_q && cmd_q.op != MatchOpCancel;
         if (cmd_q.op == MatchOpCancel) record_raddr = id_t'(cmd_q.tag);
       end
       Look: if (&done) begin
@@ -299,8 +301,8 @@ module gs_match_hashed
           state_d = Pick;
         end else begin
           state_d      = Match;
-          cam_insert_d = candidate == '0 && stays_q && cam_takes_q;
-          put_lists_d  = candidate == '0 && stays_q && !cam_takes_q;
+          cam_insert_d = candidate == '0 && stays_q && cam_accepts_q;
+          put_lists_d  = candidate == '0 && stays_q && !cam_accepts_q;
           take_lists_d = candidate != '0 && cmd_q.op != MatchOpProbe;
         end
       end
@@ -311,14 +313,14 @@ module gs_match_hashed
       Match: begin
         emit         = 1'b1;
         emit_record  = any_q;
-        emit_status  = any_q ? MatchStatusMatched : refusal;
+        emit_status  = any_q ? MatchStatusMatched : no_match_status;
         record_raddr = chosen_id_q;
         gone_id      = chosen_id_q;
         if (any_q) begin
           target  = chosen_id_q;
-          touched = wants_posts ? Classes'(1) << chosen_q : '1;
+          touched = searches_posts ? Classes'(1) << chosen_q : '1;
         end
-        state_d = put_lists_q ? Put : !take_lists_q ? Idle : wants_posts ? Take : Load;
+        state_d = put_lists_q ? Put : !take_lists_q ? Idle : searches_posts ? Take : Load;
       end
       Put: state_d = Second;
       Load: state_d = Fetch;
@@ -344,12 +346,12 @@ module gs_match_hashed
     endcase
   end
 
-  assign enters       = cam_insert_q || put_lists_q;
+  assign inserts      = cam_insert_q || put_lists_q;
   assign drop         = cam_remove_q || take_lists_q;
   assign drop_post    = drop && cmd_q.op inside {MatchOpArrive, MatchOpCancel};
   assign drop_message = drop && !drop_post;
-  assign add_post     = enters && !wants_posts;
-  assign add_message  = enters && wants_posts;
+  assign add_post     = inserts && !searches_posts;
+  assign add_message  = inserts && searches_posts;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -360,9 +362,9 @@ module gs_match_hashed
       list_messages_q <= '0;
       stamp_q         <= '0;
       emit_q          <= 1'b0;
-      gone_q          <= 1'b0;
+      returned_q      <= 1'b0;
       entered_q       <= 1'b0;
-      ends_q          <= 1'b0;
+      finishes_q      <= 1'b0;
       free_q          <= 1'b1;
       cam_remove_q    <= 1'b0;
       cam_insert_q    <= 1'b0;
@@ -373,30 +375,30 @@ module gs_match_hashed
       state_q         <= state_d;
       posts_q         <= posts_q + count_t'(add_post) - count_t'(drop_post);
       messages_q      <= messages_q + count_t'(add_message) - count_t'(drop_message);
-      list_posts_q    <= list_posts_q + count_t'(put_lists_q && !wants_posts) - count_t'(take_lists_q && drop_post);
-      list_messages_q <= list_messages_q + count_t'(put_lists_q && wants_posts)
+      list_posts_q    <= list_posts_q + count_t'(put_lists_q && !searches_posts) - count_t'(take_lists_q && drop_post);
+      list_messages_q <= list_messages_q + count_t'(put_lists_q && searches_posts)
                        - count_t'(take_lists_q && drop_message);
       if (stamp_we) stamp_q <= stamp_q + stamp_t'(1);
-      emit_q          <= emit;
-      gone_q          <= drop;
-      entered_q       <= enters;
-      ends_q          <= ends_d;
-      free_q          <= ends_d || state_d == Idle;
-      cam_remove_q    <= cam_remove_d;
-      cam_insert_q    <= cam_insert_d;
-      put_lists_q     <= put_lists_d;
-      take_lists_q    <= take_lists_d;
-      // Completions have room: one that waits, one that is told, two that are under way.
-      ready_q         <= (&ready) && waiting <= 3'd1;
+      emit_q       <= emit;
+      returned_q   <= drop;
+      entered_q    <= inserts;
+      finishes_q   <= finishes_d;
+      free_q       <= finishes_d || state_d == Idle;
+      cam_remove_q <= cam_remove_d;
+      cam_insert_q <= cam_insert_d;
+      put_lists_q  <= put_lists_d;
+      take_lists_q <= take_lists_d;
+      // Space for completions: one waiting, one being issued, two in flight.
+      ready_q <= (&ready) && waiting <= 3'd1;
     end
     if (accept) begin
       cmd_q <= cmd_i;
       bad_q <= is_bad(cmd_i, Ranks);
     end
     if (state_q == Select) begin
-      active_q    <= wants_posts ? '1 : Classes'(1) << class_of(search);
-      cam_takes_q <= cam_takes;
-      stays_q     <= stay && room;
+      active_q      <= searches_posts ? '1 : Classes'(1) << class_of(search);
+      cam_accepts_q <= cam_accepts;
+      stays_q       <= stay && has_space;
     end
     if (state_q inside {Look, Pick}) begin
       chosen_q    <= chosen;
@@ -420,11 +422,11 @@ module gs_match_hashed
   end
 
   assign record_wdata = '{
-    valid: !gone_q, listed: listed_q, posts: done_cmd_q.op == MatchOpPost, class_nr: class_of(search_of(done_cmd_q)),
-    rendezvous: done_cmd_q.rendezvous, length: done_cmd_q.length, source: done_cmd_q.source, tag: done_cmd_q.tag,
-    handle: done_cmd_q.handle
+    valid: !returned_q, listed: listed_q, posts: done_cmd_q.op == MatchOpPost,
+    class_nr: class_of(search_of(done_cmd_q)), rendezvous: done_cmd_q.rendezvous, length: done_cmd_q.length,
+    source: done_cmd_q.source, tag: done_cmd_q.tag, handle: done_cmd_q.handle
   };
-  assign stamp_we     = entered_q && listed_q && done_cmd_q.op == MatchOpPost;
+  assign stamp_we = entered_q && listed_q && done_cmd_q.op == MatchOpPost;
 
   // ---------------------------------------------------------- completions
   match_completion_t done_now;
@@ -453,11 +455,11 @@ module gs_match_hashed
   logic unused_record;
   assign unused_record = ^{record_q.rendezvous, record_q.length, record_q.source, record_q.tag};
 
-  `GS_ASSERT_NOW(a_completion_has_room, !emit_q || done_ready)
-  `GS_ASSERT_NOW(a_record_is_written_once, !(entered_q && gone_q))
-  `GS_ASSERT_NOW(what_enters_is_told, !enters || emit)
-  `GS_ASSERT_NOW(a_number_is_there, !enters || free_valid)
-  `GS_ASSERT_NOW(what_is_cancelled_is_found, state_q != Cancel || !cam_remove_q || (cam_found && cam_id == gone_id))
-  `GS_ASSERT_NOW(all_entries_are_counted, posts_q <= count_t'(Entries) && messages_q <= count_t'(Entries))
-  `GS_ASSERT_NOW(lists_have_no_more_than_there_is, list_posts_q <= posts_q && list_messages_q <= messages_q)
+  `GS_ASSERT_NOW(completion_buffer_never_overflows, !emit_q || done_ready)
+  `GS_ASSERT_NOW(one_record_write_per_cycle, !(entered_q && returned_q))
+  `GS_ASSERT_NOW(inserted_request_is_completed, !inserts || emit)
+  `GS_ASSERT_NOW(inserts_only_with_free_number, !inserts || free_valid)
+  `GS_ASSERT_NOW(cancelled_entry_is_found, state_q != Cancel || !cam_remove_q || (cam_found && cam_id == gone_id))
+  `GS_ASSERT_NOW(entry_counts_within_capacity, posts_q <= count_t'(Entries) && messages_q <= count_t'(Entries))
+  `GS_ASSERT_NOW(list_counts_within_queue_counts, list_posts_q <= posts_q && list_messages_q <= messages_q)
 endmodule

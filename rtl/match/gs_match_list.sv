@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Linked list of a two-level match engine: searched from its oldest entry on, three cycles an entry.
+/// Linked list of a two-level match engine: searched from its oldest entry on, three cycles per entry.
 ///
-/// An entry has what it is matched by, data, and a stamp that says how old it is among those of all lists. What a
-/// search found stays until the next one and may be taken out. Free entries are a list of their own.
+/// An entry has a key, a payload, and a stamp that gives its age among the entries of all lists. The match of a search
+/// is held until the next search and may be removed. Free entries form a list of their own.
 module gs_match_list
   import gossamer_pkg::*;
   import gs_match_pkg::*;
 #(
   /// entries, a power of two, 2 or more
   parameter  int unsigned Entries = 64,
-  /// bits of a stamp; 0: it has none
+  /// bits of a stamp; 0: entries have none
   parameter  int unsigned StampW  = 0,
   parameter  type         data_t  = logic [40:0],
-  /// bits of the data, the lowest, by which an entry can be searched instead
+  /// lowest bits of the payload, by which an entry can be searched instead
   parameter  int unsigned NameW   = 32,
   localparam int unsigned StampsW = (StampW == 0) ? 1 : StampW
 ) (
@@ -22,19 +22,19 @@ module gs_match_list
   input  logic               rst_ni,
   output logic               full_o,
   output logic               empty_o,
-  // begins a search; key, name and kind must be stable until it is done
+  // Starts a search; key, name and kind must be stable until it is done
   input  logic               search_i,
   input  match_search_t      key_i,
   input  logic               by_name_i,
   input  logic [NameW-1:0]   name_i,
-  /// any entry will do: the oldest is found
+  /// matches any entry: finds the oldest
   input  logic               any_i,
   output logic               done_o,
   output logic               found_o,
   output match_search_t      found_entry_o,
   output data_t              found_data_o,
   output logic [StampsW-1:0] found_stamp_o,
-  // two cycles each, in the second of which second_i is 1
+  // Take two cycles each; second_i is 1 in the second cycle
   input  logic               remove_i,
   input  logic               insert_i,
   input  logic               second_i,
@@ -62,7 +62,7 @@ module gs_match_list
   assign empty_o = !some;
   assign full_o  = count_q[IdW];
   assign fresh   = !fresh_q[IdW];
-  // Entries that were never used first; then the list of those that were.
+  // Free entries: first those never used, then the list of returned ones.
   assign new_id  = fresh ? fresh_q[IdW-1:0] : free_q;
 
   logic item_we, next_we, item_re, next_re;
@@ -105,7 +105,7 @@ module gs_match_list
     next_raddr = (state_q == Read) ? at_q : free_q;
     if (insert_i && !second_i) next_we = some;
     if (remove_i && !second_i) begin
-      // Around it; nothing where it is the first or the last.
+      // Unlinks it; the first and last entries lack one neighbour.
       next_we    = at_q != head_q && at_q != tail_q;
       next_waddr = prev_q;
       next_wdata = next_q;
@@ -153,7 +153,7 @@ module gs_match_list
     end
   end
 
-  `GS_ASSERT_NOW(nothing_is_put_into_a_full_list, !insert_i || second_i || !full_o)
-  `GS_ASSERT_NOW(what_is_taken_out_was_found, !remove_i || found_q && some)
-  `GS_ASSERT_NOW(nothing_changes_during_a_search, state_q == Rest || !(insert_i || remove_i))
+  `GS_ASSERT_NOW(insert_only_if_not_full, !insert_i || second_i || !full_o)
+  `GS_ASSERT_NOW(removed_entry_was_found, !remove_i || found_q && some)
+  `GS_ASSERT_NOW(no_change_during_search, state_q == Rest || !(insert_i || remove_i))
 endmodule

@@ -4,7 +4,7 @@
 package gs_match_pkg;
   import gossamer_pkg::*;
 
-  /// What receives and messages are matched by
+  /// Key by which receives and messages are matched
   typedef struct packed {
     logic [9:0]  rank;
     logic [15:0] communicator;
@@ -12,16 +12,16 @@ package gs_match_pkg;
     logic [31:0] tag;
   } match_key_t;
 
-  /// A search: what must be equal. On one side of a comparison at most there is a wildcard.
+  /// A search for an equal key. At most one side of a comparison has wildcards.
   typedef struct packed {
-    /// search receives, not messages
+    /// searches receives, not messages
     logic       posts;
     logic       any_source;
     logic       any_tag;
     match_key_t key;
   } match_search_t;
 
-  /// What is told of an entry that was found
+  /// Data of a matching entry that the completion reports
   typedef struct packed {
     logic        rendezvous;
     logic [7:0]  length;
@@ -39,28 +39,28 @@ package gs_match_pkg;
              any_tag: command.any_tag, key: key_of(command)};
   endfunction
 
-  /// Whether an entry matches: both have a rank and a communicator, and either may have wildcards.
+  /// Whether an entry matches: rank and communicator are always compared; source and tag may be wildcards.
   function automatic logic fits(match_search_t search, match_search_t entry);
     return search.key.rank == entry.key.rank && search.key.communicator == entry.key.communicator
         && (search.any_source || entry.any_source || search.key.source == entry.key.source)
         && (search.any_tag || entry.any_tag || search.key.tag == entry.key.tag);
   endfunction
 
-  /// Classes of lists, by the wildcards of the receives in them
+  /// Classes of lists, by the wildcards of their receives
   localparam int unsigned Classes = 4;
 
   function automatic logic [1:0] class_of(match_search_t search);
     return {search.any_tag, search.any_source};
   endfunction
 
-  /// A request that no engine of so many ranks can do
+  /// A request that is invalid for an engine with this number of ranks
   function automatic logic is_bad(match_command_t command, int unsigned ranks);
     return command.op > MatchOpTake || 32'(command.rank) >= ranks
         || (command.op == MatchOpArrive && (command.any_source || command.any_tag));
   endfunction
 
-  /// The completion of a request. What it tells of a message is the found entry's, or its own where it is of a message
-  /// or found nothing.
+  /// The completion of a request. Its message fields are those of the matching entry, or the request's own if the
+  /// request is a message or has no match.
   function automatic match_completion_t completion_of(match_command_t command, match_status_e status, logic found,
                                                       match_found_t entry);
     match_completion_t done;
@@ -78,7 +78,7 @@ package gs_match_pkg;
     return done;
   endfunction
 
-  /// Whether a request that matches nothing stays
+  /// Whether a request without a match waits in its queue
   function automatic logic stays(match_op_e op);
     return op == MatchOpPost || op == MatchOpArrive;
   endfunction

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// One queue of a two-level match engine: a CAM with the oldest entries, and linked lists behind it.
+/// One queue of a two-level match engine: a CAM with the oldest entries, followed by linked lists.
 ///
-/// Entries go round robin to the lists, which are searched side by side. Where there are several lists each entry has a
-/// stamp, and of what the lists find the oldest counts: a tournament, a round a cycle. So order is kept whatever was
-/// taken out of which list. The DMA engine takes the oldest of all lists into the CAM: the same search, for any entry.
+/// New entries are distributed round-robin to the lists, which are searched in parallel. With several lists each entry
+/// has a stamp, and a tournament, one round per cycle, selects the oldest of the lists' matches. So the order is kept,
+/// whatever was removed from which list. The data mover moves the oldest entry of all lists into the CAM: the same
+/// search, for any entry.
 ///
-///     search_i ... result_o      with what was found; remove_i in the same cycle takes it out
-///     insert_i                   a new entry, the youngest, where can_insert_o
-///     move_i                     the DMA engine, where can_move_o
+///     search_i ... result_o      with the match; remove_i in the same cycle removes it
+///     insert_i                   a new entry, the youngest, if can_insert_o
+///     move_i                     the data mover, if can_move_o
 ///
-/// Each begins where idle_o.
+/// Each starts only while idle_o.
 module gs_match_queue
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -29,7 +30,7 @@ module gs_match_queue
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
-  // the CAM looks at these in the cycle of search_i, lists later: they must be stable
+  // The CAM samples these in the cycle of search_i, lists later: they must be stable
   input  logic             search_i,
   input  match_search_t    key_i,
   input  logic             by_name_i,
@@ -46,7 +47,7 @@ module gs_match_queue
   output logic             found_o,
   output match_key_t       found_key_o,
   output data_t            found_data_o,
-  /// there is no room
+  /// no free entry
   output logic             full_o,
   output logic [31:0]      count_o
 );
@@ -70,13 +71,13 @@ module gs_match_queue
 
   state_e state_q, state_d;
   logic moving_q, removing_q, lists_begun_q;
-  logic cam_found, cam_full, cam_remove, cam_insert, none_in_lists, all_full;
+  logic cam_found, cam_full, cam_remove, cam_insert, lists_empty, all_full;
   match_key_t cam_key;
   data_t cam_data, list_data, cam_new_data;
   match_search_t list_entry, cam_new;
   logic [31:0] count_q;
   logic count_up, count_down;
-  logic [ListW-1:0] turn_q, winner;
+  logic [ListW-1:0] next_list_q, winner;
   stamp_t stamp_q;
 
   gs_match_cam #(.Entries(CamEntries), .data_t(data_t), .NameW(NameW), .Named(Named)) u_cam (
@@ -121,17 +122,17 @@ module gs_match_queue
       .found_data_o (l_data[l]),
       .found_stamp_o(l_stamp[l]),
       .remove_i     (list_remove && winner == ListW'(l)),
-      .insert_i     (list_insert && turn_q == ListW'(l)),
+      .insert_i     (list_insert && next_list_q == ListW'(l)),
       .second_i     (list_second),
       .new_i,
       .new_data_i,
       .new_stamp_i  (stamp_q)
     );
   end
-  assign none_in_lists = &l_empty;
-  assign all_full      = &l_full;
-  assign list_entry    = l_entry[winner];
-  assign list_data     = l_data[winner];
+  assign lists_empty = &l_empty;
+  assign all_full    = &l_full;
+  assign list_entry  = l_entry[winner];
+  assign list_data   = l_data[winner];
 
   // ---------------------------------------------------------- tournament
   logic any_list, ranked;
@@ -165,13 +166,13 @@ module gs_match_queue
 
   // -------------------------------------------------------------- control
   logic to_cam;
-  // While there is something in lists, the CAM is the DMA engine's.
-  assign to_cam       = none_in_lists && !cam_full;
+  // While lists have entries, only the data mover inserts into the CAM.
+  assign to_cam       = lists_empty && !cam_full;
   assign full_o       = !to_cam && all_full;
-  assign can_insert_o = to_cam || !l_full[turn_q];
-  assign can_move_o   = !none_in_lists && !cam_full;
+  assign can_insert_o = to_cam || !l_full[next_list_q];
+  assign can_move_o   = !lists_empty && !cam_full;
   assign idle_o       = state_q == Rest;
-  assign result_o     = state_q == Found || (state_q == Cam && (cam_found || none_in_lists));
+  assign result_o     = state_q == Found || (state_q == Cam && (cam_found || lists_empty));
   assign found_o      = (state_q == Cam) ? cam_found : any_list;
   assign found_key_o  = (state_q == Cam) ? cam_key : list_entry.key;
   assign found_data_o = (state_q == Cam) ? cam_data : list_data;
@@ -198,7 +199,7 @@ module gs_match_queue
       end
       Select: state_d = Cam;
       Cam: begin
-        state_d    = (cam_found || none_in_lists) ? Rest : Search;
+        state_d    = (cam_found || lists_empty) ? Rest : Search;
         cam_remove = cam_found && remove_i;
       end
       Search: begin
@@ -228,17 +229,17 @@ module gs_match_queue
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= Rest;
-      turn_q  <= '0;
-      stamp_q <= '0;
-      count_q <= '0;
+      state_q     <= Rest;
+      next_list_q <= '0;
+      stamp_q     <= '0;
+      count_q     <= '0;
     end else begin
       state_q <= state_d;
       count_q <= count_q + 32'(count_up) - 32'(count_down);
       if (list_insert && list_second) stamp_q <= stamp_q + stamp_t'(1);
-      // Full lists lose their turn.
-      if (Lists > 1 && (list_second ? list_insert : l_full[turn_q] && state_q == Rest && !insert_i)) begin
-        turn_q <= turn_q + ListW'(1);
+      // Full lists are skipped.
+      if (Lists > 1 && (list_second ? list_insert : l_full[next_list_q] && state_q == Rest && !insert_i)) begin
+        next_list_q <= next_list_q + ListW'(1);
       end
     end
     lists_begun_q <= state_q == Search;
@@ -246,7 +247,7 @@ module gs_match_queue
     if (state_q == Rest) moving_q <= move_i;
   end
 
-  // What the DMA engine moves stays: a count for each level would show it twice, or not at all, on its way.
+  // Counts the whole queue: during a move, counts of each level would include the entry twice or not at all.
   assign count_up   = (cam_insert && state_q == Rest) || (list_insert && list_second);
   assign count_down = cam_remove || (list_remove && list_second && !moving_q);
   assign count_o    = count_q;
@@ -254,6 +255,6 @@ module gs_match_queue
   logic unused;
   assign unused = ^{list_entry.posts, list_entry.any_source, list_entry.any_tag};
 
-  `GS_ASSERT_NOW(one_thing_at_a_time, $onehot0({search_i, insert_i, move_i}))
-  `GS_ASSERT_NOW(nothing_begins_before_the_end, state_q == Rest || !(search_i || insert_i || move_i))
+  `GS_ASSERT_NOW(one_operation_at_a_time, $onehot0({search_i, insert_i, move_i}))
+  `GS_ASSERT_NOW(starts_only_while_idle, state_q == Rest || !(search_i || insert_i || move_i))
 endmodule

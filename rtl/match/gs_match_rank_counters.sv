@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What a match engine of any architecture has in front of it: counters by rank, and its clean start.
+/// Front end of a match engine of any architecture: counters by rank, and the reset of the engine.
 ///
-/// A request to count or to clear waits until the engine has answered all that were made before it, and is answered
-/// here; all other requests pass. A completion is counted in the three
-/// cycles behind its handshake: its counter is read, and written with 1 more.
+/// A request to count or to clear waits until the engine has answered all earlier requests, and is answered here; all
+/// other requests pass through. A completion is counted in the three cycles after its handshake: its counter is read,
+/// incremented and written.
 ///
 ///     Reset -> Wipe -> Run --count, clear--> Hold --count--> Read -> Fetch -> Answer -> Run
 ///       ^                                     |                                 ^
-///       +--clear, unless nothing was asked----+--refused, was clear-------------+
+///       +--clear, unless no request since-----+--rejected, was clear------------+
 module gs_match_rank_counters
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -42,12 +42,12 @@ module gs_match_rank_counters
 
   state_e state_q, state_d;
   match_command_t cmd_q;
-  logic own, takes, passes, refused, answers_q, asked_q, runs_q;
+  logic own, accepts, forwards, rejected, answers_q, asked_q, runs_q;
   row_nr_t wiped_q;
 
-  // ------------------------------------------------------- under way
+  // ------------------------------------------------------- in flight
   // Ranks of requests that the engine has not answered, in their order.
-  logic ranks_ready, in_flight, gives;
+  logic ranks_ready, in_flight, returns;
   row_nr_t done_rank;
   gs_fifo #(
     .data_t(row_nr_t),
@@ -55,11 +55,11 @@ module gs_match_rank_counters
   ) u_ranks (
     .clk_i,
     .rst_ni,
-    .in_valid_i (passes),
+    .in_valid_i (forwards),
     .in_ready_o (ranks_ready),
     .in_data_i  (row_nr_t'(cmd_i.rank)),
     .out_valid_o(in_flight),
-    .out_ready_i(gives),
+    .out_ready_i(returns),
     .out_data_o (done_rank),
     .count_o    ()
   );
@@ -67,20 +67,20 @@ module gs_match_rank_counters
   assign own                 = cmd_i.op == MatchOpCount || cmd_i.op == MatchOpClear;
   assign cmd_ready_o         = runs_q && ranks_ready && engine_cmd_ready_i;
   assign engine_cmd_valid_o  = runs_q && ranks_ready && cmd_valid_i && !own;
-  assign takes               = cmd_valid_i && cmd_ready_o;
-  assign passes              = takes && !own;
-  assign gives               = engine_done_valid_i && engine_done_ready_o;
+  assign accepts             = cmd_valid_i && cmd_ready_o;
+  assign forwards            = accepts && !own;
+  assign returns             = engine_done_valid_i && engine_done_ready_o;
   assign engine_done_ready_o = done_ready_i && state_q != Answer;
-  assign refused             = 32'(cmd_q.rank) >= Ranks || (cmd_q.op == MatchOpCount && cmd_q.tag >= Counters);
+  assign rejected            = 32'(cmd_q.rank) >= Ranks || (cmd_q.op == MatchOpCount && cmd_q.tag >= Counters);
 
   // --------------------------------------------------------- counters
-  // Which one, in each of its cycles: read, added to, and written.
+  // The counter in each of its stages: read, increment, write.
   typedef struct packed {
     logic           valid;
     row_nr_t        rank;
     match_counter_e counter;
-  } place_t;
-  place_t told, read_q, add_q, write_q;
+  } counter_index_t;
+  counter_index_t reported, read_q, add_q, write_q;
   row_t row;
   logic [31:0] count_q, old, added, write_count_q, written_count_q;
   logic counted, same_write_q, same_written_q;
@@ -95,16 +95,16 @@ module gs_match_rank_counters
       default: counted = 1'b0;
     endcase
   end
-  assign told = '{valid: gives && counted, rank: done_rank, counter: counter};
+  assign reported = '{valid: returns && counted, rank: done_rank, counter: counter};
 
   gs_ram_sdp #(.Width($bits(row_t)), .Depth(Rows), .ByteBits(32)) u_rows (
     .clk_i, .we_i(state_q == Wipe || add_q.valid),
     .wstrb_i((state_q == Wipe) ? '1 : Counters'(1) << add_q.counter),
     .waddr_i((state_q == Wipe) ? wiped_q : add_q.rank), .wdata_i((state_q == Wipe) ? '0 : {Counters{added}}),
-    .re_i(1'b1), .raddr_i((state_q == Read) ? row_nr_t'(cmd_q.rank) : done_rank), .rdata_o(row)
+    .re_i   (1'b1), .raddr_i((state_q == Read) ? row_nr_t'(cmd_q.rank) : done_rank), .rdata_o(row)
   );
-  // What was written since the counter was read is not in what was read; that it was this counter is known a cycle
-  // before the addition.
+  // The read value does not include writes since the read; the comparison of counters is made one cycle before the
+  // addition.
   always_comb begin
     old = count_q;
     if (same_written_q) old = written_count_q;
@@ -117,7 +117,7 @@ module gs_match_rank_counters
       add_q   <= '0;
       write_q <= '0;
     end else begin
-      read_q  <= told;
+      read_q  <= reported;
       add_q   <= read_q;
       write_q <= add_q;
     end
@@ -134,10 +134,10 @@ module gs_match_rank_counters
     unique case (state_q)
       Reset: state_d = Wipe;
       Wipe: if (32'(wiped_q) == Rows - 1) state_d = answers_q ? Answer : Run;
-      Run: if (takes && own) state_d = Hold;
+      Run: if (accepts && own) state_d = Hold;
       Hold: if (!in_flight && !read_q.valid && !add_q.valid) begin
         state_d = (cmd_q.op == MatchOpCount) ? Read : Reset;
-        if (refused || (cmd_q.op == MatchOpClear && !asked_q)) state_d = Answer;
+        if (rejected || (cmd_q.op == MatchOpClear && !asked_q)) state_d = Answer;
       end
       Read: state_d = Fetch;
       Fetch: state_d = Answer;
@@ -153,28 +153,28 @@ module gs_match_rank_counters
       answers_q     <= 1'b0;
       engine_rst_no <= 1'b0;
     end else begin
-      state_q       <= state_d;
-      runs_q        <= state_d == Run;
+      state_q <= state_d;
+      runs_q  <= state_d == Run;
       if (state_q == Run) answers_q <= 1'b0;
       else if (state_q == Hold) answers_q <= 1'b1;
       engine_rst_no <= state_q != Reset;
     end
     if (state_q == Reset) asked_q <= 1'b0;
-    else if (passes) asked_q <= 1'b1;
+    else if (forwards) asked_q <= 1'b1;
     wiped_q <= (state_q == Wipe) ? wiped_q + row_nr_t'(1) : '0;
-    if (takes) cmd_q <= cmd_i;
+    if (accepts) cmd_q <= cmd_i;
   end
 
   // ------------------------------------------------------ completions
   match_completion_t answer;
   always_comb begin
-    answer = completion_of(cmd_q, refused ? MatchStatusBad : MatchStatusMatched, 1'b0, '0);
-    if (cmd_q.op == MatchOpCount && !refused) answer.partner = count_q;
+    answer = completion_of(cmd_q, rejected ? MatchStatusBad : MatchStatusMatched, 1'b0, '0);
+    if (cmd_q.op == MatchOpCount && !rejected) answer.partner = count_q;
   end
   assign done_valid_o = state_q == Answer || engine_done_valid_i;
   assign done_o       = (state_q == Answer) ? answer : engine_done_i;
 
-  `GS_ASSERT_NOW(a_completion_has_a_request, !engine_done_valid_i || in_flight)
-  `GS_ASSERT_NOW(an_answer_is_given_alone, state_q != Answer || !engine_done_valid_i)
-  `GS_ASSERT_NOW(a_row_is_wiped_or_counted, state_q != Wipe || !add_q.valid)
+  `GS_ASSERT_NOW(completion_has_a_request, !engine_done_valid_i || in_flight)
+  `GS_ASSERT_NOW(no_engine_completion_during_own_answer, state_q != Answer || !engine_done_valid_i)
+  `GS_ASSERT_NOW(no_count_during_wipe, state_q != Wipe || !add_q.valid)
 endmodule

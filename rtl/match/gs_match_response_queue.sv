@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What the match engine of a tile has for its threads, kept until their mailboxes have room for it. The engine goes on
-/// meanwhile, so a thread that does not receive holds up nobody.
+/// Packets of the match engine of a tile to its threads, queued until the threads' mailboxes have space. The engine
+/// continues meanwhile, so a thread that does not receive does not block others.
 ///
-/// A thread has at most `Window` packets that it has not said to have taken; what else there is for it waits here.
-/// Messages leave in the order in which they found their receives: a linked list of the store's slots for each thread.
-/// Anything else goes before them, and has one place each in a thread:
+/// A thread has at most `Window` packets that it has not acknowledged (`taken`); further packets wait here. Messages
+/// leave in the order in which they matched their receives: a linked list of the store's slots for each thread. All
+/// other packets precede messages, and each kind has one pending bit per thread:
 ///
 ///     answer    to a request, of one flit; or the message that a probe has found, which stays in its slot
-///     full      a message for this thread was refused; the first of those that it has not been told of
-///     bad       a request was refused because the answer to one before it had not left
+///     full      a message for this thread was rejected; the first rejection not yet reported
+///     bad       a request was rejected because the answer to an earlier one had not left
 ///     news, cleared
-///     reached   behind all messages: the counter that the thread waits for is where it wants it
+///     reached   after all messages: the counter has reached the value that the thread awaits
 ///
-///     Rest -> Look -> Read -> Send -> Rest      what waits here; of several threads each in its turn
+///     Rest -> Look -> Read -> Send -> Rest      queued packets; threads are served round-robin
 ///       +-------------^                         a message that may leave at once
 module gs_match_response_queue
   import gossamer_pkg::*;
 #(
   /// threads, 2 to 64
   parameter  int unsigned Receivers = 16,
-  /// flits of a message at most
+  /// flits of the longest message
   parameter  int unsigned MaxFlits  = 4,
   /// slots of the store, a power of two
   parameter  int unsigned Slots     = 256,
-  /// packets that a thread has not said to have taken, at most; 1 to 255
+  /// packets of a thread that it has not acknowledged, at most; 1 to 255
   parameter  int unsigned Window    = 4,
   localparam int unsigned IdW       = $clog2(Slots),
   localparam int unsigned FlitW     = (MaxFlits > 1) ? $clog2(MaxFlits) : 1
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
-  /// what follows is taken in this cycle
+  /// the following inputs are accepted in this cycle
   output logic                 ready_o,
   input  logic [5:0]           thread_i,
-  /// of an answer: the flit; of a message: its receive's handle
+  /// an answer's flit; a message's handle of its receive
   input  match_packet_head_t   head_i,
-  /// a message: its slot, the number of its last flit, its sender had no credit for it
+  /// a message: its slot, the number of its last flit, whether it was sent without credit
   input  logic [IdW-1:0]       slot_i,
   input  logic [FlitW-1:0]     last_i,
   input  logic                 announced_i,
-  /// a message leaves; with found_i for a matched probe
+  /// sends a message; with found_i to a matched probe
   input  logic                 send_i,
-  /// an answer; with found_i the message, and the flit if that is dropped before it has left
+  /// sends an answer; with found_i the message, or the flit if the message is dropped before it has left
   input  logic                 answer_i,
   input  logic                 found_i,
   input  logic                 full_i,
   input  logic                 bad_i,
   input  logic                 news_i,
-  /// a port that no thread has was named: `bad` goes there, where the tile drops and counts it
+  /// the packet named the port of a nonexistent thread: `bad` is sent there, where the tile drops and counts it
   input  logic                 stray_i,
-  /// head_i is told when so many more messages have left
+  /// sends head_i after this number of further messages has left
   input  logic                 await_i,
   input  logic [31:0]          await_count_i,
-  /// the thread has taken so many packets
+  /// the thread has acknowledged this number of packets
   input  logic                 took_i,
   input  logic [7:0]           took_count_i,
-  /// drops messages, news, what is awaited, and counts of packets; the thread is told
+  /// drops messages, news, awaited counts and counts of packets; notifies the thread
   input  logic                 clear_i,
-  /// threads of which an answer has not left
+  /// threads with an answer that has not left
   output logic [Receivers-1:0] answering_o,
-  /// store: the flit that is read; its data come in the cycle behind
+  /// store: the flit being read; its data arrive in the next cycle
   output logic [IdW-1:0]       read_slot_o,
   output logic [FlitW-1:0]     read_flit_o,
   input  logic [127:0]         read_data_i,
-  /// the slot is in use, also behind a clear
+  /// the slot is in use, even after a clear
   output logic                 reading_o,
-  /// the slot of a message that has left
+  /// frees the slot of a message that has left
   output logic                 free_o,
   output logic                 free_announced_o,
   output logic                 out_valid_o,
@@ -105,10 +105,10 @@ module gs_match_response_queue
   assign here_bit = threads_t'(1) << here;
   assign at_bit   = threads_t'(1) << at_q;
 
-  // ------------------------------------------------------ what there is for whom
+  // ------------------------------------------------- pending packets by thread
   threads_t list_q, answer_q, found_q, full_q, bad_q, news_q, cleared_q, reached_q, await_q, open, waits, unused_grant;
   count_t count_q[Receivers];
-  logic looks, direct, chooses, stray_q;
+  logic serve, direct, select, stray_q;
   logic [5:0] stray_thread_q;
 
   always_comb begin
@@ -117,14 +117,14 @@ module gs_match_response_queue
   assign waits       = list_q | answer_q | full_q | bad_q | news_q | cleared_q | reached_q;
   assign answering_o = answer_q;
   assign direct      = send_i && state_q == Rest && !stray_q && open[here] && !waits[here];
-  assign chooses     = state_q == Rest && !stray_q && !direct;
+  assign select      = state_q == Rest && !stray_q && !direct;
   gs_arbiter #(.N(Receivers)) u_arbiter (
     .clk_i,
     .rst_ni,
     .req_i    (waits & (open | cleared_q)),
     .gnt_o    (unused_grant),
     .idx_o    (picked),
-    .advance_i(chooses)
+    .advance_i(select)
   );
 
   always_comb begin
@@ -136,8 +136,8 @@ module gs_match_response_queue
     else if (news_q[at_q]) what = News;
     else if (!list_q[at_q]) what = Reached;
   end
-  // A clear may have come in between.
-  assign looks = state_q == Look && waits[at_q];
+  // A clear may have arrived in between.
+  assign serve = state_q == Look && waits[at_q];
 
   // ---------------------------------------------------------------- lists
   logic push, pop, popped_q, pop_last;
@@ -145,19 +145,19 @@ module gs_match_response_queue
   item_t item, pushed, item_q;
   thread_t list_thread;
   assign push        = send_i && !direct;
-  assign pop         = looks && what == Message;
+  assign pop         = serve && what == Message;
   assign pop_last    = first == end_of_list;
   assign pushed      = '{announced: announced_i, found: found_i, last: last_i, handle: head_i.handle};
   assign list_thread = (state_q == Look) ? at_q : here;
-  // Nothing is put in while something is taken out: lists change in the cycle of Look and the one behind it.
-  assign ready_o     = state_q != Look && !(state_q == Read && popped_q);
+  // No insertion during a removal: lists change in the cycle of Look and the next one.
+  assign ready_o = state_q != Look && !(state_q == Read && popped_q);
 
-  logic goes_on;
-  assign goes_on = state_q == Read && popped_q && list_q[at_q];
+  logic has_next;
+  assign has_next = state_q == Read && popped_q && list_q[at_q];
   gs_ram_sdp #(.Width(IdW), .Depth(Receivers), .Latency(0), .Style("distributed")) u_first (
-    .clk_i, .we_i(goes_on || (push && !list_q[here])), .wstrb_i(1'b1),
-    .waddr_i(goes_on ? at_q : here), .wdata_i(goes_on ? following : slot_i),
-    .re_i(1'b1), .raddr_i(at_q), .rdata_o(first)
+    .clk_i, .we_i(has_next || (push && !list_q[here])), .wstrb_i(1'b1),
+    .waddr_i(has_next ? at_q : here), .wdata_i(has_next ? following : slot_i),
+    .re_i   (1'b1), .raddr_i(at_q), .rdata_o(first)
   );
   gs_ram_sdp #(.Width(IdW), .Depth(Receivers), .Latency(0), .Style("distributed")) u_last (
     .clk_i, .we_i(push), .wstrb_i(1'b1), .waddr_i(here), .wdata_i(slot_i),
@@ -172,15 +172,15 @@ module gs_match_response_queue
     .re_i(pop), .raddr_i(first), .rdata_o(item)
   );
 
-  // -------------------------------------------------------- what is of one flit
-  // Three rows a thread: an answer, a message that was refused, what is told when a count is reached.
+  // ------------------------------------------------------- one-flit packets
+  // Three rows per thread: an answer, a rejected message, the packet to send when a count is reached.
   match_packet_head_t row;
   logic [1:0] row_in, row_out;
   assign row_in  = await_i ? 2'd2 : full_i ? 2'd1 : 2'd0;
   assign row_out = (what == Reached) ? 2'd2 : (what == Full) ? 2'd1 : 2'd0;
   gs_ram_sdp #(.Width(128), .Depth(4 * Receivers)) u_rows (
     .clk_i, .we_i((answer_i && !answer_q[here]) || (full_i && !full_q[here]) || await_i), .wstrb_i(1'b1),
-    .waddr_i({here, row_in}), .wdata_i(head_i), .re_i(looks), .raddr_i({at_q, row_out}), .rdata_o(row)
+    .waddr_i({here, row_in}), .wdata_i(head_i), .re_i(serve), .raddr_i({at_q, row_out}), .rdata_o(row)
   );
   id_t found_slot;
   flit_nr_t found_last;
@@ -189,7 +189,7 @@ module gs_match_response_queue
     .re_i(1'b1), .raddr_i(at_q), .rdata_o({found_slot, found_last})
   );
 
-  // Messages that are still to leave before a count is reached
+  // Messages still to leave before a count is reached
   logic [31:0] left, left_new;
   logic counts;
   assign counts   = send_i && await_q[here];
@@ -211,7 +211,7 @@ module gs_match_response_queue
       await_q   <= '0;
       stray_q   <= 1'b0;
     end else begin
-      if (looks) begin
+      if (serve) begin
         unique case (what)
           Message: if (pop_last) list_q <= list_q & ~at_bit;
           Answer: answer_q <= answer_q & ~at_bit;
@@ -250,7 +250,7 @@ module gs_match_response_queue
     if (stray_i) stray_thread_q <= thread_i;
     for (int unsigned t = 0; t < Receivers; t++) begin
       if (!rst_ni || clear_i) count_q[t] <= '0;
-      else if ((looks && at_bit[t] && what != Cleared) || (direct && here_bit[t])) begin
+      else if ((serve && at_bit[t] && what != Cleared) || (direct && here_bit[t])) begin
         count_q[t] <= count_q[t] + count_t'(1);
       end else if (took_i && here_bit[t]) begin
         count_q[t] <= (32'(took_count_i) < 32'(count_q[t])) ? count_q[t] - count_t'(took_count_i) : '0;
@@ -269,7 +269,7 @@ module gs_match_response_queue
     unique case (state_q)
       Rest: if (stray_q || direct) state_d = Read;
       else if ((waits & (open | cleared_q)) != '0) state_d = Look;
-      Look: state_d = looks ? Read : Rest;
+      Look: state_d = serve ? Read : Rest;
       Read: state_d = Send;
       default: if (ends) state_d = Rest;
     endcase
@@ -298,7 +298,7 @@ module gs_match_response_queue
       last_q   <= stray_q ? '0 : last_i;
       item_q   <= pushed;
     end
-    if (looks) begin
+    if (serve) begin
       what_q   <= what;
       thread_q <= 6'(at_q);
       stored_q <= what == Message || (what == Answer && found_q[at_q]);
@@ -310,10 +310,10 @@ module gs_match_response_queue
       item_q <= item;
       last_q <= item.last;
     end
-    // What was cleared has given back all of its slots.
+    // All slots have already been freed by the clear.
     if (clear_i) frees_q <= 1'b0;
     else if (state_q == Rest) frees_q <= direct;
-    else if (looks) frees_q <= pop;
+    else if (serve) frees_q <= pop;
     if (state_q != Send) flit_q <= '0;
     else if (out_moves) flit_q <= flit_q + flit_nr_t'(1);
   end
@@ -339,13 +339,13 @@ module gs_match_response_queue
   end
   assign busy_o = state_q != Rest || stray_q || waits != '0;
 
-  // The number of its last flit stands in last_q.
+  // last_q holds the number of the last flit.
   logic unused;
   assign unused = ^item_q.last;
 
-  `GS_ASSERT_NOW(one_thing_is_taken,
+  `GS_ASSERT_NOW(one_input_at_a_time,
                  $onehot0({send_i, answer_i, full_i, bad_i, news_i, stray_i, await_i, took_i, clear_i}))
-  `GS_ASSERT_NOW(nothing_comes_while_a_list_changes, ready_o
+  `GS_ASSERT_NOW(no_input_while_not_ready, ready_o
                  || !(send_i || answer_i || full_i || bad_i || news_i || stray_i || await_i || took_i || clear_i))
-  `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, {out_last_o, out_thread_o, out_data_o})
+  `GS_ASSERT_HOLD(payload_stable_while_stalled, out_valid_o, out_ready_i, {out_last_o, out_thread_o, out_data_o})
 endmodule

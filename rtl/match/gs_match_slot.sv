@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// The match engine of a tile, in its accelerator slot: messages of any tile and receives of this tile's threads come
-/// in, and each receive's thread gets the message that MPI's order gives it, payload and all.
+/// The match engine of a tile, in its accelerator slot. It receives messages from any tile and receives from this
+/// tile's threads, and delivers to each receive's thread the message that MPI's order assigns to it, including the
+/// payload.
 ///
-/// A packet begins with a `match_packet_head`; what is below `found` in its first byte is a message, and the port of
-/// its address is the thread that is to receive. A message that matches goes on to that thread as it came, with the
-/// handle of the receive in its head; one that does not waits in the store. A receive that must wait is not answered.
+/// A packet begins with a `match_packet_head`. A first byte below `found` marks a message; the port of its address is
+/// the receiving thread. A message that matches is forwarded to that thread unchanged, except for the handle of the
+/// receive in its head; a message that does not match waits in the store. A receive that must wait gets no answer.
 ///
 ///     packets -> Fill --whole packet--> Ask --> Wait -> gs_match_response_queue -> packets to threads
 ///                 ^                     ^ +--cancel: not this entry
 ///                 +---------------------+-----------+
 ///
-/// Packets are always taken, within the time of a request to the engine: nothing here waits for a thread. So there is
-/// room for all that senders may send: `Eager` messages for which they have credit (`announced` in the first byte is
-/// 0), from their arrival until they have left; `Announced` ones that wait, and all that are in the store besides; and
-/// `Receives`. What comes above that is refused, and its thread is told.
+/// Packets are always accepted, within the time of one engine request: nothing here waits for a thread. So the store
+/// has space for everything that senders may send: `Eager` messages sent with credit (`announced` in the first byte is
+/// 0), from their arrival until they have left; `Announced` waiting messages without credit, and all others that fit;
+/// and `Receives` receives. Packets beyond that are rejected, and their thread is notified.
 ///
-/// The engine knows a receive that waits by its entry, threads by their handle: a cancel asks for all entries in turn.
-/// A clear empties engine, store and watches, so a program begins with none of what the one before has left. Its other
-/// fields are the secret of the engine's hash.
+/// The engine identifies a waiting receive by its entry, threads by their handle, so a cancel tries all entries in
+/// turn. A clear empties engine, store and watches, so a program starts without leftovers of the previous one. Its
+/// other fields are the secret of the engine's hash.
 module gs_match_slot
   import gossamer_pkg::*;
   import gs_match_pkg::*;
 #(
   /// threads of the tile, 2 to 64
   parameter int unsigned Receivers  = 16,
-  /// flits of a packet at most
+  /// flits of the longest packet
   parameter int unsigned MaxFlits   = 4,
   /// entries of the CAM, 2 or more
   parameter int unsigned CamEntries = 16,
-  /// receives and messages that wait, together, a power of two, 8 or more; and slots of the store
+  /// waiting receives and messages together, a power of two, 8 or more; also slots of the store
   parameter int unsigned Entries    = 256,
-  /// of these: receives that wait
+  /// of these: waiting receives
   parameter int unsigned Receives   = Entries * 3 / 8,
   /// messages whose senders have credit
   parameter int unsigned Eager      = Entries / 2,
-  /// messages without credit that wait
+  /// waiting messages without credit
   parameter int unsigned Announced  = Entries / 8,
-  /// packets that a thread has not said to have taken, at most
+  /// packets that a thread has not acknowledged, at most
   parameter int unsigned Window     = 4
 ) (
   input  logic        clk_i,
@@ -52,7 +53,7 @@ module gs_match_slot
   output logic        out_valid_o,
   input  logic        out_ready_i,
   output flit_t       out_o,
-  /// something is under way; messages and receives that wait are not
+  /// a packet is in flight; waiting messages and receives do not count
   output logic        busy_o
 );
   if (MaxFlits > 255) begin : gen_illegal_size
@@ -65,8 +66,8 @@ module gs_match_slot
   localparam int unsigned IdW = $clog2(Entries);
   localparam int unsigned FlitW = (MaxFlits > 1) ? $clog2(MaxFlits) : 1;
   localparam int unsigned ThreadW = $clog2(Receivers);
-  // Slots that messages without credit can have: those that wait, and those that have found their receives. One slot
-  // is left for the packet that comes in, and one may be lost until the next clear.
+  // Slots available to messages without credit, both waiting ones and matched ones. One slot is reserved for the
+  // incoming packet, and one may be lost until the next clear.
   localparam int unsigned AnnouncedMost = Entries - Eager - 2;
   typedef logic [IdW-1:0] id_t;
   typedef logic [IdW:0] count_t;
@@ -111,19 +112,19 @@ module gs_match_slot
     endcase
   end
 
-  // Slots: all messages, and of those without credit all, and those that wait
+  // Slots: all messages; all messages without credit; waiting ones without credit
   count_t eager_q, announced_q, waiting_q;
-  logic refused, has_to_answer;
+  logic rejected, has_to_answer;
   logic [Receivers-1:0] answering;
   logic [ThreadW-1:0] thread;
   assign thread        = thread_q[ThreadW-1:0];
-  assign refused       = is_message && (is_announced ? 32'(announced_q) >= AnnouncedMost : 32'(eager_q) >= Eager);
+  assign rejected      = is_message && (is_announced ? 32'(announced_q) >= AnnouncedMost : 32'(eager_q) >= Eager);
   assign has_to_answer = head_q.kind inside {MatchPacketCancel, MatchPacketProbe, MatchPacketWatch, MatchPacketTake,
                                              MatchPacketCount, MatchPacketAwait};
   always_comb begin
     cmd = '{op: op, rank: 10'(thread_q), communicator: head_q.communicator, source: head_q.source, tag: head_q.tag,
             length: 8'(last_q), rendezvous: is_announced, default: '0};
-    // Handles of receives that wait differ for all threads together.
+    // Handles of waiting receives are unique over all threads.
     cmd.handle = is_message ? 32'(slot_q) : {10'd0, thread_q, head_q.handle};
     cmd.now    = is_message ? is_announced && 32'(waiting_q) >= Announced : posts >= Receives;
     if (!is_message) begin
@@ -159,60 +160,62 @@ module gs_match_slot
   );
 
   // ---------------------------------------------------------------- store
-  // A message is written into the next free slot, and has it until it has left.
-  logic free_valid, free_soon, free_skip, free_give, free_announced, cleared, reading, keeps;
+  // A message is written into the next free slot, which it occupies until it has left.
+  logic free_valid, free_soon, free_skip, free_return, free_announced, cleared, reading, keep;
   id_t read_slot;
   flit_nr_t read_flit;
   logic [127:0] stored;
   gs_match_free_list #(.Entries(Entries)) u_free (
     .clk_i,
-    .rst_ni   (rst_ni && !cleared),
-    .valid_o  (free_valid),
-    .id_o     (free_id),
-    .take_i   (keeps || free_skip),
-    .give_i   (free_give),
-    .give_id_i(read_slot),
-    .soon_o   (free_soon),
-    .fresh_o  ()
+    .rst_ni     (rst_ni && !cleared),
+    .valid_o    (free_valid),
+    .id_o       (free_id),
+    .take_i     (keep || free_skip),
+    .return_i   (free_return),
+    .return_id_i(read_slot),
+    .soon_o     (free_soon),
+    .fresh_o    ()
   );
-  // Behind a clear a slot is free whose message may still be leaving. It is passed over, and lost to the next clear.
+  // After a clear, the message of a free slot may still be leaving. Such a slot is skipped, and lost until the next
+  // clear.
   assign free_skip = state_q == Fill && first_q && free_valid && reading && free_id == read_slot;
   gs_ram_sdp #(.Width(128), .Depth(Entries << FlitW)) u_store (
     .clk_i, .we_i(takes), .wstrb_i(1'b1), .waddr_i({free_id, at_q}), .wdata_i(in_i.payload),
     .re_i(1'b1), .raddr_i({read_slot, read_flit}), .rdata_o(stored)
   );
 
-  // ---------------------------------------------------------------- in
-  assign head_in    = in_i.payload;
-  assign dest_in    = in_i.dest;
-  // A slot that came back is there in a few cycles.
+  // --------------------------------------------------------------- input
+  assign head_in = in_i.payload;
+  assign dest_in = in_i.dest;
+  // A returned slot is available again after a few cycles.
   assign in_ready_o = state_q == Fill && !free_soon && !free_skip;
   assign takes      = in_valid_i && in_ready_o;
-  // Packets that are no message of threads are swallowed. Of one that is too long for threads the end is not kept.
-  assign ends       = takes && in_i.last && (first_q ? in_i.kind == FlitKindBody : good_q);
+  // Discards packets that are neither messages nor requests of threads. The tail of a packet that is too long for
+  // threads is not stored.
+  assign ends = takes && in_i.last && (first_q ? in_i.kind == FlitKindBody : good_q);
 
-  // ------------------------------------------------------- what comes of it
-  // Of a request the packets that its thread has taken are told first.
-  logic answers_ready, asks, told, gives, found, waits, matched, news, busy;
+  // ------------------------------------------------------- actions
+  // A request's count of acknowledged packets is applied first.
+  logic answers_ready, asks, notified, delivers, found, waits, matched, news, busy;
   logic send, answer, full, bad, stray, await, took;
   logic [Receivers-1:0] watches_q;
   match_packet_head_t said;
   logic [31:0] ahead;
 
-  assign took      = state_q == Ask && !told && answers_ready;
-  assign told      = begun_q || is_message || !known;
-  assign asks      = !refused && !is_taken && !(has_to_answer && known && answering[thread]);
-  assign cmd_valid = state_q == Ask && asks && (told || took);
-  // Done without the engine
-  assign gives      = state_q == Ask && !asks && told && answers_ready;
+  assign took      = state_q == Ask && !notified && answers_ready;
+  assign notified  = begun_q || is_message || !known;
+  assign asks      = !rejected && !is_taken && !(has_to_answer && known && answering[thread]);
+  assign cmd_valid = state_q == Ask && asks && (notified || took);
+  // Completed without the engine
+  assign delivers   = state_q == Ask && !asks && notified && answers_ready;
   assign done_ready = state_q == Wait && answers_ready;
   assign found      = done_ready && done_valid && matched;
   assign matched    = done.status == MatchStatusMatched;
   assign waits      = done_ready && done_valid && is_message && done.status == MatchStatusWaiting;
   assign news       = waits && watches_q[thread];
   assign cleared    = found && is_clear;
-  // Counts wrap around, and so does what is awaited.
-  assign ahead      = head_q.tag - done.partner;
+  // Counts wrap around, and so do awaited values.
+  assign ahead = head_q.tag - done.partner;
 
   always_comb begin
     state_d = state_q;
@@ -227,11 +230,11 @@ module gs_match_slot
       Fill: if (ends) state_d = Ask;
       Ask: begin
         if (cmd_valid && cmd_ready) state_d = Wait;
-        if (gives) begin
+        if (delivers) begin
           state_d = Fill;
-          full    = refused && known;
-          stray   = refused && !known;
-          bad     = !refused && !is_taken;
+          full    = rejected && known;
+          stray   = rejected && !known;
+          bad     = !rejected && !is_taken;
         end
       end
       Wait: if (done_valid && answers_ready) begin
@@ -267,7 +270,7 @@ module gs_match_slot
     endcase
     if (full) said.kind = MatchPacketFullMessages;
   end
-  assign keeps = waits || (send && is_message);
+  assign keep = waits || (send && is_message);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -288,8 +291,8 @@ module gs_match_slot
       end
       if (waits) watches_q[thread] <= 1'b0;
       if (done_ready && done_valid && done.status == MatchStatusNone && is_watch) watches_q[thread] <= 1'b1;
-      eager_q     <= eager_q + count_t'(keeps && !is_announced) - count_t'(free_give && !free_announced);
-      announced_q <= announced_q + count_t'(keeps && is_announced) - count_t'(free_give && free_announced);
+      eager_q     <= eager_q + count_t'(keep && !is_announced) - count_t'(free_return && !free_announced);
+      announced_q <= announced_q + count_t'(keep && is_announced) - count_t'(free_return && free_announced);
       waiting_q   <= waiting_q + count_t'(waits && is_announced) - count_t'(send && !is_message && done.rendezvous);
       if (cleared) begin
         watches_q   <= '0;
@@ -316,7 +319,7 @@ module gs_match_slot
     if (state_q == Wait && done_valid && answers_ready) entry_q <= entry_q + id_t'(1);
   end
 
-  // ------------------------------------------------------------------ out
+  // --------------------------------------------------------------- output
   logic out_last;
   logic [5:0] out_thread;
   logic [127:0] out_data;
@@ -351,7 +354,7 @@ module gs_match_slot
     .read_flit_o     (read_flit),
     .read_data_i     (stored),
     .reading_o       (reading),
-    .free_o          (free_give),
+    .free_o          (free_return),
     .free_announced_o(free_announced),
     .out_valid_o,
     .out_ready_i,
@@ -364,13 +367,13 @@ module gs_match_slot
     kind: FlitKindBody, last: out_last, vnet: VnetMailbox, job: '0, epoch: '0, wave: '0,
     dest: {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, out_thread}, payload: out_data
   };
-  // A clock that stands still does not hurt the engine, but it may be clearing its tables.
+  // The engine tolerates a stopped clock, except while it clears its tables.
   assign busy_o = state_q != Fill || !cmd_ready || !first_q || busy;
 
   logic unused;
   assign unused = ^{in_i.vnet, in_i.job, in_i.epoch, in_i.wave, dest_in, done};
 
-  `GS_ASSERT_NOW(what_waits_had_room, !done_valid || !is_message || !(done.status == MatchStatusFull) || cmd.now)
-  `GS_ASSERT_NOW(a_packet_that_comes_has_a_slot, !takes || free_valid)
-  `GS_ASSERT_NOW(a_completion_is_that_of_the_request, !(state_q == Wait && done_valid) || done.op == op)
+  `GS_ASSERT_NOW(full_only_on_request, !done_valid || !is_message || !(done.status == MatchStatusFull) || cmd.now)
+  `GS_ASSERT_NOW(incoming_packet_has_slot, !takes || free_valid)
+  `GS_ASSERT_NOW(completion_matches_request, !(state_q == Wait && done_valid) || done.op == op)
 endmodule

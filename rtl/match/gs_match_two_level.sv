@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Two-level match engine, as in the paper: for each queue a CAM, and linked lists behind it; with wildcards besides.
+/// Two-level match engine, as in the paper: for each queue a CAM followed by linked lists; wildcards are added.
 ///
-///     Idle -> Search -+-> Idle          found; or nothing to put in
+///     Idle -> Search -+-> Idle          found; or no entry to insert
 ///                     +-> Insert -> Idle
 module gs_match_two_level
   import gossamer_pkg::*;
@@ -11,11 +11,11 @@ module gs_match_two_level
 #(
   /// entries of each queue's CAM
   parameter int unsigned CamEntries = 16,
-  /// lists of each queue, searched side by side
+  /// lists of each queue, searched in parallel
   parameter int unsigned Lists      = 1,
   /// entries of each queue's lists together, a power of two
   parameter int unsigned Entries    = 256,
-  /// ranks that it serves
+  /// ranks that the engine serves
   parameter int unsigned Ranks      = 1024
 ) (
   input  logic              clk_i,
@@ -38,7 +38,7 @@ module gs_match_two_level
 
   state_e state_q, state_d;
   match_command_t cmd_q, cmd;
-  logic accept, bad_q, wants_posts, in_posts;
+  logic accept, bad_q, searches_posts, in_posts;
   match_search_t key, own;
   data_t own_data, data;
   match_key_t found_key;
@@ -48,14 +48,14 @@ module gs_match_two_level
   data_t q_data[2];
   logic [31:0] counts[2];
 
-  assign cmd      = (state_q == Idle) ? cmd_i : cmd_q;
-  assign key      = search_of(cmd);
-  assign own      = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
+  assign cmd = (state_q == Idle) ? cmd_i : cmd_q;
+  assign key = search_of(cmd);
+  assign own = '{posts: cmd_q.op == MatchOpPost, any_source: cmd_q.any_source, any_tag: cmd_q.any_tag,
                       key: key_of(cmd_q)};
   assign own_data = '{rendezvous: cmd_q.rendezvous, length: cmd_q.length, handle: cmd_q.handle};
 
   for (genvar q = 0; q < 2; q++) begin : gen_queue
-    // Receives alone are cancelled.
+    // Only receives can be cancelled.
     gs_match_queue #(
       .CamEntries(CamEntries),
       .Lists     (Lists),
@@ -87,18 +87,18 @@ module gs_match_two_level
   end
 
   logic [2:0] waiting;
-  logic into, refuses;
-  assign cmd_ready_o = state_q == Idle && (&idle) && waiting <= 3'd2;
-  assign accept      = cmd_valid_i && cmd_ready_o;
-  assign in_posts    = cmd.op inside {MatchOpArrive, MatchOpCancel};
-  assign wants_posts = cmd_q.op == MatchOpArrive;
-  assign into        = !wants_posts;
-  assign refuses     = full[into] || cmd_q.now;
-  assign search      = {accept && in_posts, accept && !in_posts};
-  // The DMA engine works while nothing is asked.
-  assign move        = can_move & {2{state_q == Idle && (&idle) && !cmd_valid_i}};
-  assign data        = q_data[in_posts];
-  assign found_key   = q_key[in_posts];
+  logic into, rejects;
+  assign cmd_ready_o    = state_q == Idle && (&idle) && waiting <= 3'd2;
+  assign accept         = cmd_valid_i && cmd_ready_o;
+  assign in_posts       = cmd.op inside {MatchOpArrive, MatchOpCancel};
+  assign searches_posts = cmd_q.op == MatchOpArrive;
+  assign into           = !searches_posts;
+  assign rejects        = full[into] || cmd_q.now;
+  assign search         = {accept && in_posts, accept && !in_posts};
+  // The data mover works while there is no request.
+  assign move      = can_move & {2{state_q == Idle && (&idle) && !cmd_valid_i}};
+  assign data      = q_data[in_posts];
+  assign found_key = q_key[in_posts];
 
   logic emit, emit_q, emit_found_q, emit_found;
   match_status_e emit_status, emit_status_q;
@@ -128,10 +128,10 @@ module gs_match_two_level
           emit_status = MatchStatusNone;
         end
       end
-      Insert: if (idle[into] && (can_insert[into] || refuses)) begin
+      Insert: if (idle[into] && (can_insert[into] || rejects)) begin
         emit         = 1'b1;
-        emit_status  = refuses ? MatchStatusFull : MatchStatusWaiting;
-        insert[into] = !refuses;
+        emit_status  = rejects ? MatchStatusFull : MatchStatusWaiting;
+        insert[into] = !rejects;
         state_d      = Idle;
       end
       default: state_d = Idle;
@@ -179,5 +179,5 @@ module gs_match_two_level
   logic unused;
   assign unused = ^{key_q.rank, key_q.communicator};
 
-  `GS_ASSERT_NOW(a_completion_has_room, !emit_q || done_ready)
+  `GS_ASSERT_NOW(completion_buffer_never_overflows, !emit_q || done_ready)
 endmodule

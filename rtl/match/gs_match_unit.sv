@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands in a tile's accelerator slot for MPI: the match engine, and with it a DMA engine where there is one.
+/// The unit in a tile's accelerator slot for MPI: the match engine and, if configured, a DMA engine.
 ///
-/// Requests to the DMA engine come by the engine's port and are told by their first byte; they are always taken, so nothing
-/// that waits for the engine waits for the DMA engine. Answers of both leave by one port, to mailboxes. The DMA engine's packets
-/// and the replies to them have ports of their own: they travel in networks in which others wait for the engine.
+/// Requests to the DMA engine arrive at the match engine's port and are recognized by their first byte; they are always
+/// accepted, so packets to the match engine never wait for the DMA engine. Answers of both leave through one port, to
+/// mailboxes. The DMA engine's packets and the replies to them have ports of their own: they travel in networks in
+/// which other packets wait for the match engine.
 module gs_match_unit
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -27,13 +28,13 @@ module gs_match_unit
   output logic                     out_valid_o,
   input  logic                     out_ready_i,
   output flit_t                    out_o,
-  /// the DMA engine's packets to loaders, and their replies, which are always taken
+  /// the DMA engine's packets to loaders, and the replies, which are always accepted
   output logic                     move_valid_o,
   input  logic                     move_ready_i,
   output flit_t                    move_o,
   input  logic                     move_reply_valid_i,
   input  flit_t                    move_reply_i,
-  /// the DMA engine's memory; responses are always taken
+  /// the DMA engine's memory; responses are always accepted
   output logic                     mem_req_valid_o,
   input  logic                     mem_req_ready_i,
   output mem_req_t                 mem_req_o,
@@ -76,7 +77,7 @@ module gs_match_unit
     flit_t dma_out, chosen;
     logic skid_ready;
 
-    // The first flit says for all of a packet who gets it.
+    // The first flit of a packet determines its receiver.
     assign head            = in_i.payload;
     assign to_dma        = first_q ? in_i.kind == FlitKindBody && head.kind == MatchPacketMove : to_dma_q;
     assign engine_in_valid = in_valid_i && !to_dma;
@@ -127,7 +128,7 @@ module gs_match_unit
       .out_o      (chosen)
     );
     assign {dma_ready, engine_out_ready} = ready;
-    // The arbiter asks whether its flit is taken before it says which one; the switch answers by its address.
+    // The arbiter needs ready before it names the input; the switch decides ready by the flit's address.
     gs_skid #(.data_t(flit_t)) u_out_skid (
       .clk_i,
       .rst_ni,

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Lists of entries that are equal in all that one class of receives looks at: first in, first out, found by a hash.
+/// Lists of entries with equal keys in all fields that one class of receives compares: FIFOs found by a hash.
 ///
-/// Class 0 looks at rank, communicator, source and tag; 1 not at the source; 2 not at the tag; 3 at neither. A list is
-/// a ring: its first entry's `prev` is its last. The first entries of all lists of a bin are a chain from the bin on.
-/// An entry is taken out wherever it stands, without a search: all links go both ways.
+/// Class 0 compares rank, communicator, source and tag; class 1 all but the source; class 2 all but the tag; class 3
+/// neither. A list is a ring: the `prev` of its first entry is its last. The first entries of all lists of a bin form a
+/// chain that starts at the bin. All links are bidirectional, so any entry is removed without a search.
 ///
 ///     bins[hash] --> first <===> entry <===> entry      a list (ring)
 ///                      |chain
-///                    first <===> entry                  another one, of the same hash
+///                    first <===> entry                  another list, of the same hash
 ///
-/// In one list there are never receives and messages together: a message that comes matches the receives of a list if
-/// it would belong to the list itself.
+/// A list never holds both receives and messages: an arriving message matches the receives of a list exactly if the
+/// message would belong to that list itself.
 ///
-/// The hash is a matrix of secret bits times the key over GF(2): for any keys, however they were chosen, as long as
-/// that was without knowing `seed_i`, two collide with a probability of 1 / Bins.
+/// The hash is a matrix of secret bits times the key over GF(2): any two keys chosen without knowledge of `seed_i`
+/// collide with a probability of 1 / Bins.
 ///
-/// Operations, one at a time; command and key must be stable until the end; behind a change there is a cycle before the
-/// next one:
+/// Operations, one at a time; command and key must be stable until the end, and at least one cycle must separate a
+/// change from the next operation:
 ///
-///     hash_i                       hashes the key of search_i; a lookup may begin in the next cycle
-///     lookup_i ... done_o          is there a list like that?
-///     load_i                       reads entry_i; 3 cycles later it may be taken out
-///     put_i, then second_i         puts entry_i at the end of the list that was looked up, or begins one
-///     take_i, then second_i        takes out the entry that was loaded, or the first of the list that was found
+///     hash_i                       hashes the key of search_i; a lookup may start in the next cycle
+///     lookup_i ... done_o          looks up the list with this key
+///     load_i                       reads entry_i; 3 cycles later it may be removed
+///     put_i, then second_i         appends entry_i to the list that was looked up, or starts a new list
+///     take_i, then second_i        removes the entry that was loaded, or the first of the list that was found
 module gs_match_wildcard_lists
   import gossamer_pkg::*;
   import gs_match_pkg::*;
 #(
-  /// which wildcards its receives have: bit 0 any source, bit 1 any tag
+  /// wildcards of its receives: bit 0 any source, bit 1 any tag
   parameter  int unsigned Class   = 0,
   /// entries of the engine, a power of two
   parameter  int unsigned Entries = 64,
@@ -41,14 +41,14 @@ module gs_match_wildcard_lists
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
-  /// all bins are empty after reset, when this is 1
+  /// set after reset once all bins are empty
   output logic              ready_o,
   input  logic [SeedW-1:0]  seed_i,
   input  match_search_t     search_i,
   input  logic              hash_i,
   input  logic              lookup_i,
   output logic              done_o,
-  /// there is a list; of receives or of messages; its first entry
+  /// a list exists; it holds receives rather than messages; its first entry
   output logic              found_o,
   output logic              found_posts_o,
   output logic [IdW-1:0]    found_id_o,
@@ -69,7 +69,7 @@ module gs_match_wildcard_lists
     logic valid;
     id_t  id;
   } link_t;
-  // Of the first entry of a list: what stands before it in the chain, the bin or another first entry.
+  // Of the first entry of a list: its predecessor in the chain, either the bin or another first entry
   typedef struct packed {
     logic first_of_list;
     logic first_of_bin;
@@ -81,7 +81,7 @@ module gs_match_wildcard_lists
   } check_t;
   typedef enum logic [2:0] {Clear, Rest, First, Read, Fetch, Compare} state_e;
 
-  // What this class looks at, without gaps to compare, with zeros to hash.
+  // The fields that this class compares: packed for comparison, with zeros in the gaps for hashing
   function automatic logic [CheckW-1:0] pack(match_key_t key);
     if (HasSource && HasTag) return CheckW'(key);
     if (HasSource) return CheckW'({key.rank, key.communicator, key.source});
@@ -113,7 +113,7 @@ module gs_match_wildcard_lists
   state_e state_q, state_d;
   logic [BinW-1:0] bin_q, clear_q;
   logic [CheckW-1:0] wanted;
-  // The entry that was read last: its number, what it holds, and the bin's first.
+  // The entry that was read last: its number, its contents, and the bin's first entry
   id_t at_q, next_q, prev_q, reading_q;
   link_t chain_q, bin_first_q;
   back_t back_q;
@@ -121,8 +121,8 @@ module gs_match_wildcard_lists
   logic found_q, loaded_q, loading_q, hash_loaded_q, alone_q;
 
   // ------------------------------------------------------------ memories
-  // Links are written a cycle behind the change: nothing is read before the second one behind it, and a cycle of its
-  // own for the way to memory is worth some MHz.
+  // Links are written one cycle after the change. No read occurs before the second cycle after it, and the extra
+  // register stage on the path to memory gains some MHz.
   typedef struct packed {
     logic [BinW-1:0] bin;
     link_t bin_data;
@@ -168,8 +168,8 @@ module gs_match_wildcard_lists
   );
 
   // -------------------------------------------------------------- lookup
-  // The next list of the chain is read while this one is compared: two cycles a list. What a memory gives goes to a
-  // register before it is the address of another: one behind the other, they would take a cycle of 10 ns and more.
+  // The next list of the chain is read while this one is compared: two cycles per list. A register separates the output
+  // of one memory from the address of the next; without it the path would exceed 10 ns.
   logic equal, captures;
   assign wanted = pack(search_i.key);
   assign equal  = check_q.key == wanted;
@@ -239,7 +239,7 @@ module gs_match_wildcard_lists
   end
 
   // -------------------------------------------------------------- changes
-  // The entry is the first of its list; `alone_q`, a cycle behind what was read: and the only one.
+  // The entry is the first of its list; `alone_q`, one cycle after the read: it is also the only one.
   logic is_first;
   assign is_first = back_q.first_of_list;
 
@@ -331,7 +331,7 @@ module gs_match_wildcard_lists
   assign unused = ^{search_i.posts, search_i.any_source, search_i.any_tag, loaded_q};
 
   `GS_ASSERT_NOW(one_operation_at_a_time, $onehot0({lookup_i, load_i, put_i, take_i}))
-  `GS_ASSERT_NOW(nothing_changes_during_a_lookup, state_q == Rest || !(lookup_i || load_i || put_i || take_i))
-  `GS_ASSERT_NOW(nothing_is_read_while_it_is_written, !(lookup_i || load_i) || enables_q == '0)
-  `GS_ASSERT_NOW(what_is_taken_out_was_found, !take_i || found_q || loaded_q)
+  `GS_ASSERT_NOW(no_operation_during_lookup, state_q == Rest || !(lookup_i || load_i || put_i || take_i))
+  `GS_ASSERT_NOW(no_read_during_write, !(lookup_i || load_i) || enables_q == '0)
+  `GS_ASSERT_NOW(removed_entry_was_found, !take_i || found_q || loaded_q)
 endmodule

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barrier, beside streaming ports. Paths are relative to rtl/.
+// Barrier over streaming ports. Paths are relative to rtl/.
 -f common/common.f
 -f fabric/fabric.f
 stream/gs_stream_pkg.sv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcast, beside streaming ports. Paths are relative to rtl/.
+// Broadcast over streaming ports. Paths are relative to rtl/.
 -f common/common.f
 -f fabric/fabric.f
 stream/gs_stream_pkg.sv

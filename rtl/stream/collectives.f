@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All collectives, beside streaming ports. Paths are relative to rtl/.
+// All collectives over streaming ports. Paths are relative to rtl/.
 -f stream/barrier.f
 -f stream/allreduce.f
--f stream/parts.f
+-f stream/scatter_gather.f

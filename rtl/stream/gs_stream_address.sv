@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Opens the sending half of a port by rank: a table of ranks' places, written at run time, gives the address of the
-/// port of the same number there.
+/// Opens the sending half of a port by rank. A table of rank locations, written at run time, supplies the address of
+/// the port with the same number at the receiving rank.
 ///
-///     kernel: rank, count --> place of the rank --> board, port --> gs_stream_push
+///     kernel: rank, count --> location of the rank --> board, port --> gs_stream_push
 ///
-/// A rank without a place is a fault: the channel is not opened, and the fault stands until the place is written.
+/// A rank without a location is a fault: the channel is not opened, and the fault persists until the location is
+/// written.
 module gs_stream_address
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -15,65 +16,65 @@ module gs_stream_address
   parameter int unsigned Ranks   = 16,
   /// type of the elements
   parameter smi_type_e   Element = SmiTypeInt,
-  /// ports that each rank of a board has numbers for; which of them this is
+  /// port numbers of each rank of a board; index of this port among them
   parameter int unsigned Stride  = 1,
   parameter int unsigned Index   = 0
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
-  // Places of ranks
-  input  logic        rank_we_i,
-  input  logic [7:0]  rank_i,
-  input  place_t      place_i,
+  input  logic           clk_i,
+  input  logic           rst_ni,
+  // Locations of ranks
+  input  logic           rank_we_i,
+  input  logic [7:0]     rank_i,
+  input  rank_location_t location_i,
   /// this rank
-  input  logic [7:0]  own_i,
-  // Kernel: rank that receives, elements
-  input  logic        s_axis_tvalid_i,
-  output logic        s_axis_tready_o,
-  input  logic [39:0] s_axis_tdata_i,
+  input  logic [7:0]     own_i,
+  // Kernel: receiving rank, number of elements
+  input  logic           s_axis_tvalid_i,
+  output logic           s_axis_tready_o,
+  input  logic [39:0]    s_axis_tdata_i,
   // Sending half of the port
-  output logic        open_valid_o,
-  input  logic        open_ready_i,
-  output send_open_t  open_o,
-  output logic        fault_o
+  output logic           open_valid_o,
+  input  logic           open_ready_i,
+  output send_open_t     open_o,
+  output logic           fault_o
 );
   localparam int unsigned RankW = $clog2(Ranks);
-  logic [7:0] to;
+  logic [7:0] dest_rank;
   logic [31:0] count;
-  logic [Ranks-1:0] known_q;
-  logic known;
-  place_t place;
+  logic [Ranks-1:0] located_q;
+  logic located;
+  rank_location_t location;
 
   if (Ranks < 2 || Ranks > 256 || (Ranks & (Ranks - 1)) != 0) begin : gen_illegal_ranks
     $fatal(1, "gs_stream_address: Ranks is %0d; it must be a power of two from 2 to 256", Ranks);
   end
 
-  assign {to, count} = s_axis_tdata_i;
+  assign {dest_rank, count} = s_axis_tdata_i;
   gs_ram_sdp #(
-    .Width  ($bits(place_t)),
+    .Width  ($bits(rank_location_t)),
     .Depth  (Ranks),
     .Latency(0),
     .Style  ("distributed")
-  ) u_places (
+  ) u_locations (
     .clk_i,
     .we_i   (rank_we_i && 32'(rank_i) < Ranks),
     .wstrb_i(1'b1),
     .waddr_i(rank_i[RankW-1:0]),
-    .wdata_i(place_i),
+    .wdata_i(location_i),
     .re_i   (1'b1),
-    .raddr_i(to[RankW-1:0]),
-    .rdata_o(place)
+    .raddr_i(dest_rank[RankW-1:0]),
+    .rdata_o(location)
   );
-  assign known = 32'(to) < Ranks && known_q[to[RankW-1:0]];
-  assign open_valid_o = s_axis_tvalid_i && known;
-  assign s_axis_tready_o = open_ready_i && known;
+  assign located = 32'(dest_rank) < Ranks && located_q[dest_rank[RankW-1:0]];
+  assign open_valid_o = s_axis_tvalid_i && located;
+  assign s_axis_tready_o = open_ready_i && located;
   assign open_o = '{
-    rank: to, element: Element, own: own_i, dest: port_address(place, Stride, Index), count: count
+    rank: dest_rank, element: Element, own: own_i, dest: port_address(location, Stride, Index), count: count
   };
-  assign fault_o = s_axis_tvalid_i && !known;
+  assign fault_o = s_axis_tvalid_i && !located;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) known_q <= '0;
-    else if (rank_we_i && 32'(rank_i) < Ranks) known_q[rank_i[RankW-1:0]] <= 1'b1;
+    if (!rst_ni) located_q <= '0;
+    else if (rank_we_i && 32'(rank_i) < Ranks) located_q[rank_i[RankW-1:0]] <= 1'b1;
   end
 endmodule

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Allreduce: elements of all ranks, joined along a tree, reach the kernels of all ranks. A reduction to the tree's
-/// root and a broadcast from there, at the same streaming ports: of each edge, one uses the sending half and the other
-/// the receiving half.
+/// Allreduce: combines the elements of all ranks along a tree and returns the result to the kernels of all ranks. It is
+/// a reduction to the tree's root followed by a broadcast from it, at the same streaming ports: at each edge one of the
+/// two uses the sending half and the other the receiving half.
 ///
 ///     kernel --> reduction --> parent          parent --> broadcast --> children
 ///                    ^                                        +-------> kernel
@@ -11,9 +11,10 @@
 ///     at the root: kernel --> reduction --+--> broadcast --> children
 ///                                         +--> kernel
 ///
-/// Elements stream through both at once: a kernel must take results while it gives elements. With `Reduces` it may ask
-/// for a reduction to any rank as well: the result passes all ranks, and the root's kernel alone takes it. Where the
-/// tree is a path of all ranks in their order, which ends at its root, sums are those of adding in the order of ranks.
+/// Elements stream through both phases at once, so a kernel must accept results while it supplies elements. With
+/// `Reduces` a kernel may also open a reduction to any rank: the result passes all ranks, and only the root's kernel
+/// receives it. If the tree is the path of all ranks in rank order, and ends at its root, elements are added in rank
+/// order.
 module gs_stream_allreduce
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -22,22 +23,22 @@ module gs_stream_allreduce
   parameter  int unsigned Edges = 4,
   parameter  int unsigned Bytes = 8,
   parameter  int unsigned Ranks = 16,
-  /// types of elements, as gs_stream_reduce has them
+  /// types of elements, as in gs_stream_reduce
   parameter  types_t      Types = types_of_size(2),
-  /// reductions too, with a root that the kernel chooses
+  /// also supports reductions, to a root that the kernel chooses
   parameter  bit          Reduces = 0,
   localparam int unsigned RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  logic                          clear_i,
-  // One tree, the last that was written; its root is not the kernel's concern, nor is it that of a reduction
+  // One tree, the last one written. Its root is independent of the root that a kernel names.
   input  logic                          tree_we_i,
   input  logic [RankW-1:0]              tree_root_i,
   input  tree_entry_t                   tree_entry_i,
   input  neighbour_t [Edges-1:0]        edges_i,
   output logic                          fault_o,
-  // Kernel: all give elements, and take results; of a reduction the root does
+  // Kernel: all ranks supply elements and receive results; in a reduction only the root receives them
   input  logic                          open_valid_i,
   output logic                          open_ready_o,
   input  collective_open_t              open_i,
@@ -64,18 +65,18 @@ module gs_stream_allreduce
   output logic [Edges-1:0]              pop_ready_o,
   input  logic [Edges-1:0][8*Bytes-1:0] pop_data_i
 );
-  /// What the kernel takes, and what the root's reduction gives
+  /// A beat of the result: from the reduction at the root, or to the kernel
   typedef struct packed {
     logic [8*Bytes-1:0] data;
     logic [Bytes-1:0]   keep;
     logic               last;
   } beat_t;
 
-  // Both blocks have one tree, under the number 0.
+  // Both blocks have one tree, number 0.
   collective_open_t open;
   logic opens, down_opens, up_ready, down_ready, up_fault, down_fault, reduces, kernel_ready;
-  /// what the kernel asked for: it takes results; and what ports say of it
-  logic takes_q;
+  /// this rank's kernel receives the result; kind and root for the ports' tag
+  logic receives_q;
   smi_collective_e kind_q;
   logic [7:0] root_q;
   assign reduces = Reduces && open_i.kind == SmiCollectiveReduce && 32'(open_i.root) < Ranks;
@@ -86,14 +87,14 @@ module gs_stream_allreduce
   end
   always_ff @(posedge clk_i) begin
     if (opens) begin
-      takes_q <= !reduces || open_i.own == open_i.root;
+      receives_q <= !reduces || open_i.own == open_i.root;
       kind_q  <= open_i.kind;
       root_q  <= reduces ? open_i.root : '0;
     end
   end
   assign open_ready_o = up_ready && down_ready;
   assign opens = open_valid_i && open_ready_o;
-  // What the reduction refuses, the broadcast does not begin.
+  // A collective that the reduction rejects does not start the broadcast.
   assign down_opens = opens && open.kind == SmiCollectiveAllreduce && reducible(Types, open_i.element, open_i.op);
   assign fault_o = up_fault || down_fault;
 
@@ -102,10 +103,10 @@ module gs_stream_allreduce
   watch_t [Edges-1:0] up_watch, down_watch;
   recv_open_t [Edges-1:0] up_recv_open, down_recv_open;
   logic [Edges-1:0][8*Bytes-1:0] up_push_data, down_push_data;
-  logic up_valid, up_goes, down_s_ready, down_valid;
+  logic up_valid, up_advance, down_s_ready, down_valid;
   beat_t up, down;
-  /// at the root: kernel (0) and broadcast (1) have the result that waits
-  logic [1:0] had_q, has;
+  /// at the root: kernel (0) and broadcast (1) have taken the current result
+  logic [1:0] taken_q, taken;
 
   gs_stream_reduce #(
     .Edges(Edges),
@@ -129,7 +130,7 @@ module gs_stream_allreduce
     .s_axis_tready_o,
     .s_axis_tdata_i,
     .m_axis_tvalid_o  (up_valid),
-    .m_axis_tready_i  (up_goes),
+    .m_axis_tready_i  (up_advance),
     .m_axis_tdata_o   (up.data),
     .m_axis_tkeep_o   (up.keep),
     .m_axis_tlast_o   (up.last),
@@ -164,7 +165,7 @@ module gs_stream_allreduce
     .open_valid_i     (down_opens),
     .open_ready_o     (down_ready),
     .open_i           (open),
-    .s_axis_tvalid_i  (up_valid && !had_q[1]),
+    .s_axis_tvalid_i  (up_valid && !taken_q[1]),
     .s_axis_tready_o  (down_s_ready),
     .s_axis_tdata_i   (up.data),
     .m_axis_tvalid_o  (down_valid),
@@ -188,15 +189,15 @@ module gs_stream_allreduce
   );
 
   // -------------------------------------------------------------- kernel
-  // A result at the root goes on when both have it. Elsewhere there is none. What the kernel does not take is dropped.
-  assign kernel_ready = m_axis_tready_i || !takes_q;
-  assign has = had_q | {down_s_ready, kernel_ready};
-  assign up_goes = &has;
+  // The root drops a result once both have taken it. Other ranks have none. A result without a receiver is dropped.
+  assign kernel_ready = m_axis_tready_i || !receives_q;
+  assign taken = taken_q | {down_s_ready, kernel_ready};
+  assign up_advance = &taken;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || clear_i) had_q <= '0;
-    else if (up_valid) had_q <= up_goes ? '0 : has;
+    if (!rst_ni || clear_i) taken_q <= '0;
+    else if (up_valid) taken_q <= up_advance ? '0 : taken;
   end
-  assign m_axis_tvalid_o = takes_q && ((up_valid && !had_q[0]) || down_valid);
+  assign m_axis_tvalid_o = receives_q && ((up_valid && !taken_q[0]) || down_valid);
   assign {m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o} = down_valid ? down : up;
 
   // --------------------------------------------------------------- ports
@@ -207,7 +208,7 @@ module gs_stream_allreduce
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
     assign send_open_o[e] = up_send[e] ? up_send_open[e] : down_send_open[e];
     assign recv_open_o[e] = up_recv[e] ? up_recv_open[e] : down_recv_open[e];
-    // Both count alike.
+    // Both blocks count their collectives alike.
     always_comb begin
       watch_o[e]       = up_watch[e];
       watch_o[e].sends = up_watch[e].sends || down_watch[e].sends;
@@ -223,10 +224,10 @@ module gs_stream_allreduce
   logic unused;
   assign unused = ^{tree_root_i, open_i.root, down_watch, kind_q, root_q};
 
-  `GS_ASSERT_NOW(a_half_of_a_port_has_one_user, ((up_send & down_send) | (up_recv & down_recv)
+  `GS_ASSERT_NOW(each_port_half_has_one_user, ((up_send & down_send) | (up_recv & down_recv)
                  | (up_push & down_push) | (up_pop & down_pop)) == '0)
-  `GS_ASSERT_NOW(results_come_from_one_side, !(up_valid && down_valid))
-  `GS_ASSERT(results_are_stable_while_they_wait,
+  `GS_ASSERT_NOW(result_has_one_source, !(up_valid && down_valid))
+  `GS_ASSERT(result_stable_while_stalled,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i
              |=> m_axis_tvalid_o && $stable({m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}))
 endmodule

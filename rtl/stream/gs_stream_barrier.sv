@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Barrier: a rank goes on when all ranks have come. A reduction of nothing to the root of a tree, and a broadcast of
-/// nothing from there: one element of no meaning goes up each edge, and one down.
+/// Barrier: releases the kernels of all ranks when all of them have arrived. It is a reduction without data to the root
+/// of a tree and a broadcast without data from it: one token, an element without meaning, per edge and direction.
 ///
-///     kernel comes, a token of each child --> token to the parent
-///     token of the parent (at the root: all have come) --> tokens to children, kernel goes on
+///     kernel arrived, a token from each child --> token to the parent
+///     token from the parent (at the root: all arrived) --> tokens to the children, release of the kernel
 module gs_stream_barrier
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -19,17 +19,17 @@ module gs_stream_barrier
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  logic                          clear_i,
-  // One tree, the last that was written; its root is not the kernel's concern
+  // One tree, the last one written. Its root is independent of the kernels.
   input  logic                          tree_we_i,
   input  logic [RankW-1:0]              tree_root_i,
   input  tree_entry_t                   tree_entry_i,
   input  neighbour_t [Edges-1:0]        edges_i,
   output logic                          fault_o,
-  // Kernel: comes; and goes on
+  // Kernel: arrives; is released
   input  logic                          arrive_valid_i,
   output logic                          arrive_ready_o,
   /// this rank
-  input  logic [7:0]                    come_own_i,
+  input  logic [7:0]                    own_i,
   output logic                          release_valid_o,
   input  logic                          release_ready_i,
   // Streaming ports of the edges
@@ -46,11 +46,11 @@ module gs_stream_barrier
   input  logic [Edges-1:0]              pop_valid_i,
   output logic [Edges-1:0]              pop_ready_o
 );
-  logic busy, through, leaves;
-  tree_entry_t place;
+  logic busy, done, release_fire;
+  tree_entry_t entry;
   collective_open_t open, opened;
   assign open = '{
-    kind: SmiCollectiveBarrier, element: SmiTypeChar, op: SmiOpAdd, own: come_own_i, root: '0, count: 32'd1
+    kind: SmiCollectiveBarrier, element: SmiTypeChar, op: SmiOpAdd, own: own_i, root: '0, count: 32'd1
   };
   gs_stream_tree #(
     .Edges    (Edges),
@@ -68,7 +68,7 @@ module gs_stream_barrier
     .open_valid_i     (arrive_valid_i),
     .open_ready_o     (arrive_ready_o),
     .open_i           (open),
-    .known_i          (1'b1),
+    .supported_i      (1'b1),
     .fault_o,
     .watch_o,
     .send_open_valid_o,
@@ -78,43 +78,43 @@ module gs_stream_barrier
     .recv_open_ready_i,
     .recv_open_o,
     .busy_o           (busy),
-    .place_o          (place),
+    .entry_o          (entry),
     .opened_o         (opened),
-    .through_i        (through)
+    .done_i           (done)
   );
 
-  // Edges that a token has come from, and gone to; the kernel has gone on
-  logic [Edges-1:0] parent, children, came_q, gone_q, may_send;
-  logic left_q, below, all;
-  assign parent = place.root ? '0 : Edges'(1) << place.parent;
-  assign children = place.children[Edges-1:0];
-  assign below = (children & ~came_q) == '0;
-  assign all = below && (parent & ~came_q) == '0;
-  assign may_send = (below ? parent : '0) | (all ? children : '0);
-  assign push_valid_o = busy ? may_send & ~gone_q : '0;
+  // Edges whose token was received, edges whose token was sent; whether the kernel was released
+  logic [Edges-1:0] parent, children, received_q, sent_q, may_send;
+  logic released_q, children_arrived, all_arrived;
+  assign parent = entry.root ? '0 : Edges'(1) << entry.parent;
+  assign children = entry.children[Edges-1:0];
+  assign children_arrived = (children & ~received_q) == '0;
+  assign all_arrived = children_arrived && (parent & ~received_q) == '0;
+  assign may_send = (children_arrived ? parent : '0) | (all_arrived ? children : '0);
+  assign push_valid_o = busy ? may_send & ~sent_q : '0;
   assign push_data_o = '0;
-  assign pop_ready_o = busy ? (parent | children) & ~came_q : '0;
-  assign release_valid_o = busy && all && !left_q;
-  assign leaves = release_valid_o && release_ready_i;
-  assign through = all && ((parent | children) & ~gone_q) == '0 && left_q;
+  assign pop_ready_o = busy ? (parent | children) & ~received_q : '0;
+  assign release_valid_o = busy && all_arrived && !released_q;
+  assign release_fire = release_valid_o && release_ready_i;
+  assign done = all_arrived && ((parent | children) & ~sent_q) == '0 && released_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !busy || clear_i) begin
-      came_q <= '0;
-      gone_q <= '0;
-      left_q <= 1'b0;
+      received_q <= '0;
+      sent_q <= '0;
+      released_q <= 1'b0;
     end else begin
-      came_q <= came_q | (pop_valid_i & pop_ready_o);
-      gone_q <= gone_q | (push_valid_o & push_ready_i);
-      left_q <= left_q || leaves;
+      received_q <= received_q | (pop_valid_i & pop_ready_o);
+      sent_q <= sent_q | (push_valid_o & push_ready_i);
+      released_q <= released_q || release_fire;
     end
   end
 
   logic unused;
-  assign unused = ^{tree_root_i, opened, place.group};
+  assign unused = ^{tree_root_i, opened, entry.group};
 
-  `GS_ASSERT_NOW(a_token_goes_up_when_all_below_have_come, (push_valid_o & parent) == '0 || below)
-  `GS_ASSERT_NOW(nobody_leaves_before_the_root_says_so, !release_valid_o || all)
-  `GS_ASSERT(a_kernel_that_may_go_on_waits_for_nothing_else, release_valid_o && !release_ready_i && !clear_i
+  `GS_ASSERT_NOW(token_to_parent_after_all_children, (push_valid_o & parent) == '0 || children_arrived)
+  `GS_ASSERT_NOW(release_after_all_arrived, !release_valid_o || all_arrived)
+  `GS_ASSERT(release_stable_while_stalled, release_valid_o && !release_ready_i && !clear_i
              |=> release_valid_o)
 endmodule

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Broadcast: what the root's kernel gives reaches the kernels of all other ranks, along a tree.
+/// Broadcast: sends the elements of the root's kernel to the kernels of all other ranks, along a tree.
 ///
 ///     root's kernel, or parent --> beat --> children
-///                                    +----> kernel, but not the root's
+///                                    +----> kernel, except the root's
 ///
-/// A beat goes on when all have it; the buffers of the streaming ports lie between ranks, and every element that
-/// travels has a credit of the next rank.
+/// A beat is released when all its receivers have taken it. The buffers of the streaming ports decouple the ranks, and
+/// each element in flight has a credit of the next rank.
 module gs_stream_bcast
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -16,20 +16,20 @@ module gs_stream_bcast
   parameter  int unsigned     Edges = 4,
   parameter  int unsigned     Bytes = 8,
   parameter  int unsigned     Ranks = 16,
-  /// what kernels open: its own kind, or that of which it is a half
+  /// the collective that kernels open: this one, or the one of which this block is a half
   parameter  smi_collective_e Kind  = SmiCollectiveBcast,
   localparam int unsigned     RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  logic                          clear_i,
-  // Trees, as gs_stream_tree has them
+  // Trees, as in gs_stream_tree
   input  logic                          tree_we_i,
   input  logic [RankW-1:0]              tree_root_i,
   input  tree_entry_t                   tree_entry_i,
   input  neighbour_t [Edges-1:0]        edges_i,
   output logic                          fault_o,
-  // Kernel: a root gives elements, the others take them
+  // Kernel: the root supplies elements, the others receive them
   input  logic                          open_valid_i,
   output logic                          open_ready_o,
   input  collective_open_t              open_i,
@@ -58,8 +58,8 @@ module gs_stream_bcast
 );
   typedef logic [8*Bytes-1:0] beat_t;
 
-  logic busy, through, fresh_q;
-  tree_entry_t place;
+  logic busy, done, fresh_q;
+  tree_entry_t entry;
   collective_open_t opened;
   gs_stream_tree #(
     .Edges  (Edges),
@@ -76,7 +76,7 @@ module gs_stream_bcast
     .open_valid_i,
     .open_ready_o,
     .open_i,
-    .known_i          (open_i.kind == Kind && (32'd1 << log_bytes(open_i.element)) <= Bytes),
+    .supported_i      (open_i.kind == Kind && (32'd1 << log_bytes(open_i.element)) <= Bytes),
     .fault_o,
     .watch_o,
     .send_open_valid_o,
@@ -86,66 +86,66 @@ module gs_stream_bcast
     .recv_open_ready_i,
     .recv_open_o,
     .busy_o           (busy),
-    .place_o          (place),
+    .entry_o          (entry),
     .opened_o         (opened),
-    .through_i        (through)
+    .done_i           (done)
   );
 
-  // ------------------------------------------------------------------ in
+  // ---------------------------------------------------------------- input
   logic [Edges-1:0] parent;
-  logic in_valid, in_ready, wants;
+  logic in_valid, in_ready, accepts;
   beat_t from_parent;
   bytes_t left_q;
-  assign parent = place.root ? '0 : Edges'(1) << place.parent;
+  assign parent = entry.root ? '0 : Edges'(1) << entry.parent;
   always_comb begin
     from_parent = '0;
     for (int unsigned e = 0; e < Edges; e++) if (parent[e]) from_parent |= pop_data_i[e];
   end
-  // Bytes that have not come yet; in the first cycle of a collective they are counted.
-  assign wants = busy && !fresh_q && left_q != '0;
-  assign in_valid = wants && (place.root ? s_axis_tvalid_i : (pop_valid_i & parent) != '0);
-  assign s_axis_tready_o = wants && place.root && in_ready;
-  assign pop_ready_o = (wants && in_ready) ? parent : '0;
+  // Bytes still to be received; the first cycle of a collective initializes the count.
+  assign accepts = busy && !fresh_q && left_q != '0;
+  assign in_valid = accepts && (entry.root ? s_axis_tvalid_i : (pop_valid_i & parent) != '0);
+  assign s_axis_tready_o = accepts && entry.root && in_ready;
+  assign pop_ready_o = (accepts && in_ready) ? parent : '0;
 
-  // ----------------------------------------------------------------- out
-  // One beat, and who has it. The kernel is the last of those who want it.
-  logic [Edges:0] wanted, got_q, gets;
-  logic valid_q, goes;
+  // --------------------------------------------------------------- output
+  // One beat, and the receivers that have taken it. The kernel is the highest bit.
+  logic [Edges:0] wanted, taken_q, takes;
+  logic valid_q, all_taken;
   bytes_t bytes_q;
   beat_t beat_q;
-  assign wanted = {!place.root, place.children[Edges-1:0]};
-  assign gets = {m_axis_tready_i, push_ready_i};
-  assign goes = (wanted & ~got_q & ~gets) == '0;
-  assign in_ready = !valid_q || goes;
-  assign push_valid_o = valid_q ? wanted[Edges-1:0] & ~got_q[Edges-1:0] : '0;
+  assign wanted = {!entry.root, entry.children[Edges-1:0]};
+  assign takes = {m_axis_tready_i, push_ready_i};
+  assign all_taken = (wanted & ~taken_q & ~takes) == '0;
+  assign in_ready = !valid_q || all_taken;
+  assign push_valid_o = valid_q ? wanted[Edges-1:0] & ~taken_q[Edges-1:0] : '0;
   assign push_data_o = {Edges{beat_q}};
-  assign m_axis_tvalid_o = valid_q && wanted[Edges] && !got_q[Edges];
+  assign m_axis_tvalid_o = valid_q && wanted[Edges] && !taken_q[Edges];
   assign m_axis_tdata_o = beat_q;
   assign m_axis_tlast_o = bytes_q <= bytes_t'(Bytes);
   always_comb for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = bytes_q > bytes_t'(b);
-  assign through = !fresh_q && left_q == '0 && (!valid_q || goes);
+  assign done = !fresh_q && left_q == '0 && (!valid_q || all_taken);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) begin
       valid_q <= 1'b0;
-      got_q   <= '0;
+      taken_q <= '0;
     end else begin
       if (in_ready) valid_q <= in_valid;
-      got_q <= (valid_q && !goes) ? got_q | (wanted & gets) : '0;
+      taken_q <= (valid_q && !all_taken) ? taken_q | (wanted & takes) : '0;
     end
     fresh_q <= open_ready_o;
     if (fresh_q) left_q <= message_bytes(opened.element, opened.count);
     else if (in_valid && in_ready) left_q <= left_q > bytes_t'(Bytes) ? left_q - bytes_t'(Bytes) : '0;
     if (in_valid && in_ready) begin
-      beat_q  <= place.root ? s_axis_tdata_i : from_parent;
+      beat_q  <= entry.root ? s_axis_tdata_i : from_parent;
       bytes_q <= left_q;
     end
   end
 
   logic unused;
-  assign unused = ^{opened, place.group};
+  assign unused = ^{opened, entry.group};
 
-  `GS_ASSERT(elements_are_stable_while_they_wait,
+  `GS_ASSERT(elements_stable_while_stalled,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i
              |=> m_axis_tvalid_o && $stable({m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}))
 endmodule

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board for streams alone: transport and links; what an SMI design without tiles has. With Own, one more
-/// port of the switch, that of the mesh's first exit, is the integrator's: messages to tiles of column 0 go there.
+/// A board with streaming ports only: transport and links, as an SMI design without tiles needs it. With Own, the
+/// switch has one more port, that of the mesh's first exit, for the integrator: it receives messages to tiles of column
+/// 0.
 ///
 ///     kernels <=> endpoint <=> switch <=> links <=> MACs
 ///                                ^
-///                                +=> flits of the integrator's own
+///                                +=> the integrator's own flits
 module gs_stream_board
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -14,9 +15,9 @@ module gs_stream_board
   /// links; streaming ports, log2
   parameter  int unsigned         Links    = 2,
   parameter  int unsigned         PortBits = 1,
-  /// 1: there is an own port
+  /// 1: the switch has the integrator's own port
   parameter  bit                  Own      = 1,
-  /// as gs_stream_endpoint has them
+  /// as in gs_stream_endpoint
   parameter  int unsigned         Bytes    = 8,
   parameter  int unsigned         Send     = 64,
   parameter  int unsigned         Depth    = 1024,
@@ -26,9 +27,9 @@ module gs_stream_board
   /// log2 of the routing table's entries
   parameter  int unsigned         TableW   = 6,
   parameter  gs_link_pkg::shape_t Shape    = gs_link_pkg::DefaultShape,
-  /// streaming ports, where there are fewer than numbers
+  /// streaming ports, if fewer than 2^PortBits
   parameter  int unsigned         Ports    = 1 << PortBits,
-  /// as gs_stream_endpoint has them
+  /// as in gs_stream_endpoint
   parameter  logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}},
   parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
   parameter  logic [Ports-1:0]      Sends = '1,
@@ -45,12 +46,12 @@ module gs_stream_board
   input  logic [11:0]                   board_i,
   input  logic [4:0]                    job_i,
   input  logic [7:0]                    burst_i,
-  // Routing table; ready when it has been cleared after reset
+  // Routing table; ready_o is set once the table has been cleared after reset
   output logic                          ready_o,
   input  logic                          table_we_i,
   input  logic [TableW-1:0]             table_index_i,
   input  switch_entry_t                 table_entry_i,
-  // Kernels: as gs_stream_endpoint has them
+  // Kernels: as in gs_stream_endpoint
   input  logic [Ports-1:0]              send_bind_valid_i,
   input  send_bind_t [Ports-1:0]        send_bind_i,
   input  logic [Ports-1:0]              recv_bind_valid_i,
@@ -69,12 +70,12 @@ module gs_stream_board
   output logic [Ports-1:0][8*Bytes-1:0] m_axis_tdata_o,
   output logic [Ports-1:0][Bytes-1:0]   m_axis_tkeep_o,
   output logic [Ports-1:0]              m_axis_tlast_o,
-  // By port, of those that collectives use: else 0
+  // By port: the collective that uses it, else 0
   input  watch_t [Ports-1:0]            watch_i,
   output logic                          report_valid_o,
   input  logic                          report_ready_i,
   output stream_report_t                report_o,
-  output logic                          refused_o,
+  output logic                          dropped_o,
   // The integrator's own port of the switch
   input  channels_t                     own_valid_i,
   input  flit_t                         own_i,
@@ -94,9 +95,9 @@ module gs_stream_board
   input  logic [Links-1:0]              mac_rx_last_i,
   input  logic [Links-1:0]              mac_rx_error_i,
   output logic [Links-1:0]              up_o,
-  // Packets for nobody, by port of the switch: own, streams, links
+  // Unroutable packets, by port of the switch: own, streams, links
   output logic [Ends-1:0]               unroutable_o,
-  // A flit goes into a link; comes out of one. Nothing is in the switch
+  // A flit enters a link; a flit leaves a link. The switch is empty
   output logic [Links-1:0]              tx_fire_o,
   output logic [Links-1:0]              rx_fire_o,
   output logic                          empty_o
@@ -107,26 +108,26 @@ module gs_stream_board
   logic [31:0] unused_dest[Ends];
 
   gs_stream_transport #(
-    .Links   (Links),
-    .PortBits(PortBits),
-    .Own     (Own),
-    .Ports   (Ports),
-    .Bytes   (Bytes),
-    .Send    (Send),
-    .Depth   (Depth),
-    .Packet  (Packet),
-    .Ranks   (Ranks),
-    .Linger  (Linger),
-    .TableW  (TableW),
-    .Widths  (Widths),
-    .Numbers (Numbers),
-    .Sends   (Sends),
-    .Receives(Receives),
-    .VoqDepth   (VoqDepth),
-    .Depths  (Depths),
+    .Links     (Links),
+    .PortBits  (PortBits),
+    .Own       (Own),
+    .Ports     (Ports),
+    .Bytes     (Bytes),
+    .Send      (Send),
+    .Depth     (Depth),
+    .Packet    (Packet),
+    .Ranks     (Ranks),
+    .Linger    (Linger),
+    .TableW    (TableW),
+    .Widths    (Widths),
+    .Numbers   (Numbers),
+    .Sends     (Sends),
+    .Receives  (Receives),
+    .VoqDepth  (VoqDepth),
+    .Depths    (Depths),
     .SendDepths(SendDepths),
-    .VoqDepths  (VoqDepths),
-    .Circuits(Circuits)
+    .VoqDepths (VoqDepths),
+    .Circuits  (Circuits)
   ) u_transport (
     .clk_i,
     .rst_ni,
@@ -159,19 +160,19 @@ module gs_stream_board
     .report_valid_o,
     .report_ready_i,
     .report_o,
-    .refused_o,
+    .dropped_o,
     .own_valid_i,
     .own_i,
     .own_credit_o,
     .own_valid_o,
     .own_o,
     .own_credit_i,
-    .tx_valid_o   (tx_valid),
-    .tx_ready_i   (tx_ready),
-    .tx_flit_o    (tx),
-    .rx_valid_i   (rx_valid),
-    .rx_ready_o   (rx_ready),
-    .rx_flit_i    (rx),
+    .tx_valid_o       (tx_valid),
+    .tx_ready_i       (tx_ready),
+    .tx_flit_o        (tx),
+    .rx_valid_i       (rx_valid),
+    .rx_ready_o       (rx_ready),
+    .rx_flit_i        (rx),
     .unroutable_o,
     .unroutable_dest_o(unused_dest),
     .empty_o

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Registers of a board of streaming ports as AXI4-Lite: what a host writes before kernels begin (routes, places of
-/// ranks, trees, bindings), and what it reads of faults. docs/hardware/stream-top.md has the registers; numbers of
-/// words are those of include/gossamer/smi/board.h.
+/// AXI4-Lite registers of a board of streaming ports. A host writes routes, locations of ranks, trees and bindings
+/// before kernels start, and reads fault reports. docs/hardware/stream-top.md describes the registers; register numbers
+/// are those of include/gossamer/smi/board.h.
 ///
-/// A write takes effect in the cycle behind its handshake. What there is not is answered with SLVERR and does nothing.
+/// A write takes effect in the cycle after its handshake. An access to an undefined register returns SLVERR and has no
+/// effect.
 module gs_stream_config
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
 #(
-  /// number of the design, which tells the host whether its header belongs to it
+  /// number of the design; lets the host check that its header belongs to this design
   parameter logic [31:0] Design = 0,
   /// streaming ports; links, 1 to 16; ranks of the board, 1 to 8; edges of each, 1 to 8
   parameter int unsigned Ports  = 1,
@@ -40,7 +41,7 @@ module gs_stream_config
   input  logic                              s_axil_rready_i,
   output logic [31:0]                       s_axil_rdata_o,
   output logic [1:0]                        s_axil_rresp_o,
-  // The board, as gs_stream_board has it
+  // The board, as in gs_stream_board
   output logic [11:0]                       board_o,
   output logic [4:0]                        job_o,
   output logic [7:0]                        burst_o,
@@ -53,32 +54,32 @@ module gs_stream_config
   output send_bind_t                        send_bind_o,
   output logic [Ports-1:0]                  recv_bind_valid_o,
   output recv_bind_t                        recv_bind_o,
-  // Places of all ranks; ranks of this board
+  // Locations of all ranks; ranks of this board
   output logic                              rank_we_o,
   output logic [7:0]                        rank_o,
-  output place_t                            place_o,
+  output rank_location_t                            location_o,
   output logic [Slots-1:0][7:0]             own_o,
-  // Collectives: by rank of the board, trees and ways, the other ends of edges, and a pulse that binds them
+  // Collectives: by rank of the board, trees and edges towards ranks, the other ends of edges, a pulse that binds them
   output logic [Slots-1:0]                  tree_we_o,
-  output logic [Slots-1:0]                  way_we_o,
+  output logic [Slots-1:0]                  rank_edge_we_o,
   output logic [7:0]                        tree_root_o,
   output tree_entry_t                       tree_entry_o,
   output edge_end_t [Slots-1:0][Edges-1:0]  edges_o,
   output logic [Slots-1:0]                  edge_bind_o,
   output account_t                          edge_account_o,
   output logic [Slots-1:0]                  clear_o,
-  // Faults: of ports, of blocks and addresses, packets that were refused, and for nobody
+  // Faults: reports of ports; faults of blocks and addresses; dropped packets; unroutable packets
   input  logic                              report_valid_i,
   output logic                              report_ready_o,
   input  stream_report_t                    report_i,
   input  logic                              fault_i,
-  input  logic                              refused_i,
+  input  logic                              dropped_i,
   input  logic                              unroutable_i
 );
   localparam logic [31:0] Identity = 32'h4753_5331;
   localparam logic [5:0] RegIdentity = 6'd0, RegDesign = 6'd1, RegStatus = 6'd2, RegClear = 6'd3, RegBoard = 6'd4;
   localparam logic [5:0] RegRoute = 6'd5, RegRank = 6'd6, RegOwn = 6'd7, RegEdge = 6'd8, RegTree = 6'd9;
-  localparam logic [5:0] RegWay = 6'd10, RegBindEdges = 6'd11, RegDest = 6'd12, RegBind = 6'd13;
+  localparam logic [5:0] RegRankEdge = 6'd10, RegBindEdges = 6'd11, RegDest = 6'd12, RegBind = 6'd13;
   localparam logic [5:0] RegReport = 6'd16;
   localparam int unsigned ReportWords = 6;
 
@@ -91,11 +92,11 @@ module gs_stream_config
   end
 
   // --------------------------------------------------------------- writes
-  // Fields of words
+  // Fields of register words
   typedef struct packed {
     edge_t      number;
     logic [7:0] rank;
-    place_t     place;
+    rank_location_t     location;
     edge_t      own;
     logic [2:0] slot;
   } edge_word_t;
@@ -116,7 +117,7 @@ module gs_stream_config
     logic [7:0] port;
   } bind_word_t;
 
-  logic writes, write_ok, write_q, reads, read_ok;
+  logic write, write_ok, write_q, read, read_ok;
   logic [5:0] waddr, waddr_q, raddr;
   logic [31:0] wdata, rdata, data_q, dest_q;
   edge_word_t edge_word;
@@ -143,14 +144,14 @@ module gs_stream_config
     .s_axil_rready_i,
     .s_axil_rdata_o,
     .s_axil_rresp_o,
-    .write_o     (writes),
-    .write_word_o(waddr),
-    .write_data_o(wdata),
-    .write_ok_i  (write_ok),
-    .read_o      (reads),
-    .read_word_o (raddr),
-    .read_data_i (rdata),
-    .read_ok_i   (read_ok)
+    .write_o         (write),
+    .write_word_o    (waddr),
+    .write_data_o    (wdata),
+    .write_ok_i      (write_ok),
+    .read_o          (read),
+    .read_word_o     (raddr),
+    .read_data_i     (rdata),
+    .read_ok_i       (read_ok)
   );
 
   assign write_ok  = waddr >= RegClear && waddr <= RegBind;
@@ -160,28 +161,28 @@ module gs_stream_config
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) write_q <= 1'b0;
-    else write_q <= writes;
-    if (writes) begin
+    else write_q <= write;
+    if (write) begin
       waddr_q <= waddr;
       data_q  <= wdata;
     end
   end
 
-  // Of the word in data_q, for one cycle. A board behind the table's end is none of those in it.
+  // Decodes the word in data_q, for one cycle. A board number beyond the table's end does not match.
   assign table_we_o    = write_q && waddr_q == RegRoute && (data_q[31:8] >> TableW) == '0;
   assign table_index_o = data_q[8+:TableW];
   assign table_entry_o = data_q[7:0];
   assign rank_we_o     = write_q && waddr_q == RegRank;
   assign rank_o        = data_q[7:0];
-  assign place_o       = data_q[8+:$bits(place_t)];
+  assign location_o    = data_q[8+:$bits(rank_location_t)];
   assign tree_root_o   = tree_word.root;
   assign tree_entry_o  = tree_word.entry;
   assign edge_account_o = data_q[11+:$bits(account_t)];
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
-    assign tree_we_o[s]   = write_q && waddr_q == RegTree && 32'(tree_word.slot) == s;
-    assign way_we_o[s]    = write_q && waddr_q == RegWay && 32'(tree_word.slot) == s;
-    assign edge_bind_o[s] = write_q && waddr_q == RegBindEdges && data_q[s];
-    assign clear_o[s]     = write_q && waddr_q == RegClear && data_q[8+s];
+    assign tree_we_o[s]      = write_q && waddr_q == RegTree && 32'(tree_word.slot) == s;
+    assign rank_edge_we_o[s] = write_q && waddr_q == RegRankEdge && 32'(tree_word.slot) == s;
+    assign edge_bind_o[s]    = write_q && waddr_q == RegBindEdges && data_q[s];
+    assign clear_o[s]        = write_q && waddr_q == RegClear && data_q[8+s];
   end
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     assign send_bind_valid_o[p] = write_q && waddr_q == RegBind && !bind_word.receives && 32'(bind_word.port) == p;
@@ -214,7 +215,7 @@ module gs_stream_config
       for (int unsigned s = 0; s < Slots; s++) begin
         for (int unsigned e = 0; e < Edges; e++) begin
           if (waddr_q == RegEdge && 32'(edge_word.slot) == s && 32'(edge_word.own) == e) begin
-            edges_o[s][e] <= '{place: edge_word.place, rank: edge_word.rank, number: edge_word.number};
+            edges_o[s][e] <= '{location: edge_word.location, rank: edge_word.rank, number: edge_word.number};
           end
         end
       end
@@ -222,23 +223,23 @@ module gs_stream_config
   end
 
   // ---------------------------------------------------------------- reads
-  logic fault_q, refused_q, unroutable_q, clears;
+  logic fault_q, dropped_q, unroutable_q, clear_status;
   logic [ReportWords-1:0][31:0] report;
   assign report = {
     report_i.their_tag, report_i.my_tag, report_i.their_count, report_i.my_count,
     13'd0, report_i.mine, report_i.theirs, report_i.fault, 2'd0, report_i.peer,
     8'd0, report_i.own, 8'd0, report_i.port
   };
-  // The last word of a report takes it off.
-  assign report_ready_o = reads && raddr == RegReport + 6'(ReportWords - 1);
-  assign clears         = write_q && waddr_q == RegClear && data_q[0];
+  // Reading the last word of a report removes the report.
+  assign report_ready_o = read && raddr == RegReport + 6'(ReportWords - 1);
+  assign clear_status   = write_q && waddr_q == RegClear && data_q[0];
   always_comb begin
     read_ok = 1'b1;
     rdata   = '0;
     unique case (raddr)
       RegIdentity: rdata = Identity;
       RegDesign: rdata = Design;
-      RegStatus: rdata = {16'(up_i), 11'd0, unroutable_q, refused_q, fault_q, report_valid_i, ready_i};
+      RegStatus: rdata = {16'(up_i), 11'd0, unroutable_q, dropped_q, fault_q, report_valid_i, ready_i};
       default: begin
         read_ok = raddr >= RegReport && raddr < RegReport + 6'(ReportWords) && report_valid_i;
         for (int unsigned w = 0; w < ReportWords; w++) begin
@@ -251,17 +252,17 @@ module gs_stream_config
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       fault_q   <= 1'b0;
-      refused_q <= 1'b0;
-      unroutable_q  <= 1'b0;
+      dropped_q <= 1'b0;
+      unroutable_q <= 1'b0;
     end else begin
-      fault_q   <= fault_i || (fault_q && !clears);
-      refused_q <= refused_i || (refused_q && !clears);
-      unroutable_q  <= unroutable_i || (unroutable_q && !clears);
+      fault_q   <= fault_i || (fault_q && !clear_status);
+      dropped_q <= dropped_i || (dropped_q && !clear_status);
+      unroutable_q <= unroutable_i || (unroutable_q && !clear_status);
     end
   end
 
   logic unused;
   assign unused = ^{tree_word.spare, bind_word.spare, bind_word.spare_low};
 
-  `GS_ASSERT_NOW(one_half_is_bound_at_a_time, send_bind_valid_o == '0 || recv_bind_valid_o == '0)
+  `GS_ASSERT_NOW(binds_one_half_at_a_time, send_bind_valid_o == '0 || recv_bind_valid_o == '0)
 endmodule

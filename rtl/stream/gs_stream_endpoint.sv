@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Streaming ports that share a port of the board switch: each sends and receives one channel at a time.
+/// Streaming ports that share a port of the board switch. Each port sends one channel and receives one channel at a
+/// time.
 ///
 ///     kernels --> gs_stream_send --+--> requests --+--> switch
 ///             <-- gs_stream_pop ---+--> credits  --+
 ///                      ^
 ///                      +---- packets by port <--------- switch
 ///
-/// Whatever the switch gives is taken in the same cycle: elements have credits, an ask has a place of its own, credits
-/// are counted. So no kernel that stands still stops the switch, nor another port. What is for none of the ports, or
-/// from somebody who has no credits, is dropped whole and told by `refused_o`.
+/// The endpoint accepts every flit in the cycle in which the switch offers it: elements are covered by credits, the
+/// receiver stores one ask per rank, and credits are counted. So a stalled kernel blocks neither the switch nor another
+/// port. Packets for none of the ports, or from a sender without credits, are dropped whole; `dropped_o` reports them.
 module gs_stream_endpoint
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// ports; the board numbers them from First
+  /// ports; the board numbers them starting at First
   parameter int unsigned Ports  = 1,
   parameter int unsigned First  = 0,
   /// bytes of a beat at a kernel; flits of a port's buffer to send and to receive; flits of the longest packet
@@ -24,33 +25,33 @@ module gs_stream_endpoint
   parameter int unsigned Send   = 64,
   parameter int unsigned Depth  = 64,
   parameter int unsigned Packet = 32,
-  /// ranks that may ask, a power of two, 2 or more
+  /// ranks that may ask for credits, a power of two, 2 or more
   parameter int unsigned Ranks  = 16,
-  /// cycles after which elements that wait are sent
+  /// cycles after which waiting elements are sent
   parameter int unsigned Linger = 16,
-  /// credits of a channel of the switch to begin with
+  /// initial credits of a channel of the switch
   parameter int unsigned Window = 8,
-  /// bytes of a beat at each port, where some are narrower than Bytes: in the low ones
+  /// bytes of a beat at each port, if some are narrower than Bytes: the low bytes are used
   parameter logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}},
-  /// the ports' numbers on the board, each once, where they do not follow each other
+  /// the ports' numbers on the board, each used once, if they are not consecutive
   parameter logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(First)),
-  /// halves that there are; what is not there refuses what comes
+  /// halves that exist; packets to an absent half are dropped
   parameter logic [Ports-1:0] Sends = '1,
   parameter logic [Ports-1:0] Receives = '1,
-  /// flits of messages to each rank that a port sets aside while they wait for their receiver: 0 (none), or a power of
-  /// two from 4 on
+  /// flits of each rank's virtual output queue at a port, for messages that wait for their receiver: 0 (none), or a
+  /// power of two, 4 or more
   parameter int unsigned VoqDepth  = 0,
-  /// by port: flits of the buffer to receive, of the buffer to send, and of what it sets aside
+  /// by port: flits of the receive buffer, of the send buffer, of a virtual output queue
   parameter logic [Ports-1:0][15:0] Depths = {Ports{16'(Depth)}},
   parameter logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
   parameter logic [Ports-1:0][15:0] VoqDepths = {Ports{16'(VoqDepth)}},
-  /// ports whose messages go as circuits (gs_circuit), but for those that were set aside
+  /// ports that send messages as circuits (gs_circuit), except from virtual output queues
   parameter logic [Ports-1:0] Circuits = '0
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
   input  logic [11:0]                     board_i,
-  /// job of the packets that the ports send
+  /// job of packets that the ports send
   input  logic [4:0]                      job_i,
   // Switch
   input  channels_t                       sw_valid_i,
@@ -79,13 +80,13 @@ module gs_stream_endpoint
   output logic [Ports-1:0][8*Bytes-1:0]   m_axis_tdata_o,
   output logic [Ports-1:0][Bytes-1:0]     m_axis_tkeep_o,
   output logic [Ports-1:0]                m_axis_tlast_o,
-  /// of ports that collectives use, else 0
+  /// the collective that uses a port, else 0
   input  watch_t [Ports-1:0]              watch_i,
-  // Faults of ports; packets that were dropped
+  // Fault reports of ports; dropped packets
   output logic                            report_valid_o,
   input  logic                            report_ready_i,
   output stream_report_t                  report_o,
-  output logic                            refused_o
+  output logic                            dropped_o
 );
   localparam int unsigned PortW = (Ports > 1) ? $clog2(Ports) : 1;
   localparam int unsigned CountW = $clog2(Window + 1);
@@ -97,15 +98,15 @@ module gs_stream_endpoint
     $fatal(1, "gs_stream_endpoint: %0d ports from %0d; a board has ports 0 to 255", Ports, First);
   end
 
-  // ----------------------------------------------------------------- in
-  // What comes is looked at one cycle, and handed out in the next.
+  // ---------------------------------------------------------------- input
+  // An incoming flit is registered and decoded in the first cycle, and distributed to its port in the second.
   typedef struct packed {
     logic           valid;
     logic           request;
     logic           first;
     logic           last;
-    /// of another network than these two
-    logic           odd;
+    /// in neither of these two networks
+    logic           other_vnet;
     flit_kind_e     kind;
     logic [127:0]   payload;
     stream_header_t header;
@@ -115,104 +116,104 @@ module gs_stream_endpoint
   stream_header_t header_q;
   stream_long_t head;
   stream_tag_t tag_q;
-  logic inside_q, reply_inside_q, here, drop_q, drop, short_data;
-  port_t at;
-  logic [Ports-1:0] refuses, ask_refuses, credit_refuses, data_valid, ask_valid, credit_valid;
-  logic has_elements, asks, credits;
+  logic request_inside_q, reply_inside_q, local_match, drop_q, drop, short_data;
+  port_t local_index;
+  logic [Ports-1:0] rejects, ask_rejects, credit_drops, data_valid, ask_valid, credit_valid;
+  logic is_data, is_ask, is_credit;
 
   assign head = sw_i.payload;
   always_comb begin
     in = '{
       valid:   sw_valid_i != '0,
       request: sw_valid_i[Request],
-      first:   sw_valid_i[Request] ? !inside_q : !reply_inside_q,
+      first:   sw_valid_i[Request] ? !request_inside_q : !reply_inside_q,
       last:    sw_i.last,
-      odd:     !sw_valid_i[Request] && !sw_valid_i[Reply],
+      other_vnet:     !sw_valid_i[Request] && !sw_valid_i[Reply],
       kind:    sw_i.kind,
       payload: sw_i.payload,
-      header:  (sw_valid_i[Request] && inside_q) ? header_q : sw_i.payload[31:0],
-      tag:     inside_q ? tag_q : '0
+      header:  (sw_valid_i[Request] && request_inside_q) ? header_q : sw_i.payload[31:0],
+      tag:     request_inside_q ? tag_q : '0
     };
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      inside_q       <= 1'b0;
-      reply_inside_q <= 1'b0;
-      in_q.valid     <= 1'b0;
-      sw_credit_o    <= '0;
+      request_inside_q <= 1'b0;
+      reply_inside_q   <= 1'b0;
+      in_q.valid       <= 1'b0;
+      sw_credit_o      <= '0;
     end else begin
-      if (sw_valid_i[Request]) inside_q <= !sw_i.last;
+      if (sw_valid_i[Request]) request_inside_q <= !sw_i.last;
       if (sw_valid_i[Reply]) reply_inside_q <= !sw_i.last;
-      in_q.valid  <= in.valid;
-      // Taken, whatever it is.
+      in_q.valid <= in.valid;
+      // Every flit is accepted.
       sw_credit_o <= sw_valid_i;
     end
-    if (sw_valid_i[Request] && !inside_q) begin
+    if (sw_valid_i[Request] && !request_inside_q) begin
       header_q <= head.header;
       tag_q    <= head.tag;
     end
-    in_q.tag     <= in.tag;
-    in_q.request <= in.request;
-    in_q.first   <= in.first;
-    in_q.last    <= in.last;
-    in_q.odd     <= in.odd;
-    in_q.kind    <= in.kind;
-    in_q.payload <= in.payload;
-    in_q.header  <= in.header;
+    in_q.tag        <= in.tag;
+    in_q.request    <= in.request;
+    in_q.first      <= in.first;
+    in_q.last       <= in.last;
+    in_q.other_vnet <= in.other_vnet;
+    in_q.kind       <= in.kind;
+    in_q.payload    <= in.payload;
+    in_q.header     <= in.header;
   end
 
   if (Numbers == (8 * Ports)'(numbers_from(First))) begin : gen_in_a_row
     logic [7:0] local_port;
     assign local_port = in_q.header.port - 8'(First);
-    // A lower number wraps around to one that is too high.
-    assign here = 32'(local_port) < Ports;
-    assign at = port_t'(local_port);
+    // A number below First wraps around to one that is too high.
+    assign local_match = 32'(local_port) < Ports;
+    assign local_index = port_t'(local_port);
   end else begin : gen_by_number
     always_comb begin
-      here = 1'b0;
-      at   = '0;
+      local_match = 1'b0;
+      local_index = '0;
       for (int unsigned p = 0; p < Ports; p++) begin
         if (in_q.header.port == Numbers[p]) begin
-          here = 1'b1;
-          at   = port_t'(p);
+          local_match = 1'b1;
+          local_index = port_t'(p);
         end
       end
     end
   end
   always_comb begin
-    has_elements = in_q.request && in_q.header.op inside {StreamOpData, StreamOpClose};
-    asks         = in_q.request && in_q.header.op == StreamOpAsk;
-    credits      = !in_q.request && in_q.header.op == StreamOpCredit;
-    short_data   = in_q.first && in_q.last;
-    // Only requests go on: a credit is one flit, and the rest of what is longer was refused with its first.
-    drop         = drop_q || !in_q.request;
+    is_data    = in_q.request && in_q.header.op inside {StreamOpData, StreamOpClose};
+    is_ask     = in_q.request && in_q.header.op == StreamOpAsk;
+    is_credit  = !in_q.request && in_q.header.op == StreamOpCredit;
+    short_data = in_q.first && in_q.last;
+    // Only requests have further flits: a credit is one flit, and the rest of a longer reply is dropped with its first.
+    drop = drop_q || !in_q.request;
     if (in_q.first) begin
-      drop = in_q.odd || !here || in_q.kind != FlitKindHeader || !(has_elements || asks || credits)
-             || (!has_elements && !in_q.last) || (has_elements && refuses[at])
-             || (has_elements && in_q.last && in_q.header.valid > 5'(ShortBytes));
+      drop = in_q.other_vnet || !local_match || in_q.kind != FlitKindHeader || !(is_data || is_ask || is_credit)
+             || (!is_data && !in_q.last) || (is_data && rejects[local_index])
+             || (is_data && in_q.last && in_q.header.valid > 5'(ShortBytes));
     end
     for (int unsigned p = 0; p < Ports; p++) begin
-      data_valid[p]   = in_q.valid && at == port_t'(p) && !drop && has_elements && (!in_q.first || in_q.last);
-      ask_valid[p]    = in_q.valid && at == port_t'(p) && !drop && asks;
-      credit_valid[p] = in_q.valid && at == port_t'(p) && !drop && credits;
+      data_valid[p]   = in_q.valid && local_index == port_t'(p) && !drop && is_data && (!in_q.first || in_q.last);
+      ask_valid[p]    = in_q.valid && local_index == port_t'(p) && !drop && is_ask;
+      credit_valid[p] = in_q.valid && local_index == port_t'(p) && !drop && is_credit;
     end
   end
   always_ff @(posedge clk_i) begin
     if (in_q.valid && in_q.request) drop_q <= drop;
-    // What is under way to a half that is bound anew came for its last binding.
+    // Packets in flight to a half that is bound again belong to its previous binding.
     for (int unsigned p = 0; p < Ports; p++) begin
       if (recv_bind_valid_i[p] && header_q.port == Numbers[p]) drop_q <= 1'b1;
     end
-    refused_o <= rst_ni && ((in_q.valid && in_q.first && drop) || ask_refuses != '0 || credit_refuses != '0);
+    dropped_o <= rst_ni && ((in_q.valid && in_q.first && drop) || ask_rejects != '0 || credit_drops != '0);
   end
 
   // --------------------------------------------------------------- ports
-  logic [Ports-1:0] push_valid, push_ready, give_valid, give_ready;
+  logic [Ports-1:0] push_valid, push_ready, credit_out_valid, credit_out_ready;
   flit_t push[Ports];
-  flit_t give[Ports];
-  // A fault of a sending half stands until it is told.
-  logic [2*Ports-1:0] tells, told;
-  stream_report_t tell[2*Ports];
+  flit_t credit_out[Ports];
+  // A fault of a sending half is pending until it is reported.
+  logic [2*Ports-1:0] report_valid, report_taken;
+  stream_report_t report[2*Ports];
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     localparam logic [7:0] Number = Numbers[p];
@@ -233,13 +234,13 @@ module gs_stream_endpoint
 
     if (Sends[p]) begin : gen_send
       gs_stream_send #(
-        .Bytes (Width),
-        .Depth (32'(SendDepths[p])),
-        .Packet(Packet),
-        .Linger(Linger),
-        .Circuit(Circuits[p]),
-        .Ranks (Ranks),
-        .VoqDepth (32'(VoqDepths[p]))
+        .Bytes   (Width),
+        .Depth   (32'(SendDepths[p])),
+        .Packet  (Packet),
+        .Linger  (Linger),
+        .Circuit (Circuits[p]),
+        .Ranks   (Ranks),
+        .VoqDepth(32'(VoqDepths[p]))
       ) u_send (
         .clk_i,
         .rst_ni,
@@ -256,7 +257,7 @@ module gs_stream_endpoint
         .watch_i         (watch_i[p]),
         .credit_valid_i  (credit_valid[p]),
         .credit_i        (in_q.payload),
-        .credit_refused_o(credit_refuses[p]),
+        .credit_dropped_o(credit_drops[p]),
         .out_valid_o     (push_valid[p]),
         .out_ready_i     (push_ready[p]),
         .out_o           (push[p]),
@@ -267,7 +268,7 @@ module gs_stream_endpoint
       logic unused;
       assign send_open_ready_o[p] = 1'b0;
       assign s_axis_tready_o[p] = 1'b0;
-      assign credit_refuses[p] = credit_valid[p];
+      assign credit_drops[p] = credit_valid[p];
       assign push_valid[p] = 1'b0;
       assign push[p] = '0;
       assign failed = 1'b0;
@@ -301,16 +302,16 @@ module gs_stream_endpoint
         .in_header_i   (in_q.header),
         .in_tag_i      (in_q.tag),
         .in_data_i     (short_data ? 128'(in_q.payload[127:32]) : in_q.payload),
-        .refuse_o      (refuses[p]),
+        .reject_o      (rejects[p]),
         .ask_valid_i   (ask_valid[p]),
         .ask_i         (in_q.payload),
-        .ask_refused_o (ask_refuses[p]),
-        .credit_valid_o(give_valid[p]),
-        .credit_ready_i(give_ready[p]),
-        .credit_o      (give[p]),
-        .report_valid_o(tells[p]),
-        .report_ready_i(told[p]),
-        .report_o      (tell[p])
+        .ask_rejected_o(ask_rejects[p]),
+        .credit_valid_o(credit_out_valid[p]),
+        .credit_ready_i(credit_out_ready[p]),
+        .credit_o      (credit_out[p]),
+        .report_valid_o(report_valid[p]),
+        .report_ready_i(report_taken[p]),
+        .report_o      (report[p])
       );
     end else begin : gen_no_pop
       logic unused;
@@ -319,72 +320,72 @@ module gs_stream_endpoint
       assign m_axis_tdata_o[p][8*Width-1:0] = '0;
       assign m_axis_tkeep_o[p][Width-1:0] = '0;
       assign m_axis_tlast_o[p] = 1'b0;
-      assign refuses[p] = 1'b1;
-      assign ask_refuses[p] = ask_valid[p];
-      assign give_valid[p] = 1'b0;
-      assign give[p] = '0;
-      assign tells[p] = 1'b0;
-      assign tell[p] = '0;
+      assign rejects[p] = 1'b1;
+      assign ask_rejects[p] = ask_valid[p];
+      assign credit_out_valid[p] = 1'b0;
+      assign credit_out[p] = '0;
+      assign report_valid[p] = 1'b0;
+      assign report[p] = '0;
       assign unused = ^{recv_bind_valid_i[p], recv_bind_i[p], recv_open_valid_i[p], recv_open_i[p], m_axis_tready_i[p],
-                        data_valid[p], give_ready[p], told[p]};
+                        data_valid[p], credit_out_ready[p], report_taken[p]};
     end
     always_ff @(posedge clk_i) begin
       if (!rst_ni) fault_q <= 1'b0;
-      else fault_q <= failed || (fault_q && !told[Ports+p]);
+      else fault_q <= failed || (fault_q && !report_taken[Ports+p]);
       if (failed) fault_report_q <= failure;
     end
-    assign tells[Ports+p] = fault_q;
-    assign tell[Ports+p] = fault_report_q;
+    assign report_valid[Ports+p] = fault_q;
+    assign report[Ports+p] = fault_report_q;
   end
 
-  localparam int unsigned TellW = $clog2(2 * Ports);
-  logic [TellW-1:0] unused_tell;
+  localparam int unsigned ReportW = $clog2(2 * Ports);
+  logic [ReportW-1:0] unused_report;
   gs_rr_arbiter #(
     .N     (2 * Ports),
     .data_t(stream_report_t)
   ) u_reports (
     .clk_i,
     .rst_ni,
-    .in_valid_i (tells),
-    .in_ready_o (told),
-    .in_data_i  (tell),
+    .in_valid_i (report_valid),
+    .in_ready_o (report_taken),
+    .in_data_i  (report),
     .out_valid_o(report_valid_o),
     .out_ready_i(report_ready_i),
     .out_data_o (report_o),
-    .out_idx_o  (unused_tell)
+    .out_idx_o  (unused_report)
   );
 
-  // ----------------------------------------------------------------- out
-  // Requests keep the way for a packet, or for a circuit; a credit goes between flits of one.
-  logic [Ports-1:0] waits, turn, owner_q;
-  port_t turn_at;
+  // --------------------------------------------------------------- output
+  // A request keeps the output for a packet, or for a circuit; a credit may pass between two of its flits.
+  logic [Ports-1:0] candidates, grant, owner_q;
+  port_t grant_index;
   logic held;
   port_t holder;
-  logic sending_q, request_valid, give_some, goes, gives;
+  logic sending_q, request_valid, reply_valid, request_fire, reply_fire;
   flit_t request, reply;
-  port_t unused_give;
+  port_t unused_credit;
   logic [CountW-1:0] request_credits_q, reply_credits_q;
 
   always_comb begin
-    waits = push_valid;
-    if (held) waits &= Ports'(1) << holder;
-    if (sending_q) waits = push_valid & owner_q;
+    candidates = push_valid;
+    if (held) candidates &= Ports'(1) << holder;
+    if (sending_q) candidates = push_valid & owner_q;
   end
-  gs_arbiter #(.N(Ports)) u_turn (
+  gs_arbiter #(.N(Ports)) u_request_arbiter (
     .clk_i,
     .rst_ni,
-    .req_i    (waits),
-    .gnt_o    (turn),
-    .idx_o    (turn_at),
-    .advance_i(goes && request.last)
+    .req_i    (candidates),
+    .gnt_o    (grant),
+    .idx_o    (grant_index),
+    .advance_i(request_fire && request.last)
   );
   if (Circuits != '0) begin : gen_circuits
     logic unused_at;
     gs_circuit #(.N(Ports)) u_circuit (
       .clk_i,
       .rst_ni,
-      .grant_i  (goes && !sending_q),
-      .from_i   (turn_at),
+      .grant_i  (request_fire && !sending_q),
+      .from_i   (grant_index),
       .at_i     (1'b0),
       .circuit_i(is_circuit(request.vnet, request.dest[31:29], request.epoch[0])),
       .more_i   (request.wave),
@@ -393,33 +394,33 @@ module gs_stream_endpoint
       .at_o     (unused_at)
     );
   end else begin : gen_packets
-    logic unused_turn;
+    logic unused_grant;
     assign held = 1'b0;
     assign holder = '0;
-    assign unused_turn = ^turn_at;
+    assign unused_grant = ^grant_index;
   end
   always_comb begin
     request = '0;
-    for (int unsigned p = 0; p < Ports; p++) if (turn[p]) request |= push[p];
+    for (int unsigned p = 0; p < Ports; p++) if (grant[p]) request |= push[p];
   end
-  assign request_valid = waits != '0;
+  assign request_valid = candidates != '0;
   gs_rr_arbiter #(
     .N     (Ports),
     .data_t(flit_t)
-  ) u_gives (
+  ) u_credit_arbiter (
     .clk_i,
     .rst_ni,
-    .in_valid_i (give_valid),
-    .in_ready_o (give_ready),
-    .in_data_i  (give),
-    .out_valid_o(give_some),
-    .out_ready_i(gives),
+    .in_valid_i (credit_out_valid),
+    .in_ready_o (credit_out_ready),
+    .in_data_i  (credit_out),
+    .out_valid_o(reply_valid),
+    .out_ready_i(reply_fire),
     .out_data_o (reply),
-    .out_idx_o  (unused_give)
+    .out_idx_o  (unused_credit)
   );
-  assign gives = give_some && reply_credits_q != '0;
-  assign goes = request_valid && request_credits_q != '0 && !gives;
-  assign push_ready = goes ? turn : '0;
+  assign reply_fire = reply_valid && reply_credits_q != '0;
+  assign request_fire = request_valid && request_credits_q != '0 && !reply_fire;
+  assign push_ready = request_fire ? grant : '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -428,21 +429,21 @@ module gs_stream_endpoint
       reply_credits_q   <= CountW'(Window);
       sw_valid_o        <= '0;
     end else begin
-      if (goes) sending_q <= !request.last;
-      request_credits_q <= request_credits_q - CountW'(goes) + CountW'(sw_credit_i[Request]);
-      reply_credits_q   <= reply_credits_q - CountW'(gives) + CountW'(sw_credit_i[Reply]);
-      sw_valid_o        <= (channels_t'(goes) << Request) | (channels_t'(gives) << Reply);
+      if (request_fire) sending_q <= !request.last;
+      request_credits_q <= request_credits_q - CountW'(request_fire) + CountW'(sw_credit_i[Request]);
+      reply_credits_q   <= reply_credits_q - CountW'(reply_fire) + CountW'(sw_credit_i[Reply]);
+      sw_valid_o        <= (channels_t'(request_fire) << Request) | (channels_t'(reply_fire) << Reply);
     end
-    if (goes) owner_q <= turn;
-    sw_o <= gives ? reply : request;
+    if (request_fire) owner_q <= grant;
+    sw_o <= reply_fire ? reply : request;
   end
 
   logic unused;
   assign unused = ^{head.spare, in_q.payload, in_q.tag, short_data, sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave,
                     sw_i.dest, sw_credit_i};
 
-  `GS_ASSERT_NOW(no_credit_comes_that_was_not_used,
+  `GS_ASSERT_NOW(credit_returned_only_if_used,
                  (request_credits_q < CountW'(Window) || !sw_credit_i[Request])
                  && (reply_credits_q < CountW'(Window) || !sw_credit_i[Reply]))
-  `GS_ASSERT_NOW(a_flit_comes_in_one_channel, (sw_valid_i & (sw_valid_i - channels_t'(1))) == '0)
+  `GS_ASSERT_NOW(flit_arrives_on_one_channel, (sw_valid_i & (sw_valid_i - channels_t'(1))) == '0)
 endmodule

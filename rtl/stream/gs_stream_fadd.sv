@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Adds two IEEE halves, singles or doubles each cycle: to nearest, ties to even, subnormals and all, five registers. A
-/// NaN that comes out is the quiet one without a sign or a payload (of singles 0x7fc00000).
+/// Adds two IEEE halves, singles or doubles each cycle: round to nearest, ties to even, with subnormals, five pipeline
+/// registers. A NaN result is the quiet NaN with sign and payload 0 (single: 0x7fc00000).
 ///
 ///     compare, swap | align | add | normalize | round
 ///
-/// The operand with the greater magnitude stays where it is; the other one is shifted right, with three more places and
-/// what falls off gathered in the last: that decides every rounding.
+/// The operand with the greater magnitude is not shifted. The other operand is shifted right with three extra bits; the
+/// last of these collects all bits that are shifted out. The three bits determine every rounding.
 module gs_stream_fadd #(
   /// 16, 32 or 64
   parameter int unsigned Bits = 32
 ) (
   input  logic            clk_i,
-  /// all registers go on
+  /// advances all registers
   input  logic            advance_i,
   input  logic [Bits-1:0] a_i,
   input  logic [Bits-1:0] b_i,
   output logic [Bits-1:0] sum_o
 );
   localparam int unsigned ExpW = (Bits == 16) ? 5 : (Bits == 64) ? 11 : 8;
-  /// bits of the fraction, with the leading one; with three behind it
+  /// bits of the fraction including the leading one; the same with three extra bits
   localparam int unsigned Frac = Bits - ExpW;
   localparam int unsigned Mant = Frac + 3;
   localparam logic [Bits-2:0] Infinity = {{ExpW{1'b1}}, {Frac - 1{1'b0}}};
@@ -31,7 +31,7 @@ module gs_stream_fadd #(
     $fatal(1, "gs_stream_fadd: Bits is %0d; it must be 16, 32 or 64", Bits);
   end
 
-  // What does not depend on the sum of the mantissas.
+  // Properties that do not depend on the sum of the mantissas
   typedef struct packed {
     logic sign;
     logic nan;
@@ -48,7 +48,7 @@ module gs_stream_fadd #(
     great      = swaps ? b_i : a_i;
     little     = swaps ? a_i : b_i;
     subtracts  = a_i[Bits-1] ^ b_i[Bits-1];
-    // A subnormal has the least exponent.
+    // The exponent of a subnormal is that of the smallest normal number.
     great_exp  = great[Bits-2-:ExpW] | exp_t'(great[Bits-2-:ExpW] == '0);
     little_exp = little[Bits-2-:ExpW] | exp_t'(little[Bits-2-:ExpW] == '0);
     a_inf      = a_i[Bits-2:0] == Infinity;
@@ -86,7 +86,7 @@ module gs_stream_fadd #(
   always_comb begin
     zeros = exp_t'(Mant);
     for (int unsigned i = 0; i < Mant; i++) if (total3_q[i]) zeros = exp_t'(Mant - 1 - i);
-    // As far as the least exponent.
+    // The smallest exponent limits the shift.
     shift = zeros < exp3_q ? zeros : exp3_q - exp_t'(1);
     if (total3_q[Mant]) begin
       normal = total3_q[Mant:1] | mant_t'(total3_q[0]);
@@ -98,13 +98,13 @@ module gs_stream_fadd #(
   end
 
   // ------------------------------------------------------------- 5: round
-  // The leading bit is in the exponent.
+  // The leading bit is implied by the exponent.
   logic [Mant-2:0] normal4_q;
   exp_t exp4_q;
   logic [Bits-2:0] rounded;
   logic up;
   assign up = normal4_q[2] && (normal4_q[1:0] != '0 || normal4_q[3]);
-  // A carry out of the fraction is the right exponent, and infinity beyond the greatest.
+  // A carry out of the fraction increments the exponent, and yields infinity beyond the greatest number.
   assign rounded = {exp4_q, normal4_q[Mant-2:3]} + (Bits - 1)'(up);
 
   always_ff @(posedge clk_i) begin
@@ -125,7 +125,7 @@ module gs_stream_fadd #(
       about3_q     <= about2_q;
       exp3_q       <= exp2_q;
       total3_q     <= total;
-      // What cancels is +0; two zeros of one sign keep it.
+      // A sum that cancels is +0; two zeros of one sign keep it.
       zero3_q      <= subtracts2_q && total == '0;
 
       about4_q     <= '{sign: about3_q.sign && !zero3_q, nan: about3_q.nan, inf: about3_q.inf};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Joins two elements each cycle, integers or floats of `Bits` bits: sum, greatest or least. Five registers, whatever
-/// the operation. Of floats, NaN wins, and -0 is less than +0, so that the order of ranks does not matter.
+/// Combines two elements each cycle, integers or floats of `Bits` bits: sum, maximum or minimum. Every operation has
+/// five pipeline registers. Of floats, NaN wins, and -0 is less than +0, so that the order of ranks does not matter.
 module gs_stream_lane
   import gossamer_pkg::*;
 #(
   /// 8, 16, 32 or 64; floats have 16 or more
   parameter int unsigned Bits   = 32,
-  /// what elements may be: integers with a sign, floats
+  /// supported elements: signed integers, floats
   parameter bit          Ints   = 1,
   parameter bit          Floats = 1
 ) (
@@ -21,7 +21,7 @@ module gs_stream_lane
 );
   localparam int unsigned Stages = 5;
   localparam int unsigned ExpW = (Bits == 16) ? 5 : (Bits == 64) ? 11 : 8;
-  // Above all fractions of an infinity, those of NaN: the quiet one has the fraction's first bit.
+  // NaN fractions are greater than the fraction of infinity; the quiet NaN has the fraction's first bit set.
   localparam logic [Bits-2:0] Infinity = (Bits - 1)'({{ExpW{1'b1}}, {Bits{1'b0}}} >> (ExpW + 1));
   localparam logic [Bits-2:0] Nan = (Bits - 1)'({{ExpW + 1{1'b1}}, {Bits{1'b0}}} >> (ExpW + 2));
 
@@ -56,7 +56,7 @@ module gs_stream_lane
     assign sum = '0;
   end
 
-  // In step with the adder.
+  // Same latency as the adder
   logic [Stages-1:0] float_q;
   logic [Bits-1:0] other_q[Stages];
   always_ff @(posedge clk_i) begin

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Reduction: elements of all ranks, joined along a tree, reach the root's kernel. Sum, greatest or least of
-/// elements of `Types`, as many lanes as a beat has elements.
+/// Reduction: combines the elements of all ranks along a tree and delivers the result to the root's kernel. Sum,
+/// maximum or minimum of elements of `Types`, with as many lanes as a beat has elements.
 ///
 ///     kernel --> join --> join --> ... --> parent, or the root's kernel
 ///                  ^        ^
-///               edge 0   edge 1            those that lead to children; the others' joins are switched off
+///               edge 0   edge 1            edges to children; the joins of other edges are disabled
 ///
 /// Children are joined in the order of their edges, so that sums of floats depend on the tree alone. A collective
-/// begins when the last one has left the joins.
+/// starts when all elements of the previous one have left the joins.
 module gs_stream_reduce
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -20,20 +20,20 @@ module gs_stream_reduce
   parameter  int unsigned     Ranks = 16,
   /// types of elements that kernels may open; each size costs lanes of its own
   parameter  types_t          Types = types_of_size(2),
-  /// what kernels open: its own kind, or that of which it is a half
+  /// the collective that kernels open: this one, or the one of which this block is a half
   parameter  smi_collective_e Kind  = SmiCollectiveReduce,
   localparam int unsigned     RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  logic                          clear_i,
-  // Trees, as gs_stream_tree has them
+  // Trees, as in gs_stream_tree
   input  logic                          tree_we_i,
   input  logic [RankW-1:0]              tree_root_i,
   input  tree_entry_t                   tree_entry_i,
   input  neighbour_t [Edges-1:0]        edges_i,
   output logic                          fault_o,
-  // Kernel: all give elements, a root takes results
+  // Kernel: all ranks supply elements, the root receives results
   input  logic                          open_valid_i,
   output logic                          open_ready_o,
   input  collective_open_t              open_i,
@@ -68,8 +68,8 @@ module gs_stream_reduce
     end
   end
 
-  logic busy, through, fresh_q;
-  tree_entry_t place;
+  logic busy, done, fresh_q;
+  tree_entry_t entry;
   collective_open_t opened;
   gs_stream_tree #(
     .Edges  (Edges),
@@ -86,7 +86,7 @@ module gs_stream_reduce
     .open_valid_i,
     .open_ready_o,
     .open_i,
-    .known_i          (open_i.kind == Kind && reducible(Types, open_i.element, open_i.op)),
+    .supported_i      (open_i.kind == Kind && reducible(Types, open_i.element, open_i.op)),
     .fault_o,
     .watch_o,
     .send_open_valid_o,
@@ -96,9 +96,9 @@ module gs_stream_reduce
     .recv_open_ready_i,
     .recv_open_o,
     .busy_o           (busy),
-    .place_o          (place),
+    .entry_o          (entry),
     .opened_o         (opened),
-    .through_i        (through)
+    .done_i           (done)
   );
 
   // --------------------------------------------------------------- joins
@@ -107,10 +107,10 @@ module gs_stream_reduce
   logic [Edges-1:0] parent;
   bytes_t in_left_q, out_left_q;
   logic running, rst_n;
-  // Clearing is a reset of all that holds elements.
+  // clear_i resets everything that holds elements.
   assign rst_n = rst_ni && !clear_i;
   assign running = busy && !fresh_q;
-  assign parent = place.root ? '0 : Edges'(1) << place.parent;
+  assign parent = entry.root ? '0 : Edges'(1) << entry.parent;
   assign valid[0] = running && in_left_q != '0 && s_axis_tvalid_i;
   assign s_axis_tready_o = running && in_left_q != '0 && ready[0];
   assign beat[0] = s_axis_tdata_i;
@@ -121,7 +121,7 @@ module gs_stream_reduce
     ) u_join (
       .clk_i,
       .rst_ni     (rst_n),
-      .on_i       (busy && place.children[e]),
+      .enable_i   (busy && entry.children[e]),
       .element_i  (opened.element),
       .op_i       (opened.op),
       .a_valid_i  (valid[e]),
@@ -136,9 +136,9 @@ module gs_stream_reduce
     );
   end
 
-  // ----------------------------------------------------------------- out
-  // One register more: what comes from the kernel itself must not reach a port in the same cycle.
-  logic out_valid, out_ready, goes;
+  // --------------------------------------------------------------- output
+  // An extra register stage breaks the combinational path from the kernel to a port.
+  logic out_valid, out_ready, out_fire;
   beat_t out;
   gs_skid #(.data_t(beat_t)) u_out (
     .clk_i,
@@ -152,13 +152,13 @@ module gs_stream_reduce
   );
   assign push_valid_o = out_valid ? parent : '0;
   assign push_data_o = {Edges{out}};
-  assign m_axis_tvalid_o = out_valid && place.root;
+  assign m_axis_tvalid_o = out_valid && entry.root;
   assign m_axis_tdata_o = out;
   assign m_axis_tlast_o = out_left_q <= bytes_t'(Bytes);
   always_comb for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = out_left_q > bytes_t'(b);
-  assign out_ready = place.root ? m_axis_tready_i : (push_ready_i & parent) != '0;
-  assign goes = out_valid && out_ready;
-  assign through = !fresh_q && (out_left_q == '0 || (goes && out_left_q <= bytes_t'(Bytes)));
+  assign out_ready = entry.root ? m_axis_tready_i : (push_ready_i & parent) != '0;
+  assign out_fire = out_valid && out_ready;
+  assign done = !fresh_q && (out_left_q == '0 || (out_fire && out_left_q <= bytes_t'(Bytes)));
 
   always_ff @(posedge clk_i) begin
     fresh_q <= open_ready_o;
@@ -167,15 +167,15 @@ module gs_stream_reduce
       out_left_q <= message_bytes(opened.element, opened.count);
     end else begin
       if (valid[0] && ready[0]) in_left_q <= in_left_q > bytes_t'(Bytes) ? in_left_q - bytes_t'(Bytes) : '0;
-      if (goes) out_left_q <= out_left_q > bytes_t'(Bytes) ? out_left_q - bytes_t'(Bytes) : '0;
+      if (out_fire) out_left_q <= out_left_q > bytes_t'(Bytes) ? out_left_q - bytes_t'(Bytes) : '0;
     end
   end
 
   logic unused;
-  assign unused = ^{opened, place.group};
+  assign unused = ^{opened, entry.group};
 
-  `GS_ASSERT(results_are_stable_while_they_wait,
+  `GS_ASSERT(result_stable_while_stalled,
              m_axis_tvalid_o && !m_axis_tready_i && !clear_i
              |=> m_axis_tvalid_o && $stable({m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}))
-  `GS_ASSERT_NOW(nothing_is_left_when_a_collective_ends, busy || !out_valid)
+  `GS_ASSERT_NOW(empty_when_collective_ends, busy || !out_valid)
 endmodule

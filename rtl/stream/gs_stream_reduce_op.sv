@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Two streams of elements become one, element by element, a beat a cycle; or, switched off, the first goes on as it
-/// is. `on_i`, type and operation change while nothing is in it. Of each size of element that `Types` have, there are
-/// as many lanes as a beat has such elements.
+/// Combines two streams element by element, one beat per cycle; if disabled, it passes the first stream through.
+/// `on_i`, type and operation change only while it is empty. For each element size in `Types` it has as many lanes as a
+/// beat has such elements.
 module gs_stream_reduce_op
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
 #(
   /// bytes of a beat
   parameter int unsigned Bytes = 8,
-  /// types that elements may have
+  /// supported types of elements
   parameter types_t      Types = types_of_size(2)
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
-  input  logic                on_i,
+  input  logic                enable_i,
   input  smi_type_e           element_i,
   input  smi_op_e             op_i,
   input  logic                a_valid_i,
@@ -32,30 +32,30 @@ module gs_stream_reduce_op
   typedef logic [8*Bytes-1:0] beat_t;
 
   logic [Stages-1:0] valid_q;
-  logic advance, takes, joined_ready, joined_valid, skid_valid;
+  logic advance, accepts, joined_ready, joined_valid, skid_valid;
   beat_t joined, skid;
 
   assign advance = !valid_q[Stages-1] || joined_ready;
-  assign takes = on_i && a_valid_i && b_valid_i && advance;
-  assign b_ready_o = on_i && a_valid_i && advance;
-  assign a_ready_o = on_i ? b_valid_i && advance : out_ready_i;
+  assign accepts = enable_i && a_valid_i && b_valid_i && advance;
+  assign b_ready_o = enable_i && a_valid_i && advance;
+  assign a_ready_o = enable_i ? b_valid_i && advance : out_ready_i;
   assign joined_valid = valid_q[Stages-1];
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= '0;
-    else if (advance) valid_q <= {valid_q[Stages-2:0], takes};
+    else if (advance) valid_q <= {valid_q[Stages-2:0], accepts};
   end
 
-  // By the logarithm of an element's bytes
+  // By log2 of the element's bytes
   beat_t [3:0] by_size;
   for (genvar s = 0; s < 4; s++) begin : gen_size
     localparam int unsigned Bits = 8 << s;
-    localparam types_t Some = Types & types_of_size(s);
-    if (Some != '0) begin : gen_lanes
+    localparam types_t SizeTypes = Types & types_of_size(s);
+    if (SizeTypes != '0) begin : gen_lanes
       for (genvar l = 0; l < 8 * Bytes / Bits; l++) begin : gen_lane
         gs_stream_lane #(
           .Bits  (Bits),
-          .Ints  ((Some & Integers) != '0),
-          .Floats((Some & Floats) != '0)
+          .Ints  ((SizeTypes & Integers) != '0),
+          .Floats((SizeTypes & Floats) != '0)
         ) u_lane (
           .clk_i,
           .advance_i(advance),
@@ -71,7 +71,7 @@ module gs_stream_reduce_op
     end
   end
   assign joined = by_size[log_bytes(element_i)];
-  // Else whether the first of several joins goes on would depend on all behind it in one cycle.
+  // Without it, the ready path of a chain of joins would be combinational through all of them.
   gs_skid #(.data_t(beat_t)) u_skid (
     .clk_i,
     .rst_ni,
@@ -79,11 +79,11 @@ module gs_stream_reduce_op
     .in_ready_o (joined_ready),
     .in_data_i  (joined),
     .out_valid_o(skid_valid),
-    .out_ready_i(out_ready_i && on_i),
+    .out_ready_i(out_ready_i && enable_i),
     .out_data_o (skid)
   );
-  assign out_valid_o = on_i ? skid_valid : a_valid_i;
-  assign out_o = on_i ? skid : a_i;
+  assign out_valid_o = enable_i ? skid_valid : a_valid_i;
+  assign out_o = enable_i ? skid : a_i;
 
-  `GS_ASSERT_NOW(nothing_is_in_a_join_that_is_off, on_i || (valid_q == '0 && !skid_valid))
+  `GS_ASSERT_NOW(disabled_join_is_empty, enable_i || (valid_q == '0 && !skid_valid))
 endmodule

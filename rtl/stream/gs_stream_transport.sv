@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Streaming ports, the board switch, and what joins it with links: SMI's transport without the links themselves.
+/// Streaming ports, the board switch, and the adapters between switch and links: SMI's transport without the links.
 ///
 ///     kernels <=> endpoint <=> switch <=> flits of the links
 ///                                ^
-///                                +=> flits of the integrator's own, if Own is 1: messages to tiles of column 0
+///                                +=> the integrator's own flits, if Own is 1: messages to tiles of column 0
 module gs_stream_transport
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// links; numbers of streaming ports, log2; 1: there is an own port
+  /// links; numbers of streaming ports, log2; 1: the switch has the integrator's own port
   parameter  int unsigned Links    = 2,
   parameter  int unsigned PortBits = 1,
   parameter  bit          Own      = 1,
-  /// as gs_stream_endpoint has them
+  /// as in gs_stream_endpoint
   parameter  int unsigned Bytes    = 8,
   parameter  int unsigned Send     = 64,
   parameter  int unsigned Depth    = 1024,
@@ -23,9 +23,9 @@ module gs_stream_transport
   parameter  int unsigned Linger   = 16,
   /// log2 of the routing table's entries
   parameter  int unsigned TableW   = 6,
-  /// streaming ports, where there are fewer than numbers
+  /// streaming ports, if fewer than 2^PortBits
   parameter  int unsigned Ports    = 1 << PortBits,
-  /// as gs_stream_endpoint has them
+  /// as in gs_stream_endpoint
   parameter  logic [Ports-1:0][4:0] Widths = {Ports{5'(Bytes)}},
   parameter  logic [Ports-1:0][7:0] Numbers = (8 * Ports)'(numbers_from(0)),
   parameter  logic [Ports-1:0]      Sends = '1,
@@ -42,12 +42,12 @@ module gs_stream_transport
   input  logic [11:0]                   board_i,
   input  logic [4:0]                    job_i,
   input  logic [7:0]                    burst_i,
-  // Routing table; ready when it has been cleared after reset
+  // Routing table; ready_o is set once the table has been cleared after reset
   output logic                          ready_o,
   input  logic                          table_we_i,
   input  logic [TableW-1:0]             table_index_i,
   input  switch_entry_t                 table_entry_i,
-  // Kernels: as gs_stream_endpoint has them
+  // Kernels: as in gs_stream_endpoint
   input  logic [Ports-1:0]              send_bind_valid_i,
   input  send_bind_t [Ports-1:0]        send_bind_i,
   input  logic [Ports-1:0]              recv_bind_valid_i,
@@ -66,12 +66,12 @@ module gs_stream_transport
   output logic [Ports-1:0][8*Bytes-1:0] m_axis_tdata_o,
   output logic [Ports-1:0][Bytes-1:0]   m_axis_tkeep_o,
   output logic [Ports-1:0]              m_axis_tlast_o,
-  // By port, of those that collectives use: else 0
+  // By port: the collective that uses it, else 0
   input  watch_t [Ports-1:0]            watch_i,
   output logic                          report_valid_o,
   input  logic                          report_ready_i,
   output stream_report_t                report_o,
-  output logic                          refused_o,
+  output logic                          dropped_o,
   // The integrator's own port of the switch
   input  channels_t                     own_valid_i,
   input  flit_t                         own_i,
@@ -86,7 +86,7 @@ module gs_stream_transport
   input  channels_t                     rx_valid_i[Links],
   output channels_t                     rx_ready_o[Links],
   input  flit_t                         rx_flit_i[Links],
-  // Packets for nobody, by port of the switch: own, streams, links; and whether nothing is in the switch
+  // Unroutable packets, by port of the switch: own, streams, links; whether the switch is empty
   output logic [Ends-1:0]               unroutable_o,
   output logic [31:0]                   unroutable_dest_o[Ends],
   output logic                          empty_o
@@ -121,33 +121,33 @@ module gs_stream_transport
   end
 
   gs_stream_endpoint #(
-    .Ports (Ports),
-    .Bytes (Bytes),
-    .Send  (Send),
-    .Depth (Depth),
-    .Packet(Packet),
-    .Ranks (Ranks),
-    .Linger(Linger),
-    .Widths(Widths),
-    .Numbers(Numbers),
-    .Sends (Sends),
-    .Receives(Receives),
-    .VoqDepth(VoqDepth),
-    .Depths(Depths),
+    .Ports     (Ports),
+    .Bytes     (Bytes),
+    .Send      (Send),
+    .Depth     (Depth),
+    .Packet    (Packet),
+    .Ranks     (Ranks),
+    .Linger    (Linger),
+    .Widths    (Widths),
+    .Numbers   (Numbers),
+    .Sends     (Sends),
+    .Receives  (Receives),
+    .VoqDepth  (VoqDepth),
+    .Depths    (Depths),
     .SendDepths(SendDepths),
-    .VoqDepths(VoqDepths),
-    .Circuits(Circuits)
+    .VoqDepths (VoqDepths),
+    .Circuits  (Circuits)
   ) u_streams (
     .clk_i,
     .rst_ni,
     .board_i,
     .job_i,
-    .sw_valid_i (out_valid[Streams]),
-    .sw_i       (out[Streams]),
-    .sw_credit_o(out_credit[Streams]),
-    .sw_valid_o (in_valid[Streams]),
-    .sw_o       (in[Streams]),
-    .sw_credit_i(in_credit[Streams]),
+    .sw_valid_i       (out_valid[Streams]),
+    .sw_i             (out[Streams]),
+    .sw_credit_o      (out_credit[Streams]),
+    .sw_valid_o       (in_valid[Streams]),
+    .sw_o             (in[Streams]),
+    .sw_credit_i      (in_credit[Streams]),
     .send_bind_valid_i,
     .send_bind_i,
     .recv_bind_valid_i,
@@ -170,7 +170,7 @@ module gs_stream_transport
     .report_valid_o,
     .report_ready_i,
     .report_o,
-    .refused_o
+    .dropped_o
   );
 
   for (genvar l = 0; l < Links; l++) begin : gen_link
@@ -214,12 +214,12 @@ module gs_stream_transport
     .table_we_i,
     .table_index_i,
     .table_entry_i,
-    .in_valid_i   (in_valid),
-    .in_i         (in),
-    .in_credit_o  (in_credit),
-    .out_valid_o  (out_valid),
-    .out_o        (out),
-    .out_credit_i (out_credit),
+    .in_valid_i       (in_valid),
+    .in_i             (in),
+    .in_credit_o      (in_credit),
+    .out_valid_o      (out_valid),
+    .out_o            (out),
+    .out_credit_i     (out_credit),
     .unroutable_o,
     .unroutable_dest_o,
     .empty_o

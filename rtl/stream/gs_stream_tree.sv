@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// What all support blocks of collectives begin with: the tree of the root that was asked for, and channels over its
-/// edges. Trees are registers, one for each root; so the root is chosen when the collective is opened.
+/// Common front end of the support blocks of collectives: selects the tree of the requested root and opens channels
+/// over its edges. Trees are registers, one for each root, so the root is chosen when the collective is opened.
 ///
-///     open --> tree[root] --> channels to some edges, from others --> busy, until the block says that data are through
+///     open --> tree[root] --> channels to and from edges --> busy until the block reports that all data have passed
 ///
-/// A root without a tree, or a type that the block does not know, is a fault: it stands until it is cleared.
+/// A root without a tree, or a type that the block does not support, is a fault, which persists until it is cleared.
 module gs_stream_tree
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -14,14 +14,14 @@ module gs_stream_tree
   /// edges, each a streaming port: 1 to 8; ranks, a power of two, 2 or more
   parameter  int unsigned Edges   = 4,
   parameter  int unsigned Ranks   = 16,
-  /// data go from children to parents; from parents to children; or first up, then down
+  /// data travel from children to parents; from parents to children; with both, first up, then down
   parameter  bit          Upwards = 0,
   parameter  bit          Downwards = !Upwards,
   localparam int unsigned RankW   = $clog2(Ranks)
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
-  /// ends a fault, and whatever is open
+  /// ends a fault, and closes everything that is open
   input  logic                    clear_i,
   // Trees, and the other ends of edges
   input  logic                    tree_we_i,
@@ -32,10 +32,10 @@ module gs_stream_tree
   input  logic                    open_valid_i,
   output logic                    open_ready_o,
   input  collective_open_t        open_i,
-  /// the block has this type
-  input  logic                    known_i,
+  /// the block supports this type
+  input  logic                    supported_i,
   output logic                    fault_o,
-  // Channels, and what they belong to
+  // Channels, and the collective that they belong to
   output watch_t [Edges-1:0]      watch_o,
   output logic [Edges-1:0]        send_open_valid_o,
   input  logic [Edges-1:0]        send_open_ready_i,
@@ -43,11 +43,11 @@ module gs_stream_tree
   output logic [Edges-1:0]        recv_open_valid_o,
   input  logic [Edges-1:0]        recv_open_ready_i,
   output recv_open_t [Edges-1:0]  recv_open_o,
-  // Block: what is open, from the cycle behind; it ends when all data are through
+  // Block: the open collective, from the next cycle on; it ends when all data have passed
   output logic                    busy_o,
-  output tree_entry_t             place_o,
+  output tree_entry_t             entry_o,
   output collective_open_t        opened_o,
-  input  logic                    through_i
+  input  logic                    done_i
 );
   typedef enum logic [1:0] {
     Idle,
@@ -56,14 +56,14 @@ module gs_stream_tree
   } state_e;
   state_e state_q;
   collective_open_t opened_q;
-  tree_entry_t found, place_q;
-  logic [Ranks-1:0] known_q;
-  logic [Edges-1:0] sends_q, recvs_q, sends, recvs, parent, children, to_q, from_q;
-  /// collectives that each group has had; the last one's
+  tree_entry_t found, entry_q;
+  logic [Ranks-1:0] has_tree_q;
+  logic [Edges-1:0] sends_q, recvs_q, sends, recvs, parent, children, sends_to_q, receives_from_q;
+  /// collectives that each group has opened; number of the last one
   logic [7:0][15:0] numbers_q;
   logic [15:0] number_q;
   logic watched_q;
-  logic good, takes;
+  logic valid_open, accept;
 
   if (Edges < 1 || Edges > MaxEdges) begin : gen_illegal_edges
     $fatal(1, "gs_stream_tree: Edges is %0d; it must be from 1 to %0d", Edges, MaxEdges);
@@ -87,10 +87,10 @@ module gs_stream_tree
     .raddr_i(open_i.root[RankW-1:0]),
     .rdata_o(found)
   );
-  assign good = known_i && 32'(open_i.root) < Ranks && known_q[open_i.root[RankW-1:0]]
+  assign valid_open = supported_i && 32'(open_i.root) < Ranks && has_tree_q[open_i.root[RankW-1:0]]
                 && (32'(found.parent) < Edges || found.root) && (32'(found.children) >> Edges) == '0;
   assign open_ready_o = state_q == Idle && !clear_i;
-  assign takes = open_valid_i && open_ready_o;
+  assign accept = open_valid_i && open_ready_o;
   assign parent = found.root ? '0 : Edges'(1) << found.parent;
   assign children = found.children[Edges-1:0];
   assign sends = (Upwards ? parent : '0) | (Downwards ? children : '0);
@@ -98,8 +98,8 @@ module gs_stream_tree
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= Idle;
-      known_q <= '0;
+      state_q    <= Idle;
+      has_tree_q <= '0;
       sends_q   <= '0;
       recvs_q   <= '0;
       watched_q <= 1'b0;
@@ -107,15 +107,15 @@ module gs_stream_tree
     end else begin
       sends_q <= sends_q & ~send_open_ready_i;
       recvs_q <= recvs_q & ~recv_open_ready_i;
-      if (tree_we_i) known_q[tree_root_i] <= 1'b1;
-      if (takes) begin
-        state_q <= good ? Busy : Fault;
-        sends_q <= good ? sends : '0;
-        recvs_q <= good ? recvs : '0;
-        watched_q <= good;
+      if (tree_we_i) has_tree_q[tree_root_i] <= 1'b1;
+      if (accept) begin
+        state_q <= valid_open ? Busy : Fault;
+        sends_q <= valid_open ? sends : '0;
+        recvs_q <= valid_open ? recvs : '0;
+        watched_q <= valid_open;
         numbers_q[found.group] <= numbers_q[found.group] + 16'd1;
       end
-      if (state_q == Busy && through_i && sends_q == '0 && recvs_q == '0) state_q <= Idle;
+      if (state_q == Busy && done_i && sends_q == '0 && recvs_q == '0) state_q <= Idle;
       if (clear_i) begin
         state_q   <= Idle;
         sends_q   <= '0;
@@ -124,29 +124,29 @@ module gs_stream_tree
         numbers_q <= '0;
       end
     end
-    if (takes) begin
-      opened_q <= open_i;
-      place_q  <= found;
-      number_q <= numbers_q[found.group];
-      to_q     <= sends;
-      from_q   <= recvs;
+    if (accept) begin
+      opened_q        <= open_i;
+      entry_q         <= found;
+      number_q        <= numbers_q[found.group];
+      sends_to_q      <= sends;
+      receives_from_q <= recvs;
     end
   end
   assign fault_o = state_q == Fault;
   assign busy_o = state_q == Busy;
-  assign place_o = place_q;
+  assign entry_o = entry_q;
   assign opened_o = opened_q;
   assign send_open_valid_o = sends_q;
   assign recv_open_valid_o = recvs_q;
   stream_tag_t tag;
   assign tag = '{
-    number: number_q, group: place_q.group, kind: opened_q.kind, op: opened_q.op, root: opened_q.root
+    number: number_q, group: entry_q.group, kind: opened_q.kind, op: opened_q.op, root: opened_q.root
   };
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
     assign watch_o[e] = '{
       valid:   watched_q,
-      sends:   to_q[e],
-      recvs:   from_q[e],
+      sends:   sends_to_q[e],
+      recvs:   receives_from_q[e],
       own:     opened_q.own,
       element: opened_q.element,
       count:   opened_q.count,
@@ -161,6 +161,6 @@ module gs_stream_tree
     };
   end
 
-  `GS_ASSERT_NOW(trees_are_written_while_no_collective_is_open, !tree_we_i || state_q != Busy)
-  `GS_ASSERT_NOW(a_parent_is_no_child, state_q != Busy || (place_q.root || !place_q.children[place_q.parent]))
+  `GS_ASSERT_NOW(tree_written_only_while_idle, !tree_we_i || state_q != Busy)
+  `GS_ASSERT_NOW(parent_is_no_child, state_q != Busy || (entry_q.root || !entry_q.children[entry_q.parent]))
 endmodule

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A board that is one rank of co-simulated kernels: streaming ports, blocks of collectives, a barrier, links, and the
-/// wires that lead away. The harness (src/smi/rtl/fabric.cc) makes a cluster of several.
+/// outgoing wires. The harness (src/smi/rtl/fabric.cc) connects several of these boards.
 ///
 ///     kernels of the emulator <=> ports <=> gs_stream_board <=> links => wires => other boards
 ///                             <=> barrier, blocks <=> a port of its own for each link
 ///
-/// Ports are as wide as their elements: those of 8 bytes first, then of 4, 2 and 1, then the barrier's, then those of
-/// each block. The n-th port of a rank sends to the n-th of another; these ask for credits, and those of barrier and
-/// blocks are bound to neighbours.
+/// Ports are as wide as their elements: first the ports of 8 bytes, then of 4, 2 and 1, then the barrier's, then those
+/// of each block. Port n of a rank sends to port n of another rank. Kernels' ports ask for credits; ports of the
+/// barrier and of blocks are bound to neighbours.
 module gs_sim_stream
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// kernels' ports by the bytes of their elements, one or more in all; 1: there is a barrier
+  /// kernels' ports by element size, at least one in all; 1: there is a barrier
   parameter  int unsigned Eights   = 0,
   parameter  int unsigned Fours    = 1,
   parameter  int unsigned Twos     = 0,
   parameter  int unsigned Ones     = 0,
   parameter  bit          Barrier  = 1,
-  /// blocks of collectives, 0 to 15; of each, two bits from the low end: 0 broadcast, 1 reduction, 2 allreduce, 3
-  /// scatter, gather and allgather; and the logarithm of its elements' bytes
+  /// blocks of collectives, 0 to 15; for each block, two bits from the low end: 0 broadcast, 1 reduction, 2 allreduce,
+  /// 3 scatter, gather and allgather; log2 of its elements' bytes
   parameter  int unsigned Blocks   = 5,
   parameter  int unsigned Kinds    = 'b10_11_10_01_00,
   parameter  int unsigned Logs     = 'b10_11_10_10_00,
-  /// a bit for each block: an allreduce that also reduces, along the path of ranks in their order
+  /// a bit for each block: an allreduce that also reduces, along the path of ranks in rank order
   parameter  int unsigned Ordered  = 'b1_0000,
   parameter  int unsigned Links    = 4,
-  /// ranks, a power of two of at least 16
+  /// ranks, a power of two, at least 16
   parameter  int unsigned Ranks    = 16,
-  /// as gs_stream_endpoint and gs_mac_model have them
+  /// as in gs_stream_endpoint and gs_mac_model
   parameter  int unsigned Depth    = 1024,
   parameter  int unsigned Packet   = 30,
   parameter  int unsigned Send     = 64,
@@ -38,7 +38,7 @@ module gs_sim_stream
   parameter  int unsigned LineRate = 40_000,
   parameter  int unsigned Flight   = 100,
   localparam int unsigned Kernels  = Eights + Fours + Twos + Ones,
-  localparam int unsigned Doors    = (Blocks == 0) ? 1 : Blocks,
+  localparam int unsigned BlockPorts    = (Blocks == 0) ? 1 : Blocks,
   localparam int unsigned First    = Kernels + 32'(Barrier) * Links,
   localparam int unsigned PortBits = $clog2(First + Blocks * Links),
   localparam int unsigned Ports    = 1 << PortBits,
@@ -52,17 +52,18 @@ module gs_sim_stream
   input  logic              table_we_i,
   input  logic [TableW-1:0] table_index_i,
   input  logic [7:0]        table_entry_i,
-  // Bindings to neighbours; this rank's place in the tree of a root (barrier and allreduce take the last) or in the
-  // path of ranks (`order`), or which link leads to a rank (`way`); the other ends of links: board and its link
+  // Binds edges to neighbours; writes this rank's entry in the tree of a root (barrier and allreduce use the last one
+  // written) or in the path of ranks (`order`), or the link that leads to a rank (`rank_edge`); the far ends of links:
+  // board and its link
   input  logic              bind_i,
   input  logic              tree_we_i,
-  input  logic              way_we_i,
+  input  logic              rank_edge_we_i,
   input  logic              order_we_i,
   input  logic [TableW-1:0] tree_root_i,
   input  logic [11:0]       tree_entry_i,
   input  logic [7:0]        far_i[Links],
   input  logic [7:0]        far_link_i[Links],
-  // Kernels, by port: channels to a rank and from one, and elements
+  // Kernels, by port: channels to a rank, channels from a rank, and elements
   input  logic              send_valid_i[Kernels],
   output logic              send_ready_o[Kernels],
   input  logic [2:0]        send_element_i[Kernels],
@@ -79,31 +80,31 @@ module gs_sim_stream
   output logic              m_valid_o[Kernels],
   input  logic              m_ready_i[Kernels],
   output logic [63:0]       m_data_o[Kernels],
-  // Kernels, by block: collectives, what they give and what they take
-  input  logic              open_valid_i[Doors],
-  output logic              open_ready_o[Doors],
-  input  logic [2:0]        open_kind_i[Doors],
-  input  logic [2:0]        open_element_i[Doors],
-  input  logic [1:0]        open_op_i[Doors],
-  input  logic [7:0]        open_root_i[Doors],
-  input  logic [31:0]       open_count_i[Doors],
-  input  logic              give_valid_i[Doors],
-  output logic              give_ready_o[Doors],
-  input  logic [63:0]       give_data_i[Doors],
-  output logic              take_valid_o[Doors],
-  input  logic              take_ready_i[Doors],
-  output logic [63:0]       take_data_o[Doors],
+  // Kernels, by block: collectives, elements that kernels supply, results that they receive
+  input  logic              open_valid_i[BlockPorts],
+  output logic              open_ready_o[BlockPorts],
+  input  logic [2:0]        open_kind_i[BlockPorts],
+  input  logic [2:0]        open_element_i[BlockPorts],
+  input  logic [1:0]        open_op_i[BlockPorts],
+  input  logic [7:0]        open_root_i[BlockPorts],
+  input  logic [31:0]       open_count_i[BlockPorts],
+  input  logic              give_valid_i[BlockPorts],
+  output logic              give_ready_o[BlockPorts],
+  input  logic [63:0]       give_data_i[BlockPorts],
+  output logic              take_valid_o[BlockPorts],
+  input  logic              take_ready_i[BlockPorts],
+  output logic [63:0]       take_data_o[BlockPorts],
   input  logic              arrive_valid_i,
   output logic              arrive_ready_o,
   output logic              release_valid_o,
   input  logic              release_ready_i,
-  /// for ever: a report, a fault of barrier or block, a packet refused or for nobody
+  /// sticky: a report, a fault of the barrier or a block, a dropped or unroutable packet
   output logic              fault_o,
-  // Flits go into links and come out of them; nothing is in the switch
+  // Flits enter links, flits leave links; the switch is empty
   output logic [Links-1:0]  tx_fire_o,
   output logic [Links-1:0]  rx_fire_o,
   output logic              empty_o,
-  // Behind the wires that lead away; and from those of others
+  // Frames after the outgoing wires; frames from other boards' wires
   output logic [Links-1:0]  away_valid_o,
   output logic [63:0]       away_data_o[Links],
   output logic [7:0]        away_keep_o[Links],
@@ -134,15 +135,15 @@ module gs_sim_stream
   endfunction
 
   if (Kernels < 1 || Ports > 256) begin : gen_illegal_ports
-    $fatal(1, "gs_sim_stream: %0d ports and %0d blocks with %0d links; a board has 1 to 256 ports, all in all", Kernels,
+    $fatal(1, "gs_sim_stream: %0d ports and %0d blocks with %0d links; a board has 1 to 256 ports in total", Kernels,
            Blocks, Links);
   end
 
   logic [Links-1:0] tx_valid, tx_ready, tx_last;
   logic [Links-1:0][63:0] tx_data, rx_data;
   logic [Links-1:0][7:0] tx_keep, rx_keep;
-  logic report, refused, fault_q, barrier_fault;
-  logic [Doors-1:0] block_fault;
+  logic report, dropped, fault_q, barrier_fault;
+  logic [BlockPorts-1:0] block_fault;
   logic [Ports-1:0] send_valid, send_ready, s_valid, s_ready, recv_valid, recv_ready, m_valid, m_ready, binds;
   logic [Ports-1:0] unused_last;
   send_bind_t [Ports-1:0] send_bind;
@@ -152,10 +153,10 @@ module gs_sim_stream
   watch_t [Ports-1:0] watch;
   logic [Ports-1:0][8*Bytes-1:0] s_data, m_data;
   logic [Ports-1:0][Bytes-1:0] unused_keep;
-  stream_report_t unused_told;
+  stream_report_t unused_report;
   channels_t unused_own_credit, unused_own_valid;
   flit_t unused_own;
-  logic [1+Links:0] no_one;
+  logic [1+Links:0] unroutable;
 
   for (genvar p = 0; p < Kernels; p++) begin : gen_kernel
     assign binds[p] = 1'b0;
@@ -184,7 +185,7 @@ module gs_sim_stream
     assign m_data_o[p] = m_data[p];
   end
 
-  // The other end of a link, of which ports from `first` on have one each
+  // The far end of a link, where the ports of all links are numbered from `first` on
   function automatic neighbour_t neighbour(logic [7:0] far, logic [7:0] far_link, logic [7:0] first);
     return '{rank: far, dest: {EndpointStream, 3'd0, 12'(far), 6'd0, first + far_link}};
   endfunction
@@ -206,16 +207,16 @@ module gs_sim_stream
     ) u_barrier (
       .clk_i,
       .rst_ni,
-      .clear_i          (1'b0),
+      .clear_i    (1'b0),
       .tree_we_i,
-      .tree_root_i      ('0),
-      // one group of ranks
+      .tree_root_i('0),
+      // all ranks are in one group
       .tree_entry_i     (tree_entry_t'(tree_entry_i)),
       .edges_i          (edges),
       .fault_o          (barrier_fault),
       .arrive_valid_i,
       .arrive_ready_o,
-      .come_own_i       (8'(board_i)),
+      .own_i            (8'(board_i)),
       .release_valid_o,
       .release_ready_i,
       .watch_o          (watch[Kernels+:Links]),
@@ -240,17 +241,17 @@ module gs_sim_stream
   end
 
 `define SIM_KERNEL \
-      .open_valid_i     (open_valid_i[b]), \
-      .open_ready_o     (open_ready_o[b]), \
-      .open_i           (open), \
-      .s_axis_tvalid_i  (give_valid_i[b]), \
-      .s_axis_tready_o  (give_ready_o[b]), \
-      .s_axis_tdata_i   (give_data_i[b][8*Size-1:0]), \
-      .m_axis_tvalid_o  (take_valid_o[b]), \
-      .m_axis_tready_i  (take_ready_i[b]), \
-      .m_axis_tdata_o   (taken), \
-      .m_axis_tkeep_o   (unused_taken_keep), \
-      .m_axis_tlast_o   (unused_taken_last),
+      .open_valid_i   (open_valid_i[b]), \
+      .open_ready_o   (open_ready_o[b]), \
+      .open_i         (open), \
+      .s_axis_tvalid_i(give_valid_i[b]), \
+      .s_axis_tready_o(give_ready_o[b]), \
+      .s_axis_tdata_i (give_data_i[b][8*Size-1:0]), \
+      .m_axis_tvalid_o(take_valid_o[b]), \
+      .m_axis_tready_i(take_ready_i[b]), \
+      .m_axis_tdata_o (taken), \
+      .m_axis_tkeep_o (unused_taken_keep), \
+      .m_axis_tlast_o (unused_taken_last),
 `define SIM_EDGES \
       .watch_o          (watch[At+:Links]), \
       .send_open_valid_o(send_valid[At+:Links]), \
@@ -276,12 +277,12 @@ module gs_sim_stream
     ) u_block ( \
       .clk_i, \
       .rst_ni, \
-      .clear_i          (1'b0), \
-      .tree_we_i        (InOrder ? order_we_i : tree_we_i), \
+      .clear_i  (1'b0), \
+      .tree_we_i(InOrder ? order_we_i : tree_we_i), \
       .tree_root_i, \
-      .tree_entry_i     (tree_entry_t'(tree_entry_i)), \
-      .edges_i          (edges), \
-      .fault_o          (block_fault[b]), \
+      .tree_entry_i(tree_entry_t'(tree_entry_i)), \
+      .edges_i     (edges), \
+      .fault_o     (block_fault[b]), \
       `SIM_KERNEL \
       `SIM_EDGES \
     );
@@ -306,8 +307,8 @@ module gs_sim_stream
     };
     assign take_data_o[b] = 64'(taken);
     for (genvar l = 0; l < Links; l++) begin : gen_edge
-      // Of the path, edge 0 leads to the rank before, where it is 1, and edge 1 to the next. With one link there are
-      // two ranks, and an edge between them.
+      // In the path, edge 0 leads to the previous rank, which has it as edge 1, and edge 1 to the next rank. With one
+      // link there are two ranks, and one edge between them.
       if (InOrder && Links == 1) begin : gen_two
         assign edges[l] = neighbour(8'(board_i) ^ 8'd1, 8'd0, 8'(At));
       end else if (InOrder) begin : gen_order
@@ -327,7 +328,7 @@ module gs_sim_stream
       `SIM_TREE(gs_stream_reduce, `SIM_TYPES)
     end else if (Kind == 2'd2) begin : gen_allreduce
       `SIM_TREE(gs_stream_allreduce, `SIM_ORDER)
-    end else begin : gen_parts
+    end else begin : gen_scatter_gather
       gs_stream_scatter_gather #(
         .Edges(Links),
         .Bytes(Size),
@@ -335,12 +336,12 @@ module gs_sim_stream
       ) u_block (
         .clk_i,
         .rst_ni,
-        .clear_i          (1'b0),
-        .way_we_i,
-        .way_rank_i       (tree_root_i),
-        .way_i            (tree_entry_i[3:0]),
-        .edges_i          (edges),
-        .fault_o          (block_fault[b]),
+        .clear_i         (1'b0),
+        .rank_edge_we_i,
+        .rank_edge_rank_i(tree_root_i),
+        .rank_edge_i     (tree_entry_i[3:0]),
+        .edges_i         (edges),
+        .fault_o         (block_fault[b]),
         `SIM_KERNEL
         `SIM_EDGES
       );
@@ -377,8 +378,8 @@ module gs_sim_stream
   end
   logic unused_ports, unused_tables;
   assign unused_ports = ^{send_ready, s_ready, recv_ready, m_valid, m_data};
-  // Without scatter and those like it nobody looks for ways, and without others nobody for trees.
-  assign unused_tables = ^{tree_we_i, way_we_i, order_we_i, tree_root_i, tree_entry_i};
+  // Without a scatter/gather block rank edges are unused, and without any other block trees are unused.
+  assign unused_tables = ^{tree_we_i, rank_edge_we_i, order_we_i, tree_root_i, tree_entry_i};
 
   gs_stream_board #(
     .Links   (Links),
@@ -389,9 +390,9 @@ module gs_sim_stream
     .Ranks   (Ranks),
     .TableW  (TableW),
     // Ports of collectives never ask.
-    .VoqDepths  ((16 * Ports)'({Kernels{16'(VoqDepth)}})),
-    .Send    (Send),
-    .Widths  (widths())
+    .VoqDepths((16 * Ports)'({Kernels{16'(VoqDepth)}})),
+    .Send     (Send),
+    .Widths   (widths())
   ) u_board (
     .clk_i,
     .rst_ni,
@@ -423,8 +424,8 @@ module gs_sim_stream
     .m_axis_tlast_o   (unused_last),
     .report_valid_o   (report),
     .report_ready_i   (1'b1),
-    .report_o         (unused_told),
-    .refused_o        (refused),
+    .report_o         (unused_report),
+    .dropped_o        (dropped),
     .own_valid_i      ('0),
     .own_i            ('0),
     .own_credit_o     (unused_own_credit),
@@ -442,7 +443,7 @@ module gs_sim_stream
     .mac_rx_last_i    (rx_last_i),
     .mac_rx_error_i   (rx_error_i),
     .up_o,
-    .unroutable_o         (no_one),
+    .unroutable_o     (unroutable),
     .tx_fire_o,
     .rx_fire_o,
     .empty_o
@@ -477,7 +478,7 @@ module gs_sim_stream
   end
 
   always_ff @(posedge clk_i) begin
-    fault_q <= rst_ni && (fault_q || report || barrier_fault || block_fault != '0 || refused || no_one != '0);
+    fault_q <= rst_ni && (fault_q || report || barrier_fault || block_fault != '0 || dropped || unroutable != '0);
   end
   assign fault_o = fault_q;
 endmodule

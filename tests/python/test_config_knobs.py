@@ -15,7 +15,9 @@ from gossamer.config._schema import Knob, knobs
 from gossamer.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
-HARDWARE = ("rtl/**/*.sv", "rtl/**/*.cc", "rtl/**/*.h", "tests/rtl/**/*.sv", "tests/rtl/**/*.cc", "tests/rtl/**/*.h")
+HARDWARE = tuple(
+    f"{folder}/**/*.{kind}" for folder in ("rtl", "sim", "tests/rtl", "tests/models") for kind in ("sv", "cc", "h")
+)
 PYTHON = ("python/gossamer/**/*.py", "bench/**/*.py", "tests/**/*.py")
 WAITING = {
     # The multicast router's beats are those of config/constants: the key says so, and a check compares.

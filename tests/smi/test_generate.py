@@ -145,6 +145,20 @@ def test_options_that_mean_the_same_make_the_same_design() -> None:
     assert len(numbers) == 1
 
 
+def test_old_name_of_voq_depth_works_with_one_note(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text(SENDS.format(call=SEND))
+    texts = []
+    for option in ("--voq-depth", "--aside"):
+        out = tmp_path / option.strip("-")
+        done = command("smi", "generate", str(tmp_path / "one.c"), "-o", str(out), option, "32")
+        assert done.returncode == 0
+        assert len(done.stderr.splitlines()) == (option == "--aside") and ("--voq-depth" in done.stderr) == bool(
+            done.stderr
+        )
+        texts.append({path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()})
+    assert texts[0] == texts[1]
+
+
 def test_names_of_boards(command: Command, tmp_path: Path) -> None:
     def generate(*names: str) -> str:
         files = [tmp_path / f"{name}.c" for name in names]
@@ -154,10 +168,10 @@ def test_names_of_boards(command: Command, tmp_path: Path) -> None:
         assert (done.returncode == 0) == (done.stderr == "") and len(done.stderr.splitlines()) < 2
         return done.stderr
 
-    assert "table: is a word of SystemVerilog" in generate("table")
-    assert "gs_fifo: modules of Gossamer have such names" in generate("gs_fifo")
-    assert "x-y: is no name for a module" in generate("x-y")
-    assert "A: differs from a in capitals alone" in generate("a", "A")
+    assert "table: is a SystemVerilog keyword" in generate("table")
+    assert "gs_fifo: Gossamer's modules use these prefixes" in generate("gs_fifo")
+    assert "x-y: not a valid module name" in generate("x-y")
+    assert "A: differs from a only in letter case" in generate("a", "A")
     # The generated header is not taken for the one that it includes.
     assert generate("board") == ""
     (tmp_path / "host.c").write_text('#include "out/board.h"\nint main(void) { return board_design.ports != 1; }\n')
@@ -211,23 +225,23 @@ REFUSED = {
     ),
     "ordered": (
         ["SMI_Open_reduce_channel(1, SMI_INT, SMI_ADD_ORDERED, 2, 0, SMI_COMM_WORLD)"],
-        ["--edges", "1", "--topology", "ring4"], "make the design with --edges 2",
+        ["--edges", "1", "--topology", "ring4"], "generate it with --edges 2",
     ),
     "links": ([SEND], ["--links", "17"], "--links 17: must be from"),
     "depth": ([SEND], ["--depth", "100"], "power of two from 4"),
-    "aside": ([SEND], ["--aside", "2"], "--aside 2: must be a power of two from 4 to 4096"),
+    "voq-depth": ([SEND], ["--voq-depth", "2"], "--voq-depth 2: must be a power of two from 4 to 4096"),
     "lanes": ([SEND], ["--lanes", "0=8"], "power of two up to 4"),
     "lanes-twice": ([SEND], ["--lanes", "0=2", "--lanes", "0=4"], "port 0 has lanes already"),
     "lanes-long": ([SEND], ["--lanes", "0=" + 5000 * "9"], "must be PORT=N"),
     "no-port": ([SEND], ["--lanes", "1=2"], "no program uses port 1"),
-    "board": ([SEND], ["--board", "two"], "there is no program two"),
+    "board": ([SEND], ["--board", "two"], "unknown program two"),
     "room": (
         ["SMI_Open_bcast_channel(1, SMI_INT, 1, 0, SMI_COMM_WORLD)"], ["--board", ",".join(["one0"] * 9)],
-        "a board has 8 at most",
+        "a board has at most 8",
     ),
     "cluster": (
         [SEND], ["--links", "1", "--topology", "torus8"],
-        "boards with 4 links; the design has 1, see --links",
+        "boards use 4 links; the design has 1, see --links",
     ),
 }  # fmt: skip
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The match engine's registers and their use from C: gs_match_axi, as docs/hardware/match.md has it. */
+/* Registers of the match engine gs_match_axi, and functions that use them. docs/hardware/match.md describes them. */
 #ifndef GOSSAMER_MATCH_AXI_H
 #define GOSSAMER_MATCH_AXI_H
 
@@ -22,7 +22,7 @@ enum {
 };
 enum { GS_MATCH_WINDOW = 1 };                                                  /* of GS_MATCH_CONTROL */
 enum { GS_MATCH_CAN_SEND = 1, GS_MATCH_HAS_DONE = 2, GS_MATCH_UNDER_WAY = 4 }; /* of GS_MATCH_STATUS */
-enum { GS_MATCH_RANKS = 1024 };                                                /* that a request can name */
+enum { GS_MATCH_RANKS = 1024 };                                                /* ranks that a request can name */
 #define GS_MATCH_IS_ONE 0x47534D31u
 
 enum gs_match_op {
@@ -32,13 +32,14 @@ enum gs_match_op {
   GS_MATCH_PROBE,
   GS_MATCH_TAKE,
   GS_MATCH_COUNT, /* the counter of `rank` that `tag` names; the result's partner is the count */
-  GS_MATCH_CLEAR  /* drops all receives and messages of all ranks; counters start again at 0 */
+  GS_MATCH_CLEAR  /* drops all receives and messages of all ranks; resets all counters */
 };
 enum gs_match_counter { GS_MATCH_DELIVERED, GS_MATCH_UNEXPECTED, GS_MATCH_WAITED, GS_MATCH_REFUSED };
-/* GS_MATCH_STRAY comes from no engine: another request's completion was there, so somebody else uses the window. */
+/* GS_MATCH_STRAY is not a status of the engine: the completion belongs to another request, so another program uses
+ * the window. */
 enum gs_match_status { GS_MATCH_MATCHED, GS_MATCH_WAITING, GS_MATCH_NONE, GS_MATCH_FULL, GS_MATCH_BAD, GS_MATCH_STRAY };
 
-/* How registers are read and written: of memory that is mapped, or of a simulation. Offsets are in bytes. */
+/* Access to the registers, in mapped memory or in a simulation. Offsets are in bytes. */
 struct gs_match_bus {
   void* context;
   uint32_t (*read)(void* context, uint32_t offset);
@@ -52,7 +53,7 @@ struct gs_match_request {
   uint8_t length;
   uint16_t communicator, source;
   uint32_t tag, handle;
-  int now; /* post, arrive: GS_MATCH_FULL, instead of waiting, if nothing matches */
+  int now; /* post, arrive: GS_MATCH_FULL, instead of waiting, if there is no match */
 };
 
 struct gs_match_result {
@@ -64,9 +65,9 @@ struct gs_match_result {
   uint32_t tag, handle, partner;
 };
 
-/* 0, or -1 if there is no match engine at this place, or its streams have requests under way. Comes before requests.
- * What a program that was killed asked for is answered, and the answer dropped. Receives and messages that it left
- * stay until GS_MATCH_CLEAR: GS_MATCH_POSTS and GS_MATCH_MESSAGES count them. */
+/* Opens the window; call it before any request. Returns 0, or -1 if there is no match engine at this address, or its
+ * streams have requests in flight. Completions that a killed program has not read are dropped. Receives and messages
+ * that it left waiting stay until GS_MATCH_CLEAR: GS_MATCH_POSTS and GS_MATCH_MESSAGES count them. */
 static inline int gs_match_open(const struct gs_match_bus* bus, const uint32_t seed[4]) {
   uint32_t status;
   int i;
@@ -81,7 +82,7 @@ static inline int gs_match_open(const struct gs_match_bus* bus, const uint32_t s
   return 0;
 }
 
-/* One request, and its completion. A rank that the request has no bits for is GS_MATCH_BAD, and nothing is sent. */
+/* Sends one request and returns its completion. A rank beyond the request field is GS_MATCH_BAD; nothing is sent. */
 static inline struct gs_match_result gs_match_do(const struct gs_match_bus* bus, const struct gs_match_request* what) {
   struct gs_match_result result;
   uint32_t word[4];

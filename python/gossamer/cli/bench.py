@@ -28,6 +28,8 @@ def suites() -> list[str]:
 def _load(suite: str) -> ModuleType:
     if suite not in suites():
         raise InputError(f"no such suite: {suite!r}; there are: {', '.join(suites()) or 'none'}")
+    if (shared := str(ROOT / "tests")) not in sys.path:
+        sys.path.append(shared)  # models that suites share with tests
     name = f"gossamer_bench_{suite}"
     folder = SUITES / suite
     spec = importlib.util.spec_from_file_location(

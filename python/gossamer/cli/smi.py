@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from gossamer.cli import _deprecated
 from gossamer.cli.run import Words
 
 
@@ -139,7 +140,10 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
 @click.option("--ranks", metavar="N", type=int, default=16, help="Ranks of the largest cluster (16).")
 @click.option("--boards", metavar="N", type=int, default=64, help="Boards of the largest cluster (64).")
 @click.option("--depth", metavar="FLITS", type=int, default=256, help="Flits that a port can receive ahead (256).")
-@click.option("--aside", metavar="FLITS", type=int, help="Flits that a port sets aside for each rank (by degree).")
+@click.option(
+    "--voq-depth", metavar="FLITS", type=int, help="Virtual output queue of a port for each rank (by degree)."
+)
+@click.option("--aside", metavar="FLITS", type=int, hidden=True)
 @click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port takes or gives in a cycle (1).")
 @click.option("--topology", metavar="FILE", help="Write what a host writes into these boards: tables.json.")
 def generate(
@@ -152,6 +156,7 @@ def generate(
     ranks: int,
     boards: int,
     depth: int,
+    voq_depth: int | None,
     aside: int | None,
     lanes: tuple[str, ...],
     topology: str | None,
@@ -170,7 +175,10 @@ def generate(
     """
     from gossamer.smi import hardware
 
-    options = hardware.Options(links, edges, ranks, boards, depth, aside, _lanes(lanes))
+    if aside is not None:
+        _deprecated.note("--aside", "--voq-depth")
+        voq_depth = aside if voq_depth is None else voq_depth
+    options = hardware.Options(links, edges, ranks, boards, depth, voq_depth, _lanes(lanes))
     made = hardware.design(files, board, define, options)
     if topology is not None:
         hardware.tables(made, topology)  # refused before a file is written

@@ -268,7 +268,7 @@ def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int
     ranks = max(16, 1 << (boards - 1).bit_length())
     widest = max(width for width, ports in wanted.widths.items() if ports)
     parameters |= {
-        "VoqDepth": _buffers.aside(degree, ranks),
+        "VoqDepth": _buffers.voq_depth(degree, ranks),
         "Send": _buffers.send(degree, widest),
         "Depth": _buffers.receive(degree, widest, _LEAST_DEPTH),
         "Barrier": int(wanted.barrier is not None),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Adds two streams of IEEE singles, an element a cycle: what ends GESUMMV, where one comes from another rank.
+/// Adds two streams of IEEE singles, one element per cycle: the last step of GESUMMV, where one operand is received
+/// from another rank.
 ///
 ///     left --+
 ///            + --> y

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Matrix by vector, scaled: y = alpha * (A x) in IEEE single, an element of A a cycle. The inner pipeline of GESUMMV.
+/// Matrix-vector product, scaled: y = alpha * (A x) in IEEE single, one element of A per cycle. Inner pipeline of
+/// GESUMMV.
 ///
 ///     x --> RAM --+
 ///     A ---------- * --> + --> sum of each row --> * alpha --> queue --> y
 ///                        ^          |
 ///                        +----------+
 ///
-/// An adder has five registers, and an element needs its row's last sum. So eight rows are under way at once: A comes
-/// in blocks of eight rows (the last may have fewer), of each block column by column. A row is added in the order of
-/// its columns, each product and sum rounded by itself: the bits are those of a plain loop.
+/// The adder has five registers, and each element needs the previous sum of its row. So eight rows are in flight at
+/// once: A arrives in blocks of eight rows (the last may have fewer), each block column by column. A row is summed in
+/// the order of its columns, with each product and sum rounded separately: the result is bit-identical to a plain loop.
 module gs_kernel_gemv
   import gs_fpu_pkg::*;
 #(
-  /// columns that there is room for, a power of two
+  /// maximum number of columns, a power of two
   parameter  int unsigned Columns = 1024,
-  /// results that wait for who takes them: 8 or more
+  /// slots of the result queue: 8 or more
   parameter  int unsigned Queue   = 32,
   localparam int unsigned ColumnW = $clog2(Columns)
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
-  // A product, when the one before is through: rows and columns, 1 or more
+  // Starts a product after the previous one has completed: rows and columns, 1 or more
   input  logic             start_valid_i,
   output logic             start_ready_o,
   input  logic [31:0]      rows_i,
@@ -49,7 +50,7 @@ module gs_kernel_gemv
     Run,
     Drain
   } state_e;
-  /// What goes along with an element
+  /// Travels with an element
   typedef struct packed {
     logic valid;
     logic first;
@@ -66,32 +67,32 @@ module gs_kernel_gemv
   logic [31:0] left_q, alpha_q;
   logic [ColumnW:0] columns_q, column_q;
   row_t row_q;
-  logic [CountW-1:0] taken_q;
-  logic here, last_column, room, takes, steps, gives;
+  logic [CountW-1:0] reserved_q;
+  logic row_valid, last_column, may_accept, a_fire, step, y_fire;
   logic [31:0] x;
   assign start_ready_o = state_q == Idle;
   assign x_ready_o     = state_q == Load;
-  // Rows that the last block does not have pass empty.
-  assign here          = 32'(row_q) < left_q;
-  assign last_column   = column_q + (ColumnW+1)'(1) == columns_q;
-  // A result has its place in the queue before its last element is taken.
-  assign room          = !last_column || 32'(taken_q) < Queue;
-  assign a_ready_o     = state_q == Run && here && room;
-  assign takes         = a_ready_o && a_valid_i;
-  assign steps         = state_q == Run && (takes || !here);
-  assign gives         = y_valid_o && y_ready_i;
+  // Rows that the last block lacks pass through empty.
+  assign row_valid   = 32'(row_q) < left_q;
+  assign last_column = column_q + (ColumnW+1)'(1) == columns_q;
+  // A result reserves its queue slot before its last element is accepted.
+  assign may_accept = !last_column || 32'(reserved_q) < Queue;
+  assign a_ready_o  = state_q == Run && row_valid && may_accept;
+  assign a_fire     = a_ready_o && a_valid_i;
+  assign step       = state_q == Run && (a_fire || !row_valid);
+  assign y_fire     = y_valid_o && y_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= Idle;
-      taken_q <= '0;
+      state_q    <= Idle;
+      reserved_q <= '0;
     end else begin
-      taken_q <= taken_q + CountW'(takes && last_column) - CountW'(gives);
+      reserved_q <= reserved_q + CountW'(a_fire && last_column) - CountW'(y_fire);
       unique case (state_q)
         Idle: if (start_valid_i) state_q <= Load;
         Load: if (x_valid_i && last_column) state_q <= Run;
-        Run: if (steps && row_q == '1 && last_column && left_q <= Rows) state_q <= Drain;
-        default: if (taken_q == '0) state_q <= Idle;
+        Run: if (step && row_q == '1 && last_column && left_q <= Rows) state_q <= Drain;
+        default: if (reserved_q == '0) state_q <= Idle;
       endcase
     end
     if (state_q == Idle) begin
@@ -102,7 +103,7 @@ module gs_kernel_gemv
       row_q     <= '0;
     end
     if (state_q == Load && x_valid_i) column_q <= last_column ? '0 : column_q + (ColumnW+1)'(1);
-    if (steps) begin
+    if (step) begin
       row_q <= row_q + row_t'(1);
       if (row_q == '1) begin
         column_q <= last_column ? '0 : column_q + (ColumnW+1)'(1);
@@ -134,7 +135,7 @@ module gs_kernel_gemv
   logic [31:0] sums_q[Rows];
   logic product_valid, result_valid;
   always_ff @(posedge clk_i) begin
-    tag_q      <= '{valid: takes, first: column_q == '0, last: last_column, row: row_q};
+    tag_q      <= '{valid: a_fire, first: column_q == '0, last: last_column, row: row_q};
     a_q        <= a_i;
     multiply_q <= {multiply_q[Multiply-2:0], tag_q};
     add_q      <= {add_q[Add-2:0], product_tag};
@@ -192,7 +193,7 @@ module gs_kernel_gemv
     .count_o    (unused_count)
   );
 
-  `GS_ASSERT_NOW(there_is_room_for_all_columns, !start_valid_i || 32'(columns_i) <= Columns)
-  `GS_ASSERT_NOW(tags_are_in_step, product_valid == product_tag.valid)
-  `GS_ASSERT_NOW(a_result_has_a_place, !result_valid || queue_ready)
+  `GS_ASSERT_NOW(columns_fit_into_memory, !start_valid_i || 32'(columns_i) <= Columns)
+  `GS_ASSERT_NOW(tag_matches_product, product_valid == product_tag.valid)
+  `GS_ASSERT_NOW(result_queue_never_overflows, !result_valid || queue_ready)
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Multiplies two IEEE singles each cycle, to nearest; the product comes 12 cycles later. The unit of the cores, of
-/// which all else is left out by synthesis.
+/// Multiplies two IEEE singles each cycle, round to nearest; the latency is 12 cycles. It instantiates the FMA unit of
+/// the cores; synthesis removes all other logic of that unit.
 module gs_kernel_multiply
   import gs_fpu_pkg::*;
 (

@@ -235,7 +235,7 @@ const GsFabric* gs_fabric_make(const char* script) {
     top.tree_entry_i = static_cast<std::uint16_t>(entry.word);
   });
   write(script, "way", [](Vgs_sim_stream& top, bool valid, const Entry& entry) {
-    top.way_we_i = valid;
+    top.rank_edge_we_i = valid;
     top.tree_root_i = static_cast<std::uint8_t>(entry.at);
     top.tree_entry_i = static_cast<std::uint16_t>(entry.word);
   });

@@ -46,7 +46,7 @@ def physical(address: int) -> tuple[int, int]:
 
 
 class Memory:
-    """A tile's memory: lines, and answers that wait, in any order. A line is written when that is acknowledged."""
+    """A tile's memory: lines, and pending responses, in any order. A write takes effect when it is acknowledged."""
 
     def __init__(self, source: random.Random) -> None:
         self.source = source
@@ -179,7 +179,7 @@ class Tiles:
             assert (tile, thread, move.moved) == (move.tile, move.thread, False), (said, move)
             move.moved = True
             self.refused += move.status != 0
-        # The two come from one DMA engine, but by different ways.
+        # The two are sent by one DMA engine, but over different paths.
         if move.moved and (move.landed or move.status):
             del self.moves[move.handle]
             self.done += 1
@@ -203,13 +203,13 @@ class Tiles:
             assert self.cycles < 100_000
 
     def place(self, length: int) -> int:
-        """An address with room for so many bytes: the ends of windows among others."""
+        """An address with space for `length` bytes, often at the end of a window."""
         base, size = self.source.choice([(DIRECT, DRAM // 2), (PARTITIONS, HALF), (SRAM_BASE, SRAM)])
         at = self.source.choice([0, size - length, self.source.randrange(0, size - length)])
         return base + at
 
     def request(self, number: int, tile: int, thread: int, wrong: str, lines: int | None = None) -> None:
-        """Asks for a move, sound or wrong in one way, of as many lines or any."""
+        """Requests a transfer, valid or with one error, of the given or a random number of lines."""
         source = self.source
         to, to_thread = source.randrange(2), source.randrange(THREADS)
         if lines is None:
@@ -263,8 +263,8 @@ async def start(dut: HierarchyObject, jobs: tuple[int, int] = (0, 0)) -> Tiles:
 
 
 @cocotb.test()
-async def random_moves(dut: HierarchyObject) -> None:
-    """Moves of any length between any addresses, both ways at once and within a tile; requests that are wrong."""
+async def random_transfers_match_model(dut: HierarchyObject) -> None:
+    """Transfers of any length between any addresses, in both directions at once and within a tile; invalid requests."""
     tiles = await start(dut)
     source, count = tiles.source, int(os.environ["MOVE_COUNT"])
     number, both = 0, False
@@ -281,7 +281,7 @@ async def random_moves(dut: HierarchyObject) -> None:
                 tiles.request(number, tile, thread, wrong)
                 number += 1
             elif number < count and source.random() < 0.004:
-                # Of another length than two flits: the thread is told, and nothing else happens.
+                # Not two flits: the thread is notified, and nothing else happens.
                 thread = source.choice(free or [0])
                 if thread in free:
                     payloads = [HEAD.pack(kind=KIND["move"], length=LINE)] + [0] * source.choice([0, 2, 3])
@@ -292,7 +292,7 @@ async def random_moves(dut: HierarchyObject) -> None:
             tiles.used[0].clear()
             tiles.used[1].clear()
         await tiles.cycle()
-        assert tiles.cycles < 2000 * count, f"moves that do not end: {tiles.moves}"
+        assert tiles.cycles < 2000 * count, f"transfers that do not end: {tiles.moves}"
     for _ in range(100):
         await tiles.cycle()
     assert int(dut.busy_o.value) == 0
@@ -300,11 +300,11 @@ async def random_moves(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def one_at_a_time(dut: HierarchyObject) -> None:
-    """A thread that asks again before its answer is told so; the first move is not harmed."""
+async def second_request_of_a_thread_is_rejected(dut: HierarchyObject) -> None:
+    """A second request before the first answer is rejected; the first transfer is not affected."""
     tiles = await start(dut)
     tiles.stall = 0.9
-    tiles.request(1, 0, 3, "", lines=60)  # longer under way than the second request waits
+    tiles.request(1, 0, 3, "", lines=60)  # in flight longer than the second request waits
     head = HEAD.pack(kind=KIND["move"], length=LINE, handle=9)
     tiles.send(0, 3, head, PLACES.pack(source=DIRECT, target=DIRECT))
     tiles.bad[0][3] = 1
@@ -315,8 +315,8 @@ async def one_at_a_time(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def memory_of_another_job(dut: HierarchyObject) -> None:
-    """The other tile belongs to another job: it is not written, and the refusal is told; both may go on."""
+async def tile_of_another_job_rejects_transfer(dut: HierarchyObject) -> None:
+    """The other tile belongs to another job: it is not written, and the rejection is reported; both continue."""
     tiles = await start(dut, (0, 2))
     target = DIRECT + 0x1000
     for number in range(6):
@@ -332,14 +332,14 @@ async def memory_of_another_job(dut: HierarchyObject) -> None:
             assert tiles.cycles < 20_000
         assert tiles.memories[1].read(target, length) == before
     assert tiles.refused == 6
-    # The host hears nothing of what was refused to the DMA engine.
+    # A rejection for the DMA engine is not reported to the host.
     await tiles.asks(DIRECT, replies=True)
     assert tiles.replies == [0]
 
 
 @cocotb.test()
-async def refusals_of_a_host(dut: HierarchyObject) -> None:
-    """What is refused to a host without a reply is told to the host, and not to a DMA engine that is answered first."""
+async def host_rejections_are_reported_to_the_host(dut: HierarchyObject) -> None:
+    """A host packet rejected without a reply is reported to the host, not to a DMA engine that is answered first."""
     tiles = await start(dut)
     await tiles.asks(DIRECT + DRAM, replies=False)
     tiles.moves[1] = Move(0, 1, 1, 2, DIRECT, DIRECT, LINE, 1, 0x8001, 0, tiles.memories[0].read(DIRECT, LINE))
@@ -354,8 +354,8 @@ async def refusals_of_a_host(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def another_job_begins(dut: HierarchyObject) -> None:
-    """Both tiles get another job while one move is under way and one waits: neither writes the new job's memory."""
+async def transfers_do_not_write_memory_of_a_new_job(dut: HierarchyObject) -> None:
+    """Both tiles get another job while one transfer is in flight and one waits: neither writes the new job's memory."""
     tiles = await start(dut)
     length, target = 200 * LINE, DIRECT + 0x1_0000
     before = tiles.memories[1].read(target, 2 * length)
@@ -372,14 +372,14 @@ async def another_job_begins(dut: HierarchyObject) -> None:
     while tiles.moves:
         await tiles.cycle()
         assert tiles.cycles < 20_000
-    # What was in the loader then is written.
+    # Packets already in the loader are written.
     assert tiles.memories[1].read(target, 2 * length)[80 * LINE :] == before[80 * LINE :]
     assert tiles.refused == 2
 
 
 @cocotb.test()
-async def a_long_move_is_fast(dut: HierarchyObject) -> None:
-    """A long move without stalls: cycles for each 256 bytes, printed and bounded."""
+async def long_transfer_cycles_are_bounded(dut: HierarchyObject) -> None:
+    """A long transfer without stalls: cycles per 256 bytes, printed and bounded."""
     tiles = await start(dut)
     for shift in (0, 5):
         length, begin = 8192, tiles.cycles

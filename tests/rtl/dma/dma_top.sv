@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Two tiles without cores: switch, loader, match engine and DMA engine of each, and the network between them, which the
-/// test can hold up. What stands in for mailbox and memory is the test's. Bit or element t is tile t's.
+/// Two tiles without cores: switch, loader, match engine and DMA engine of each, and the network between them, which
+/// the test can stall. The test models mailbox and memory. Bit or element t belongs to tile t. test can hold up. What
+/// stands in for mailbox and memory is the test's. Bit or element t is tile t's.
 module dma_top
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -9,7 +10,7 @@ module dma_top
   input  logic              clk_i,
   input  logic              rst_ni,
   input  logic [1:0][4:0]   job_i,
-  // what the mailbox sends to the own accelerator, and what comes to the mailbox
+  // packets from the mailbox to the own accelerator, and packets to the mailbox
   input  logic [1:0]        far_valid_i,
   output logic [1:0]        far_ready_o,
   input  flit_t [1:0]       far_i,
@@ -22,9 +23,9 @@ module dma_top
   output mem_req_t [1:0]    mem_req_o,
   input  logic [1:0]        mem_rsp_valid_i,
   input  mem_rsp_t [1:0]    mem_rsp_i,
-  // networks that do not take flits of a tile now
+  // networks that currently accept no flits of a tile
   input  logic [1:0][3:0]   stall_i,
-  // a host's flit to tile 1, in place of tile 0's, which stall then; what tile 1 sends
+  // a host's flit to tile 1, sent instead of tile 0's flits, which stall; flits that tile 1 sends
   input  logic [3:0]        host_valid_i,
   output logic [3:0]        host_ready_o,
   input  flit_t             host_i,

@@ -15,12 +15,12 @@ HERE = Path(__file__).parent
 
 
 CASES = [
-    "random_moves",
-    "one_at_a_time",
-    "memory_of_another_job",
-    "another_job_begins",
-    "refusals_of_a_host",
-    "a_long_move_is_fast",
+    "random_transfers_match_model",
+    "second_request_of_a_thread_is_rejected",
+    "tile_of_another_job_rejects_transfer",
+    "transfers_do_not_write_memory_of_a_new_job",
+    "host_rejections_are_reported_to_the_host",
+    "long_transfer_cycles_are_bounded",
 ]
 
 

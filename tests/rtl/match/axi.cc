@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// match_axi SEED: the example in C through the registers, random requests through the streams, what is refused.
+// match_axi SEED: the C example through the registers, random requests through the streams, rejected accesses.
 #include <deque>
 #include <memory>
 #include <random>
@@ -7,10 +7,10 @@
 #include "Vgs_match_axi.h"
 #include "check.h"
 #include "gossamer/match/axi.h"
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 #include "verilated.h"
 
-// The example, as it stands.
+// The example, unmodified.
 #define GS_MATCH_NO_MAIN
 #include "../../../examples/match/host.c"
 
@@ -43,7 +43,7 @@ struct Axi {
     top->eval();
   }
   void write(uint32_t offset, uint32_t value, unsigned strobe = 15) {
-    // Address and data come in any order.
+    // Address and data arrive in any order.
     const bool address_first = random() % 2, apart = random() % 2;
     top->s_axil_awaddr_i = offset;
     top->s_axil_wdata_i = value;
@@ -53,7 +53,7 @@ struct Axi {
     if (apart) tick();
     top->s_axil_awvalid_i = top->s_axil_wvalid_i = 1;
     for (int i = 0;; ++i) {
-      CHECK(i < 100, "a write of %#x is not taken", offset);
+      CHECK(i < 100, "a write of %#x is not accepted", offset);
       settle();
       const bool taken = top->s_axil_awready_o && top->s_axil_wready_o;
       tick();
@@ -72,7 +72,7 @@ struct Axi {
     top->s_axil_araddr_i = offset;
     top->s_axil_arvalid_i = 1;
     for (int i = 0;; ++i) {
-      CHECK(i < 100, "a read of %#x is not taken", offset);
+      CHECK(i < 100, "a read of %#x is not accepted", offset);
       settle();
       const bool taken = top->s_axil_arready_o;
       tick();
@@ -94,7 +94,7 @@ struct Axi {
 uint32_t read_register(void* axi, uint32_t offset) { return static_cast<Axi*>(axi)->read(offset); }
 void write_register(void* axi, uint32_t offset, uint32_t value) { static_cast<Axi*>(axi)->write(offset, value); }
 
-/// Random posts and arrivals through the streams; the low word of a completion and its status are looked at.
+/// Random posts and arrivals through the streams; compares the low word of a completion and its status.
 void streams(Axi& axi, unsigned count) {
   Reference reference;
   std::deque<Completion> expected;
@@ -126,7 +126,7 @@ void streams(Axi& axi, unsigned count) {
     top.m_axis_tready_i = axi.random() % 2;
     axi.settle();
     if (top.m_axis_tvalid_o && top.m_axis_tready_i) {
-      CHECK(!expected.empty(), "a completion that nobody asked for");
+      CHECK(!expected.empty(), "a completion without a request");
       const Completion must = expected.front();
       expected.pop_front();
       const auto status = static_cast<Status>(top.m_axis_tdata_o[3] >> 25 & 7);
@@ -141,14 +141,14 @@ void streams(Axi& axi, unsigned count) {
     axi.tick();
   }
   axi.top->s_axis_tvalid_i = axi.top->m_axis_tready_i = 0;
-  CHECK(axi.read(GS_MATCH_POSTS) == reference.posts().size(), "receives that wait are counted wrongly");
-  CHECK(axi.read(GS_MATCH_MESSAGES) == reference.messages().size(), "messages that wait are counted wrongly");
+  CHECK(axi.read(GS_MATCH_POSTS) == reference.posts().size(), "wrong count of waiting receives");
+  CHECK(axi.read(GS_MATCH_MESSAGES) == reference.messages().size(), "wrong count of waiting messages");
   for (unsigned i = 0; i < 5; ++i) {
-    CHECK(axi.read(GS_MATCH_COUNTERS + 4 * i) - before[i] == by_status[i], "status %u is counted wrongly", i);
+    CHECK(axi.read(GS_MATCH_COUNTERS + 4 * i) - before[i] == by_status[i], "wrong count of status %u", i);
   }
 }
 
-/// A program ends at some point of a request, and another opens the window; one asks for a rank that there cannot be.
+/// A program ends at some point of a request, and another opens the window; one requests a nonexistent rank.
 void programs_that_end(Axi& axi, const gs_match_bus& bus) {
   const uint32_t seed[4] = {1, 2, 3, 4};
   const gs_match_request probe = {GS_MATCH_PROBE, 1, 1, 0, 5, 0, 7, 0, 0, 77, 0};
@@ -156,7 +156,7 @@ void programs_that_end(Axi& axi, const gs_match_bus& bus) {
     const uint32_t word[4] = {99, 0, 0, static_cast<uint32_t>(Op::kTake) << 21 | 3u << 19};
     for (unsigned i = 0; i < words; ++i) axi.write(GS_MATCH_COMMAND + 4 * i, word[i]);
   };
-  // Of a request: so many words written, so many cycles waited, so many words of its completion read.
+  // Words of the request written, cycles waited, words of the completion read
   for (unsigned written = 0; written <= 4; ++written) {
     for (unsigned waits = 0; waits < 8; ++waits) {
       for (unsigned taken = 0; taken < (written == 4 && waits == 7 ? 5 : 1); ++taken) {
@@ -170,54 +170,54 @@ void programs_that_end(Axi& axi, const gs_match_bus& bus) {
       }
     }
   }
-  // A receive and a message that one has left, and the next program's clear.
+  // A program leaves a receive and a message, and the next program clears the engine.
   gs_match_request left = {GS_MATCH_POST, 0, 0, 0, 5, 0, 7, 1, 1, 78, 0};
   CHECK(gs_match_do(&bus, &left).status == GS_MATCH_WAITING, "a receive does not wait");
   left.op = GS_MATCH_ARRIVE;
   left.tag = 2;
   CHECK(gs_match_do(&bus, &left).status == GS_MATCH_WAITING, "a message does not wait");
-  CHECK(axi.read(GS_MATCH_POSTS) == 1 && axi.read(GS_MATCH_MESSAGES) == 1, "they are not counted");
+  CHECK(axi.read(GS_MATCH_POSTS) == 1 && axi.read(GS_MATCH_MESSAGES) == 1, "wrong counts");
   left.op = GS_MATCH_CLEAR;
   CHECK(gs_match_do(&bus, &left).status == GS_MATCH_MATCHED, "the engine is not cleared");
-  CHECK(axi.read(GS_MATCH_POSTS) == 0 && axi.read(GS_MATCH_MESSAGES) == 0, "something is left behind a clear");
-  CHECK(gs_match_do(&bus, &probe).status == GS_MATCH_NONE, "a message is left behind a clear");
+  CHECK(axi.read(GS_MATCH_POSTS) == 0 && axi.read(GS_MATCH_MESSAGES) == 0, "entries are left after a clear");
+  CHECK(gs_match_do(&bus, &probe).status == GS_MATCH_NONE, "a message is found after a clear");
   asks(4);
-  CHECK(gs_match_do(&bus, &probe).status == GS_MATCH_STRAY, "another's completion is taken for one's own");
-  CHECK(gs_match_open(&bus, seed) == 0 && gs_match_do(&bus, &probe).status == GS_MATCH_NONE, "no way back from it");
+  CHECK(gs_match_do(&bus, &probe).status == GS_MATCH_STRAY, "another program's completion is accepted");
+  CHECK(gs_match_open(&bus, seed) == 0 && gs_match_do(&bus, &probe).status == GS_MATCH_NONE, "no recovery from it");
 
   uint32_t before = 0, after = 0;
   for (unsigned i = 0; i < 5; ++i) before += axi.read(GS_MATCH_COUNTERS + 4 * i);
   for (const unsigned rank : {1024u, 1029u, 65'535u}) {
     gs_match_request wrong = probe;
     wrong.rank = static_cast<uint16_t>(rank);
-    CHECK(gs_match_do(&bus, &wrong).status == GS_MATCH_BAD, "rank %u is asked for", rank);
+    CHECK(gs_match_do(&bus, &wrong).status == GS_MATCH_BAD, "rank %u is requested", rank);
   }
   for (unsigned i = 0; i < 5; ++i) after += axi.read(GS_MATCH_COUNTERS + 4 * i);
-  CHECK(before == after, "a rank that there cannot be has reached the engine");
+  CHECK(before == after, "a nonexistent rank has reached the engine");
 
-  // Streams under way: the window opens neither over a request in the engine nor over a completion that waits.
+  // Streams in use: the window must not open while the engine has a request or a completion waits.
   axi.write(GS_MATCH_CONTROL, 0);
   Vgs_match_axi& top = *axi.top;
   top.s_axis_tdata_i[3] = static_cast<uint32_t>(Op::kTake) << 21;
   top.s_axis_tvalid_i = 1;
   axi.settle();
-  CHECK(top.s_axis_tready_o, "an engine at rest takes no request");
+  CHECK(top.s_axis_tready_o, "an idle engine accepts no request");
   top.s_axil_awaddr_i = GS_MATCH_CONTROL;
   top.s_axil_wdata_i = 1;
   top.s_axil_wstrb_i = 15;
-  // The write and the request in one cycle, then one in each cycle until the completion is there.
+  // The write in the cycle of the request, then one in each cycle until the completion is available.
   for (unsigned cycle = 0; cycle < 12; ++cycle) {
     top.s_axil_awvalid_i = top.s_axil_wvalid_i = cycle % 2 == 0;
     top.s_axil_bready_i = 1;
     axi.tick();
     top.s_axis_tvalid_i = 0;
     axi.settle();
-    CHECK(!top.s_axil_bvalid_o || top.s_axil_bresp_o == 2, "cycle %u: the window opens over a request", cycle);
+    CHECK(!top.s_axil_bvalid_o || top.s_axil_bresp_o == 2, "cycle %u: the window opens during a request", cycle);
   }
   top.s_axil_awvalid_i = top.s_axil_wvalid_i = 0;
   axi.tick();
   top.s_axil_bready_i = 0;
-  CHECK(gs_match_open(&bus, seed) == -1, "the window is said to be open over a completion");
+  CHECK(gs_match_open(&bus, seed) == -1, "the window is reported open while a completion waits");
   top.m_axis_tready_i = 1;
   axi.settle();
   CHECK(top.m_axis_tvalid_o, "the completion is lost");
@@ -226,7 +226,7 @@ void programs_that_end(Axi& axi, const gs_match_bus& bus) {
   CHECK(gs_match_open(&bus, seed) == 0, "the window does not open");
 }
 
-/// Requests through the streams, all completions taken at once; cycles until the last is answered.
+/// Requests through the streams, all completions accepted at once; cycles until the last is answered.
 unsigned through_streams(Axi& axi, Op op, unsigned count, Status must) {
   Vgs_match_axi& top = *axi.top;
   unsigned cycles = 0;
@@ -251,7 +251,7 @@ unsigned through_streams(Axi& axi, Op op, unsigned count, Status must) {
   return cycles;
 }
 
-/// Receives of a thousand tags and a message for each: on average no more cycles a request than lists may take.
+/// Receives of a thousand tags and a message for each: bounds the average number of cycles per request.
 void no_bin_has_all(Axi& axi, const char* when) {
   constexpr unsigned kTags = 1000, kMost = 24;
   const unsigned posts = through_streams(axi, Op::kPost, kTags, Status::kWaiting);
@@ -265,18 +265,18 @@ void no_bin_has_all(Axi& axi, const char* when) {
 int main(int argc, char** argv) {
   Axi axi(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1);
   constexpr unsigned kOkay = 0, kError = 2;
-  // What there is not.
+  // Undefined accesses
   axi.read(0xFC);
-  CHECK(axi.response == kError, "a register that there is not is read");
+  CHECK(axi.response == kError, "an undefined register can be read");
   axi.write(GS_MATCH_POSTS, 1);
-  CHECK(axi.response == kError, "a register that is for reading is written");
+  CHECK(axi.response == kError, "a read-only register can be written");
   axi.write(GS_MATCH_COMMAND + 12, 0);
-  CHECK(axi.response == kError, "a request is made through a window that is closed");
+  CHECK(axi.response == kError, "a request is accepted while the window is closed");
   axi.write(GS_MATCH_CONTROL, 1, 1);
-  CHECK(axi.response == kError, "a part of a register is written");
-  CHECK(axi.read(GS_MATCH_CONTROL) == 0 && axi.response == kOkay, "a refused write has changed something");
+  CHECK(axi.response == kError, "part of a register can be written");
+  CHECK(axi.read(GS_MATCH_CONTROL) == 0 && axi.response == kOkay, "a rejected write has an effect");
   axi.read(GS_MATCH_COMPLETION);
-  CHECK(axi.response == kError, "a completion is read that there is not");
+  CHECK(axi.response == kError, "a completion can be read when none is available");
 
   if (GS_ARCHITECTURE == 0) {
     no_bin_has_all(axi, "after reset");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// MPI's matching order, case by case, with the answers typed by hand (MPI 4.1, sections 3.5 and 3.8): judges both the
-/// engines and the plain lists that judge them.
+/// MPI's matching order, case by case, with hand-written answers (MPI 4.1, sections 3.5 and 3.8). They judge both the
+/// engines and the reference model.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace match_test {
 
 constexpr int kAny = -1;
 
-/// A request: p(ost), a(rrive), c(ancel), i(probe), t(ake). Of a cancel `tag` is the handle of its post.
+/// A request: p(ost), a(rrive), c(ancel), i(probe), t(ake). For a cancel, `tag` is the handle of its post.
 struct Step {
   char op;
   unsigned rank, communicator;
   int source, tag;
-  /// What must come back: m(atched) with that partner, w(aiting), n(one).
+  /// The expected answer: m(atched) with that partner, w(aiting), n(one).
   char status;
   uint32_t partner;
 };
@@ -28,24 +28,25 @@ struct Case {
 /// The handle of each step is its number.
 inline const std::vector<Case>& conformance() {
   static const std::vector<Case> all = {
-      {"a message takes the receive that waits", {{'p', 0, 0, 1, 5, 'w', 0}, {'a', 0, 0, 1, 5, 'm', 0}}},
-      {"a receive takes the message that waits", {{'a', 0, 0, 1, 5, 'w', 0}, {'p', 0, 0, 1, 5, 'm', 0}}},
+      {"a message matches the waiting receive", {{'p', 0, 0, 1, 5, 'w', 0}, {'a', 0, 0, 1, 5, 'm', 0}}},
+      {"a receive matches the waiting message", {{'a', 0, 0, 1, 5, 'w', 0}, {'p', 0, 0, 1, 5, 'm', 0}}},
       {"messages of one source do not overtake each other",
        {{'a', 0, 0, 1, 5, 'w', 0}, {'a', 0, 0, 1, 5, 'w', 0}, {'p', 0, 0, 1, 5, 'm', 0}, {'p', 0, 0, 1, 5, 'm', 1}}},
       {"receives are served in the order of posting",
        {{'p', 0, 0, 1, 5, 'w', 0}, {'p', 0, 0, 1, 5, 'w', 0}, {'a', 0, 0, 1, 5, 'm', 0}, {'a', 0, 0, 1, 5, 'm', 1}}},
-      {"another tag, source, communicator or rank is another message",
+      {"messages of another tag, source, communicator or rank do not match",
        {{'p', 0, 0, 1, 5, 'w', 0},
         {'a', 0, 0, 1, 6, 'w', 0},
         {'a', 0, 0, 2, 5, 'w', 0},
         {'a', 0, 1, 1, 5, 'w', 0},
         {'a', 1, 0, 1, 5, 'w', 0},
         {'a', 0, 0, 1, 5, 'm', 0}}},
-      {"a receive from anybody that was posted first goes before one from somebody",
+      {"an earlier receive from any source precedes one from a given source",
        {{'p', 0, 0, kAny, 5, 'w', 0}, {'p', 0, 0, 1, 5, 'w', 0}, {'a', 0, 0, 1, 5, 'm', 0}, {'a', 0, 0, 1, 5, 'm', 1}}},
-      {"and the other way round",
+      {"an earlier receive from a given source precedes one from any source",
        {{'p', 0, 0, 1, 5, 'w', 0}, {'p', 0, 0, kAny, 5, 'w', 0}, {'a', 0, 0, 1, 5, 'm', 0}, {'a', 0, 0, 1, 5, 'm', 1}}},
-      {"any tag, the same", {{'p', 0, 0, 1, kAny, 'w', 0}, {'p', 0, 0, 1, 5, 'w', 0}, {'a', 0, 0, 1, 5, 'm', 0}}},
+      {"an earlier receive of any tag precedes one of a given tag",
+       {{'p', 0, 0, 1, kAny, 'w', 0}, {'p', 0, 0, 1, 5, 'w', 0}, {'a', 0, 0, 1, 5, 'm', 0}}},
       {"all four kinds, oldest first",
        {{'p', 0, 0, kAny, kAny, 'w', 0},
         {'p', 0, 0, 1, kAny, 'w', 0},
@@ -56,7 +57,7 @@ inline const std::vector<Case>& conformance() {
         {'a', 0, 0, 1, 5, 'm', 2},
         {'a', 0, 0, 1, 5, 'm', 3},
         {'a', 0, 0, 1, 5, 'w', 0}}},
-      {"and in the other order",
+      {"all four kinds, in the reverse order",
        {{'p', 0, 0, 1, 5, 'w', 0},
         {'p', 0, 0, kAny, 5, 'w', 0},
         {'p', 0, 0, 1, kAny, 'w', 0},
@@ -66,14 +67,14 @@ inline const std::vector<Case>& conformance() {
         {'a', 0, 0, 2, 6, 'm', 3},
         {'a', 0, 0, 2, 6, 'w', 0},
         {'a', 0, 0, 1, 5, 'm', 0}}},
-      {"a receive from anybody takes the oldest of all messages",
+      {"a receive from any source matches the oldest of all messages",
        {{'a', 0, 0, 3, 5, 'w', 0},
         {'a', 0, 0, 1, 5, 'w', 0},
         {'p', 0, 0, 1, 5, 'm', 1},
         {'a', 0, 0, 1, 5, 'w', 0},
         {'p', 0, 0, kAny, 5, 'm', 0},
         {'p', 0, 0, kAny, 5, 'm', 3}}},
-      {"any tag: what another receive took is gone",
+      {"a receive of any tag skips messages that were matched before",
        {{'a', 0, 0, 1, 5, 'w', 0},
         {'a', 0, 0, 1, 6, 'w', 0},
         {'a', 0, 0, 1, 7, 'w', 0},
@@ -88,7 +89,7 @@ inline const std::vector<Case>& conformance() {
         {'p', 1, 1, kAny, kAny, 'w', 0},
         {'p', 1, 0, kAny, kAny, 'm', 2},
         {'p', 0, 1, kAny, kAny, 'm', 1}}},
-      {"a probe leaves what it finds, a matched probe takes it",
+      {"a probe leaves the message, a matched probe removes it",
        {{'i', 0, 0, kAny, kAny, 'n', 0},
         {'a', 0, 0, 1, 5, 'w', 0},
         {'a', 0, 0, 2, 5, 'w', 0},
@@ -98,7 +99,7 @@ inline const std::vector<Case>& conformance() {
         {'t', 0, 0, 1, 5, 'n', 0},
         {'p', 0, 0, kAny, kAny, 'm', 2}}},
       {"a probe posts nothing", {{'i', 0, 0, 1, 5, 'n', 0}, {'t', 0, 0, 1, 5, 'n', 0}, {'a', 0, 0, 1, 5, 'w', 0}}},
-      {"a receive that was taken back gets nothing, the next one does",
+      {"a cancelled receive gets no message, the next receive does",
        {{'p', 0, 0, 1, 5, 'w', 0},
         {'p', 0, 0, kAny, 5, 'w', 0},
         {'p', 0, 0, 1, 5, 'w', 0},
@@ -107,7 +108,7 @@ inline const std::vector<Case>& conformance() {
         {'c', 0, 0, 0, 1, 'n', 0},
         {'a', 0, 0, 1, 5, 'm', 2},
         {'c', 0, 0, 0, 2, 'n', 0}}},
-      {"one from the middle of a stream is taken back",
+      {"a receive in the middle of a stream is cancelled",
        {{'p', 0, 0, 1, 5, 'w', 0},
         {'p', 0, 0, 1, 5, 'w', 0},
         {'p', 0, 0, 1, 5, 'w', 0},

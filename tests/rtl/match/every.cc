@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every sequence of so many requests, none left out: a proof by trying them all. Each begins in an engine that the one
-/// before has left empty, so numbers of entries come back, behind receives and messages of another rank that fill the
-/// CAM in part or whole; then what still waits is taken out, so that an entry that was lost, or that is there twice, or
-/// in another order, shows.
+/// Exhaustive test: every sequence of `length` requests. Each starts in an engine that the previous one has left empty,
+/// so entry numbers are reused, after receives and messages of another rank that fill the CAM partly or completely.
+/// Then all remaining entries are removed, which reveals a lost, duplicated or reordered entry.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include "harness.h"
+#include "models/match/engine_bench.h"
 
 using namespace match_test;
 
@@ -15,7 +14,7 @@ namespace {
 
 constexpr uint32_t kStrangers = 100;
 
-/// A request of two sources, two tags and the wildcards; a cancel names the n-th of the receives that wait.
+/// A request of two sources, two tags and the wildcards; a cancel selects the n-th waiting receive.
 struct Step {
   Command command;
   unsigned waits = 0;
@@ -44,8 +43,8 @@ std::vector<Step> steps() {
   return all;
 }
 
-/// What is left, by turns from both queues: messages to a `take` of anything, receives to a message that only they and
-/// older ones may match.
+/// Removes all remaining entries from both queues, alternately: messages by a `take` of anything, receives by a message
+/// that only they and older receives match.
 void drain(Bench& b) {
   b.finish();
   for (uint32_t handle = 500; !b.reference.messages().empty(); ++handle) {
@@ -69,7 +68,8 @@ void drain(Bench& b) {
         b.top->messages_o);
 }
 
-/// One of them: its steps by number. False: it has a cancel of what is not there, and is another one's equal.
+/// One sequence, given by step numbers. Returns false if it cancels a nonexistent receive, and so equals another
+/// sequence.
 bool sequence(Bench& b, const std::vector<Step>& all, const std::vector<unsigned>& which, unsigned strangers) {
   b.send_strangers(strangers, 1, kStrangers, Op::kPost);
   uint32_t handle = 0;
@@ -92,14 +92,14 @@ bool sequence(Bench& b, const std::vector<Step>& all, const std::vector<unsigned
 
 }  // namespace
 
-/// So many requests; so many strangers; `collide`: all keys in one bin of the hash.
+/// Arguments: number of requests; number of strangers; `collide`: all keys in one bin of the hash.
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
   const auto length = static_cast<unsigned>(std::atoi(argv[1]));
   const auto strangers = static_cast<unsigned>(std::atoi(argv[2]));
   Bench b(1);
   for (int i = 0; i < 4; ++i) b.top->seed_i[i] = 0;
-  // The last bit of the secret that is used looks at the rank alone.
+  // The last used bit of the secret depends on the rank alone.
   constexpr unsigned kLast = 73 + __builtin_ctz(kEntries);
   if (!std::strcmp(argv[3], "collide")) b.top->seed_i[kLast / 32] = 1u << kLast % 32;
   const std::vector<Step> all = steps();

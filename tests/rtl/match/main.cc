@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// match_test random SEED OPERATIONS DEPTH: requests of many kinds of traffic, each answer held against plain lists; at
-// first so many receives wait, and then so many messages, if that is not 0.
-// match_test cases SEED SPILLED: the cases of conformance.h, behind so many entries of another rank.
+// match_test random SEED OPERATIONS DEPTH: requests of many kinds of traffic, with each answer compared to the
+// reference model; if DEPTH is not 0, first DEPTH receives wait, and then DEPTH messages. match_test cases SEED
+// SPILLED: the cases of conformance.h, after SPILLED entries of another rank.
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "conformance.h"
-#include "harness.h"
+#include "models/match/engine_bench.h"
 
 using namespace match_test;
 
 namespace {
 
-/// What requests of a phase look like.
+/// Parameters of a phase's requests.
 struct Traffic {
   unsigned ranks, communicators, sources, tags;
   double any_source, any_tag;
-  /// Odds of probe, take, cancel, and of requests that are not to wait.
+  /// Probabilities of probe, take, cancel, and of requests that must not wait.
   double probe, take, cancel, now;
-  /// Waiting receives, less waiting messages, that posts and arrivals steer towards.
+  /// Target of waiting receives minus waiting messages, which posts and arrivals approach.
   long depth;
 };
 
@@ -39,7 +39,7 @@ Traffic any_traffic(Bench& b) {
   t.take = pick(0.0, 0.05, 0.2);
   t.cancel = pick(0.0, 0.02, 0.2);
   t.now = pick(0.0, 0.0, 0.02, 0.3);
-  // Depths of real programs (Klenk and Froening): below 128 at half of the time, below 512 at three quarters.
+  // Depths of real programs (Klenk and Froening): below 128 half of the time, below 512 three quarters of the time.
   const unsigned kind = b.below(8);
   const unsigned most = kEntries + kCam + 8;
   const unsigned depth = kind < 4 ? b.below(128) : kind < 6 ? b.below(512) : b.below(most);
@@ -65,7 +65,7 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
   c.length = static_cast<uint8_t>(b.below(256));
   c.rendezvous = b.below(2) != 0;
   c.now = b.chance(t.now);
-  // Now and then something that waits is asked for, so that wide keys meet as well.
+  // Sometimes targets a waiting entry, so that rare keys match as well.
   const auto& others = c.op == Op::kArrive ? b.reference.posts() : b.reference.messages();
   if (!others.empty() && b.below(3) == 0) {
     const size_t most = std::min<size_t>(others.size(), 64);
@@ -80,14 +80,14 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
     c.any_source = b.chance(t.any_source);
     c.any_tag = b.chance(t.any_tag);
   }
-  // What is no request for a match; a clear comes seldom, as depths are to be reached.
+  // Requests that never match; a clear is rare, so that depths are reached.
   if (b.below(50) == 0) {
     c.op = Op::kCount;
     c.tag = b.below(5);
     c.any_source = c.any_tag = false;
   }
   if (b.below(4000) == 0 && std::labs(t.depth) < 1000) c.op = Op::kCts;
-  // What no engine can do.
+  // Requests that no engine supports.
   if (b.below(100) == 0) {
     switch (b.below(3)) {
       case 0: c.rank = static_cast<uint16_t>(GS_RANKS + b.below(1024 - GS_RANKS)); break;
@@ -98,7 +98,7 @@ Command any_request(Bench& b, const Traffic& t, uint32_t handle) {
   return c;
 }
 
-/// All counters of some ranks are read, with requests under way in front of them.
+/// Reads all counters of some ranks, while earlier requests are in flight.
 void read_counters(Bench& b) {
   for (uint16_t rank = 0; rank < GS_RANKS; rank = static_cast<uint16_t>(rank < 20 ? rank + 1 : rank + 97))
     for (uint32_t counter = 0; counter < gossamer::match::kCounters; ++counter) {
@@ -110,7 +110,7 @@ void read_counters(Bench& b) {
     }
 }
 
-/// Receives and messages wait, some with their completions under way; a clear leaves none of them, nor any count.
+/// Receives and messages wait, some with their completions in flight; a clear must remove them all, and all counts.
 void clear(Bench& b, uint32_t handle) {
   for (unsigned round = 0; round < 3; ++round) {
     for (unsigned n = 0; n < 2 * kCam + 8; ++n) {
@@ -138,7 +138,7 @@ void clear(Bench& b, uint32_t handle) {
     b.finish();
     b.send(Command{.op = Op::kCts});
     b.finish();
-    CHECK(b.top->posts_o == 0 && b.top->messages_o == 0, "%u receives and %u messages are left behind a clear",
+    CHECK(b.top->posts_o == 0 && b.top->messages_o == 0, "%u receives and %u messages are left after a clear",
           b.top->posts_o, b.top->messages_o);
   }
 }
@@ -151,7 +151,7 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
   for (unsigned phases = 0; made < count; ++phases) {
     Traffic t = any_traffic(b);
     if (depth && phases < 2) {
-      // From nothing, so that the phase is long enough.
+      // Starts empty, so that the phase is long enough.
       b.send(Command{.op = Op::kCts});
       t.depth = phases ? -depth : depth;
       t.sources = 65'536;
@@ -162,7 +162,7 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
     b.send_rate = b.below(3) ? 1.0 : 0.3;
     b.take_rate = b.below(3) ? 1.0 : 0.2;
     const unsigned window = 1 + b.below(12);
-    // Long enough to get to the depth that is asked for.
+    // Long enough to reach the requested depth.
     const uint64_t phase = std::min<uint64_t>(count - made, 200 + 4 * static_cast<uint64_t>(std::labs(t.depth)));
     for (uint64_t n = 0; n < phase; ++n, ++made) {
       while (b.in_flight() >= window) b.tick();
@@ -185,7 +185,7 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
     deepest_messages = std::max(deepest_messages, b.reference.messages().size());
     if (b.below(4) == 0) {
       b.finish();
-      // Everything leaves, one way or another.
+      // Removes all entries, by one of three kinds of requests.
       const unsigned way = b.below(3);
       while (way == 0 && !b.reference.messages().empty()) {
         Command c = b.reference.messages().front();
@@ -210,7 +210,7 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
         ++made;
       }
       CHECK(b.top->posts_o == b.reference.posts().size() && b.top->messages_o == b.reference.messages().size(),
-            "%u receives and %u messages wait by the engine's count, %zu and %zu in truth", b.top->posts_o,
+            "%u receives and %u messages wait according to the engine; %zu and %zu in the model", b.top->posts_o,
             b.top->messages_o, b.reference.posts().size(), b.reference.messages().size());
     }
   }
@@ -226,9 +226,9 @@ void random_traffic(uint64_t seed, uint64_t count, long depth) {
   }
 }
 
-/// Each case in an engine in which so many receives and messages of another rank wait: those of the case are in the
-/// CAM, or behind it. Prints how many of all matches took no longer than one in the CAM does, and how many longer; and
-/// the cycles of the longest cancel.
+/// Runs each case in an engine in which `spilled` receives and messages of another rank wait, so that the case's
+/// entries are in the CAM or outside. Prints the number of matches that took at most as long as one in the CAM, the
+/// number of slower ones, and the cycles of the longest cancel.
 void cases(uint64_t seed, unsigned spilled) {
   constexpr uint32_t kStrangers = 1'000'000;
   constexpr uint64_t kCamCycles = 3;
@@ -257,7 +257,7 @@ void cases(uint64_t seed, unsigned spilled) {
       b.finish();
       const Status must = step.status == 'm' ? Status::kMatched : step.status == 'w' ? Status::kWaiting : Status::kNone;
       CHECK(b.last.status == must && (must != Status::kMatched || step.op == 'c' || b.last.partner == step.partner),
-            "%s, step %u, behind %u others: status %d partner %u", one.name, n, spilled, (int)b.last.status,
+            "%s, step %u, after %u others: status %d partner %u", one.name, n, spilled, (int)b.last.status,
             b.last.partner);
       const uint64_t took = b.given_at - b.taken_at;
       if (step.op == 'c') {

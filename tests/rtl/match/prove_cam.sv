@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_match_cam: two receives, any two, are watched. Each stays until it is taken out, what matches is found,
-/// and of two that match the older, with its key; by its name an entry is found whatever its key, and no message that
-/// has the same. Searches, selections and changes come when an engine makes them: a search in any cycle, that of a
-/// change too; behind it a selection, with no change in between; then a change.
-/// With groups of two places, entries of one group and of several meet, and a last group that is not whole.
+/// Proof of gs_match_cam, which tracks two arbitrary receives. Each stays until it is removed; a match is found; of two
+/// matches the older one is found, with its key; a search by name finds a receive whatever its key, and never a message
+/// of the same name. Searches, selections and changes are issued as by an engine: a search in any cycle, including that
+/// of a change; then a selection, without a change in between; then a change.
+/// With groups of two slots, entries of the same group and of different groups are tracked, and the last group is
+/// incomplete.
 module prove_cam
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -65,7 +66,7 @@ module prove_cam
     .full_o      (full)
   );
 
-  // b came after a. Names of other receives differ from theirs; messages are called anything.
+  // b is younger than a. Names of other receives differ from theirs; messages have any names.
   logic a_in_q, b_in_q, a_in_d, b_in_d, new_a, new_b, found_a, found_b;
   logic a_tag_q, a_any_q, b_tag_q, b_any_q, a_tag_d, a_any_d, b_tag_d, b_any_d;
   logic a_hit_q, b_hit_q, a_fits_q, b_fits_q, searched_posts_q, posts_q, searched_name_q, named_q;
@@ -95,7 +96,7 @@ module prove_cam
       a_in_q     <= a_in_d;
       b_in_q     <= b_in_d;
       settle_q   <= changed;
-      // What was searched and selected says nothing behind a change; a search in its cycle sees what it made.
+      // A search and selection are invalid after a change; a search in the cycle of the change sees its result.
       searched_q <= search_i || (searched_q && !changed);
       selected_q <= select || (selected_q && !changed);
       will_q     <= will_find;
@@ -119,22 +120,22 @@ module prove_cam
   end
   `GS_ASSUME_NOW(names_are_those_of_the_watched, !new_posts_i || name_i == (new_a ? 5'd1 : new_b ? 5'd2 : 5'd0))
 
-  `GS_ASSERT_NOW(what_matches_is_found, !selected_q || !(a_fits_q || b_fits_q) || found)
-  `GS_ASSERT_NOW(it_was_said_before, !selected_q || !$past(select) || found == will_q)
-  `GS_ASSERT_NOW(the_older_is_found_first, !selected_q || !(a_fits_q && a_in_q) || !found_b)
-  `GS_ASSERT_NOW(what_was_taken_out_is_not_found, !selected_q || (!found_a || a_in_q) && (!found_b || b_in_q))
-  `GS_ASSERT_NOW(what_is_found_matches, !selected_q || (!found_a || a_fits_q) && (!found_b || b_fits_q))
-  `GS_ASSERT_NOW(its_key_is_found, !selected_q
+  `GS_ASSERT_NOW(match_is_found, !selected_q || !(a_fits_q || b_fits_q) || found)
+  `GS_ASSERT_NOW(will_find_matches_found, !selected_q || !$past(select) || found == will_q)
+  `GS_ASSERT_NOW(older_match_is_found_first, !selected_q || !(a_fits_q && a_in_q) || !found_b)
+  `GS_ASSERT_NOW(removed_entry_is_not_found, !selected_q || (!found_a || a_in_q) && (!found_b || b_in_q))
+  `GS_ASSERT_NOW(found_entry_matches, !selected_q || (!found_a || a_fits_q) && (!found_b || b_fits_q))
+  `GS_ASSERT_NOW(found_key_is_the_entrys, !selected_q
                  || (!found_a || found_key == match_key_t'{tag: 32'(a_tag_q), default: '0})
                  && (!found_b || found_key == match_key_t'{tag: 32'(b_tag_q), default: '0}))
 
-  `GS_COVER_NOW(the_older_of_two_is_taken_out, remove && found_a && a_fits_q && b_fits_q)
-  `GS_COVER_NOW(the_cam_is_full, full && a_in_q && b_in_q)
-  `GS_COVER_NOW(a_place_in_the_middle_is_used_again, insert && a_in_q && u_cam.valid_q == Entries'(5))
-  `GS_COVER_NOW(a_search_sees_what_goes_in_with_it, selected_q && found_a && $past(select) && $past(new_a, 2))
-  `GS_COVER_NOW(a_search_in_the_cycle_of_a_removal, selected_q && found_b && $past(select) && $past(remove, 2))
-  `GS_COVER_NOW(a_message_of_the_same_name_is_older, named_q && selected_q && found_a && u_cam.valid_q[2]
+  `GS_COVER_NOW(older_of_two_removed, remove && found_a && a_fits_q && b_fits_q)
+  `GS_COVER_NOW(cam_full, full && a_in_q && b_in_q)
+  `GS_COVER_NOW(middle_slot_reused, insert && a_in_q && u_cam.valid_q == Entries'(5))
+  `GS_COVER_NOW(search_sees_simultaneous_insertion, selected_q && found_a && $past(select) && $past(new_a, 2))
+  `GS_COVER_NOW(search_in_cycle_of_removal, selected_q && found_b && $past(select) && $past(remove, 2))
+  `GS_COVER_NOW(older_message_of_same_name, named_q && selected_q && found_a && u_cam.valid_q[2]
                 && !u_cam.entry_q[2].posts && u_cam.data_q[2] == 5'd1)
-  `GS_COVER_NOW(by_its_name_the_younger_of_one_key, named_q && selected_q && found_b && a_in_q
+  `GS_COVER_NOW(younger_of_equal_keys_found_by_name, named_q && selected_q && found_b && a_in_q
                 && a_tag_q == b_tag_q)
 endmodule

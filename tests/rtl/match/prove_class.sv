@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_match_wildcard_lists: for every sequence of lookups, of entries that are put in behind one, of firsts that are
-/// taken, and of entries that leave from anywhere, a lookup finds the oldest entry that is equal, if there is one. So
-/// none is lost, none is found when it has left, and none overtakes another. One operation follows the other, with the
-/// one cycle between them that must be there. Keys of one bin and of two, whatever the secret is.
+/// Proof of gs_match_wildcard_lists: for every sequence of lookups, insertions after a lookup, removals of first
+/// entries and removals from any position, a lookup finds the oldest entry with an equal key, if there is one. So no
+/// entry is lost, found after its removal, or overtaken. Operations are issued one after the other, with the required
+/// cycle in between. Keys of one bin and of two, whatever the secret is.
 module prove_class
   import gs_match_pkg::*;
 #(
@@ -13,7 +13,7 @@ module prove_class
 ) (
   input logic       clk_i,
   input logic       rst_ni,
-  /// an entry is taken out, whichever; not looked up
+  /// an entry is removed, whichever; without a lookup
   input logic       loads_i,
   input logic       puts_i,
   input logic       takes_i,
@@ -58,7 +58,7 @@ module prove_class
     .entry_posts_i(posts_q)
   );
 
-  // ------------------------------------------------- what is there: by entry, with the order in which they came
+  // ------------------------------------------------- model: by entry, with the order of insertion
   logic [Entries-1:0] in_q, source_of_q, tag_of_q, posts_of_q;
   stamp_t stamp_of_q[Entries], stamp_q;
   logic must_find;
@@ -75,7 +75,7 @@ module prove_class
     end
   end
 
-  // In one list there are never receives and messages together.
+  // A list never holds both receives and messages.
   assign judged  = state_q == Wait && done;
   assign put_go  = judged && puts_i && in_q != '1 && (!must_find || posts_of_q[must] == posts_i);
   assign take_go = judged && !put_go && takes_i && must_find;
@@ -130,21 +130,21 @@ module prove_class
     if (judged || state_q == Load) putting_q <= put_go;
   end
 
-  `GS_ASSERT_NOW(what_is_there_is_found, !judged || !must_find || found)
-  `GS_ASSERT_NOW(what_is_not_there_is_not_found, !judged || !found || must_find)
-  `GS_ASSERT_NOW(the_oldest_is_found, !judged || !must_find || found_id == must)
-  `GS_ASSERT_NOW(its_kind_is_told, !judged || !must_find || found_posts == posts_of_q[must])
-  `GS_ASSERT_NOW(a_stamp_is_given_once, stamp_q != '1)
+  `GS_ASSERT_NOW(present_key_is_found, !judged || !must_find || found)
+  `GS_ASSERT_NOW(absent_key_is_not_found, !judged || !found || must_find)
+  `GS_ASSERT_NOW(oldest_is_found, !judged || !must_find || found_id == must)
+  `GS_ASSERT_NOW(found_kind_is_correct, !judged || !must_find || found_posts == posts_of_q[must])
+  `GS_ASSERT_NOW(stamps_are_unique, stamp_q != '1)
 
-  // Three, since two make no ring with a middle.
+  // Three entries, since two form no ring with a middle.
   logic one_list;
   assign one_list = (in_q[2:0] == '1) && source_of_q[2:0] inside {'0, '1} && tag_of_q[2:0] inside {'0, '1};
-  `GS_COVER_NOW(one_leaves_from_the_middle_of_a_list, state_q == Load && one_list
+  `GS_COVER_NOW(removal_from_middle_of_list, state_q == Load && one_list
                 && entry_q == 2'd1 && stamp_q == 4'd3)
-  `GS_COVER_NOW(the_first_of_three_leaves, take_go && one_list)
+  `GS_COVER_NOW(removal_of_first_of_three, take_go && one_list)
   if (Class != 3) begin : gen_lists
-    `GS_COVER_NOW(a_list_is_found_behind_another, judged && found && !u_class.back_q.first_of_bin)
-    `GS_COVER_NOW(a_list_leaves_from_behind_another, state_q == First && !putting_q && u_class.loaded_q
+    `GS_COVER_NOW(second_list_of_bin_found, judged && found && !u_class.back_q.first_of_bin)
+    `GS_COVER_NOW(second_list_of_bin_removed, state_q == First && !putting_q && u_class.loaded_q
                   && !u_class.back_q.first_of_bin && u_class.back_q.first_of_list && u_class.next_q == u_class.at_q)
   end
 endmodule

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Bounded proof of a match engine: for every sequence of requests each completion is that of two plain lists. So no
-/// entry is lost or matched twice, and the oldest that matches is found. Keys are small, so that they meet often.
-/// The first requests are receives of another rank that fill the CAM: those of the solver meet in lists.
+/// Bounded proof of a match engine: for every sequence of requests each completion equals that of two plain lists. So
+/// no entry is lost or matched twice, and the oldest match is found. Keys are small, so that matches are frequent. The
+/// first requests are receives of another rank that fill the CAM, so that the solver's requests use lists.
 module prove_match
   import gossamer_pkg::*;
   import gs_match_pkg::*;
@@ -14,14 +14,14 @@ module prove_match
   parameter int unsigned Lists        = 1,
   parameter int unsigned Entries      = 8,
   parameter int unsigned Bins         = 2,
-  /// requests that are made, at most 8, those of strangers among them
+  /// number of requests, at most 8, including those of strangers
   parameter int unsigned Requests     = 7,
   /// receives, then messages, of another rank that come first
   parameter int unsigned StrangePosts    = 0,
   parameter int unsigned StrangeMessages = 0,
-  /// 1: requests come, and completions are taken, as soon as they can
+  /// 1: requests are sent and completions accepted without delay
   parameter bit          Steady       = 1'b0,
-  /// ops of the requests behind the strangers, more by 1, four bits each, the first in the lowest; 0: any
+  /// op + 1 of each request after the strangers, four bits each, the first in the lowest bits; 0: any
   parameter int unsigned Ops          = 0
 ) (
   input logic       clk_i,
@@ -33,7 +33,7 @@ module prove_match
   input logic       source_i,
   input logic       tag_i,
   input logic [2:0] cancelled_i,
-  /// the secret of the hash, all its bits
+  /// all secret bits of the hash
   input logic       seed_i,
   input logic       done_ready_i
 );
@@ -52,7 +52,7 @@ module prove_match
   match_completion_t done;
   logic [31:0] posts, messages;
   logic [CountW-1:0] made_q, answered_q;
-  // Of each request: what must be answered, and which entry a post was given.
+  // For each request: the expected answer, and the entry assigned to a post.
   match_status_e must_status_q[Requests];
   match_op_e op_q[Requests];
   logic [CountW-1:0] must_partner_q[Requests];
@@ -82,7 +82,7 @@ module prove_match
     end
   end
   assign strange    = 32'(made_q) < Strangers;
-  // A cancel that is given waits until the receive's completion has come.
+  // A cancel waits until the receive's completion has arrived.
   assign cmd_valid  = 32'(made_q) < Requests && (Steady || cmd_valid_i)
                     && (given_op != 4'(MatchOpCancel) + 4'd1 || CountW'(cancelled_i) < answered_q);
   assign done_ready = Steady || done_ready_i;
@@ -110,11 +110,11 @@ module prove_match
       .messages_o  (messages)
     );
     if (AnyOps) begin : gen_lists
-      `GS_COVER_NOW(a_receive_is_taken_out_of_lists, u_engine.take_lists_q && u_engine.wants_posts)
+      `GS_COVER_NOW(receive_removed_from_lists, u_engine.take_lists_q && u_engine.searches_posts)
     end
     // The hashed engine's stamps: a message finds receives in lists of two classes.
     if (Requests >= Strangers + 3 && (AnyOps || TwoPosts)) begin : gen_three
-      `GS_COVER_NOW(the_older_of_two_lists_is_taken, u_engine.best_valid_q && u_engine.take_lists_d)
+      `GS_COVER_NOW(older_of_two_lists_matched, u_engine.best_valid_q && u_engine.take_lists_d)
     end
   end else begin : gen_two_level
     gs_match_two_level #(.CamEntries(CamEntries), .Lists(Lists), .Entries(Entries)) u_engine (
@@ -129,7 +129,7 @@ module prove_match
       .posts_o     (posts),
       .messages_o  (messages)
     );
-    `GS_COVER_NOW(a_receive_is_found_in_a_list, u_engine.result[1] && u_engine.found[1] && u_engine.remove[1]
+    `GS_COVER_NOW(receive_found_in_list, u_engine.result[1] && u_engine.found[1] && u_engine.remove[1]
                   && u_engine.gen_queue[1].u_queue.list_remove)
   end
 
@@ -138,7 +138,7 @@ module prove_match
                  || 4'(cancelled_i) < answered_q
                  && op_q[cancelled_i] == MatchOpPost && must_status_q[cancelled_i] == MatchStatusWaiting)
 
-  // --------------------------------------------------------- the plain lists: requests that wait, in their order
+  // --------------------------------------------------------- model: waiting requests in their order
   logic [Requests-1:0] waits_q;
   match_command_t kept_q[Requests];
   match_command_t other;
@@ -203,21 +203,21 @@ module prove_match
   match_status_e must;
   assign given = done_valid && answered_q < made_q;
   assign must  = must_status_q[answered_q[2:0]];
-  `GS_ASSERT_NOW(a_completion_is_asked_for, !done_valid || answered_q < made_q)
-  `GS_ASSERT_NOW(the_status_is_that_of_plain_lists, !given || done.status == must)
-  `GS_ASSERT_NOW(the_partner_is_that_of_plain_lists, !given || must != MatchStatusMatched
+  `GS_ASSERT_NOW(completion_has_a_request, !done_valid || answered_q < made_q)
+  `GS_ASSERT_NOW(status_equals_model, !given || done.status == must)
+  `GS_ASSERT_NOW(partner_equals_model, !given || must != MatchStatusMatched
                  || op_q[answered_q[2:0]] == MatchOpCancel || done.partner == 32'(must_partner_q[answered_q[2:0]]))
-  `GS_ASSERT_NOW(the_envelope_is_the_message_s, !given || must != MatchStatusMatched
+  `GS_ASSERT_NOW(envelope_equals_message, !given || must != MatchStatusMatched
                  || op_q[answered_q[2:0]] == MatchOpCancel
                  || done.source == 16'(must_source_q[answered_q[2:0]]) && done.tag == 32'(must_tag_q[answered_q[2:0]]))
 
   if (Requests >= Strangers + 3 && (AnyOps || TwoPosts || TwoMessages)) begin : gen_order
-    `GS_COVER_NOW(an_order_matters, given && must == MatchStatusMatched
+    `GS_COVER_NOW(order_matters, given && must == MatchStatusMatched
                   && must_partner_q[answered_q[2:0]] == CountW'(Strangers + 1) && waits_q[Strangers])
   end
-  `GS_COVER_NOW(the_last_is_matched, given && 32'(answered_q) == Requests - 1 && must == MatchStatusMatched)
+  `GS_COVER_NOW(last_request_matched, given && 32'(answered_q) == Requests - 1 && must == MatchStatusMatched)
   if (AnyOps) begin : gen_cancel
-    `GS_COVER_NOW(a_receive_is_taken_back, given && must == MatchStatusMatched
+    `GS_COVER_NOW(receive_cancelled, given && must == MatchStatusMatched
                   && op_q[answered_q[2:0]] == MatchOpCancel)
   end
 

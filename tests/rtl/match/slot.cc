@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The match engine in a tile: packets in, packets out, judged by plain lists. slot_test SEED PACKETS
+// slot_test SEED PACKETS: the match engine in a tile; every outgoing packet is compared with the model of slot_bench.h.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -13,9 +13,9 @@ namespace {
 
 struct Traffic {
   unsigned threads, communicators, sources, tags;
-  double any, probe, cancel, odd, met;  // `met`: requests made to fit a message that waits
-  double without;                       // messages whose senders have no credit
-  double takes;                         // packets that say what a thread has taken
+  double any, probe, cancel, odd, met;  // `met`: requests that target a waiting message
+  double without;                       // messages sent without credit
+  double takes;                         // packets that acknowledge others
   long depth;
 };
 
@@ -23,7 +23,7 @@ Packet packet_of(unsigned kind, uint32_t to, uint32_t tag, uint32_t handle, unsi
   return {0, to, {{kind | taken << 8 | 7u << 16, tag, handle, 0}}};
 }
 
-/// The thread says that it has taken all packets.
+/// The thread acknowledges all packets.
 Packet taken(Bench& b, uint32_t to) {
   const unsigned many = std::min(std::exchange(b.threads[to].owed, 0), 255u);
   return packet_of(kTaken, to, 0, 0, many);
@@ -35,7 +35,7 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
   const long depth = static_cast<long>(b.reference.posts().size()) - static_cast<long>(b.reference.messages().size());
   const auto a_message = [&] { return static_cast<uint8_t>(1 + b.below(5) + (b.chance(t.without) ? kWithout : 0)); };
   uint8_t kind = b.chance(depth < t.depth ? 0.7 : 0.3) ? kPost : a_message();
-  // Where there is no room left, what is there is asked for, most of the time.
+  // While queues are full, mostly targets waiting entries.
   bool meets = b.chance(t.met);
   if (b.below(8)) {
     const bool posts_full = b.reference.posts().size() >= kReceives, store_full = b.eager >= kEager;
@@ -47,7 +47,7 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
   if (b.chance(t.probe)) kind = b.below(3) == 0 ? kTake : b.below(2) ? kProbe : kWatch;
   Flit head{kind | b.below(256) << 8 | b.below(t.sources) << 16, b.below(t.tags) * 4097u,
             handle | b.below(1 << 14) << 16, static_cast<uint32_t>(b.below(65'536)) | b.below(t.communicators) << 16};
-  // Numbers drawn from thousands never meet: what waits would fill the store and stay.
+  // Numbers drawn from thousands never match: the store would fill and stay full.
   if (kind < kFound && !b.reference.posts().empty() && meets) {
     auto one = b.reference.posts().begin();
     std::advance(one, b.below(static_cast<unsigned>(b.reference.posts().size())));
@@ -75,7 +75,7 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
       head[2] = (head[2] & ~0xFFFFu) | (*one & 0xFFFF);
     } else {
       head[2] = (head[2] & ~0xFFFFu) | (static_cast<uint16_t>(handle - 1 - b.below(500)));
-      if (b.open.count(p.to << 16 | (head[2] & 0xFFFF))) head[1] ^= 1;  // its tag says nothing
+      if (b.open.count(p.to << 16 | (head[2] & 0xFFFF))) head[1] ^= 1;  // its tag is ignored
     }
   }
   if (b.below(50) == 0) {
@@ -86,7 +86,7 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
     head[0] = (head[0] & ~0xFFu) | kAwait;
     head[1] = b.reference.count(static_cast<uint16_t>(p.to), Counter::kDelivered) + b.below(6) - 2;
   }
-  // Seldom: the store is to fill.
+  // Rarely, so that the store fills.
   if (b.below(1500) == 0) head[0] = (head[0] & ~0xFFu) | kCts;
   if (b.chance(t.odd)) {
     if (b.below(3) == 0)
@@ -96,7 +96,7 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
     else
       p.to = kThreads + b.below(64 - kThreads);
   }
-  // A thread has one request at a time that is answered, and a receive that is refused is answered as well.
+  // A thread has one answered request in flight at a time; a rejected receive is answered as well.
   kind = static_cast<uint8_t>(head[0]);
   if (p.to < kThreads && is_request(kind) && kind != kCts && b.threads[p.to].answer &&
       (kind != kPost || b.reference.posts().size() >= kReceives)) {
@@ -104,7 +104,7 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
     head[0] = (head[0] & ~0xFFu) | kind;
   }
   if (p.to < kThreads && is_request(kind) && !p.kind) {
-    // What it has taken, or a part of it; more only by and by, so that windows close.
+    // Acknowledges all packets, or some; in small steps, so that windows close.
     const unsigned owed = std::min(b.threads[p.to].owed, 255u), took = b.below(2) ? owed : b.below(owed + 1);
     head[0] = (head[0] & ~0xFF00u) | took << 8;
     b.threads[p.to].owed -= took;
@@ -116,8 +116,8 @@ Packet any_packet(Bench& b, const Traffic& t, uint16_t handle) {
   return p;
 }
 
-/// A program leaves receives, messages and a watch; another one begins with a clear, and meets none of them. The store
-/// is filled before it, so that all of its places come back.
+/// A program leaves receives, messages and a watch; the next one starts with a clear, and must not meet them. The store
+/// is full before, so that all of its slots must be returned.
 void clean_start(Bench& b) {
   const auto send = [&](unsigned kind, uint32_t to, uint32_t tag, uint32_t handle) {
     b.to_send.push_back(packet_of(kind, to, tag, handle));
@@ -129,7 +129,7 @@ void clean_start(Bench& b) {
     }
     send(kWatch, 0, ~0u, 0);
     send(kCts, kThreads - 1, 0, 0);
-    send(1, 0, 5, 0);  // no news: who watched has gone
+    send(1, 0, 5, 0);  // no news: the watch was cleared
     send(kPost, 0, 5, 9);
     for (uint32_t n = 6; n < kEntries; ++n) {
       send(n % 3 == 1 ? 1 : kProbe, n % kThreads, n, n);
@@ -146,8 +146,8 @@ void clean_start(Bench& b) {
   }
 }
 
-/// A clear comes while a message is leaving, and a probe's answer waits: the message leaves as it was, though its slot
-/// is free and messages come that fill the store; the probe has found nothing.
+/// A clear arrives while a message is leaving and a probe's answer waits. The message leaves unchanged, though its slot
+/// is free and new messages fill the store; the probe finds nothing.
 void clear_in_flight(Bench& b) {
   const auto send = [&](Packet packet) {
     b.to_send.push_back(std::move(packet));
@@ -178,9 +178,9 @@ void clear_in_flight(Bench& b) {
   }
 }
 
-/// A thread posts receives and then computes: its messages come, find them, and wait here, but for those of its window;
-/// the other threads get theirs at once. Then nothing leaves at all, and packets are taken all the same. Returns the
-/// cycles from a message's last flit to the first that leaves, its receive in the CAM.
+/// A thread posts receives and then computes: its messages arrive, match, and wait here, except those of its window;
+/// the other threads get theirs at once. Then no packet leaves at all, and packets are still accepted. Returns the
+/// cycles from a message's last flit to its first outgoing flit, with its receive in the CAM.
 uint64_t slow_thread(Bench& b) {
   const auto send = [&](Packet packet) {
     b.to_send.push_back(std::move(packet));
@@ -200,13 +200,13 @@ uint64_t slow_thread(Bench& b) {
   for (uint32_t n = 0; n < many; ++n) send(packet_of(kPost, 1, n, n));
   for (uint32_t n = 0; n < many; ++n) send(packet_of(1, 1, n, 0));
   for (unsigned n = 0; n < 100; ++n) b.tick();
-  CHECK(b.threads[1].seen == 1 + sent, "thread 1, which takes nothing, has got %llu messages and not %u",
+  CHECK(b.threads[1].seen == 1 + sent, "thread 1, which takes nothing, has received %llu messages, must be %u",
         static_cast<unsigned long long>(b.threads[1].seen), 1 + sent);
   for (uint32_t n = 0; n < 50; ++n) {
     send(packet_of(kPost, 2, n, n));
     send(packet_of(1, 2, n, 0));
     for (unsigned cycle = 0; cycle < 60; ++cycle) b.tick();
-    CHECK(b.threads[2].messages.empty(), "thread 2 waits behind thread 1");
+    CHECK(b.threads[2].messages.empty(), "thread 1 blocks thread 2");
     send(taken(b, 2));
   }
 
@@ -215,7 +215,7 @@ uint64_t slow_thread(Bench& b) {
   for (uint32_t n = 0; n < 4 * kEntries; ++n) send(packet_of(n % 3 ? 1 : 1 | kWithout, n % kThreads, n, n));
   for (unsigned round = 0; round < 3; ++round)
     for (uint32_t to = 0; to < kThreads; ++to) {
-      // The answer to the first probe has not left, so the others are refused; a thread is told once.
+      // The answer to the first probe has not left, so the others are rejected; a thread is notified once.
       b.overrun = round > 0;
       if (b.overrun) b.threads[to].bad = 1;
       send(packet_of(kProbe, to, ~0u, 5));
@@ -225,8 +225,8 @@ uint64_t slow_thread(Bench& b) {
   return cycles;
 }
 
-/// Cycles from a message's last flit to the first that leaves, when its receive is behind the CAM and many others, with
-/// the secret that a clear brings.
+/// Cycles from a message's last flit to its first outgoing flit, when its receive is outside the CAM after many others,
+/// with the secret of the preceding clear.
 uint64_t behind_the_cam(Bench& b, const Flit& secret) {
   const auto send = [&](Packet packet) {
     b.to_send.push_back(std::move(packet));
@@ -240,15 +240,16 @@ uint64_t behind_the_cam(Bench& b, const Flit& secret) {
   return b.began - b.ended;
 }
 
-/// The hash's secret is that of the last clear: with one that does not look at tags all lists are in one bin, and what
-/// is looked for is behind those that are younger.
+/// The hash's secret is that of the last clear: one that ignores tags puts all lists into one bin, and a lookup passes
+/// all younger lists.
 void secrets(Bench& b) {
   const Flit good{kCts | 0x9C4Du << 16, 0xA5B3'1F27, 0x1B87'5D6A, 0xE19B'4C35};
   const Flit blind{kCts, 0, 0x0000'8000, 0x0001'0000};
   b.send_rate = b.take_rate = 1;
   const uint64_t first = behind_the_cam(b, good), second = behind_the_cam(b, blind), third = behind_the_cam(b, good);
   CHECK(second >= first + kReceives / 2 && second >= third + kReceives / 2,
-        "a message behind the CAM leaves after %llu, %llu and %llu cycles: the second secret puts all lists in one bin",
+        "a message with its receive outside the CAM leaves after %llu, %llu and %llu cycles: the second secret puts all "
+        "lists in one bin",
         static_cast<unsigned long long>(first), static_cast<unsigned long long>(second),
         static_cast<unsigned long long>(third));
 }
@@ -278,7 +279,7 @@ int main(int argc, char** argv) {
       b.send_rate = pick(1.0, 0.5, 0.05);
       b.take_rate = pick(1.0, 1.0, 0.5, 0.05, 0.0);
     }
-    // A handle is used again when its receive has ended.
+    // A handle is reused when its receive has ended.
     do ++handle;
     while ([&] {
       for (unsigned thread = 0; thread < kThreads; ++thread)
@@ -298,7 +299,7 @@ int main(int argc, char** argv) {
   b.counts[15] = 0;
   clear_in_flight(b);
   const uint64_t cycles = slow_thread(b);
-  if (kReceives > 16) secrets(b);  // else there is nothing behind the CAM
+  if (kReceives > 16) secrets(b);  // otherwise all receives fit into the CAM
   static const char* const names[] = {"matched",       "wait",      "none",    "full",    "bad",
                                       "found",         "cancelled", "news",    "counted", "cleared",
                                       "full receives", "-",         "awaited", "taken",   "left"};

@@ -11,7 +11,7 @@ using gossamer::match::Completion;
 using gossamer::match::Op;
 using gossamer::match::Status;
 
-/// A message has found its receive.
+/// A message has matched its receive.
 void Bench::send(uint32_t to, const Packet& packet) {
   Thread& t = threads[to];
   t.messages.push_back(packet);
@@ -23,7 +23,7 @@ void Bench::send(uint32_t to, const Packet& packet) {
   }
 }
 
-void Bench::refuse(const Packet& packet) {
+void Bench::reject(const Packet& packet) {
   ++counts[3];
   if (packet.to >= kThreads) {
     strays.insert(packet.to);
@@ -32,12 +32,12 @@ void Bench::refuse(const Packet& packet) {
   Flit head = packet.flits[0];
   head[0] = (head[0] & ~0xFFu) | kFullMessages;
   Thread& t = threads[packet.to];
-  t.untold = t.untold || t.refused.empty();
-  t.refused.push_back(head);
+  t.rejection_report_due = t.rejection_report_due || t.rejected.empty();
+  t.rejected.push_back(head);
 }
 
 void Bench::judge(const Packet& packet) {
-  if (packet.kind || overrun) return;  // no message of threads
+  if (packet.kind || overrun) return;  // not a message of threads
   const Flit& head = packet.flits[0];
   const uint8_t kind = packet.first();
   const uint32_t handle = packet.to << 16 | (head[2] & 0xFFFF);
@@ -54,7 +54,7 @@ void Bench::judge(const Packet& packet) {
     c.rendezvous = without;
     if (without ? announced >= kEntries - kEager - 2 : eager >= kEager) {
       hold_ = 20;
-      return refuse(packet);
+      return reject(packet);
     }
     unsigned wait = 0;
     for (const auto& [_, one] : store) wait += (one.first() & kWithout) != 0;
@@ -75,7 +75,7 @@ void Bench::judge(const Packet& packet) {
   }
   const Completion done = reference.apply(c);
   if (!known) {
-    CHECK(done.status == Status::kBad, "a port that is no thread's is served");
+    CHECK(done.status == Status::kBad, "the port of a nonexistent thread is served");
     ++counts[4];
     strays.insert(packet.to);
     return;
@@ -88,7 +88,7 @@ void Bench::judge(const Packet& packet) {
         open.clear();
         watches.clear();
         eager = announced = 0;
-        // What stands at the door through two clears is from before the first.
+        // A packet that waits at the input through two clears precedes the first.
         if (!late_) {
           late_ = top->out_valid_o;
           before_ = threads;
@@ -105,7 +105,7 @@ void Bench::judge(const Packet& packet) {
               one.probe_dropped || (one.answer && one.answer->first() & kFound && one.answer->first() < kPost);
         }
         ++t.cleared;
-        t.cleared_untold = true;
+        t.clear_report_due = true;
         ++counts[9];
         return;
       }
@@ -173,28 +173,28 @@ void Bench::judge(const Packet& packet) {
       if (kind == kWatch) watches.insert(packet.to);
       return note(packet, kind == kCancel ? kGone : kNone);
     case Status::kFull:
-      if (message) return refuse(packet);
+      if (message) return reject(packet);
       ++counts[10];
       return note(packet, kFullPosts);
     case Status::kBad: ++counts[4]; return note(packet, kBad);
   }
 }
 
-/// A packet of the design, all of it.
+/// Checks a complete packet of the design.
 void Bench::leaves(const Packet& packet) {
   const auto same = [&](const Packet& other) { return other.to == packet.to && other.flits == packet.flits; };
   const Flit& head = packet.flits[0];
   const uint8_t kind = packet.first();
   const bool late = std::exchange(late_, false);
   if (packet.to >= kThreads) {
-    CHECK(kind == kBad && strays.count(packet.to), "%02x goes to port %u, which is no thread's", kind, packet.to);
+    CHECK(kind == kBad && strays.count(packet.to), "%02x goes to port %u, which belongs to no thread", kind, packet.to);
     return;
   }
   Thread& t = threads[packet.to];
   if (kind == kCleared) {
-    CHECK(t.cleared, "thread %u is told of a clear that it has not asked for", packet.to);
+    CHECK(t.cleared, "thread %u is notified of a clear that it has not requested", packet.to);
     --t.cleared;
-    t.cleared_untold = false;
+    t.clear_report_due = false;
     return;
   }
   if (late) {
@@ -207,7 +207,7 @@ void Bench::leaves(const Packet& packet) {
   }
   if (kind < kPost && !(t.answer && same(*t.answer))) {
     CHECK(!t.messages.empty() && same(t.messages.front()),
-          "a message for thread %u that is not its next: %08x %08x %08x %08x", packet.to, head[0], head[1], head[2],
+          "a message for thread %u out of order: %08x %08x %08x %08x", packet.to, head[0], head[1], head[2],
           head[3]);
     --((head[0] & kWithout) ? announced : eager);
     t.messages.pop_front();
@@ -218,20 +218,21 @@ void Bench::leaves(const Packet& packet) {
   } else if (kind == kNone && t.answer && t.probe_dropped) {
     t.answer.reset();
   } else if (kind == kFullMessages) {
-    const auto at = std::find(t.refused.begin(), t.refused.end(), head);
-    CHECK(at != t.refused.end(), "thread %u is told of a refused message that was not", packet.to);
-    t.refused.erase(t.refused.begin(), at + 1);
-    t.untold = false;
+    const auto at = std::find(t.rejected.begin(), t.rejected.end(), head);
+    CHECK(at != t.rejected.end(), "thread %u is notified of a rejected message that was accepted", packet.to);
+    t.rejected.erase(t.rejected.begin(), at + 1);
+    t.rejection_report_due = false;
   } else if (kind == kNews) {
     CHECK((t.news || t.more_news) && head[1] == 0 && head[2] == 0 && head[3] == 0,
           "thread %u has news without a watch", packet.to);
     if (!std::exchange(t.news, false)) --t.more_news;
   } else if (kind == kCounted) {
-    CHECK(t.reached && *t.reached == head && t.seen >= t.reached_at, "thread %u: a count is told too early", packet.to);
+    CHECK(t.reached && *t.reached == head && t.seen >= t.reached_at, "thread %u: a count is reported too early",
+          packet.to);
     t.reached.reset();
   } else {
     CHECK(kind == kBad && t.bad && head == (Flit{kBad, 0, 0, 0}),
-          "an answer to thread %u that it has not asked for: "
+          "an answer to thread %u without a request: "
           "%08x %08x %08x %08x",
           packet.to, head[0], head[1], head[2], head[3]);
     t.bad = 0;
@@ -239,12 +240,12 @@ void Bench::leaves(const Packet& packet) {
   if (late) return;
   ++t.owed;
   ++t.outside;
-  CHECK(t.outside <= kWindow, "thread %u has %u packets that it has not said to have taken", packet.to, t.outside);
+  CHECK(t.outside <= kWindow, "thread %u has %u unacknowledged packets", packet.to, t.outside);
 }
 
 bool Bench::something_to_come() const {
   return std::any_of(threads.begin(), threads.end(), [](const Thread& t) {
-    return !t.messages.empty() || t.answer || t.untold || t.news || t.bad || t.cleared_untold || t.reached;
+    return !t.messages.empty() || t.answer || t.rejection_report_due || t.news || t.bad || t.clear_report_due || t.reached;
   });
 }
 
@@ -267,15 +268,15 @@ void Bench::tick() {
   if (clear_ && top->in_ready_o) judge(*std::exchange(clear_, std::nullopt));
   waiting_ = offering_ && !taken ? waiting_ + 1 : 0;
   longest = std::max<uint64_t>(longest, waiting_);
-  CHECK(waiting_ < kPatience, "a packet is not taken for %u cycles", waiting_);
-  CHECK(top->busy_o || !something_to_come(), "not busy, but an answer is still to come");
+  CHECK(waiting_ < kPatience, "a packet is not accepted for %u cycles", waiting_);
+  CHECK(top->busy_o || !something_to_come(), "not busy, but an answer is pending");
   if (!top->busy_o)
     for (Thread& t : threads) t.more_news = 0;
   if (top->out_valid_o && top->out_ready_i) {
     if (out_.flits.empty()) out_.to = top->out_o[4] & 63;
     const uint32_t dest = 0u << 29 | kBoard << 14 | kTileY << 10 | kTileX << 6 | out_.to;
     CHECK(top->out_o[4] == dest, "a flit goes to %08x, not %08x", top->out_o[4], dest);
-    CHECK(top->out_o[5] >> 11 == 0, "an answer is no body flit");
+    CHECK(top->out_o[5] >> 11 == 0, "an answer is not a body flit");
     if (out_.flits.empty()) began = now;
     out_.flits.push_back({top->out_o[0], top->out_o[1], top->out_o[2], top->out_o[3]});
     CHECK(out_.flits.size() <= kFlits, "a packet has no end");
@@ -286,7 +287,7 @@ void Bench::tick() {
     quiet_ = 0;
   }
   if (taken) {
-    // Answered at its end; the answer cannot leave before.
+    // Answered at its end; the answer cannot leave earlier.
     quiet_ = 0;
     offering_ = false;
     if (++at_ == to_send.front().flits.size()) {
@@ -307,7 +308,7 @@ void Bench::tick() {
   }
   top->clk_i = 1;
   top->eval();
-  CHECK(++quiet_ < 200'000, "nothing happens: %zu packets are left", to_send.size());
+  CHECK(++quiet_ < 200'000, "no progress: %zu packets are left", to_send.size());
 }
 
 void Bench::finish() {
@@ -323,7 +324,7 @@ void Bench::finish() {
   }
   take_rate = rate;
   for (Thread& t : threads) {
-    t.refused.clear();
+    t.rejected.clear();
     t.cleared = 0;
   }
   strays.clear();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The match engine of a tile with threads around it, and what it must send them, by plain lists.
+/// The match engine of a tile with threads around it, and a model of the packets that it must send them.
 //
-// What each packet brings is worked out when it is handed over. What the design sends must be that, to the bit:
-// messages of a thread in their order, and its answers. Packets are always taken, whatever happens at the other side.
-// Layouts and numbers are typed once more, from config/constants.
+// The effect of each packet is computed when it is accepted. The packets of the design must equal the model's, to the
+// bit: messages of a thread in their order, and its answers. Packets are always accepted, whatever the output side
+// does. Layouts and numbers are written independently of the generated headers, from config/constants.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 #include "Vgs_match_slot.h"
 #include "check.h"
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 #include "verilated.h"
 
 namespace slot_test {
@@ -28,7 +28,7 @@ using gossamer::match::Reference;
 constexpr unsigned kThreads = GS_RECEIVERS, kEntries = GS_ENTRIES, kFlits = 4, kWindow = GS_WINDOW;
 constexpr unsigned kReceives = kEntries * 3 / 8, kEager = kEntries / 2, kAnnounced = kEntries / 8;
 constexpr unsigned kBoard = 0x5A3, kTileY = 9, kTileX = 6;
-/// A packet is taken within the time of one request: a cancel looks at all entries, a clear empties all tables.
+/// A packet is accepted within the time of one request: a cancel tries all entries, a clear empties all tables.
 constexpr unsigned kPatience = 24 * kEntries + 200;
 enum : uint8_t {
   kWithout = 0x20,
@@ -64,22 +64,22 @@ struct Packet {
 
 inline bool is_request(uint8_t kind) { return kind >= kFound; }
 
-/// What a thread is to be told, and what it has been told.
+/// Expected and received notifications of a thread.
 struct Thread {
   std::deque<Packet> messages;
   uint64_t matched = 0, seen = 0;  // messages for receives and matched probes: all, and those that have left
   std::optional<Packet> answer;
-  bool probe_dropped = false;  // a clear has dropped what the answer tells of
-  std::deque<Flit> refused;
-  bool untold = false, news = false;
-  unsigned more_news = 0;  // from a second watch, before the first one's has left: they may go as one
-  unsigned bad = 0, cleared = 0;  // at most so many times
-  bool cleared_untold = false;
+  bool probe_dropped = false;  // a clear has dropped the message of the answer
+  std::deque<Flit> rejected;
+  bool rejection_report_due = false, news = false;
+  unsigned more_news = 0;  // from a second watch, before the first one's has left: they may be merged
+  unsigned bad = 0, cleared = 0;  // upper bounds
+  bool clear_report_due = false;
   std::optional<Flit> awaits, reached;
   uint32_t left = 0;
   uint64_t reached_at = 0;
   unsigned owed = 0,
-           outside = 0;  // packets taken and not said to be; packets that left since the last clear, less those
+           outside = 0;  // packets received and not acknowledged; packets sent since the last clear, minus those
 };
 
 class Bench {
@@ -104,7 +104,7 @@ class Bench {
 
   void judge(const Packet& packet);
   void tick();
-  /// Until everything has left; threads say what they have taken.
+  /// Runs until all packets have left; threads acknowledge packets.
   void finish();
   bool something_to_come() const;
   bool clearing() const { return clear_.has_value(); }
@@ -113,22 +113,22 @@ class Bench {
   std::unique_ptr<Vgs_match_slot> top;
   Reference reference{kThreads};
   std::vector<Thread> threads;
-  std::map<uint32_t, Packet> store;  // of messages that wait
+  std::map<uint32_t, Packet> store;  // waiting messages
   std::set<uint32_t> watches, strays;
-  std::set<uint32_t> open;  // handles of receives that wait
+  std::set<uint32_t> open;  // handles of waiting receives
   std::deque<Packet> to_send;
-  unsigned eager = 0, announced = 0;  // messages in the store, those that are leaving among them
+  unsigned eager = 0, announced = 0;  // messages in the store, including leaving ones
   double send_rate = 1, take_rate = 1;
-  uint64_t now = 0, ended = 0, began = 0;  // cycles: the last packet's end, and the beginning of what left last
-  uint64_t longest = 0;                    // cycles for which a packet was not taken
-  uint64_t stalled = 0;                    // packets taken while none could leave
-  bool overrun = false;                    // the packet is refused because of the answer before it
+  uint64_t now = 0, ended = 0, began = 0;  // cycles: end of the last packet, start of the last outgoing one
+  uint64_t longest = 0;                    // cycles for which a packet was not accepted
+  uint64_t stalled = 0;                    // packets accepted while none could leave
+  bool overrun = false;                    // the packet is rejected because an answer is pending
   uint64_t counts[16] = {};
 
  private:
   void leaves(const Packet& packet);
   void answer(uint32_t to, Packet packet) {
-    CHECK(!threads[to].answer, "the test has asked for thread %u before it was answered", to);
+    CHECK(!threads[to].answer, "the test has sent a request of thread %u before its answer", to);
     threads[to].answer = std::move(packet);
     threads[to].probe_dropped = false;
   }
@@ -138,17 +138,17 @@ class Bench {
     answer(packet.to, made);
   }
   void send(uint32_t to, const Packet& packet);
-  void refuse(const Packet& packet);
+  void reject(const Packet& packet);
 
   size_t at_ = 0;
   Packet out_;
   bool offering_ = false;
   uint32_t next_ = 0;
   unsigned quiet_ = 0, waiting_ = 0;
-  unsigned hold_ = 0;            // cycles for which nothing may leave, so that what is full stays full
-  std::optional<Packet> clear_;  // a clear that has been taken; it is done when the next packet can be
-  bool late_ = false;            // the packet that leaves was begun before a clear, which has forgotten it
-  std::vector<Thread> before_;   // as it was then
+  unsigned hold_ = 0;            // cycles for which no packet may leave, so that full stores stay full
+  std::optional<Packet> clear_;  // an accepted clear; it takes effect when the next packet can be accepted
+  bool late_ = false;            // the leaving packet started before a clear, which dropped it
+  std::vector<Thread> before_;   // the state at that time
 };
 
 }  // namespace slot_test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match engines against plain lists: random requests, in every architecture."""
+"""Match engines of every architecture, compared with the reference model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from conftest import Size
+from models import match as models
 
 from gossamer import config as configs
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
 HERE = Path(__file__).parent
 
@@ -47,31 +47,31 @@ class Engine:
         return verilate.model(
             "gs_match",
             sources.blocks("match", config=configs.load("tiny")),
-            [HERE / program, HERE / "bench.cc", ROOT / "src" / "match" / "reference.cc"],
+            [HERE / program, models.ENGINE_BENCH, models.REFERENCE],
             parameters=parameters,
             optimise=optimise,
             cxx=[f"-DGS_{names[name]}={value}" for name, value in parameters.items() if name in names],
-            include=[HERE.parent / "include", ROOT / "include", ROOT / "include" / "gossamer" / "match"],
+            include=models.INCLUDE,
         )
 
 
 ENGINES = {
     "ours": Engine(0, 16, 1, 512, 64),
-    # Three groups of places in the CAM, the last not whole.
+    # Three groups of slots in the CAM, the last incomplete.
     "ours-three-groups": Engine(0, 40, 1, 512, 64),
     "ours-small": Engine(0, 2, 1, 8, 1),
     "two-level": Engine(1, 16, 1, 256),
     "two-level-small": Engine(1, 3, 1, 16),
     "parallel": Engine(1, 16, 4, 256),
     "parallel-small": Engine(1, 3, 4, 16),
-    # As deep as the published profiles go: thousands.
+    # As deep as the published profiles: thousands.
     "ours-deep": Engine(0, 16, 1, 4096, 512),
     "parallel-64": Engine(1, 16, 64, 2048),
 }
 CANCEL = 6
 """Cycles of a cancel in the hashed engine."""
 DEEP = {"ours-deep": 3000, "parallel-64": 2000}
-# The smallest there are, with places in the CAM for two: few requests get behind it.
+# The smallest engines, with two CAM slots: few requests suffice to fill them.
 SMALLEST = {
     "ours": Engine(0, 2, 1, 8, ranks=2),
     "two-level": Engine(1, 2, 1, 8, ranks=2),
@@ -93,17 +93,17 @@ def run(engine: Engine, *arguments: object, program: str = "main.cc", optimise: 
 
 @pytest.mark.timeout(3 * 3600)
 @pytest.mark.parametrize("name", ENGINES)
-def test_what_matches_what(name: str, size: Size, seed: int) -> None:
-    # Lists take hundreds of cycles a request, and four requests make one that waits.
+def test_random_requests_match_reference(name: str, size: Size, seed: int) -> None:
+    # Lists take hundreds of cycles per request, and one of four requests waits.
     slow = ENGINES[name].architecture == 1
     deep = DEEP.get(name, 0)
     requests = size.pick(30_000 if deep else 20_000, 30_000 if slow or deep else 200_000, 10_000_000)
-    # A long run is worth a long build.
+    # A long run justifies a long build.
     optimise = size.pick("-Og", "-Og", "-O3")
     found = run(ENGINES[name], "random", seed, requests, deep, optimise=optimise).splitlines()
     depths = list(map(int, found[0].split()[5::2]))
     assert min(depths) >= 0.9 * deep, found
-    # Every kind of answer was given. Full queues are certain only in small engines, and after many requests.
+    # Every kind of answer has occurred. Full queues are certain only in small engines, or after many requests.
     counts = [list(map(int, line.split()[2:])) for line in found if line.startswith("op ")]
     post, arrive, cancel, probe, take, count, clear, strange = counts
     assert all(post[:2]) and all(arrive[:2]), found
@@ -115,9 +115,9 @@ def test_what_matches_what(name: str, size: Size, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", SMALLEST)
-def test_every_sequence_of_requests(name: str, size: Size) -> None:
-    """Every one of so many requests, behind an empty CAM, one with a place left, and a full one; all keys in one bin of
-    the hash, and in many.
+def test_every_short_sequence_matches_reference(name: str, size: Size) -> None:
+    """Every sequence of `length` requests, with an empty CAM, one with a free slot, and a full one; all keys in one
+    bin of the hash, and in many.
     """
     length = size.pick(2, 3, 4)
     if name == "two-level" and length < 4:
@@ -126,23 +126,23 @@ def test_every_sequence_of_requests(name: str, size: Size) -> None:
     for strangers in (0, full - 1, full):
         for secret in ("spread", "collide") if name == "ours" else ("spread",):
             words = run(SMALLEST[name], length, strangers, secret, program="every.cc").split()
-            # All but cancels of what is not there: of receives that strangers have left, and the ones before.
+            # All sequences except those that cancel nonexistent receives.
             assert int(words[1]) > 31**length, words
 
 
 @pytest.mark.parametrize("name", ["ours", "two-level", "parallel", "parallel-64"])
-def test_the_order_that_mpi_asks_for(name: str, seed: int) -> None:
-    """With the case's entries in the CAM, some of them, and none."""
+def test_mpi_order_in_and_outside_the_cam(name: str, seed: int) -> None:
+    """With all of the case's entries in the CAM, some of them, and none."""
     engine = ENGINES[name]
-    # Strangers are receives and messages by turns. In the hashed engine both queues share the CAM; in the others one
-    # place of each stays free, since with two the DMA engine is always there first.
+    # Strangers are alternating receives and messages. In the hashed engine both queues share the CAM; in the others
+    # one slot of each stays free, since with two the data mover always fills one first.
     nearly_full = engine.cam - 2 if engine.architecture == 0 else 2 * engine.cam - 2
     found = []
     for spilled in (0, nearly_full, 2 * engine.cam + 20):
         words = run(engine, "cases", seed, spilled).split()
         assert int(words[1]) > 15
         found.append((int(words[3]), int(words[5])))
-        # No matter where the receive is.
+        # Independent of the position of the receive.
         assert int(words[7]) == CANCEL or name != "ours", words
     (near, none), (some, others), (left, far) = found
     assert near and not none, found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The match engine as it is given to others: AXI ports, the example in C, its .core file."""
+"""The match engine as an IP: AXI ports, the example in C, its .core file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from models import match as models
 
 from gossamer import builds
 from gossamer import config as configs
@@ -19,22 +20,22 @@ EXAMPLE = ROOT / "examples" / "match" / "host.c"
 
 
 @pytest.mark.parametrize(("architecture", "lists"), [(0, 1), (1, 4)], ids=["ours", "parallel"])
-def test_the_example_and_both_ports(architecture: int, lists: int, seed: int) -> None:
+def test_example_streams_and_registers(architecture: int, lists: int, seed: int) -> None:
     simulator = verilate.model(
         "gs_match_axi",
         sources.blocks("match/axi.f", config=configs.load("tiny")),
-        [HERE / "axi.cc", ROOT / "src" / "match" / "reference.cc"],
+        [HERE / "axi.cc", models.REFERENCE],
         parameters={"Architecture": architecture, "Lists": lists, "CamEntries": 4, "Entries": 4096},
         optimise="-Og",
         cxx=[f"-DGS_ARCHITECTURE={architecture}"],
-        include=[HERE.parent / "include", ROOT / "include", EXAMPLE.parent, EXAMPLE.parents[1]],
+        include=[*models.INCLUDE, ROOT / "include", EXAMPLE.parent, EXAMPLE.parents[1]],
     )
     done = subprocess.run([simulator, str(seed)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "a matched probe takes it" in done.stdout
 
 
-def test_the_example_is_plain_c(tmp_path: Path) -> None:
+def test_example_compiles_as_c99(tmp_path: Path) -> None:
     program = tmp_path / "match"
     words = ["-x", "c", "-std=c99", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
     subprocess.run([*builds.compiler(), *words, str(EXAMPLE), "-o", str(program)], check=True)
@@ -43,7 +44,7 @@ def test_the_example_is_plain_c(tmp_path: Path) -> None:
     assert "No such file" in missing.stderr
 
 
-def test_the_core_file_lists_what_the_design_needs() -> None:
+def test_core_file_lists_the_files_of_the_design() -> None:
     core = ROOT / "gossamer_match.core"
     named = re.findall(r"^\s+- (\S+\.svh?)\b", core.read_text(encoding="utf-8"), re.MULTILINE)
     listed = list(sources.listing(sources.RTL / "match" / "axi.f").files)

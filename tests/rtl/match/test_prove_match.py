@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounded proofs of match engines: all sequences of some requests, against plain lists; CAM and lists by themselves."""
+"""Bounded proofs of match engines: all sequences of a few requests, compared with a model; CAM and lists alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def files(name: str) -> sources.Sources:
     return sources.blocks("match", config=configs.load("tiny")) + [HERE / name]
 
 
-def test_the_cam_keeps_entries_and_their_order(size: Size) -> None:
+def test_cam_finds_the_oldest_match(size: Size) -> None:
     depth, entries, group, part = size.pick((8, 3, 2, 1), (10, 3, 2, 1), (16, 5, 4, 2))
     proof = prove.prove(
         "prove_cam",
@@ -32,8 +32,8 @@ def test_the_cam_keeps_entries_and_their_order(size: Size) -> None:
 
 
 @pytest.mark.parametrize("kind", [0, 1, 2, 3])
-def test_lists_of_a_class_keep_entries_and_their_order(kind: int, size: Size) -> None:
-    """Deep enough for three entries of one list that leave in any order, and a lookup behind it."""
+def test_lists_of_a_class_find_the_oldest_match(kind: int, size: Size) -> None:
+    """Deep enough for three entries of one list, removed in any order, and a lookup after that."""
     if kind not in size.pick((3,), (3,), (0, 1, 2, 3)):
         pytest.skip("only in --full")
     proof = prove.prove(
@@ -56,7 +56,7 @@ HASHED = {
     "hashed-order": (0x211, 40),
     "hashed-messages": (0x122, 40),
     "hashed-second": (0x221, 40),
-    # A message behind a receive that was taken back.
+    # A message after a cancelled receive.
     "hashed-cancel": (0x231, 44),
 }
 
@@ -64,8 +64,8 @@ HASHED = {
 @pytest.mark.timeout(7 * 3600)
 @pytest.mark.skipif(current_size().name != "large", reason="the solver takes minutes to hours: --full")
 @pytest.mark.parametrize("name", [*HASHED, "two-level", "parallel"])
-def test_every_sequence_of_requests_is_answered_as_by_lists(name: str) -> None:
-    """Of two or three requests behind strangers that fill the CAM, with any keys and secret.
+def test_every_sequence_of_requests_matches_model(name: str) -> None:
+    """Two or three requests after strangers that fill the CAM, with any keys and secret.
 
     For the hashed engine their ops are given, since the solver ends in minutes then. All else is the solver's, as are
     wildcards. Memories begin with zeros, so that the solver sees that most bits of keys never change.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs boards generated from programs as a cluster: a model for each board, wires between them, kernels that give beats
-// and take messages with pauses. Standard input, numbers in hexadecimal but for those of boards and links:
+// Simulates boards generated from programs as a cluster: a model for each board, wires between them, kernels that
+// supply beats and accept messages with pauses. Standard input, in hexadecimal except numbers of boards and links:
 //
-//   boards N SEED LOSS           LOSS frames of 2^20 are lost on the wires, and as many damaged
+//   boards N SEED LOSS           LOSS frames of 2^20 are lost on the wires, and as many are damaged
 //   cable BOARD LINK BOARD LINK
-//   write BOARD ADDRESS WORD     what a host writes when the board is ready
+//   write BOARD ADDRESS WORD     a register write of the host once the board is ready
 //   up BOARD MASK                links that must come up
 //   give BOARD STREAM BEAT ...
-//   take BOARD STREAM COUNT      messages that are waited for
-//   fault                        what was given so far ends in a fault: a board must tell it, and all is broken off.
-//                                What follows is given and taken behind it
-//   recover BOARD ADDRESS WORD   what a host writes in between
+//   take BOARD STREAM COUNT      number of expected messages
+//   fault                        the beats so far end in a fault: a board must report it, and everything is aborted.
+//                                Later lines apply after the recovery
+//   recover BOARD ADDRESS WORD   a register write of the host during the recovery
 //
-// Prints what each stream took, a message a word, `-` for one without data; then cycles, frames and those lost. Exit
-// code 1 with a line that says what did not come.
+// Prints the messages of each stream, one word per message, `-` for one without data; then cycles, frames and lost
+// frames. Exit code 1 with a line that names missing messages.
 //
-// ports.h, made from the top's interface, has `Top` and `ports(Top &)`.
+// ports.h, generated from the top's interface, declares `Top` and `ports(Top &)`.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +32,7 @@
 #include "verilated.h"
 
 namespace {
-/// A port of the model, of any width; Verilator's types are its bytes, the lowest first.
+/// A port of the model, of any width; Verilator's types are arrays of bytes, lowest first.
 struct Pin {
   void *at = nullptr;
   size_t bytes = 0;
@@ -77,11 +77,11 @@ std::string hex(const std::vector<uint8_t> &bytes) {
 struct Kernel {
   std::string name;
   Stream stream;
-  std::deque<std::vector<uint8_t>> beats;       // that it gives
-  std::deque<std::vector<uint8_t>> later;       // behind a fault
-  std::vector<std::vector<uint8_t>> messages;   // that it took, the last one not complete
+  std::deque<std::vector<uint8_t>> beats;       // to supply
+  std::deque<std::vector<uint8_t>> later;       // to supply after the fault
+  std::vector<std::vector<uint8_t>> messages;   // received; the last one is incomplete
   size_t wanted = 0;
-  unsigned busy = 16;  // of 16 cycles
+  unsigned busy = 16;  // active cycles of 16
   bool offers = false;
 };
 
@@ -147,7 +147,7 @@ struct Cluster {
       const auto *bytes = static_cast<const uint8_t *>(stream.data.at);
       for (; keep & 1; keep >>= 1) kernel.messages.back().push_back(*bytes++);
       if (keep) {
-        std::fprintf(stderr, "%s: a beat has holes\n", kernel.name.c_str());
+        std::fprintf(stderr, "%s: tkeep has gaps\n", kernel.name.c_str());
         std::exit(1);
       }
     }
@@ -207,10 +207,10 @@ struct Cluster {
     step();
     top.s_axil_awvalid = top.s_axil_wvalid = 0;
     for (unsigned waits = 0; !top.s_axil_bvalid; waits++) {
-      if (waits == 100) fail("a register does not answer");
+      if (waits == 100) fail("a register access is not answered");
       step();
     }
-    if (top.s_axil_bresp) fail("a register is refused");
+    if (top.s_axil_bresp) fail("a register access is rejected");
     step();
   }
 
@@ -221,7 +221,7 @@ struct Cluster {
     step();
     top.s_axil_arvalid = 0;
     for (unsigned waits = 0; !top.s_axil_rvalid; waits++) {
-      if (waits == 100) fail("a register does not answer");
+      if (waits == 100) fail("a register access is not answered");
       step();
     }
     const uint32_t word = top.s_axil_rdata;
@@ -269,14 +269,14 @@ struct Cluster {
     return true;
   }
 
-  /// Runs until a fault is told, breaks all off wherever it is, and recovers.
+  /// Runs until a fault is reported, aborts everything at that point, and recovers.
   void break_off() {
     kernels_run = true;
     const uint64_t end = now + kBootLimit;
     for (bool told = false; !told;) {
       for (unsigned cycle = 0; cycle < 200; cycle++) step();
       for (Board &board : boards) told |= (read(board, 8) & 2) != 0;
-      if (now > end) fail("no fault is told");
+      if (now > end) fail("no fault is reported");
     }
     kernels_run = false;
     for (Board &board : boards) {
@@ -290,7 +290,7 @@ struct Cluster {
     for (Board &board : boards) {
       for (const auto &[address, word] : board.recovers) write(board, address, word);
     }
-    // What was under way comes to ports that do not take it any more.
+    // Elements in flight arrive at ports that no longer accept them.
     for (unsigned cycle = 0; cycle < kAfter; cycle++) step();
     for (Board &board : boards) {
       while (read(board, 8) & 2) {
@@ -307,9 +307,9 @@ struct Cluster {
     moved = now;
     while (!complete()) {
       step();
-      if (now - moved > kQuiet) fail("nothing moves any more");
+      if (now - moved > kQuiet) fail("no progress");
     }
-    // What comes too often is seen as well.
+    // Surplus messages are detected as well.
     for (uint64_t end = now + kAfter; now < end;) step();
     kernels_run = false;
     for (Board &board : boards) {
@@ -378,7 +378,7 @@ int main() {
       words >> board >> name;
       words >> all.kernel(board, name).wanted;
     } else {
-      std::fprintf(stderr, "%s: no such word\n", kind.c_str());
+      std::fprintf(stderr, "%s: unknown keyword\n", kind.c_str());
       return 2;
     }
   }
@@ -387,7 +387,7 @@ int main() {
     for (Kernel &one : all.boards[at].kernels) {
       if (one.stream.gives) continue;
       std::printf("%zu %s", at, one.name.c_str());
-      // The last one has no end: it must be empty.
+      // The last message is never closed: it must be empty.
       for (size_t number = 0; number < one.messages.size(); number++) {
         if (number + 1 < one.messages.size() || !one.messages[number].empty()) {
           std::printf(" %s", hex(one.messages[number]).c_str());

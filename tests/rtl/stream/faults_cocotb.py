@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of what goes wrong at streaming ports: ends that disagree, packets that no port could have sent, and
-how a binding frees what stands."""
+"""cocotb tests of faults at streaming ports: mismatched ends, invalid packets, and recovery by a new binding."""
 
 from __future__ import annotations
 
@@ -34,9 +33,9 @@ from rtl.stream.stream_bench import (
 
 
 @cocotb.test()
-async def disagreements_are_reported(dut: HierarchyObject) -> None:
-    """Types and counts of the two ends, asked and eager, and behind right messages of one element that wait together;
-    then a binding frees the ports again."""
+async def mismatches_are_reported(dut: HierarchyObject) -> None:
+    """Types and counts of the two ends differ, on request and eagerly, also after waiting correct one-element messages;
+    then a binding releases the ports."""
     kinds = [name for name in FITS if TYPES[name][1] == TYPES[FITS[0]][1]]
     for eager, before in ((False, 0), (True, 0), (True, 2)):
         for mine, theirs, counts in (
@@ -84,7 +83,7 @@ async def disagreements_are_reported(dut: HierarchyObject) -> None:
         await bench.step()
     assert [report["fault"] for report in bench.reports] == [PEER], bench.reports
     assert bench.reports[0]["my_count"] == address(2) and bench.reports[0]["their_count"] == address(1)
-    # A receiver that is bound to another one says so too.
+    # A receiver that is bound to another sender reports it too.
     bench = Bench(dut)
     await bench.begin()
     await bench.bind({0: 1}, 1)
@@ -95,8 +94,8 @@ async def disagreements_are_reported(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def strange_packets_are_refused(dut: HierarchyObject) -> None:
-    """Packets that no port could have sent are dropped whole and counted; a channel that flows meanwhile is as ever."""
+async def invalid_packets_are_dropped(dut: HierarchyObject) -> None:
+    """Packets that no port could have sent are dropped whole and counted; a concurrent channel is not affected."""
     bench = Bench(dut)
     await bench.begin()
     await bench.bind({0: 1, 1: 0}, 4)
@@ -110,7 +109,7 @@ async def strange_packets_are_refused(dut: HierarchyObject) -> None:
 
         body = random.getrandbits(128)
         choice = random.randrange(10)
-        if choice == 0:  # elements of somebody without credits
+        if choice == 0:  # elements of a sender without credits
             bench.raw += [raw_flit(3, False, 1, port, head(DATA, 16, 7, 4))]
             bench.raw += [raw_flit(0, last, 1, port, body) for last in (False, False, True)]
         elif choice == 1:  # of another account
@@ -128,26 +127,26 @@ async def strange_packets_are_refused(dut: HierarchyObject) -> None:
         elif choice == 7:  # credits of two flits, the second like credits of one
             credits = 5 << 32 | head(CREDIT, 0, 1, 4, 0)
             bench.raw += [raw_flit(3, False, 2, 0, credits), raw_flit(0, True, 2, 0, credits)]
-        elif choice == 8:  # an operation that there is not
+        elif choice == 8:  # an undefined operation
             op = random.randrange(4, 8)
             bench.raw += [raw_flit(3, True, random.choice([1, 2]), port, head(op, 3, 1, 4))]
-        else:  # for a port of nobody's, or of the other endpoint
+        else:  # for a nonexistent port, or one of the other endpoint
             to = random.choice([port ^ PORTS // 2, *range(PORTS, 256)])
             bench.raw += [raw_flit(3, True, 1, port, head(CLOSE, 3, port ^ 1, 4, to))]
         strange += 2
-        # Credits of an old account are nobody's.
+        # Credits of an old account are ignored.
         bench.raw += [raw_flit(3, True, 2, 0, 5 << 32 | head(CREDIT, 0, 1, 31, 0))]
     await run(bench)
     for _ in range(300):
         await bench.step()
     assert not bench.raw
-    assert bench.refused == strange, f"{bench.refused} of {strange} packets were refused"
+    assert bench.dropped == strange, f"{bench.dropped} of {strange} packets were dropped"
     assert not bench.reports
 
 
 @cocotb.test()
-async def credits_come_in_packets_of_one_flit(dut: HierarchyObject) -> None:
-    """A sender without credits sends nothing for the second flit of a packet whose first was refused."""
+async def multi_flit_credit_grants_nothing(dut: HierarchyObject) -> None:
+    """A sender without credits sends nothing after the second flit of a credit packet whose first was dropped."""
     bench = Bench(dut)
     await bench.begin()
     await bench.bind({0: 1}, 4)
@@ -160,26 +159,26 @@ async def credits_come_in_packets_of_one_flit(dut: HierarchyObject) -> None:
     bench.raw += [raw_flit(3, False, 2, 0, credits), *[raw_flit(0, last, 2, 0, credits) for last in (False, True)]]
     for _ in range(200):
         await bench.step()  # a flit without a credit fails
-    assert bench.refused == 1 and not bench.raw
+    assert bench.dropped == 1 and not bench.raw
     bench.recvs[1].append(one)
     await bench.finish()
     assert bench.done[1] == 1 and not bench.reports
 
 
 @cocotb.test()
-async def nothing_of_the_last_binding_comes_into_the_next(dut: HierarchyObject) -> None:
-    """A receiver faults in a packet and is bound to another rank in each cycle behind: none of the rest comes there."""
+async def packets_of_the_previous_binding_are_dropped(dut: HierarchyObject) -> None:
+    """A receiver faults within a packet and is bound to another rank in any later cycle: the rest is dropped."""
     bench = Bench(dut)
     await bench.begin()
     to, kind = PORTS - 1, FITS[0]
     account = 0
-    # The fault comes when the second flit is read: at most a packet's flits are still to come.
+    # The fault occurs when the second flit is read: at most the flits of one packet are still in flight.
     for wait in range(PACKET + 24):
         account = account % 15 + 1
         await bench.rebind(0, to, 2 * account)
         long = Message(0, to, kind, DEPTH * 16 // TYPES[kind][1])
         bench.sends[0].append(long)
-        # As many bytes as the first flit and one element more.
+        # The bytes of the first flit and one more element.
         expected = Message(0, to, kind, 16 // TYPES[kind][1] + 1)
         expected.data = long.data[: len(expected.data)]
         bench.recvs[to].append(expected)
@@ -201,15 +200,15 @@ async def nothing_of_the_last_binding_comes_into_the_next(dut: HierarchyObject) 
 
 
 @cocotb.test()
-async def a_second_ask_is_refused(dut: HierarchyObject) -> None:
-    """A rank asks again before it was answered: its first ask stands."""
+async def second_ask_is_dropped(dut: HierarchyObject) -> None:
+    """A rank asks again before it was answered: its first ask remains valid."""
     bench = Bench(dut)
     await bench.begin()
     word = 1 << 24 | 1 << 21 | 0 << 8 | ASK << 5
     bench.raw += [raw_flit(3, True, 1, 0, address(1) << 64 | count << 32 | word) for count in (7, 8)]
     for _ in range(40):
         await bench.step()
-    assert bench.refused == 1
+    assert bench.dropped == 1
     bench.recvs[0].append(Message(1, 0, "int" if BYTES >= 4 else FITS[0], 9))
     for _ in range(40):
         await bench.step()
@@ -217,15 +216,15 @@ async def a_second_ask_is_refused(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def a_binding_frees_what_stands(dut: HierarchyObject) -> None:
-    """Ends that disagree, kernels that wait and packets under way, at any moment: behind a binding of all ports nothing
-    of it is left, asked or eager, and other messages flow."""
+async def binding_releases_halted_ports(dut: HierarchyObject) -> None:
+    """Mismatched ends, waiting kernels and packets in flight, at any time: after binding all ports nothing of them
+    remains, on request or eager, and other messages are transferred."""
     bench = Bench(dut)
     await bench.begin()
     account, pairs = 0, dict[int, int]()
     stood = 0
     for _ in range(max(MESSAGES // 2, 20)):
-        # What goes wrong: the other end opens another count, or nothing, or waits for somebody who does not come.
+        # The fault: the other end opens another count, or nothing, or waits for a rank that does not send.
         for source in range(PORTS):
             to = pairs.get(source, random.randrange(PORTS))
             one = message(source, to, 20 * DEPTH)
@@ -239,7 +238,7 @@ async def a_binding_frees_what_stands(dut: HierarchyObject) -> None:
         phases(bench)
         for _ in range(random.choice([0, 1, 3, 10, 40, 200, 300])):
             await bench.step()
-        # Often in a packet.
+        # Often within a packet.
         for _ in range(random.choice([0, 200])):
             if any(wire.inside is not None for wire in bench.wires):
                 break
@@ -260,8 +259,8 @@ async def a_binding_frees_what_stands(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def a_report_stays_until_it_is_taken(dut: HierarchyObject) -> None:
-    """Nobody takes it, and the port is bound anew and goes on; what goes wrong meanwhile is not told in its place."""
+async def report_is_held_until_accepted(dut: HierarchyObject) -> None:
+    """It is not accepted, and the port is bound again and continues; later faults do not replace it."""
     bench = Bench(dut)
     await bench.begin()
     to = PORTS - 1
@@ -283,8 +282,8 @@ async def a_report_stays_until_it_is_taken(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def a_rank_that_cannot_be_is_told(dut: HierarchyObject) -> None:
-    """A channel from a rank without a place for its ask would wait for ever."""
+async def nonexistent_rank_is_reported(dut: HierarchyObject) -> None:
+    """A channel from a rank that has no slot for its ask would wait forever."""
     bench = Bench(dut)
     await bench.begin()
     for account, source in enumerate((PORTS, 200, 255), 1):
@@ -303,8 +302,8 @@ async def a_rank_that_cannot_be_is_told(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def a_binding_comes_in_any_cycle_of_a_message(dut: HierarchyObject) -> None:
-    """Each cycle from a message's opening on, asked and eager: no packet is cut off, and the next message is whole."""
+async def binding_in_any_cycle_keeps_packets_whole(dut: HierarchyObject) -> None:
+    """In each cycle after a message is opened, asked or eager: no packet is cut off, the next message is whole."""
     bench = Bench(dut)
     await bench.begin()
     to, account = PORTS - 1, 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels at generated boards, with wires between these: what ranks give on their ports comes out where it should.
+"""Kernels at generated boards connected by wires: data from the ranks' ports must arrive at the right ports.
 
 Reads nothing of the generator but the names of the ports: boot words, ranks and scenario are in a file. The model is
 NumPy's.
@@ -23,7 +23,7 @@ from rtl.stream.generated_plan import beats, elements, opening, plan
 
 
 class Source:
-    """Gives beats on an AXI4-Stream, with pauses; a beat that is offered stays."""
+    """Drives an AXI4-Stream with pauses; an offered beat stays valid."""
 
     def __init__(self, dut: HierarchyObject, name: str, busy: float) -> None:
         self.valid, self.ready = getattr(dut, f"{name}_tvalid"), getattr(dut, f"{name}_tready")
@@ -47,7 +47,7 @@ class Source:
 
 
 class Sink:
-    """Takes beats of an AXI4-Stream, with pauses; where there are bytes, as a string of them, by message."""
+    """Accepts beats of an AXI4-Stream with pauses; collects data as one byte string per message."""
 
     def __init__(self, dut: HierarchyObject, name: str, busy: float) -> None:
         self.valid, self.ready = getattr(dut, f"{name}_tvalid"), getattr(dut, f"{name}_tready")
@@ -71,7 +71,7 @@ class Sink:
         if self.data is not None:
             keep = int(self.keep.value)
             count = keep.bit_length()
-            assert keep == (1 << count) - 1, f"bytes with holes: {keep:b}"
+            assert keep == (1 << count) - 1, f"tkeep has gaps: {keep:b}"
             self.messages[-1] += (int(self.data.value) & (1 << 8 * count) - 1).to_bytes(count, "little")
         if self.last is None or int(self.last.value):
             self.messages.append(b"")
@@ -119,7 +119,7 @@ class Bench:
         getattr(self.dut, bus + "awvalid").value = getattr(self.dut, bus + "wvalid").value = 0
         await ReadOnly()
         assert int(getattr(self.dut, bus + "bvalid").value)
-        assert int(getattr(self.dut, bus + "bresp").value) == 0, f"{address:#x} is refused"
+        assert int(getattr(self.dut, bus + "bresp").value) == 0, f"{address:#x} is rejected"
         await FallingEdge(self.dut.clk_i)
 
     async def read(self, board: int, address: int) -> tuple[int, int]:
@@ -160,7 +160,7 @@ class Bench:
     async def until(self, done: Any, limit: int) -> None:
         begun = self.now
         while not done():
-            assert self.now - begun < limit, "what was sent does not come"
+            assert self.now - begun < limit, "sent data do not arrive"
             await self.step()
 
     async def no_fault(self) -> None:
@@ -195,7 +195,7 @@ async def channels_and_collectives(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def messages_are_passed(dut: HierarchyObject) -> None:
+async def queued_messages_overtake_waiting_ones(dut: HierarchyObject) -> None:
     """A rank sends the others and itself as many elements on a port as its degree says, in messages of any length. The
     ranks take theirs in the opposite order, each only when the one before has all; one has opened its first channel,
     and takes nothing of it before its turn."""
@@ -238,9 +238,9 @@ async def messages_are_passed(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def faults_are_told(dut: HierarchyObject) -> None:
-    """Ends that disagree about a count, and go on when their ports are bound anew; a rank that is nowhere; words that
-    do not exist."""
+async def faults_are_reported(dut: HierarchyObject) -> None:
+    """Ends that disagree about a count, and continue once their ports are bound again; a rank without a location;
+    undefined registers."""
     bench = Bench(dut)
     ranks = [{one["port"]: one for one in here["endpoints"]} for here in bench.about["ranks"]]
     channel = next(
@@ -254,9 +254,9 @@ async def faults_are_told(dut: HierarchyObject) -> None:
     taken = bench.sink(1, f"port{channel}_receive")
     await bench.boot()
     board = [here["board"] for here in bench.about["ranks"]]
-    assert (await bench.read(board[1], 0x40))[1] == 2, "there is no report yet"
-    assert (await bench.read(board[1], 0x3C))[1] == 2, "there is no such register"
-    # Ranks and boards that the design has no room for, with the low bits of those that are used below.
+    assert (await bench.read(board[1], 0x40))[1] == 2, "a report without a fault"
+    assert (await bench.read(board[1], 0x3C))[1] == 2, "an undefined register"
+    # Ranks and boards beyond the design's limits, with the low bits of those that are used below.
     for number in range(bench.about["boards"]):
         for rank in range(2):
             await bench.write(number, 0x18, 99 << 11 | 7 << 8 | 16 + rank)
@@ -273,8 +273,8 @@ async def faults_are_told(dut: HierarchyObject) -> None:
     assert words[0] == 1 << 16 | stride * slot + one["index"], f"{words[0]:#x}: rank and port"
     assert words[1] & 0xFF == 0 and words[1] >> 10 & 7 == 2, f"{words[1]:#x}: the other rank, the fault"
     assert words[2:4] == [9, 7]
-    assert (await bench.read(board[1], 8))[0] & 2 == 0, "the report was taken off"
-    # The sender waits for credits, the receiver stands. Both halves of both ranks ask, of another account.
+    assert (await bench.read(board[1], 8))[0] & 2 == 0, "the report was removed"
+    # The sender waits for credits, the receiver is halted. Both halves of both ranks ask, with another account.
     for rank, number in enumerate(board):
         port = stride * bench.about["ranks"][rank]["slot"] + one["index"]
         for half in range(2):
@@ -285,7 +285,7 @@ async def faults_are_told(dut: HierarchyObject) -> None:
     opened.beats.append(opening(0, 3))
     await bench.until(lambda: len(taken.messages) > 1, 2000)
     assert taken.messages == [data.tobytes(), b""] and not any(source.beats for source in bench.sources)
-    # Rank 13 is nowhere.
+    # Rank 13 has no location.
     assert (await bench.read(board[0], 8))[0] & 4 == 0
     opens.beats.append(opening(13, 1))
     for _ in range(20):
@@ -325,14 +325,14 @@ async def gesummv(dut: HierarchyObject) -> None:
             assert b"".join(taken.messages) == right
             with Path(os.environ["GENERATED_RESULTS"]).open("a", encoding="utf-8") as results:
                 print(f"GESUMMV of {n} x {n} on two ranks, streams busy {busy}: {cycles} cycles", file=results)
-            # An element of each matrix a cycle, the vector before, pipelines and the way to the other rank behind.
+            # One element of each matrix per cycle, plus the vector, the pipelines and the path to the other rank.
             assert busy < 1.0 or cycles < -(-n // 8) * 8 * n + n + 700, f"{cycles} cycles"
     await bench.no_fault()
 
 
 @cocotb.test()
 async def gemv(dut: HierarchyObject) -> None:
-    """The pipeline alone, any shape: few columns, so that results come faster than they are taken, for a long time."""
+    """The pipeline alone, any shape: with few columns results are produced faster than they are accepted."""
     bench = Bench.__new__(Bench)
     bench.dut, bench.now = dut, 0
     feeds = {name: Source(dut, name, 1.0) for name in ("start", "x", "a")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels of all ranks give at the ports of generated boards, and what must come out. The model is NumPy's."""
+"""Input of all ranks' kernels at the ports of generated boards, and the expected output, computed by NumPy."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Endpoint = Mapping[str, Any]
 
 
 def beats(elements: Elements, width: int) -> list[int]:
-    """Elements as beats of so many bytes."""
+    """Elements as beats of `width` bytes."""
     data = elements.tobytes()
     return [int.from_bytes(data[at : at + width], "little") for at in range(0, len(data), width)]
 
 
 def elements(kind: str, count: int) -> Elements:
-    """Any; of floats small whole numbers, whose sums are exact in any order."""
+    """Random elements; floats are small whole numbers, whose sums are exact in any order."""
     one = np.dtype(TYPES[kind])
     if one.kind == "f":
         return np.array([random.randint(-999, 999) for _ in range(count)], one)
@@ -48,8 +48,8 @@ class Plan:
 
 
 def plan(ranks: list[Mapping[int, Endpoint]], rounds: int) -> Plan:
-    """For the endpoints of all ranks, by port: channels from each rank that sends to each that receives, collectives of
-    all ranks with any root, so many one after another on each port."""
+    """For the endpoints of all ranks, by port: channels from sending to receiving ranks, and collectives of all ranks
+    with any root, `rounds` one after another on each port."""
     made = Plan()
     for number in sorted({port for mine in ranks for port in mine}):
         here = {rank: mine[number] for rank, mine in enumerate(ranks) if number in mine}
@@ -57,7 +57,7 @@ def plan(ranks: list[Mapping[int, Endpoint]], rounds: int) -> Plan:
         if one["operation"] == "channel":
             _channel(made, f"port{number}", here, rounds)
             continue
-        assert len(here) == len(ranks), "the trees of this test are of all ranks"
+        assert len(here) == len(ranks), "the trees of this test include all ranks"
         if one["operation"] == "barrier":
             for rank in here:
                 made.gives[rank, f"port{number}_barrier_come"] = [0] * rounds
@@ -88,31 +88,31 @@ def _channel(made: Plan, name: str, here: Mapping[int, Endpoint], rounds: int) -
 
 def _collective(made: Plan, name: str, here: Mapping[int, Endpoint], rounds: int) -> None:
     one = here[0]
-    everybody = range(len(here))
-    for rank in everybody:
+    all_ranks = range(len(here))
+    for rank in all_ranks:
         made.gives[rank, f"{name}_open"], made.gives[rank, f"{name}_give"] = [], []
         made.takes[rank, f"{name}_take"] = []
     for _ in range(rounds):
-        root, count = random.choice(everybody), random.choice([1, 2, 3, 30, 100])
-        given = [elements(one["type"], count) for _ in everybody]
+        root, count = random.choice(all_ranks), random.choice([1, 2, 3, 30, 100])
+        given = [elements(one["type"], count) for _ in all_ranks]
         if one["reduction"] == "add_ordered":
-            # Sums depend on the order: that of ranks.
-            given = [np.array([random.gauss(0, 1) for _ in range(count)], TYPES[one["type"]]) for _ in everybody]
+            # Sums depend on the order, which is that of ranks.
+            given = [np.array([random.gauss(0, 1) for _ in range(count)], TYPES[one["type"]]) for _ in all_ranks]
         joined = given[0]
         for other in given[1:]:
             joined = _JOINS[one["reduction"]](joined, other)
-        for rank in everybody:
-            gone, got = _parts(one["operation"], rank, root, given, joined)
+        for rank in all_ranks:
+            gone, got = _segments(one["operation"], rank, root, given, joined)
             made.gives[rank, f"{name}_open"].append(opening(root, count))
             for part in gone:
                 made.gives[rank, f"{name}_give"] += beats(part, one["bytes"])
             made.takes[rank, f"{name}_take"] += [part.tobytes() for part in got]
 
 
-def _parts(
+def _segments(
     operation: str, rank: int, root: int, given: list[Elements], joined: Elements
 ) -> tuple[list[Elements], list[Elements]]:
-    """What a rank gives and takes of a collective."""
+    """The elements that a rank supplies and receives in a collective."""
     own, at_root = given[rank], rank == root
     if operation == "bcast":
         return ([own], []) if at_root else ([], [given[root]])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives gs_stream_lane: `lane SEED COUNT`, built for elements of BITS bits. Judged by this machine's arithmetic; a NaN
-// must be the quiet one without a sign or a payload.
+// Drives gs_stream_lane: `lane SEED COUNT`, compiled for elements of BITS bits. Results are compared with this
+// machine's arithmetic; a NaN must be the quiet one with sign and payload 0.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 #if BITS == 8
 using Word = uint8_t;
 using Int = int8_t;
-using Real = float;  // no such element
+using Real = float;  // unused
 constexpr unsigned kFraction = 3;
 #elif BITS == 16
 using Word = uint16_t;
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   while (done < count) {
     Asked one{BITS > 8 && random() % 4 != 0, unsigned(random() % 3), Word(random()), Word(random())};
     const unsigned shape = random() % 5;
-    // Exponents near each other, mantissas with few bits, one the other's negative, special ones.
+    // Close exponents, mantissas with few bits, negated operands, special values.
     const uint64_t range = 2 * (kFraction + 7), mask = kInfinity / kUnit;
     if (shape == 1) {
       const uint64_t exponent = (one.a / kUnit + random() % range - range / 2) & mask;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Two endpoints at one switch, for the tests. Port p is that of rank p; ports are numbered through both endpoints.
+/// Two endpoints at one switch, for the tests. Port p belongs to rank p; numbering continues over both endpoints.
 module pair_top
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -41,8 +41,8 @@ module pair_top
   output logic [1:0]               report_valid_o,
   input  logic [1:0]               report_ready_i,
   output logic [1:0][160:0]        report_o,
-  output logic [1:0]               refused_o,
-  // Packets of the test's own, at a third port of the switch; and what all three give it
+  output logic [1:0]               dropped_o,
+  // The test's own packets, at a third port of the switch; the flits that the two endpoints send
   input  logic [7:0]               raw_valid_i,
   input  logic [172:0]             raw_i,
   output logic [7:0]               raw_credit_o,
@@ -58,7 +58,7 @@ module pair_top
   logic [31:0] unused_dest[3];
   logic unused_empty;
 
-  // A test may begin with random inputs: nothing runs before the first reset.
+  // Inputs may be random at the start of a test: nothing runs before the first reset.
   logic begun_q;
   initial begun_q = 1'b0;
   always_ff @(posedge clk_i) if (!rst_ni) begun_q <= 1'b1;
@@ -67,15 +67,15 @@ module pair_top
 
   for (genvar e = 0; e < 2; e++) begin : gen_end
     gs_stream_endpoint #(
-      .Ports (Ports),
-      .First (e * Ports),
-      .Bytes (Bytes),
-      .Send  (Send),
-      .Depth (Depth),
-      .Packet(Packet),
-      .Ranks (All),
-      .Linger(Linger),
-      .VoqDepth (VoqDepth)
+      .Ports   (Ports),
+      .First   (e * Ports),
+      .Bytes   (Bytes),
+      .Send    (Send),
+      .Depth   (Depth),
+      .Packet  (Packet),
+      .Ranks   (All),
+      .Linger  (Linger),
+      .VoqDepth(VoqDepth)
     ) u_end (
       .clk_i,
       .rst_ni           (rst_n),
@@ -109,7 +109,7 @@ module pair_top
       .report_valid_o   (report_valid_o[e]),
       .report_ready_i   (report_ready_i[e]),
       .report_o         (report_o[e]),
-      .refused_o        (refused_o[e])
+      .dropped_o        (dropped_o[e])
     );
     assign wire_valid_o[e] = in_valid[e];
     assign wire_o[e] = in[e];
@@ -128,22 +128,22 @@ module pair_top
     .TableW    (4)
   ) u_switch (
     .clk_i,
-    .rst_ni       (rst_n),
-    .board_i      (12'd3),
-    .burst_i      (8'd8),
+    .rst_ni           (rst_n),
+    .board_i          (12'd3),
+    .burst_i          (8'd8),
     .ready_o,
-    .table_we_i   (1'b0),
-    .table_index_i('0),
-    .table_entry_i('0),
-    .in_valid_i   (in_valid),
-    .in_i         (in),
-    .in_credit_o  (in_credit),
-    .out_valid_o  (out_valid),
-    .out_o        (out),
-    .out_credit_i (out_credit),
+    .table_we_i       (1'b0),
+    .table_index_i    ('0),
+    .table_entry_i    ('0),
+    .in_valid_i       (in_valid),
+    .in_i             (in),
+    .in_credit_o      (in_credit),
+    .out_valid_o      (out_valid),
+    .out_o            (out),
+    .out_credit_i     (out_credit),
     .unroutable_o,
     .unroutable_dest_o(unused_dest),
-    .empty_o      (unused_empty)
+    .empty_o          (unused_empty)
   );
   logic unused;
   assign unused = ^{out[2], unused_empty};

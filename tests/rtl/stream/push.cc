@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs push_top: what the other end waits for, told in time or late, does not count again when the count of messages
-// has gone round.
+// Simulates push_top: a reported wait of the other end, early or late, must not match again when the message counter
+// has wrapped around.
 //
-//   push EACH WAITED MESSAGES    prints the messages, and how often a fault was reported in the end
+//   push EACH WAITED MESSAGES    prints the messages, and the number of faults reported at the end
 //
-// Collectives have one message each here, but for one in EACH that has none. The first WAITED messages are waited for:
-// told in the cycle before they are opened, in that cycle or up to two messages later, by turns. In the end the other
-// end waits for a message of another collective, which must be reported.
+// Collectives have one message each here, except one in EACH, which has none. The other end reports a wait for the
+// first WAITED messages: alternately in the cycle before they are opened, in that cycle or up to two messages later. At
+// the end the other end waits for a message of another collective, which must be reported.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
       put = top.put_o;
       half(1);
     }
-    // A flit of the buffer for the next, and one for a header's pause.
+    // A flit of the buffer for the next message, and one for the pause of a header.
     top.credits_i = 1;
     tick();
     top.credits_i = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sending half of a port, for the test of what it counts: messages of one element of a collective.
+/// The sending half of a port, for the test of its message counter: one-element messages of a collective.
 module push_top
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -8,12 +8,12 @@ module push_top
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        bind_i,
-  // The collective that the rank is in, and its message
+  // The collective of the rank, and its message
   input  logic [15:0] number_i,
   input  logic        open_i,
   output logic        open_ready_o,
   output logic        put_o,
-  // Credits; the other end waits for its message, of a collective
+  // Credits; the other end reports that it waits for its message of a collective
   input  logic [15:0] credits_i,
   input  logic        want_i,
   input  logic [15:0] want_message_i,
@@ -29,7 +29,7 @@ module push_top
   stream_header_t header;
   flit_t unused_flit;
   stream_report_t unused_report;
-  logic unused_refused, unused_valid;
+  logic unused_dropped, unused_valid;
   assign watch = '{
     valid: 1'b1, sends: 1'b1, recvs: 1'b0, own: 8'd0, element: SmiTypeInt, count: 32'd1, tag: tag(number_i)
   };
@@ -59,7 +59,7 @@ module push_top
     .watch_i         (watch),
     .credit_valid_i  (want_i || credits_i != '0),
     .credit_i        (credit),
-    .credit_refused_o(unused_refused),
+    .credit_dropped_o(unused_dropped),
     .out_valid_o     (unused_valid),
     .out_ready_i     (1'b1),
     .out_o           (unused_flit),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs stencil_top: a stencil on a grid of ranks, tiles from a file and to one.
+// Simulates stencil_top: a stencil on a grid of ranks, with tiles read from a file and written to one.
 //
 //   stencil DOWN ACROSS ROWS COLUMNS STEPS SEED STALLS IN OUT
 //
-// ROWS and COLUMNS are a rank's. The file has DOWN * ROWS rows of ACROSS * COLUMNS floats. A rank's memory is here:
-// what comes out in a pass goes in with the next one. STALLS: in and out, and wires, stand still at random, each more
-// or less often for a while. Prints cycles from the first start to the last point.
+// ROWS and COLUMNS are those of a rank. The file has DOWN * ROWS rows of ACROSS * COLUMNS floats. The harness models
+// the ranks' memory: output of a pass is input of the next. STALLS: inputs, outputs and wires stall at random, at rates
+// that change over time. Prints cycles from the first start to the last point.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     half(0);
     half(1);
   };
-  // Ranks along the ring: every other row of the grid is walked backwards, so that most neighbours are a hop away.
+  // Ranks along the ring: every other row of the grid is reversed, so that most neighbours are one hop apart.
   const auto rank_of = [&](unsigned x, unsigned y) { return x * across + (x % 2 ? across - 1 - y : y); };
   top.seed_i = number(6);
   top.rows_i = uint16_t(rows);
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
       for (unsigned s = 0; s < kSides; ++s) {
         top.joined_i[at + s] = there[s];
         top.neighbour_i[at + s] = uint8_t(there[s] ? far[s] : 0);
-        // The last pass gives none.
+        // The last pass sends no borders.
         top.elements_i[at + s] = (passes - 1) * (s < 2 ? columns : rows);
       }
     }
@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   unsigned done = 0, odds[2][kRanks] = {}, wire_odds[kRanks * kSides] = {};
   uint64_t now = 0;
   for (; done < ranks; ++now) {
-    if (now > limit) fail("points do not come through", now, 0);
+    if (now > limit) fail("points are missing", now, 0);
     if (stalls && now % 64 == 0) {
       static const unsigned kOdds[] = {0, 20, 300, 1000, 1000};
       for (auto& ways : odds)
@@ -141,17 +141,17 @@ int main(int argc, char** argv) {
         one.offered = false;
       }
       if (!top.out_valid_o[r] || !top.out_ready_i[r]) continue;
-      if (one.pass == passes) fail("a point too many", now, r);
+      if (one.pass == passes) fail("a surplus point", now, r);
       one.next.push_back(top.out_o[r]);
       if (one.next.size() < points) continue;
-      if (one.in != points) fail("points came out before they went in", now, r);
+      if (one.in != points) fail("output before input", now, r);
       one.tile.swap(one.next);
       one.next.clear();
       one.in = 0;
       if (++one.pass == passes) ++done;
     }
     half(1);
-    if (top.fault_o) fail("a fault, or a packet that nobody wants", now, 0);
+    if (top.fault_o) fail("a fault, or a dropped or unroutable packet", now, 0);
   }
   each_point([&](Rank& one, std::size_t here, std::size_t there) { grid[there] = one.tile[here]; });
   file = std::fopen(argv[9], "wb");

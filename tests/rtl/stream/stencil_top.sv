@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A stencil on up to four ranks as hardware: kernels whose sides are joined by streaming ports of boards in a ring
-/// (link 1 of a board leads to link 0 of the next), or, without Boards, by wires that stall.
+/// A stencil on up to four ranks in hardware: kernels whose sides are connected through streaming ports of boards in a
+/// ring (link 1 of a board leads to link 0 of the next), or, without Boards, by wires that stall.
 module stencil_top
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -17,9 +17,9 @@ module stencil_top
   input  logic        rst_ni,
   input  logic [31:0] seed_i,
   output logic        ready_o,
-  // Without boards: no element passes from this rank's side in this cycle
+  // Without boards: blocks the transfer from this rank's side in this cycle
   input  logic [15:0] stall_i,
-  // By rank and side: whether there is a neighbour, and its rank. Ports are opened for so many elements.
+  // By rank and side: whether there is a neighbour, and its rank. Ports are opened for this number of elements.
   input  logic        joined_i[Ranks * Sides],
   input  logic [7:0]  neighbour_i[Ranks * Sides],
   input  logic [31:0] elements_i[Ranks * Sides],
@@ -78,7 +78,7 @@ module stencil_top
   end
 
   if (!Boards) begin : gen_wires
-    // What a rank gives on a side comes in at the opposite one of its neighbour.
+    // A rank's border enters its neighbour at the opposite side.
     always_comb begin
       halo_valid   = '0;
       halo         = '0;
@@ -104,8 +104,8 @@ module stencil_top
     logic [Ranks-1:0][Links-1:0] tx_valid, tx_ready, tx_last, rx_valid, rx_last, rx_error, up;
     logic [Ranks-1:0][Links-1:0][63:0] tx_data, rx_data;
     logic [Ranks-1:0][Links-1:0][7:0] tx_keep, rx_keep;
-    logic [Ranks-1:0] ready, reports, refused, nobody;
-    logic [Ranks-1:0][Sides-1:0] sends_q, takes_q;
+    logic [Ranks-1:0] ready, reports, dropped, unroutable;
+    logic [Ranks-1:0][Sides-1:0] send_pending_q, recv_pending_q;
     logic fault_q;
 
     for (genvar b = 0; b < Ranks; b++) begin : gen_board
@@ -120,7 +120,7 @@ module stencil_top
       logic [3:0] no_one;
       logic [Links-1:0] unused_tx_fire, unused_rx_fire;
       logic unused_empty;
-      // Port s has the channel to the neighbour at side s, and that from there.
+      // Port s carries the channels to and from the neighbour at side s.
       for (genvar s = 0; s < Sides; s++) begin : gen_port
         localparam int unsigned At = Sides * b + s;
         assign send_open[s] = '{
@@ -132,11 +132,11 @@ module stencil_top
         };
         always_ff @(posedge clk_i) begin
           if (!rst_ni) begin
-            sends_q[b][s] <= 1'b0;
-            takes_q[b][s] <= 1'b0;
+            send_pending_q[b][s] <= 1'b0;
+            recv_pending_q[b][s] <= 1'b0;
           end else begin
-            sends_q[b][s] <= open_i ? joined[b][s] : sends_q[b][s] && !send_ready[s];
-            takes_q[b][s] <= open_i ? joined[b][s] : takes_q[b][s] && !recv_ready[s];
+            send_pending_q[b][s] <= open_i ? joined[b][s] : send_pending_q[b][s] && !send_ready[s];
+            recv_pending_q[b][s] <= open_i ? joined[b][s] : recv_pending_q[b][s] && !recv_ready[s];
           end
         end
       end
@@ -160,13 +160,13 @@ module stencil_top
         .send_bind_i      ('0),
         .recv_bind_valid_i('0),
         .recv_bind_i      ('0),
-        .send_open_valid_i(sends_q[b]),
+        .send_open_valid_i(send_pending_q[b]),
         .send_open_ready_o(send_ready),
         .send_open_i      (send_open),
         .s_axis_tvalid_i  (border_valid[b]),
         .s_axis_tready_o  (border_ready[b]),
         .s_axis_tdata_i   (border[b]),
-        .recv_open_valid_i(takes_q[b]),
+        .recv_open_valid_i(recv_pending_q[b]),
         .recv_open_ready_o(recv_ready),
         .recv_open_i      (recv_open),
         .m_axis_tvalid_o  (halo_valid[b]),
@@ -178,7 +178,7 @@ module stencil_top
         .report_valid_o   (reports[b]),
         .report_ready_i   (1'b1),
         .report_o         (unused_report),
-        .refused_o        (refused[b]),
+        .dropped_o        (dropped[b]),
         .own_valid_i      ('0),
         .own_i            ('0),
         .own_credit_o     (unused_credit),
@@ -196,12 +196,12 @@ module stencil_top
         .mac_rx_last_i    (rx_last[b]),
         .mac_rx_error_i   (rx_error[b]),
         .up_o             (up[b]),
-        .unroutable_o         (no_one),
-        .tx_fire_o           (unused_tx_fire),
-        .rx_fire_o          (unused_rx_fire),
+        .unroutable_o     (no_one),
+        .tx_fire_o        (unused_tx_fire),
+        .rx_fire_o        (unused_rx_fire),
         .empty_o          (unused_empty)
       );
-      assign nobody[b] = no_one != '0;
+      assign unroutable[b] = no_one != '0;
 
       for (genvar l = 0; l < Links; l++) begin : gen_wire
         localparam int unsigned To = (l == 1) ? (b + 1) % Ranks : (b + Ranks - 1) % Ranks;
@@ -231,10 +231,10 @@ module stencil_top
         );
       end
     end
-    always_ff @(posedge clk_i) fault_q <= rst_ni && (fault_q || reports != '0 || refused != '0 || nobody != '0);
+    always_ff @(posedge clk_i) fault_q <= rst_ni && (fault_q || reports != '0 || dropped != '0 || unroutable != '0);
     assign fault_o  = fault_q;
     assign ready_o  = &ready && &up;
-    assign opened_o = sends_q == '0 && takes_q == '0 && !open_i;
+    assign opened_o = send_pending_q == '0 && recv_pending_q == '0 && !open_i;
     logic unused;
     assign unused = ^stall_i;
   end

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What drives pair_top from cocotb: kernels that stall, lists of messages, and a reader of packets that knows the page
-alone (docs/hardware/stream.md)."""
+"""Driver of pair_top for cocotb: kernels that stall, lists of messages, and a packet parser written from
+docs/hardware/stream.md alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BYTES = int(os.environ.get("STREAM_BYTES", "4"))
 DEPTH = int(os.environ.get("STREAM_DEPTH", "64"))
 PACKET = int(os.environ.get("STREAM_PACKET", "32"))
 VOQ_DEPTH = int(os.environ.get("STREAM_VOQ_DEPTH", "0"))
-"""Flits of a rank's queue of messages that are set aside."""
+"""Flits of a rank's virtual output queue."""
 BOARD = 3
 TYPES = {
     "int": (1, 4), "float": (2, 4), "double": (3, 8), "char": (4, 1), "short": (5, 2), "long": (6, 8), "half": (7, 2),
@@ -56,7 +56,7 @@ def message(source: int, to: int, longest: int = 400) -> Message:
 
 @dataclass
 class Wire:
-    """What the packets of one endpoint's ports say: read flit by flit."""
+    """Parses the packets of one endpoint's ports, flit by flit."""
 
     inside: tuple[int, int, int] | None = None  # header, destination, bytes of body so far
     kinds: Counter[str] = field(default_factory=Counter)
@@ -74,14 +74,13 @@ class Bench:
         self.takes: Callable[[int], bool] = lambda port: True
         self.done = [0] * PORTS
         self.reports: list[dict[str, int]] = []
-        self.refused = self.now = self.nobody = 0
+        self.dropped = self.now = self.unroutable = 0
         self.wires = [Wire(), Wire()]
-        # By sending port and receiver: flits that it was given credits for less those that it used; the lane where it
-        # goes on.
+        # By sending port and receiver: granted minus used credits, in flits; the lane at which the sender continues.
         self.credit: Counter[tuple[int, int]] = Counter()
         self.lane: Counter[tuple[int, int]] = Counter()
         self.bound: dict[int, int] = {}
-        # By port: the binding whose packets count. What is under way of an older one is nobody's.
+        # By port: the current binding. Packets in flight of an older one are ignored.
         self.accounts = [0] * PORTS
         self.first: dict[int, int] = {}
         self.raw: deque[int] = deque()
@@ -106,7 +105,7 @@ class Bench:
         raise AssertionError("the switch is not ready")
 
     async def bind(self, pairs: dict[int, int], account: int = 0) -> None:
-        """Sender to receiver, eagerly; all other halves ask."""
+        """Binds senders to receivers eagerly; all other halves ask for credits."""
         send = recv = 0
         for port in range(PORTS):
             eager = port in pairs
@@ -117,7 +116,7 @@ class Bench:
             if source is not None:
                 word |= 1 << 45 | source << 32 | address(source)
             recv |= word << 46 * port
-        # What goes in this cycle is of the binding before.
+        # Packets of this cycle belong to the previous binding.
         freed = Counter(dict.fromkeys(pairs.items(), DEPTH))
         self.dut.send_bind_i.value = send
         self.dut.recv_bind_i.value = recv
@@ -127,7 +126,7 @@ class Bench:
         self.bound, self.credit, self.lane, self.accounts = dict(pairs), freed, Counter(), [account] * PORTS
 
     def forget(self) -> None:
-        """Kernels give up what they have begun, and what they were to do."""
+        """Kernels drop their open channels and their remaining messages."""
         self.sending, self.receiving = [None] * PORTS, [None] * PORTS
         for one in (*self.sends, *self.recvs):
             one.clear()
@@ -135,7 +134,7 @@ class Bench:
         self.reports.clear()
 
     async def rebind(self, source: int, to: int, account: int, send: bool = True, eager: bool = True) -> None:
-        """One pair, whatever the other halves do: the receiving half, and the sending one too if `send`."""
+        """Binds one pair, whatever the other halves do: the receiving half, and also the sending half if `send`."""
         bound = 1 << 53 | address(to) << 16 | DEPTH if eager else 0
         self.dut.send_bind_i.value = (bound | account << 48) << 54 * source
         self.dut.recv_bind_i.value = (eager << 45 | account << 40 | source << 32 | address(source)) << 46 * to
@@ -172,12 +171,12 @@ class Bench:
                 send_open |= 1 << port
                 word = one.to << 75 | TYPES[one.kind][0] << 72 | port << 64 | address(one.to) << 32 | one.count
                 send_word |= word << 83 * port
-            # Also while the last elements of the channel before come.
+            # Also while the last elements of the previous channel arrive.
             if self.recvs[port]:
                 one = self.recvs[port][0]
                 recv_open |= 1 << port
                 recv_word |= (TYPES[one.kind][0] << 48 | port << 40 | one.source << 32 | one.count) << 51 * port
-            # An element may be there before its channel is open.
+            # An element may be offered before its channel is open.
             going = self.sending[port] or ((self.sends[port][0], 0) if self.sends[port] else None)
             if going is not None and going[1] < len(going[0].data) and (self.offered >> port & 1 or self.gives(port)):
                 valid |= 1 << port
@@ -223,8 +222,8 @@ class Bench:
         for end in range(2):
             if int(dut.report_valid_o.value) & int(dut.report_ready_i.value) & 1 << end:
                 self.note(int(dut.report_o.value) >> 161 * end & (1 << 161) - 1)
-        self.refused += int(dut.refused_o.value).bit_count()
-        self.nobody += int(dut.unroutable_o.value).bit_count()
+        self.dropped += int(dut.dropped_o.value).bit_count()
+        self.unroutable += int(dut.unroutable_o.value).bit_count()
         self.now += 1
         await FallingEdge(dut.clk_i)
 
@@ -241,7 +240,7 @@ class Bench:
 
     def take(self, port: int, data: int, keep: int, last: int) -> None:
         going = self.receiving[port]
-        assert going is not None, f"port {port}: an element for no channel"
+        assert going is not None, f"port {port}: an element without a receiving channel"
         one, at = going
         wanted = one.data[at : at + BYTES]
         keep &= (1 << BYTES) - 1
@@ -255,7 +254,7 @@ class Bench:
             self.done[port] += 1
 
     def read(self, end: int, channel: int, bits: int) -> None:
-        """A flit that an endpoint gives the switch: its packet is as the page says, and its flits have credits."""
+        """A flit from an endpoint to the switch: its packet must follow the page, and its flits must have credits."""
         kind, last, vnet, job = bits >> 171, bits >> 170 & 1, bits >> 168 & 3, bits >> 163 & 31
         dest, payload = bits >> 128 & 0xFFFFFFFF, bits & (1 << 128) - 1
         wire = self.wires[end]
@@ -275,7 +274,7 @@ class Bench:
             assert kind == 3 and dest == address(port)
             if op == ASK:
                 assert last and payload >> 64 & 0xFFFFFFFF == address(source) and payload >> 96 == 0
-                assert not current or source not in self.bound, "a sender with standing credits asks"
+                assert not current or source not in self.bound, "an eager sender asks for credits"
                 wire.kinds["ask"] += 1
             elif last:
                 assert valid <= 12
@@ -314,11 +313,11 @@ class Bench:
             if not self.pending():
                 return
             await self.step()
-        raise AssertionError(f"{self.pending()} messages are not through after {cycles} cycles: {self.sending}"[:900])
+        raise AssertionError(f"{self.pending()} messages are incomplete after {cycles} cycles: {self.sending}"[:900])
 
 
 def phases(bench: Bench) -> None:
-    """Kernels in phases of other odds: floods, droughts and full stops among them."""
+    """Kernels in phases with different probabilities, including full rate, low rate and complete stalls."""
     odds = [[1.0] * PORTS, [1.0] * PORTS]
     left = 0
 
@@ -348,13 +347,17 @@ async def run(bench: Bench, cycles: int = 400 * MESSAGES + 20_000) -> None:
         if at == cycles // 2:
             bench.gives = bench.takes = lambda port: True
         await bench.step()
-    assert not bench.pending(), f"{bench.pending()} messages are not through"
+    assert not bench.pending(), f"{bench.pending()} messages are incomplete"
 
 
 async def settled(bench: Bench) -> None:
     for _ in range(60):
         await bench.step()
-    assert not bench.reports and not bench.refused and not bench.nobody, (bench.reports, bench.refused, bench.nobody)
+    assert not bench.reports and not bench.dropped and not bench.unroutable, (
+        bench.reports,
+        bench.dropped,
+        bench.unroutable,
+    )
 
 
 def raw_flit(kind: int, last: bool, vnet: int, to: int, payload: int) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests of streaming ports: two endpoints at a switch, kernels that stall. Judged by lists of messages, and by a
-reader of packets."""
+"""cocotb tests of streaming ports: two endpoints at a switch, kernels that stall. Lists of messages and a packet
+parser judge the results."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from rtl.stream.stream_bench import (
 
 
 @cocotb.test()
-async def asked_messages_arrive_once_in_order(dut: HierarchyObject) -> None:
-    """Any port to any port, itself too, in an order that can be kept: all elements, and no credit is left over."""
+async def messages_on_request_arrive_once_in_order(dut: HierarchyObject) -> None:
+    """Any port to any port, including itself, in a feasible order: all elements arrive, and no credit remains."""
     bench = Bench(dut)
     await bench.begin()
     for _ in range(MESSAGES):
         bench.add(message(random.randrange(PORTS), random.randrange(PORTS)))
     await run(bench)
     await settled(bench)
-    assert not +bench.credit, f"credits left over: {bench.credit}"
+    assert not +bench.credit, f"remaining credits: {bench.credit}"
     kinds = bench.wires[0].kinds + bench.wires[1].kinds
     assert kinds["ask"] == MESSAGES and min(kinds[name] for name in ("short", "long", "credit")) > 0, kinds
 
 
 @cocotb.test()
 async def eager_messages_arrive_once_in_order(dut: HierarchyObject) -> None:
-    """Bound pairs, rebound when all is quiet: no ask, all elements, and in the end the receivers owe no quarter."""
+    """Bound pairs, bound again while idle: no ask, all elements; finally receivers owe less than a quarter."""
     bench = Bench(dut)
     await bench.begin()
     for account in range(1, 4):
@@ -59,8 +59,8 @@ async def eager_messages_arrive_once_in_order(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
-async def what_is_pushed_arrives(dut: HierarchyObject) -> None:
-    """A kernel that waits for an answer in the middle of a message gets it: nothing is kept back."""
+async def pushed_elements_arrive_without_further_pushes(dut: HierarchyObject) -> None:
+    """A kernel that waits for an answer in the middle of a message gets it: no pushed element is held back."""
     bench = Bench(dut)
     await bench.begin()
     await bench.bind({0: PORTS - 1}, 5)
@@ -79,14 +79,14 @@ async def what_is_pushed_arrives(dut: HierarchyObject) -> None:
         going = bench.receiving[PORTS - 1]
         if bench.done[PORTS - 1]:
             break
-        # A beat of the receiver's is as long as the sender's.
+        # The receiver's beats are as long as the sender's.
         assert going is not None and going[1] == min(allowed, len(one.data)), f"{going and going[1]} of {allowed}"
     await bench.finish()
 
 
 @cocotb.test()
-async def a_port_that_never_pops_slows_no_other(dut: HierarchyObject) -> None:
-    """Nobody takes from one port, or opens another: the rest flows at full rate, and all comes in the end."""
+async def stalled_port_does_not_slow_other_ports(dut: HierarchyObject) -> None:
+    """One port is not popped, and one is not opened: the others run at full rate, and finally all messages arrive."""
     rates = []
     half = PORTS // 2
     for stops in (False, True):
@@ -103,15 +103,15 @@ async def a_port_that_never_pops_slows_no_other(dut: HierarchyObject) -> None:
         bench.add(Message(1, half, FITS[-1], 8 * 16 * DEPTH // TYPES[FITS[-1]][1]))
         while not bench.done[half]:
             await bench.step()
-            assert bench.now - start < 400 * DEPTH, "the other port stands still"
+            assert bench.now - start < 400 * DEPTH, "the other port is stalled"
         rates.append(bench.now - start)
         await bench.finish()
     assert rates[1] <= rates[0] + 2 * PACKET, rates
 
 
 @cocotb.test()
-async def an_element_a_cycle(dut: HierarchyObject) -> None:
-    """A long eager message goes at a beat a cycle; a full flit a cycle is bound by the headers alone."""
+async def one_beat_per_cycle(dut: HierarchyObject) -> None:
+    """A long eager message is sent at one beat per cycle; at a flit per beat only headers limit the rate."""
     bench = Bench(dut)
     await bench.begin()
     await bench.bind({0: PORTS - 1}, 2)
@@ -121,7 +121,7 @@ async def an_element_a_cycle(dut: HierarchyObject) -> None:
     start = bench.now
     await bench.finish()
     cycles = bench.now - start
-    # The first packet is complete before it goes.
+    # The first packet must be complete before it is sent.
     most = beats * (1.0 if BYTES < 16 else (PACKET + 1) / PACKET) + 16 * PACKET // BYTES + 60
     dut._log.info(f"{beats} beats in {cycles} cycles")
     assert cycles <= most, f"{beats} beats in {cycles} cycles"
@@ -130,8 +130,8 @@ async def an_element_a_cycle(dut: HierarchyObject) -> None:
 
 @cocotb.test()
 async def latency_of_an_element(dut: HierarchyObject) -> None:
-    """From the cycle in which a kernel's only element is taken to that in which the other kernel has it, the switch's
-    five cycles among them."""
+    """From the cycle in which a kernel's only element is accepted to that in which the other kernel receives it,
+    including the switch's five cycles."""
     bench = Bench(dut)
     await bench.begin()
     await bench.bind({0: PORTS - 1}, 2)
@@ -153,7 +153,7 @@ async def latency_of_an_element(dut: HierarchyObject) -> None:
 
 
 def ahead(bench: Bench, source: int, to: int, room: int) -> list[Message]:
-    """Messages to a rank that fit into a queue of so many flits, and fill it as far as they may."""
+    """Messages to a rank that fit into a queue of `room` flits, and fill it as far as possible."""
     found: list[Message] = []
     while True:
         kind = random.choice(FITS)
@@ -167,9 +167,9 @@ def ahead(bench: Bench, source: int, to: int, room: int) -> list[Message]:
 
 
 @cocotb.test()
-async def what_waits_for_a_receiver_holds_up_no_other(dut: HierarchyObject) -> None:
-    """A port sends to all others, in an order of its own: queues to all of them are full, and then they receive, the
-    last one first, one after another. Each gets its messages in their order, though nobody else takes any."""
+async def waiting_messages_do_not_block_other_receivers(dut: HierarchyObject) -> None:
+    """A port sends to all others, in its own order, until all queues are full; then the others receive one after
+    another, the last one first. Each gets its messages in order while the others receive nothing."""
     bench = Bench(dut)
     await bench.begin()
     for _ in range(max(MESSAGES // 20, 2)):
@@ -180,21 +180,21 @@ async def what_waits_for_a_receiver_holds_up_no_other(dut: HierarchyObject) -> N
             await bench.step()
             if not bench.sends[source] and bench.sending[source] is None:
                 break
-        assert not bench.sends[source] and bench.sending[source] is None, f"{len(bench.sends[source])} are not taken"
+        assert not bench.sends[source] and bench.sending[source] is None, f"{len(bench.sends[source])} are not accepted"
         for to in reversed(ranks):
             bench.recvs[to] += waiting[to]
             for _ in range(4000 + 60 * len(waiting[to])):
                 await bench.step()
                 if not bench.recvs[to] and bench.receiving[to] is None:
                     break
-            assert not bench.recvs[to] and bench.receiving[to] is None, f"{to} from {source}: not through"
+            assert not bench.recvs[to] and bench.receiving[to] is None, f"{to} from {source}: incomplete"
         await settled(bench)
-        assert not +bench.credit, f"credits left over: {bench.credit}"
+        assert not +bench.credit, f"remaining credits: {bench.credit}"
 
 
 @cocotb.test()
-async def a_long_message_is_passed(dut: HierarchyObject) -> None:
-    """A receiver stops in the middle of a long message; what was set aside for another one comes to it meanwhile."""
+async def queued_message_overtakes_a_stalled_one(dut: HierarchyObject) -> None:
+    """A receiver stops in the middle of a long message; queued messages for another receiver still arrive."""
     bench = Bench(dut)
     await bench.begin()
     stops, to = 1, 2
@@ -204,7 +204,7 @@ async def a_long_message_is_passed(dut: HierarchyObject) -> None:
     bench.takes = lambda port: port != stops or bench.now % 64 == 0
     for _ in range(20 * DEPTH + 300):
         await bench.step()
-    assert bench.receiving[stops] is not None and bench.sending[0] is not None, "the long message does not wait"
+    assert bench.receiving[stops] is not None and bench.sending[0] is not None, "the long message is not stalled"
     bench.recvs[to] += first
     for _ in range(4000):
         await bench.step()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The barrier's proof: nobody leaves before all have come, and all leave."""
+"""Proof of the barrier: no rank is released before all have arrived, and all are released."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gossamer.hdl import prove, sources
 HERE = Path(__file__).resolve().parent
 
 
-def test_nobody_leaves_before_all_have_come(size: Size) -> None:
-    """Three ranks in a row, ports that take as long as they like: every run of so many cycles."""
+def test_no_rank_is_released_before_all_arrive(size: Size) -> None:
+    """Three ranks in a row, ports with arbitrary delays: every run of `depth` cycles."""
     design = sources.blocks("stream/barrier.f", config=configs.load("tiny")) + [HERE / "prove_barrier.sv"]
     depth = size.pick(18, 24, 30)
     proof = prove.prove("prove_barrier", design, mode="bmc", depth=depth, cover_depth=36)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards generated from programs: lint, Yosys, the same bytes twice, and kernels over them with wires between."""
+"""Boards generated from programs: lint, Yosys, reproducible output, and kernels on boards connected by wires."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GESUMMV = [str(ROOT / "examples" / "gesummv" / f"gesummv_rank{rank}.cl") for ran
 STENCIL = [str(ROOT / "examples" / "streams" / "stencil.cpp")]
 ALL = [str(HERE / "all_ports.c")]
 PASSING = [str(HERE / "passing.c")]
-# Programs, boards by their programs, options, and a cluster or what the boards of a pair are.
+# Programs, boards by their programs, options, and a cluster or the designs of a pair of boards.
 DESIGNS = {
     "gesummv": (GESUMMV, [], hardware.Options(links=2), ("gesummv_rank0", "gesummv_rank1")),
     "gesummv-one-board": (GESUMMV, ["gesummv_rank0,gesummv_rank1"], hardware.Options(links=1), ()),
@@ -39,7 +39,7 @@ DESIGNS = {
 }  # fmt: skip
 RUN = ["gesummv", "stencil", "all-two-ranks"]
 Wires = dict[tuple[int, int], tuple[int, int]]
-"""By each board and MAC that a cable is at, what is at its other end."""
+"""By board and MAC, the board and MAC at the other end of the cable."""
 _PORT = re.compile(r"^  (input |output) logic (\[\d+:0\] )?(\w+),?$", re.MULTILINE)
 
 
@@ -54,7 +54,7 @@ def interface(text: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_lint_yosys_and_the_same_bytes_again(name: str, tmp_path: Path) -> None:
+def test_designs_are_warning_free_and_reproducible(name: str, tmp_path: Path) -> None:
     files = hardware.write(made(name), tmp_path / "one")
     again = hardware.write(made(name), tmp_path / "two")
     assert [path.read_bytes() for path in files] == [path.read_bytes() for path in again]
@@ -64,7 +64,7 @@ def test_lint_yosys_and_the_same_bytes_again(name: str, tmp_path: Path) -> None:
         assert synth.elaborate(board.name, design) == ""
 
 
-def test_a_board_has_the_halves_that_its_program_uses_and_no_others(tmp_path: Path) -> None:
+def test_board_has_exactly_the_used_halves(tmp_path: Path) -> None:
     hardware.write(made("gesummv"), tmp_path)
     names = {
         rank: {name for _, _, name in interface((tmp_path / f"gesummv_rank{rank}.sv").read_text()) if "port" in name}
@@ -79,9 +79,9 @@ def test_a_board_has_the_halves_that_its_program_uses_and_no_others(tmp_path: Pa
     assert {"slot0_port10_barrier_come", "slot1_port7_scatter_take", "slot1_port2_send"} <= everything
 
 
-def test_a_half_that_is_not_used_costs_nothing() -> None:
-    """The halves of a port share little but the endpoint: each alone is about half of it, and the buffer to receive is
-    the receiver's."""
+def test_unused_half_costs_nothing() -> None:
+    """The halves of a port share little but the endpoint: each alone is about half of it, and only the receiving half
+    has the receive buffer."""
     design = sources.blocks("stream/stream.f", config=configs.load("tiny"))
     about = {"Ports": 1, "Bytes": 4, "Depth": 256}
     whole, sends, receives = (
@@ -94,7 +94,7 @@ def test_a_half_that_is_not_used_costs_nothing() -> None:
 
 
 def wires(design: hardware.Design, cluster: str) -> Wires:
-    """Those of a cluster of boards of a design."""
+    """The cables of a cluster of boards of a design."""
     read = routes.read_topology(cluster).cluster
     macs = hardware.links(design, cluster)
 
@@ -107,12 +107,12 @@ def wires(design: hardware.Design, cluster: str) -> Wires:
 
 
 def up(far: Wires, boards: int) -> list[int]:
-    """By board, the MACs that are wired, a bit each."""
+    """By board, a bit mask of the connected MACs."""
     return [sum(1 << mac for board, mac in far if board == at) for at in range(boards)]
 
 
 def wrapper(far: Wires, boards: list[str], texts: dict[str, str], links: int) -> str:
-    """All boards with wires between them, the rest as ports of the whole."""
+    """All boards connected by wires; all other signals are ports of the wrapper."""
     ports, body = ["input logic clk_i", "input logic rst_ni"], []
     for at, name in enumerate(boards):
         pins = [".aclk(clk_i)", ".aresetn(rst_ni)"]
@@ -148,7 +148,7 @@ def wrapper(far: Wires, boards: list[str], texts: dict[str, str], links: int) ->
 
 
 def scenario(name: str, folder: Path) -> sources.Sources:
-    """Writes a design, a cluster of it and what a test must know."""
+    """Writes a design, a cluster of it and the parameters of a test."""
     design, wired = made(name), DESIGNS[name][3]
     hardware.write(design, folder)
     cluster = str(wired)
@@ -186,7 +186,7 @@ def scenario(name: str, folder: Path) -> sources.Sources:
     return found + [sources.SIM / "link" / "gs_mac_model.sv", folder / "cluster_top.sv"]
 
 
-@pytest.mark.parametrize("check", ["channels_and_collectives", "faults_are_told"])
+@pytest.mark.parametrize("check", ["channels_and_collectives", "faults_are_reported"])
 @pytest.mark.parametrize("name", RUN)
 def test_kernels_over_generated_boards(name: str, check: str, size: Size, seed: int, tmp_path: Path) -> None:
     # A model takes minutes to build; test_generated_cluster.py has all ports in one of its own.
@@ -195,9 +195,9 @@ def test_kernels_over_generated_boards(name: str, check: str, size: Size, seed: 
     run(name, check, size.pick(2, 4, 100), seed, tmp_path)
 
 
-@pytest.mark.parametrize("check", ["messages_are_passed", "faults_are_told"])
-def test_channels_of_one_board(check: str, size: Size, seed: int, tmp_path: Path) -> None:
-    """What waits for its receiver is passed by what does not."""
+@pytest.mark.parametrize("check", ["queued_messages_overtake_waiting_ones", "faults_are_reported"])
+def test_queued_messages_on_one_board(check: str, size: Size, seed: int, tmp_path: Path) -> None:
+    """Messages overtake messages that wait for their receiver."""
     run("passing", check, size.pick(2, 4, 100), seed, tmp_path)
 
 
@@ -264,13 +264,13 @@ endmodule
 """
 
 
-def test_gesummv_in_hardware(size: Size, seed: int, tmp_path: Path) -> None:
+def test_gesummv_in_hardware_matches_emulator_and_numpy(size: Size, seed: int, tmp_path: Path) -> None:
     """GESUMMV of two ranks, kernels and all, over the boards generated from its own sources: y is that of the emulator,
     which runs these sources, and of NumPy, to the bit."""
     if size.pick(True, True, False):
         pytest.skip("only in --full")  # its model takes two minutes to build
     design = scenario("gesummv", tmp_path)
-    # The board's folder has copies of what both use.
+    # The board's folder has copies of the shared files.
     have = {path.name for path in design.files}
     kernels = sources.listing(sources.RTL / "stream" / "kernels" / "gesummv.f")
     design += [path for path in kernels.files if path.name not in have]
@@ -345,7 +345,7 @@ endmodule
 """
 
 
-def test_gemv_alone(seed: int, tmp_path: Path) -> None:
+def test_gemv_kernel_matches_numpy(seed: int, tmp_path: Path) -> None:
     (tmp_path / "gemv_top.sv").write_text(GEMV)
     design = sources.blocks("stream/kernels/gesummv.f", config=configs.load("tiny")) + [tmp_path / "gemv_top.sv"]
     verilate.cocotb("gemv_top", design, "rtl.stream.generated_cocotb", only="gemv", seed=seed)

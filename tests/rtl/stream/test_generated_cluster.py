@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives and channels over clusters of generated boards, each a model of its own, with wires that lose frames."""
+"""Collectives and channels over clusters of generated boards, with a model for each, over wires that lose frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROGRAMS = {"trees": "tree_ports", "path": "all_ports"}
 LINKS = 4
 OPTIONS = hardware.Options(links=LINKS, depth=64, lanes={3: 2})
 CLUSTERS = [
-    # How collectives go, ranks of a board, cluster, and share of frames that are lost. Damaged are as many.
+    # Topology of collectives, ranks per board, cluster, and share of frames that are lost; the same share is damaged.
     ("trees", 2, "torus4", 0.02),
     ("trees", 1, "torus8", 0.02),
     ("path", 2, "ring4", 0.0),
@@ -57,8 +57,8 @@ def header(board: str, top: str) -> str:
 def run(
     folder: Path, kind: str, each: int, cluster: str, rounds: int, seed: int, loss: float, fault: str = ""
 ) -> tuple[Plan, dict[tuple[int, str], list[bytes]], list[int]]:
-    """What all ranks were to take, what they took, and cycles, frames, and frames lost. Before it, the ranks' first
-    collectives on the port ``fault`` disagree, if that is one."""
+    """The expected and the received messages of all ranks; cycles, frames, and lost frames. With ``fault``, a port, the
+    ranks' first collectives on it disagree before that."""
     random.seed(seed)
     design = hardware.design([str(HERE / f"{PROGRAMS[kind]}.c")], [",".join([PROGRAMS[kind]] * each)], options=OPTIONS)
     hardware.write(design, folder)
@@ -68,7 +68,7 @@ def run(
     slots = json.loads((folder / "design.json").read_text())["boards"][0]["slots"]
     assert len(slots) == each
     endpoints = [{one["port"]: one for one in slots[rank.slot]["endpoints"]} for rank in ranks]
-    made = plan(endpoints, rounds)
+    expected = plan(endpoints, rounds)
 
     def stream(rank: int, name: str) -> str:
         here = ranks[rank]
@@ -86,7 +86,7 @@ def run(
     lines += [f"up {board} {mask:x}" for board, mask in enumerate(up(far, boards))]
     lines += [f"write {board} {at:x} {word:x}" for board, those in enumerate(words.values()) for at, word in those]
     if fault:
-        # Collectives alone, for channels would have to be bound anew as well. One rank wants more than the others.
+        # Only collectives, since channels would have to be bound again as well. One rank opens more than the others.
         others = ("channel", "barrier")
         wrong = plan(
             [{port: one for port, one in mine.items() if one["operation"] not in others} for mine in endpoints], 4
@@ -95,47 +95,47 @@ def run(
         lines += [*given(wrong), *(f"take {stream(rank, name)} 0" for rank, name in wrong.takes), "fault"]
         every = (1 << each) - 1
         for board in range(boards):
-            # As gossamer_smi_recover_edges does.
+            # Same writes as gossamer_smi_recover_edges.
             lines += [f"recover {board} c {every << 8:x}", f"recover {board} 2c {3 << 11 | every:x}"]
-    lines += given(made)
-    lines += [f"take {stream(rank, name)} {len(messages)}" for (rank, name), messages in made.takes.items()]
+    lines += given(expected)
+    lines += [f"take {stream(rank, name)} {len(messages)}" for (rank, name), messages in expected.takes.items()]
     simulator = verilate.model(
         top, sources.listing(folder / f"{top}.f"), [HERE / "cluster.cc"], optimise="-Og", include=[folder]
     )
     done = subprocess.run([simulator], input="\n".join([*lines, ""]), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     *streams, counts = done.stdout.splitlines()
-    came = {
+    streams_by_name = {
         f"{board} {name}": [b"" if one == "-" else bytes.fromhex(one) for one in messages]
         for board, name, *messages in map(str.split, streams)
     }
-    took = {(rank, name): came.pop(stream(rank, name)) for rank, name in made.takes}
-    assert not came
-    return made, took, [int(word) for word in counts.split()[1::2]]
+    received = {(rank, name): streams_by_name.pop(stream(rank, name)) for rank, name in expected.takes}
+    assert not streams_by_name
+    return expected, received, [int(word) for word in counts.split()[1::2]]
 
 
 @pytest.mark.parametrize(("kind", "each", "cluster", "loss"), CLUSTERS)
-def test_every_port_of_every_rank(
+def test_every_port_of_every_rank_matches_numpy(
     kind: str, each: int, cluster: str, loss: float, size: Size, seed: int, tmp_path: Path
 ) -> None:
     """All ports of all ranks at once, with pauses: channels between any two ranks, collectives with any root, sums in
-    the order of ranks; what comes out is NumPy's, to the bit, and nothing more comes."""
+    the order of ranks; results are bit-identical to NumPy's, and there are no others."""
     if (kind, each) != ("trees", 2) and size.pick(True, True, False):
         pytest.skip("only in --full")
-    made, took, (cycles, frames, lost) = run(tmp_path, kind, each, cluster, size.pick(1, 2, 60), seed, loss)
+    expected, received, (cycles, frames, lost) = run(tmp_path, kind, each, cluster, size.pick(1, 2, 60), seed, loss)
     assert (lost > 0) == (loss > 0)
-    for (rank, name), messages in made.takes.items():
-        assert took[rank, name] == messages, f"{name} of rank {rank}"
-    print(f"{cluster}: {cycles} cycles, {sum(map(len, took.values()))} messages, {lost} of {frames} frames lost")
+    for (rank, name), messages in expected.takes.items():
+        assert received[rank, name] == messages, f"{name} of rank {rank}"
+    print(f"{cluster}: {cycles} cycles, {sum(map(len, received.values()))} messages, {lost} of {frames} frames lost")
 
 
 @pytest.mark.parametrize("fault", ["port3_bcast_open", "port4_reduce_open", "port7_scatter_open"])
-def test_collectives_go_on_after_a_fault(fault: str, size: Size, seed: int, tmp_path: Path) -> None:
-    """Ranks that disagree about a count are told, in the midst of other collectives; all of these are broken off. When
-    hosts have bound the edges anew, all ports work."""
+def test_collectives_recover_after_a_fault(fault: str, size: Size, seed: int, tmp_path: Path) -> None:
+    """A mismatch of counts is reported, among other collectives, which are all aborted. Once hosts have bound the
+    edges again, all ports work."""
     if fault != "port3_bcast_open" and size.pick(True, False, False):
         pytest.skip("not in --quick")
     kind, each, cluster, loss = CLUSTERS[0]
-    made, took, _ = run(tmp_path, kind, each, cluster, size.pick(1, 1, 4), seed, loss, fault)
-    for (rank, name), messages in made.takes.items():
-        assert took[rank, name] == messages, f"{name} of rank {rank}"
+    expected, received, _ = run(tmp_path, kind, each, cluster, size.pick(1, 1, 4), seed, loss, fault)
+    for (rank, name), messages in expected.takes.items():
+        assert received[rank, name] == messages, f"{name} of rank {rank}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stencil's kernel on a grid of ranks, beside a serial program: joined by wires that stall, and over boards."""
+"""The stencil kernel on a grid of ranks, compared with a serial program: over stalling wires, and over boards."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def model(boards: bool) -> Path:
 
 
 def serial(grid: Floats, steps: int) -> Floats:
-    """Point by point, each operation rounded by itself."""
+    """Point by point, each operation rounded separately."""
     rows, columns = grid.shape
     quarter = np.float32(0.25)
     now = [[np.float32(value) for value in row] for row in grid]
@@ -59,24 +59,24 @@ def serial(grid: Floats, steps: int) -> Floats:
 
 
 def run(simulator: Path, folder: Path, shape: tuple[int, ...], seed: int, stalls: bool) -> int:
-    """Runs and compares; the cycles."""
+    """Runs the simulation and compares the result; returns the cycles."""
     down, across, rows, columns, steps = shape
     grid = np.random.default_rng(seed).standard_normal((down * rows, across * columns)).astype(np.float32)
-    # Some points so small that their mean is subnormal.
+    # Some points are so small that their mean is subnormal.
     grid[::3] *= np.float32(2.0**-125)
     given, found = folder / "in", folder / "out"
     grid.tofile(given)
     words = [str(word) for word in (simulator, *shape, seed, int(stalls), given, found)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{shape}, seed {seed}: {(done.stdout + done.stderr)[-2000:]}"
-    came = np.fromfile(found, np.uint32).reshape(grid.shape)
-    wrong = np.argwhere(came != serial(grid, steps).view(np.uint32))
+    received = np.fromfile(found, np.uint32).reshape(grid.shape)
+    wrong = np.argwhere(received != serial(grid, steps).view(np.uint32))
     assert not len(wrong), f"{shape}, seed {seed}: {len(wrong)} points differ, the first at {wrong[0]}"
     return int(done.stdout.split()[-1])
 
 
 def shapes(seed: int, more: int) -> list[tuple[int, ...]]:
-    """All of the list, and random ones."""
+    """All shapes of the list, and random ones."""
     draw = random.Random(seed)
     grids = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (1, 4), (4, 1)]
     return SHAPES + [
@@ -84,14 +84,14 @@ def shapes(seed: int, more: int) -> list[tuple[int, ...]]:
     ]
 
 
-def test_kernels_with_wires_that_stall(size: Size, seed: int, tmp_path: Path) -> None:
+def test_kernels_over_stalling_wires_match_serial_program(size: Size, seed: int, tmp_path: Path) -> None:
     simulator = model(boards=False)
     for number, shape in enumerate(shapes(seed, size.pick(6, 12, 1_000))):
         run(simulator, tmp_path, shape, seed + number, stalls=True)
 
 
-def test_a_point_a_cycle(tmp_path: Path) -> None:
-    """A pass of a tile is its points, a row before and the pipeline behind; and neighbours do not wait in turn."""
+def test_pass_takes_one_cycle_per_point(tmp_path: Path) -> None:
+    """A pass takes the tile's points, one row and the pipeline; waits for neighbours do not accumulate."""
     simulator = model(boards=False)
     rows = columns = 32
     for down, across in ((1, 1), (2, 2), (4, 1)):
@@ -99,7 +99,7 @@ def test_a_point_a_cycle(tmp_path: Path) -> None:
         assert cycles <= 5 * (rows * columns + columns + 50), f"{down} x {across}: {cycles} cycles"
 
 
-def test_the_stencil_over_boards(size: Size, seed: int, tmp_path: Path) -> None:
+def test_stencil_over_boards_matches_serial_program(size: Size, seed: int, tmp_path: Path) -> None:
     """The same over streaming ports, switches and links of four boards."""
     simulator = model(boards=True)
     for number, shape in enumerate(shapes(seed, size.pick(0, 4, 200))):
@@ -107,7 +107,7 @@ def test_the_stencil_over_boards(size: Size, seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", ["lint", "yosys"])
-def test_the_kernel_is_clean(tool: str) -> None:
+def test_kernel_passes_lint_and_synthesis_without_warnings(tool: str) -> None:
     design = sources.blocks("stream/kernels/stencil.f", config=configs.load("de5"))
     check = verilate.lint if tool == "lint" else synth.elaborate
     assert check("gs_kernel_stencil", design) == ""

@@ -8,9 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bench.stream import messages as messages_of_one
-from bench.stream import ring
 from conftest import Size
+from models.stream import injection, ring
 
 from gossamer import config as configs
 from gossamer.hdl import sources, verilate
@@ -21,14 +20,15 @@ CHECKS = {
     for module in ("stream_cocotb", "faults_cocotb")
     for check in re.findall(r"^@cocotb.test\(\)\nasync def (\w+)", (HERE / f"{module}.py").read_text(), re.MULTILINE)
 }
-# A kernel's beat, buffers: as wide as a flit, as an element, and the least that there may be.
+VOQ_CHECKS = ("waiting_messages_do_not_block_other_receivers", "queued_message_overtakes_a_stalled_one")
+# Beat of a kernel and buffers: as wide as a flit, as an element, and the minimum.
 SHAPES = {
     "float": {"PortBits": 1, "Bytes": 4, "Send": 64, "Depth": 64, "Packet": 32},
     "flit": {"PortBits": 1, "Bytes": 16, "Send": 64, "Depth": 128, "Packet": 32},
     "least": {"PortBits": 1, "Bytes": 1, "Send": 8, "Depth": 4, "Packet": 3},
-    # The same, and floats, with messages set aside: also longer ones than a packet and than the receiver's buffer.
-    "aside": {"PortBits": 1, "Bytes": 4, "Send": 64, "Depth": 64, "Packet": 8, "VoqDepth": 32},
-    "least aside": {"PortBits": 1, "Bytes": 1, "Send": 8, "Depth": 4, "Packet": 3, "VoqDepth": 8},
+    # The same, and floats, with virtual output queues, for messages longer than a packet or the receiver's buffer.
+    "voq": {"PortBits": 1, "Bytes": 4, "Send": 64, "Depth": 64, "Packet": 8, "VoqDepth": 32},
+    "least voq": {"PortBits": 1, "Bytes": 1, "Send": 8, "Depth": 4, "Packet": 3, "VoqDepth": 8},
 }
 
 
@@ -36,10 +36,10 @@ SHAPES = {
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
     about = SHAPES[shape]
-    if about["Depth"] == 4 and check == "an_element_a_cycle":
-        pytest.skip("four flits of credits do not cover the way there and back")
-    if "VoqDepth" not in about and check in ("what_waits_for_a_receiver_holds_up_no_other", "a_long_message_is_passed"):
-        pytest.skip("no message is set aside")
+    if about["Depth"] == 4 and check == "one_beat_per_cycle":
+        pytest.skip("four flits of credits do not cover the round trip")
+    if "VoqDepth" not in about and check in VOQ_CHECKS:
+        pytest.skip("no virtual output queues")
     verilate.cocotb(
         "pair_top",
         sources.blocks("switch", "stream", config=configs.load("tiny")) + [HERE / "pair_top.sv"],
@@ -60,55 +60,55 @@ def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
 
 
 BOARDS = 4
-"""Of a ring. Messages of one port of each go as packets, of the other as circuits."""
+"""Boards of the ring. One port of each sends packets, the other circuits."""
 
 
-def test_a_circuit_keeps_the_link_for_itself() -> None:
-    """Another message over its last link waits, and packets share; what nobody takes gives the link up."""
+def test_circuit_holds_the_link_exclusively() -> None:
+    """Another message over its last link waits, while packets share the link; a stalled circuit releases it."""
     program = ring.boards(BOARDS)
     for hops in (1, 2):
         mine, other, cycles = ring.numbers("beside", program, "beside", hops, ring.CIRCUITS)
         assert mine > 0.94 * 5 * cycles and other == 0
-        # An interval of 256 cycles, in front of what the message takes alone.
+        # A timeout of 256 cycles, plus the time of the message alone.
         (took,) = ring.numbers("deaf", program, "deaf", hops, ring.CIRCUITS)
         assert took < 256 + 4_000 / 5 + 500
-        # Two messages of some packets: behind a circuit's last one the other goes as soon as behind packets.
+        # Two messages of several packets: after a circuit the other message starts as soon as after packets.
         (took,), (packets,) = (
             ring.numbers("both", program, "both", hops, port) for port in (ring.CIRCUITS, ring.PACKETS)
         )
         assert took <= packets
 
 
-def test_what_was_waited_for_does_not_count_again() -> None:
-    """More messages of collectives than their count has numbers, each waited for: told in time, or when it is sent."""
+def test_reported_wait_never_matches_a_later_message() -> None:
+    """More messages than the counter has values, each with a reported wait, before or while it is sent."""
     push = verilate.model(
         "push_top",
         sources.blocks("stream", config=configs.load("tiny")) + [HERE / "push_top.sv"],
         [HERE / "push.cc"],
         optimise="-O1",
     )
-    for waited in range(40, 44):  # the last one is told in each way
+    for waited in range(40, 44):  # the last wait is reported at each of these times
         words = [push, "1000", str(waited), "140000"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode == 0 and done.stdout == "messages 140000 told 1\n", (words, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("endpoints", [1, 3])
-def test_messages_of_one_element_take_a_cycle(endpoints: int, size: Size) -> None:
-    """At the link, many more than a buffer holds, whatever the switch's burst: both ends open a channel each cycle."""
+def test_one_element_messages_take_one_cycle_each(endpoints: int, size: Size) -> None:
+    """At the link, for more than a buffer holds and any burst of the switch: both ends open a channel per cycle."""
     each = size.pick(4_000, 4_000, 100_000)
     for burst in (1, 16):
-        messages, cycles = ring.numbers("injection", messages_of_one.switches(), burst, endpoints, each)
+        messages, cycles = ring.numbers("injection", injection.boards(), burst, endpoints, each)
         assert messages == each * endpoints - 2 * (each * endpoints // 4) and cycles == messages
 
 
-# Frames lost and, as many again, damaged: of 2^20.
+# Lost frames of 2^20; the same number is damaged.
 LOSSES = {"none": 0, "one in ten": 52_429}
 
 
 @pytest.mark.parametrize("mode", ["asked", "eager"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_streams_cross_boards_whatever_is_lost(loss: str, mode: str, size: Size, seed: int) -> None:
+def test_streams_survive_lost_and_damaged_frames(loss: str, mode: str, size: Size, seed: int) -> None:
     """Four boards in a ring, kernels that stall, mailbox messages on the same links; packets and circuits."""
     count = size.pick(20, 400, 20_000)
     arguments = ["traffic", seed, count, LOSSES[loss], int(mode == "eager")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hardware from programs: boards with exactly the endpoints that their kernels use, and what a host writes into them.
+"""Hardware from programs: boards with exactly the endpoints that their kernels use, and the tables that hosts write.
 
 from gossamer.smi import hardware
 made = hardware.design(["rank0.cl", "rank1.cl"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hosts write into the boards of a cluster before kernels begin: routes, places of ranks, trees of collectives.
+"""What hosts write into the boards of a cluster before kernels start: routes, locations of ranks, trees of collectives.
 
-Words and addresses are those of gs_stream_config; `include/gossamer/smi/board.h` makes the same in C.
+Register addresses and words are those of gs_stream_config; `include/gossamer/smi/board.h` generates the same in C.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ BOARD, ROUTE, RANK, OWN, EDGE, TREE, WAY, BIND_EDGES = (4 * word for word in ran
 """Addresses of registers."""
 BURST = 8
 _FIRST_LINK = 1
-"""Ports of a board's switch before those of links."""
+"""Ports of a board's switch before the first link's port."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a rank is."""
+    """Location of a rank."""
 
     rank: int
     board: int
-    """In the cluster."""
+    """Index in the cluster."""
     design: str
-    """What the board is."""
+    """Name of the board's design."""
     slot: int
-    """Which of the board's ranks."""
+    """Slot of the rank on its board."""
 
 
 def places(design: Design, topology: routes.Topology, name: str) -> list[Place]:
-    """The ranks of a cluster, board by board. SMI's JSON says what each board is; otherwise the first is the first of
-    the design's boards, the second the second, and the last is all others."""
+    """The ranks of a cluster, board by board. SMI's JSON names the design of each board; without it, board n gets the
+    design's board n, and the last one serves all further boards."""
     found: list[Place] = []
     boards = topology.cluster.boards
     if not topology.programs and len(boards) < len(design.boards):
@@ -54,19 +54,19 @@ def places(design: Design, topology: routes.Topology, name: str) -> list[Place]:
 def tables(
     design: Design, topology: str | os.PathLike[str]
 ) -> tuple[list[Place], dict[str, list[tuple[int, int]]], dict[int, dict[int, int]]]:
-    """Ranks, by name of a board what is written to it (address, word), and by rank and edge the rank at its other end.
+    """Ranks; the register writes of each board (address, word), by its name; the neighbour of each rank and edge.
 
-    Another cluster needs other tables, and no other design.
+    Another cluster needs other tables, but no other design.
     """
     read = routes.read_topology(topology)
     cluster, name = read.cluster, os.fspath(topology)
     options = design.options
     if len(cluster.boards) > options.boards:
-        raise InputError(f"{name}: {len(cluster.boards)} boards; the design is for {options.boards}, see --boards")
+        raise InputError(f"{name}: {len(cluster.boards)} boards; the design supports {options.boards}, see --boards")
     number = _link_numbers(design, cluster, name)
     ranks = places(design, read, name)
     if len(ranks) > options.ranks:
-        raise InputError(f"{name}: {len(ranks)} ranks; the design is for {options.ranks}, see --ranks")
+        raise InputError(f"{name}: {len(ranks)} ranks; the design supports {options.ranks}, see --ranks")
     written: dict[str, list[tuple[int, int]]] = {board.name: [] for board in cluster.boards}
     generated = routes.generate(read, vcs=2).tables
     entry = constants.layout("switch_entry")
@@ -87,7 +87,7 @@ def tables(
 
 
 def links(design: Design, topology: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
-    """By name of a board and of its link, which of the design's links that is."""
+    """By name of a board and of its link, the number of the design's link."""
     cluster = routes.read_topology(topology).cluster
     number = _link_numbers(design, cluster, os.fspath(topology))
     return {
@@ -97,18 +97,18 @@ def links(design: Design, topology: str | os.PathLike[str]) -> dict[str, dict[st
 
 
 def _link_numbers(design: Design, cluster: Cluster, name: str) -> dict[int, int]:
-    """By a board's link, that of the design: the same number, or their order where the design has fewer links."""
+    """By a board's link, the design's link: the same number, or their order if the design has fewer links."""
     used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
     most = design.options.links
     if len(used) > most:
-        raise InputError(f"{name}: boards with {len(used)} links; the design has {most}, see --links")
+        raise InputError(f"{name}: boards use {len(used)} links; the design has {most}, see --links")
     if all(link < most for link in used):
         return {link: link for link in used}
     return {link: at for at, link in enumerate(used)}
 
 
 def _check_blocks(design: Design, ranks: Sequence[Place], name: str) -> None:
-    """A tree passes all ranks, so each has to have a block for each collective."""
+    """A tree includes all ranks, so each rank must have a block for each collective."""
     blocks = {
         place.rank: {one.port: one for one in design.board(place.design).slots[place.slot].endpoints if one.collective}
         for place in ranks
@@ -119,15 +119,15 @@ def _check_blocks(design: Design, ranks: Sequence[Place], name: str) -> None:
             if without is not None:
                 raise InputError(
                     f"{name}: {one.where}: {one.operation} on port {port}, which rank {without.rank} "
-                    f"({without.design}) does not have; the tables' tree passes all ranks, so use it there too"
+                    f"({without.design}) does not have; the tables' tree includes all ranks, so use it there too"
                 )
 
 
 def _collectives(
     design: Design, cluster: Cluster, ranks: Sequence[Place], written: dict[str, list[tuple[int, int]]]
 ) -> dict[int, dict[int, int]]:
-    """Words for trees. One tree without a root serves all roots: the edge towards a rank is the parent's for it. Sums
-    in the order of ranks need the path of all ranks, with the last one as the root of allreduce's tree."""
+    """Words for trees. One unrooted tree serves all roots: the parent for a root is the edge towards it. Sums in the
+    order of ranks need the path of all ranks, with the last rank as the root of allreduce's tree."""
     ordered = any(one.ordered for board in design.boards for slot in board.slots for one in slot.endpoints)
     ends = _path(design, len(ranks)) if ordered else _tree(design, cluster, ranks)
     last = len(ranks) - 1 if ordered else 0
@@ -145,7 +145,7 @@ def _collectives(
             there = ranks[far]
             word = back << 29 | far << 21 | there.board << 9 | there.slot << 6 | edge << 3 | place.slot
             words.append((EDGE, word))
-        # Allreduce and barrier take the last tree that is written: rank 0's, or, of a path, the last rank's.
+        # Allreduce and barrier use the last tree written: rank 0's, or, in a path, the last rank's.
         for root in sorted(range(len(ranks)), key=lambda root: (root == last, -root)):
             up = towards[place.rank][root]
             children = sum(1 << edge for edge in ends[place.rank] if root == place.rank or edge != up)
@@ -159,9 +159,9 @@ def _collectives(
 
 
 def _path(design: Design, ranks: int) -> dict[int, dict[int, int]]:
-    """As _tree, of ranks in their order; routes lead from each to the next."""
+    """Like _tree, for ranks in their order; routes connect each rank with the next."""
     if ranks > 2 and design.options.edges < 2:
-        raise InputError(f"sums in the order of {ranks} ranks: 1 edge each; make the design with --edges 2")
+        raise InputError(f"sums in the order of {ranks} ranks need 2 edges per rank; generate it with --edges 2")
     ends: dict[int, dict[int, int]] = {rank: {} for rank in range(ranks)}
     for rank in range(ranks - 1):
         ends[rank][len(ends[rank])] = rank + 1
@@ -170,8 +170,8 @@ def _path(design: Design, ranks: int) -> dict[int, dict[int, int]]:
 
 
 def _tree(design: Design, cluster: Cluster, ranks: Sequence[Place]) -> dict[int, dict[int, int]]:
-    """By rank and edge, the rank at its other end: breadth first from rank 0, over ranks of a board and its cables; a
-    rank that no cable leads to from boards of ranks is joined to any that has a free edge."""
+    """By rank and edge, the rank at its far end: breadth first from rank 0, over the ranks of a board and its cables. A
+    rank that no cable connects with a reached board is joined to any rank that has a free edge."""
     most = design.options.edges
     ends: dict[int, dict[int, int]] = {0: {}}
     here = {board.index: [place.rank for place in ranks if place.board == board.index] for board in cluster.boards}
@@ -195,6 +195,6 @@ def _tree(design: Design, cluster: Cluster, ranks: Sequence[Place]) -> dict[int,
             return ends
         free = next((rank for rank in ends if len(ends[rank]) < most), None)
         if free is None:
-            raise InputError(f"{len(ranks)} ranks with {most} edge each are no tree; make the design with --edges 2")
+            raise InputError(f"{len(ranks)} ranks with {most} edge each form no tree; generate it with --edges 2")
         join(free, alone[0])
         queue = [alone[0]]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which endpoints boards have, from the ports that their programs use, and how these are numbered.
+"""The endpoints of each board, from the ports that its programs use, and their numbering.
 
-All ranks number their ports alike, whatever programs they run: a channel's port takes a number, a collective's one for
-each edge. So a rank's place (board, and which of its ranks) is all that a sender needs to know of a receiver.
+All ranks number their ports alike, whatever programs they run: a channel's port has one number, a collective's has one
+for each edge. So a sender only needs to know a receiver's location (board and slot).
 """
 
 from __future__ import annotations
@@ -22,51 +22,51 @@ BLOCKS = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather", "bar
 NUMBERS, SLOTS, MOST_EDGES, MOST_LINKS = 256, 8, 8, 16
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _OURS = ("gs_", "gossamer_")
-"""How names of modules and packages below a board begin."""
+"""Reserved prefixes: modules and packages below a board."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What sources do not say."""
+    """Options of a design that its sources do not contain."""
 
     links: int = 4
     """Links of a board, 1 to 16."""
     edges: int = 4
     """Edges of a rank in trees of collectives, 1 to 8."""
     ranks: int = 16
-    """Ranks of the largest cluster, a power of two from 2 to 256."""
+    """Largest number of ranks in a cluster, a power of two from 2 to 256."""
     boards: int = 64
-    """Boards of the largest cluster, a power of two from 2 to 1,024."""
+    """Largest number of boards in a cluster, a power of two from 2 to 1,024."""
     depth: int = 256
-    """Flits that a port can receive ahead, a power of two from 4; more where a degree asks for more."""
-    aside: int | None = None
-    """Flits of messages to each rank that a port sets aside while they wait for their receiver: 0, or a power of two
-    from 4; if None, as many as the degree of the port's channels asks for."""
+    """Flits that a port can receive ahead, a power of two from 4; more if a degree requires more."""
+    voq_depth: int | None = None
+    """Flits of a sending port's virtual output queue for each rank, for messages that wait for their receiver: 0, or a
+    power of two from 4; None derives it from the degree of the port's channels."""
     lanes: Mapping[int, int] | None = None
-    """Elements that a port takes or gives in a cycle, where more than one: a power of two, at most 16 bytes."""
+    """Elements that a port transfers per cycle, if more than one: a power of two, at most 16 bytes."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A port of a program on a board: a channel's, or a collective's with its edges."""
+    """A port of a program on a board: a channel's, or a collective's with all its edges."""
 
     port: int
-    """As the program has it."""
+    """Number of the port in the program."""
     operation: str
     """``channel``, or the collective."""
     type: str
-    """Of the elements; a barrier's is ``char``."""
+    """Type of the elements; a barrier's is ``char``."""
     reduction: str | None
     sends: bool
     receives: bool
     bytes: int
-    """Of a beat."""
+    """Bytes of a beat."""
     depth: int
-    """Flits of the buffer to receive."""
+    """Flits of the receive buffer."""
     send_depth: int
-    """Flits of the buffer to send."""
-    aside: int
-    """Flits of messages to each rank that it sets aside; 0 of a collective, which never asks."""
+    """Flits of the send buffer."""
+    voq_depth: int
+    """Flits of the virtual output queue of each rank; 0 for a collective, which never asks for credits."""
     index: int
     """Number of its first streaming port among those of its rank."""
     where: str = field(repr=False)
@@ -74,12 +74,12 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """What its signals begin with."""
+        """Prefix of its signals."""
         return f"port{self.port}"
 
     @property
     def collective(self) -> bool:
-        """Whether it has a support block."""
+        """Whether it is a collective, which has a support block."""
         return self.operation in BLOCKS
 
     @property
@@ -90,7 +90,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Slot:
-    """A rank of a board: its program's endpoints, by number."""
+    """A rank of a board: the endpoints of its program, by number."""
 
     program: str
     endpoints: tuple[Endpoint, ...]
@@ -105,30 +105,30 @@ class Board:
 
     @property
     def collectives(self) -> bool:
-        """Whether it has any."""
+        """Whether it has any collectives."""
         return any(one.collective for slot in self.slots for one in slot.endpoints)
 
 
 @dataclass(frozen=True)
 class Design:
-    """All boards of some programs; ranks on any of them can talk to each other."""
+    """All boards of a set of programs; ranks on any of them can communicate."""
 
     boards: tuple[Board, ...]
     options: Options
     stride: int
-    """Numbers of streaming ports that a rank takes."""
+    """Streaming port numbers per rank."""
 
     @property
     def number(self) -> int:
-        """Tells designs apart: a host compares it before it writes tables."""
+        """Identifies the design: a host compares it before it writes tables."""
         return int.from_bytes(hashlib.sha256(repr(self).encode()).digest()[:4], "big")
 
     def board(self, name: str) -> Board:
-        """InputError if there is none of that name."""
+        """The board of that name; InputError if there is none."""
         for one in self.boards:
             if one.name == name:
                 return one
-        raise InputError(f"{name}: there is no such board; there are {', '.join(one.name for one in self.boards)}")
+        raise InputError(f"{name}: unknown board; the design has {', '.join(one.name for one in self.boards)}")
 
 
 def design(
@@ -137,12 +137,12 @@ def design(
     defines: Sequence[str] = (),
     options: Options | None = None,
 ) -> Design:
-    """The boards of programs: one for each, or those that are named by their programs (``"gemv,gemv"``: two ranks).
+    """The boards of programs: one per program, or those given as lists of programs (``"gemv,gemv"``: two ranks).
 
-    InputError, with the user's line, where a port is no constant, uses of it do not agree, or there is no RTL for it.
+    InputError, with the user's line, if a port is not constant, its uses disagree, or no RTL implements it.
     """
     options = options or Options()
-    # The number of a design goes by its options: those that mean the same are the same.
+    # The number of a design depends on its options: normalize equivalent ones.
     options = replace(options, lanes=dict(sorted((options.lanes or {}).items())))
     _check(options)
     programs = {one.program: one for one in port_lists.read(files, defines)}
@@ -157,25 +157,25 @@ def design(
         slots = []
         for name in names:
             if name not in programs:
-                raise InputError(f"--board {words}: there is no program {name}; there are {', '.join(programs)}")
+                raise InputError(f"--board {words}: unknown program {name}; the programs are {', '.join(programs)}")
             slots.append(Slot(name, _of_program(programs[name], union)))
         title = "_".join(names)
         _check_title(title)
         for other in made:
             if other == title:
-                raise InputError(f"--board {words}: is the second board of the name {title}; leave it out")
-            # Constants of their headers, and files on some systems.
+                raise InputError(f"--board {words}: a second board named {title}; remove it")
+            # Their headers' constants, and files on some systems, would be the same.
             if other.lower() == title.lower():
-                raise InputError(f"{title}: differs from {other} in capitals alone; rename one of the sources")
+                raise InputError(f"{title}: differs from {other} only in letter case; rename one of the sources")
         board = Board(title, tuple(slots))
         if len(slots) > SLOTS:
-            raise InputError(f"--board {words}: {len(slots)} ranks; a board has {SLOTS} at most")
+            raise InputError(f"--board {words}: {len(slots)} ranks; a board has at most {SLOTS}")
         if not any(slot.endpoints for slot in slots):
             raise InputError(f"{title}: no program of this board uses a port; there is no hardware for it")
         if len(slots) * stride > NUMBERS:
             raise InputError(
-                f"{title}: {len(slots)} ranks with {stride} streaming ports each (a channel one, a collective "
-                f"{options.edges}) are more than {NUMBERS}; use fewer ports, or fewer --edges"
+                f"{title}: {len(slots)} ranks with {stride} streaming ports each (one per channel, {options.edges} per "
+                f"collective) are more than {NUMBERS}; use fewer ports, or fewer --edges"
             )
         made[title] = board
     return Design(tuple(made.values()), options, stride)
@@ -192,17 +192,17 @@ def _check(options: Options) -> None:
     power("ranks", options.ranks, 2, 256)
     power("boards", options.boards, 2, 1024)
     power("depth", options.depth, 4, 32768)
-    if options.aside:
-        power("aside", options.aside, 4, _buffers.MAX_VOQ_DEPTH)
+    if options.voq_depth:
+        power("voq-depth", options.voq_depth, 4, _buffers.MAX_VOQ_DEPTH)
 
 
 def _check_title(title: str) -> None:
     if not _NAME.fullmatch(title):
-        raise InputError(f"{title}: is no name for a module; rename the source to letters, digits and underscores")
+        raise InputError(f"{title}: not a valid module name; rename the source, using letters, digits and underscores")
     if title in KEYWORDS:
-        raise InputError(f"{title}: is a word of SystemVerilog, and no name for a module; rename the source")
+        raise InputError(f"{title}: is a SystemVerilog keyword, not a valid module name; rename the source")
     if title.startswith(_OURS):
-        raise InputError(f"{title}: modules of Gossamer have such names ({', '.join(_OURS)}); rename the source")
+        raise InputError(f"{title}: Gossamer's modules use these prefixes ({', '.join(_OURS)}); rename the source")
 
 
 def _numbers(endpoint: Endpoint, options: Options) -> int:
@@ -210,7 +210,7 @@ def _numbers(endpoint: Endpoint, options: Options) -> int:
 
 
 def _union(uses: Sequence[port_lists.Port], options: Options) -> dict[int, Endpoint]:
-    """By port, the endpoint with all that any program does with it."""
+    """By port, the endpoint with all operations that any program performs on it."""
     found: dict[int, Endpoint] = {}
     index = 0
     for number in sorted({one.port for one in uses}):
@@ -230,25 +230,25 @@ def _union(uses: Sequence[port_lists.Port], options: Options) -> dict[int, Endpo
         degree = max(one.degree or 0 for one in here)
         flits = _buffers.flits(degree, BYTES[kind])
         if flits > _buffers.MOST:
-            raise InputError(f"{what}: a degree that takes {flits} flits; a port has {_buffers.MOST} at most")
+            raise InputError(f"{what}: a degree that needs {flits} flits; a port has at most {_buffers.MOST}")
         channel = operation == "channel"
         found[number] = Endpoint(
             number, operation, kind, first.reduction,
             any(one.operation == "send" for one in here), any(one.operation == "receive" for one in here),
             lanes * BYTES[kind], _buffers.receive(degree, BYTES[kind], options.depth),
-            _buffers.send(degree if channel else 0, BYTES[kind]), _aside(degree, options) if channel else 0, index,
+            _buffers.send(degree if channel else 0, BYTES[kind]), _voq_depth(degree, options) if channel else 0, index,
             first.where,
         )  # fmt: skip
         index += _numbers(found[number], options)
     return found
 
 
-def _aside(degree: int, options: Options) -> int:
-    return _buffers.aside(degree, options.ranks) if options.aside is None else options.aside
+def _voq_depth(degree: int, options: Options) -> int:
+    return _buffers.voq_depth(degree, options.ranks) if options.voq_depth is None else options.voq_depth
 
 
 def _of_program(program: port_lists.Ports, union: Mapping[int, Endpoint]) -> tuple[Endpoint, ...]:
-    """Its endpoints, with the halves that it uses itself."""
+    """The program's endpoints, with only the halves that it uses itself."""
     mine = []
     for number in sorted({one.port for one in program.ports}):
         whole = union[number]
@@ -264,7 +264,7 @@ def _of_program(program: port_lists.Ports, union: Mapping[int, Endpoint]) -> tup
                 whole.bytes,
                 whole.depth,
                 whole.send_depth,
-                whole.aside,
+                whole.voq_depth,
                 whole.index,
                 whole.where,
             )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words that SystemVerilog keeps to itself (IEEE 1800-2017, annex B): no module has such a name."""
+"""Keywords of SystemVerilog (IEEE 1800-2017, annex B), which cannot name a module."""
 
 from __future__ import annotations
 

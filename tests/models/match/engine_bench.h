@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A match engine with a requester in front of it, and the plain lists that say what it must answer. Layouts are typed
-/// once more, from config/constants/match.toml.
+/// Harness of a match engine: sends requests and compares each completion with the reference model. Layouts are written
+/// independently of the generated headers, from config/constants/match.toml.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "Vgs_match.h"
 #include "check.h"
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 #include "verilated.h"
 
 namespace match_test {
@@ -28,15 +28,15 @@ class Bench {
  public:
   explicit Bench(uint64_t seed);
   ~Bench();
-  /// Puts a request into the queue to the engine.
+  /// Queues a request for the engine.
   void send(const Command& command) { to_send_.push_back(command); }
-  /// Sends a cancel of a post that waits by what the engine answered, or of something that is none.
+  /// Queues a cancel of the post with this handle; if no such post waits, of a nonexistent one.
   void send_cancel(uint32_t handle);
-  /// So many receives and messages by turns, of a rank that nobody else has and with tags that never meet: they fill
-  /// the CAM. Handles are counted from the first one.
+  /// Queues `count` alternating receives and messages of an otherwise unused rank, with tags that never match, to fill
+  /// the CAM. Handles are consecutive from `handle` on.
   void send_strangers(unsigned count, uint16_t rank, uint32_t handle, Op first);
   void tick();
-  /// Until everything that was sent is answered.
+  /// Runs until all requests are answered.
   void finish();
   size_t in_flight() const { return to_send_.size() + sent_.size(); }
   unsigned below(unsigned n) { return static_cast<unsigned>(random() % n); }
@@ -45,16 +45,16 @@ class Bench {
   std::mt19937_64 random;
   std::unique_ptr<Vgs_match> top;
   Reference reference{GS_RANKS};
-  /// Odds that a request is offered, and that a completion is taken, in a cycle.
+  /// Probabilities that a request is offered and that a completion is accepted in a cycle.
   double send_rate = 1.0, take_rate = 1.0;
-  /// Of each queue: entries that must fit; and of both together, if that is a limit.
+  /// Guaranteed capacity of each queue, and of both together if it is limited.
   size_t fits = 0, fits_together = ~size_t{0};
-  uint64_t now = 0, answered = 0, matched = 0, refused = 0, wild = 0, cancelled = 0;
-  /// Cycle in which the last request was taken, and the last completion given.
+  uint64_t now = 0, answered = 0, matched = 0, rejected = 0, wild = 0, cancelled = 0;
+  /// Cycles of the last accepted request and of the last completion.
   uint64_t taken_at = 0, given_at = 0;
   uint64_t answers[8][5] = {};
   Completion last;
-  /// Entry numbers that the engine gave to posts, by handle.
+  /// Entry numbers that the engine assigned to waiting posts, by handle.
   std::unordered_map<uint32_t, uint32_t> entries;
 
  private:
@@ -64,7 +64,7 @@ class Bench {
   bool offering_ = false;
 };
 
-/// A parameter of the design, given to the compiler as well.
+/// Parameters of the design, which the compiler gets as macros.
 constexpr unsigned kArchitecture = GS_ARCHITECTURE, kCam = GS_CAM, kEntries = GS_ENTRIES, kReserve = GS_RESERVE;
 
 }  // namespace match_test

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Two boards whose switches are joined by one link as wide as a flit and its header, a flit a cycle. Board 0 sends
-/// from endpoints with a port of the switch each, board 1 receives. For the bench: how fast short messages go.
+/// Two boards whose switches are connected by one link that is as wide as a flit with its header, one flit per cycle.
+/// Board 0 sends from several endpoints, each at its own port of the switch; board 1 receives. The bench measures the
+/// rate of short messages.
 module injection_top
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
@@ -23,7 +24,7 @@ module injection_top
   input  logic        s_valid_i[Ends],
   output logic        s_ready_o[Ends],
   input  logic [31:0] s_data_i[Ends],
-  // The link, from board 0: what goes in this cycle
+  // The link, from board 0: the flit sent in this cycle
   output logic        link_valid_o,
   output logic        link_last_o,
   output logic [31:0] link_dest_o,
@@ -44,12 +45,12 @@ module injection_top
   localparam logic [Ports-1:0] Virtual = Ports'(((1 << Links) - 1) << Ends);
 
   logic [1:0] ready;
-  logic [1:0][Ends-1:0] faults, refused;
-  logic [1:0][Ports-1:0] nobody;
+  logic [1:0][Ends-1:0] faults, dropped;
+  logic [1:0][Ports-1:0] unroutable;
   logic fault_q;
   channels_t tx_valid[2], tx_ready[2], rx_valid[2], rx_ready[2];
   flit_t tx[2];
-  // A cable: what a board offers is offered at the other one.
+  // A cable: a flit offered by one board is offered to the other.
   for (genvar b = 0; b < 2; b++) begin : gen_cable
     assign rx_valid[1-b] = tx_valid[b];
     assign tx_ready[b] = rx_ready[1-b];
@@ -116,7 +117,7 @@ module injection_top
         .report_valid_o   (faults[b][p]),
         .report_ready_i   (1'b1),
         .report_o         (unused_report),
-        .refused_o        (refused[b][p])
+        .dropped_o        (dropped[b][p])
       );
       if (b == 0) begin : gen_sender
         assign send_ready_o[p] = send_ready;
@@ -176,31 +177,31 @@ module injection_top
     ) u_switch (
       .clk_i,
       .rst_ni,
-      .board_i      (12'(b)),
+      .board_i(12'(b)),
       .burst_i,
-      .ready_o      (ready[b]),
-      // The other board is reached by the first link.
-      .table_we_i   (boot_i),
-      .table_index_i(4'(1 - b)),
-      .table_entry_i('{valid: 1'b1, vc: '0, port: 5'(Ends)}),
-      .in_valid_i   (in_valid),
-      .in_i         (in),
-      .in_credit_o  (in_credit),
-      .out_valid_o  (out_valid),
-      .out_o        (out),
-      .out_credit_i (out_credit),
-      .unroutable_o     (nobody[b]),
+      .ready_o(ready[b]),
+      // The first link leads to the other board.
+      .table_we_i       (boot_i),
+      .table_index_i    (4'(1 - b)),
+      .table_entry_i    ('{valid: 1'b1, vc: '0, port: 5'(Ends)}),
+      .in_valid_i       (in_valid),
+      .in_i             (in),
+      .in_credit_o      (in_credit),
+      .out_valid_o      (out_valid),
+      .out_o            (out),
+      .out_credit_i     (out_credit),
+      .unroutable_o     (unroutable[b]),
       .unroutable_dest_o(unused_dest),
-      .empty_o      (unused_empty)
+      .empty_o          (unused_empty)
     );
   end
 
   always_ff @(posedge clk_i) begin
-    fault_q <= rst_ni && (fault_q || faults != '0 || refused != '0 || nobody != '0);
+    fault_q <= rst_ni && (fault_q || faults != '0 || dropped != '0 || unroutable != '0);
   end
   assign fault_o = fault_q;
   assign ready_o = &ready;
-  // A board offers only what the link is ready for: what is offered goes.
+  // A board offers only flits that the link is ready for: an offered flit is sent.
   assign link_valid_o = tx_valid[0] != '0;
   assign link_last_o = tx[0].last;
   assign link_dest_o = tx[0].dest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness.h"
+#include "models/match/engine_bench.h"
 
 namespace match_test {
 
@@ -64,7 +64,7 @@ void Bench::send_cancel(uint32_t handle) {
   if (known != entries.end()) {
     command.tag = known->second;
   } else {
-    // Whoever cancels has seen the post's completion; without it, a handle that no post has.
+    // A canceller knows the post's completion; without one, uses a handle that no post has.
     command.handle |= 1u << 31;
     command.tag = below(2 * kEntries);
   }
@@ -72,7 +72,7 @@ void Bench::send_cancel(uint32_t handle) {
 }
 
 void Bench::tick() {
-  // What is offered stays until it is taken.
+  // An offered request stays stable until it is accepted.
   if (!offering_) offering_ = !to_send_.empty() && (send_rate >= 1.0 || chance(send_rate));
   top->cmd_valid_i = offering_;
   if (offering_) {
@@ -96,7 +96,7 @@ void Bench::tick() {
   top->eval();
   const bool taken = offering_ && top->cmd_ready_o;
   if (top->done_valid_o && top->done_ready_i) {
-    CHECK(!sent_.empty(), "cycle %llu: a completion that nobody asked for", (unsigned long long)now);
+    CHECK(!sent_.empty(), "cycle %llu: a completion without a request", (unsigned long long)now);
     const Command command = sent_.front();
     sent_.pop_front();
     check(command);
@@ -136,16 +136,16 @@ void Bench::check(const Command& command) {
 
   const size_t own = (command.op == Op::kPost ? reference.posts() : reference.messages()).size();
   const size_t all = reference.posts().size() + reference.messages().size();
-  const bool refuse = done.status == Status::kFull;
-  if (refuse) {
-    CHECK(command.now || own >= fits || all >= fits_together, "refused as full with %zu entries, %zu in both queues",
+  const bool reject = done.status == Status::kFull;
+  if (reject) {
+    CHECK(command.now || own >= fits || all >= fits_together, "rejected as full with %zu entries, %zu in both queues",
           own, all);
-    ++refused;
+    ++rejected;
   }
-  const Completion must = reference.apply(command, refuse);
-  // Who has taken what is kept for the other queue takes its room away, later.
+  const Completion must = reference.apply(command, reject);
+  // A queue that uses the space reserved for the other one would starve it later.
   CHECK(kArchitecture != 0 || must.status != Status::kWaiting || (own < fits && all < fits_together),
-        "let in with %zu entries, %zu in both queues: room that is kept for others", own, all);
+        "accepted with %zu entries, %zu in both queues: uses reserved space", own, all);
   if (must.status == Status::kWaiting && command.op == Op::kPost) {
     entries[command.handle] = done.partner;
     done.partner = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs injection_top: messages of one element, as fast as endpoints open channels.
+// Simulates injection_top: one-element messages at the maximum rate at which endpoints open channels.
 //
-//   injection R ENDPOINTS MESSAGES   prints messages and cycles at the link, of the middle half of the messages
+//   injection R ENDPOINTS MESSAGES   prints messages and cycles at the link, for the middle half of the messages
 //
-// Each endpoint sends MESSAGES to its peer; every element is compared where it arrives. A packet at the link must be
-// of one flit, for the port of a sender.
+// Each endpoint sends MESSAGES to its peer; every received element is compared. Packets at the link must have one flit,
+// and the port of a sender.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   std::vector<uint32_t> opened(kEnds), put(kEnds), asked(kEnds), came(kEnds), passed(kEnds);
   uint64_t packets = 0, arrived = 0, begun = 0, ended = 0;
   for (uint64_t now = 0; arrived < all; ++now) {
-    if (now > 100 * all + 1'000) fail("messages do not come through", now, 0);
+    if (now > 100 * all + 1'000) fail("messages do not arrive", now, 0);
     for (unsigned e = 0; e < ends; ++e) {
       top.send_valid_i[e] = opened[e] < each;
       top.s_valid_i[e] = put[e] < each;
@@ -68,20 +68,20 @@ int main(int argc, char** argv) {
       put[e] += top.s_valid_i[e] && top.s_ready_o[e];
       asked[e] += top.recv_valid_i[e] && top.recv_ready_o[e];
       if (!top.m_valid_o[e]) continue;
-      if (top.m_data_o[e] != element(e, came[e]) || !top.m_last_o[e]) fail("another element", now, e);
+      if (top.m_data_o[e] != element(e, came[e]) || !top.m_last_o[e]) fail("a wrong element", now, e);
       ++came[e];
       ++arrived;
     }
     if (top.link_valid_o) {
       const unsigned e = top.link_dest_o & 0xFF;
-      if (!top.link_last_o || e >= ends || top.link_dest_o >> 14 != (2u << 15 | 1)) fail("no short message", now, e);
-      if (++passed[e] > put[e]) fail("a message that nobody sent", now, e);
+      if (!top.link_last_o || e >= ends || top.link_dest_o >> 14 != (2u << 15 | 1)) fail("not a short message", now, e);
+      if (++passed[e] > put[e]) fail("a message that was not sent", now, e);
       ++packets;
       if (packets == first) begun = now;
       if (packets == last) ended = now;
     }
     half(1);
-    if (top.fault_o) fail("a fault, or a packet that nobody wants", now, 0);
+    if (top.fault_o) fail("a fault, or a dropped or unroutable packet", now, 0);
   }
   std::printf("messages %llu cycles %llu\n", static_cast<unsigned long long>(last - first),
               static_cast<unsigned long long>(ended - begun));

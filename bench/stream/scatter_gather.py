@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from models.stream import collectives
 
 from gossamer.bench import Context, Row
 from gossamer.errors import RunDied
 
-from . import ranks
-
-_KINDS = {"scatter": ranks.SCATTER, "gather": ranks.GATHER, "allgather": ranks.ALLGATHER}
+_KINDS = {"scatter": collectives.SCATTER, "gather": collectives.GATHER, "allgather": collectives.ALLGATHER}
 _TOGETHER = "bcast-and-reduce"
 _WIRINGS = {"torus": "torus8", "bus": "bus8"}
 _PART, _LENGTH = 5_000, 40_000
@@ -23,16 +22,18 @@ NAMES = tuple(f"{name}.{wiring}" for name in (*_KINDS, _TOGETHER) for wiring in 
 
 def _run(name: str, cluster: str, depth: int, children: int) -> tuple[float, list[int]]:
     """Bytes that cross a link of the root, or into each rank, and the cycles of each collective from its open on."""
-    wiring = ranks.Wiring.of(cluster)
-    everybody = range(wiring.boards)
+    wiring = collectives.Wiring.of(cluster)
+    all_ranks = range(wiring.boards)
     random = np.random.default_rng(1)
-    kinds = [_KINDS[name]] if name in _KINDS else [ranks.BCAST, ranks.REDUCE]
+    kinds = [_KINDS[name]] if name in _KINDS else [collectives.BCAST, collectives.REDUCE]
     count = _PART if name in _KINDS else _LENGTH
     # At once: without any wait between the opens of ranks.
-    runs = [ranks.made(random, kind, 0, count, everybody, gap=0 if len(kinds) > 1 else 500) for kind in kinds]
-    tree = ranks.tree(wiring, 0, everybody, children)
+    runs = [
+        collectives.random_run(random, kind, 0, count, all_ranks, gap=0 if len(kinds) > 1 else 500) for kind in kinds
+    ]
+    tree = collectives.tree(wiring, 0, all_ranks, children)
     try:
-        outcome = ranks.Boards(wiring, depth, kinds[0]).run(
+        outcome = collectives.Boards(wiring, depth, kinds[0]).run(
             {kind: {0: tree} for kind in kinds}, runs, limit=20 * count * wiring.boards + 50_000
         )
     except AssertionError as problem:

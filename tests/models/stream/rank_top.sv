@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board that is one rank: two support blocks of collectives at its streaming ports, its links, and the wires that
-/// lead away from it. The harness (ranks.cc) makes a cluster of several. Ports: those of the first block, then of the
+/// A board that is one rank: two support blocks of collectives at its streaming ports, its links, and the outgoing
+/// wires. The harness (ranks.cc) connects several of these boards. Ports: those of the first block, then those of the
 /// second.
 module rank_top
   import gossamer_pkg::*;
   import gs_stream_pkg::*;
   import gs_switch_pkg::*;
 #(
-  /// 0: broadcast and reduction; 1: allreduce, which reduces too, and barrier; 2: two of scatter, gather and allgather
+  /// 0: broadcast and reduction; 1: allreduce, which also reduces, and barrier; 2: two scatter/gather blocks
   parameter  int unsigned Set      = 0,
   parameter  int unsigned Links    = 4,
   parameter  int unsigned Bytes    = 8,
@@ -31,14 +31,14 @@ module rank_top
   input  logic                           table_we_i,
   input  logic [5:0]                     table_index_i,
   input  logic [7:0]                     table_entry_i,
-  // Binds all ports, with this number of the binding; the report is forgotten
+  // Binds all ports with this account number; clears the report
   input  logic                           bind_i,
   input  logic [4:0]                     account_i,
-  input  logic                           forget_i,
-  // The other ends of links: board and its link
+  input  logic                           clear_report_i,
+  // The far ends of links: board and its link
   input  logic [Links-1:0][7:0]          far_i,
   input  logic [Links-1:0][7:0]          far_link_i,
-  // By kind, as the set has them
+  // By kind, in the order of Set
   input  logic [Kinds-1:0]               clear_i,
   input  logic [Kinds-1:0]               tree_we_i,
   input  logic [3:0]                     tree_root_i,
@@ -54,7 +54,7 @@ module rank_top
   output logic [63:0]                    m_data_o[Kinds],
   output logic [7:0]                     m_keep_o[Kinds],
   output logic [Kinds-1:0]               m_last_o,
-  /// of blocks; and, for ever: a packet for nobody, or refused by the first binding
+  /// faults of blocks; sticky: an unroutable packet, or a packet dropped under the first binding
   output logic [Kinds-1:0]               block_fault_o,
   output logic                           fault_o,
   /// the first report of a port, in the order of stream_report_t
@@ -64,7 +64,7 @@ module rank_top
   output logic [31:0]                    report_theirs_o,
   output logic [31:0]                    report_my_tag_o,
   output logic [31:0]                    report_their_tag_o,
-  // Behind the wires that lead away; and from those of others
+  // Frames after the outgoing wires; frames from other boards' wires
   output logic [Links-1:0]               away_valid_o,
   output logic [63:0]                    away_data_o[Links],
   output logic [7:0]                     away_keep_o[Links],
@@ -81,7 +81,7 @@ module rank_top
   logic [Links-1:0][63:0] tx_data, rx_data;
   logic [Links-1:0][7:0] tx_keep, rx_keep;
   logic [31:0] lost[Links];
-  logic report, refused, fault_q;
+  logic report_valid, dropped, fault_q;
   logic [Ports-1:0] send_open_valid, send_open_ready, s_valid, s_ready, recv_open_valid, recv_open_ready;
   logic [Ports-1:0] m_valid, m_ready, unused_last;
   send_bind_t [Ports-1:0] send_bind;
@@ -92,11 +92,11 @@ module rank_top
   logic [Ports-1:0][8*Bytes-1:0] s_data, m_data;
   logic [Ports-1:0][Bytes-1:0] unused_keep;
   neighbour_t [Kinds-1:0][Links-1:0] edges;
-  stream_report_t told, told_q;
-  logic told_valid_q;
+  stream_report_t report, report_q;
+  logic report_valid_q;
   channels_t unused_own_credit, unused_own_valid;
   flit_t unused_own;
-  logic [1+Links:0] no_one;
+  logic [1+Links:0] unroutable;
   logic [Links-1:0] unused_tx_fire, unused_rx_fire;
   logic unused_empty;
 
@@ -116,17 +116,17 @@ module rank_top
   end
 
 `define RANK_KERNEL(KIND) \
-    .open_valid_i     (open_valid_i[KIND]), \
-    .open_ready_o     (open_ready_o[KIND]), \
-    .open_i           (open_i[KIND]), \
-    .s_axis_tvalid_i  (s_valid_i[KIND]), \
-    .s_axis_tready_o  (s_ready_o[KIND]), \
-    .s_axis_tdata_i   (s_data_i[KIND]), \
-    .m_axis_tvalid_o  (m_valid_o[KIND]), \
-    .m_axis_tready_i  (m_ready_i[KIND]), \
-    .m_axis_tdata_o   (m_data_o[KIND]), \
-    .m_axis_tkeep_o   (m_keep_o[KIND]), \
-    .m_axis_tlast_o   (m_last_o[KIND]),
+    .open_valid_i   (open_valid_i[KIND]), \
+    .open_ready_o   (open_ready_o[KIND]), \
+    .open_i         (open_i[KIND]), \
+    .s_axis_tvalid_i(s_valid_i[KIND]), \
+    .s_axis_tready_o(s_ready_o[KIND]), \
+    .s_axis_tdata_i (s_data_i[KIND]), \
+    .m_axis_tvalid_o(m_valid_o[KIND]), \
+    .m_axis_tready_i(m_ready_i[KIND]), \
+    .m_axis_tdata_o (m_data_o[KIND]), \
+    .m_axis_tkeep_o (m_keep_o[KIND]), \
+    .m_axis_tlast_o (m_last_o[KIND]),
 `define RANK_PORTS(KIND) \
     .watch_o          (watch[KIND*Links+:Links]), \
     .send_open_valid_o(send_open_valid[KIND*Links+:Links]), \
@@ -143,12 +143,12 @@ module rank_top
 `define RANK_COMMON(KIND) \
     .clk_i, \
     .rst_ni, \
-    .clear_i          (clear_i[KIND]), \
-    .edges_i          (edges[KIND]), \
-    .fault_o          (block_fault_o[KIND]),
+    .clear_i(clear_i[KIND]), \
+    .edges_i(edges[KIND]), \
+    .fault_o(block_fault_o[KIND]),
 `define RANK_TREE(KIND) \
     `RANK_COMMON(KIND) \
-    .tree_we_i        (tree_we_i[KIND]), \
+    .tree_we_i(tree_we_i[KIND]), \
     .tree_root_i, \
     .tree_entry_i,
 `define RANK_COMMA ,
@@ -161,24 +161,24 @@ module rank_top
     `RANK_TREE(KIND) \
     `RANK_KERNEL(KIND) \
     `RANK_PORTS(KIND), \
-    .pop_data_i       (m_data[KIND*Links+:Links]) \
+    .pop_data_i(m_data[KIND*Links+:Links]) \
   );
   if (Set == 0) begin : gen_bcast_reduce
     `RANK_BLOCK(gs_stream_bcast, 0)
     `RANK_BLOCK(gs_stream_reduce, 1, .Types(Integers | Floats)`RANK_COMMA)
   end else if (Set == 1) begin : gen_allreduce_barrier
     `RANK_BLOCK(gs_stream_allreduce, 0, .Reduces(1)`RANK_COMMA)
-    // To the harness a barrier is an element of 0.
+    // The harness sees a barrier as one element of value 0.
     gs_stream_barrier #(
       .Edges(Links),
       .Bytes(Bytes)
     ) u_barrier (
       `RANK_TREE(1)
-      .arrive_valid_i     (open_valid_i[1]),
-      .arrive_ready_o     (open_ready_o[1]),
-      .come_own_i       (8'(board_i)),
-      .release_valid_o    (m_valid_o[1]),
-      .release_ready_i    (m_ready_i[1]),
+      .arrive_valid_i (open_valid_i[1]),
+      .arrive_ready_o (open_ready_o[1]),
+      .own_i          (8'(board_i)),
+      .release_valid_o(m_valid_o[1]),
+      .release_ready_i(m_ready_i[1]),
       `RANK_PORTS(1)
     );
     assign s_ready_o[1] = 1'b0;
@@ -187,19 +187,19 @@ module rank_top
     assign m_last_o[1] = 1'b1;
     logic unused_barrier;
     assign unused_barrier = ^{s_valid_i[1], m_data[Links+:Links]};
-  end else begin : gen_parts
+  end else begin : gen_scatter_gather
     for (genvar k = 0; k < Kinds; k++) begin : gen_block
       gs_stream_scatter_gather #(
         .Edges(Links),
         .Bytes(Bytes)
-      ) u_parts (
+      ) u_scatter_gather (
         `RANK_COMMON(k)
-        .way_we_i         (tree_we_i[k]),
-        .way_rank_i       (tree_root_i),
-        .way_i            (tree_entry_i[3:0]),
+        .rank_edge_we_i  (tree_we_i[k]),
+        .rank_edge_rank_i(tree_root_i),
+        .rank_edge_i     (tree_entry_i[3:0]),
         `RANK_KERNEL(k)
         `RANK_PORTS(k),
-        .pop_data_i       (m_data[k*Links+:Links])
+        .pop_data_i(m_data[k*Links+:Links])
       );
     end
     logic unused_entry;
@@ -241,10 +241,10 @@ module rank_top
     .m_axis_tkeep_o   (unused_keep),
     .m_axis_tlast_o   (unused_last),
     .watch_i          (watch),
-    .report_valid_o   (report),
+    .report_valid_o   (report_valid),
     .report_ready_i   (1'b1),
-    .report_o         (told),
-    .refused_o        (refused),
+    .report_o         (report),
+    .dropped_o        (dropped),
     .own_valid_i      ('0),
     .own_i            ('0),
     .own_credit_o     (unused_own_credit),
@@ -262,9 +262,9 @@ module rank_top
     .mac_rx_last_i    (rx_last_i),
     .mac_rx_error_i   (rx_error_i),
     .up_o,
-    .unroutable_o         (no_one),
-    .tx_fire_o           (unused_tx_fire),
-    .rx_fire_o          (unused_rx_fire),
+    .unroutable_o     (unroutable),
+    .tx_fire_o        (unused_tx_fire),
+    .rx_fire_o        (unused_rx_fire),
     .empty_o          (unused_empty)
   );
 
@@ -302,11 +302,11 @@ module rank_top
     for (int unsigned l = 0; l < Links; l++) lost_o += lost[l];
   end
   always_ff @(posedge clk_i) begin
-    fault_q <= rst_ni && (fault_q || (refused && account_i == '0) || no_one != '0);
-    told_valid_q <= rst_ni && !forget_i && (told_valid_q || report);
-    if (!told_valid_q) told_q <= told;
+    fault_q <= rst_ni && (fault_q || (dropped && account_i == '0) || unroutable != '0);
+    report_valid_q <= rst_ni && !clear_report_i && (report_valid_q || report_valid);
+    if (!report_valid_q) report_q <= report;
   end
-  assign report_valid_o = told_valid_q;
-  assign {report_ends_o, report_mine_o, report_theirs_o, report_my_tag_o, report_their_tag_o} = told_q;
+  assign report_valid_o = report_valid_q;
+  assign {report_ends_o, report_mine_o, report_theirs_o, report_my_tag_o, report_their_tag_o} = report_q;
   assign fault_o = fault_q;
 endmodule

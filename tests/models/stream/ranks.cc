@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boards of rank_top, wired in any way, run by a script. It judges nothing but the form of what comes: what kernels
-// took is written to a file, for a model elsewhere.
+// Simulates boards of rank_top in any wiring, controlled by a script. It checks only the form of the results: elements
+// that kernels receive are written to a file, for a model elsewhere.
 //
 //   ranks SCRIPT INPUT OUTPUT
 //
@@ -8,18 +8,18 @@
 //   boards N | seed N | loss N | stalls 0|1 | limit CYCLES
 //   wire BOARD LINK FAR FARLINK             one direction of a cable
 //   route BOARD TO ENTRY                    an entry of a board's switch
-//   tree KIND BOARD ROOT ENTRY              a place in the tree of a root; of scatter, gather and allgather, where the
-//                                           rank named as root is
-//   run KIND TYPE OP ROOT COUNT MEMBERS GAP a collective of the boards in the mask, GAP cycles behind the end of the
-//                                           last one (-1: as soon as its ranks are free)
-//   wrong RUN BOARD KIND TYPE OP ROOT COUNT what one rank opens in place of it
-//   recover RUN                             a report must come before RUN ends: then that run and those before it are
-//                                           given up, blocks cleared, ports bound anew, and the other runs follow
-// KIND is the number of the collective (smi_collective); 8 more, of scatter and those like it, is the second block, and
-// of a reduction that of allreduce.
-// INPUT has the elements that kernels give, in the order of the runs, then of boards; OUTPUT what they take. For each
-// run that was not given up a line: its number, cycles from its first open to its last open, its first beat taken, and
-// its last.
+//   tree KIND BOARD ROOT ENTRY              an entry in the tree of a root; for scatter, gather and allgather, the edge
+//                                           towards the rank named as root
+//   run KIND TYPE OP ROOT COUNT MEMBERS GAP a collective of the boards in the mask, GAP cycles after the end of the
+//                                           previous one (-1: as soon as its ranks are free)
+//   wrong RUN BOARD KIND TYPE OP ROOT COUNT the collective that one rank opens in place of it
+//   recover RUN                             a report must arrive before RUN ends: then that run and earlier ones are
+//                                           aborted, blocks cleared, ports bound again, and the other runs follow
+// KIND is the number of the collective (smi_collective), plus 8 for the second scatter/gather block, or for a reduction
+// at the block of allreduce.
+// INPUT has the elements that kernels supply, in the order of the runs, then of boards; OUTPUT the results. For each
+// run that was not aborted it prints a line: its number, cycles from its first open to its last open, to its first
+// result beat, and to its last.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -42,7 +42,7 @@ namespace {
 constexpr unsigned kMost = 32, kKinds = 2, kLinks = LINKS;
 enum Kind { kBcast = 1, kReduce, kScatter, kGather, kAllreduce, kAllgather, kBarrier };
 
-/// Set of a kind, and its block there.
+/// Set of a kind, and the index of its block there.
 unsigned set_of(unsigned kind) {
   if (kind == 8 + kReduce) return 1;
   return kind > 8 || kind == 3 || kind == 4 || kind == 6 ? 2 : kind > kReduce;
@@ -62,11 +62,11 @@ struct Run {
   std::vector<Wrong> wrong;
   std::vector<std::vector<uint8_t>> in, out;
   std::vector<std::vector<unsigned>> gives, takes;  // by board: bytes of its messages
-  unsigned left = 0;                                // ranks that are not through
+  unsigned left = 0;                                // ranks that have not finished
   uint64_t begun = 0, opened = 0, first = 0, ended = 0;
   bool given_up = false;
 
-  /// Sizes of messages, when all that belongs to it has been read.
+  /// Sizes of messages, computed when all lines of the run have been read.
   void shape() {
     gives.resize(kMost);
     takes.resize(kMost);
@@ -103,7 +103,7 @@ struct Run {
   }
 };
 
-/// Goes through the messages of a kernel, a beat of 8 bytes at a time.
+/// Iterates over the messages of a kernel, one beat of 8 bytes at a time.
 struct Stream {
   const std::vector<unsigned>* lengths = nullptr;
   size_t message = 0;
@@ -130,11 +130,11 @@ struct Stream {
 };
 
 struct Kernel {
-  size_t next = 0;  // run that it opens next
+  size_t next = 0;  // next run to open
   Run* open = nullptr;
   bool offered = false;
   bool lies = false;   // opened another collective than the run's
-  uint64_t comes = 0;  // opens nothing before
+  uint64_t comes = 0;  // cycle before which it opens no run
   Stream give, take;
   unsigned odds[2] = {1000, 1000};
 };
@@ -151,7 +151,7 @@ void set(uint8_t& mask, unsigned at, bool on) { mask = uint8_t((mask & ~(1u << a
 struct Board {
   VerilatedContext context;
   Vrank_top top{&context};
-  // By link: the board whose wire leads here, and its link.
+  // By link: the far board and its link.
   int far[kLinks], far_link[kLinks];
   unsigned wired = 0;
 };
@@ -170,7 +170,7 @@ void low() {
   }
 }
 
-/// What stands behind the wires comes from registers: it reaches the other boards at this edge.
+/// Wires to other boards start at registers, so their values reach those boards at this edge.
 void high() {
   for (auto& board : boards) {
     unsigned valid = 0, last = 0, error = 0;
@@ -258,7 +258,7 @@ int main(int argc, char** argv) {
     } else if (word == "recover")
       words >> recover;
     if (!words) {
-      std::fprintf(stderr, "%s: %s: not understood\n", argv[1], line.c_str());
+      std::fprintf(stderr, "%s: %s: unknown line\n", argv[1], line.c_str());
       return 2;
     }
   }
@@ -270,7 +270,7 @@ int main(int argc, char** argv) {
     }
   }
   if (!input) {
-    std::fprintf(stderr, "%s: too short\n", argv[2]);
+    std::fprintf(stderr, "%s: file too short\n", argv[2]);
     return 2;
   }
 
@@ -337,7 +337,7 @@ int main(int argc, char** argv) {
   const uint64_t begin = now;
   while (left) {
     if (stalls && now - begin > limit / 2) stalls = 0;
-    if (now - begin > limit) fail("collectives do not come through", now, 0);
+    if (now - begin > limit) fail("collectives do not finish", now, 0);
     for (unsigned a = 0; a < all; ++a) {
       Kernel& kernel = kernels[a];
       const unsigned board = a / kKinds, kind = a % kKinds;
@@ -354,7 +354,7 @@ int main(int argc, char** argv) {
           ++kernel.next;
         if (kernel.next < runs.size()) {
           const Run& run = runs[kernel.next];
-          // A run with a gap waits until all runs before it of its kind are through.
+          // A run with a gap waits until all earlier runs of its kind have finished.
           bool waits = false;
           if (run.gap >= 0) {
             waits = now < idle_from[kind] + (runs.front().given_up ? 0 : uint64_t(run.gap));
@@ -374,7 +374,7 @@ int main(int argc, char** argv) {
       const bool some = run && !kernel.give.over();
       set(top.s_valid_i, kind, some && (kernel.offered || random() % 1000 < kernel.odds[0]));
       if (some) {
-        // Behind the last element there is anything.
+        // Data after the last element are arbitrary.
         uint64_t data = 0xDEADBEEF'DEADBEEF;
         std::memcpy(&data, &run->in[board][kernel.give.all], kernel.give.beat());
         top.s_data_i[kind] = data;
@@ -389,10 +389,10 @@ int main(int argc, char** argv) {
       Run* run = kernel.open;
       kernel.offered = bit(top.s_valid_i, kind) && !bit(top.s_ready_o, kind);
       if (bit(top.s_valid_i, kind) && bit(top.s_ready_o, kind)) kernel.give.step();
-      // Who opens something else may get more than it should: in an allgather its own part comes back at once.
+      // A rank that opens another collective may receive too many elements: in an allgather its own segment returns.
       const bool spare = kernel.lies && (!run || kernel.take.over());
       if (bit(top.m_valid_o, kind) && bit(top.m_ready_i, kind) && !spare) {
-        if (!run || kernel.take.over()) fail("an element that nobody wants", now, a);
+        if (!run || kernel.take.over()) fail("an unexpected element", now, a);
         const unsigned some = kernel.take.beat();
         if (top.m_keep_o[kind] != (1u << some) - 1) fail("keep", now, a);
         if (bit(top.m_last_o, kind) != kernel.take.last()) fail("last", now, a);
@@ -423,13 +423,13 @@ int main(int argc, char** argv) {
           opened.left = unsigned(__builtin_popcount(opened.members));
         }
       }
-      if (bit(top.block_fault_o, kind)) fail("a collective that its block cannot do", now, a);
+      if (bit(top.block_fault_o, kind)) fail("a collective that its block does not support", now, a);
     }
     high();
     bool reported = false;
     for (unsigned b = 0; b < count && !reported; ++b) {
       Vrank_top& top = boards[b]->top;
-      if (top.fault_o) fail("a packet that nobody wants", now, b * kKinds);
+      if (top.fault_o) fail("a dropped or unroutable packet", now, b * kKinds);
       if (!top.report_valid_o) continue;
       const uint64_t ends = top.report_ends_o;
       const auto at = [&](unsigned low, unsigned mask) { return unsigned(ends >> low) & mask; };
@@ -442,7 +442,7 @@ int main(int argc, char** argv) {
       reported = true;
     }
     if (!reported) continue;
-    // Each board in its own time, as hosts do it; kernels open nothing before all have.
+    // Boards are cleared independently, as hosts do it; kernels open no run before all boards are cleared.
     for (auto& board : boards) {
       board->top.open_valid_i = board->top.s_valid_i = 0;
       board->top.m_ready_i = (1u << kKinds) - 1;
@@ -461,9 +461,9 @@ int main(int argc, char** argv) {
       for (unsigned i = unsigned(random() % 400); i; --i) tick();
     }
     for (unsigned i = 0; i < 500; ++i) tick();
-    each([](Vrank_top& top) { top.forget_i = 1; });
+    each([](Vrank_top& top) { top.clear_report_i = 1; });
     tick();
-    each([](Vrank_top& top) { top.forget_i = 0; });
+    each([](Vrank_top& top) { top.clear_report_i = 0; });
     for (long at = 0; at <= recover; ++at) {
       Run& run = runs[size_t(at)];
       if (!run.ended) --left;

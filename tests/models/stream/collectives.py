@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives over boards of RTL: wirings, trees in them, the script for the harness of the tests, and what must come
-out. Tests and bench share it.
+"""Collectives over boards in simulation: wirings, trees in them, the harness (ranks.cc) with its script, and the
+expected results.
 
-The model is NumPy's: it knows ranks, trees and the page (docs/hardware/stream.md), nothing of the blocks.
+The model is NumPy's: it knows ranks, trees and docs/hardware/stream.md, but nothing of the blocks.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ import numpy.typing as npt
 
 from gossamer import config as configs
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
-HARNESS = ROOT / "tests" / "rtl" / "stream"
+HERE = Path(__file__).resolve().parent
 BCAST, REDUCE, SCATTER, GATHER, ALLREDUCE, ALLGATHER, BARRIER = range(1, 8)
-SECOND = 8
-"""Added to a kind of part: at the second block for them. Added to a reduction: at the block of allreduce."""
-THROUGH_ALL = SECOND + REDUCE
-PARTS = (SCATTER, GATHER, ALLGATHER)
-SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1, THROUGH_ALL: 1} | dict.fromkeys(
-    (*PARTS, *(SECOND + kind for kind in PARTS)), 2
+SECOND_BLOCK = 8
+"""Added to the kind of a scatter/gather: the second block for them. Added to a reduction: the block of allreduce."""
+REDUCE_VIA_ALLREDUCE = SECOND_BLOCK + REDUCE
+SCATTER_GATHER = (SCATTER, GATHER, ALLGATHER)
+SETS = {BCAST: 0, REDUCE: 0, ALLREDUCE: 1, BARRIER: 1, REDUCE_VIA_ALLREDUCE: 1} | dict.fromkeys(
+    (*SCATTER_GATHER, *(SECOND_BLOCK + kind for kind in SCATTER_GATHER)), 2
 )
-"""Blocks that a rank of the harness has: two, by the model's parameter."""
+"""Set of blocks (parameter of the model) that has each kind: a board of the harness has two blocks."""
 INT, FLOAT, DOUBLE, CHAR, SHORT, LONG, HALF = range(1, 8)
 ADD, MAX, MIN = 0, 1, 2
 TYPES = {
@@ -39,19 +38,19 @@ TYPES = {
                          (HALF, "f2"))
 }  # fmt: skip
 BITS = {number: np.dtype(f"u{one.itemsize}") for number, one in TYPES.items()}
-"""The same elements as bits."""
+"""The same elements as unsigned integers of their bits."""
 NAN = {HALF: 0x7E00, FLOAT: 0x7FC00000, DOUBLE: 0x7FF8 << 48}
 Words = npt.NDArray[np.unsignedinteger[Any]]
 
 
 def block(kind: int) -> int:
-    """Of the two of its set, the block of a kind."""
-    return int(kind != THROUGH_ALL and (kind > SECOND or kind in (REDUCE, BARRIER)))
+    """Index of a kind's block among the two of its set."""
+    return int(kind != REDUCE_VIA_ALLREDUCE and (kind > SECOND_BLOCK or kind in (REDUCE, BARRIER)))
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """Boards and their links, numbered from 0; by board and link the board and link at the other end."""
+    """Boards and their links, numbered from 0; by board and link, the board and link at the far end."""
 
     boards: int
     links: int
@@ -59,7 +58,7 @@ class Wiring:
 
     @staticmethod
     def of(cluster: str) -> Wiring:
-        """As a file of config/clusters has it."""
+        """The wiring of a file in config/clusters."""
         found = configs.load_cluster(cluster)
         used = sorted({link for board in range(len(found.boards)) for link, _, _ in found.neighbours(board)})
         number = {link: at for at, link in enumerate(used)}
@@ -71,26 +70,26 @@ class Wiring:
         return Wiring(len(found.boards), len(used), ends)
 
     def lines(self) -> list[str]:
-        """For the script."""
+        """Lines of the script."""
         cables = [f"wire {b} {link} {far} {far_link}" for (b, link), (far, far_link) in sorted(self.ends.items())]
         return [f"boards {self.boards}", *cables, *self.routes()]
 
     def routes(self) -> list[str]:
-        """Each board reaches its neighbours, which is all that trees need. The first links are behind two other ports
-        of the switch; a packet leaves in the higher channel."""
+        """Routes of each board to its neighbours; trees need no others. Links follow two other ports of the switch;
+        packets leave in the higher channel."""
         return [f"route {b} {far} {1 << 7 | 1 << 5 | 2 + link}" for (b, link), (far, _) in sorted(self.ends.items())]
 
 
 @dataclass(frozen=True)
 class Tree:
-    """By board: link to the parent, or None for the root; links to children, in order."""
+    """By board: link to the parent, or None for the root; links to the children, in order."""
 
     root: int
     parent: Mapping[int, int | None]
     children: Mapping[int, Sequence[int]]
 
     def depth(self, wiring: Wiring) -> int:
-        """Hops to the rank that is farthest from the root."""
+        """Hops from the root to the farthest rank."""
 
         def below(board: int) -> int:
             return max((1 + below(wiring.ends[board, link][0]) for link in self.children[board]), default=0)
@@ -98,21 +97,21 @@ class Tree:
         return below(self.root)
 
     def lines(self, kind: int) -> list[str]:
-        """For the script."""
-        said = []
+        """Lines of the script."""
+        lines = []
         for board, link in self.parent.items():
             mask = sum(1 << child for child in self.children[board])
-            said.append(f"tree {kind} {board} {self.root} {(link is None) << 11 | (link or 0) << 8 | mask}")
-        return said
+            lines.append(f"tree {kind} {board} {self.root} {(link is None) << 11 | (link or 0) << 8 | mask}")
+        return lines
 
     def links(self, board: int) -> list[int]:
-        """Of a board, those that are in the tree."""
+        """Links of a board that are edges of the tree."""
         up = self.parent[board]
         return [*self.children[board], *([] if up is None else [up])]
 
-    def ways(self, kind: int, wiring: Wiring) -> list[str]:
-        """For the script: which link of each member leads to each other one, whoever is root."""
-        said = []
+    def rank_edges(self, kind: int, wiring: Wiring) -> list[str]:
+        """Lines of the script: for each member, the link that leads to each other member, whatever the root."""
+        lines = []
         for board in self.parent:
             via = {board: 0}
             for link in self.links(board):
@@ -120,8 +119,8 @@ class Tree:
                 for far in queue:
                     via[far] = link
                     queue += [to for to in (wiring.ends[far, out][0] for out in self.links(far)) if to not in via]
-            said += [f"tree {kind} {board} {to} {8 | link}" for to, link in via.items()]
-        return said
+            lines += [f"tree {kind} {board} {to} {8 | link}" for to, link in via.items()]
+        return lines
 
 
 def tree(wiring: Wiring, root: int, members: Sequence[int], most: int = 3) -> Tree:
@@ -141,9 +140,9 @@ def tree(wiring: Wiring, root: int, members: Sequence[int], most: int = 3) -> Tr
 
 
 def ring(wiring: Wiring, most: int = 100_000) -> list[tuple[int, int]]:
-    """A way over links that passes each board once and ends where it began: boards in that order, each with its link to
-    the next. ValueError where there is none, or none is found in ``most`` steps."""
-    way: list[tuple[int, int]] = []
+    """A cycle over links that visits each board once: the boards in order, each with its link to the next. ValueError
+    if there is none, or none is found in ``most`` steps."""
+    cycle: list[tuple[int, int]] = []
     passed = {0}
     steps = 0
 
@@ -156,25 +155,25 @@ def ring(wiring: Wiring, most: int = 100_000) -> list[tuple[int, int]]:
             steps += 1
             if steps > most:
                 return False
-            way.append((board, link))
+            cycle.append((board, link))
             passed.add(far)
-            if len(way) == wiring.boards or extend(far):
+            if len(cycle) == wiring.boards or extend(far):
                 return True
-            way.pop()
+            cycle.pop()
             passed.discard(far)
         return False
 
     if wiring.boards < 2 or not extend(0):
         raise ValueError(f"no ring over links passes all {wiring.boards} boards once")
-    return way
+    return cycle
 
 
-def around(wiring: Wiring, way: Sequence[tuple[int, int]], root: int) -> Tree:
-    """The tree of a root in a ring: each board's child is the next one, and the last of them is that before the root.
-    Whoever is root, a board has the same two edges. Of a part of a ring the root is the first."""
+def ring_tree(wiring: Wiring, cycle: Sequence[tuple[int, int]], root: int) -> Tree:
+    """The tree of a root in a ring: the child of each board is the next one, and the last board precedes the root. Each
+    board has the same two edges for every root. In a section of a ring the root must be the first board."""
     parent: dict[int, int | None] = {root: None}
-    children: dict[int, list[int]] = {board: [] for board, _ in way}
-    for board, link in way:
+    children: dict[int, list[int]] = {board: [] for board, _ in cycle}
+    for board, link in cycle:
         far, far_link = wiring.ends[board, link]
         if far in children and far != root:
             children[board] = [link]
@@ -184,7 +183,7 @@ def around(wiring: Wiring, way: Sequence[tuple[int, int]], root: int) -> Tree:
 
 @dataclass
 class Run:
-    """A collective: what kernels give, by board."""
+    """A collective, with the data of each board's kernel."""
 
     kind: int
     element: int
@@ -195,60 +194,60 @@ class Run:
     gap: int = -1
     data: dict[int, Words] = field(default_factory=dict)
     wrong: dict[int, dict[str, int]] = field(default_factory=dict)
-    """Ranks that open another ``kind``, ``element``, ``op``, ``root`` or ``count`` than the others."""
+    """Values of ``kind``, ``element``, ``op``, ``root`` or ``count`` that a rank opens in place of the others'."""
 
     def lines(self, number: int) -> list[str]:
-        """For the script."""
+        """Lines of the script."""
         mask = sum(1 << board for board in self.members)
-        said = [f"run {self.kind} {self.element} {self.op} {self.root} {self.count} {mask} {self.gap}"]
+        lines = [f"run {self.kind} {self.element} {self.op} {self.root} {self.count} {mask} {self.gap}"]
         for board, wrong in self.wrong.items():
             what = {
-                "kind": self.kind % SECOND, "element": self.element, "op": self.op, "root": self.root,
+                "kind": self.kind % SECOND_BLOCK, "element": self.element, "op": self.op, "root": self.root,
                 "count": self.count,
             } | wrong  # fmt: skip
-            said.append(f"wrong {number} {board} {' '.join(map(str, what.values()))}")
-        return said
+            lines.append(f"wrong {number} {board} {' '.join(map(str, what.values()))}")
+        return lines
 
 
-def joined(element: int, op: int, a: Words, b: Words) -> Words:
-    """Two ranks' elements: sums as NumPy adds, extremes as IEEE 754-2019 has them."""
+def combined(element: int, op: int, a: Words, b: Words) -> Words:
+    """Two ranks' elements combined: sums as NumPy adds, extremes as in IEEE 754-2019."""
     x, y = a.view(TYPES[element]), b.view(TYPES[element])
     with np.errstate(all="ignore"):
         if op == ADD:
             return np.asarray((x + y).view(BITS[element]))
         wins = x > y if op == MAX else x < y
         if element in NAN:
-            # Of equal ones, only zeros differ in their bits.
+            # Equal operands with different bits are zeros.
             wins |= (x == y) & (np.signbit(y) if op == MAX else np.signbit(x))
             nan = BITS[element].type(NAN[element])
             return np.where(np.isnan(x) | np.isnan(y), nan, np.where(wins, a, b))
         return np.where(wins, a, b)
 
 
-def wanted(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
-    """What the kernels take, by board; of those that take something."""
+def expected(wiring: Wiring, trees: Mapping[int, Tree], run: Run) -> list[Words]:
+    """The results that kernels receive, in the order of boards, without kernels that receive none."""
     if run.kind == BCAST:
         return [run.data[run.root]] * (len(run.members) - 1)
     if run.kind == BARRIER:
         return [np.zeros(1, BITS[run.element])] * len(run.members)
-    if run.kind % SECOND == SCATTER:
+    if run.kind % SECOND_BLOCK == SCATTER:
         return np.split(run.data[run.root], len(run.members))
-    if run.kind % SECOND in (GATHER, ALLGATHER):
+    if run.kind % SECOND_BLOCK in (GATHER, ALLGATHER):
         every = np.concatenate([run.data[board] for board in sorted(run.members)])
-        return [every] * (1 if run.kind % SECOND == GATHER else len(run.members))
+        return [every] * (1 if run.kind % SECOND_BLOCK == GATHER else len(run.members))
     one = trees[run.root] if run.kind == REDUCE else next(iter(trees.values()))
 
     def below(board: int) -> Words:
         total = run.data[board]
         for link in sorted(one.children[board]):
-            total = joined(run.element, run.op, total, below(wiring.ends[board, link][0]))
+            total = combined(run.element, run.op, total, below(wiring.ends[board, link][0]))
         return total
 
     return [below(one.root)] * (len(run.members) if run.kind == ALLREDUCE else 1)
 
 
 def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
-    """Bit for bit; any NaN is one."""
+    """Whether elements are bit-identical; all NaNs are equal."""
     equal: npt.NDArray[np.bool_] = found == right
     if element in NAN:
         equal |= np.isnan(found.view(TYPES[element])) & np.isnan(right.view(TYPES[element]))
@@ -257,8 +256,8 @@ def same(element: int, found: Words, right: Words) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Cycles from a collective's first open to its last, to the first beat that a kernel took, and to the last; frames
-    lost; a report, where one was wanted."""
+    """Cycles from a collective's first open to its last, to the first result beat that a kernel received, and to the
+    last; number of lost frames; the report, if one was expected."""
 
     opened: tuple[int, ...]
     first: tuple[int, ...]
@@ -268,8 +267,8 @@ class Outcome:
 
 
 class Boards:
-    """The harness for a wiring. All are built of one model, of a board with four links and two kinds of collectives:
-    that of ``kind``, and the one beside it."""
+    """The harness for a wiring. All wirings use one model: a board with four links and two blocks of collectives, that
+    of ``kind`` and the other one of its set."""
 
     LINKS = 4
 
@@ -278,12 +277,12 @@ class Boards:
         self.set = SETS[kind]
         design = sources.blocks("stream/board.f", "stream/collectives.f", config=configs.load("de5")) + [
             sources.SIM / "link" / "gs_mac_model.sv",
-            HARNESS / "rank_top.sv",
+            HERE / "rank_top.sv",
         ]
         self.simulator = verilate.model(
             "rank_top",
             design,
-            [HARNESS / "ranks.cc"],
+            [HERE / "ranks.cc"],
             parameters={"Set": self.set, "Links": self.LINKS, "Depth": depth},
             cxx=[f"-DLINKS={self.LINKS}", f"-DSET={self.set}"],
             optimise="-Og",
@@ -293,8 +292,8 @@ class Boards:
         self, trees: Mapping[int, Mapping[int, Tree]], runs: Sequence[Run], *, limit: int, seed: int = 1, loss: int = 0,
         stalls: bool = False, recover: int | None = None,
     ) -> Outcome:  # fmt: skip
-        """Runs them and compares all elements; AssertionError where one is wrong. ``trees`` is by kind and root. With
-        ``recover`` a report must come before that run ends; the runs up to it are given up."""
+        """Runs collectives and compares all results; AssertionError if one differs. ``trees`` is by kind and root. With
+        ``recover`` a report must appear before that run ends; the runs up to it are aborted."""
         lines = [
             f"seed {seed}",
             f"loss {loss}",
@@ -304,7 +303,7 @@ class Boards:
         lines += self.wiring.lines()
         for kind, by_root in trees.items():
             for one in by_root.values():
-                lines += one.ways(kind, self.wiring) if kind % SECOND in PARTS else one.lines(kind)
+                lines += one.rank_edges(kind, self.wiring) if kind % SECOND_BLOCK in SCATTER_GATHER else one.lines(kind)
         for number, run in enumerate(runs):
             lines += run.lines(number)
         if recover is not None:
@@ -324,27 +323,27 @@ class Boards:
         for number, run in enumerate(runs):
             if recover is not None and number <= recover:
                 continue
-            kind = ALLREDUCE if run.kind == THROUGH_ALL else run.kind
-            for right in wanted(self.wiring, trees.get(kind, {}), run):
-                assert len(found) >= at + right.nbytes, f"run {number}: elements are missing"
-                came: Words = np.frombuffer(found, BITS[run.element], len(right), at)
+            kind = ALLREDUCE if run.kind == REDUCE_VIA_ALLREDUCE else run.kind
+            for right in expected(self.wiring, trees.get(kind, {}), run):
+                assert len(found) >= at + right.nbytes, f"run {number}: missing elements"
+                received: Words = np.frombuffer(found, BITS[run.element], len(right), at)
                 at += right.nbytes
-                wrong = np.flatnonzero(~same(run.element, came, right))
+                wrong = np.flatnonzero(~same(run.element, received, right))
                 assert not len(wrong), (
                     f"run {number} (kind {run.kind}, type {run.element}, op {run.op}, root {run.root}): element "
-                    f"{wrong[0]} of {len(right)} is {came[wrong[0]]:x}, must be {right[wrong[0]]:x}"
+                    f"{wrong[0]} of {len(right)} is {received[wrong[0]]:x}, must be {right[wrong[0]]:x}"
                 )
         assert at == len(found)
         words = [line.split() for line in done.stdout.splitlines()]
-        told = [line for line in words if line[0] == "run"]
+        run_lines = [line for line in words if line[0] == "run"]
         lost = next(int(line[3]) for line in words if line[0] == "cycles")
-        opened, first, last = (tuple(int(line[at]) for line in told) for at in (3, 5, 7))
+        opened, first, last = (tuple(int(line[at]) for line in run_lines) for at in (3, 5, 7))
         report = next((line for line in done.stdout.splitlines() if line.startswith("report ")), "")
         return Outcome(opened, first, last, lost, report)
 
 
 def special(element: int) -> Words:
-    """Zeros, ends of subnormals and of normals, infinities, NaN."""
+    """Zeros, smallest and largest subnormals and normals, infinities, NaN."""
     kind = np.finfo(TYPES[element])
     ends = np.array([0, kind.smallest_subnormal, kind.smallest_normal, kind.max, np.inf], TYPES[element])
     bits = ends.view(BITS[element])
@@ -368,7 +367,7 @@ def elements(random: np.random.Generator, element: int, count: int, shape: str) 
     return bits
 
 
-def made(
+def random_run(
     random: np.random.Generator, kind: int, root: int, count: int, members: Sequence[int], *, element: int = FLOAT,
     op: int = ADD, shape: str = "close", gap: int = -1,
 ) -> Run:  # fmt: skip
@@ -378,7 +377,7 @@ def made(
         lengths = {root: count}
     elif kind == BARRIER:
         count, lengths = 1, {}
-    elif kind % SECOND == SCATTER:
+    elif kind % SECOND_BLOCK == SCATTER:
         lengths = {root: count * len(members)}
     data = {board: elements(random, element, length, shape) for board, length in lengths.items()}
     return Run(kind, element, op, root, count, members, gap, data)

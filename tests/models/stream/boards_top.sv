@@ -11,7 +11,7 @@ module boards_top
   parameter  int unsigned Bytes    = 8,
   parameter  int unsigned Depth    = 1024,
   parameter  int unsigned Packet   = 30,
-  /// ports of each board whose messages go as circuits, a bit each
+  /// ports of each board that send messages as circuits, one bit each
   parameter  int unsigned Circuits = 0,
   localparam int unsigned Ports    = 1 << PortBits,
   localparam int unsigned All      = Boards * Ports
@@ -63,7 +63,7 @@ module boards_top
   logic [Boards-1:0][Links-1:0][63:0] tx_data, rx_data;
   logic [Boards-1:0][Links-1:0][7:0] tx_keep, rx_keep;
   logic [Boards-1:0][Links-1:0][31:0] lost;
-  logic [Boards-1:0] ready, reports, refused, nobody;
+  logic [Boards-1:0] ready, reports, dropped, unroutable;
   logic fault_q;
 
   for (genvar b = 0; b < Boards; b++) begin : gen_board
@@ -88,7 +88,7 @@ module boards_top
       assign recv_bind[p] = recv_bind_i[At];
       assign send_open_valid[p] = send_open_valid_i[At];
       assign send_open_ready_o[At] = send_open_ready[p];
-      // The rank is its board.
+      // The rank is the number of its board.
       assign send_open[p] = '{
         rank: send_dest_i[At][21:14], element: SmiTypeFloat, own: 8'(b), dest: send_dest_i[At], count: send_count_i[At]
       };
@@ -113,7 +113,7 @@ module boards_top
     assign own_valid_o[b] = own_valid != '0;
     assign own_dest_o[b] = own.dest;
     assign own_payload_o[b] = own.payload;
-    assign nobody[b] = no_one != '0;
+    assign unroutable[b] = no_one != '0;
     logic unused;
     assign unused = ^{own_credit, own};
 
@@ -156,7 +156,7 @@ module boards_top
       .report_valid_o   (reports[b]),
       .report_ready_i   (1'b1),
       .report_o         (unused_report),
-      .refused_o        (refused[b]),
+      .dropped_o        (dropped[b]),
       .own_valid_i      (channels_t'(own_valid_i[b])),
       .own_i            (own_in),
       .own_credit_o     (own_credit),
@@ -174,9 +174,9 @@ module boards_top
       .mac_rx_last_i    (rx_last[b]),
       .mac_rx_error_i   (rx_error[b]),
       .up_o             (up[b]),
-      .unroutable_o         (no_one),
-      .tx_fire_o           (unused_tx_fire),
-      .rx_fire_o          (unused_rx_fire),
+      .unroutable_o     (no_one),
+      .tx_fire_o        (unused_tx_fire),
+      .rx_fire_o        (unused_rx_fire),
       .empty_o          (unused_empty)
     );
 
@@ -213,8 +213,8 @@ module boards_top
     lost_o = '0;
     for (int unsigned b = 0; b < Boards; b++) for (int unsigned l = 0; l < Links; l++) lost_o += lost[b][l];
   end
-  // A fault, a refused packet or one for nobody: none of them must be.
-  always_ff @(posedge clk_i) fault_q <= rst_ni && (fault_q || reports != '0 || refused != '0 || nobody != '0);
+  // A fault, a dropped or an unroutable packet: none of these may occur.
+  always_ff @(posedge clk_i) fault_q <= rst_ni && (fault_q || reports != '0 || dropped != '0 || unroutable != '0);
   assign fault_o = fault_q;
   assign ready_o = &ready;
   assign up_o = &up;

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs boards_top: streams over links of true RTL.
+// Simulates boards_top: streams over links in RTL.
 //
 //   boards traffic SEED MESSAGES LOSS EAGER   random messages between all boards, and mailbox traffic; LOSS of 2^20
-//   boards rate HOPS PORT                     cycles of the middle of a long message: prints bytes and cycles
-//   boards beside HOPS PORT                   the same, where by then the last board before the receiver's sends to
-//                                             it too, from the other port: bytes of both messages, and cycles
-//   boards deaf HOPS PORT                     a message to a kernel that takes nothing, and then one from the other
-//                                             port over the same link: cycles until that has come
-//   boards both HOPS PORT                     two messages of some packets over the same link, that of the other port
-//                                             a little later: cycles until both have come
-//   boards latency HOPS                       one element over idle links: prints the fewest cycles of some
+//   boards rate HOPS PORT                     middle part of a long message: prints bytes and cycles
+//   boards beside HOPS PORT                   the same, while the last board before the receiver also sends to it,
+//                                             from the other port: prints bytes of both messages, and cycles
+//   boards deaf HOPS PORT                     a message to a kernel that never pops, then one from the other port over
+//                                             the same link: prints cycles until the second has arrived
+//   boards both HOPS PORT                     two messages of several packets over the same link, the other port's a
+//                                             little later: prints cycles until both have arrived
+//   boards latency HOPS                       one element over idle links: prints the minimum cycles of several
 //   boards message HOPS COUNT TIMES           a message over idle links, TIMES times: prints messages, bytes of each
-//   and
-//                                             cycles of all, from the channel's opening to the last element's taking
+//                                             and cycles of all, from opening the channel to popping the last element
 //
-// Elements say which message and which place they are of; a message is right if each came in its place.
+// Elements encode their message and index; a message is correct if each element arrives at its index.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +54,7 @@ struct Bench {
   bool offered[kAll] = {}, stalls = false, deaf[kAll] = {};
   unsigned odds[2][kAll] = {};
   uint64_t now = 0, done = 0, elements = 0, entered = 0, first_out = 0, left = 0;
-  // Mailbox messages that are under way, and how many each board may send.
+  // Mailbox messages in flight, and mailbox credits of each board.
   std::multiset<uint64_t> letters;
   unsigned credits[kBoards];
   uint64_t posted = 0, delivered = 0, to_post = 0;
@@ -90,7 +89,7 @@ struct Bench {
       for (unsigned b = 0; b < kBoards; ++b) {
         const unsigned ahead = (to + kBoards - b) % kBoards;
         const bool up = one_way || ahead * 2 <= kBoards;
-        // Port 3 is link 1, to the next board. Behind the seam of the ring a packet is in channel 1.
+        // Port 3 is link 1, to the next board. After the dateline of the ring packets use channel 1.
         const bool seam = up ? to < b : to > b;
         top.table_we_i[b] = 1;
         top.table_entry_i[b] = 1 << 7 | (seam ? 0 : 1) << 5 | (up ? 3 : 2);
@@ -102,14 +101,14 @@ struct Bench {
     for (int i = 0; i < 2'000; ++i) tick();
   }
 
-  // Eager messages over so many hops from one port, and over the last of them from the other.
+  // Eager messages over `hops` hops from one port, and over the last hop from the other.
   void begin_both(unsigned hops, unsigned port) {
     begin(0, true);
     bind(port, hops);
     bind(1 - port, 1);
   }
 
-  // Port p of each board to port p of the board `hops` further, eagerly; the other ports ask.
+  // Binds port p of each board to port p of the board `hops` further, eagerly; the other ports ask for credits.
   void bind(unsigned port, unsigned hops) {
     for (unsigned b = 0; b < kBoards; ++b) {
       const unsigned at = b * kPorts + port, to = (b + hops) % kBoards, from = (b + kBoards - hops) % kBoards;
@@ -176,13 +175,13 @@ struct Bench {
     }
     for (unsigned a = 0; a < kAll; ++a) {
       if (pops[a]) {
-        if (!receiving[a]) fail("an element for no channel", a);
+        if (!receiving[a]) fail("an element without a channel", a);
         const Message& one = *receiving[a];
         const bool two = came[a] + 1 < one.count;
         if (top.m_keep_o[a] != (two ? 0xFF : 0x0F)) fail("keep", a, one.number, top.m_keep_o[a]);
         const uint64_t mask = two ? ~0ull : 0xFFFFFFFFull;
         const uint64_t wanted = element(one.number, came[a]) | uint64_t(element(one.number, came[a] + 1)) << 32;
-        if ((top.m_data_o[a] & mask) != (wanted & mask)) fail("another element", a, wanted & mask, top.m_data_o[a]);
+        if ((top.m_data_o[a] & mask) != (wanted & mask)) fail("a wrong element", a, wanted & mask, top.m_data_o[a]);
         came[a] += two ? 2 : 1;
         elements += two ? 2 : 1;
         first_out = first_out ? first_out : now;
@@ -213,9 +212,9 @@ struct Bench {
       if (top.own_valid_o[b]) {
         const uint64_t key = uint64_t(top.own_dest_o[b]) << 32 | top.own_payload_o[b][0];
         const auto found = letters.find(key);
-        if (found == letters.end() || (top.own_dest_o[b] >> 14 & 0xFFF) != b) fail("a letter from nowhere", b, key);
+        if (found == letters.end() || (top.own_dest_o[b] >> 14 & 0xFFF) != b) fail("unexpected mailbox message", b, key);
         for (uint32_t w = 1; w < 4; ++w)
-          if (top.own_payload_o[b][w] != top.own_payload_o[b][0] * 77 + w) fail("a letter is changed", b, key);
+          if (top.own_payload_o[b][w] != top.own_payload_o[b][0] * 77 + w) fail("a corrupted mailbox message", b, key);
         letters.erase(found);
         ++delivered;
       }
@@ -223,7 +222,7 @@ struct Bench {
     top.clk_i = 1;
     top.eval();
     ++now;
-    if (top.fault_o) fail("a fault, or a packet that nobody wants", 0);
+    if (top.fault_o) fail("a fault, or a dropped or unroutable packet", 0);
   }
 };
 
@@ -242,7 +241,7 @@ int traffic(uint64_t seed, unsigned messages, uint32_t loss, bool eager) {
   const uint64_t limit = bench.now + 20'000 + uint64_t(messages) * 20'000;
   while (bench.done < bench.left || !bench.letters.empty() || bench.posted < bench.to_post) {
     if (bench.now > limit / 2) bench.stalls = false;
-    if (bench.now > limit) bench.fail("messages do not come through", 0, bench.left, bench.done);
+    if (bench.now > limit) bench.fail("messages do not arrive", 0, bench.left, bench.done);
     bench.step();
   }
   std::printf("messages %llu elements %llu letters %llu cycles %llu lost %u\n", (unsigned long long)bench.done,
@@ -285,19 +284,19 @@ int deaf(unsigned hops, unsigned port) {
   bench.begin_both(hops, port);
   const unsigned one = hops * kPorts + port, other = hops * kPorts + 1 - port;
   bench.deaf[one] = true;
-  // More than the receiver's buffer and the links hold.
+  // More than the receiver's buffer and the links can hold.
   bench.add(port, {1, 0, hops, 8 * kDepth});
   for (unsigned wait = 4'000; wait; --wait) bench.step();
   bench.add(1 - port, {2, hops - 1, hops, 1'000});
   const uint64_t begun = bench.now;
   while (bench.came[other] < 1'000) {
-    if (bench.now > begun + 20'000) bench.fail("what nobody takes stops another message", other);
+    if (bench.now > begun + 20'000) bench.fail("a message to a stalled kernel blocks another", other);
     bench.step();
   }
   const uint64_t took = bench.now - begun;
   bench.deaf[one] = false;
   while (bench.done < bench.left) {
-    if (bench.now > begun + 100'000) bench.fail("a message does not come through", one);
+    if (bench.now > begun + 100'000) bench.fail("a message does not arrive", one);
     bench.step();
   }
   std::printf("cycles %llu\n", (unsigned long long)took);
@@ -312,7 +311,7 @@ int both(unsigned hops, unsigned port) {
   for (unsigned wait = 100; wait; --wait) bench.step();
   bench.add(1 - port, {2, hops - 1, hops, 300});
   while (bench.done < bench.left) {
-    if (bench.now > begun + 20'000) bench.fail("a message does not come through", port);
+    if (bench.now > begun + 20'000) bench.fail("a message does not arrive", port);
     bench.step();
   }
   std::printf("cycles %llu\n", (unsigned long long)(bench.now - begun));
@@ -344,11 +343,11 @@ int message(unsigned hops, uint32_t count, unsigned times) {
     bench.add(0, {i + 1, 0, hops, count});
     const uint64_t begun = bench.now, limit = begun + 20'000 + 8 * uint64_t(count);
     while (bench.done < bench.left) {
-      if (bench.now > limit) bench.fail("a message does not come through", 0, count, bench.elements);
+      if (bench.now > limit) bench.fail("a message does not arrive", 0, count, bench.elements);
       bench.step();
     }
     cycles += bench.now - begun;
-    // Links come to rest, each time at another place of what they do by themselves.
+    // Links become idle, each time at a different phase of their periodic activity.
     for (unsigned wait = 2'000 + bench.random() % 100; wait; --wait) bench.step();
   }
   std::printf("messages %u bytes %u cycles %llu\n", times, 4 * count, (unsigned long long)cycles);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gossamer/match/reference.h"
+#include "models/match/reference.h"
 
 #include <algorithm>
 
@@ -14,15 +14,15 @@ bool matches(const Command& receive, const Command& message) {
 
 }  // namespace
 
-Completion Reference::apply(const Command& command, bool refuse) {
-  refuse = refuse || command.now;
+Completion Reference::apply(const Command& command, bool reject) {
+  reject = reject || command.now;
   Completion done{command.op,     Status::kNone, command.rendezvous, command.length,
                   command.source, command.tag,   command.handle,     0};
   const auto count_one = [&](Counter counter) { ++counts_[command.rank][static_cast<unsigned>(counter)]; };
   const auto insert = [&](std::list<Command>& queue) {
-    done.status = refuse ? Status::kFull : Status::kWaiting;
-    if (!refuse) queue.push_back(command);
-    count_one(refuse ? Counter::kRefused : command.op == Op::kArrive ? Counter::kUnexpected : Counter::kWaited);
+    done.status = reject ? Status::kFull : Status::kWaiting;
+    if (!reject) queue.push_back(command);
+    count_one(reject ? Counter::kRefused : command.op == Op::kArrive ? Counter::kUnexpected : Counter::kWaited);
   };
   if (command.rank >= ranks_ || command.op > Op::kCts || (command.op == Op::kCount && command.tag >= kCounters) ||
       (command.op == Op::kArrive && (command.any_source || command.any_tag))) {
@@ -74,7 +74,7 @@ Completion Reference::apply(const Command& command, bool refuse) {
       done.status = Status::kMatched;
       done.partner = count(command.rank, static_cast<Counter>(command.tag));
       break;
-    case Op::kCts:  // of all ranks
+    case Op::kCts:  // affects all ranks
       posts_.clear();
       messages_.clear();
       counts_.clear();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gossamer/match/baselines.h"
+#include "models/match/baselines.h"
 
 namespace gossamer::match {
 
 namespace {
 
-/// Entries that are looked at until the message's receive is found, which is taken out; all, if it is not there.
+/// Removes the message's receive; returns the number of entries inspected until it is found, or all of them.
 unsigned walk(std::list<Command>& queue, const Command& message) {
   unsigned looked = 0;
   for (auto at = queue.begin(); at != queue.end(); ++at) {

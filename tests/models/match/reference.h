@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// MPI's matching as the standard has it, with one plain list for each queue: what match engines are judged by.
+/// Reference model of match engines: MPI's matching as in the standard, with one plain list per queue.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace gossamer::match {
 
 enum class Op : uint8_t { kPost, kArrive, kCancel, kProbe, kTake, kCount, kCts };
 enum class Status : uint8_t { kMatched, kWaiting, kNone, kFull, kBad };
-/// Counters of each rank, which kCount reads by the tag.
+/// Counters of each rank; the tag of kCount selects one.
 enum class Counter : uint8_t { kDelivered, kUnexpected, kWaited, kRefused };
 constexpr unsigned kCounters = 4;
 
@@ -19,7 +19,7 @@ constexpr unsigned kCounters = 4;
 struct Command {
   Op op = Op::kPost;
   bool any_source = false, any_tag = false, rendezvous = false;
-  /// Refused as full, instead of waiting, if nothing matches.
+  /// Rejected as full, instead of waiting, if there is no match.
   bool now = false;
   uint16_t rank = 0;
   uint8_t length = 0;
@@ -27,7 +27,7 @@ struct Command {
   uint32_t tag = 0, handle = 0;
 };
 
-/// What comes back; the fields of `match_completion`, but for the entry that a waiting post is given.
+/// An answer; the fields of `match_completion`, except the entry of a waiting post.
 struct Completion {
   Op op = Op::kPost;
   Status status = Status::kNone;
@@ -41,9 +41,9 @@ struct Completion {
 class Reference {
  public:
   explicit Reference(unsigned ranks = 1024) : ranks_(ranks) {}
-  /// Does one request. With `refuse` one that matches nothing is not let in, but answered with kFull, as with `now`.
-  /// A cancel names its post by the handle alone; handles of waiting posts differ.
-  Completion apply(const Command& command, bool refuse = false);
+  /// Executes one request. With `reject` a request without a match is answered with kFull, as with `now`. A cancel
+  /// identifies its post by the handle alone; handles of waiting posts are unique.
+  Completion apply(const Command& command, bool reject = false);
   uint32_t count(uint16_t rank, Counter counter) const {
     const auto found = counts_.find(rank);
     return found == counts_.end() ? 0 : found->second[static_cast<unsigned>(counter)];
