@@ -26,7 +26,7 @@ static uint32_t ask_and_wait(uint32_t kind, uint32_t context, const Peer* peer, 
   ask(kind, context, peer, tag, handle);
   while (answer == 0) {
     if (gsmpi_take_one()) continue;
-    gsmpi_progress();  // the engine may wait to hear of packets that were taken
+    gsmpi_send_pending();  // the engine may wait to hear of packets that were taken
     transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL);
   }
   return answer;

@@ -241,7 +241,7 @@ Packet* gsmpi_begin(const Peer* peer);
 /// Takes in one packet, if there is one.
 bool gsmpi_take_one(void);
 /// Sends what waits, as far as there is room.
-void gsmpi_progress(void);
+void gsmpi_send_pending(void);
 
 // ---- match.c: who gets what, by context, sender and tag, in MPI's order ----
 /// A message has come: the receive that gets it, taken off its queue, or null.

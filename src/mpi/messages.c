@@ -142,7 +142,7 @@ static bool do_work(Request* request) {
 }
 
 /// Sends what waits, as far as there is room. A peer without room holds up nobody but itself.
-__attribute__((noinline)) void gsmpi_progress(void) {
+__attribute__((noinline)) void gsmpi_send_pending(void) {
   for (Peer** at = &gsmpi.repay; unlikely(*at != NULL);) {
     Peer* peer = *at;
     if (peer->first & 0xFF00) {
@@ -343,7 +343,7 @@ static void drain(void) {
 
 void gsmpi_progress(void) {
   drain();
-  gsmpi_progress();
+  gsmpi_send_pending();
 }
 
 void gsmpi_sleep(const char* call, const Request* request) {
@@ -405,7 +405,7 @@ int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, in
   for (;;) {
     const Packet* packet = transport_receive();
     if (packet == NULL) {
-      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_progress();
+      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_send_pending();
       if (request->done) break;
       if (likely(!transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL))) continue;
       gsmpi.call = "MPI_Recv";
@@ -422,7 +422,7 @@ int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, in
       copy(buffer, packet->word + 4, came);
       tell(status, gsmpi_source(comm, from), (int)packet->word[1], came);
       transport_release(packet);
-      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_progress();
+      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_send_pending();
       return MPI_SUCCESS;
     }
 #endif
@@ -482,7 +482,7 @@ void gsmpi_start_send(Request* request, const char* call) {
     packet->word[5] = request->bytes;
     transport_send_message(peer, packet, 24);
   }
-  gsmpi_progress();
+  gsmpi_send_pending();
 }
 
 /// A message that came before its receive, and is no longer kept.
