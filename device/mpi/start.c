@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a thread that is a rank begins, and memory for it: the rest of the library is in src/mpi.
+/// Entry point of a thread that is a rank, and its heap. The rest of the library is in src/mpi.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,15 +7,16 @@
 
 #include "../../src/mpi/transport.h"
 
-/// The program's own main, by the name that it is given when it is compiled for the overlay.
+/// The program's own main, renamed when it is compiled for the overlay.
 int gsmpi_main(int argc, char** argv);
-/// What stands behind -- on the command line, the program's name first, and null last.
+/// The arguments after -- on the command line: the program's name first, a null pointer last.
 extern const char* const gsmpi_arguments[];
 extern const int gsmpi_argument_count;
 
-/// The end of a rank. Who leaves the others without MPI_Finalize ends the run.
+/// Ends a rank. A rank that ends without MPI_Finalize ends the run.
 static int leave(const char* where, int code) {
-  if (gsmpi.ready && !gsmpi.finalized) gsmpi_die(MPI_ERR_OTHER, where, "ends with code %d without MPI_Finalize", code);
+  if (gsmpi.ready && !gsmpi.finalized)
+    gsmpi_abort_run(MPI_ERR_OTHER, where, "ends with code %d without MPI_Finalize", code);
   return code;
 }
 
@@ -29,23 +30,23 @@ int main(void) {
   return leave("main", gsmpi_main(gsmpi_argument_count, (char**)gsmpi_arguments));
 }
 
-// ---------------------------------------------------------------------- memory of this thread
+// ---------------------------------------------------------------------- heap of this thread
 
-// Blocks of up to a page have sizes of powers of two, and free ones are kept by size. Larger ones are not rounded up;
-// free ones are in one list, and the smallest that is large enough is taken.
+// Blocks of up to a page have sizes of powers of two, with one free list per size. Larger blocks are not rounded up;
+// they share one free list, and malloc takes the smallest block that is large enough.
 
 enum { kLeast = 5, kPage = 12, kFront = 8 };
 
 typedef struct Block {
-  uint32_t size;       // log2 of its bytes, or the bytes where they are more than a page
-  struct Block* next;  // of a free one; the first word of memory is behind it
+  uint32_t size;       // log2 of its bytes, or the bytes if they exceed a page
+  struct Block* next;  // of a free block; an allocated block's memory starts here
 } Block;
 
 static _Thread_local Block* free_blocks[kPage + 1];
 static _Thread_local Block* large_blocks;
 static _Thread_local uint32_t used;
 
-/// Memory that was never given out.
+/// Allocates memory that was never used.
 static Block* fresh(uint32_t bytes, uint32_t size) {
   if (bytes > GOSSAMER_HEAP_BYTES - used) return NULL;
   Block* block = (Block*)((char*)tinselHeapBase() + used);
@@ -54,7 +55,7 @@ static Block* fresh(uint32_t bytes, uint32_t size) {
   return block;
 }
 
-/// The smallest large block with room for so many bytes, and of no more than `most`.
+/// Takes the smallest free large block of at least `bytes` and at most `most`.
 static Block* reuse(uint32_t bytes, uint32_t most) {
   Block** best = NULL;
   for (Block** at = &large_blocks; *at; at = &(*at)->next)
@@ -70,7 +71,7 @@ void* malloc(size_t bytes) {
   const uint32_t all = ((uint32_t)bytes + kFront + 15) & ~15u;
   Block* block;
   if (all > 1u << kPage) {
-    // Half of a block at most is wasted, unless there is no other.
+    // Wastes at most half of a block, unless there is no other.
     block = reuse(all, 2 * all);
     if (!block) block = fresh(all, all);
     if (!block) block = reuse(all, ~0u);
@@ -103,14 +104,14 @@ void* calloc(size_t count, size_t size) {
 void* gsmpi_allocate(size_t bytes, const char* call) {
   void* memory = malloc(bytes);
   if (!memory)
-    gsmpi_die(MPI_ERR_NO_MEM, call, "there is no memory for %u bytes, %u of %u are used", (unsigned)bytes,
+    gsmpi_abort_run(MPI_ERR_NO_MEM, call, "out of memory: cannot allocate %u bytes, %u of %u are used", (unsigned)bytes,
               (unsigned)used, (unsigned)GOSSAMER_HEAP_BYTES);
   return memory;
 }
 
 void gsmpi_release(void* memory) { free(memory); }
 
-// ---------------------------------------------------------------------- what programs call of C's library
+// ---------------------------------------------------------------------- C library functions for programs
 
 int atoi(const char* text) {
   while (*text == ' ' || (*text >= '\t' && *text <= '\r')) ++text;

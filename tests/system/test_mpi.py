@@ -161,9 +161,9 @@ def test_the_judge_sees_what_is_wrong() -> None:
                          "rank 1: deadlock: ", "rank 2: deadlock: "]),
         ("tag", 4, ["rank 1: MPI_Send: tag -4 is out of range", "[MPI_ERR_TAG]"]),
         ("rank", 4, ["rank 2: MPI_Send: rank 99 is not in MPI_COMM_WORLD, which has ranks 0 to 2 [MPI_ERR_RANK]"]),
-        ("type", 4, ["rank 1: MPI_Send: 0x0 is no datatype", "[MPI_ERR_TYPE]"]),
-        ("sent-type", 4, ["rank 1: MPI_Send: 0x30f is no datatype", "[MPI_ERR_TYPE]"]),
-        ("received-type", 4, ["rank 1: MPI_Recv: 0x328 is no datatype", "[MPI_ERR_TYPE]"]),
+        ("type", 4, ["rank 1: MPI_Send: 0x0 is not a datatype", "[MPI_ERR_TYPE]"]),
+        ("sent-type", 4, ["rank 1: MPI_Send: 0x30f is not a datatype", "[MPI_ERR_TYPE]"]),
+        ("received-type", 4, ["rank 1: MPI_Recv: 0x328 is not a datatype", "[MPI_ERR_TYPE]"]),
         ("comm", 4, ["rank 1: MPI_Send: the communicator is MPI_COMM_NULL [MPI_ERR_COMM]"]),
         ("leave", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
         ("exit", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
@@ -171,7 +171,7 @@ def test_the_judge_sees_what_is_wrong() -> None:
         ("root", 4, ["all must call the same", "MPI_Bcast with root"]),
         ("counts", 4, ["MPI_Bcast: rank 0 of MPI_COMM_WORLD has sent 8 bytes and this rank expects 4"]),
         ("more", 4, ["MPI_Finalize", "rank 1", "calls MPI_Bcast with root 1"]),
-        ("truncate", 4, ["rank 0: MPI_Recv: the message from rank 1, tag 4, has 16 bytes, and the receive room for 4 "
+        ("truncate", 4, ["rank 0: MPI_Recv: the message from rank 1, tag 4, has 16 bytes, but the receive buffer has 4 "
                          "[MPI_ERR_TRUNCATE]"]),
         ("operation", 4, ["MPI_Allreduce: operation", "[MPI_ERR_OP]"]),
         ("abort", 4, ["rank 2: MPI_Abort with code 9", "rank 2 ended the run"]),
@@ -199,7 +199,7 @@ def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: C
 def test_a_rank_is_compared_with_itself(call: str, gives: int, expects: int, kind: str, command: Command) -> None:
     """Rank 0 gives itself more or less than it expects, and all others do right."""
     done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", f"own-{call.lower()}", timeout=60)
-    said = f"rank 0: MPI_{call}: this rank gives {gives} bytes and expects {expects} of itself [MPI_ERR_{kind}]"
+    said = f"rank 0: MPI_{call}: this rank sends {gives} bytes to itself and expects {expects} [MPI_ERR_{kind}]"
     assert (done.returncode, said in done.stderr) == (4, True), done.stderr
 
 

@@ -115,7 +115,7 @@ def test_a_program_meets_nothing_of_the_one_before(command: Command) -> None:
     [
         ("deadlock", "deadlock: waits in MPI_Recv for a message from rank"),
         ("more", "rank 1 of MPI_COMM_WORLD calls MPI_Bcast with root 1: all must call the same"),
-        ("truncate", "the message from rank 1, tag 4, has 16 bytes, and the receive room for 4"),
+        ("truncate", "the message from rank 1, tag 4, has 16 bytes, but the receive buffer has 4"),
     ],
 )
 def test_what_is_wrong_is_said(what: str, said: str, size: Size) -> None:
@@ -156,7 +156,7 @@ def test_what_senders_may_send_has_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "who", "said"), [("receives", 1, "no room for a receive"), ("messages", 0, "without a receive")]
+    ("what", "who", "said"), [("receives", 1, "no free entry for a receive"), ("messages", 0, "an unexpected message")]
 )
 def test_an_engine_that_is_full_says_so(what: str, who: int, said: str) -> None:
     """Receives, and messages that nobody receives, of more than the engine has room for."""
