@@ -2,6 +2,7 @@
 /// A graph from a file of pairs of numbers, source and destination.
 #pragma once
 
+#include <gossamer/core/exit_codes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,6 @@ struct EdgeList {
     } else {
       fprintf(stderr, "%s: %s\n", filename, what);
     }
-    exit(2);
+    exit(GS_EXIT_INPUT);
   }
 };

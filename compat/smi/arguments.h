@@ -6,6 +6,7 @@
 #define GOSSAMER_SMI_ARGUMENTS_H_
 
 #include <errno.h>
+#include <gossamer/core/exit_codes.h>
 #include <gossamer/smi/smi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static struct gs_smi_buffer* gs_smi_buffers;
 
 _Noreturn static void gs_smi_wrong(const char* kernel, const char* name, const char* what) {
   fprintf(stderr, "gossamer: error: kernel %s: argument %s %s\n", kernel, name, what);
-  exit(2);
+  exit(GS_EXIT_INPUT);
 }
 
 /* The value that is most exact about rank and kernel. */
@@ -114,7 +115,7 @@ static void gs_smi_write(void) {
     FILE* out = fopen(one->file, "wb");
     if (!out || fwrite(one->data, 1, one->size, out) != one->size || fclose(out)) {
       fprintf(stderr, "gossamer: error: %s: cannot be written\n", one->file);
-      exit(2);
+      exit(GS_EXIT_INPUT);
     }
   }
 }

@@ -3,6 +3,7 @@
 // a shared object; a thread of this process runs its main().
 #include <DebugLink.h>
 #include <HostLink.h>
+#include <gossamer/core/exit_codes.h>
 #include <gossamer/device_config.h>
 #include <gossamer/host/routers.h>
 #include <gossamer/host/vertices.h>
@@ -36,7 +37,7 @@ constexpr size_t kQueue = 1 << 20;  ///< messages that may wait for a host that 
 constexpr unsigned kPolls = 8389;   ///< of a host, behind the end: as many as on simulated boards
 constexpr std::chrono::milliseconds kPoll{1};
 
-[[noreturn]] void leave(int code, const std::string& line) {
+[[noreturn]] void exit_program(int code, const std::string& line) {
   // The command keeps what a program has written, unless it finds this.
   if (const char* folder = std::getenv("GOSSAMER_POLITE")) {
     if (FILE* file = std::fopen((std::string(folder) + "/failed").c_str(), "w")) std::fclose(file);
@@ -47,11 +48,11 @@ constexpr std::chrono::milliseconds kPoll{1};
   ::_exit(code);
 }
 
-[[noreturn]] void died(const std::string& what) { leave(4, what); }
+[[noreturn]] void died(const std::string& what) { exit_program(GS_EXIT_DIED, what); }
 
 std::string name(const char* variable) {
   const char* text = std::getenv(variable);
-  if (!text) refuse("HostLink", "there is no engine; start this program with ./gossamer polite run FOLDER");
+  if (!text) reject_call("HostLink", "there is no engine; start this program with ./gossamer polite run FOLDER");
   return text;
 }
 
@@ -63,7 +64,7 @@ bool hears() {
 
 }  // namespace
 
-void refuse(const char* call, const std::string& what) { leave(2, std::string(call) + ": " + what); }
+void reject_call(const char* call, const std::string& what) { exit_program(GS_EXIT_INPUT, std::string(call) + ": " + what); }
 
 /// The machine that the engine stands for.
 class Board {
@@ -108,12 +109,12 @@ class Board {
 
   void load(const char* call) {
     const std::lock_guard lock(mutex_);
-    if (running_) refuse(call, "the devices still run; load a program when they have ended");
+    if (running_) reject_call(call, "the devices still run; load a program when they have ended");
     ready_ = false;
   }
   void make_ready() { ready_ = true; }
   void go(const char* call) {
-    if (!ready_) refuse(call, "no thread is ready to start; call boot, startAll or startOne before");
+    if (!ready_) reject_call(call, "no thread is ready to start; call boot, startAll or startOne before");
     ready_ = false;
     if (thread_.joinable()) thread_.join();
     const std::lock_guard lock(mutex_);
@@ -166,15 +167,15 @@ class Board {
   void send(const char* call, uint32_t thread, const void* message, uint32_t bytes) {
     const std::lock_guard lock(mutex_);
     const Graph* const graph = written ? written.get() : runs_.get();
-    if (!graph) refuse(call, "there is no hardware, and no graph whose devices could hear of it");
-    if (!hears()) refuse(call, kDeaf);
+    if (!graph) reject_call(call, "there is no hardware, and no graph whose devices could hear of it");
+    if (!hears()) reject_call(call, kNotCompiledForMessages);
     Message copy{};
     std::memcpy(copy.data(), message, bytes);
     uint32_t local;
     std::memcpy(&local, copy.data(), sizeof local);
     const auto found = graph->devices.find(uint64_t{thread} << 32 | local);
     if (found == graph->devices.end()) {
-      refuse(call, "there is no device " + std::to_string(local) +
+      reject_call(call, "there is no device " + std::to_string(local) +
                        " on that thread (PMessage::destKey); take getThreadId and getLocalDeviceId of toDeviceAddr");
     }
     down_.emplace_back(found->second, copy);
@@ -208,11 +209,11 @@ class Board {
     }
     if (!running_ && ++polls_ > kPolls) {
       lock.unlock();
-      never(call);
+      fail_deadlocked(call);
     }
     return false;
   }
-  [[noreturn]] void never(const char* call) {
+  [[noreturn]] void fail_deadlocked(const char* call) {
     if (started_) died(std::string("the host waits in ") + call + ", but all threads have ended");
     died(std::string("the host waits in ") + call + ", but no thread was started (HostLink::go)");
   }
@@ -313,12 +314,12 @@ void Vertices::map() {
     bool known = false;
     for (const std::string& one : names) known |= one == placer;
     if (!known) {
-      refuse("PGraph::map", std::string("POLITE_PLACER=") + placer +
+      reject_call("PGraph::map", std::string("POLITE_PLACER=") + placer +
                                 ": there is no such placer; there are: metis, kahypar, bfs, random, direct");
     }
   }
   if (boardsX > GS_BOARDS_WIDTH || boardsY > GS_BOARDS_HEIGHT) {
-    refuse("PGraph::map", "the program asks for " + std::to_string(boardsX) + " x " + std::to_string(boardsY) +
+    reject_call("PGraph::map", "the program asks for " + std::to_string(boardsX) + " x " + std::to_string(boardsY) +
                               " boards (POLITE_BOARDS_X, POLITE_BOARDS_Y), but there is one");
   }
   // Nobody waits for anybody here: any mapping does.
@@ -352,17 +353,17 @@ void Vertices::write(const void* states) {
 }  // namespace gossamer::host
 
 using gossamer::host::Board;
-using gossamer::host::refuse;
+using gossamer::host::reject_call;
 
 namespace {
 
 [[noreturn]] void no_hardware(const char* call) {
-  refuse(call, "there is no hardware; on the engine cpu only the devices of a PGraph run, take --engine rtl");
+  reject_call(call, "there is no hardware; on the engine cpu only the devices of a PGraph run, take --engine rtl");
 }
 
 }  // namespace
 
-gossamer::host::Way gossamer::host::way(const char* call, uint32_t, uint32_t) { no_hardware(call); }
+gossamer::host::NextHop gossamer::host::next_hop(const char* call, uint32_t, uint32_t) { no_hardware(call); }
 
 void gossamer::host::RouterTables::check(const char* call) const { no_hardware(call); }
 
@@ -377,7 +378,7 @@ void HostLink::loadRoutes() {}
 bool HostLink::send(uint32_t dest, uint32_t numFlits, void* msg, bool) {
   const char* call = "HostLink::send";
   if (numFlits < 1 || numFlits > TinselMaxFlitsPerMsg) {
-    refuse(call,
+    reject_call(call,
            "a message of " + std::to_string(numFlits) + " flits; it has 1 to " + std::to_string(TinselMaxFlitsPerMsg));
   }
   board_->send(call, dest, msg, numFlits * TinselBytesPerFlit);
@@ -390,7 +391,7 @@ void HostLink::flush() {}
 
 void HostLink::recvMsg(void* msg, uint32_t numBytes) {
   if (numBytes > TinselBytesPerMsg) {
-    refuse("HostLink::recvMsg",
+    reject_call("HostLink::recvMsg",
            std::to_string(numBytes) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
   }
   auto& messages = board_->messages;
@@ -398,7 +399,7 @@ void HostLink::recvMsg(void* msg, uint32_t numBytes) {
     std::memcpy(msg, messages.front().data(), numBytes);
     messages.pop_front();
   });
-  if (!came) board_->never("HostLink::recvMsg");
+  if (!came) board_->fail_deadlocked("HostLink::recvMsg");
 }
 
 void HostLink::recv(void* msg) { recvMsg(msg, TinselBytesPerMsg); }
@@ -466,7 +467,7 @@ void HostLink::dumpStdOut(FILE* outFile, uint32_t wanted) {
       std::fprintf(outFile, "%s\n", lines.front().c_str());
       lines.pop_front();
     });
-    if (!came) board_->never("HostLink::dumpStdOut");
+    if (!came) board_->fail_deadlocked("HostLink::dumpStdOut");
   }
   std::fflush(outFile);
 }
@@ -478,7 +479,7 @@ struct DebugLink::Dest {};
 
 DebugLink::DebugLink(DebugLinkParams params) {
   if (params.numBoxesX != 1 || params.numBoxesY != 1) {
-    refuse("HostLink", std::to_string(params.numBoxesX) + " x " + std::to_string(params.numBoxesY) +
+    reject_call("HostLink", std::to_string(params.numBoxesX) + " x " + std::to_string(params.numBoxesY) +
                            " boxes are asked for, but there is one; ask for 1 x 1 (HOSTLINK_BOXES_X, "
                            "HOSTLINK_BOXES_Y)");
   }

@@ -129,11 +129,11 @@ class HostLink {
   void dumpStdOut();
 
  private:
-  struct Held;
+  struct Buffers;
 
   void open();
 
   std::shared_ptr<gossamer::host::Board> board_;
   std::unique_ptr<DebugLink> debug_;
-  std::shared_ptr<Held> held_;
+  std::shared_ptr<Buffers> buffers_;
 };

@@ -26,7 +26,7 @@ constexpr uint64_t kPoll = 1000;
 inline constexpr const char* kNoRouter = "a board that is alone has no multicast router; run with --cluster";
 
 /// A place on the boards.
-struct Place {
+struct ThreadLocation {
   uint32_t board = 0;
   uint32_t core = 0;    ///< of the board
   uint32_t thread = 0;  ///< of the core
@@ -43,8 +43,8 @@ class Board {
   /// The calls of several threads, one at a time and in the order in which they came.
   class Lock {
    public:
-    explicit Lock(Board& board) : board_(board) { board_.enter(); }
-    ~Lock() { board_.leave(); }
+    explicit Lock(Board& board) : board_(board) { board_.lock(); }
+    ~Lock() { board_.unlock(); }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
 
@@ -62,9 +62,9 @@ class Board {
   uint32_t core(const char* call, uint32_t x, uint32_t y, uint32_t core) const;
   uint32_t address(const char* call, uint32_t x, uint32_t y, uint32_t core, uint32_t thread) const;
   /// The parts of a thread's address; false if there is no such thread.
-  static bool place(uint32_t address, Place& place);
+  static bool location(uint32_t address, ThreadLocation& location);
   /// The same of a thread's number in the simulation.
-  static Place place(uint32_t thread);
+  static ThreadLocation location(uint32_t thread);
 
   // ---- Waiting ----
 
@@ -75,7 +75,7 @@ class Board {
   /// Lets a little time pass unless `there`. Whether it is there now.
   bool poll(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there);
   /// Ends the program: what it waits for never comes.
-  [[noreturn]] void never(const char* call);
+  [[noreturn]] void fail_deadlocked(const char* call);
 
   // ---- Loading and starting ----
 
@@ -107,9 +107,9 @@ class Board {
   /// Gives all boards the next of the tables that the run was started with.
   void load_tables(const char* call);
   /// A file with the cluster and the tables that its boards have, for programs of the command.
-  std::string plan_file() const { return ways_file_ + ".plan"; }
+  std::string plan_file() const { return next_hops_file_ + ".plan"; }
   /// How messages of a board leave for another one.
-  Way way(const char* call, uint32_t from, uint32_t to);
+  NextHop next_hop(const char* call, uint32_t from, uint32_t to);
   uint32_t cores() const { return static_cast<uint32_t>(cores_.size()); }
 
  private:
@@ -120,13 +120,13 @@ class Board {
   };
 
   Board();
-  void enter();
-  void leave();
+  void lock();
+  void unlock();
   void finish();
   Woke pass(const char* call, uint32_t wanted, uint64_t room, uint64_t cycles, bool poll, uint64_t messages);
 
   /// Before anything is loaded: what threads that have ended left in caches goes to memory.
-  void settle(const char* call);
+  void write_back_caches(const char* call);
   void write_code(const char* call, uint32_t dest, unsigned group, uint32_t replies, uint32_t address,
                   const std::vector<uint8_t>& code);
   /// Writes memory through the loader of a tile.
@@ -140,19 +140,19 @@ class Board {
   /// Reads whole lines through the loader of a tile, many at a time.
   std::vector<uint8_t> read(const char* call, uint32_t tile, uint32_t address, size_t size);
   /// Whether no packet is under way on any board, nor between two.
-  bool drained(const char* call);
+  bool network_drained(const char* call);
   /// Empties the cache of records of a board's multicast router.
-  void forget_records(const char* call, uint32_t board);
+  void flush_record_cache(const char* call, uint32_t board);
 
   Simulator sim_;
   const Settings settings_;
-  std::string ways_file_;
+  std::string next_hops_file_;
   size_t next_tables_ = 0;  ///< that are loaded next, of those of the settings
   std::vector<Core> cores_;
   std::vector<uint32_t> of_board_;  ///< threads that were started on each
   uint64_t started_ = 0;            ///< threads
   std::function<void(Board&)> before_start_;
-  std::vector<Way> ways_;  ///< [from][to], once read
+  std::vector<NextHop> next_hops_;  ///< [from][to], once read
   bool loaded_ = false;
   // Stores that follow each other are written together.
   struct {
@@ -161,7 +161,7 @@ class Board {
   } stores_;
 
   std::mutex mutex_;
-  std::condition_variable turn_;
+  std::condition_variable served_changed_;
   uint64_t ticket_ = 0, served_ = 0;
   std::thread::id first_;
   bool several_ = false;  ///< threads of the program

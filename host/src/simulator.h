@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gossamer/config.h>
+#include <gossamer/host/errors.h>
 
 #include <array>
 #include <cstdint>
@@ -28,7 +29,7 @@ constexpr unsigned kMessageBytes = config::mailbox::max_flits * config::mailbox:
 using Message = std::array<uint8_t, kMessageBytes>;
 
 /// A byte that a thread has written to its debug channel.
-struct Said {
+struct OutputByte {
   uint32_t thread = 0;
   uint8_t byte = 0;
 };
@@ -51,7 +52,7 @@ struct Settings {
   uint64_t most_cycles = 0;  ///< of the run; 0: any number
   uint64_t watchdog = 0;     ///< cycles without an instruction or output; 0: any number
   bool router = false;       ///< boards have a multicast router
-  std::string ways;          ///< file with the route tables: how each board reaches each other one
+  std::string next_hops;          ///< file with the route tables: how each board reaches each other one
   std::string forget;        ///< file with a packet for each board: its router is to read records from memory again
   std::vector<std::string> tables;  ///< files with packets that give all boards other tables, and their `ways`
   uint32_t broadcast = 0;    ///< address from which requests to loaders go to all boards; 0: there is none
@@ -61,10 +62,7 @@ struct Settings {
 };
 
 /// Ends the program. What it has printed is seen, whatever comes behind it.
-[[noreturn]] void leave(int code);
-
-/// Ends the program: a call was used wrongly, or its arguments name what is not there. Exit code 2.
-[[noreturn]] void misused(const char* call, const std::string& what);
+[[noreturn]] void exit_program(int code);
 
 class Simulator {
  public:
@@ -78,7 +76,7 @@ class Simulator {
 
   // ---- What has come ----
   std::deque<Message> messages;
-  std::deque<Said> said;
+  std::deque<OutputByte> output;
   /// Flits that wait to enter the network, as far as is known here.
   uint64_t queued() const { return queued_; }
   /// Threads that have ended.
@@ -113,21 +111,21 @@ class Simulator {
 
   void request(char kind, const void* head, size_t head_bytes, const void* payload, size_t bytes);
   /// Sends what is there, and hears until a record of this kind is there.
-  void until(sim::Kind kind);
+  void receive_until(sim::Kind kind);
   void flush();
   void fill();
-  void hear(sim::Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* payload, size_t bytes);
+  void handle_record(sim::Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* payload, size_t bytes);
   void packet(const uint8_t* payload, size_t bytes);
-  void show(bool computes);
+  void update_status(bool computes);
   void report(const char* call, const char* reason);
-  [[noreturn]] void gone();
+  [[noreturn]] void fail_disconnected();
 
   const Settings settings_;
   Status* status_ = nullptr;
   std::vector<uint8_t> out_, in_;
   size_t in_at_ = 0;
   uint64_t cycle_ = 0, first_ = 0, limit_ = 0, instructions_ = 0, queued_ = 0, started_ = 0, stopped_ = 0;
-  uint64_t messages_heard_ = 0, bytes_heard_ = 0;
+  uint64_t messages_received_ = 0, bytes_received_ = 0;
   std::vector<Reply> replies_;
   std::vector<std::vector<uint8_t>> reports_;
   std::vector<uint8_t> woken_;

@@ -38,7 +38,7 @@ struct Mapper {
 
   static Mapper read() {
     const char* folder = std::getenv("GOSSAMER_POLITE");
-    if (!folder) misused("PGraph::map", kNotStarted);
+    if (!folder) reject_call("PGraph::map", kNotStarted);
     const std::string at = std::string(folder) + "/";
     return {at + "settings.pickle", at + "problem", at + "tables"};
   }
@@ -56,7 +56,7 @@ class Reader {
   std::vector<T> take(size_t count) {
     std::vector<T> values(count);
     file_.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(count * sizeof(T)));
-    if (!file_) misused("PGraph::map", path_ + ": is cut short");
+    if (!file_) reject_call("PGraph::map", path_ + ": is cut short");
     return values;
   }
 
@@ -67,7 +67,6 @@ class Reader {
 
 }  // namespace
 
-void refuse(const char* call, const std::string& what) { misused(call, what); }
 
 /// A piece of the tables, for the memory that a tile uses.
 struct Piece {
@@ -152,7 +151,7 @@ void Vertices::map() {
       put(file, one.values);
     }
     file.close();
-    if (!file) misused("PGraph::map", mapper.problem + ": cannot be written");
+    if (!file) reject_call("PGraph::map", mapper.problem + ": cannot be written");
   }
   run_module("PGraph::map", "gossamer.polite.mapping", {mapper.settings, mapper.problem, mapper.tables});
 
@@ -195,11 +194,11 @@ void address_vertex(const char* call, uint32_t thread, uint32_t* words) {
   const Written& graph = written();
   if (!graph.stride) return;
   const char* hears = std::getenv("GOSSAMER_POLITE_HEARS");
-  if (!hears || *hears != '1') misused(call, kDeaf);
+  if (!hears || *hears != '1') reject_call(call, kNotCompiledForMessages);
   const auto found = graph.on_thread.find(thread);
   const uint32_t count = found == graph.on_thread.end() ? 0 : found->second;
   if (words[0] >= count) {
-    misused(call, "there is no device " + std::to_string(words[0]) + " on that thread (PMessage::destKey), which has " +
+    reject_call(call, "there is no device " + std::to_string(words[0]) + " on that thread (PMessage::destKey), which has " +
                       std::to_string(count) + "; take getThreadId and getLocalDeviceId of toDeviceAddr");
   }
   words[0] = kToVertex | words[0] * graph.stride;

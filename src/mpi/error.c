@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Errors: MPI's error classes, and one line that names rank, call and cause.
 
+#include <gossamer/core/exit_codes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,7 @@ int gsmpi_error(const Comm* comm, int error_class, const char* call, const char*
   if (comm == NULL) comm = gsmpi.comms[MPI_COMM_WORLD];
   if (comm != NULL && comm->handler == MPI_ERRORS_RETURN) return error_class;
   print_line(gsmpi.error_text);
-  transport_end(4);
+  transport_end(GS_EXIT_DIED);
 }
 
 void gsmpi_abort_run(int error_class, const char* call, const char* format, ...) {
@@ -62,7 +63,7 @@ void gsmpi_abort_run(int error_class, const char* call, const char* format, ...)
   format_error(error_class, call, format, arguments);
   va_end(arguments);
   print_line(gsmpi.error_text);
-  transport_end(4);
+  transport_end(GS_EXIT_DIED);
 }
 
 Comm* gsmpi_check_comm(MPI_Comm handle, const char* call) {
@@ -99,7 +100,7 @@ void gsmpi_deadlock(void) {
     snprintf(text + used, sizeof text - (size_t)used, " in %s", comm);
   }
   print_line(text);
-  transport_stop(4);
+  transport_stop(GS_EXIT_DIED);
 }
 
 int MPI_Abort(MPI_Comm comm, int code) {
@@ -107,7 +108,7 @@ int MPI_Abort(MPI_Comm comm, int code) {
   char text[64];
   snprintf(text, sizeof text, "rank %d: MPI_Abort with code %d", gsmpi.rank, code);
   print_line(text);
-  transport_end(4);
+  transport_end(GS_EXIT_DIED);
 }
 
 int MPI_Error_class(int code, int* error_class) {

@@ -52,7 +52,7 @@ class InTables {
       }
     }
     if (key > 0xFFFF) {
-      host::refuse("PGraph::findKey",
+      host::reject_call("PGraph::findKey",
                    "a thread receives more messages than keys of 16 bits tell apart: " + std::to_string(key));
     }
     return key;

@@ -105,7 +105,7 @@ class PGraph {
     check("PGraph::addEdge", x);
     check("PGraph::addEdge", y);
     if (pin < 0 || pin >= POLITE_NUM_PINS) {
-      gossamer::host::refuse("PGraph::addEdge", "there is no pin " + std::to_string(pin) + "; a device has pins 0 to " +
+      gossamer::host::reject_call("PGraph::addEdge", "there is no pin " + std::to_string(pin) + "; a device has pins 0 to " +
                                                     std::to_string(POLITE_NUM_PINS - 1) +
                                                     " (POLITE_NUM_PINS, to be set before POLite.h)");
     }
@@ -263,7 +263,7 @@ class PGraph {
   static uint32_t boardOf(PDeviceAddr addr) { return destBoard(getThreadId(addr) >> TinselLogThreadsPerMailbox); }
 
   void mapped(const char* call) const {
-    if (!devices) gossamer::host::refuse(call, "the graph is not mapped; call map() before");
+    if (!devices) gossamer::host::reject_call(call, "the graph is not mapped; call map() before");
   }
 
   struct Region {
@@ -286,7 +286,7 @@ class PGraph {
     char* end = nullptr;
     const unsigned long value = strtoul(text, &end, 10);
     if (*end || value > 1000) {
-      gossamer::host::refuse(name, std::string("is ") + text + ", which is no number of boards");
+      gossamer::host::reject_call(name, std::string("is ") + text + ", which is no number of boards");
     }
     return static_cast<uint32_t>(value);
   }
@@ -299,7 +299,7 @@ class PGraph {
 
   void check(const char* call, PDeviceId id) const {
     if (id < numDevices) return;
-    gossamer::host::refuse(
+    gossamer::host::reject_call(
         call, "there is no device " + std::to_string(id) + "; the graph has " + std::to_string(numDevices));
   }
 

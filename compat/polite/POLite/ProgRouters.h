@@ -47,7 +47,7 @@ class ProgRouter {
   /// (the next column), 3 west.
   void addRR(uint32_t dir, uint32_t key) {
     const char* call = "ProgRouter::addRR";
-    table_.add(call, gossamer::host::RouterTables::beside(call, table_.board(), dir), key);
+    table_.add(call, gossamer::host::RouterTables::neighbour(call, table_.board(), dir), key);
   }
 
   /// Also the records of another key, which setIND gives it later. The last record under its key.
@@ -98,11 +98,11 @@ class ProgRouterMesh {
       }
     }
     if (senderX >= numBoardsX || senderY >= numBoardsY) {
-      gossamer::host::refuse(call, "there is no board " + std::to_string(senderX) + "," + std::to_string(senderY) +
+      gossamer::host::reject_call(call, "there is no board " + std::to_string(senderX) + "," + std::to_string(senderY) +
                                        "; there are boards 0,0 to " + std::to_string(numBoardsX - 1) + "," +
                                        std::to_string(numBoardsY - 1));
     }
-    return tables_.spread(call, senderY * GS_BOARDS_WIDTH + senderX, to);
+    return tables_.multicast_key(call, senderY * GS_BOARDS_WIDTH + senderX, to);
   }
 
   /// The same for the board of a mailbox.

@@ -5,6 +5,7 @@
 #include <HostLink.h>
 #include <POLite/PDevice.h>
 #include <config.h>
+#include <gossamer/core/exit_codes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ inline void politeSaveStats(Link* hostLink, const char* filename) {
   FILE* file = fopen(filename, "wt");
   if (!file) {
     fprintf(stderr, "politeSaveStats: cannot write %s\n", filename);
-    exit(2);
+    exit(GS_EXIT_INPUT);
   }
   hostLink->dumpStdOut(file, boards * lines);
   fclose(file);

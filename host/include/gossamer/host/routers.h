@@ -14,14 +14,14 @@
 namespace gossamer::host {
 
 /// How messages of a board leave for another one, by the boards' route tables.
-struct Way {
+struct NextHop {
   uint32_t link = 0;     ///< of the board
   uint32_t channel = 0;  ///< virtual channel on it
   uint32_t next = 0;     ///< the board at its other end
 };
 
 /// The way from one board to another one, both by their numbers (rows of the mesh, one behind the other).
-Way way(const char* call, uint32_t from, uint32_t to);
+NextHop next_hop(const char* call, uint32_t from, uint32_t to);
 
 /// Whom a copy is for.
 struct RouterDest {
@@ -44,7 +44,7 @@ class RouterTable {
   /// A copy to one thread, or to threads of a tile, of this board; `board` of the destination is not looked at.
   void add(const char* call, const RouterDest& dest);
   /// A copy to the router at the other end of a link, with a key of that board.
-  void add(const char* call, const Way& way, uint32_t key);
+  void add(const char* call, const NextHop& next_hop, uint32_t key);
   /// The records of another key of this board; the last record under a key. Gives the place of that key, which is 0 (a
   /// message to nobody) until set. It holds as long as the table.
   uint8_t* indirect(const char* call);
@@ -83,12 +83,12 @@ class RouterTables {
   /// The table of a board by its number.
   RouterTable& at(uint32_t board) { return *tables_[board]; }
   /// The key at a board for one copy to each destination: a tree along the boards' route tables.
-  uint32_t spread(const char* call, uint32_t board, const std::vector<RouterDest>& dests);
+  uint32_t multicast_key(const char* call, uint32_t board, const std::vector<RouterDest>& dests);
   /// Has the trees checked before they are written, together with those that were before and are not written over: ends
   /// the program if messages in them could wait for each other for ever.
   void check(const char* call) const;
   /// The way from a board to the one beside it: 0 north (the next row), 1 south, 2 east (the next column), 3 west.
-  static Way beside(const char* call, uint32_t board, uint32_t direction);
+  static NextHop neighbour(const char* call, uint32_t board, uint32_t direction);
 
  private:
   std::vector<std::unique_ptr<RouterTable>> tables_;

@@ -2,6 +2,7 @@
 /// Vertices of a host program on the threads of the boards: what PGraph has in common for all types of devices.
 #pragma once
 
+#include <gossamer/host/errors.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace gossamer::host {
-
-/// Ends the program: a call was used wrongly, or its arguments cannot be. One line, exit code 2.
-[[noreturn]] void refuse(const char* call, const std::string& what);
 
 /// A graph, its mapping to threads, and the way into the boards' memories.
 class Vertices {
@@ -88,7 +86,7 @@ void address_vertex(const char* call, uint32_t thread, uint32_t* words);
 /// From now on, until write() is called again, all messages have the keys that threads know.
 void address_by_key();
 /// Why a message to a vertex is refused where the threads' program was compiled without that.
-inline constexpr const char* kDeaf =
+inline constexpr const char* kNotCompiledForMessages =
     "the devices are compiled for a host that sends them nothing: no source of it, nor a header that one includes in "
     "quotes, calls send or trySend by ., -> or HostLink::";
 
