@@ -27,13 +27,13 @@ constexpr uint32_t kCoreThreads = TinselThreadsPerCore;
 constexpr uint32_t kTileThreads = GS_THREADS_PER_TILE;
 constexpr uint32_t kLine = GS_LINE_BYTES;
 constexpr uint32_t kFlit = 16;
-constexpr uint32_t kPacket = 256;        ///< bytes of data in a packet to a loader
-constexpr uint32_t kPacketsInFlightBytes = 1 << 16;  ///< bytes that are sent before a reply is waited for
-constexpr uint32_t kWindow = 1u << 30;   ///< of DRAM as it is
+constexpr uint32_t kPacket = 256;                    ///< bytes of data in a packet to a loader
+constexpr uint32_t kPacketsInFlightBytes = 1 << 16;  ///< bytes sent before the host waits for replies
+constexpr uint32_t kWindow = 1u << 30;               ///< of unpartitioned DRAM
 
 using Tile = config::AddressTile;
 using Header = config::LoadHeader;
-constexpr unsigned kSideband = 160;  ///< first bit of what travels beside a flit's payload and destination
+constexpr unsigned kSideband = 160;  ///< first bit of a flit's sideband, which follows payload and destination
 constexpr uint32_t kHost = static_cast<uint32_t>(config::Endpoint::Host) << Tile::kKindLsb;
 
 /// Address of a tile's loader; tiles are numbered board by board.
@@ -43,14 +43,14 @@ uint32_t loader(uint32_t tile) {
          of_board / GS_MESH_WIDTH << Tile::kTileYLsb | of_board % GS_MESH_WIDTH << Tile::kTileXLsb;
 }
 
-/// The word of a flit beside payload and destination.
+/// The sideband word of a flit.
 uint32_t sideband_word(config::FlitKind kind, bool last, config::Vnet vnet) {
   return static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kSideband) |
          static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kSideband) |
          static_cast<uint32_t>(vnet) << (config::Flit::kVnetLsb - kSideband);
 }
 
-/// A packet to a loader, at the end of others.
+/// Appends a packet to a loader.
 void add_packet(std::vector<Flit>& flits, uint32_t dest, config::LoadOp op, unsigned group, uint32_t address,
                 uint32_t length, bool reply, const uint8_t* data) {
   const uint32_t rows = data ? length / kFlit : 0;
@@ -69,7 +69,7 @@ void add_packet(std::vector<Flit>& flits, uint32_t dest, config::LoadOp op, unsi
   }
 }
 
-/// Where a program's address is in what a loader reaches.
+/// Translates a program's address to a loader's.
 uint32_t loader_address(const char* call, uint32_t address) {
   if (address < GS_PARTITION_BASE) return address;
   const uint64_t half = TinselBytesPerDRAM / 2;
@@ -78,7 +78,7 @@ uint32_t loader_address(const char* call, uint32_t address) {
   const uint64_t at = half + ((line << GS_LOG_THREADS_PER_DRAM | part) * kLine) + offset % kLine;
   if (offset >= half || at >= kWindow) {
     char text[64];
-    std::snprintf(text, sizeof text, "there is no memory at 0x%08x that a host reaches", address);
+    std::snprintf(text, sizeof text, "there is no memory at 0x%08x that a host can access", address);
     reject_call(call, text);
   }
   return static_cast<uint32_t>(GS_DRAM_BASE + at);
@@ -92,7 +92,7 @@ std::vector<Part> parts_of(const char* call, const char* path) {
   return parts;
 }
 
-/// The instructions of a file, from address 0.
+/// The instructions of a file, padded from address 0.
 std::vector<uint8_t> code_of(const char* call, const char* path) {
   std::vector<uint8_t> code;
   for (const Part& part : parts_of(call, path)) {
@@ -110,7 +110,7 @@ std::vector<uint8_t> code_of(const char* call, const char* path) {
 }  // namespace
 
 std::shared_ptr<Board> Board::open() {
-  // They are there until the program ends, whatever HostLinks come and go. A child process has no part in them.
+  // The boards exist until the program ends, independent of HostLinks. A child process does not use them.
   static const auto& board = *new std::shared_ptr<Board>(new Board);
   static const pid_t owner = ::getpid();
   static const int registered = std::atexit([] {
@@ -144,7 +144,7 @@ void Board::unlock() {
   served_changed_.notify_all();
 }
 
-// ---- Places ----
+// ---- Locations ----
 
 uint32_t Board::boards_x() { return kWidth; }
 uint32_t Board::boards_y() { return kHeight; }
@@ -158,7 +158,8 @@ uint32_t Board::board(const char* call, uint32_t x, uint32_t y) const {
 uint32_t Board::core(const char* call, uint32_t x, uint32_t y, uint32_t core) const {
   const uint32_t number = board(call, x, y);
   if (core < kCores) return number * kCores + core;
-  reject_call(call, "there is no core " + std::to_string(core) + "; a board has cores 0 to " + std::to_string(kCores - 1));
+  reject_call(call, "there is no core " + std::to_string(core) + "; a board has cores 0 to " +
+                        std::to_string(kCores - 1));
 }
 
 uint32_t Board::address(const char* call, uint32_t x, uint32_t y, uint32_t core, uint32_t thread) const {
@@ -193,8 +194,9 @@ NextHop Board::next_hop(const char* call, uint32_t from, uint32_t to) {
   if (next_hops_.empty()) {
     std::vector<NextHop> next_hops(size_t{kBoards} * kBoards);
     std::ifstream file(next_hops_file_);
-    for (NextHop one; file >> one.link >> one.channel >> one.next && next_hops_.size() < next_hops.size();) next_hops_.push_back(one);
-    if (next_hops_.size() < next_hops.size()) reject_call(call, next_hops_file_ + ": is cut short");
+    for (NextHop one; file >> one.link >> one.channel >> one.next && next_hops_.size() < next_hops.size();)
+      next_hops_.push_back(one);
+    if (next_hops_.size() < next_hops.size()) reject_call(call, next_hops_file_ + ": is truncated");
   }
   const NextHop& found = next_hops_[size_t{from} * kBoards + to];
   if (found.next == from)
@@ -205,8 +207,8 @@ NextHop Board::next_hop(const char* call, uint32_t from, uint32_t to) {
 // ---- Tables ----
 
 bool Board::network_drained(const char* call) {
-  // Boards are asked one by one, twice: no question is under way when another board looks. If nothing is found, and
-  // nothing has entered a switch between the rounds, nothing is on its way.
+  // Each board is queried twice, one board at a time, so that no query is in flight while another board answers. The
+  // network is drained if no board reports a packet and no packet has entered a switch between the rounds.
   using Read = config::ControlRead;
   constexpr uint32_t kBoardUnit = (1U << Read::kUnitBits) - 1;
   const auto counter = [&](uint32_t board, config::BoardCounter which) {
@@ -231,7 +233,7 @@ bool Board::network_drained(const char* call) {
 }
 
 void Board::load_tables(const char* call) {
-  constexpr uint64_t kDrainCycles = 200'000;  ///< cycles in which packets under way must have come
+  constexpr uint64_t kDrainCycles = 200'000;  ///< limit for packets in flight to arrive
   if (next_tables_ == settings_.tables.size()) {
     reject_call(call, "there are no " + std::string(next_tables_ ? "further" : "other") +
                       " routing tables; name them, in their order, with --next-routes FILE");
@@ -248,15 +250,15 @@ void Board::load_tables(const char* call) {
   flush_stores(call);
   for (const uint64_t begun = sim_.cycle(); alone && !network_drained(call);) {
     if (sim_.cycle() - begun < kDrainCycles) continue;
-    reject_call(call, "packets are under way all the time, and these tables must not meet those in use; call it when all "
-                  "threads wait or have ended");
+    reject_call(call, "packets are always in flight, and these tables must not be mixed with those in use; call it "
+                      "when all threads wait or have ended");
   }
   for (; file && groups; --groups) {
     std::vector<Flit> packets(word());
     file.read(reinterpret_cast<char*>(packets.data()), static_cast<std::streamsize>(packets.size() * sizeof(Flit)));
     if (file) sim_.control(call, packets);
   }
-  if (!file) reject_call(call, path + ": is cut short");
+  if (!file) reject_call(call, path + ": is truncated");
   next_hops_file_ = path + ".next_hops";
   next_hops_.clear();
 }
@@ -269,22 +271,22 @@ NextHop next_hop(const char* call, uint32_t from, uint32_t to) {
 
 // ---- Waiting ----
 
-Woke Board::pass(const char* call, uint32_t wanted, uint64_t room, uint64_t cycles, bool poll, uint64_t messages) {
+Woke Board::pass(const char* call, uint32_t wanted, uint64_t space, uint64_t cycles, bool poll, uint64_t messages) {
   flush_stores(call);
-  return sim_.wait(call, wanted, room, cycles, poll, messages);
+  return sim_.wait(call, wanted, space, cycles, poll, messages);
 }
 
-bool Board::wait(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there,
+bool Board::wait(const char* call, uint32_t wanted, uint64_t space, const std::function<bool()>& satisfied,
                  uint64_t messages) {
-  // Another thread of the program may be about to do what this one waits for.
+  // With several threads, another one may be about to cause the event that this one waits for.
   constexpr uint64_t kSlice = kPoll;
-  while (!there()) {
+  while (!satisfied()) {
     const uint32_t of_all = several_ ? wanted | sim::kMessages | sim::kBytes : wanted;
-    const Woke woke = pass(call, of_all, room, several_ ? kSlice : 0, false, several_ ? 1 : messages);
-    if (woke == Woke::AllEnded && !several_) return there();
+    const Woke woke = pass(call, of_all, space, several_ ? kSlice : 0, false, several_ ? 1 : messages);
+    if (woke == Woke::AllEnded && !several_) return satisfied();
     if (woke == Woke::Deadlock && !several_) sim_.died(call, "deadlock");
-    // Nobody prints any more; but other threads of the program may go on.
-    if (woke == Woke::AllEnded && wanted == sim::kBytes && started_ && sim_.stopped() >= started_) return there();
+    // No thread of the boards prints any more; but other threads of the program may continue.
+    if (woke == Woke::AllEnded && wanted == sim::kBytes && started_ && sim_.stopped() >= started_) return satisfied();
     if (!several_) continue;
     unlock();
     ::usleep(100);
@@ -293,13 +295,13 @@ bool Board::wait(const char* call, uint32_t wanted, uint64_t room, const std::fu
   return true;
 }
 
-bool Board::poll(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there) {
-  if (there()) return true;
-  const Woke woke = pass(call, wanted, room, kPoll, true, 1);
-  // Whoever polls does other things too; but not for as long as this.
+bool Board::poll(const char* call, uint32_t wanted, uint64_t space, const std::function<bool()>& satisfied) {
+  if (satisfied()) return true;
+  const Woke woke = pass(call, wanted, space, kPoll, true, 1);
+  // A polling program may do other work in between, but not for this long.
   if (woke == Woke::AllEnded && !several_) fail_deadlocked(call);
   if (woke == Woke::Deadlock && !several_) sim_.died(call, "deadlock");
-  return there();
+  return satisfied();
 }
 
 void Board::fail_deadlocked(const char* call) {
@@ -331,7 +333,8 @@ void Board::load_all(const char* call, const char* code, const char* data) {
   const std::vector<uint8_t> instructions = code_of(call, code);
   const std::vector<Part> parts = parts_of(call, data);
   if (sim_.stopped() < started_) {
-    reject_call(call, std::to_string(started_ - sim_.stopped()) + " threads still run; load a program when all have ended");
+    reject_call(call, std::to_string(started_ - sim_.stopped()) +
+                          " threads still run; load a program when all have ended");
   }
   write_back_caches(call);
   sim_.note("image " + std::string(code));
@@ -378,7 +381,7 @@ void Board::write_code(const char* call, uint32_t dest, unsigned group, uint32_t
 void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size) {
   if (!size) return;
   if (uint64_t{address} + size > uint64_t{1} << 32) reject_call(call, "data beyond the end of memory");
-  // Memory has whole lines: of the first and the last the rest stays as it is.
+  // Memory is written in whole lines: the rest of the first and the last line is read first and kept.
   std::vector<uint8_t> whole;
   const uint32_t before = address % kLine;
   if (before) {
@@ -392,7 +395,7 @@ void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8
     whole.insert(whole.end(), last.begin() + behind, last.end());
   }
   write_lines(call, loader(tile), 1, address - before, whole.data(), whole.size());
-  // Its router may have read what stood there before.
+  // The board's router may have cached the previous contents.
   const uint64_t first = TinselPOLiteProgRouterBase, end = first + TinselPOLiteProgRouterLength;
   if (has_router() && address < end && address + size > first) flush_record_cache(call, tile / kTiles);
 }
@@ -402,20 +405,21 @@ void Board::flush_record_cache(const char* call, uint32_t board) {
   Flit packet;
   file.seekg(static_cast<std::streamoff>(size_t{board} * sizeof packet));
   file.read(reinterpret_cast<char*>(packet.words.data()), sizeof packet.words);
-  if (!file) reject_call(call, settings_.forget + ": is cut short");
+  if (!file) reject_call(call, settings_.forget + ": is truncated");
   sim_.control(call, {packet});
 }
 
 void Board::write_lines(const char* call, uint32_t dest, uint32_t replies, uint32_t address, const uint8_t* data,
                         size_t size) {
-  // Neighbouring lines of a partition are not neighbours in memory.
+  // Adjacent lines of a partition are not adjacent in memory.
   const uint32_t most = address < GS_PARTITION_BASE ? kPacket : std::min(kPacket, kLine);
   for (size_t begin = 0; begin < size; begin += kPacketsInFlightBytes) {
     const size_t end = std::min<size_t>(size, begin + kPacketsInFlightBytes);
     std::vector<Flit> flits;
     for (size_t at = begin; at < end; at += most) {
       const auto length = static_cast<uint32_t>(std::min<size_t>(most, end - at));
-      add_packet(flits, dest, config::LoadOp::Write, 0, loader_address(call, address + static_cast<uint32_t>(at)), length,
+      add_packet(flits, dest, config::LoadOp::Write, 0,
+                 loader_address(call, address + static_cast<uint32_t>(at)), length,
                  at + length == end, data + at);
     }
     sim_.exchange(call, flits, replies);
@@ -428,7 +432,7 @@ void Board::write_each(const char* call, uint32_t address, const uint8_t* data, 
 }
 
 void Board::write_all(const char* call, uint32_t address, const uint8_t* data, size_t size) {
-  // What stands in the rest of a line may differ from board to board.
+  // The rest of a line may differ between boards.
   const size_t before = std::min<size_t>(size, (kLine - address % kLine) % kLine);
   const size_t whole = (size - before) / kLine * kLine;
   if (!settings_.broadcast || !whole) return write_each(call, address, data, size);
@@ -442,7 +446,7 @@ std::vector<uint8_t> Board::read(const char* call, uint32_t tile, uint32_t addre
   std::vector<uint8_t> found;
   found.reserve(size);
   while (found.size() < size) {
-    // Requests are answered in their order. Neighbouring lines of a partition are not neighbours in memory.
+    // Requests are answered in order. Adjacent lines of a partition are not adjacent in memory.
     std::vector<Flit> flits;
     uint32_t replies = 0;
     const size_t end = std::min<size_t>(size, found.size() + kPacketsInFlightBytes);
@@ -490,7 +494,7 @@ void Board::write_instructions(const char* call, uint32_t core, const uint32_t* 
   if (its.address % 4 || end > TinselBytesPerInstrMem) reject_call(call, "instructions beyond instruction memory");
   const uint32_t dest = loader(core / kTileCores);
   const unsigned group = 1u << (core % kTileCores / TinselCoresPerInstrMem);
-  // A loader writes whole flits: what is in the first and the last is read before.
+  // A loader writes whole flits: the first and the last one are read first.
   const uint32_t begin = its.address / kFlit * kFlit, length = (end + kFlit - 1) / kFlit * kFlit - begin;
   std::vector<Flit> flits;
   add_packet(flits, dest, config::LoadOp::ReadInstr, group, begin, length, true, nullptr);
@@ -509,9 +513,9 @@ std::vector<uint32_t> Board::load(const char* call, uint32_t core, uint32_t coun
   if (!count) return {};
   const uint32_t before = its.address % kLine;
   const size_t bytes = size_t{count} * 4, lines = (before + bytes + kLine - 1) / kLine;
-  // Before room is made for as many words as somebody asks for.
+  // Checked before memory for the requested words is allocated.
   if (const uint64_t last = its.address + bytes - 1; last > UINT32_MAX) {
-    reject_call(call, std::to_string(count) + " words are to be read, which ends beyond all addresses");
+    reject_call(call, std::to_string(count) + " words to read end beyond the address space");
   } else {
     loader_address(call, static_cast<uint32_t>(last));
   }
@@ -528,7 +532,8 @@ void Board::ready(const char* call, uint32_t core, uint32_t threads) {
   const std::string which = "core " + std::to_string(core % kCores) + " of board " +
                             std::to_string(core / kCores % kWidth) + "," + std::to_string(core / kCores / kWidth);
   if (threads < 1 || threads > kCoreThreads) {
-    reject_call(call, std::to_string(threads) + " threads on " + which + ": a core has " + std::to_string(kCoreThreads));
+    reject_call(call, std::to_string(threads) + " threads on " + which + ": a core has " +
+                          std::to_string(kCoreThreads));
   }
   if (cores_[core].started) reject_call(call, which + " has been started already");
   cores_[core].ready = threads;

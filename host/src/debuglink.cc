@@ -11,7 +11,7 @@ using gossamer::host::Board;
 using gossamer::host::reject_call;
 using gossamer::host::ThreadLocation;
 
-/// Who on a board gets the bytes.
+/// Destination of `put` on a board.
 struct DebugLink::Dest {
   bool all = false;  ///< cores
   uint32_t core = 0;
@@ -22,9 +22,9 @@ DebugLink::DebugLink(DebugLinkParams params) {
   if (params.numBoxesX != 1 || params.numBoxesY != 1) {
     const std::string there = std::to_string(Board::boards_x()) + " x " + std::to_string(Board::boards_y());
     reject_call("HostLink", std::to_string(params.numBoxesX) + " x " + std::to_string(params.numBoxesY) +
-                            " boxes are asked for, but all boards that are simulated are one box, of " + there +
+                            " boxes are requested, but all simulated boards are one box, of " + there +
                             (Board::boards_x() * Board::boards_y() == 1 ? " board" : " boards") +
-                            "; ask for 1 x 1 boxes (HOSTLINK_BOXES_X, HOSTLINK_BOXES_Y), and take a larger --cluster");
+                            "; request 1 x 1 boxes (HOSTLINK_BOXES_X, HOSTLINK_BOXES_Y), and use a larger --cluster");
   }
   board_ = Board::open();
   boxMeshXLen = meshXLen = static_cast<int>(Board::boards_x());
@@ -55,7 +55,7 @@ void DebugLink::put(uint32_t boardX, uint32_t boardY, uint8_t byte) {
   const uint32_t first = board * TinselCoresPerBoard;
   std::vector<uint32_t> start;
   for (uint32_t core = first + dest.core; core < first + (dest.all ? TinselCoresPerBoard : dest.core + 1); ++core) {
-    // The first thread of a core that is ready waits for a byte to start.
+    // The first thread of a prepared core starts when it receives a byte.
     if (dest.thread == 0 && board_->is_ready(core)) {
       start.push_back(core);
     } else {

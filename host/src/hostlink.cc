@@ -22,7 +22,7 @@ namespace config = gossamer::config;
 namespace {
 
 constexpr uint64_t kQueue = 1024;  ///< flits that may wait to enter the network
-constexpr uint64_t kHeld = 4096;   ///< flits that are held back at most (useSendBuffer)
+constexpr uint64_t kHeld = 4096;   ///< most flits that are buffered (useSendBuffer)
 constexpr uint32_t kWordsPerFlit = config::mailbox::flit_bytes / 4;
 
 std::string hex(uint32_t value) {
@@ -31,20 +31,20 @@ std::string hex(uint32_t value) {
   return text;
 }
 
-/// The address that the fabric knows a thread or an accelerator by; ends the program if there is none.
+/// The fabric's address of a thread or an accelerator; ends the program if it does not exist.
 uint32_t fabric_address(const char* call, uint32_t dest) {
   constexpr uint32_t kKinds = 7u << config::AddressThread::kKindLsb;
   const uint32_t kind = dest & kKinds;
   ThreadLocation location;
-  const bool there = Board::location(dest & ~kKinds, location);
-  if ((kind && kind != GS_ADDRESS_ACCELERATOR) || !there) {
+  const bool exists = Board::location(dest & ~kKinds, location);
+  if ((kind && kind != GS_ADDRESS_ACCELERATOR) || !exists) {
     const std::string boards = std::to_string(Board::boards_x()) + " x " + std::to_string(Board::boards_y());
-    std::string what = "the address " + hex(dest) + " is of nothing that takes messages";
+    std::string what = "the address " + hex(dest) + " is not that of a receiver of messages";
     if (!kind && location.board >= Board::boards_x() * Board::boards_y()) {
       what = "the address " + hex(dest) + " is on board " + std::to_string(location.board);
     }
-    reject_call(call, what + "; there are " + boards + " boards of " + std::to_string(TinselCoresPerBoard) + " cores of " +
-                      std::to_string(TinselThreadsPerCore) + " threads; make addresses with toAddr");
+    reject_call(call, what + "; there are " + boards + " boards of " + std::to_string(TinselCoresPerBoard) +
+                          " cores of " + std::to_string(TinselThreadsPerCore) + " threads; make addresses with toAddr");
   }
   const uint32_t tile = location.core / TinselCoresPerMailbox;
   using Thread = config::AddressThread;
@@ -64,7 +64,7 @@ Flit flit_of(config::FlitKind kind, bool last, uint32_t dest, const void* data, 
   return flit;
 }
 
-/// The body of a message, behind what its packet begins with.
+/// Appends the body of a message to a packet.
 void add_body(std::vector<Flit>& packet, uint32_t dest, uint32_t flits, const void* msg) {
   const auto* data = static_cast<const uint8_t*>(msg);
   for (uint32_t i = 0; i < flits; ++i) {
@@ -82,16 +82,16 @@ void check_length(const char* call, uint32_t flits) {
 }  // namespace
 
 struct HostLink::Buffers {
-  std::vector<std::vector<Flit>> packets;  ///< messages that are held back
+  std::vector<std::vector<Flit>> packets;  ///< buffered messages
   size_t flits = 0;
 
-  /// Hands a packet over, when there is room. Whether it was.
+  /// Sends a packet once the queue has space; false if it has none and the call must not block.
   bool hand_over(Board& board, const char* call, const std::vector<Flit>& packet, bool block) {
     board.flush_stores(call);
-    const uint64_t room = kQueue - packet.size();
-    const auto there = [&] { return board.sim().queued() <= room; };
-    if (!block && !board.poll(call, gossamer::sim::kRoom, room, there)) return false;
-    if (block && !board.wait(call, gossamer::sim::kRoom, room, there)) board.fail_deadlocked(call);
+    const uint64_t limit = kQueue - packet.size();
+    const auto has_space = [&] { return board.sim().queued() <= limit; };
+    if (!block && !board.poll(call, gossamer::sim::kRoom, limit, has_space)) return false;
+    if (block && !board.wait(call, gossamer::sim::kRoom, limit, has_space)) board.fail_deadlocked(call);
     board.sim().send(packet.data(), packet.size());
     return true;
   }
@@ -113,7 +113,7 @@ struct HostLink::Buffers {
     return hand_over(board, call, packet, block);
   }
 
-  /// A request to a core that is not ready yet.
+  /// Handles a message to a core whose threads are not prepared yet: a request of the boot loader.
   bool boot(Board& board, const char* call, const ThreadLocation& location, const void* msg, uint32_t flits_of_it) {
     const uint32_t core = location.board * TinselCoresPerBoard + location.core;
     if (location.thread != 0 || board.has_begun(core)) return false;
@@ -121,8 +121,10 @@ struct HostLink::Buffers {
     std::memcpy(&req, msg, std::min<size_t>(sizeof req, flits_of_it * size_t{config::mailbox::flit_bytes}));
     const uint32_t most = flits_of_it * kWordsPerFlit - 1;
     if (req.cmd > StartCmd || req.numArgs > most) {
-      reject_call(call, "a message to core " + std::to_string(location.core) + " of board " + std::to_string(location.board) +
-                        ", whose threads have not been made ready (boot, startOne), and which is no request to load");
+      reject_call(call, "a message to core " + std::to_string(location.core) + " of board " +
+                            std::to_string(location.board) +
+                            ", whose threads have not been made ready (boot, startOne), and which is not a load "
+                            "request");
     }
     switch (req.cmd) {
       case SetAddrCmd: board.set_address(core, req.args[0]); return true;
@@ -138,18 +140,18 @@ struct HostLink::Buffers {
       }
       default: {
         board.ready(call, core, req.args[0] + 1);
-        // It answers that it is ready.
+        // The core answers that it is ready.
         board.sim().messages.emplace_back();
         return true;
       }
     }
   }
 
-  void receive(Board& board, const char* call, void* msg, size_t bytes, size_t still) {
+  void receive(Board& board, const char* call, void* msg, size_t bytes, size_t remaining) {
     flush(board, call);
     auto& messages = board.sim().messages;
     if (messages.empty()) {
-      const uint64_t most = std::min<size_t>(still, 1 << 16);
+      const uint64_t most = std::min<size_t>(remaining, 1 << 16);
       const auto some = [&] { return messages.size() >= most; };
       if (!board.wait(call, gossamer::sim::kMessages, 0, some, most) && messages.empty()) board.fail_deadlocked(call);
     }
@@ -176,7 +178,7 @@ bool HostLink::powerOnSelfTest() {
   const Board::Lock lock(*board_);
   for (uint32_t tile = 0; tile < Board::boards_x() * Board::boards_y() * GS_TILES; ++tile) {
     const auto answers = board_->sim().ask(tile, {static_cast<uint8_t>(config::DebugCommand::Ping)}, 1);
-    // Code, magic, hash, version, threads, threads a core, instruction memories.
+    // Code, magic, hash, version, threads, threads per core, instruction memories.
     uint32_t magic = 0;
     if (answers.size() != 1 || answers[0].size() < 13) return false;
     std::memcpy(&magic, answers[0].data() + 1, sizeof magic);
@@ -188,7 +190,7 @@ bool HostLink::powerOnSelfTest() {
 void HostLink::loadRoutes() {
   const char* call = "HostLink::loadRoutes";
   const Board::Lock lock(*board_);
-  if (!board_->has_router()) reject_call(call, "a board that is alone has no routes; run with --cluster");
+  if (!board_->has_router()) reject_call(call, "a single board has no routes; run with --cluster");
   buffers_->flush(*board_, call);
   board_->load_tables(call);
 }
@@ -350,7 +352,7 @@ void HostLink::goOne(uint32_t meshX, uint32_t meshY, uint32_t coreId) {
   board_->go({core});
 }
 
-// ------------------------------------------------------------------------------ what threads print
+// ------------------------------------------------------------------------------ text output of threads
 
 bool HostLink::pollStdOut(FILE* outFile, uint32_t* lineCount) {
   const Board::Lock lock(*board_);

@@ -20,7 +20,8 @@ namespace gossamer::host {
 void run_module(const char* call, const char* module, const std::vector<std::string>& words) {
   const char* python = std::getenv("GOSSAMER_PYTHON");
   if (!python) reject_call(call, kNotStarted);
-  const std::string host = std::to_string(::getpid());  // should it be gone before the module knows its parent
+  // Passed explicitly: this process may end before the module reads the id of its parent.
+  const std::string host = std::to_string(::getpid());
   std::vector<const char*> all = {python, "-m", module};
   for (const std::string& word : words) all.push_back(word.c_str());
   all.insert(all.end(), {host.c_str(), nullptr});

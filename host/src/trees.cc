@@ -15,7 +15,7 @@ void RouterTables::check(const char* call) const {
   const auto board = Board::open();
   const Board::Lock lock(*board);
   if (!board->has_router()) reject_call(call, kNoRouter);
-  // What is in the boards' memories: a key may lead to records of a table that was written before and was longer.
+  // Contents of the boards' memories: a key may refer to records of an earlier, longer table.
   static auto& written = *new std::vector<std::vector<uint8_t>>;
   written.resize(tables_.size());
   const char* folder = std::getenv("GOSSAMER_POLITE");

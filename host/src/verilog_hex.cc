@@ -32,7 +32,7 @@ bool read_verilog_hex(const char* path, std::vector<Part>& parts, std::string& w
       const unsigned long long value = std::strtoull(begin, &end, 16);
       const bool whole = end != begin && (!*end || std::isspace(static_cast<unsigned char>(*end)));
       if (!whole || value > (location ? 0xFFFF'FFFFULL : 0xFF)) {
-        why = std::string(path) + ":" + std::to_string(number) + ": is no Verilog hex file of bytes";
+        why = std::string(path) + ":" + std::to_string(number) + ": is not a Verilog hex file of bytes";
         return false;
       }
       at = static_cast<size_t>(end - line.c_str());

@@ -105,7 +105,8 @@ class PGraph {
     check("PGraph::addEdge", x);
     check("PGraph::addEdge", y);
     if (pin < 0 || pin >= POLITE_NUM_PINS) {
-      gossamer::host::reject_call("PGraph::addEdge", "there is no pin " + std::to_string(pin) + "; a device has pins 0 to " +
+      gossamer::host::reject_call("PGraph::addEdge",
+                                  "there is no pin " + std::to_string(pin) + "; a device has pins 0 to " +
                                                     std::to_string(POLITE_NUM_PINS - 1) +
                                                     " (POLITE_NUM_PINS, to be set before POLite.h)");
     }

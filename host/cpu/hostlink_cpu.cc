@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HostLink of POLite programs on the engine cpu: one board without hardware, on which only graphs run. The devices are
-// a shared object; a thread of this process runs its main().
+// a shared object, whose main() runs on a thread of this process.
 #include <DebugLink.h>
 #include <HostLink.h>
 #include <gossamer/core/exit_codes.h>
@@ -33,12 +33,12 @@ namespace gossamer::host {
 namespace {
 
 constexpr uint32_t kBoards = GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT;
-constexpr size_t kQueue = 1 << 20;  ///< messages that may wait for a host that reads none
-constexpr unsigned kPolls = 8389;   ///< of a host, behind the end: as many as on simulated boards
+constexpr size_t kQueue = 1 << 20;  ///< messages that wait for a host that does not receive
+constexpr unsigned kPolls = 8389;   ///< of a host after the end of the run: as many as on simulated boards
 constexpr std::chrono::milliseconds kPoll{1};
 
 [[noreturn]] void exit_program(int code, const std::string& line) {
-  // The command keeps what a program has written, unless it finds this.
+  // The command discards the program's output if it finds this file.
   if (const char* folder = std::getenv("GOSSAMER_POLITE")) {
     if (FILE* file = std::fopen((std::string(folder) + "/failed").c_str(), "w")) std::fclose(file);
   }
@@ -56,7 +56,7 @@ std::string name(const char* variable) {
   return text;
 }
 
-/// Whether the devices look for messages of the host.
+/// Whether the devices receive messages of the host.
 bool hears() {
   const char* text = std::getenv("GOSSAMER_POLITE_HEARS");
   return text && *text == '1';
@@ -64,19 +64,21 @@ bool hears() {
 
 }  // namespace
 
-void reject_call(const char* call, const std::string& what) { exit_program(GS_EXIT_INPUT, std::string(call) + ": " + what); }
+void reject_call(const char* call, const std::string& what) {
+  exit_program(GS_EXIT_INPUT, std::string(call) + ": " + what);
+}
 
-/// The machine that the engine stands for.
+/// The machine that this engine emulates.
 class Board {
  public:
   using Message = std::array<uint8_t, TinselBytesPerMsg>;
 
-  /// Of each vertex the address of its thread.
+  /// By vertex: the address of its thread.
   struct Graph {
     std::vector<uint8_t> states;
     std::vector<Vertices::Edges> pins;
     std::vector<uint32_t> threads;
-    std::map<uint64_t, uint32_t> devices;  ///< by address of the thread and number there
+    std::map<uint64_t, uint32_t> devices;  ///< by address of the thread and number on the thread
     uint32_t vertices, stateBytes, edgeBytes, messageBytes;
   };
 
@@ -128,11 +130,11 @@ class Board {
     });
   }
 
-  // ---- What devices tell ----
+  // ---- Calls of devices ----
 
   void message(const void* bytes, uint32_t count) {
     std::unique_lock lock(mutex_);
-    // Lines may stand behind messages: a host that waits for lines has to get them.
+    // Lines may follow messages in the queue: a host that waits for lines must receive them.
     changed_.wait(lock, [this] { return messages.size() < kQueue || wait_for_lines_ || stop_; });
     Message& message = messages.emplace_back();
     std::memcpy(message.data() + 4, bytes, count);
@@ -147,8 +149,8 @@ class Board {
     changed_.notify_all();
   }
 
-  /// The host's next message to a device, to be taken, or only looked for. As on boards, where time stands still while
-  /// the host computes, nothing comes to its end before the host has waited.
+  /// Delivers the host's next message to a device, or only checks for one. As on boards, where time stops while the
+  /// host computes, the run cannot end before the host has waited.
   bool heard(uint32_t* device, void* bytes, uint32_t count, bool wait) {
     if (!wait && !any_down_.load(std::memory_order_acquire)) return false;
     std::unique_lock lock(mutex_);
@@ -163,11 +165,11 @@ class Board {
     any_down_.store(!down_.empty(), std::memory_order_relaxed);
     return true;
   }
-  /// A message to a device of the graph that is written or runs.
+  /// Sends a message to a device of the graph that is written or runs.
   void send(const char* call, uint32_t thread, const void* message, uint32_t bytes) {
     const std::lock_guard lock(mutex_);
     const Graph* const graph = written ? written.get() : runs_.get();
-    if (!graph) reject_call(call, "there is no hardware, and no graph whose devices could hear of it");
+    if (!graph) reject_call(call, "there is no hardware, and no graph whose devices could receive it");
     if (!hears()) reject_call(call, kNotCompiledForMessages);
     Message copy{};
     std::memcpy(copy.data(), message, bytes);
@@ -188,7 +190,7 @@ class Board {
 
   // ---- Waiting ----
 
-  /// Waits until there is one in a queue; false where none will come. `take` is called with the lock held.
+  /// Waits until a queue has an element; false if none can arrive any more. Calls `take` with the lock held.
   template <typename Queue, typename Take>
   bool wait(const Queue& queue, const Take& take) {
     std::unique_lock lock(mutex_);
@@ -219,7 +221,7 @@ class Board {
   }
 
  private:
-  /// While the host waits for what is in a queue, with the lock held at both ends.
+  /// Marks the host as waiting for elements of a queue. The lock is held at both ends.
   class Listens {
    public:
     template <typename Queue>
@@ -284,7 +286,7 @@ class Board {
       __atomic_store_n(&stop_, 1, __ATOMIC_RELAXED);
       changed_.notify_all();
       if (!changed_.wait_for(lock, std::chrono::seconds(2), [this] { return !running_; })) {
-        thread_.detach();  // it is in a handler that does not return, and the process ends now
+        thread_.detach();  // a handler does not return, and the process ends now
         return;
       }
     }
@@ -322,7 +324,7 @@ void Vertices::map() {
     reject_call("PGraph::map", "the program asks for " + std::to_string(boardsX) + " x " + std::to_string(boardsY) +
                               " boards (POLITE_BOARDS_X, POLITE_BOARDS_Y), but there is one");
   }
-  // Nobody waits for anybody here: any mapping does.
+  // Threads do not wait for each other here, so any mapping is valid.
   constexpr uint64_t kThreads = uint64_t{kBoards} * TinselThreadsPerBoard;
   threads.resize(count);
   locals.resize(count);
