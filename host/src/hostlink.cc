@@ -90,8 +90,8 @@ struct HostLink::Buffers {
     board.flush_stores(call);
     const uint64_t limit = kQueue - packet.size();
     const auto has_space = [&] { return board.sim().queued() <= limit; };
-    if (!block && !board.poll(call, gossamer::sim::kRoom, limit, has_space)) return false;
-    if (block && !board.wait(call, gossamer::sim::kRoom, limit, has_space)) board.fail_deadlocked(call);
+    if (!block && !board.poll(call, gossamer::sim::kSpace, limit, has_space)) return false;
+    if (block && !board.wait(call, gossamer::sim::kSpace, limit, has_space)) board.fail_deadlocked(call);
     board.sim().send(packet.data(), packet.size());
     return true;
   }

@@ -155,7 +155,7 @@ std::vector<std::vector<uint8_t>> Simulator::ask(uint32_t tile, const std::vecto
   return std::move(reports_);
 }
 
-Woke Simulator::wait(const char* call, uint32_t wanted, uint64_t room, uint64_t cycles, bool poll,
+Woke Simulator::wait(const char* call, uint32_t wanted, uint64_t space, uint64_t cycles, bool poll,
                      uint64_t messages) {
   call_ = call;
   Wait wait;
@@ -163,7 +163,7 @@ Woke Simulator::wait(const char* call, uint32_t wanted, uint64_t room, uint64_t 
   wait.poll = poll;
   wait.messages = messages_received_ + messages;
   wait.bytes = bytes_received_ + 1;
-  wait.room = room;
+  wait.space = space;
   wait.cycles = cycles;
   // Cycles of a run count from its first threads.
   wait.limit = settings_.most_cycles && first_ ? first_ + settings_.most_cycles : 0;
@@ -280,7 +280,7 @@ void Simulator::handle_record(Kind kind, uint32_t thread, uint64_t cycle, const 
       return;
     }
     case Kind::Queues:
-      for (size_t at = 0; at + sizeof(sim::Held) <= bytes; at += sizeof(sim::Held)) {
+      for (size_t at = 0; at + sizeof(sim::OccupiedQueue) <= bytes; at += sizeof(sim::OccupiedQueue)) {
         note("held " + std::to_string(word(at)) + ' ' + std::to_string(word(at + 4)) + ' ' +
              std::to_string(word(at + 8)) + ' ' + std::to_string(word(at + 12)));
       }
@@ -354,11 +354,11 @@ void Simulator::report(const char* call, const char* reason) {
   report << "reason " << reason << "\ncall " << call << "\ncycles " << cycle_ - first_ << "\n" << notes_;
   if (woken_.size() < sizeof(sim::Woken)) return;
   const auto* woken = reinterpret_cast<const sim::Woken*>(woken_.data());
-  const auto* still = reinterpret_cast<const sim::Still*>(woken + 1);
+  const auto* active = reinterpret_cast<const sim::ActiveThread*>(woken + 1);
   report << "queued " << woken->queued << "\n";
   for (uint32_t i = 0; i < woken->count; ++i) {
-    report << "still " << still[i].thread << ' ' << +still[i].doing << ' ' << +still[i].asked << ' ' << still[i].pc
-           << ' ' << still[i].address << ' ' << still[i].data << "\n";
+    report << "still " << active[i].thread << ' ' << +active[i].doing << ' ' << +active[i].request << ' ' << active[i].pc
+           << ' ' << active[i].address << ' ' << active[i].data << "\n";
   }
   // What threads have printed and nobody has taken: the last of it.
   constexpr size_t kMost = 4000;

@@ -97,7 +97,7 @@ class Simulator {
   std::vector<std::vector<uint8_t>> ask(uint32_t tile, const std::vector<uint8_t>& commands, uint32_t replies);
   /// Lets time pass, at most `cycles` if that is not 0. Returns Event, Over, Deadlock or AllEnded; any other reason
   /// ends the program. A `poll` returns the last two only after a long time.
-  Woke wait(const char* call, uint32_t wanted, uint64_t room, uint64_t cycles, bool poll, uint64_t messages);
+  Woke wait(const char* call, uint32_t wanted, uint64_t space, uint64_t cycles, bool poll, uint64_t messages);
   /// Ends the session.
   void end();
 

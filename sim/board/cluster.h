@@ -127,7 +127,7 @@ class ClusterBoard {
   }
 
   /// Queues of the board, and of links that have a cable, with something in them.
-  void queues(unsigned board, std::vector<Held>& all) {
+  void queues(unsigned board, std::vector<OccupiedQueue>& all) {
     QueueProbe::board(models_.rest_context(), board, kLinks, all);
   }
 
@@ -146,9 +146,9 @@ class ClusterBoard {
     Vgs_sim_uncore& rest = models_.rest();
     for (unsigned t = 0; t < kTiles; ++t) {
       Models::TileModel& tile = models_.tile(t);
-      const bool told =
+      const bool reported =
           tile.job_i != rest.job_o[t] || tile.host_i != rest.host_o[t] || tile.cluster_i != rest.cluster_o;
-      if (!models_.low_tile(t, now, reset, told, hosts[t])) continue;
+      if (!models_.low_tile(t, now, reset, reported, hosts[t])) continue;
       tile.job_i = rest.job_o[t];
       tile.host_i = rest.host_o[t];
       tile.cluster_i = rest.cluster_o;
@@ -170,9 +170,9 @@ class ClusterBoard {
       models_.command(t, next, rest.idle_command_o[t]);
     }
     high_links(cycle);
-    if (lane_ < kNetworks) host_->taken(lane_, cycle + 1);
-    if (came_) host_->hear(flit_, cycle + 1);
-    came_ = false;
+    if (lane_ < kNetworks) host_->on_accepted(lane_, cycle + 1);
+    if (arrived_) host_->receive(flit_, cycle + 1);
+    arrived_ = false;
   }
 
  private:
@@ -221,8 +221,8 @@ class ClusterBoard {
       rest.host_in_valid_i = static_cast<CData>(1U << lane);
       std::memcpy(&rest.host_in_i[0], host_->head(lane).words.data(), sizeof(Flit));
     }
-    came_ = rest.host_out_valid_o;
-    if (came_) std::memcpy(flit_.words.data(), &rest.host_out_o[0], sizeof(Flit));
+    arrived_ = rest.host_out_valid_o;
+    if (arrived_) std::memcpy(flit_.words.data(), &rest.host_out_o[0], sizeof(Flit));
     return lane;
   }
 
@@ -237,7 +237,7 @@ class ClusterBoard {
   Port ports_[kLinks];
   HostPort* host_ = nullptr;
   unsigned lane_ = kNetworks;  ///< network of the flit that enters in this cycle
-  bool came_ = false;
+  bool arrived_ = false;
   Flit flit_;
 };
 
@@ -245,7 +245,7 @@ class ClusterBoard {
 class Cluster {
  public:
   static constexpr unsigned kBoardTiles = ClusterBoard::kTiles;
-  static constexpr uint64_t kLook = 1024;
+  static constexpr uint64_t kWatchdogStride = 1024;
 
   Cluster(int argc, char** argv, const Ranks& ranks) : ranks_(ranks) {
     // Each model keeps what it is given: not the options of the whole cluster.
@@ -260,7 +260,7 @@ class Cluster {
       if (option == "--flight") flight_ = number;
       if (option != "--boards") return;
       boards_.resize(number);
-      others_.assign(number, std::vector<uint32_t>(ClusterBoard::kLinks, Meeting::kNowhere));
+      others_.assign(number, std::vector<uint32_t>(ClusterBoard::kLinks, RouterAddress::kNowhere));
       first_ = static_cast<unsigned>(uint64_t{number} * ranks.number() / ranks.count());
       last_ = static_cast<unsigned>(uint64_t{number} * (ranks.number() + 1) / ranks.count());
       for (unsigned b = first_; b < last_; ++b) {
@@ -281,14 +281,14 @@ class Cluster {
       host_at_[at] = hosts_.back().get();
       boards_[at]->host(host_at_[at]);
     });
-    if (boards_.empty() || hosts_.empty() || !flight_) give_up("a cluster has boards, a host and a flight");
-    if (first_ == last_) give_up("there are more ranks than boards");
+    if (boards_.empty() || hosts_.empty() || !flight_) fatal("a cluster has boards, a host and a flight");
+    if (first_ == last_) fatal("there are more ranks than boards");
   }
 
   uint64_t stride() const { return flight_; }
   // What is under way and no packet is an answer or credits: one flight. If they are lost, those who wait have asked
   // again all the time, and it is one more each way.
-  uint64_t quiet() const { return 8192 + 4 * flight_; }
+  uint64_t quiescence() const { return 8192 + 4 * flight_; }
   uint64_t drain() const { return 4096 + 4 * flight_; }
   /// Up and down a tree of all boards, twice.
   uint64_t slack() const { return 4 * flight_ * boards_.size(); }
@@ -318,7 +318,7 @@ class Cluster {
   void links(std::vector<LinkSums>& all) {
     for (unsigned b = first_; b < last_; ++b) boards_[b]->links(b, all);
   }
-  void queues(std::vector<Held>& all) {
+  void queues(std::vector<OccupiedQueue>& all) {
     for (unsigned b = first_; b < last_; ++b) boards_[b]->queues(b, all);
   }
   const uint64_t* flits(unsigned tile) const {
@@ -400,14 +400,14 @@ class Cluster {
   bool routers(std::vector<RouterTrace>& all) {
     for (unsigned b = 0; b < boards_.size(); ++b) {
       // Routers are at exits of the mesh, at links, and at the host's port.
-      std::vector<uint32_t> meetings(config::router::mesh_ports, Meeting::tiles(b));
-      for (unsigned l = 0; l < ClusterBoard::kLinks; ++l) meetings.push_back(Meeting::link(b, l));
-      meetings.push_back(Meeting::host(b));
+      std::vector<uint32_t> router_addresses(config::router::mesh_ports, RouterAddress::tiles(b));
+      for (unsigned l = 0; l < ClusterBoard::kLinks; ++l) router_addresses.push_back(RouterAddress::link(b, l));
+      router_addresses.push_back(RouterAddress::host(b));
       std::vector<RouterProbe> probes;
-      if (!RouterProbe::find(boards_[b]->models().rest_context(), probes) || probes.size() != meetings.size()) {
+      if (!RouterProbe::find(boards_[b]->models().rest_context(), probes) || probes.size() != router_addresses.size()) {
         return false;
       }
-      all.emplace_back(std::move(probes), std::move(meetings), others_[b]);
+      all.emplace_back(std::move(probes), std::move(router_addresses), others_[b]);
     }
     return true;
   }
@@ -467,7 +467,7 @@ class Cluster {
   }
 
   unsigned board(unsigned long number) const {
-    if (number >= boards_.size()) give_up("no such board");
+    if (number >= boards_.size()) fatal("no such board");
     return static_cast<unsigned>(number);
   }
 
@@ -476,7 +476,7 @@ class Cluster {
     long long cut;
     if (std::sscanf(text, "%u,%u,%u,%u,%lld", &from, &link, &to, &its, &cut) != 5 || link >= ClusterBoard::kLinks ||
         its >= ClusterBoard::kLinks) {
-      give_up("a wire is FROM,LINK,TO,LINK,CUT");
+      fatal("a wire is FROM,LINK,TO,LINK,CUT");
     }
     wires_.push_back(std::make_unique<Wire>(flight_));
     Wire* wire = wires_.back().get();
@@ -485,7 +485,7 @@ class Cluster {
       boards_[from]->faults(link, loss, damage, scatter(seed * 0x10001U + from * 8 + link));
     }
     if (own(board(to))) boards_[to]->plug(its, static_cast<const Wire*>(wire));
-    others_[from][link] = Meeting::link(to, its);
+    others_[from][link] = RouterAddress::link(to, its);
     if (own(from) == own(to)) return;
     (own(from) ? to_[rank_of(to)] : from_[rank_of(from)]).push_back(wire);
   }

@@ -37,7 +37,7 @@ inline unsigned visited(const Vgs_sim_mesh_tile___024root& root) { return root.G
 }  // namespace counts
 
 /// Whether and how long a tile rests.
-class TileRest {
+class TileIdleSkip {
  public:
   using Root = Vgs_sim_mesh_tile___024root;
   using State = Vgs_sim_mesh_tile__Syms;  ///< all of a model, whatever Verilator keeps apart
@@ -47,24 +47,24 @@ class TileRest {
   uint64_t skipped() const { return skipped_ + (asleep_ ? whole_periods() * kPeriod : 0); }
 
   /// Behind a cycle in which the tile was evaluated, and in which its ports said something or were `quiet`.
-  void look(const Root& root, bool quiet) {
-    if (!quiet) {
-      quiet_ = 0;
+  void observe(const Root& root, bool idle) {
+    if (!idle) {
+      idle_cycles_ = 0;
       compares_ = false;
       return;
     }
-    ++quiet_;
+    ++idle_cycles_;
     if (!compares_) {
-      if (quiet_ < from_ || !settled(root)) return;
+      if (idle_cycles_ < from_ || !settled(root)) return;
       if (!copy_) copy_ = std::make_unique_for_overwrite<char[]>(sizeof(State));
       std::memcpy(copy_.get(), static_cast<const void*>(root.vlSymsp), sizeof(State));
       compares_ = true;
-      quiet_ = 0;
-    } else if (quiet_ == kPeriod) {
-      asleep_ = rests(root);
+      idle_cycles_ = 0;
+    } else if (idle_cycles_ == kPeriod) {
+      asleep_ = unchanged(root);
       // What has not come to rest is looked at again later, and later each time.
       from_ = asleep_ ? kPatience : std::min(2 * from_, kMost);
-      quiet_ = since_ = 0;
+      idle_cycles_ = since_ = 0;
       compares_ = false;
       copy_.reset();
     }
@@ -111,7 +111,7 @@ class TileRest {
   }
 
   /// Whether the model is as it was one period ago, but for what counts cycles.
-  bool rests(const Root& root) {
+  bool unchanged(const Root& root) {
     const auto& state = *root.vlSymsp;
     const auto& all_words = counts::words(root);
     const auto& all_cycles = counts::cycles(root);
@@ -142,7 +142,7 @@ class TileRest {
 
   bool asleep_ = false;
   bool compares_ = false;        ///< there is a copy of the model
-  uint64_t quiet_ = 0;           ///< cycles that were quiet, since the copy if there is one
+  uint64_t idle_cycles_ = 0;           ///< cycles that were quiet, since the copy if there is one
   uint64_t from_ = kPatience;    ///< quiet cycles before the copy
   uint64_t since_ = 0;           ///< cycles of this sleep
   uint64_t skipped_ = 0;

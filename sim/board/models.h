@@ -120,9 +120,9 @@ class BoardModels {
   bool low_tile(unsigned t, unsigned now, bool reset, bool called, TileHost& host) {
     Tile& tile = *tiles_[t];
     TileModel& model = tile.model;
-    tile.quiet = !called && !reset && !host.bus().pending() && hears_nothing(t, now);
+    tile.idle = !called && !reset && !host.bus().pending() && inputs_idle(t, now);
     if (tile.rest.asleep()) {
-      if (tile.quiet) {
+      if (tile.idle) {
         tile.rest.sleep();
         return false;
       }
@@ -134,8 +134,8 @@ class BoardModels {
     const bool sends = host.bus().pending() && !reset;
     model.dbg_in_valid_i = sends;
     if (sends) model.dbg_in_data_i = host.bus().head();
-    tile.took = sends && model.dbg_in_ready_o;
-    tile.said = model.dbg_out_valid_o && !reset;
+    tile.accepted = sends && model.dbg_in_ready_o;
+    tile.sent_byte = model.dbg_out_valid_o && !reset;
     tile.byte = model.dbg_out_data_o;
     for (unsigned d = 0; d < kDirections; ++d) {
       const Link* link = across(t, d, now);
@@ -161,12 +161,12 @@ class BoardModels {
     if (tile.rest.asleep()) return;
     TileModel& model = tile.model;
     Shown& shown = tile.shown[next];
-    bool quiet = tile.quiet && !tile.said;
+    bool idle = tile.idle && !tile.sent_byte;
     for (unsigned d = 0; d < kDirections; ++d) {
       Link& link = shown.link[d];
       link.valid = model.mesh_out_valid_o[d];
       link.credit = model.mesh_in_credit_o[d];
-      quiet &= !(link.valid | link.credit);
+      idle &= !(link.valid | link.credit);
       if (link.valid) {
         link.flit = model.mesh_out_o[d];
         ++tile.sent[d];
@@ -176,17 +176,17 @@ class BoardModels {
       Memory& memory = shown.memory[c];
       memory.req_valid = model.mem_req_valid_o[c];
       memory.rsp_ready = model.mem_rsp_ready_o[c];
-      quiet &= !memory.req_valid && memory.rsp_ready == tile.shown[!next].memory[c].rsp_ready;
+      idle &= !memory.req_valid && memory.rsp_ready == tile.shown[!next].memory[c].rsp_ready;
       if (memory.req_valid) memory.req = model.mem_req_o[c];
     }
     shown.idle = model.idle_o;
     shown.started = model.started_o;
     // What is shown while it sleeps lies in both places.
-    quiet = quiet && shown.started == tile.shown[!next].started &&
+    idle = idle && shown.started == tile.shown[!next].started &&
             !std::memcmp(&shown.idle, &tile.shown[!next].idle, sizeof shown.idle);
-    if (tile.sleeps) tile.rest.look(*model.rootp, quiet);
-    if (tile.took) host.taken(cycle);
-    if (tile.said) host.hear(tile.byte, cycle);
+    if (tile.sleeps) tile.rest.observe(*model.rootp, idle);
+    if (tile.accepted) host.on_accepted(cycle);
+    if (tile.sent_byte) host.receive(tile.byte, cycle);
   }
 
   // ---- The rest, without its host and what it tells tiles ----
@@ -303,15 +303,15 @@ class BoardModels {
     using Instance<TileModel>::Instance;
     Shown shown[2];
     Given given[2];
-    uint8_t said = 0, byte = 0, took = 0;  ///< on the debug bus in this cycle
-    bool quiet = false;                    ///< its inputs say nothing in this cycle
+    uint8_t sent_byte = 0, byte = 0, accepted = 0;  ///< on the debug bus in this cycle
+    bool idle = false;                    ///< its inputs say nothing in this cycle
     bool sleeps = true;                    ///< it may: nobody looks at its waves
-    TileRest rest;
+    TileIdleSkip rest;
     uint64_t sent[kDirections]{};          ///< flits
   };
 
   /// Whether nothing comes to a tile from its neighbours, from the memory and from idle detection, and all stays so.
-  bool hears_nothing(unsigned t, unsigned now) const {
+  bool inputs_idle(unsigned t, unsigned now) const {
     const Tile& tile = *tiles_[t];
     const Given& given = tile.given[now];
     if (given.command != tile.model.idle_command_i) return false;

@@ -23,7 +23,7 @@ struct Traffic {
 class Activity {
  public:
   /// Cycles since the last activity.
-  struct Still {
+  struct IdleCycles {
     uint64_t work = 0;  ///< but for packets on links, which may go round for ever
     uint64_t all = 0;
   };
@@ -37,7 +37,7 @@ class Activity {
   }
 
   /// `progress` is the cycle in which a host last heard or said anything.
-  Still still(const Ranks& ranks, uint64_t cycle, uint64_t issued, uint64_t progress, Traffic traffic) {
+  IdleCycles idle_cycles(const Ranks& ranks, uint64_t cycle, uint64_t issued, uint64_t progress, Traffic traffic) {
     const uint64_t beats = ranks.sum(memoryBeats.load(std::memory_order_relaxed));
     if (issued != issued_ || beats != beats_) moved_ = cycle;
     issued_ = issued;

@@ -4,17 +4,17 @@
 
 #include <vector>
 
-#include "events.h"
+#include "trace_event.h"
 
 namespace gossamer::sim {
 
 class HostTrace {
  public:
   /// `board` is the one at whose switch it is.
-  explicit HostTrace(unsigned board) : router_(Meeting::host(board)) {}
+  explicit HostTrace(unsigned board) : router_(RouterAddress::host(board)) {}
 
   /// A flit has entered; those of a lane do so packet by packet.
-  void tells(unsigned lane, const Flit& flit, uint64_t cycle) {
+  void on_send(unsigned lane, const Flit& flit, uint64_t cycle) {
     if (lane >= lanes_.size()) lanes_.resize(lane + 1);
     Lane& its = lanes_[lane];
     if (!its.inside) {
@@ -26,7 +26,7 @@ class HostTrace {
     its.inside = false;
     const uint64_t packet = its.digest.take();
     if (!message(its.head)) return;
-    TraceEvent& event = events_.add(cycle, TraceEvent::What::Tells);
+    TraceEvent& event = events_.add(cycle, TraceEvent::What::HostSend);
     event.data = packet;
     event.kind = static_cast<uint8_t>(its.head.kind());
     event.receivers = static_cast<uint8_t>(its.head.receivers());
@@ -35,10 +35,10 @@ class HostTrace {
   }
 
   /// A message has come.
-  void hears(const std::vector<Flit>& packet, uint64_t cycle) {
+  void on_receive(const std::vector<Flit>& packet, uint64_t cycle) {
     Digest digest;
     for (const Flit& flit : packet) digest.add(flit);
-    events_.add(cycle, TraceEvent::What::Hears).data = digest.take();
+    events_.add(cycle, TraceEvent::What::HostReceive).data = digest.take();
   }
 
   TraceEvents& events() { return events_; }

@@ -16,10 +16,10 @@ template <typename Machine, unsigned kNumber, unsigned kExits>
 class OneBoard {
  public:
   static constexpr unsigned kTiles = kNumber, kBoardTiles = kNumber;
-  static constexpr uint64_t kLook = 4096;
+  static constexpr uint64_t kWatchdogStride = 4096;
 
   static constexpr uint64_t stride() { return 1; }
-  static constexpr uint64_t quiet() { return 1 << 14; }
+  static constexpr uint64_t quiescence() { return 1 << 14; }
   static constexpr uint64_t drain() { return 0; }
   static constexpr uint64_t slack() { return 0; }
   static constexpr Traffic traffic() { return {}; }

@@ -22,10 +22,10 @@ class MailboxProbe {
   }
 
   /// Bits that turn over with each event.
-  struct Events {
+  struct Toggles {
     bool send = false, out = false, far = false, in = false, deal = false;
   };
-  Events events() const {
+  Toggles toggles() const {
     if (!send_) return {};
     return {*send_ != 0, *out_ != 0, *far_ != 0, *in_ != 0, *deal_ != 0};
   }

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "events.h"
+#include "trace_event.h"
 #include "trace_decimation.h"
 
 namespace gossamer::sim {
@@ -32,25 +32,25 @@ class Messages {
 
   /// Takes what was seen at a tile's mailbox; `done` is called with messages that nobody receives.
   template <typename Done>
-  void see_tile(unsigned tile, const TraceEvent& event, Done done) {
+  void add_tile_events(unsigned tile, const TraceEvent& event, Done done) {
     Mailbox& mailbox = tiles_[tile];
     switch (event.what) {
       case TraceEvent::What::Send: send(tile, event); return;
-      case TraceEvent::What::Out: leave(pop(mailbox.net), event.data); return;
-      case TraceEvent::What::Far: leave_far(pop(mailbox.far), event.data, done); return;
-      case TraceEvent::What::In: mailbox.accepted.push_back(event.local ? pop(mailbox.local) : arrive(event.data)); return;
-      case TraceEvent::What::Deal: deal(tile, event.data); return;
+      case TraceEvent::What::MeshSend: leave(pop(mailbox.net), event.data); return;
+      case TraceEvent::What::FarSend: leave_far(pop(mailbox.far), event.data, done); return;
+      case TraceEvent::What::Receive: mailbox.accepted.push_back(event.local ? pop(mailbox.local) : arrive(event.data)); return;
+      case TraceEvent::What::Dispatch: deal(tile, event.data); return;
       default: return;
     }
   }
 
   /// The same of a board's multicast routers.
   template <typename Done>
-  void see_routers(unsigned board, const TraceEvent& event, Done done) {
+  void add_router_events(unsigned board, const TraceEvent& event, Done done) {
     Parts& parts = routers_[board * channels_ + event.channel];
-    if (event.what == TraceEvent::What::Came) {
+    if (event.what == TraceEvent::What::RouterReceive) {
       parts.push_back(arrive(event.data));
-    } else if (event.what == TraceEvent::What::Consumed) {
+    } else if (event.what == TraceEvent::What::RouterDone) {
       drop(pop(parts), done);
     } else if (!parts.empty() && parts.front().message != kNobody) {
       messages_[parts.front().message].uses += event.receivers;
@@ -59,14 +59,14 @@ class Messages {
   }
 
   /// A host has sent.
-  void tell(uint32_t host, const TraceEvent& event) {
+  void host_send(uint32_t host, const TraceEvent& event) {
     Message message = made(host, event);
     message.uses = event.receivers;
     leave({keep(message), false}, event.data);
   }
 
   /// What a host receives: a message with its sender, if that is known.
-  Arrow hear(uint32_t host, const TraceEvent& event) { return received(arrive(event.data), host, event.cycle); }
+  Arrow host_receive(uint32_t host, const TraceEvent& event) { return received(arrive(event.data), host, event.cycle); }
 
   /// What a thread receives now.
   Arrow receive(uint32_t thread, uint64_t cycle) { return received(pop(queues_[thread]), thread, cycle); }
@@ -75,7 +75,7 @@ class Messages {
   template <typename Done>
   void rest(Done done) {
     for (const Message& message : messages_) {
-      if (message.uses && !message.heard) done(message.arrow);
+      if (message.uses && !message.received) done(message.arrow);
     }
   }
 
@@ -90,7 +90,7 @@ class Messages {
     Arrow arrow;
     uint64_t key = 0;    ///< by which it was sent, and 1 more; 0: by none
     unsigned uses = 1;   ///< receivers and routers that it is still to come to; 0: it is free for another
-    bool heard = false;  ///< somebody has received it
+    bool received = false;  ///< somebody has received it
   };
   /// A message, or a copy of it, on its way.
   struct Part {
@@ -188,7 +188,7 @@ class Messages {
       arrow.id = ++arrows_;
       arrow.alike = part.alike;
       alike_ += part.alike;
-      message.heard = true;
+      message.received = true;
       release(part.message);
     }
     arrow.to = cycle;
@@ -202,7 +202,7 @@ class Messages {
   void drop(Part part, Done done) {
     if (part.message == kNobody) return;
     Message& message = messages_[part.message];
-    if (message.uses == 1 && !message.heard) done(message.arrow);
+    if (message.uses == 1 && !message.received) done(message.arrow);
     release(part.message);
   }
 

@@ -72,7 +72,7 @@ class Network {
 };
 
 /// What the host hears: packets, and how many replies it waits for.
-class HostEar {
+class HostReceiver {
  public:
   Records& records() { return records_; }
   uint64_t progress() const { return progress_; }
@@ -83,19 +83,19 @@ class HostEar {
   uint64_t faults() const { return faults_; }
   void trace(HostTrace* trace) { trace_ = trace; }
   /// A flit goes to the network, behind those of its lane.
-  void tells(unsigned lane, const Flit& flit, uint64_t cycle) {
+  void on_send(unsigned lane, const Flit& flit, uint64_t cycle) {
     progress_ = cycle;
-    if (trace_) trace_->tells(lane, flit, cycle);
+    if (trace_) trace_->on_send(lane, flit, cycle);
   }
 
   /// A packet has come to a host.
-  void hear(const std::vector<Flit>& packet, uint64_t cycle, unsigned host) {
+  void receive(const std::vector<Flit>& packet, uint64_t cycle, unsigned host) {
     records_.put(Kind::Packet, cycle, host, packet.data(), packet.size() * sizeof(Flit));
     const Flit& head = packet.front();
     if (static_cast<config::FlitKind>(head.kind()) != config::FlitKind::Header) {
       progress_ = cycle;
       ++messages_;
-      if (trace_) trace_->hears(packet, cycle);
+      if (trace_) trace_->on_receive(packet, cycle);
       return;
     }
     // Of a header the operation stands in the lowest bits, a loader's (load_op) or a control unit's (control_op).
@@ -122,8 +122,8 @@ class HostPort {
  public:
   explicit HostPort(unsigned number = 0) : number_(number) {}
 
-  HostEar& ear() { return ear_; }
-  const HostEar& ear() const { return ear_; }
+  HostReceiver& ear() { return receiver_; }
+  const HostReceiver& ear() const { return receiver_; }
   /// Flits that wait to enter.
   size_t queued() const {
     size_t sum = 0;
@@ -137,12 +137,12 @@ class HostPort {
     return false;
   }
   uint32_t exchanging() const {
-    return static_cast<uint32_t>(queued() + ear_.replies());
+    return static_cast<uint32_t>(queued() + receiver_.replies());
   }
 
   /// Sends whole packets, and waits for so many replies.
   void send(const uint8_t* bytes, size_t count, uint32_t replies) {
-    ear_.wait_for(replies);
+    receiver_.wait_for(replies);
     for (size_t at = 0; at + sizeof(Flit) <= count; at += sizeof(Flit)) {
       Flit flit;
       std::memcpy(flit.words.data(), bytes + at, sizeof flit);
@@ -159,21 +159,21 @@ class HostPort {
     return kNetworks;
   }
   const Flit& head(unsigned lane) const { return lanes_[lane].head(); }
-  void taken(unsigned lane, uint64_t cycle) {
+  void on_accepted(unsigned lane, uint64_t cycle) {
     turn_ = lane;
-    ear_.tells(lane, lanes_[lane].head(), cycle);
+    receiver_.on_send(lane, lanes_[lane].head(), cycle);
     lanes_[lane].pop();
   }
-  void hear(const Flit& flit, uint64_t cycle) {
+  void receive(const Flit& flit, uint64_t cycle) {
     const std::vector<Flit> packet = lanes_[flit.network()].take(flit);
-    if (!packet.empty()) ear_.hear(packet, cycle, number_);
+    if (!packet.empty()) receiver_.receive(packet, cycle, number_);
   }
 
  private:
   const unsigned number_;
   std::array<Network, kNetworks> lanes_;
   unsigned turn_ = 0;
-  HostEar ear_;
+  HostReceiver receiver_;
 };
 
 /// The host's end of a whole network: of a board's at each exit of its mesh, of a tile's at its port.
@@ -181,8 +181,8 @@ template <unsigned kTiles, unsigned kExits>
 class HostNetwork {
  public:
   Network& exit(unsigned number) { return exits_[number]; }
-  HostEar& ear() { return ear_; }
-  const HostEar& ear() const { return ear_; }
+  HostReceiver& ear() { return receiver_; }
+  const HostReceiver& ear() const { return receiver_; }
   /// Flits that wait to enter.
   size_t queued() const {
     size_t sum = 0;
@@ -197,13 +197,13 @@ class HostNetwork {
   }
   /// How much is left of what was asked: flits that wait, and replies.
   uint32_t exchanging() const {
-    return static_cast<uint32_t>(queued() + ear_.replies());
+    return static_cast<uint32_t>(queued() + receiver_.replies());
   }
 
   /// Sends whole packets, and waits for so many replies of loaders. Each packet enters at the exit nearest to its tile;
   /// a packet for the tile of all ones goes to each.
   void send(const uint8_t* bytes, size_t count, uint32_t replies) {
-    ear_.wait_for(replies);
+    receiver_.wait_for(replies);
     std::vector<Flit> packet;
     for (size_t at = 0; at + sizeof(Flit) <= count; at += sizeof(Flit)) {
       Flit flit;
@@ -220,15 +220,15 @@ class HostNetwork {
   }
 
   /// A flit has entered at an exit.
-  void taken(unsigned exit, uint64_t cycle) {
-    ear_.tells(exit, exits_[exit].head(), cycle);
+  void on_accepted(unsigned exit, uint64_t cycle) {
+    receiver_.on_send(exit, exits_[exit].head(), cycle);
     exits_[exit].pop();
   }
 
   /// A flit has left at an exit.
-  void hear(unsigned exit, const Flit& flit, uint64_t cycle) {
+  void receive(unsigned exit, const Flit& flit, uint64_t cycle) {
     const std::vector<Flit> packet = exits_[exit].take(flit);
-    if (!packet.empty()) ear_.hear(packet, cycle, 0);
+    if (!packet.empty()) receiver_.receive(packet, cycle, 0);
   }
 
  private:
@@ -264,7 +264,7 @@ class HostNetwork {
   }
 
   std::array<Network, kExits> exits_;
-  HostEar ear_;
+  HostReceiver receiver_;
 };
 
 }  // namespace gossamer::sim

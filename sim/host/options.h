@@ -50,15 +50,15 @@ struct Options {
 };
 
 /// Makes a socket, at which the host listens, standard input and output: those of MPI's processes are MPI's.
-inline void speak_over(const char* path) {
+inline void connect_host(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const int end = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  if (end < 0 || std::strlen(path) >= sizeof address.sun_path) give_up("the host's socket has too long a name");
+  if (end < 0 || std::strlen(path) >= sizeof address.sun_path) fatal("the host's socket has too long a name");
   std::strcpy(address.sun_path, path);
   if (::connect(end, reinterpret_cast<const sockaddr*>(&address), sizeof address) ||
       ::dup2(end, STDIN_FILENO) < 0 || ::dup2(end, STDOUT_FILENO) < 0) {
-    give_up("the host does not answer at its socket");
+    fatal("the host does not answer at its socket");
   }
   ::close(end);
 }

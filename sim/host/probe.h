@@ -83,10 +83,10 @@ class Probe {
   State state(unsigned thread) const {
     const Core& core = cores_[thread / threads_per_core_];
     const unsigned i = thread % threads_per_core_;
-    const auto asked = static_cast<Asked>(core.op[i]);
+    const auto request = static_cast<RequestKind>(core.op[i]);
     // Above a register's number stand bits that mean nothing.
-    const uint32_t address = asked == Asked::Csr ? core.address[i] & 0xFFF : core.address[i];
-    return {static_cast<Doing>(core.state[i]), asked, core.pc[i], address, core.data[i]};
+    const uint32_t address = request == RequestKind::Csr ? core.address[i] & 0xFFF : core.address[i];
+    return {static_cast<Doing>(core.state[i]), request, core.pc[i], address, core.data[i]};
   }
   /// Only what it does: what a trace looks at in every cycle.
   Doing doing(unsigned thread) const {

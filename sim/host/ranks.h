@@ -25,10 +25,10 @@ class Ranks {
   explicit Ranks(const char* library) {
     if (!library) return;
     void* code = ::dlopen(library, RTLD_NOW | RTLD_GLOBAL);
-    if (!code) give_up(::dlerror());
+    if (!code) fatal(::dlerror());
     const auto join = reinterpret_cast<const GsRanks* (*)()>(::dlsym(code, "gs_ranks_join"));
     table_ = join ? join() : nullptr;
-    if (!table_) give_up("MPI does not start");
+    if (!table_) fatal("MPI does not start");
   }
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;

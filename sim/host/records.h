@@ -57,7 +57,7 @@ enum class Kind : uint8_t {
 enum class Reason : uint32_t { AllEnded = 0, MostCycles = 1, Deadlock = 2, Stuck = 3, Stopped = 4, Paused = 5 };
 
 /// A queue that holds messages, in a record Queues.
-struct Held {
+struct OccupiedQueue {
   enum What : uint32_t {
     Thread = 1,  ///< a thread's queue of messages is full, and another message for it waits; index: thread of the tile
     Slots = 2,   ///< no message slot of the tile is free
@@ -73,18 +73,18 @@ struct Held {
 };
 
 /// A thread that has not ended, in a record End.
-struct Still {
+struct ActiveThread {
   uint32_t thread = 0;
   uint8_t doing = 0;
-  uint8_t asked = 0;
+  uint8_t request = 0;
   uint16_t spare = 0;
   uint32_t pc = 0;
   uint32_t address = 0;
   uint32_t data = 0;
 };
-static_assert(sizeof(Still) == 20);
+static_assert(sizeof(ActiveThread) == 20);
 
-[[noreturn]] inline void give_up(const char* why) {
+[[noreturn]] inline void fatal(const char* why) {
   std::fprintf(stderr, "simulator: %s\n", why);
   std::exit(EXIT_FAILURE);
 }
@@ -96,7 +96,7 @@ struct Request {
 
   uint32_t word(size_t at) const {
     uint32_t value = 0;
-    if (at + sizeof value > payload.size()) give_up("a request is cut off");
+    if (at + sizeof value > payload.size()) fatal("a request is cut off");
     std::memcpy(&value, payload.data() + at, sizeof value);
     return value;
   }
@@ -112,7 +112,7 @@ struct Request {
   }
 
   /// Whether the host has asked for a stop, or has gone.
-  static bool told_to_stop() {
+  static bool stop_requested() {
     pollfd in{STDIN_FILENO, POLLIN, 0};
     if (::poll(&in, 1, 0) <= 0) return false;
     Request request;

@@ -66,14 +66,14 @@ class Simulation {
     machine_.sources(sources_);
     for (TileHost& host : hosts_) sources_.push_back(&host.records());
     sources_.push_back(&own_);
-    if (ranks_.many() && (options.waves || options.trace)) give_up("waves and traces are not written by several ranks");
+    if (ranks_.many() && (options.waves || options.trace)) fatal("waves and traces are not written by several ranks");
     // Waves are written by one thread, and of several ranks each is one.
     const unsigned wanted = options.waves || ranks_.many() ? 1 : options.workers;
     const unsigned workers = std::min(std::max(wanted, 1U), machine_.most_workers());
     barrier_ = std::make_unique<WorkerBarrier>(workers);
     throttle_ = WorkerThrottle(workers);
 #if !VM_TRACE
-    if (options.waves) give_up("built without waves");
+    if (options.waves) fatal("built without waves");
 #endif
     const auto go_to = [&](uint64_t end, bool reset) {
       machine_.template go<false>(0, 1, cycle_, end, reset, hosts_.data());
@@ -82,13 +82,13 @@ class Simulation {
     go_to(kResetCycles, true);
     // From here on workers meet at multiples of the stride.
     do {
-      if (cycle_ > kPatience) give_up("a board does not come out of reset");
+      if (cycle_ > kPatience) fatal("a board does not come out of reset");
       go_to(next(cycle_), false);
     } while (ranks_.any(!machine_.ready()));
-    if (!machine_.find(probes_.data())) give_up("there are no cores");
+    if (!machine_.find(probes_.data())) fatal("there are no cores");
     each_own([this](unsigned t) {
       if (probes_[t].cores() * kThreadsPerCore != kThreads) {
-        give_up("the cores' signals for simulation are not as expected");
+        fatal("the cores' signals for simulation are not as expected");
       }
     });
     if (options.trace) open_trace();
@@ -108,7 +108,7 @@ class Simulation {
           if (!exchange("the tile takes no more bytes from the debug bus", "")) return;
           break;
         case 'Q':
-          ask(request.word(4), bytes + 8, count - 8, request.word(0));
+          query(request.word(4), bytes + 8, count - 8, request.word(0));
           if (!exchange("the tile takes no more bytes from the debug bus",
                         "the tile does not answer on the debug bus")) {
             return;
@@ -129,12 +129,12 @@ class Simulation {
         case 'P': pause_ = request.long_word(0); break;
         case 'C': resume(); break;
         case 'T':
-          tell_watched();
+          report_watched();
           own_.put(Kind::Done, cycle_, 0, nullptr, 0);
           break;
         case 'X': break;  // came after the end of the run that it was for
         default:
-          if (!session_.serve(request)) give_up("a request of an unknown kind");
+          if (!session_.serve(request)) fatal("a request of an unknown kind");
       }
       write();
     }
@@ -146,9 +146,9 @@ class Simulation {
   static constexpr uint32_t kEachTile = ~uint32_t{0};
   static constexpr uint64_t kPatience = 1'000'000;  ///< cycles in which a tile must take something or answer
   /// Cycles between looks at the watchdog; a power of two.
-  static constexpr uint64_t kLook = Machine::kLook;
-  static constexpr uint64_t kListen = 1 << 14;      ///< cycles between looks at the host; a power of two
-  static constexpr auto kTell = std::chrono::milliseconds(250);  ///< between records of progress
+  static constexpr uint64_t kWatchdogStride = Machine::kWatchdogStride;
+  static constexpr uint64_t kPollStride = 1 << 14;      ///< cycles between looks at the host; a power of two
+  static constexpr auto kProgressInterval = std::chrono::milliseconds(250);  ///< between records of progress
 
   static Machine made(const Ranks& ranks, int argc, char** argv) {
     if constexpr (std::is_constructible_v<Machine, int, char**, const Ranks&>) {
@@ -172,7 +172,7 @@ class Simulation {
     mailboxes_.resize(tiles_);
     each_context([this](unsigned first, unsigned count) {
       if (!MailboxProbe::find(*probes_[first].context(), &mailboxes_[first], count)) {
-        give_up("the mailboxes' signals for simulation are not as expected");
+        fatal("the mailboxes' signals for simulation are not as expected");
       }
     });
     Trace::Shape shape;
@@ -184,11 +184,11 @@ class Simulation {
     shape.hosts = machine_.host_boards();
     std::vector<RouterTrace> routers;
     if constexpr (requires { machine_.routers(routers); }) {
-      if (!machine_.routers(routers)) give_up("the multicast routers' signals for simulation are not as expected");
+      if (!machine_.routers(routers)) fatal("the multicast routers' signals for simulation are not as expected");
     }
     if (!trace_.open(options_.trace, shape, options_.least, options_.trace_bytes, probes_.data(), mailboxes_.data(),
                      std::move(routers))) {
-      give_up("cannot write the trace");
+      fatal("cannot write the trace");
     }
     for (unsigned t = 0; t < tiles_; ++t) hosts_[t].trace(&trace_.tile(t));
     for (unsigned h = 0; h < shape.hosts.size(); ++h) machine_.trace_host(h, &trace_.host(h));
@@ -202,7 +202,7 @@ class Simulation {
     if (kRuns && session_.waits()) return session_.left(worker, workers);
     uint32_t sum = kRuns ? 0 : machine_.exchanging(worker, workers);
     machine_.each_tile(worker, workers, [&](unsigned t) {
-      sum += kRuns ? hosts_[t].running_or_asking() : hosts_[t].exchanging();
+      sum += kRuns ? hosts_[t].unfinished() : hosts_[t].exchanging();
     });
     return sum;
   }
@@ -241,13 +241,13 @@ class Simulation {
         auto mine = static_cast<uint32_t>(ranks_.any(left<kRuns>(worker, plan.workers)));
         if (kRuns && cycle / Watch::kEvery != seen / Watch::kEvery) {
           machine_.each_tile(worker, plan.workers, [this](unsigned t) {
-            watch_.look(t, probes_[t], hosts_[t].running());
+            watch_.sample(t, probes_[t], hosts_[t].running());
           });
           seen = cycle;
         }
         if (plan.workers > 1) {
           if (!worker && throttle_.too_slow(cycle - begin)) mine |= WorkerBarrier::kLeave;
-          mine = barrier_->meet(worker, mine);
+          mine = barrier_->arrive(worker, mine);
         }
         left_over = mine;
       }
@@ -261,7 +261,7 @@ class Simulation {
       run(0);
     }
     cycle_ = at;
-    throttle_.took(at - begin);
+    throttle_.accepted(at - begin);
     return more;
   }
 
@@ -269,7 +269,7 @@ class Simulation {
   uint64_t next(uint64_t cycle) const { return (cycle / machine_.stride() + 1) * machine_.stride(); }
 
   /// Sends packets to a tile, or to each, and waits for so many replies of each.
-  void ask(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
+  void query(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
     if (to == kEachTile) {
       each_own([&](unsigned t) { hosts_[t].send(bytes, count, replies); });
     } else if (has(tile(to))) {
@@ -278,21 +278,21 @@ class Simulation {
   }
 
   /// Goes on until the tiles have taken all that is there for them, and answered. False if they do not.
-  bool exchange(const char* deaf, const char* dumb) {
+  bool exchange(const char* not_accepted, const char* not_answered) {
     bool waits = true;
     for (uint64_t since = cycle_; waits;) {
       if (trace_.begun()) {
-        waits = advance<false, false, true>(cycle_ + kLook);
+        waits = advance<false, false, true>(cycle_ + kWatchdogStride);
         trace_.collect();
       } else {
-        waits = advance<false, false, false>(cycle_ + kLook);
+        waits = advance<false, false, false>(cycle_ + kWatchdogStride);
       }
       watch("loads");
       since = std::max(since, progress());
       if (!waits || cycle_ - since < kPatience + machine_.slack()) continue;
       bool sends = machine_.pending();
       for (TileHost& host : hosts_) sends |= host.bus().pending();
-      return fail(ranks_.any(sends) || !*dumb ? deaf : dumb);
+      return fail(ranks_.any(sends) || !*not_answered ? not_accepted : not_answered);
     }
     own_.put(Kind::Done, cycle_, 0, nullptr, 0);
     return true;
@@ -304,8 +304,8 @@ class Simulation {
     return ranks_.max(last);
   }
   uint64_t issued() const { return ranks_.sum(all_.issued()); }
-  Activity::Still still(Activity& activity) {
-    return activity.still(ranks_, cycle_, issued(), progress(), machine_.traffic());
+  Activity::IdleCycles idle_cycles(Activity& activity) {
+    return activity.idle_cycles(ranks_, cycle_, issued(), progress(), machine_.traffic());
   }
 
   // ---- Running ----
@@ -336,7 +336,7 @@ class Simulation {
       hosts_[t].start(mine, its, Machine::kBoardTiles > 1, cycle_);
     });
 #if VM_TRACE
-    if (options_.waves && !machine_.open_waves(options_.waves, options_.tile % tiles_)) give_up("cannot write waves");
+    if (options_.waves && !machine_.open_waves(options_.waves, options_.tile % tiles_)) fatal("cannot write waves");
 #endif
     end_ = most && most < ~uint64_t{0} - cycle_ ? cycle_ + most : ~uint64_t{0};
     watchdog_ = watchdog;
@@ -362,21 +362,21 @@ class Simulation {
 
   template <bool kWaves, bool kTrace>
   Reason go(uint64_t pause) {
-    auto told = std::chrono::steady_clock::now();
+    auto reported = std::chrono::steady_clock::now();
     for (bool more = true; more;) {
-      more = advance<true, kWaves, kTrace>(std::min({end_, pause, (cycle_ / kLook + 1) * kLook}));
+      more = advance<true, kWaves, kTrace>(std::min({end_, pause, (cycle_ / kWatchdogStride + 1) * kWatchdogStride}));
       if constexpr (kTrace) trace_.collect();
       if (cycle_ >= end_) return Reason::MostCycles;
       if (!more) break;
       if (cycle_ >= pause) return Reason::Paused;
       watch("runs");
-      for (TileHost& host : hosts_) host.stop_asking(cycle_);
-      const Activity::Still still = this->still(activity_);
-      if (still.all >= machine_.quiet() && all_wait()) return Reason::Deadlock;
-      if (watchdog_ && still.work >= watchdog_ + machine_.slack()) return Reason::Stuck;
-      if (cycle_ % kListen) continue;
-      if (told_to_stop()) return Reason::Stopped;
-      if (is_time(told)) {
+      for (TileHost& host : hosts_) host.stop_querying(cycle_);
+      const Activity::IdleCycles idle = idle_cycles(activity_);
+      if (idle.all >= machine_.quiescence() && all_wait()) return Reason::Deadlock;
+      if (watchdog_ && idle.work >= watchdog_ + machine_.slack()) return Reason::Stuck;
+      if (cycle_ % kPollStride) continue;
+      if (stop_requested()) return Reason::Stopped;
+      if (is_time(reported)) {
         const uint64_t done = activity_.issued() - issued_first_;
         own_.put(Kind::Progress, cycle_, 0, &done, sizeof done);
       }
@@ -402,19 +402,19 @@ class Simulation {
       const State state = all_.state(thread);
       const auto csr = static_cast<config::Csr>(state.address);
       any = true;
-      all &= state.doing == Doing::Request && state.asked == Asked::Csr &&
+      all &= state.doing == Doing::Request && state.request == RequestKind::Csr &&
              (csr == config::Csr::Wait || csr == config::Csr::Idle);
     });
     return ranks_.any((all ? 0U : 2U) | (any ? 1U : 0U)) == 1;
   }
 
   /// Whether the host has asked for a stop, or has gone.
-  bool told_to_stop() const { return ranks_.share(ranks_.first() && Request::told_to_stop()); }
+  bool stop_requested() const { return ranks_.share(ranks_.first() && Request::stop_requested()); }
 
   /// Whether kTell has passed since a time, which then becomes the present one.
   bool is_time(std::chrono::steady_clock::time_point& since) const {
     const auto now = std::chrono::steady_clock::now();
-    if (!ranks_.share(now - since >= kTell)) return false;
+    if (!ranks_.share(now - since >= kProgressInterval)) return false;
     since = now;
     return true;
   }
@@ -429,21 +429,21 @@ class Simulation {
       drain();
     }
     for (TileHost& host : hosts_) host.finish(cycle_);
-    if (!trace_.close(cycle_)) give_up("the trace could not be written whole");
+    if (!trace_.close(cycle_)) fatal("the trace could not be written whole");
 #if VM_TRACE
     machine_.flush_waves();
 #endif
-    const std::vector<Still> still = stills();
+    const std::vector<ActiveThread> active = active_threads();
     struct {
       uint32_t reason, count;
       uint64_t first, last, issued;
-    } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(still.size()), first_, last,
+    } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(active.size()), first_, last,
                  issued() - issued_first_};
-    tell_watched();
-    if (reason == Reason::Deadlock || reason == Reason::Stuck) tell_queues();
-    std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
+    report_watched();
+    if (reason == Reason::Deadlock || reason == Reason::Stuck) report_queues();
+    std::vector<uint8_t> payload(sizeof head + active.size() * sizeof(ActiveThread));
     std::memcpy(payload.data(), &head, sizeof head);
-    if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));
+    if (!active.empty()) std::memcpy(payload.data() + sizeof head, active.data(), active.size() * sizeof(ActiveThread));
     own_.put(Kind::End, cycle_, 0, payload.data(), payload.size());
   }
 
@@ -456,7 +456,7 @@ class Simulation {
   }
 
   /// At the end: sums, and what a trace does not show.
-  void tell_watched() {
+  void report_watched() {
     const std::string seen = watched("ended"), text = trace_.left_out();
     own_.put(Kind::Watch, cycle_, 0, seen.data(), seen.size());
     if (!text.empty()) own_.put(Kind::Note, cycle_, 0, text.data(), text.size());
@@ -468,7 +468,7 @@ class Simulation {
     ranks_.append(links);
     std::vector<Watch::Tile> others(ranks_.many() ? tiles_ : 0);
     watch_others(others);
-    return watch_.told(state, first_, cycle_, Machine::kBoardTiles, mesh_width(), links,
+    return watch_.json(state, first_, cycle_, Machine::kBoardTiles, mesh_width(), links,
                        [&](unsigned t) { return has(t) ? sums(t) : others[t]; });
   }
 
@@ -477,17 +477,17 @@ class Simulation {
     struct One {
       unsigned tile;
       Watch::Tile sums;
-      Seen seen;
+      ThreadSamples samples;
     };
     std::vector<One> all;
     if (!ranks_.first()) {
-      each_own([&](unsigned t) { all.push_back({t, watch_.since(t, sums(t)), watch_.seen(t)}); });
+      each_own([&](unsigned t) { all.push_back({t, watch_.since(t, sums(t)), watch_.samples(t)}); });
     }
     ranks_.append(all);
     if (!ranks_.first()) return;
     for (const One& one : all) {
       others[one.tile] = one.sums;
-      watch_.seen(one.tile) = one.seen;
+      watch_.samples(one.tile) = one.samples;
     }
   }
 
@@ -515,28 +515,28 @@ class Simulation {
 
   /// What threads have sent to a host before they ended may still be on its way.
   void drain() {
-    const uint64_t quiet = machine_.drain();
-    while (quiet && still(activity_).all < quiet) {
+    const uint64_t quiescence = machine_.drain();
+    while (quiescence && idle_cycles(activity_).all < quiescence) {
       // Nothing is left to do, so each batch is one meeting.
-      batch<true, false, false>(cycle_ + quiet);
+      batch<true, false, false>(cycle_ + quiescence);
     }
   }
 
   /// The threads that have started and not ended.
-  std::vector<Still> stills() const {
-    std::vector<Still> still;
+  std::vector<ActiveThread> active_threads() const {
+    std::vector<ActiveThread> active;
     each_running([&](unsigned thread) {
       const State state = all_.state(thread);
-      still.push_back({thread, static_cast<uint8_t>(state.doing), static_cast<uint8_t>(state.asked), 0, state.pc,
+      active.push_back({thread, static_cast<uint8_t>(state.doing), static_cast<uint8_t>(state.request), 0, state.pc,
                        state.address, state.data});
     });
-    ranks_.append(still);
-    return still;
+    ranks_.append(active);
+    return active;
   }
 
   /// Tells the queues that hold something.
-  void tell_queues() {
-    std::vector<Held> held, boards;
+  void report_queues() {
+    std::vector<OccupiedQueue> held, boards;
     each_context([&](unsigned first, unsigned count) {
       if (has(first)) QueueProbe::tiles(*probes_[first].context(), first, count, held);
     });
@@ -544,7 +544,7 @@ class Simulation {
     ranks_.append(held);
     ranks_.append(boards);
     held.insert(held.end(), boards.begin(), boards.end());
-    own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(Held));
+    own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(OccupiedQueue));
   }
 
   /// Calls `what` with the first tile of each context and how many tiles it has.
@@ -564,7 +564,7 @@ class Simulation {
   }
 
   unsigned tile(uint32_t number) const {
-    if (number >= tiles_) give_up("a request for a tile that is not there");
+    if (number >= tiles_) fatal("a request for a tile that is not there");
     return number;
   }
 
@@ -644,7 +644,7 @@ int simulate(int argc, char** argv) {
   ::signal(SIGINT, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const Ranks ranks(options.ranks);
-  if (options.socket && ranks.first()) speak_over(options.socket);
+  if (options.socket && ranks.first()) connect_host(options.socket);
   // What the models print (assertions, $display) must not get between the records.
   std::FILE* records = ::fdopen(::dup(STDOUT_FILENO), "wb");
   if (!records || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_FAILURE;

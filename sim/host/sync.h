@@ -52,7 +52,7 @@ class WorkerBarrier {
 
   /// Waits for the others at the end of a cycle. `left` is what this worker has left to do; gives what any has, as
   /// bits.
-  uint32_t meet(unsigned worker, uint32_t left) {
+  uint32_t arrive(unsigned worker, uint32_t left) {
     Slot& own = slots_[worker];
     const uint64_t now = own.met.load(std::memory_order_relaxed) + 1;
     own.left[now & 1].store(left, std::memory_order_relaxed);
@@ -131,7 +131,7 @@ class WorkerThrottle {
     return cycles % kCheck == 0 && seconds() > 2e-3 + 3.0 * cost_[0] * static_cast<double>(cycles);
   }
 
-  void took(uint64_t cycles) {
+  void accepted(uint64_t cycles) {
     if (workers_ == 1 || cycles < kCheck) return;
     const double cost = seconds() / static_cast<double>(cycles);
     double& known = cost_[together_];

@@ -27,23 +27,23 @@ class alignas(128) TileHost {
   Records& records() { return records_; }
   void trace(TileTrace* trace) { trace_ = trace; }
   /// Each byte of a thread is told as it comes, instead of lines.
-  void tell_bytes() { bytes_ = true; }
+  void report_bytes() { bytes_ = true; }
 
   /// Threads that have started and not ended, a bit each.
   uint64_t running() const { return running_; }
   /// Trapped threads that have not yet said where.
-  unsigned asking() const { return asking_; }
+  unsigned pending_pcs() const { return pending_pcs_; }
   /// Whether the host starts threads here.
   bool expected() const { return expected_; }
   /// The last cycle in which anything was said or taken.
   uint64_t progress() const { return progress_; }
   /// Bytes of threads that were told, and traps, since reset.
-  uint64_t told() const { return told_; }
+  uint64_t reported() const { return reported_; }
   uint64_t traps() const { return traps_; }
   /// How much is left of what the tile was asked.
   uint32_t exchanging() const { return static_cast<uint32_t>(bus_.left()) + replies_; }
   /// How much is left of a run.
-  uint32_t running_or_asking() const { return static_cast<uint32_t>(std::popcount(running_)) + asking_; }
+  uint32_t unfinished() const { return static_cast<uint32_t>(std::popcount(running_)) + pending_pcs_; }
 
   void send(const uint8_t* bytes, size_t count, uint32_t replies) {
     bus_.send(bytes, count);
@@ -56,12 +56,12 @@ class alignas(128) TileHost {
   }
 
   /// Starts threads 0 to `threads` - 1, of `all` that take part; with `tell` the tile learns that number.
-  void start(unsigned threads, uint32_t all, bool tell, uint64_t cycle) {
+  void start(unsigned threads, uint32_t all, bool report_count, uint64_t cycle) {
     progress_ = cycle;
     running_ = threads >= 64 ? ~uint64_t{0} : (uint64_t{1} << threads) - 1;
     expected_ = threads != 0;
     if (!threads) return;
-    if (tell) {
+    if (report_count) {
       bus_.command(config::DebugCommand::SetThreads);
       bus_.word(all);
     }
@@ -101,20 +101,20 @@ class alignas(128) TileHost {
   }
 
   /// A byte has gone to the tile.
-  void taken(uint64_t cycle) {
+  void on_accepted(uint64_t cycle) {
     bus_.pop();
     progress_ = cycle;
   }
 
   /// A byte of the tile.
-  void hear(uint8_t byte, uint64_t cycle) {
+  void receive(uint8_t byte, uint64_t cycle) {
     Report report;
     if (bus_.take(byte, report)) handle(report, cycle);
   }
 
   /// Takes traps as they are whose threads do not say where they are.
-  void stop_asking(uint64_t cycle) {
-    if (!asking_) return;
+  void stop_querying(uint64_t cycle) {
+    if (!pending_pcs_) return;
     for (unsigned t = 0; t < kThreads; ++t) {
       const Trapped& trap = threads_[t].trap;
       // They are asked one after the other.
@@ -180,9 +180,9 @@ class alignas(128) TileHost {
         running_ &= ~(uint64_t{1} << thread);
         if (trace_) trace_->end(thread, true, cycle);
         its.trap = {true, report.argument[1], report.word(6), cycle};
-        ++asking_;
+        ++pending_pcs_;
         if (report.word(2) == kUnknownPc) {
-          ask_pc(thread);
+          query_pc(thread);
         } else {
           trapped(thread, report.word(2), cycle);
         }
@@ -207,12 +207,12 @@ class alignas(128) TileHost {
         return;
       }
     }
-    give_up("the tile sent a packet of an unknown kind over the debug bus");
+    fatal("the tile sent a packet of an unknown kind over the debug bus");
   }
 
   void character(unsigned thread, char c, uint64_t cycle) {
     if (bytes_) {
-      ++told_;
+      ++reported_;
       put(Kind::Byte, cycle, thread, &c, 1);
       return;
     }
@@ -247,7 +247,7 @@ class alignas(128) TileHost {
   }
 
   /// Has a trapped thread say where it is: auipc t0, 0; csrw debug_value, t0.
-  void ask_pc(unsigned thread) {
+  void query_pc(unsigned thread) {
     constexpr uint32_t kWhere = 0x0000'0297;
     constexpr uint32_t kTellIt = (static_cast<uint32_t>(config::Csr::DebugValue) << 20) | 0x0002'9073;
     for (const uint32_t instruction : {kWhere, kTellIt}) {
@@ -261,7 +261,7 @@ class alignas(128) TileHost {
     Trapped& trap = threads_[thread].trap;
     const uint32_t words[] = {trap.cause, pc, trap.value};
     trap.pending = false;
-    --asking_;
+    --pending_pcs_;
     ++traps_;
     trap_told_ = cycle;
     put(Kind::Trap, cycle, thread, words, sizeof words);
@@ -274,9 +274,9 @@ class alignas(128) TileHost {
   Thread threads_[kThreads];
   uint64_t running_ = 0;
   uint64_t progress_ = 0;
-  uint64_t told_ = 0, traps_ = 0, trap_told_ = 0;
+  uint64_t reported_ = 0, traps_ = 0, trap_told_ = 0;
   bool bytes_ = false;
-  unsigned asking_ = 0;
+  unsigned pending_pcs_ = 0;
   uint32_t replies_ = 0;
   bool expected_ = false;
 };

@@ -7,7 +7,7 @@
 
 #include "mailbox_probe.h"
 #include "probe.h"
-#include "events.h"
+#include "trace_event.h"
 
 namespace gossamer::sim {
 
@@ -16,10 +16,10 @@ class TileTrace {
   static constexpr unsigned kCount = 1024;  ///< cycles between two counts; a power of two
 
   TileTrace(const Probe* probe, const MailboxProbe* mailbox, unsigned threads, unsigned board)
-      : probe_(probe), mailbox_(mailbox), threads_(threads), router_(Meeting::tiles(board)) {}
+      : probe_(probe), mailbox_(mailbox), threads_(threads), router_(RouterAddress::tiles(board)) {}
 
   /// From now on it is looked at.
-  void begin() { events_ = mailbox_->events(); }
+  void begin() { toggles_ = mailbox_->toggles(); }
 
   /// Looks at all threads and at the mailbox, once a cycle.
   void sample(uint64_t cycle) {
@@ -29,8 +29,8 @@ class TileTrace {
       threads_[t] = {doing, false};
       add(cycle, TraceEvent::What::State, t).state = probe_->state(t);
     }
-    const MailboxProbe::Events now = mailbox_->events(), before = events_;
-    events_ = now;
+    const MailboxProbe::Toggles now = mailbox_->toggles(), before = toggles_;
+    toggles_ = now;
     if (now.send != before.send) {
       TraceEvent& event = add(cycle, TraceEvent::What::Send, mailbox_->send_thread());
       event.route = mailbox_->send_route();
@@ -43,11 +43,11 @@ class TileTrace {
       ++flits_;
       const Flit& flit = mailbox_->out_flit();
       const bool key = flit.endpoint() == config::Endpoint::Key;
-      if (out_.add(flit, key ? router_ : flit.dest())) add(cycle, TraceEvent::What::Out).data = out_.take();
+      if (out_.add(flit, key ? router_ : flit.dest())) add(cycle, TraceEvent::What::MeshSend).data = out_.take();
     }
-    if (now.far != before.far && far_.add(mailbox_->far_flit())) add(cycle, TraceEvent::What::Far).data = far_.take();
+    if (now.far != before.far && far_.add(mailbox_->far_flit())) add(cycle, TraceEvent::What::FarSend).data = far_.take();
     if (now.in != before.in) incoming(cycle);
-    if (now.deal != before.deal) add(cycle, TraceEvent::What::Deal).data = mailbox_->deal_mask();
+    if (now.deal != before.deal) add(cycle, TraceEvent::What::Dispatch).data = mailbox_->deal_mask();
     if (cycle % kCount == 0) {
       TraceEvent& event = add(cycle, TraceEvent::What::Count);
       event.data = probe_->issued();
@@ -58,7 +58,7 @@ class TileTrace {
   /// The end of a thread. In the core it goes on waiting for the answer to its last request.
   void end(unsigned thread, bool trap, uint64_t cycle) {
     threads_[thread] = {Doing::Nothing, true};
-    add(cycle, trap ? TraceEvent::What::Trap : TraceEvent::What::Ends, thread);
+    add(cycle, trap ? TraceEvent::What::Trap : TraceEvent::What::ThreadEnd, thread);
   }
 
   TraceEvents& events() { return events_; }
@@ -73,10 +73,10 @@ class TileTrace {
   void incoming(uint64_t cycle) {
     const Flit& flit = mailbox_->in_flit();
     if (mailbox_->in_local()) {
-      if (flit.last()) add(cycle, TraceEvent::What::In).local = true;
+      if (flit.last()) add(cycle, TraceEvent::What::Receive).local = true;
     } else if (in_.add(flit)) {
       const uint64_t packet = in_.take();
-      if (!mailbox_->in_refused()) add(cycle, TraceEvent::What::In).data = packet;
+      if (!mailbox_->in_refused()) add(cycle, TraceEvent::What::Receive).data = packet;
     }
   }
 
@@ -89,7 +89,7 @@ class TileTrace {
   const Probe* probe_;
   const MailboxProbe* mailbox_;
   std::vector<Thread> threads_;
-  MailboxProbe::Events events_;
+  MailboxProbe::Toggles toggles_;
   const uint32_t router_;  ///< where messages by key meet it
   Digest out_, far_, in_;
   uint32_t flits_ = 0;

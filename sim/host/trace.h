@@ -35,7 +35,7 @@ struct Symbol {
 };
 
 /// What a thread waits for, in words.
-inline const char* in_words(const State& state) {
+inline const char* description(const State& state) {
   using config::Csr;
   switch (state.doing) {
     case Doing::Nothing: return "nothing";
@@ -45,11 +45,11 @@ inline const char* in_words(const State& state) {
     case Doing::Parked: return "parked";
     case Doing::Request: break;
   }
-  switch (state.asked) {
-    case Asked::Load: return "load";
-    case Asked::Store: return "store";
-    case Asked::Trap: return "trap";
-    case Asked::Csr: break;
+  switch (state.request) {
+    case RequestKind::Load: return "load";
+    case RequestKind::Store: return "store";
+    case RequestKind::Trap: return "trap";
+    case RequestKind::Csr: break;
   }
   switch (static_cast<Csr>(state.address)) {
     case Csr::Wait: {
@@ -221,10 +221,10 @@ class Trace {
     const auto add = [this](const Arrow& arrow) { kept_->add(arrow); };
     if (part < seen_.size()) return take_tile(part, event, add);
     part -= static_cast<unsigned>(seen_.size());
-    if (part < routers_.size()) return messages_->see_routers(part, event, add);
+    if (part < routers_.size()) return messages_->add_router_events(part, event, add);
     const uint32_t host = first_host() + part - static_cast<unsigned>(routers_.size());
-    if (event.what == TraceEvent::What::Tells) return messages_->tell(host, event);
-    add(messages_->hear(host, event));
+    if (event.what == TraceEvent::What::HostSend) return messages_->host_send(host, event);
+    add(messages_->host_receive(host, event));
   }
 
   template <typename Add>
@@ -232,12 +232,12 @@ class Trace {
     const uint32_t thread = tile * shape_.threads + event.thread;
     switch (event.what) {
       case TraceEvent::What::State: change(thread, event.state, event.cycle); return;
-      case TraceEvent::What::Ends:
+      case TraceEvent::What::ThreadEnd:
       case TraceEvent::What::Trap:
         change(thread, State{}, event.cycle, event.what == TraceEvent::What::Trap ? "trap" : "ends");
         return;
       case TraceEvent::What::Count: count(tile, event); return;
-      default: messages_->see_tile(tile, event, add);
+      default: messages_->add_tile_events(tile, event, add);
     }
   }
 
@@ -248,8 +248,8 @@ class Trace {
     const bool waited = track.waits();
     if (was.doing == Doing::Nothing && now.doing != Doing::Nothing) track.began = cycle;
     if (waited) {
-      const bool memory = was.doing == Doing::Request && (was.asked == Asked::Load || was.asked == Asked::Store);
-      kept_->add(Span{track.since, cycle, in_words(was), thread, was.pc, memory ? was.address : 0, memory});
+      const bool memory = was.doing == Doing::Request && (was.request == RequestKind::Load || was.request == RequestKind::Store);
+      kept_->add(Span{track.since, cycle, description(was), thread, was.pc, memory ? was.address : 0, memory});
     }
     // Its end may be heard of later than it stops.
     if (was.doing != Doing::Nothing ? now.doing == Doing::Nothing : how != nullptr) {
@@ -263,7 +263,7 @@ class Trace {
       counts.since = cycle;
       counts.waiting += track.waits() ? 1 : -1;
     }
-    const bool receives = now.doing == Doing::Request && now.asked == Asked::Csr &&
+    const bool receives = now.doing == Doing::Request && now.request == RequestKind::Csr &&
                           static_cast<config::Csr>(now.address) == config::Csr::Receive;
     if (receives) kept_->add(messages_->receive(thread, cycle));
   }
@@ -285,7 +285,7 @@ class Trace {
       std::erase_if(counts.all, [&](const Count&) { return i++ % 2 != 0; });
       left += counts.all.size();
     }
-    kept_->give_back((counted_ - left) * kCountBytes);
+    kept_->release_space((counted_ - left) * kCountBytes);
     counted_ = left;
   }
 

@@ -61,7 +61,7 @@ class TraceDecimation {
   static constexpr size_t kSpanBytes = 112, kArrowBytes = 96;  ///< in the file, at most or nearly so
 
   /// `least` is the shortest wait of interest, `bytes` what there is room for.
-  TraceDecimation(uint64_t least, size_t bytes) : least_(least), room_(bytes) {}
+  TraceDecimation(uint64_t least, size_t bytes) : least_(least), space_(bytes) {}
 
   void add(const Span& span) {
     Window& window = at(span.to);
@@ -84,11 +84,11 @@ class TraceDecimation {
   }
   /// Something else needs room in the file.
   void reserve(size_t bytes) {
-    room_ -= std::min(room_, bytes);
+    space_ -= std::min(space_, bytes);
     fit();
   }
   /// Something else does no longer.
-  void give_back(size_t bytes) { room_ += bytes; }
+  void release_space(size_t bytes) { space_ += bytes; }
 
   const std::vector<Window>& windows() const { return windows_; }
   /// That were added.
@@ -141,8 +141,8 @@ class TraceDecimation {
 
   /// Thins out until there is room again, with some to spare.
   void fit() {
-    if (used_ <= room_) return;
-    while (used_ > room_ / 8 * 7) {
+    if (used_ <= space_) return;
+    while (used_ > space_ / 8 * 7) {
       Window& fullest = *std::max_element(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) {
         return bytes(a) < bytes(b);
       });
@@ -196,7 +196,7 @@ class TraceDecimation {
   }
 
   const uint64_t least_;
-  size_t room_;
+  size_t space_;
   size_t used_ = 0;
   uint64_t messages_ = 0;
   uint64_t length_ = 4096;

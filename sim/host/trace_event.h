@@ -18,23 +18,23 @@ struct TraceEvent {
   enum class What : uint8_t {
     // In a tile.
     State,  ///< a thread does something else: `state`
-    Ends,   ///< a thread has ended
+    ThreadEnd,   ///< a thread has ended
     Trap,   ///< a thread has trapped
     Send,   ///< a thread's send was accepted: route, kind, destination in `state.address`, mask or key in `data`, a
             ///< key in `state.data` too
-    Out,    ///< a packet has left for the mailbox network; `data` stands for all that is in it
-    Far,    ///< the same, for the other networks
-    In,     ///< a packet has been accepted, of this tile or of the network; `data` the same
-    Deal,   ///< the next of the accepted packets goes to threads, a bit each in `data`
+    MeshSend,    ///< a packet has left for the mailbox network; `data` stands for all that is in it
+    FarSend,    ///< the same, for the other networks
+    Receive,     ///< a packet has been accepted, of this tile or of the network; `data` the same
+    Dispatch,   ///< the next of the accepted packets goes to threads, a bit each in `data`
     Count,  ///< instructions since reset in `data`, flits out in `state.data`
     // In a multicast router of a board; `channel` is one of the board's.
-    Came,      ///< a message by key; `data` stands for all that is in it
-    Copy,      ///< a copy of the channel's first message has left, to so many `receivers`; `data` the same
-    Consumed,  ///< no more copies of it come
+    RouterReceive,      ///< a message by key; `data` stands for all that is in it
+    RouterSend,      ///< a copy of the channel's first message has left, to so many `receivers`; `data` the same
+    RouterDone,  ///< no more copies of it come
     // At a host.
-    Tells,  ///< a message has entered: kind, receivers, destination in `state.address`, key in `state.data`; `data`
+    HostSend,  ///< a message has entered: kind, receivers, destination in `state.address`, key in `state.data`; `data`
             ///< stands for all of it
-    Hears,  ///< a message has come; `data` the same
+    HostReceive,  ///< a message has come; `data` the same
   };
   uint64_t cycle = 0;
   uint64_t data = 0;
@@ -89,7 +89,7 @@ class Digest {
 
 /// Where a message by key meets a multicast router: the address of a key names its link, not its board, and loses even
 /// that on its way. So this stands for it.
-class Meeting {
+class RouterAddress {
  public:
   /// That of the tiles of a board, of the host at its switch, and of the routers behind its links.
   static uint32_t tiles(unsigned board) { return at(board, 0); }

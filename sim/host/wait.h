@@ -7,7 +7,7 @@
 namespace gossamer::sim {
 
 /// What ends a wait, as bits.
-enum Wanted : uint32_t { kMessages = 1, kBytes = 2, kRoom = 4 };
+enum Wanted : uint32_t { kMessages = 1, kBytes = 2, kSpace = 4 };
 
 /// Why a wait ended.
 enum class Woke : uint32_t {
@@ -26,7 +26,7 @@ struct Wait {
   uint32_t poll = 0;      ///< 1: the host does not depend on the event
   uint64_t messages = 0;  ///< messages and
   uint64_t bytes = 0;     ///< bytes that are wanted, in all since the session began
-  uint64_t room = 0;      ///< flits that may still wait to enter
+  uint64_t space = 0;      ///< flits that may still wait to enter
   uint64_t cycles = 0;    ///< most cycles; 0: no end
   uint64_t limit = 0;     ///< cycle in which the run must be over; 0: none
   uint64_t watchdog = 0;  ///< cycles without an instruction or output; 0: any number

@@ -37,8 +37,8 @@ inline Share share_of(const State& state) {
     case Doing::Request: break;
     default: return Share::Other;
   }
-  if (state.asked == Asked::Load || state.asked == Asked::Store) return Share::Memory;
-  if (state.asked != Asked::Csr) return Share::Other;
+  if (state.request == RequestKind::Load || state.request == RequestKind::Store) return Share::Memory;
+  if (state.request != RequestKind::Csr) return Share::Other;
   switch (static_cast<Csr>(state.address)) {
     case Csr::Wait: return (state.data & 3) == 1 ? Share::Send : Share::Receive;
     case Csr::Idle: return Share::Barrier;
@@ -54,9 +54,9 @@ struct LinkSums {
 };
 
 /// What threads of one tile were seen to do. Written by the worker that simulates the tile.
-struct alignas(128) Seen {
+struct alignas(128) ThreadSamples {
   std::array<uint64_t, kShareCount> shares{};
-  uint64_t looks = 0;
+  uint64_t samples = 0;
 };
 
 class Watch {
@@ -98,7 +98,7 @@ class Watch {
   }
 
   /// What was seen of a tile; another rank's is put here.
-  Seen& seen(unsigned tile) { return seen_[tile]; }
+  ThreadSamples& samples(unsigned tile) { return seen_[tile]; }
   /// A tile's sums since the begin of the run.
   Tile since(unsigned tile, Tile its) const {
     its.issued -= before_[tile].issued;
@@ -107,9 +107,9 @@ class Watch {
   }
 
   /// Looks at the threads of a tile that have started and not ended, a bit each.
-  void look(unsigned tile, const Probe& probe, uint64_t started) {
-    Seen& seen = seen_[tile];
-    ++seen.looks;
+  void sample(unsigned tile, const Probe& probe, uint64_t started) {
+    ThreadSamples& seen = seen_[tile];
+    ++seen.samples;
     for (; started; started &= started - 1) {
       const auto thread = static_cast<unsigned>(std::countr_zero(started));
       const State state = probe.doing(thread) == Doing::Runs ? State{Doing::Runs} : probe.state(thread);
@@ -119,7 +119,7 @@ class Watch {
 
   /// All sums, as a JSON object. `tile` gives those of a tile.
   template <typename TileOf>
-  std::string told(const char* state, uint64_t first, uint64_t cycle, unsigned board_tiles, unsigned width,
+  std::string json(const char* state, uint64_t first, uint64_t cycle, unsigned board_tiles, unsigned width,
                    const std::vector<LinkSums>& links, TileOf tile) const {
     std::string text = "{";
     if (!about_.empty()) text += about_ + ",";
@@ -136,7 +136,7 @@ class Watch {
     for (unsigned t = 0; t < seen_.size(); ++t) {
       const Tile its = since(t, tile(t));
       add(text, "%s{\"started\":%u,\"issued\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"looks\":%" PRIu64 ",\"shares\":[",
-          t ? "," : "", its.started, its.issued, its.skipped, seen_[t].looks);
+          t ? "," : "", its.started, its.issued, its.skipped, seen_[t].samples);
       for (unsigned i = 0; i < kShareCount; ++i) add(text, "%s%" PRIu64, i ? "," : "", seen_[t].shares[i]);
       text += "],\"flits\":[";
       for (unsigned d = 0; its.mesh && d < its.flits.size(); ++d) add(text, "%s%" PRIu64, d ? "," : "", its.flits[d]);
@@ -171,7 +171,7 @@ class Watch {
     text.append(part, static_cast<size_t>(length));
   }
 
-  std::vector<Seen> seen_;
+  std::vector<ThreadSamples> seen_;
   std::vector<Tile> before_;  ///< this run
   std::string path_, about_;
 };

@@ -36,16 +36,16 @@ constexpr uint64_t kPatience = 10'000'000;  ///< cycles in which all tiles must 
 
 std::vector<Request> requests(const char* name) {
   std::FILE* file = std::fopen(name, "rb");
-  if (!file) give_up("cannot read the requests");
+  if (!file) fatal("cannot read the requests");
   std::vector<Request> all;
   uint32_t head[2];
   while ((all.empty() || all.back().kind != 'R') && std::fread(head, sizeof head, 1, file) == 1) {
     Request request{static_cast<uint8_t>(head[0]), std::vector<uint8_t>(head[1])};
-    if (std::fread(request.payload.data(), 1, head[1], file) != head[1]) give_up("the last request is cut off");
+    if (std::fread(request.payload.data(), 1, head[1], file) != head[1]) fatal("the last request is cut off");
     if (request.kind == 'Q' || request.kind == 'N' || request.kind == 'R') all.push_back(std::move(request));
   }
   std::fclose(file);
-  if (all.empty() || all.back().kind != 'R') give_up("the requests start nothing");
+  if (all.empty() || all.back().kind != 'R') fatal("the requests start nothing");
   return all;
 }
 
@@ -85,11 +85,11 @@ class Tile {
     if (model_.dbg_in_valid_i && model_.dbg_in_ready_o) bus_.pop();
     if (model_.net_in_valid_i & model_.net_in_ready_o) network_.pop();
     if (model_.rst_ni) {
-      if (model_.net_out_valid_o) hear(cycle);
+      if (model_.net_out_valid_o) receive(cycle);
       Report report;
       if (model_.dbg_out_valid_o) {
         add(cycle, model_.dbg_out_data_o);
-        if (bus_.take(model_.dbg_out_data_o, report)) hear(cycle, report);
+        if (bus_.take(model_.dbg_out_data_o, report)) receive(cycle, report);
       }
     }
     model_.clk_i = 1;
@@ -125,7 +125,7 @@ class Tile {
     }
   }
 
-  void hear(uint64_t cycle) {
+  void receive(uint64_t cycle) {
     Flit flit;
     std::memcpy(flit.words.data(), &model_.net_out_o[0], sizeof flit);
     for (const uint32_t word : flit.words) add(cycle, word);
@@ -136,7 +136,7 @@ class Tile {
     if (static_cast<config::LoadOp>(head.words[0] & 0xF) != config::LoadOp::Fault && packets_) --packets_;
   }
 
-  void hear(uint64_t cycle, const Report& report) {
+  void receive(uint64_t cycle, const Report& report) {
     switch (static_cast<DebugReport>(report.code)) {
       case DebugReport::Stopped:
       case DebugReport::Trap:
@@ -215,7 +215,7 @@ void run(const char* file, unsigned count, uint64_t stagger, uint64_t most, bool
       seconds = processor_seconds() - since;
     }
   }
-  if (!begun) give_up("the tiles do not start");
+  if (!begun) fatal("the tiles do not start");
   if (!timed) {
     timed = cycle - begun;
     seconds = processor_seconds() - since;
@@ -229,10 +229,10 @@ void run(const char* file, unsigned count, uint64_t stagger, uint64_t most, bool
 }  // namespace gossamer::sim
 
 int main(int argc, char** argv) {
-  if (argc != 6) gossamer::sim::give_up("FILE TILES STAGGER MOST APART");
+  if (argc != 6) gossamer::sim::fatal("FILE TILES STAGGER MOST APART");
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   const auto tiles = static_cast<unsigned>(number(2));
-  if (tiles < 1) gossamer::sim::give_up("no tiles");
+  if (tiles < 1) gossamer::sim::fatal("no tiles");
   gossamer::sim::run(argv[1], tiles, number(3), number(4), number(5) != 0);
   return EXIT_SUCCESS;
 }
