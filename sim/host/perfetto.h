@@ -48,7 +48,7 @@ class Fields {
   std::string bytes_;
 };
 
-/// Where a track stands among those of its parent.
+/// Position of a track among those of its parent.
 struct Place {
   uint64_t parent = 0;  ///< 0: none
   unsigned rank = 0;    ///< among its siblings, from the top
@@ -66,7 +66,7 @@ class File {
     return true;
   }
   bool is_open() const { return file_ != nullptr; }
-  /// False if not all could be written.
+  /// False if the file could not be written completely.
   bool close() {
     if (!file_) return true;
     bool good = !std::ferror(file_);
@@ -98,7 +98,7 @@ class File {
     put_descriptor();
   }
 
-  // ---- Events: what is to be told of one, then the event itself ----
+  // ---- Events: first the annotations of an event, then the event itself ----
 
   void note(std::string_view name, uint64_t value) { annotation(name, 3, value); }
   void address(std::string_view name, uint64_t value) { annotation(name, 7, value); }
@@ -108,7 +108,7 @@ class File {
     annotation_.number(17, intern(strings_, 29, value));
     event_.message(4, annotation_);
   }
-  /// An arrow that begins here, or ends.
+  /// Begin or end of an arrow.
   void flow(uint64_t id, bool ends) { event_.fixed(ends ? 48 : 47, id); }
 
   void begin(uint64_t track, uint64_t time, std::string_view name) { event(kBegin, track, time, name); }
@@ -124,7 +124,7 @@ class File {
   enum Type : unsigned { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
   static constexpr unsigned kSequence = 1, kCleared = 1, kNeedsState = 2, kExplicitOrder = 3;
 
-  /// The number of a name; if it is new, the packet that is being made tells it.
+  /// The number of a name; a new name is interned in the packet that is being composed.
   uint64_t intern(Names& names, unsigned field, std::string_view name) {
     const auto [at, is_new] = names.try_emplace(std::string(name), names.size() + 1);
     if (is_new) {

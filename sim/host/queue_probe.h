@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which queues hold messages when nothing moves any more, read from registers that queues.vlt names. Nothing is read
-/// until a run has come to a deadlock.
+/// Finds the queues that hold messages in a deadlock, from registers that queues.vlt makes public. Nothing is read
+/// before a run has deadlocked.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gossamer::sim {
 
 class QueueProbe {
  public:
-  /// Those of the tiles in one context, from number `first` on.
+  /// Queues of the tiles in one context, from number `first` on.
   static void tiles(VerilatedContext& context, unsigned first, unsigned count, std::vector<OccupiedQueue>& all) {
     const auto sets = Probe::scopes(context, "push_queue_q");
     const auto sets_each = static_cast<unsigned>(sets.size()) / count;
@@ -29,10 +29,10 @@ class QueueProbe {
     inputs(context, "some_q", first, count, OccupiedQueue::Router, all);
   }
 
-  /// Those of the rest of a board.
+  /// Queues of a board outside of its tiles.
   static void board(VerilatedContext& context, unsigned number, unsigned links, std::vector<OccupiedQueue>& all) {
     inputs(context, "head_valid_q", number, 1, OccupiedQueue::Switch, all);
-    // Of each link the store of what came stands before that of what goes, in the order of their names.
+    // In the order of names, each link's receive store precedes its send store.
     const auto stores = Probe::scopes(context, "front_q");
     for (unsigned i = 0; i < stores.size() && i < 2 * links; ++i) {
       const uint32_t channels = value(*stores[i], "front_q");

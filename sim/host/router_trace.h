@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is seen of the multicast routers of one board from cycle to cycle, for the trace: messages by key that come,
-/// their copies, and when no more of them come.
+/// Trace events of a board's multicast routers: messages by key that arrive, their copies, and when the last copy has
+/// left.
 ///
-/// A channel's packets leave in the order in which they came, each message's copies in its place. So of each copy it is
-/// known whose it is, whatever the router has changed in it.
+/// A channel's packets leave in the order of their arrival, the copies of a message in its position. So the message of
+/// each copy is known, although the router rewrites it.
 #pragma once
 
 #include <bit>
@@ -16,10 +16,10 @@
 
 namespace gossamer::sim {
 
-/// One router's signals, which gs_sim_multicast has for simulation alone.
+/// Simulation-only signals of one router, in gs_sim_multicast.
 class RouterProbe {
  public:
-  /// Finds those of a board, in the order of its ports; false if they are not as expected.
+  /// Finds the routers of a board, in the order of its ports; false if their signals are not as expected.
   static bool find(VerilatedContext& context, std::vector<RouterProbe>& routers) {
     for (const VerilatedVarNameMap* vars : Probe::scopes(context, "sim_consumed")) {
       if (!routers.emplace_back().find(*vars)) return false;
@@ -27,7 +27,7 @@ class RouterProbe {
     return true;
   }
 
-  /// Channels in which something came, left or was consumed in the last cycle, a bit each.
+  /// Masks of channels in which a flit arrived, left or was consumed in the last cycle.
   unsigned arrived() const { return *arrived_; }
   unsigned left() const { return *left_; }
   unsigned consumed() const { return *consumed_; }
@@ -49,7 +49,7 @@ class RouterTrace {
  public:
   static constexpr unsigned kChannels = 8;  ///< of a router; a power of two
 
-  /// `meetings` says where messages by key meet each router, `others` the router behind each link of the board.
+  /// `router_addresses` identify each router, `others` the router at the remote end of each link of the board.
   RouterTrace(std::vector<RouterProbe> routers, std::vector<uint32_t> router_addresses, std::vector<uint32_t> others)
       : routers_(std::move(routers)),
         router_addresses_(std::move(router_addresses)),
@@ -59,11 +59,13 @@ class RouterTrace {
   /// Channels of all routers.
   unsigned channels() const { return static_cast<unsigned>(channels_.size()); }
 
-  /// Looks at all routers, once a cycle.
+  /// Samples all routers, once a cycle.
   void sample(uint64_t cycle) {
     for (unsigned r = 0; r < routers_.size(); ++r) {
       const RouterProbe& router = routers_[r];
-      each(router.arrived(), [&](unsigned c) { arrived(r * kChannels + c, router.arrived_flit(), router_addresses_[r], cycle); });
+      each(router.arrived(), [&](unsigned c) {
+        arrived(r * kChannels + c, router.arrived_flit(), router_addresses_[r], cycle);
+      });
       each(router.left(), [&](unsigned c) { left(r * kChannels + c, router.left_flit(), cycle); });
       each(router.consumed(), [&](unsigned c) { consumed(r * kChannels + c, cycle); });
     }
@@ -73,18 +75,18 @@ class RouterTrace {
   const TraceEvents& events() const { return events_; }
 
  private:
-  /// A packet that has begun to come and not left.
+  /// A packet that has begun to arrive and has not left.
   struct Packet {
-    bool key = false;   ///< copies leave instead of it
-    bool reported = false;  ///< that it came
+    bool key = false;   ///< a message by key: copies of it leave
+    bool reported = false;  ///< its arrival was reported
   };
   struct Channel {
     std::deque<Packet> packets;
     Digest in, out;
-    unsigned receivers = 0;  ///< of the copy that leaves
-    bool inside = false;     ///< a packet has come in part
-    bool truncated = false;       ///< that one has left all the same: it is longer than any message, and was cut
-    bool leaves = false;     ///< a packet has left in part
+    unsigned receivers = 0;  ///< of the copy that is leaving
+    bool inside = false;     ///< a packet has partly arrived
+    bool truncated = false;       ///< that packet has left already: it exceeds the longest message and was truncated
+    bool leaves = false;     ///< a packet has partly left
   };
 
   template <typename What>
@@ -137,7 +139,7 @@ class RouterTrace {
     channel.packets.pop_front();
   }
 
-  /// A copy's address, at its other end.
+  /// A copy's address, as the remote end sees it.
   uint32_t address(const Flit& flit) const {
     if (flit.endpoint() != config::Endpoint::Key) return flit.dest();
     using Address = config::AddressKey;

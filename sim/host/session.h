@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A host program's session with the simulator (host/src/simulator.cc): requests beside those of records.h.
+/// A host program's session with the simulator (host/src/simulator.cc): requests in addition to those of records.h.
 ///
-///   'V'  nothing: the session begins; each byte of a thread is told as it comes (Byte), instead of lines
-///   'M'  flits: messages that wait to enter the network
-///   'U'  thread[32], bytes: input of a thread, which it may read at once
-///   'B'  tile[32], threads[32], mask[64]: starts these threads of a tile; so many take part in all
-///   'W'  Wait: time passes until something that is wanted is there; answered by Woken
-///   'E'  nothing: the session ends, trace and waves with it; answered by Woken
-/// Only 'W' and the requests to loaders and debug buses let time pass. A wait ends in the very cycle in which its event
-/// comes, whatever the number of workers, so the same program sees the same cycles.
+///   'V'  nothing: begins the session; each byte of a thread is reported when it arrives (Byte), instead of lines
+///   'M'  flits: queues messages that enter the network
+///   'U'  thread[32], bytes: input of a thread, which may read it at once
+///   'B'  tile[32], threads[32], mask[64]: starts the threads of the mask; `threads` threads take part in total
+///   'W'  Wait: time passes until a wanted event occurs; answered by Woken
+///   'E'  nothing: ends the session, with its trace and waves; answered by Woken
+/// Only 'W' and the requests to loaders and debug buses let time pass. A wait ends in exactly the cycle of its event,
+/// for any number of workers, so the same program sees the same cycles.
 #pragma once
 
 #include <chrono>
@@ -24,13 +24,13 @@
 
 namespace gossamer::sim {
 
-/// `Simulation` is that of simulation.h.
+/// `Simulation` is the class of simulation.h.
 template <typename Simulation>
 class Session {
  public:
   explicit Session(Simulation& sim) : sim_(sim) {}
 
-  /// Whether a request was one of a session's; then it is done.
+  /// Handles a session request; false if the request is of another kind.
   bool serve(const Request& request) {
     const uint8_t* bytes = request.payload.data();
     const size_t count = request.payload.size();
@@ -50,13 +50,13 @@ class Session {
         return true;
       case 'W': {
         Wait wait;
-        if (count != sizeof wait) fatal("a request to wait is cut off");
+        if (count != sizeof wait) fatal("a wait request is truncated");
         std::memcpy(&wait, bytes, sizeof wait);
         answer(waves_ ? go<true>(wait) : go<false>(wait));
         return true;
       }
       case 'E':
-        if (!sim_.trace_.close(sim_.cycle_)) fatal("the trace could not be written whole");
+        if (!sim_.trace_.close(sim_.cycle_)) fatal("the trace could not be written completely");
 #if VM_TRACE
         sim_.machine_.flush_waves();
 #endif
@@ -66,10 +66,10 @@ class Session {
     }
   }
 
-  /// Whether a wait is under way: then what is left to do is what this says.
+  /// Whether a wait is in progress; then left() decides when the simulation stops.
   bool waits() const { return waits_; }
 
-  /// Of a worker's share of the machine: always something, and that all leave when what is wanted is there.
+  /// Remaining work of a worker's share of the machine: never 0; kLeave once the wanted event has occurred.
   uint32_t left(unsigned worker, unsigned workers) const {
     bool there = network_woke(worker, workers);
     sim_.machine_.each_tile(worker, workers, [&](unsigned t) {
@@ -80,7 +80,7 @@ class Session {
   }
 
  private:
-  static constexpr uint64_t kPollPatience = 1 << 23;  ///< cycles of polls in which nobody could go on
+  static constexpr uint64_t kPollPatience = 1 << 23;  ///< cycles of polling in a deadlock
 
   struct Mark {
     uint64_t reported = 0, traps = 0;
@@ -101,7 +101,8 @@ class Session {
     sim_.own_.put(Kind::Done, sim_.cycle_, 0, nullptr, 0);
   }
 
-  /// Whether a host at a worker's part of the machine has what is wanted of it. Of several, messages to each count.
+  /// Whether a host in a worker's part of the machine has its wanted event. With several hosts, each needs its
+  /// messages.
   bool network_woke(unsigned worker, unsigned workers) const {
     bool there = false;
     sim_.machine_.each_host(worker, workers, [&](const auto& host) {
@@ -131,7 +132,7 @@ class Session {
     return sim_.ranks_.any(traps) != 0;
   }
 
-  /// What is there already wakes nobody.
+  /// Records the present state, so that earlier events end no wait.
   void mark() {
     for (unsigned t = 0; t < sim_.tiles_; ++t) marks_[t] = {sim_.hosts_[t].reported(), sim_.hosts_[t].traps()};
     received_.clear();
@@ -144,10 +145,10 @@ class Session {
     return sim_.ranks_.sum(sum);
   }
 
-  /// Flits that wait to enter; of several ranks one has them.
+  /// Flits that wait to enter the network; among several ranks, one has them.
   uint64_t queued() const { return sim_.ranks_.sum(sim_.machine_.host().queued()); }
 
-  /// Whether the wait has its event.
+  /// Whether the awaited event has occurred.
   bool woke() const {
     return trapped() || (wait_.wanted & kBytes && reported() >= wait_.bytes) ||
            (wait_.wanted & kMessages && messages() >= wait_.messages) ||
@@ -172,7 +173,8 @@ class Session {
       if (sim_.cycle_ >= over) return Woke::Over;
       mark();
       waits_ = true;
-      sim_.template batch<true, kWaves, kTrace>(std::min({over, limit, (sim_.cycle_ / kWatchdogStride + 1) * kWatchdogStride}));
+      const uint64_t check = (sim_.cycle_ / kWatchdogStride + 1) * kWatchdogStride;
+      sim_.template batch<true, kWaves, kTrace>(std::min({over, limit, check}));
       waits_ = false;
       if (sim_.cycle_ % kWatchdogStride) continue;
       if constexpr (kTrace) sim_.trace_.collect();
@@ -186,7 +188,7 @@ class Session {
     }
   }
 
-  /// Now and then, in cycles of fixed numbers: whether the run can still come to something. Event if it can.
+  /// Called in certain cycles: Event if an event is still possible, else why the run cannot continue.
   Woke check() {
     for (auto& host : sim_.hosts_) host.stop_querying(sim_.cycle_);
     const Activity::IdleCycles idle = sim_.idle_cycles(activity_);
@@ -195,7 +197,7 @@ class Session {
     for (const auto& host : sim_.hosts_) running |= host.unfinished() != 0;
     running = sim_.ranks_.any(running) != 0;
     if (idle.all >= quiescence && (!running || sim_.all_wait())) {
-      // Whoever polls may do something about it.
+      // A polling host may still resolve the deadlock.
       if (!wait_.poll || idle.all >= kPollPatience) return running ? Woke::Deadlock : Woke::AllEnded;
     } else if (wait_.watchdog && idle.work >= std::max(wait_.watchdog + sim_.machine_.slack(), quiescence)) {
       return Woke::Stuck;

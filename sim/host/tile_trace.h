@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is seen of one tile from cycle to cycle, for the trace: changes of its threads, and messages at its mailbox.
+/// Trace events of one tile: changes of its threads' activity, and messages at its mailbox.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ class TileTrace {
   TileTrace(const Probe* probe, const MailboxProbe* mailbox, unsigned threads, unsigned board)
       : probe_(probe), mailbox_(mailbox), threads_(threads), router_(RouterAddress::tiles(board)) {}
 
-  /// From now on it is looked at.
+  /// Starts to observe the tile.
   void begin() { toggles_ = mailbox_->toggles(); }
 
-  /// Looks at all threads and at the mailbox, once a cycle.
+  /// Samples all threads and the mailbox, once a cycle.
   void sample(uint64_t cycle) {
     for (unsigned t = 0; t < threads_.size(); ++t) {
       const Doing doing = probe_->doing(t);
@@ -45,7 +45,9 @@ class TileTrace {
       const bool key = flit.endpoint() == config::Endpoint::Key;
       if (out_.add(flit, key ? router_ : flit.dest())) add(cycle, TraceEvent::What::MeshSend).data = out_.take();
     }
-    if (now.far != before.far && far_.add(mailbox_->far_flit())) add(cycle, TraceEvent::What::FarSend).data = far_.take();
+    if (now.far != before.far && far_.add(mailbox_->far_flit())) {
+      add(cycle, TraceEvent::What::FarSend).data = far_.take();
+    }
     if (now.in != before.in) incoming(cycle);
     if (now.deal != before.deal) add(cycle, TraceEvent::What::Dispatch).data = mailbox_->deal_mask();
     if (cycle % kCount == 0) {
@@ -55,7 +57,7 @@ class TileTrace {
     }
   }
 
-  /// The end of a thread. In the core it goes on waiting for the answer to its last request.
+  /// A thread has ended. In the core it still waits for the answer to its last request.
   void end(unsigned thread, bool trap, uint64_t cycle) {
     threads_[thread] = {Doing::Nothing, true};
     add(cycle, trap ? TraceEvent::What::Trap : TraceEvent::What::ThreadEnd, thread);
@@ -67,7 +69,7 @@ class TileTrace {
  private:
   struct Thread {
     Doing doing = Doing::Nothing;
-    bool over = false;  ///< whether it has ended or trapped, and not been started again
+    bool over = false;  ///< it has ended or trapped, and was not restarted
   };
 
   void incoming(uint64_t cycle) {
@@ -90,7 +92,7 @@ class TileTrace {
   const MailboxProbe* mailbox_;
   std::vector<Thread> threads_;
   MailboxProbe::Toggles toggles_;
-  const uint32_t router_;  ///< where messages by key meet it
+  const uint32_t router_;  ///< the router of its messages by key
   Digest out_, far_, in_;
   uint32_t flits_ = 0;
   TraceEvents events_;
