@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A simulated board by itself. A worker has every kth tile; the first has the rest as well (models.h).
+/// A single simulated board. Worker w of k simulates every kth tile; the first also simulates the uncore (models.h).
 #pragma once
 
 #include "Vgs_sim_board_uncore.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Simulates a board for the `rtl` engine (host/simulation.h) as one model, gs_sim_board: slower to build and to run
-/// than board.cc, and what that is checked against.
+/// than board.cc, and its reference.
 #include "Vgs_sim_board.h"
 #include "machine.h"
 #include "simulation.h"
@@ -21,7 +21,7 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
 
   unsigned most_workers() const { return 1; }
 
-  /// The cores of all tiles are in one context; they come tile by tile.
+  /// The cores of all tiles are in one context, tile by tile.
   bool find(Probe* probes) {
     Probe all;
     return all.find(context_, kThreadsPerCore) && all.split(probes, kTiles);

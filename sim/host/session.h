@@ -173,8 +173,8 @@ class Session {
       if (sim_.cycle_ >= over) return Woke::Over;
       mark();
       waits_ = true;
-      const uint64_t check = (sim_.cycle_ / kWatchdogStride + 1) * kWatchdogStride;
-      sim_.template batch<true, kWaves, kTrace>(std::min({over, limit, check}));
+      const uint64_t next_check = (sim_.cycle_ / kWatchdogStride + 1) * kWatchdogStride;
+      sim_.template batch<true, kWaves, kTrace>(std::min({over, limit, next_check}));
       waits_ = false;
       if (sim_.cycle_ % kWatchdogStride) continue;
       if constexpr (kTrace) sim_.trace_.collect();

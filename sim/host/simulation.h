@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The simulator as the `rtl` engine drives it (records.h), around a machine: a tile, or a board of tiles.
+/// The simulator that the `rtl` engine controls (records.h), around a machine: a tile, a board, or a cluster.
 ///
-/// All that must not depend on the speed of the host happens cycle by cycle: bytes to and from debug buses, lines put
-/// together, traps asked for their place, the watchdog. Time stands still between requests, so the same requests give
-/// the same cycles. It ends when its standard input does.
+/// Everything that must not depend on the speed of the host is handled cycle by cycle: bytes of debug buses, assembly
+/// of lines, program counters of traps, the watchdog. Time stops between requests, so the same requests yield the same
+/// cycles. The simulator ends at the end of its standard input.
 ///
-/// A machine has its models shared out among workers, threads of this process that go on together (sync.h). It offers
-///   kBoardTiles, kLook                             tiles of a board; cycles between looks at the watchdog
-///   stride(), quiet(), drain(), slack()            cycles, see below
+/// A machine distributes its models over workers, threads of this process that advance together (sync.h). It provides
+///   kBoardTiles, kLook                             tiles of a board; cycles between checks of the watchdog
+///   stride(), quiescence(), drain(), slack()       cycles, see below
 ///   traffic()                                      of its links (activity.h)
 ///   Machine(argc, argv)                            models, in reset
-///   tiles(), most_workers(), ready()               ready: its tables are there
-///   bool find(Probe* probes)                       signals of each tile's cores, when reset is over
-///   bool open_waves(path, tile), flush_waves()     where built with them
+///   tiles(), most_workers(), ready()               ready: its tables are initialized
+///   bool find(Probe* probes)                       signals of each tile's cores, after reset
+///   bool open_waves(path, tile), flush_waves()     if built with waves
 ///   begin(cycle)                                   a run begins
 ///   each_tile(worker, workers, what)               what(tile) for each of a worker's tiles
 ///   send(bytes, count, replies), pending(), exchanging(worker, workers), progress(), sources(all)
 ///                                                  the host's end of the network (network.h)
 ///   go<kWaves>(worker, workers, cycle, end, reset, hosts)
-///   host_boards(), trace_host(host, trace)         board of each host; has it traced (host_trace.h)
-///   routers(all)                                   only of one with multicast routers: a RouterTrace each board
-///   has(tile)                                      only of one whose boards may be shared out among ranks (ranks.h)
-/// `go` simulates cycles of one worker's models; it passes no multiple of the stride, at which all workers meet.
-/// Whether all is done is looked at there alone, so nothing depends on how many workers there are. When nothing has
-/// moved for `quiet` cycles nothing can be on its way any more; behind the last thread a run goes on until nothing has
-/// moved for `drain` cycles. Whoever waits for something to happen waits `slack` cycles more: a packet's way through
-/// the machine.
+///   host_boards(), trace_host(host, trace)         board of each host; enables its trace (host_trace.h)
+///   routers(all)                                   only with multicast routers: one RouterTrace per board
+///   has(tile)                                      only if its boards may be distributed over ranks (ranks.h)
+/// `go` simulates cycles of one worker's models up to the next multiple of the stride, at which all workers
+/// synchronize. Only there completion is checked, so the number of workers has no effect. After `quiescence` cycles
+/// without activity, nothing can be in flight any more; after its last thread has ended, a run continues until there
+/// was no activity for `drain` cycles. Timeouts are extended by `slack` cycles, the time of a packet through the
+/// machine.
 #pragma once
 
 #include <signal.h>
@@ -66,8 +66,8 @@ class Simulation {
     machine_.sources(sources_);
     for (TileHost& host : hosts_) sources_.push_back(&host.records());
     sources_.push_back(&own_);
-    if (ranks_.many() && (options.waves || options.trace)) fatal("waves and traces are not written by several ranks");
-    // Waves are written by one thread, and of several ranks each is one.
+    if (ranks_.many() && (options.waves || options.trace)) fatal("several ranks cannot write waves or traces");
+    // One thread writes waves; with several ranks, each has one worker.
     const unsigned wanted = options.waves || ranks_.many() ? 1 : options.workers;
     const unsigned workers = std::min(std::max(wanted, 1U), machine_.most_workers());
     barrier_ = std::make_unique<WorkerBarrier>(workers);
@@ -80,7 +80,7 @@ class Simulation {
       cycle_ = end;
     };
     go_to(kResetCycles, true);
-    // From here on workers meet at multiples of the stride.
+    // From here on, workers synchronize at multiples of the stride.
     do {
       if (cycle_ > kPatience) fatal("a board does not come out of reset");
       go_to(next(cycle_), false);
@@ -96,7 +96,7 @@ class Simulation {
     watch("loads");
   }
 
-  /// Answers requests until there are no more.
+  /// Handles requests until the end of the input.
   void serve() {
     Request request;
     while (read(request)) {
@@ -132,7 +132,7 @@ class Simulation {
           report_watched();
           own_.put(Kind::Done, cycle_, 0, nullptr, 0);
           break;
-        case 'X': break;  // came after the end of the run that it was for
+        case 'X': break;  // arrived after the end of its run
         default:
           if (!session_.serve(request)) fatal("a request of an unknown kind");
       }
@@ -144,10 +144,10 @@ class Simulation {
   friend class Session<Simulation>;
   static constexpr uint64_t kResetCycles = 16;
   static constexpr uint32_t kEachTile = ~uint32_t{0};
-  static constexpr uint64_t kPatience = 1'000'000;  ///< cycles in which a tile must take something or answer
-  /// Cycles between looks at the watchdog; a power of two.
+  static constexpr uint64_t kPatience = 1'000'000;  ///< cycles within which a tile must accept data or answer
+  /// Cycles between checks of the watchdog; a power of two.
   static constexpr uint64_t kWatchdogStride = Machine::kWatchdogStride;
-  static constexpr uint64_t kPollStride = 1 << 14;      ///< cycles between looks at the host; a power of two
+  static constexpr uint64_t kPollStride = 1 << 14;      ///< cycles between polls of the host; a power of two
   static constexpr auto kProgressInterval = std::chrono::milliseconds(250);  ///< between records of progress
 
   static Machine made(const Ranks& ranks, int argc, char** argv) {
@@ -158,7 +158,7 @@ class Simulation {
     }
   }
 
-  /// Whether a tile is simulated by this rank.
+  /// Whether this rank simulates a tile.
   bool has(unsigned t) const {
     if constexpr (requires { machine_.has(t); }) return machine_.has(t);
     return true;
@@ -196,7 +196,7 @@ class Simulation {
 
   // ---- Time ----
 
-  /// What is left to do of a worker's tiles and of its part of the network.
+  /// Remaining work of a worker's tiles and of its part of the network.
   template <bool kRuns>
   uint32_t left(unsigned worker, unsigned workers) {
     if (kRuns && session_.waits()) return session_.left(worker, workers);
@@ -207,7 +207,7 @@ class Simulation {
     return sum;
   }
 
-  /// Goes on while something is left to do, to cycle `end` at most. False if all is done.
+  /// Simulates while work is left, at most to cycle `end`. False if no work is left.
   template <bool kRuns, bool kWaves, bool kTrace>
   bool advance(uint64_t end) {
     bool more = ranks_.any(left<kRuns>(0, 1)) != 0;
@@ -215,7 +215,7 @@ class Simulation {
     return more;
   }
 
-  /// The same, but maybe not all the way: with as many workers as are best now.
+  /// The same with the best number of workers at present; may stop before `end`.
   template <bool kRuns, bool kWaves, bool kTrace>
   bool batch(uint64_t end) {
     const WorkerThrottle::Plan plan = throttle_.plan(end - cycle_);
@@ -265,10 +265,10 @@ class Simulation {
     return more;
   }
 
-  /// The first multiple of the stride behind a cycle.
+  /// The first multiple of the stride after a cycle.
   uint64_t next(uint64_t cycle) const { return (cycle / machine_.stride() + 1) * machine_.stride(); }
 
-  /// Sends packets to a tile, or to each, and waits for so many replies of each.
+  /// Sends packets to one tile or to all; each must send `replies` replies.
   void query(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
     if (to == kEachTile) {
       each_own([&](unsigned t) { hosts_[t].send(bytes, count, replies); });
@@ -277,7 +277,7 @@ class Simulation {
     }
   }
 
-  /// Goes on until the tiles have taken all that is there for them, and answered. False if they do not.
+  /// Simulates until the tiles have accepted all data and answered. False after a timeout.
   bool exchange(const char* not_accepted, const char* not_answered) {
     bool waits = true;
     for (uint64_t since = cycle_; waits;) {
@@ -310,7 +310,7 @@ class Simulation {
 
   // ---- Running ----
 
-  /// How many threads of each board a run starts.
+  /// Number of threads that a run starts on each board.
   std::vector<uint32_t> threads_of(const Request& request) const {
     constexpr uint32_t kOfBoard = Machine::kBoardTiles * kThreads;
     constexpr size_t kHead = 24;
@@ -329,7 +329,7 @@ class Simulation {
     machine_.begin(cycle_);
     watch_begin();
     each_own([&](unsigned t) {
-      // Threads of a board that take part, and those of its tiles up to this one.
+      // Threads of a board that take part, and those of its tiles before this one.
       const uint32_t its = threads[t / Machine::kBoardTiles];
       const uint32_t before = t % Machine::kBoardTiles * kThreads;
       const uint32_t mine = its > before ? std::min(its - before, kThreads) : 0;
@@ -343,7 +343,7 @@ class Simulation {
     resume();
   }
 
-  /// Goes on with a run, to its end or to where it pauses.
+  /// Continues a run to its end or its next pause.
   void resume() {
     const uint64_t pause = pause_ < ~uint64_t{0} - first_ ? first_ + pause_ : ~uint64_t{0};
     Reason reason;
@@ -395,7 +395,7 @@ class Simulation {
     }
   }
 
-  /// Whether everybody who runs waits for a message, for room to send one, or for idleness.
+  /// Whether all running threads wait for a message, for space to send one, or in the idle barrier.
   bool all_wait() const {
     bool all = true, any = false;
     each_running([&](unsigned thread) {
@@ -408,10 +408,10 @@ class Simulation {
     return ranks_.any((all ? 0U : 2U) | (any ? 1U : 0U)) == 1;
   }
 
-  /// Whether the host has asked for a stop, or has gone.
+  /// Whether the host has requested a stop, or has closed the connection.
   bool stop_requested() const { return ranks_.share(ranks_.first() && Request::stop_requested()); }
 
-  /// Whether kTell has passed since a time, which then becomes the present one.
+  /// Whether kProgressInterval has passed since a time, which is then set to the present.
   bool is_time(std::chrono::steady_clock::time_point& since) const {
     const auto now = std::chrono::steady_clock::now();
     if (!ranks_.share(now - since >= kProgressInterval)) return false;
@@ -422,14 +422,14 @@ class Simulation {
   void ended(Reason reason) {
     uint64_t last = cycle_;
     if (reason == Reason::AllEnded) {
-      // Workers may have met some cycles behind the last end of a thread.
+      // Workers may have synchronized some cycles after the last end of a thread.
       last = 0;
       for (const TileHost& host : hosts_) last = std::max(last, host.progress());
       last = std::min(ranks_.max(last), cycle_);
       drain();
     }
     for (TileHost& host : hosts_) host.finish(cycle_);
-    if (!trace_.close(cycle_)) fatal("the trace could not be written whole");
+    if (!trace_.close(cycle_)) fatal("the trace could not be written completely");
 #if VM_TRACE
     machine_.flush_waves();
 #endif
@@ -447,7 +447,7 @@ class Simulation {
     own_.put(Kind::End, cycle_, 0, payload.data(), payload.size());
   }
 
-  // ---- What others see ----
+  // ---- Statistics ----
 
   void watch_begin() {
     first_ = cycle_;
@@ -455,7 +455,7 @@ class Simulation {
     watch_.begin([this](unsigned t) { return sums(t); });
   }
 
-  /// At the end: sums, and what a trace does not show.
+  /// At the end: reports the sums, and what the trace does not show.
   void report_watched() {
     const std::string seen = watched("ended"), text = trace_.left_out();
     own_.put(Kind::Watch, cycle_, 0, seen.data(), seen.size());
@@ -472,7 +472,7 @@ class Simulation {
                        [&](unsigned t) { return has(t) ? sums(t) : others[t]; });
   }
 
-  /// Has rank 0 know what the other ranks saw of their tiles.
+  /// Sends the statistics of the other ranks' tiles to rank 0.
   void watch_others(std::vector<Watch::Tile>& others) {
     struct One {
       unsigned tile;
@@ -504,7 +504,7 @@ class Simulation {
     return tile;
   }
 
-  /// Tells it, if it is time and somebody may want to know.
+  /// Writes the status file, if it is due and enabled.
   void watch(const char* state) {
     if (!options_.status || !is_time(watched_)) return;
     const std::string text = watched(state);
@@ -513,11 +513,11 @@ class Simulation {
 
   static constexpr unsigned mesh_width() { return Machine::kBoardTiles > 1 ? config::mesh::width : 1; }
 
-  /// What threads have sent to a host before they ended may still be on its way.
+  /// Messages that threads have sent to a host before they ended may still be in flight.
   void drain() {
     const uint64_t quiescence = machine_.drain();
     while (quiescence && idle_cycles(activity_).all < quiescence) {
-      // Nothing is left to do, so each batch is one meeting.
+      // No work is left, so each batch ends at the next synchronization.
       batch<true, false, false>(cycle_ + quiescence);
     }
   }
@@ -534,7 +534,7 @@ class Simulation {
     return active;
   }
 
-  /// Tells the queues that hold something.
+  /// Reports the queues that are not empty.
   void report_queues() {
     std::vector<OccupiedQueue> held, boards;
     each_context([&](unsigned first, unsigned count) {
@@ -547,7 +547,7 @@ class Simulation {
     own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(OccupiedQueue));
   }
 
-  /// Calls `what` with the first tile of each context and how many tiles it has.
+  /// Calls `what` with the first tile of each context and its number of tiles.
   template <typename What>
   void each_context(What what) const {
     for (unsigned t = 0, count = 0; t < tiles_; t += count) {
@@ -564,11 +564,11 @@ class Simulation {
   }
 
   unsigned tile(uint32_t number) const {
-    if (number >= tiles_) fatal("a request for a tile that is not there");
+    if (number >= tiles_) fatal("a request for a tile that does not exist");
     return number;
   }
 
-  /// The next request, which all ranks get; false if there are no more.
+  /// Reads the next request and broadcasts it to all ranks; false at the end of the input.
   bool read(Request& request) const {
     struct {
       uint64_t more = 0, kind = 0, bytes = 0;
@@ -581,7 +581,7 @@ class Simulation {
     return head.more != 0;
   }
 
-  /// What all have said since the last time.
+  /// Writes all new records.
   void write() {
     std::vector<uint8_t> bytes;
     if (!ranks_.first()) {
@@ -631,21 +631,21 @@ class Simulation {
   uint64_t cycle_ = 0;
   uint64_t first_ = 0;         ///< cycle in which the run began
   uint64_t issued_first_ = 0;  ///< instructions before it
-  uint64_t end_ = 0, watchdog_ = 0;  ///< its most cycles and its watchdog, where it must end
-  uint64_t pause_ = ~uint64_t{0};    ///< cycles behind its begin to the next pause
+  uint64_t end_ = 0, watchdog_ = 0;  ///< its limit of cycles, and its watchdog
+  uint64_t pause_ = ~uint64_t{0};    ///< cycles from its begin to the next pause
   Activity activity_;
 };
 
-/// The whole of a simulator's `main`.
+/// The `main` of a simulator.
 template <typename Machine>
 int simulate(int argc, char** argv) {
   const Options options = Options::of(argc, argv);
-  // Ctrl-C goes to the host, who tells us; and without a host there is nothing to do.
+  // The host handles Ctrl-C and sends a request; without a host the simulator ends anyway.
   ::signal(SIGINT, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const Ranks ranks(options.ranks);
   if (options.socket && ranks.first()) connect_host(options.socket);
-  // What the models print (assertions, $display) must not get between the records.
+  // Output of the models (assertions, $display) must not mix with the records.
   std::FILE* records = ::fdopen(::dup(STDOUT_FILENO), "wb");
   if (!records || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_FAILURE;
   std::setvbuf(records, nullptr, _IOFBF, 1 << 16);
