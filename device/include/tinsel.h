@@ -39,7 +39,7 @@ typedef enum TinselWakeupCond {
 INLINE uint32_t tinselId(void) { return GS_CSR_READ(GS_CSR_THREAD_ID); }
 
 // The fields kind, board, tile and thread of an address are adjacent, each with as many bits as the configuration
-// needs.
+// needs: tinselId() + 1 is the next thread, across the border of a tile.
 
 /// Address of a thread. Boards are numbered row by row without gaps.
 INLINE uint32_t tinselToAddr(uint32_t boardX, uint32_t boardY, uint32_t tileX, uint32_t tileY,

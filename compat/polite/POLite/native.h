@@ -14,7 +14,7 @@
 
 namespace gossamer::compat {
 
-/// The edges of a pin as an engine wants them: ascending within a row.
+/// The edges of a pin in the engine's format: ascending within a row.
 template <typename E>
 struct Sorted {
   std::vector<uint32_t> targets;
@@ -51,7 +51,7 @@ class ToHost final : public gossamer::HostEnd {
   }
 };
 
-/// Runs the job that the host has set up; gives how it went.
+/// Runs the job that the host has set up; returns its outcome.
 template <typename V>
 gossamer::Statistics runNatively() {
   using S = typename V::State;

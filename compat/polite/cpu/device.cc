@@ -59,7 +59,7 @@ int gossamer_device_puts(const char* text) {
 }
 int gossamer_device_puthex(unsigned x) { return gossamer_device_printf("%x", x); }
 
-// Tinsel's: %x has eight digits. All else is C's.
+// Like Tinsel's: %x prints eight digits. Everything else is as in C.
 int gossamer_device_printf(const char* format, ...) {
   std::string own;
   for (const char* at = format; *at; ++at) {

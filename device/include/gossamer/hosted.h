@@ -10,8 +10,8 @@
 //   thread -> host               HostWrongPin or HostWrongEdge, pin or edge, number of the vertex in the thread,
 //                                address of the thread
 //
-//   quiescent | words 0, 1 | words 2, 3 ... | the gate queries the host, and does not enter idle before the answer | step
-//                                           ^-- repeated while the host has sent anything in between           --|
+//   quiescent | words 0, 1 | words 2, 3 ... | the gate queries the host, and enters idle only after the answer | step
+//                                           ^-- repeated while the host has sent anything in between       --|
 //
 // Floating-point sums need additional barriers for their exponents first (thread_aggregates.h).
 //
