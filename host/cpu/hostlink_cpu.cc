@@ -57,7 +57,7 @@ std::string name(const char* variable) {
 }
 
 /// Whether the devices receive messages of the host.
-bool hears() {
+bool receives_messages() {
   const char* text = std::getenv("GOSSAMER_POLITE_HEARS");
   return text && *text == '1';
 }
@@ -151,7 +151,7 @@ class Board {
 
   /// Delivers the host's next message to a device, or only checks for one. As on boards, where time stops while the
   /// host computes, the run cannot end before the host has waited.
-  bool heard(uint32_t* device, void* bytes, uint32_t count, bool wait) {
+  bool receive_message(uint32_t* device, void* bytes, uint32_t count, bool wait) {
     if (!wait && !any_down_.load(std::memory_order_acquire)) return false;
     std::unique_lock lock(mutex_);
     if (wait) {
@@ -170,7 +170,7 @@ class Board {
     const std::lock_guard lock(mutex_);
     const Graph* const graph = written ? written.get() : runs_.get();
     if (!graph) reject_call(call, "there is no hardware, and no graph whose devices could receive it");
-    if (!hears()) reject_call(call, kNotCompiledForMessages);
+    if (!receives_messages()) reject_call(call, kNotCompiledForMessages);
     Message copy{};
     std::memcpy(copy.data(), message, bytes);
     uint32_t local;
@@ -268,9 +268,9 @@ class Board {
     given.workers = workers ? static_cast<unsigned>(std::strtoul(workers, nullptr, 10)) : 0;
     given.stop = &stop_;
     given.message = [](const void* bytes, uint32_t count) { open()->message(bytes, count); };
-    given.hears = hears();
-    given.heard = [](uint32_t* device, void* bytes, uint32_t count, bool wait) {
-      return open()->heard(device, bytes, count, wait);
+    given.receives_messages = receives_messages();
+    given.receive_message = [](uint32_t* device, void* bytes, uint32_t count, bool wait) {
+      return open()->receive_message(device, bytes, count, wait);
     };
     given.line = [](uint32_t thread, const char* text) { open()->line(thread, text); };
     given.failed = [](const char* why) { died(why); };

@@ -65,14 +65,14 @@ Settings Settings::read() {
   return settings;
 }
 
-/// What `./gossamer run` reads while the program runs.
+/// Progress, which `./gossamer run` reads while the program runs.
 struct Simulator::Status {
-  volatile uint64_t calls;  ///< that let time pass, so far
-  volatile uint64_t first;  ///< cycle in which the first threads were started; 0: none were
+  volatile uint64_t calls;  ///< number of calls that let time pass
+  volatile uint64_t first;  ///< cycle of the first start of threads; 0: none yet
   volatile uint64_t cycle;
   volatile uint64_t instructions;
-  volatile uint64_t threads;   ///< that were started
-  volatile uint64_t computes;  ///< 1: the host program does not wait
+  volatile uint64_t threads;   ///< started threads
+  volatile uint64_t computes;  ///< 1: the host program computes, 0: it waits
 };
 
 Simulator::Simulator(const Settings& settings) : settings_(settings) {
@@ -83,7 +83,7 @@ Simulator::Simulator(const Settings& settings) : settings_(settings) {
     }
     ::close(file);
   }
-  // Programs that the user's program starts have no part in this.
+  // Child processes of the user's program do not inherit these.
   for (const int end : {settings_.requests, settings_.records}) ::fcntl(end, F_SETFD, FD_CLOEXEC);
   request('V', nullptr, 0, nullptr, 0);
   receive_until(Kind::Done);
@@ -137,7 +137,7 @@ uint64_t Simulator::control(const char* call, const std::vector<Flit>& packets) 
     static_assert(Answer::kRefusedLsb % 32 + Answer::kRefusedBits <= 32 && Answer::kValueLsb == 64);
     if (const uint32_t refused = field(Answer::kRefusedLsb, Answer::kRefusedBits)) {
       note("failed board " + std::to_string(field(Answer::kBoardLsb, Answer::kBoardBits)) +
-           " refused a packet to its control unit (" + config::name_of(static_cast<config::Refusal>(refused)) + ")");
+           " rejected a packet to its control unit (" + config::name_of(static_cast<config::Refusal>(refused)) + ")");
       died(call, "failed");
     }
     value = reply.head[2] | uint64_t{reply.head[3]} << 32;
@@ -201,7 +201,7 @@ void Simulator::request(char kind, const void* head, size_t head_bytes, const vo
 }
 
 void Simulator::flush() {
-  // A simulator that has died must not take the program with it before that is told.
+  // SIGPIPE of an ended simulator must not end the program before it has reported that.
   sigset_t pipe, before;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
@@ -222,7 +222,7 @@ void Simulator::flush() {
 }
 
 void Simulator::fill() {
-  // What was read and is not a whole record yet stays, at the front.
+  // Moves the incomplete record to the front.
   in_.erase(in_.begin(), in_.begin() + static_cast<ptrdiff_t>(in_at_));
   in_at_ = 0;
   constexpr size_t kMost = 1 << 16;
@@ -360,7 +360,7 @@ void Simulator::report(const char* call, const char* reason) {
     report << "still " << active[i].thread << ' ' << +active[i].doing << ' ' << +active[i].request << ' ' << active[i].pc
            << ' ' << active[i].address << ' ' << active[i].data << "\n";
   }
-  // What threads have printed and nobody has taken: the last of it.
+  // The end of the text that threads have printed and the program has not read.
   constexpr size_t kMost = 4000;
   for (size_t at = output.size() > kMost ? output.size() - kMost : 0; at < output.size(); ++at) {
     report << "said " << output[at].thread << ' ' << +output[at].byte << "\n";

@@ -193,8 +193,8 @@ void Vertices::map() {
 void address_vertex(const char* call, uint32_t thread, uint32_t* words) {
   const Written& graph = written();
   if (!graph.stride) return;
-  const char* hears = std::getenv("GOSSAMER_POLITE_HEARS");
-  if (!hears || *hears != '1') reject_call(call, kNotCompiledForMessages);
+  const char* receives_messages = std::getenv("GOSSAMER_POLITE_HEARS");
+  if (!receives_messages || *receives_messages != '1') reject_call(call, kNotCompiledForMessages);
   const auto found = graph.on_thread.find(thread);
   const uint32_t count = found == graph.on_thread.end() ? 0 : found->second;
   if (words[0] >= count) {

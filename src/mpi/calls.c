@@ -273,7 +273,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* mess
 
 /// Receives a message that a matched probe has taken.
 static int receive_matched(const char* call, void* buffer, int count, MPI_Datatype type, MPI_Message* message,
-                         Request** request) {
+                           Request** request) {
   UnexpectedMessage* unexpected = *message;
   if (unexpected == MPI_MESSAGE_NULL)
     return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the message is MPI_MESSAGE_NULL");

@@ -44,10 +44,11 @@ class ToHost final : public gossamer::HostEnd {
  public:
   void fromVertex(const void* message) override { gossamer_polite_job->message(message, sizeof(M)); }
   bool toVertex(uint32_t& device, void* message) override {
-    return gossamer_polite_job->hears && gossamer_polite_job->heard(&device, message, sizeof(M), false);
+    return gossamer_polite_job->receives_messages &&
+           gossamer_polite_job->receive_message(&device, message, sizeof(M), false);
   }
   bool waitIdle() override {
-    return gossamer_polite_job->hears && gossamer_polite_job->heard(nullptr, nullptr, 0, true);
+    return gossamer_polite_job->receives_messages && gossamer_polite_job->receive_message(nullptr, nullptr, 0, true);
   }
 };
 

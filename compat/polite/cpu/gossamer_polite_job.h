@@ -23,13 +23,13 @@ struct Job {
   const uint32_t* threads;  ///< by vertex: the address of its thread
   unsigned workers;         ///< threads of this machine; 0: all
   int* stop;                ///< becomes 1 to end the run early
-  bool hears;               ///< the host sends messages to devices
+  bool receives_messages;   ///< the host sends messages to devices
 
   // Any thread may call these.
   void (*message)(const void* bytes, uint32_t count);        ///< to the host
   /// The host's next message and its destination device; false if there is none. With `wait`, blocks until the host
   /// itself waits.
-  bool (*heard)(uint32_t* device, void* bytes, uint32_t count, bool wait);
+  bool (*receive_message)(uint32_t* device, void* bytes, uint32_t count, bool wait);
   void (*line)(uint32_t thread, const char* text);           ///< a line that a thread prints, without its end
   void (*failed)(const char* why);                           ///< the run has failed; does not return
 };

@@ -253,7 +253,7 @@ class Softswitch {
     }
 
     const Entry* next = nullptr;  // remaining entries of the message in the slot
-    const Entry* behind = nullptr;
+    const Entry* listEnd = nullptr;
     unsigned active = 1;
     unsigned patience = Patience;
     const auto tired = [&patience] {
@@ -268,7 +268,7 @@ class Softswitch {
       M message;
       const EdgeList* edges;
       [[maybe_unused]] const Edge* one = nullptr;  // of a message along one edge
-      if (next != behind) {
+      if (next != listEnd) {
         if (tinselCanSend()) {
         entry:
           slot[0] = next->key;
@@ -309,13 +309,13 @@ class Softswitch {
             const uint32_t* out = outsOf(outs, vertex) + (GOSSAMER_POLITE_PINS == 1 ? 0 : (pin - 2) * outWords);
             edges = reinterpret_cast<const EdgeList*>(out[0]);
             constexpr uint32_t unit = alignof(EdgeList) < 4 ? 4 : alignof(EdgeList);
-            behind = reinterpret_cast<const Entry*>(out[1]);
+            listEnd = reinterpret_cast<const Entry*>(out[1]);
             if (const uint32_t bytes = edges->bytes; __builtin_expect(bytes != 0, 0)) {
               next = reinterpret_cast<const Entry*>((out[0] + sizeof(EdgeList) + bytes + unit - 1) & -unit);
               goto found;
             }
             next = reinterpret_cast<const Entry*>(out[0] + ((sizeof(EdgeList) + unit - 1) & -unit));
-            if (next != behind) goto entry;  // still ready to send
+            if (next != listEnd) goto entry;  // still ready to send
           } else if (pin == HostPin) {
             ++header->hostMessages;
             if (GOSSAMER_POLITE_LISTENS) {

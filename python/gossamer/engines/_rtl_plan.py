@@ -180,7 +180,7 @@ class Plan:
         return found
 
     def next_hops(self) -> Iterator[tuple[int, int, int]]:
-        """Next hop from each board to each other one: link in the simulator, virtual channel, the board at its other end.
+        """Next hop between all boards: link in the simulator, virtual channel, board at its other end.
 
         Where no route exists, that board is the sender itself.
         """
