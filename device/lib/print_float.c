@@ -137,22 +137,22 @@ void gossamer_print_float(Out* out, Spec* spec, uint32_t high, uint32_t low_word
   char body[kDigits];
   int length = 0;
   int exponent = point - 1 - first;
-  int behind = precision;  // printed digits after the point
+  int fraction_digits = precision;  // printed digits after the point
   if (style == 'g') {
     style = exponent < -4 || exponent >= precision ? 'e' : 'f';
-    behind = style == 'e' ? precision - 1 : precision - 1 - exponent;
+    fraction_digits = style == 'e' ? precision - 1 : precision - 1 - exponent;
     if (!(spec->flags & kAlternate)) {
       const int start = style == 'e' ? first + 1 : point;
-      while (behind > 0 && (start + behind > count || !digits[start + behind - 1])) behind--;
+      while (fraction_digits > 0 && (start + fraction_digits > count || !digits[start + fraction_digits - 1])) fraction_digits--;
     }
   }
   int at = style == 'e' ? first : first < point - 1 ? first : point - 1;
   const int dot = style == 'e' ? first + 1 : point;
-  for (const int end = dot + behind; at < end; ++at) {
+  for (const int end = dot + fraction_digits; at < end; ++at) {
     if (at == dot) body[length++] = '.';
     body[length++] = (char)('0' + (at < count ? digits[at] : 0));
   }
-  if (!behind && spec->flags & kAlternate) body[length++] = '.';
+  if (!fraction_digits && spec->flags & kAlternate) body[length++] = '.';
   if (style == 'e') {
     body[length++] = upper ? 'E' : 'e';
     body[length++] = exponent < 0 ? '-' : '+';

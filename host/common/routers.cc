@@ -19,7 +19,7 @@ constexpr uint32_t kBeatBytes = config::RouteBeat::kBits / 8;
 constexpr unsigned kSlotBits = config::RouteRouter::kBits;
 constexpr unsigned kBeatSlots = config::RouteBeat::kRecordsBits / kSlotBits;
 constexpr uint32_t kFirstBeat = (TinselPOLiteProgRouterBase - TinselDRAMBase) / kBeatBytes;
-constexpr uint32_t kRoom = TinselPOLiteProgRouterLength / kBeatBytes;
+constexpr uint32_t kTableBeats = TinselPOLiteProgRouterLength / kBeatBytes;
 constexpr uint32_t kMostBeats = (1u << config::RouteKey::kBeatsBits) - 1;
 /// Copies to threads and tiles under one key of a tree. Together with copies to all links and an indirection, they fit
 /// into its beats.
@@ -40,15 +40,15 @@ void store(uint8_t* at, uint64_t bits) { std::memcpy(at, &bits, kSlotBits / 8); 
 
 RouterTable::RouterTable(uint32_t board)
     // Left uninitialized, so that an unused table of megabytes costs nothing.
-    : board_(board), bytes_(new uint8_t[size_t{kRoom} * kBeatBytes]) {}
+    : board_(board), bytes_(new uint8_t[size_t{kTableBeats} * kBeatBytes]) {}
 
 RouterTable::~RouterTable() = default;
 
 size_t RouterTable::size() const { return size_t{beat_ + (slot_ != 0)} * kBeatBytes; }
 
 uint8_t* RouterTable::beat(const char* call) {
-  if (beat_ >= kRoom) {
-    reject_call(call, "the router of " + board_name(board_) + " has space for " + std::to_string(kRoom) + " beats of " +
+  if (beat_ >= kTableBeats) {
+    reject_call(call, "the router of " + board_name(board_) + " has space for " + std::to_string(kTableBeats) + " beats of " +
                      std::to_string(kBeatBytes) + " bytes (TinselPOLiteProgRouterLength), and all are used");
   }
   uint8_t* beat = bytes_.get() + size_t{beat_} * kBeatBytes;
@@ -171,16 +171,16 @@ uint32_t RouterTables::multicast_key(const char* call, uint32_t board, const std
       here.push_back(dest);
     } else {
       const NextHop to = next_hop(call, board, dest.board);
-      auto& [over, behind] = away[{to.link, to.channel}];
+      auto& [over, beyond] = away[{to.link, to.channel}];
       over = to;
-      behind.push_back(dest);
+      beyond.push_back(dest);
     }
   }
   // Keys of neighbours and of indirections come first: a key is known once its records are written.
   std::vector<std::pair<NextHop, uint32_t>> routers;
   for (const auto& [link, group] : away) {
-    const auto& [to, behind] = group;
-    routers.emplace_back(to, multicast_key(call, to.next, behind));
+    const auto& [to, beyond] = group;
+    routers.emplace_back(to, multicast_key(call, to.next, beyond));
   }
   if (routers.size() > kMostRouters) reject_call(call, board_name(board) + " has too many links for one key");
   RouterTable& table = *tables_[board];

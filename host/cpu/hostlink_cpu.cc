@@ -397,11 +397,11 @@ void HostLink::recvMsg(void* msg, uint32_t numBytes) {
            std::to_string(numBytes) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
   }
   auto& messages = board_->messages;
-  const bool came = board_->wait(messages, [&] {
+  const bool arrived = board_->wait(messages, [&] {
     std::memcpy(msg, messages.front().data(), numBytes);
     messages.pop_front();
   });
-  if (!came) board_->fail_deadlocked("HostLink::recvMsg");
+  if (!arrived) board_->fail_deadlocked("HostLink::recvMsg");
 }
 
 void HostLink::recv(void* msg) { recvMsg(msg, TinselBytesPerMsg); }
@@ -465,11 +465,11 @@ void HostLink::dumpStdOut(FILE* outFile) {
 void HostLink::dumpStdOut(FILE* outFile, uint32_t wanted) {
   auto& lines = board_->lines;
   for (uint32_t i = 0; i < wanted; ++i) {
-    const bool came = board_->wait(lines, [&] {
+    const bool arrived = board_->wait(lines, [&] {
       std::fprintf(outFile, "%s\n", lines.front().c_str());
       lines.pop_front();
     });
-    if (!came) board_->fail_deadlocked("HostLink::dumpStdOut");
+    if (!arrived) board_->fail_deadlocked("HostLink::dumpStdOut");
   }
   std::fflush(outFile);
 }

@@ -389,10 +389,10 @@ void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8
     whole.resize(before);
   }
   whole.insert(whole.end(), data, data + size);
-  if (const uint32_t behind = static_cast<uint32_t>(whole.size() % kLine)) {
+  if (const uint32_t tail = static_cast<uint32_t>(whole.size() % kLine)) {
     const std::vector<uint8_t> last =
-        read(call, tile, address - before + static_cast<uint32_t>(whole.size()) - behind, kLine);
-    whole.insert(whole.end(), last.begin() + behind, last.end());
+        read(call, tile, address - before + static_cast<uint32_t>(whole.size()) - tail, kLine);
+    whole.insert(whole.end(), last.begin() + tail, last.end());
   }
   write_lines(call, loader(tile), 1, address - before, whole.data(), whole.size());
   // The board's router may have cached the previous contents.

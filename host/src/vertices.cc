@@ -185,8 +185,8 @@ void Vertices::map() {
   }
   tables_ = tables;
   if (chatty) {
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-    std::fprintf(stderr, "PGraph::map: %u devices, %.2f s\n", count, took.count());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begun;
+    std::fprintf(stderr, "PGraph::map: %u devices, %.2f s\n", count, elapsed.count());
   }
 }
 

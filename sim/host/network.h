@@ -153,14 +153,14 @@ class HostPort {
   /// Arbitration: the network whose flit enters in this cycle, among those in `ready`; kNetworks if none does.
   unsigned choose(unsigned ready) {
     for (unsigned i = 1; i <= kNetworks; ++i) {
-      const unsigned lane = (turn_ + i) % kNetworks;
+      const unsigned lane = (last_lane_ + i) % kNetworks;
       if (ready >> lane & 1 && lanes_[lane].pending()) return lane;
     }
     return kNetworks;
   }
   const Flit& head(unsigned lane) const { return lanes_[lane].head(); }
   void on_accepted(unsigned lane, uint64_t cycle) {
-    turn_ = lane;
+    last_lane_ = lane;
     receiver_.on_send(lane, lanes_[lane].head(), cycle);
     lanes_[lane].pop();
   }
@@ -172,7 +172,7 @@ class HostPort {
  private:
   const unsigned number_;
   std::array<Network, kNetworks> lanes_;
-  unsigned turn_ = 0;
+  unsigned last_lane_ = 0;
   HostReceiver receiver_;
 };
 
@@ -211,7 +211,7 @@ class HostNetwork {
       packet.push_back(flit);
       if (!flit.last()) continue;
       if (kTiles > 1 && (flit.dest() & kEvery) == kEvery) {
-        for (unsigned tile = 0; tile < kTiles; ++tile) send(packet, place(tile));
+        for (unsigned tile = 0; tile < kTiles; ++tile) send(packet, tile_address(tile));
       } else {
         send(packet, flit.dest());
       }
@@ -237,7 +237,7 @@ class HostNetwork {
                                      (((1U << Tile::kTileXBits) - 1) << Tile::kTileXLsb) |
                                      (((1U << Tile::kBoardBits) - 1) << Tile::kBoardLsb);
 
-  static uint32_t place(unsigned tile) {
+  static uint32_t tile_address(unsigned tile) {
     return static_cast<uint32_t>(config::Endpoint::Tile) << Tile::kKindLsb |
            tile / config::mesh::width << Tile::kTileYLsb | tile % config::mesh::width << Tile::kTileXLsb;
   }

@@ -49,7 +49,7 @@ class Fields {
 };
 
 /// Position of a track among those of its parent.
-struct Place {
+struct TrackPosition {
   uint64_t parent = 0;  ///< 0: none
   unsigned rank = 0;    ///< among its siblings, from the top
 };
@@ -77,8 +77,8 @@ class File {
 
   // ---- Tracks ----
 
-  void track(uint64_t id, std::string_view name, Place place) {
-    descriptor(id, name, place);
+  void track(uint64_t id, std::string_view name, TrackPosition position) {
+    descriptor(id, name, position);
     put_descriptor();
   }
   /// A track that is a process, which groups what is below it.
@@ -90,10 +90,10 @@ class File {
     descriptor_.message(3, process);
     put_descriptor();
   }
-  void counter(uint64_t id, std::string_view name, std::string_view unit, Place place) {
+  void counter(uint64_t id, std::string_view name, std::string_view unit, TrackPosition position) {
     Fields counter;
     counter.text(6, unit);
-    descriptor(id, name, place);
+    descriptor(id, name, position);
     descriptor_.message(8, counter);
     put_descriptor();
   }
@@ -157,13 +157,13 @@ class File {
     put();
   }
 
-  void descriptor(uint64_t id, std::string_view name, Place place) {
+  void descriptor(uint64_t id, std::string_view name, TrackPosition position) {
     descriptor_.clear();
     descriptor_.number(1, id);
     if (!name.empty()) descriptor_.text(2, name);
-    if (place.parent) descriptor_.number(5, place.parent);
+    if (position.parent) descriptor_.number(5, position.parent);
     descriptor_.number(11, kExplicitOrder);
-    descriptor_.number(12, place.rank);
+    descriptor_.number(12, position.rank);
   }
   void put_descriptor() {
     packet_.clear();

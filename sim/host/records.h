@@ -177,19 +177,19 @@ class Records {
 
   /// Writes the records of all sources, sorted by cycle, then by source, and clears them.
   static void write(const std::vector<Records*>& sources, std::FILE* out) {
-    struct Place {
+    struct Location {
       uint64_t cycle;
       const uint8_t* data;
       size_t bytes;
     };
-    std::vector<Place> all;
+    std::vector<Location> all;
     for (const Records* source : sources) {
       for (const Entry& entry : source->entries_) {
         all.push_back({entry.cycle, source->data_.data() + entry.at, entry.bytes});
       }
     }
-    std::stable_sort(all.begin(), all.end(), [](const Place& a, const Place& b) { return a.cycle < b.cycle; });
-    for (const Place& place : all) std::fwrite(place.data, 1, place.bytes, out);
+    std::stable_sort(all.begin(), all.end(), [](const Location& a, const Location& b) { return a.cycle < b.cycle; });
+    for (const Location& location : all) std::fwrite(location.data, 1, location.bytes, out);
     for (Records* source : sources) source->clear();
   }
 

@@ -105,18 +105,18 @@ class Simulation {
       switch (request.kind) {
         case 'S':
           if (has(tile(request.word(0)))) hosts_[request.word(0)].send(bytes + 4, count - 4, 0);
-          if (!exchange("the tile takes no more bytes from the debug bus", "")) return;
+          if (!exchange("the tile accepts no more bytes from the debug bus", "")) return;
           break;
         case 'Q':
           query(request.word(4), bytes + 8, count - 8, request.word(0));
-          if (!exchange("the tile takes no more bytes from the debug bus",
+          if (!exchange("the tile accepts no more bytes from the debug bus",
                         "the tile does not answer on the debug bus")) {
             return;
           }
           break;
         case 'N':
           machine_.send(bytes + 4, count - 4, request.word(0));
-          if (!exchange("the tile takes no more flits from the network", "the tile's loader does not answer")) return;
+          if (!exchange("the tile accepts no more flits from the network", "the tile's loader does not answer")) return;
           break;
         case 'I': {
           const uint32_t thread = request.word(0);

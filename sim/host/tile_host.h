@@ -118,7 +118,7 @@ class alignas(128) TileHost {
     for (unsigned t = 0; t < kThreads; ++t) {
       const Trapped& trap = threads_[t].trap;
       // They are queried one after the other.
-      if (trap.pending && cycle - std::max(trap.since, trap_told_) > kAskPc) trapped(t, kUnknownPc, cycle);
+      if (trap.pending && cycle - std::max(trap.since, trap_reported_) > kAskPc) trapped(t, kUnknownPc, cycle);
     }
   }
 
@@ -263,7 +263,7 @@ class alignas(128) TileHost {
     trap.pending = false;
     --pending_pcs_;
     ++traps_;
-    trap_told_ = cycle;
+    trap_reported_ = cycle;
     put(Kind::Trap, cycle, thread, words, sizeof words);
   }
 
@@ -274,7 +274,7 @@ class alignas(128) TileHost {
   Thread threads_[kThreads];
   uint64_t running_ = 0;
   uint64_t progress_ = 0;
-  uint64_t reported_ = 0, traps_ = 0, trap_told_ = 0;
+  uint64_t reported_ = 0, traps_ = 0, trap_reported_ = 0;
   bool bytes_ = false;
   unsigned pending_pcs_ = 0;
   uint32_t replies_ = 0;

@@ -204,14 +204,14 @@ class Trace {
     });
     order_.resize(count);
     if (!count) return order_;
-    std::vector<size_t> place(last - first + 2);
+    std::vector<size_t> offset(last - first + 2);
     each_part([&](const TraceEvents& events) {
-      for (const TraceEvent& event : events.all()) ++place[event.cycle - first + 1];
+      for (const TraceEvent& event : events.all()) ++offset[event.cycle - first + 1];
     });
-    for (size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
+    for (size_t i = 1; i < offset.size(); ++i) offset[i] += offset[i - 1];
     unsigned part = 0;
     each_part([&](const TraceEvents& events) {
-      for (const TraceEvent& event : events.all()) order_[place[event.cycle - first]++] = {part, &event};
+      for (const TraceEvent& event : events.all()) order_[offset[event.cycle - first]++] = {part, &event};
       ++part;
     });
     return order_;
@@ -402,8 +402,8 @@ class Trace {
       file_.process(board_track(b), b + 1, "board " + std::to_string(b));
       for (unsigned t = 0; t < shape_.tiles; ++t) {
         const unsigned tile = b * shape_.tiles + t;
-        const std::string place = std::to_string(t % shape_.width) + "," + std::to_string(t / shape_.width);
-        file_.track(tile_track(tile), "tile " + place, {board_track(b), t});
+        const std::string position = std::to_string(t % shape_.width) + "," + std::to_string(t / shape_.width);
+        file_.track(tile_track(tile), "tile " + position, {board_track(b), t});
         file_.counter(tile_track(tile) + 1, "instructions a cycle", "instructions", {tile_track(tile), 0});
         file_.counter(tile_track(tile) + 2, "threads that wait", "threads", {tile_track(tile), 1});
         file_.counter(tile_track(tile) + 3, "flits sent to other tiles a cycle", "flits", {tile_track(tile), 2});

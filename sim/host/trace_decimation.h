@@ -167,14 +167,14 @@ class TraceDecimation {
       size_t seen = 0;
       std::erase_if(window.spans, [&](const Span& span) {
         const uint64_t its = span.to - span.from;
-        bool goes = its < limit;
+        bool dropped = its < limit;
         if (its == limit) {
-          goes = (seen + 1) * wanted / equal == seen * wanted / equal;
+          dropped = (seen + 1) * wanted / equal == seen * wanted / equal;
           ++seen;
         }
-        window.lost.waits += goes;
-        window.lost.wait_cycles += goes ? its : 0;
-        return goes;
+        window.lost.waits += dropped;
+        window.lost.wait_cycles += dropped ? its : 0;
+        return dropped;
       });
       window.least = std::max(window.least, wanted ? limit : limit + 1);
     }
@@ -187,9 +187,9 @@ class TraceDecimation {
       const uint64_t limit = flights[quarter];
       size_t seen = 0;
       std::erase_if(window.arrows, [&](const Arrow& arrow) {
-        const bool goes = arrow.flight() <= limit && seen++ % 3 != 0;
-        window.lost.messages += goes;
-        return goes;
+        const bool dropped = arrow.flight() <= limit && seen++ % 3 != 0;
+        window.lost.messages += dropped;
+        return dropped;
       });
       if (messages == 1) return;
     }

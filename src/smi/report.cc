@@ -106,10 +106,10 @@ std::string format(const char* text, ...) {
   return out;
 }
 
-void fail(int code, const std::string& message, std::initializer_list<CallSite> places) {
+void fail(int code, const std::string& message, std::initializer_list<CallSite> sites) {
   std::string text =
       format("{\"outcome\":\"failed\",\"code\":%d,\"message\":%s,\"places\":[", code, quoted(message).c_str());
-  for (const CallSite site : places) {
+  for (const CallSite site : sites) {
     if (text.back() != '[') text += ',';
     text += siteJson(site);
   }

@@ -203,7 +203,7 @@ void checkDegree(int degree, const char* call, CallSite site);
 // ---- How a run ends ----
 
 /// Ends the run of all processes. The message has {} for each call site. `code` is an exit code of the command.
-[[noreturn]] void fail(int code, const std::string& message, std::initializer_list<CallSite> places = {});
+[[noreturn]] void fail(int code, const std::string& message, std::initializer_list<CallSite> sites = {});
 [[noreturn]] void deadlock();
 /// Reports the result and the cost of the run to the command. `all`: the run has ended in all processes.
 void finished(int code, bool all = false);

@@ -44,8 +44,8 @@ class InTables {
     for (bool moved = true; moved;) {
       moved = false;
       for (uint32_t i = 0; i < count; ++i) {
-        const std::vector<bool>& taken = taken_[groups[i].threadId];
-        while (key < taken.size() && taken[key]) {
+        const std::vector<bool>& used = used_[groups[i].threadId];
+        while (key < used.size() && used[key]) {
           ++key;
           moved = true;
         }
@@ -60,16 +60,16 @@ class InTables {
   uint32_t add(const PReceiverGroup* groups, uint32_t count) {
     const uint32_t key = find(groups, count);
     for (uint32_t i = 0; i < count; ++i) {
-      std::vector<bool>& taken = taken_[groups[i].threadId];
-      if (taken.size() <= key) taken.resize(key + 1);
-      taken[key] = true;
+      std::vector<bool>& used = used_[groups[i].threadId];
+      if (used.size() <= key) used.resize(key + 1);
+      used[key] = true;
     }
     return key;
   }
-  void clear() { taken_.clear(); }
+  void clear() { used_.clear(); }
 
  private:
-  std::map<PThreadId, std::vector<bool>> taken_;
+  std::map<PThreadId, std::vector<bool>> used_;
 };
 
 }  // namespace gossamer::compat

@@ -71,25 +71,25 @@ class Hosted {
     } else if (gate && !answered_) {
       tinselWaitUntil(TINSEL_CAN_RECV);
       return 0;
-    } else if (gate && !told_) {
+    } else if (gate && !sent_) {
       gsReduceOr(0, answer_);
-      told_ = true;
+      sent_ = true;
     }
-    const bool asks = stage_ == barriers && gate && !begun_;
+    const bool querying = stage_ == barriers && gate && !begun_;
     begun_ = true;
-    if (asks) return 0;
+    if (querying) return 0;
     const int idle = tinselIdle(stage_ == 0 && !active);
     if (!idle) return 0;
-    begun_ = answered_ = told_ = false;
+    begun_ = answered_ = sent_ = false;
     if (stage_ == 0) verdict_ = idle;
     if (stage_ < barriers) {
       if (words > 0) take(totals);
       ++stage_;
       if (stage_ < barriers || !closed_) return 0;
     } else {
-      const auto said = static_cast<uint32_t>(gsReduced(0));
-      closed_ = said & HostClosed;
-      if (said & HostSpoke) return 0;
+      const auto answer_bits = static_cast<uint32_t>(gsReduced(0));
+      closed_ = answer_bits & HostClosed;
+      if (answer_bits & HostSpoke) return 0;
     }
     stage_ = 0;
     return verdict_;
@@ -100,14 +100,14 @@ class Hosted {
     if (stage_ < exponents) {
       giveExponents<A>(given, stage_);
     } else {
-      giveWords<A>(given, 2 * (stage_ - exponents), totals);
+      contributeWords<A>(given, 2 * (stage_ - exponents), totals);
     }
   }
   void take(int64_t* totals) const {
     if (stage_ < exponents) {
       takeExponents<A>(totals, stage_);
     } else {
-      takeWords<A>(totals, 2 * (stage_ - exponents), totals);
+      readWords<A>(totals, 2 * (stage_ - exponents), totals);
     }
   }
 
@@ -116,7 +116,7 @@ class Hosted {
   uint32_t answer_ = 0;
   bool begun_ = false;
   bool answered_ = false;
-  bool told_ = false;
+  bool sent_ = false;
   bool closed_ = false;
 };
 

@@ -106,7 +106,7 @@ class Softswitch {
   using A = typename V::Aggregates;
   static constexpr size_t words = aggregates::count<A>;
   static constexpr bool isHosted = GOSSAMER_POLITE_HOSTED;
-  static constexpr bool hears = GOSSAMER_POLITE_HEARS;
+  static constexpr bool receivesMessages = GOSSAMER_POLITE_HEARS;
   static constexpr bool isChanging = GOSSAMER_POLITE_CHANGES;
   using Own = OwnEdges<V>;
   static constexpr uint32_t outWords = isChanging || Own::some ? 2 : 1;  // of a list's address, and its end
@@ -345,8 +345,8 @@ class Softswitch {
               header->wrong = vertex / stride;
               if constexpr (isHosted) {
                 const uint32_t key = status == PoliteWrongPin ? HostWrongPin : HostWrongEdge;
-                const uint32_t said[] = {key, wrong, vertex / stride, tinselId()};
-                for (unsigned i = 0; i < 4; ++i) slot[i] = said[i];
+                const uint32_t report[] = {key, wrong, vertex / stride, tinselId()};
+                for (unsigned i = 0; i < 4; ++i) slot[i] = report[i];
                 GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
                 breakOff();  // the host receives an error message, and stops the others
               }
@@ -368,7 +368,7 @@ class Softswitch {
         } else {
           idle = tinselIdle(!active);
           // The release that ends the step's messages carries the first two words; the others have been received.
-          if (words > 0 && idle == 2 && header->steps) takeWords<A>(totals, 0, totals);
+          if (words > 0 && idle == 2 && header->steps) readWords<A>(totals, 0, totals);
         }
         if (idle == 2) break;
         if (idle) {
@@ -414,7 +414,7 @@ class Softswitch {
             }
           }
           __builtin_memcpy(&message, arrived + 1, sizeof(M));
-          if constexpr (hears) {
+          if constexpr (receivesMessages) {
             if (const uint32_t key = arrived[0]; key & HostToVertex) {
               tinselFree(arrived);
               const E unit{};
@@ -434,13 +434,13 @@ class Softswitch {
             }
           }
 #if GOSSAMER_POLITE_MULTICAST
-          const uint32_t place = keys + arrived[0];
+          const uint32_t listAddress = keys + arrived[0];
 #else
-          const uint32_t place = arrived[0];
+          const uint32_t listAddress = arrived[0];
 #endif
-          edges = reinterpret_cast<const EdgeList*>(place);
+          edges = reinterpret_cast<const EdgeList*>(listAddress);
           // Tables by key are line-aligned, so an odd key is an odd address.
-          if constexpr (Own::some) one = place & 1 ? reinterpret_cast<const Edge*>(place - 1) : nullptr;
+          if constexpr (Own::some) one = listAddress & 1 ? reinterpret_cast<const Edge*>(listAddress - 1) : nullptr;
           tinselFree(arrived);
         }
       found:
@@ -555,10 +555,10 @@ class Softswitch {
     header->steps = time + 1;
     A before{}, mine{};
     if constexpr (words > 0) {
-      int64_t came[words + 1];
-      __builtin_memcpy(came, totals, sizeof came);
-      if (!isHosted && time) takeWords<A>(came, 0, totals);
-      aggregates::load(before, came);
+      int64_t received[words + 1];
+      __builtin_memcpy(received, totals, sizeof received);
+      if (!isHosted && time) readWords<A>(received, 0, totals);
+      aggregates::load(before, received);
     }
     V now = first(header, time);
     // A local copy, which can be in registers: stores to states might alias `params`.
@@ -581,12 +581,12 @@ class Softswitch {
         takeExponents<A>(totals, i);
       }
       for (size_t i = 2; i < words; i += 2) {
-        giveWords<A>(given, i, totals);
+        contributeWords<A>(given, i, totals);
         while (tinselIdle(0) == 0) {
         }
-        takeWords<A>(totals, i, totals);
+        readWords<A>(totals, i, totals);
       }
-      giveWords<A>(given, 0, totals);
+      contributeWords<A>(given, 0, totals);
     }
     return {end, active};
   }
@@ -595,9 +595,9 @@ class Softswitch {
     uint32_t count = 0;
     all(header, first(header, time), [&](V vertex, Flags* its) __attribute__((always_inline)) {
       M message{};
-      const bool tells = vertex.finish(&message);
+      const bool sends = vertex.finish(&message);
       *its = {No, AsPin};  // no vertex sends any more
-      if (!tells) return;
+      if (!sends) return;
       ++count;
       if (!GOSSAMER_POLITE_LISTENS) return;
       tinselWaitUntil(TINSEL_CAN_SEND);

@@ -92,18 +92,18 @@ constexpr size_t word_of(size_t sum) {
 }  // namespace real_sums
 
 template <typename A>
-INLINE void giveWord(unsigned place, const int64_t* from, size_t at, const int64_t* totals) {
-  const Reduce way = aggregates::ways<A>.of[at];
-  if (realSums<A> > 0 && way == Reduce::realSum) {
+INLINE void contributeWord(unsigned slot, const int64_t* from, size_t at, const int64_t* totals) {
+  const Reduce operation = aggregates::ways<A>.of[at];
+  if (realSums<A> > 0 && operation == Reduce::realSum) {
     const int64_t greatest = totals[aggregates::count<A> + real_sums::of_word<A>(at)];
-    gsReduceSum(place, real_sums::whole(from[at], static_cast<int>(greatest)));
+    gsReduceSum(slot, real_sums::whole(from[at], static_cast<int>(greatest)));
   } else {
-    gsReduce(place, static_cast<unsigned>(way), from[at]);
+    gsReduce(slot, static_cast<unsigned>(operation), from[at]);
   }
 }
 template <typename A>
-INLINE void takeWord(unsigned place, int64_t* to, size_t at, const int64_t* totals) {
-  to[at] = gsReduced(place);
+INLINE void readWord(unsigned slot, int64_t* to, size_t at, const int64_t* totals) {
+  to[at] = gsReduced(slot);
   if (realSums<A> > 0 && aggregates::ways<A>.of[at] == Reduce::realSum) {
     const int64_t greatest = totals[aggregates::count<A> + real_sums::of_word<A>(at)];
     to[at] = real_sums::number(to[at], static_cast<int>(greatest));
@@ -112,15 +112,15 @@ INLINE void takeWord(unsigned place, int64_t* to, size_t at, const int64_t* tota
 
 /// Contributes word `at` and the next one to the barrier.
 template <typename A>
-INLINE void giveWords(const int64_t* from, size_t at, const int64_t* totals) {
-  giveWord<A>(0, from, at, totals);
-  if (at + 1 < aggregates::count<A>) giveWord<A>(1, from, at + 1, totals);
+INLINE void contributeWords(const int64_t* from, size_t at, const int64_t* totals) {
+  contributeWord<A>(0, from, at, totals);
+  if (at + 1 < aggregates::count<A>) contributeWord<A>(1, from, at + 1, totals);
 }
 /// Reads their results after it.
 template <typename A>
-INLINE void takeWords(int64_t* to, size_t at, const int64_t* totals) {
-  takeWord<A>(0, to, at, totals);
-  if (at + 1 < aggregates::count<A>) takeWord<A>(1, to, at + 1, totals);
+INLINE void readWords(int64_t* to, size_t at, const int64_t* totals) {
+  readWord<A>(0, to, at, totals);
+  if (at + 1 < aggregates::count<A>) readWord<A>(1, to, at + 1, totals);
 }
 
 /// The same for the exponents of sums 2 * `barrier` and the next one.
