@@ -143,7 +143,9 @@ void gossamer_print_float(Out* out, Spec* spec, uint32_t high, uint32_t low_word
     fraction_digits = style == 'e' ? precision - 1 : precision - 1 - exponent;
     if (!(spec->flags & kAlternate)) {
       const int start = style == 'e' ? first + 1 : point;
-      while (fraction_digits > 0 && (start + fraction_digits > count || !digits[start + fraction_digits - 1])) fraction_digits--;
+      while (fraction_digits > 0 && (start + fraction_digits > count || !digits[start + fraction_digits - 1])) {
+        fraction_digits--;
+      }
     }
   }
   int at = style == 'e' ? first : first < point - 1 ? first : point - 1;

@@ -357,8 +357,8 @@ void Simulator::report(const char* call, const char* reason) {
   const auto* active = reinterpret_cast<const sim::ActiveThread*>(woken + 1);
   report << "queued " << woken->queued << "\n";
   for (uint32_t i = 0; i < woken->count; ++i) {
-    report << "still " << active[i].thread << ' ' << +active[i].doing << ' ' << +active[i].request << ' ' << active[i].pc
-           << ' ' << active[i].address << ' ' << active[i].data << "\n";
+    report << "still " << active[i].thread << ' ' << +active[i].doing << ' ' << +active[i].request << ' '
+           << active[i].pc << ' ' << active[i].address << ' ' << active[i].data << "\n";
   }
   // The end of the text that threads have printed and the program has not read.
   constexpr size_t kMost = 4000;
