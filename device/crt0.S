@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start of every thread: all of them begin here, at address 0, with nothing in their registers.
+// Entry point of every thread: all threads start here, at address 0, with undefined registers.
 //
-// A thread's own memory is its partition of the upper half of the DRAM:
+// Each thread has a partition of the upper half of the DRAM:
 //
 //   partition base                                                   base + GS_PARTITION_BYTES
 //   | heap, upwards ...          | guard | ... stack, downwards | thread-local variables |
 //
-// The loader has put .rodata, .data and zeros for .bss in place before any thread starts: a
-// thread cannot know whether another one has begun to use them.
+// The loader writes .rodata, .data and zeroes for .bss before any thread starts: a thread could not know whether
+// another one already uses them.
 
 #include <gossamer/device_config.h>
 
@@ -42,7 +42,7 @@ _start:
   remu t0, t0, t4
 #endif
 
-  // tp = its thread-local variables, sp = right below them; both on 16 bytes.
+  // tp = its thread-local variables, sp = directly below them; both 16-byte aligned.
   li t1, GS_PARTITION_BASE
   slli t0, t0, GS_LOG_PARTITION_BYTES
   add t0, t0, t1
@@ -52,12 +52,12 @@ _start:
   sub tp, t0, t1
   mv sp, tp
 
-  // No load or store may touch the block where the stack would run into the heap.
+  // Guard: loads and stores to the block between stack and heap trap.
   la t1, __gossamer_top_bytes
   sub t0, t0, t1
   csrw GS_CSR_GUARD, t0
 
-  // The initial values of the thread-local variables, then zeros for the rest; whole words.
+  // Initial values of the thread-local variables, then zeroes for the rest; whole words.
   la t0, __tdata_start
   la t1, __tdata_bytes
   add t1, t1, tp
@@ -84,7 +84,7 @@ _start:
   call main
   .size _start, . - _start
 
-  // Falls through: what main returns is the exit code.
+  // Falls through: the return value of main is the exit code.
   .globl _exit
   .type _exit, @function
 _exit:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator of the tile adds up an array of every thread; thread 0 asks for it and compares.
+// The tile's accelerator sums an array of every thread; thread 0 requests the sums and checks them.
 
 #include <gossamer/device.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 /// A request to the accelerator gs_acc_sum, one flit.
 typedef struct {
-  uint32_t address;  ///< of the first word to add
+  uint32_t address;  ///< of the first word to sum
   uint32_t count;    ///< words
   uint32_t reply;    ///< thread that the sum goes to
-  uint32_t mark;     ///< comes back with the sum
+  uint32_t mark;     ///< returned with the sum
 } Request;
 
 /// Its answer, one flit.
@@ -25,7 +25,7 @@ typedef struct {
   uint32_t mark;
 } Answer;
 
-/// What a thread has in its array.
+/// Contents of a thread's array.
 static uint32_t word(uint32_t thread, uint32_t i) { return (thread + 1) * 1000003u + i * i; }
 
 static void ask(uint32_t thread) {
@@ -42,8 +42,8 @@ int main(void) {
   const uint32_t me = gossamerThread();
   volatile uint32_t* array = tinselHeapBase();
   for (uint32_t i = 0; i < COUNT; ++i) array[i] = word(me, i);
-  tinselCacheFlush();  // into memory, where the accelerator finds it
-  tinselIdle(1);       // until all have done that
+  tinselCacheFlush();  // into memory, where the accelerator reads it
+  tinselIdle(1);       // until all threads have done so
 
   int wrong = 0;
   if (me == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heat spreads over a plate. Every thread has a square of it, and tells its neighbours its edges before each
-// step. See docs/programs/heat.md.
+// Heat spreads over a plate. Every thread has a square of it, and sends its edges to its neighbours before each step.
+// See docs/programs/heat.md.
 
 #include <gossamer/device.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #endif
 enum { kSide = 8 };  // cells of a square's side: an edge fits a message
 
-/// Sides of a square, and the side that a neighbour sees it from.
+/// Sides of a square.
 enum { kNorth, kSouth, kWest, kEast, kSides };
 #define OPPOSITE(side) ((side) ^ 1)
 
@@ -22,8 +22,8 @@ typedef struct {
   float cell[kSide];
 } Edge;
 
-/// What only this thread sees: thread-local variables are in its own memory. Odd and even steps have buffers of
-/// their own, for a neighbour may be one step ahead.
+/// Private data of this thread: thread-local variables are in its own memory. Odd and even steps have separate buffers,
+/// since a neighbour may be one step ahead.
 static _Thread_local float grid[2][kSide + 2][kSide + 2];
 static _Thread_local float edges[2][kSides][kSide];
 static _Thread_local uint32_t arrived[2];
@@ -61,8 +61,8 @@ int main(void) {
     float(*now)[kSide + 2] = grid[step & 1];
     float(*then)[kSide + 2] = grid[(step + 1) & 1];
 
-    // Tell the neighbours. Whoever waits to send keeps receiving, or two full mailboxes would wait for
-    // each other for ever.
+    // Sends to the neighbours. A thread that waits to send keeps receiving, otherwise two full mailboxes could
+    // deadlock.
     for (int side = 0; side < kSides; ++side) {
       if (!there[side]) continue;
       for (;;) {
@@ -82,7 +82,7 @@ int main(void) {
       tinselSend((int)gossamerAddress(neighbour[side]), out);
     }
 
-    // Hear from them.
+    // Receives from the neighbours.
     const uint32_t parity = step & 1;
     while (arrived[parity] < neighbours) {
       tinselWaitUntil(TINSEL_CAN_RECV);
@@ -108,7 +108,7 @@ int main(void) {
   for (int row = 1; row <= kSide; ++row) {
     printf("row %u column %u:", (unsigned)(y * kSide) + (unsigned)row - 1, (unsigned)(x * kSide));
     for (int column = 1; column <= kSide; ++column) {
-      const uint32_t value = (uint32_t)(last[row][column] * 10000.0f + 0.5f);  // smaller than printing fractions
+      const uint32_t value = (uint32_t)(last[row][column] * 10000.0f + 0.5f);  // printing fractions needs more code
       printf(" %u.%04u", (unsigned)(value / 10000), (unsigned)(value % 10000));
     }
     printf("\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every thread says who it is. See docs/programs/hello.md.
+// Every thread prints its number and address. See docs/programs/hello.md.
 
 #include <gossamer/device.h>
 #include <stdio.h>

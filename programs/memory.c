@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory does: how long a thread waits for a word, and how much all threads move together.
+// Memory benchmark: the latency of a load, and the bandwidth of all threads together.
 // See docs/programs/memory.md.
 
 #include <gossamer/device.h>
@@ -16,12 +16,12 @@ int main(void) {
   const uint32_t me = gossamerThread();
   volatile uint32_t* array = tinselHeapBase();
 
-  // A chain through the lines of the array, every line once: 5 is prime to their number, a power of two.
+  // A chain through the lines of the array, each line once: 5 is coprime to their number, a power of two.
   for (uint32_t i = 0; i < LINES; ++i) array[i * STRIDE] = (i + 5) % LINES * STRIDE;
   tinselCacheFlush();
-  tinselIdle(1);  // all threads are here before one goes on
+  tinselIdle(1);  // barrier
 
-  // Latency: thread 0 follows its chain, each load needs the last one's answer; all others sleep.
+  // Latency: thread 0 follows its chain, where each load depends on the previous one; all others sleep.
   if (me == 0) {
     const uint32_t start = tinselCycleCount();
     uint32_t at = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs of threads play ping-pong, and tell how long a round trip takes. See docs/programs/ping.md.
+// Pairs of threads play ping-pong, and print the time of a round trip. See docs/programs/ping.md.
 
 #include <gossamer/device.h>
 #include <stdio.h>

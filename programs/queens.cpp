@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In how many ways do N queens stand on an N by N board so that none attacks another? C++20 without a heap:
-// templates, concepts, constant evaluation, ranges. See docs/programs/queens.md.
+// Counts the ways to place N queens on an N by N board so that none attacks another. C++20 without a heap: templates,
+// concepts, constant evaluation, ranges. See docs/programs/queens.md.
 
 #include <gossamer/device.h>
 #include <tinsel.h>
@@ -19,13 +19,13 @@ namespace {
 #define QUEENS 8
 #endif
 
-/// A board that is filled row by row; what is left of it is three sets of columns, a bit a column.
+/// A board that is filled row by row; its state is three sets of attacked columns, one bit per column.
 template <std::unsigned_integral Set, unsigned kSize>
 class Board {
  public:
-  static_assert(kSize > 0 && kSize < 8 * sizeof(Set), "a set must hold a row, and a diagonal beside it");
+  static_assert(kSize > 0 && kSize < 8 * sizeof(Set), "a set must hold a row, and one more diagonal");
 
-  /// Columns of the next row where a queen may stand.
+  /// Columns of the next row where a queen may be placed.
   constexpr Set free() const { return static_cast<Set>(kRow & ~(columns_ | left_ | right_)); }
 
   /// The board with a queen in one of them.
@@ -39,15 +39,15 @@ class Board {
 
   constexpr bool full() const { return columns_ == kRow; }
 
-  /// Ways to fill the rest.
-  constexpr uint32_t ways() const {
+  /// Number of ways to fill the remaining rows.
+  constexpr uint32_t solutions() const {
     if (full()) return 1;
     uint32_t count = 0;
-    each([&](const Board& next) { count += next.ways(); });
+    each([&](const Board& next) { count += next.solutions(); });
     return count;
   }
 
-  /// Calls `visit` with every board that has one queen more.
+  /// Calls `visit` with every board that has one more queen.
   template <std::invocable<const Board&> Visit>
   constexpr void each(Visit visit) const {
     for (Set rest = free(); rest; rest &= static_cast<Set>(rest - 1)) {
@@ -62,25 +62,25 @@ class Board {
   Set right_ = 0;
 };
 
-static_assert(Board<uint32_t, 5>{}.ways() == 10, "the compiler can count, too");
+static_assert(Board<uint32_t, 5>{}.solutions() == 10, "the compiler counts the solutions of a small board");
 
-/// What a thread tells thread 0.
+/// Message to thread 0.
 struct Answer {
   uint32_t thread;
-  uint32_t ways;
+  uint32_t solutions;
 };
 
-/// All ways to place the first two queens are dealt out to the threads like cards.
+/// Distributes the placements of the first two queens round-robin over the threads; counts this thread's solutions.
 uint32_t share(uint32_t me, uint32_t threads) {
-  uint32_t ways = 0;
-  uint32_t deal = 0;
+  uint32_t solutions = 0;
+  uint32_t index = 0;
   constexpr Board<uint32_t, QUEENS> empty;
   empty.each([&](const auto& one) {
     one.each([&](const auto& two) {
-      if (deal++ % threads == me) ways += two.ways();
+      if (index++ % threads == me) solutions += two.solutions();
     });
   });
-  return ways;
+  return solutions;
 }
 
 }  // namespace
@@ -95,21 +95,21 @@ int main() {
     tinselWaitUntil(TINSEL_CAN_SEND);
     auto* out = static_cast<volatile Answer*>(tinselSendSlot());
     out->thread = mine.thread;
-    out->ways = mine.ways;
+    out->solutions = mine.solutions;
     tinselSend(static_cast<int>(gossamerAddress(0)), out);
     return 0;
   }
-  std::array<uint32_t, GS_MAX_THREADS> ways{};
-  ways[0] = mine.ways;
-  for (uint32_t heard = 1; heard < threads; ++heard) {
+  std::array<uint32_t, GS_MAX_THREADS> solutions{};
+  solutions[0] = mine.solutions;
+  for (uint32_t received = 1; received < threads; ++received) {
     tinselWaitUntil(TINSEL_CAN_RECV);
     auto* in = static_cast<volatile Answer*>(tinselRecv());
-    ways[in->thread] = in->ways;
+    solutions[in->thread] = in->solutions;
     tinselFree(in);
   }
-  const auto busy = std::ranges::count_if(ways, [](uint32_t one) { return one > 0; });
+  const auto busy = std::ranges::count_if(solutions, [](uint32_t one) { return one > 0; });
   std::printf("%d queens: %u ways, found by %u of %u threads\n", QUEENS,
-              static_cast<unsigned>(std::accumulate(ways.begin(), ways.end(), 0u)), static_cast<unsigned>(busy),
-              static_cast<unsigned>(threads));
+              static_cast<unsigned>(std::accumulate(solutions.begin(), solutions.end(), 0u)),
+              static_cast<unsigned>(busy), static_cast<unsigned>(threads));
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message goes round all threads. Nobody copies it: every thread sends on the slot that it came in.
+// A message travels around a ring of all threads, without copies: every thread forwards the slot that it received.
 // See docs/programs/ring.md.
 
 #include <gossamer/device.h>
@@ -44,7 +44,7 @@ int main(void) {
     }
     tinselWaitUntil(TINSEL_CAN_SEND);
     tinselSend((int)next, token);
-    tinselFree(token);  // the hardware waits until the message has left
+    tinselFree(token);  // the hardware frees the slot after the message has left
   }
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts keys that are spread over all threads: neighbours exchange their blocks again and again, the left one
-// keeps the lower half, the right one the upper. See docs/programs/sort.md.
+// Sorts keys that are distributed over all threads: neighbours exchange their blocks repeatedly; the left one keeps the
+// lower half, the right one the upper half. See docs/programs/sort.md.
 
 #include <gossamer/device.h>
 #include <stdio.h>
@@ -18,10 +18,10 @@ typedef struct {
   uint32_t part;
   uint32_t key[kPart];
 } Message;
-_Static_assert(sizeof(Message) <= GS_MAX_FLITS * GS_FLIT_BYTES, "a message must fit");
+_Static_assert(sizeof(Message) <= GS_MAX_FLITS * GS_FLIT_BYTES, "a message must fit into a slot");
 
-/// This thread's block, and what came from its neighbours. A neighbour may be two rounds ahead, never more: rounds
-/// that differ by less than four have buffers of their own.
+/// This thread's block, and those received from its neighbours. A neighbour may be at most two rounds ahead: rounds
+/// that differ by less than four have separate buffers.
 static _Thread_local uint32_t block[kKeys];
 static _Thread_local uint32_t merged[kKeys];
 static _Thread_local uint32_t incoming[4][kKeys];
@@ -55,7 +55,7 @@ int main(void) {
   const uint32_t me = gossamerThread();
   const uint32_t threads = gossamerThreads();
 
-  // Keys nobody has sorted before: a linear congruential generator, seeded by the thread's number.
+  // Random keys: a linear congruential generator, seeded with the thread's number.
   uint32_t random = me + 1;
   for (int i = 0; i < kKeys; ++i) {
     random = random * 1664525u + 1013904223u;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A graph from a file of pairs of numbers, source and destination.
+/// A graph, read from a file of pairs of numbers: source and destination.
 #pragma once
 
+#include <gossamer/core/exit_codes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@
 struct EdgeList {
   uint32_t numNodes = 0;
   uint32_t numEdges = 0;
-  /// Of each node how many neighbours it points to, and behind that their numbers.
+  /// By node: the number of its outgoing neighbours, followed by their numbers.
   uint32_t** neighbours = nullptr;
 
-  /// Reads a file; ends the program with one line where it is not there, or is no list of pairs.
+  /// Reads a file; ends the program with one line if it cannot be read or is not a list of pairs.
   void read(const char* filename) {
     FILE* file = fopen(filename, "r");
     if (!file) fail(filename, 0, "cannot be opened");
@@ -34,7 +35,7 @@ struct EdgeList {
       }
       uint64_t value = 0;
       do {
-        if (c < '0' || c > '9') fail(filename, line, "has something else than numbers; write SOURCE DESTINATION");
+        if (c < '0' || c > '9') fail(filename, line, "contains something other than numbers; write SOURCE DESTINATION");
         value = value * 10 + static_cast<uint64_t>(c - '0');
         if (value > 0xfffffffe) fail(filename, line, "has a number beyond 4294967294");
         c = getc(file);
@@ -81,6 +82,6 @@ struct EdgeList {
     } else {
       fprintf(stderr, "%s: %s\n", filename, what);
     }
-    exit(2);
+    exit(GS_EXIT_INPUT);
   }
 };

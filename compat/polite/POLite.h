@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// POLite as of Tinsel 0.8.3, for existing programs: PDevice for both parts of a program, PThread for threads (TINSEL),
-/// PGraph for hosts. docs/polite-programs.md says how such programs are built and run.
+/// PGraph for hosts. docs/polite-programs.md explains how to build and run such programs.
 //
 // Macros that a program may set before this header:
 //
-//   POLITE_NUM_PINS    pins of a device; 1 where it is not set
-//   POLITE_DUMP_STATS  threads print counters in the end, for politeSaveStats
-//   POLITE_COUNT_MSGS  with it, messages too
+//   POLITE_NUM_PINS    pins of a device; default 1
+//   POLITE_DUMP_STATS  threads print counters at the end, for politeSaveStats
+//   POLITE_COUNT_MSGS  in addition, counters of messages
 //
 // The last two may also be set between two inclusions of this header: a program for threads may include it before the
 // header with its device.

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments of kernels of a .cl file that has no host program, from words [RANK.][KERNEL.]NAME=VALUE. The value of a
-   buffer is a number of zeros, or a file of its elements; a colon and a file behind it is where it is written in the
-   end. {} in names of files is the rank. */
+/* Kernel arguments of a .cl file without a host program, from command-line arguments [RANK.][KERNEL.]NAME=VALUE. The
+   value of a buffer is its number of (zero) elements, or a file with its elements; with :FILE appended, the buffer is
+   written to FILE at the end. {} in a file name is the rank. */
 #ifndef GOSSAMER_SMI_ARGUMENTS_H_
 #define GOSSAMER_SMI_ARGUMENTS_H_
 
 #include <errno.h>
+#include <gossamer/core/exit_codes.h>
 #include <gossamer/smi/smi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,10 +25,10 @@ static struct gs_smi_buffer* gs_smi_buffers;
 
 _Noreturn static void gs_smi_wrong(const char* kernel, const char* name, const char* what) {
   fprintf(stderr, "gossamer: error: kernel %s: argument %s %s\n", kernel, name, what);
-  exit(2);
+  exit(GS_EXIT_INPUT);
 }
 
-/* The value that is most exact about rank and kernel. */
+/* The value with the most specific match of rank and kernel. */
 static const char* gs_smi_find(const char* kernel, const char* name) {
   char forms[4][256];
   const int rank = SMI_Comm_rank(SMI_COMM_WORLD);
@@ -40,24 +41,24 @@ static const char* gs_smi_find(const char* kernel, const char* name) {
       if (!strncmp(*word, forms[form], strlen(forms[form]))) return *word + strlen(forms[form]);
     }
   }
-  gs_smi_wrong(kernel, name, "has no value; give it behind --, as NAME=VALUE");
+  gs_smi_wrong(kernel, name, "has no value; give it after --, as NAME=VALUE");
 }
 
 static double gs_smi_number(const char* kernel, const char* name) {
   const char* text = gs_smi_find(kernel, name);
   char* end;
   const double value = strtod(text, &end);
-  if (end == text || *end) gs_smi_wrong(kernel, name, "is no number");
+  if (end == text || *end) gs_smi_wrong(kernel, name, "is not a number");
   return value;
 }
 
-/* For a parameter of `size` bytes, with a sign or without. */
+/* Value of an integer parameter of `size` bytes, signed or unsigned. */
 static long long gs_smi_integer(const char* kernel, const char* name, size_t size, int has_sign) {
   const char* text = gs_smi_find(kernel, name);
   char* end;
   errno = 0;
   const long long value = has_sign ? strtoll(text, &end, 0) : (long long)strtoull(text, &end, 0);
-  if (end == text || *end || (!has_sign && strchr(text, '-'))) gs_smi_wrong(kernel, name, "is no whole number");
+  if (end == text || *end || (!has_sign && strchr(text, '-'))) gs_smi_wrong(kernel, name, "is not an integer");
   const int spare = 64 - 8 * (int)size;
   const unsigned long long up = (unsigned long long)value << spare;
   const long long kept = has_sign ? (long long)up >> spare : (long long)(up >> spare);
@@ -90,7 +91,7 @@ static void* gs_smi_buffer(const char* kernel, const char* name, size_t element)
   if (end == text + length && length) {
     buffer->size = zeros * element;
     buffer->data = zeros < SIZE_MAX ? calloc(zeros + 1, element) : NULL;
-    if (!buffer->data) gs_smi_wrong(kernel, name, "has more elements than there is memory for");
+    if (!buffer->data) gs_smi_wrong(kernel, name, "has more elements than fit into memory");
   } else {
     char file[4096];
     gs_smi_file(file, text, length);
@@ -114,7 +115,7 @@ static void gs_smi_write(void) {
     FILE* out = fopen(one->file, "wb");
     if (!out || fwrite(one->data, 1, one->size, out) != one->size || fclose(out)) {
       fprintf(stderr, "gossamer: error: %s: cannot be written\n", one->file);
-      exit(2);
+      exit(GS_EXIT_INPUT);
     }
   }
 }

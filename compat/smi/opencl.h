@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What OpenCL device files of SMI use of the language, in GNU C: single-task kernels, channels, vectors by their
-   elements. The front end (python/gossamer/smi/opencl.py) puts it before every .cl file and makes channels of it. */
+/* The subset of OpenCL C that SMI device files use, in GNU C: single-task kernels, channels, vectors accessed by
+   element. The front end (python/gossamer/smi/opencl.py) prepends it to every .cl file and rewrites channels. */
 #ifndef GOSSAMER_SMI_OPENCL_H_
 #define GOSSAMER_SMI_OPENCL_H_
 
@@ -15,7 +15,7 @@
 #define __kernel __attribute__((annotate("kernel")))
 #define channel __attribute__((annotate("channel")))
 #else
-/* Functions of mathematics take the type of their argument. The header is the compiler's own, no parser's. */
+/* Type-generic mathematical functions. The compiler provides this header, not the parser. */
 #include <tgmath.h>
 #define __kernel
 #endif
@@ -33,7 +33,7 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 
 #ifdef GOSSAMER_SMI_PARSE
-/* The parser knows elements by name (v.x, v.s0), and sees literals as calls; the front end writes them in GNU C. */
+/* For the parser, elements have names (v.x, v.s0) and literals are calls; the front end rewrites them in GNU C. */
 #define GS_SMI_VECTOR(type, n)                                 \
   typedef type type##n __attribute__((ext_vector_type(n))); \
   type##n V_##type##n();
@@ -56,7 +56,7 @@ GS_SMI_VECTORS(double)
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
 #define CLK_CHANNEL_MEM_FENCE 4
-/* Kernels do one thing after the other here, so there is nothing to order. */
+/* Kernels execute sequentially here, so fences are unnecessary. */
 #define mem_fence(flags) ((void)(flags))
 
 #ifdef GOSSAMER_SMI_PARSE
@@ -65,7 +65,7 @@ GS_SMI_VECTORS(double)
 #define read_channel_nb_intel(ch, valid) (*(valid) = true, (ch))
 #define write_channel_nb_intel(ch, value) ((bool)((ch) = (value), true))
 #else
-/* A channel is a struct of a fifo and of two arrays of no elements, which carry the type and the depth. */
+/* A channel is a struct of a FIFO and two arrays without elements, whose types encode the type and the depth. */
 #define GS_SMI_WORDS(ch) sizeof((ch).type[0]), sizeof((ch).depth[0]), #ch
 #define read_channel_intel(ch)                                  \
   ({                                                            \

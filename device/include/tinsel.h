@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The device API of Tinsel 0.8.3, and the spellings of the papers, on the registers of Gossamer's core.
+/// The device API of Tinsel 0.8.3, with the names of the papers, on the registers of Gossamer's core.
 //
-// A call is one access to a register (CSR) or two; a multicast, which has a mask, takes four. Where paper
-// and code differ both names work:
+// A call accesses one or two registers (CSRs); a multicast accesses four because of its mask. Where paper and code
+// differ, both names work:
 //
 //   tinselAlloc(addr)   the papers' name of tinselFree(addr)
 //   tinselSetLen(n)     n is the number of flits, as in the papers. With GOSSAMER_COMPAT defined before
 //                       this header it is flits less one, as in the code of Tinsel 0.8.3.
 //
-// Loads and stores of a thread, and its messages, happen in the order of the program. What one thread has
-// written to DRAM or SRAM another sees only when the writer has flushed the line and the reader does not
-// hold an older copy: threads share the scratchpad and messages, not memory.
+// A thread's loads, stores and messages take effect in program order. Data that one thread writes to DRAM or SRAM is
+// visible to another thread only after the writer has flushed the line, and if the reader's cache holds no older copy:
+// threads share the scratchpad and messages, not memory.
 #pragma once
 
 #include <gossamer/device.h>
@@ -27,19 +27,19 @@
 extern "C" {
 #endif
 
-/// What tinselWaitUntil can wait for; add them to wait for the first.
+/// Events for tinselWaitUntil; combine them to wait for the first.
 typedef enum TinselWakeupCond {
   TINSEL_CAN_SEND = 1,
   TINSEL_CAN_RECV = 2,
 } TinselWakeupCond;
 
-// ------------------------------------------------------------------------------ who and where
+// ------------------------------------------------------------------------------ addresses
 
 /// Address of this thread.
 INLINE uint32_t tinselId(void) { return GS_CSR_READ(GS_CSR_THREAD_ID); }
 
-// Kind, board, tile and thread of an address stand one beside the other without gaps, each with as many bits as this
-// configuration needs: the next thread of the next tile is tinselId() + 1.
+// The fields kind, board, tile and thread of an address are adjacent, each with as many bits as the configuration
+// needs: tinselId() + 1 is the next thread, across the border of a tile.
 
 /// Address of a thread. Boards are numbered row by row without gaps.
 INLINE uint32_t tinselToAddr(uint32_t boardX, uint32_t boardY, uint32_t tileX, uint32_t tileY,
@@ -49,7 +49,7 @@ INLINE uint32_t tinselToAddr(uint32_t boardX, uint32_t boardY, uint32_t tileX, u
          tileX << GS_ADDRESS_TILE_X_LSB | coreId << TinselLogThreadsPerCore | threadId;
 }
 
-/// The parts of a thread's address.
+/// The fields of a thread's address.
 INLINE void tinselFromAddr(uint32_t addr, uint32_t* boardX, uint32_t* boardY, uint32_t* tileX,
                            uint32_t* tileY, uint32_t* coreId, uint32_t* threadId) {
   uint32_t thread = addr & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
@@ -70,34 +70,34 @@ INLINE uint32_t tinselAccId(uint32_t boardX, uint32_t boardY, uint32_t tileX, ui
 /// Address of the host of this job.
 INLINE uint32_t tinselHostId(void) { return GS_CSR_READ(GS_CSR_HOST_ID); }
 
-/// Address of the host behind the bridge of a box; boxes are numbered row by row, TinselBoxMeshXLen in a row.
+/// Address of the host at the bridge of a box; boxes are numbered row by row, TinselBoxMeshXLen per row.
 INLINE uint32_t tinselBridgeId(uint32_t x, uint32_t y) {
   return GS_ADDRESS_HOST | (y * TinselBoxMeshXLen + x) << GS_ADDRESS_HOST_LSB;
 }
 
-/// Address of the host behind this thread's own bridge.
+/// Address of the host at this thread's bridge.
 INLINE uint32_t tinselMyBridgeId(void) { return tinselHostId(); }
 
-/// Address of the board's multicast router, for who sends to it from outside; a thread calls tinselKeySend.
+/// Address of the board's multicast router, for external senders; a thread calls tinselKeySend.
 INLINE uint32_t tinselUseRoutingKey(void) { return GS_ADDRESS_KEY; }
 
 // ------------------------------------------------------------------------------ messages
 
-/// The nth message slot of this thread, TinselMsgSlotsPerThread of them. The first two are the thread's
-/// own; the others belong to the hardware at the start, which keeps incoming messages in them.
+/// The nth of the thread's TinselMsgSlotsPerThread message slots. The thread owns the first two; the hardware initially
+/// owns the others and stores incoming messages in them.
 INLINE volatile void* tinselSlot(uint32_t n) {
   uint32_t thread = tinselId() & ((1u << GS_ADDRESS_THREAD_BITS) - 1);
   uint32_t slot = (thread << GS_LOG_SLOTS_PER_THREAD) + n;
   return (volatile void*)(uintptr_t)(GS_SCRATCHPAD_BASE + (slot << GS_LOG_SLOT_BYTES));
 }
 
-/// A slot to send from, this thread's own.
+/// A send slot of this thread.
 INLINE volatile void* tinselSendSlot(void) { return tinselSlot(0); }
 
-/// Another one.
+/// A second send slot.
 INLINE volatile void* tinselSendSlotExtra(void) { return tinselSlot(1); }
 
-/// Length of the messages that this thread sends from now on: in flits (GOSSAMER_COMPAT: flits less one).
+/// Sets the length of subsequent messages of this thread, in flits (GOSSAMER_COMPAT: flits minus one).
 INLINE void tinselSetLen(int n) {
 #ifdef GOSSAMER_COMPAT
   GS_CSR_WRITE(GS_CSR_SEND_LENGTH, n);
@@ -119,11 +119,11 @@ INLINE void tinselSend(int dest, volatile void* addr) {
   GS_CSR_WRITE(GS_CSR_SEND_DEST, dest);
 }
 
-/// What tinselMulticast calls a mailbox: a thread's address without the thread, or tinselId() >>
+/// The mailbox address for tinselMulticast: a thread's address without the thread, or tinselId() >>
 /// TinselLogThreadsPerMailbox.
 INLINE uint32_t tinselMailbox(uint32_t address) { return address >> GS_ADDRESS_THREAD_BITS; }
 
-/// Sends the message to the threads of a mailbox that the mask names.
+/// Sends the message to the threads of a mailbox that are in the mask.
 INLINE void tinselMulticast(uint32_t mboxDest, uint32_t destMaskHigh, uint32_t destMaskLow,
                             volatile void* addr) {
   GS_CSR_WRITE(GS_CSR_SEND_MASK_HIGH, destMaskHigh);
@@ -132,28 +132,28 @@ INLINE void tinselMulticast(uint32_t mboxDest, uint32_t destMaskHigh, uint32_t d
   GS_CSR_WRITE(GS_CSR_SEND_TILE, GS_ADDRESS_TILE | mboxDest << GS_ADDRESS_THREAD_BITS);
 }
 
-/// Sends the message through the board's multicast router, to all that its tables have under the key.
+/// Sends the message through the board's multicast router, to all receivers of the key in its tables.
 INLINE void tinselKeySend(int key, volatile void* addr) {
   GS_CSR_WRITE(GS_CSR_SEND_SLOT, (uintptr_t)addr);
   GS_CSR_WRITE(GS_CSR_SEND_KEY, key);
 }
 
-/// The slot of the next message, which is this thread's until it frees it. Only while tinselCanRecv().
+/// The slot of the next message, which this thread owns until it frees it. Only while tinselCanRecv().
 INLINE volatile void* tinselRecv(void) {
   return (volatile void*)(uintptr_t)GS_CSR_READ(GS_CSR_RECEIVE);
 }
 
-/// Gives a slot to the hardware, for another message to come in.
+/// Returns a slot to the hardware, for another incoming message.
 INLINE void tinselFree(volatile void* addr) { GS_CSR_WRITE(GS_CSR_RELEASE, (uintptr_t)addr); }
 
-/// The papers' name of tinselFree; does nothing to a slot that the hardware has already.
+/// The papers' name of tinselFree; has no effect on a slot that the hardware already owns.
 INLINE void tinselAlloc(volatile void* addr) { tinselFree(addr); }
 
-/// Sleeps until one of the events is there; costs nothing meanwhile.
+/// Sleeps until one of the events occurs, without using issue slots.
 INLINE void tinselWaitUntil(TinselWakeupCond cond) { GS_CSR_WRITE(GS_CSR_WAIT, cond); }
 
-/// Sleeps until a message is there (0), or until all threads sleep here and no message is on its way (1),
-/// or that and all voted other than 0 (2).
+/// Sleeps until a message arrives (0), or until all threads sleep here and no message is in flight (1); if moreover all
+/// votes were nonzero, returns 2.
 INLINE int tinselIdle(int vote) { return (int)GS_CSR_SWAP(GS_CSR_IDLE, vote != 0); }
 
 // ------------------------------------------------------------------------------ memory and programs
@@ -193,12 +193,12 @@ INLINE void tinselCreateThread(uint32_t id) { GS_CSR_WRITE(GS_CSR_THREAD_START, 
 /// Ends this thread; its exit code is 0.
 INLINE void tinselKillThread(void) { GS_CSR_WRITE(GS_CSR_THREAD_STOP, 0); }
 
-// ------------------------------------------------------------------------------ talking without messages
+// ------------------------------------------------------------------------------ debug output
 
-/// A word for the simulator's log.
+/// Writes a word to the simulator's log.
 INLINE void tinselEmit(uint32_t x) { GS_CSR_WRITE(GS_CSR_EMIT, x); }
 
-/// Writes a byte to the debug channel; not 0 if it was taken.
+/// Writes a byte to the debug channel; nonzero if it was accepted.
 INLINE uint32_t tinselUartTryPut(uint8_t x) { return GS_CSR_SWAP(GS_CSR_UART_PUT, x); }
 
 /// A byte from the debug channel with bit 8 set, or 0.
@@ -206,11 +206,11 @@ INLINE uint32_t tinselUartTryGet(void) { return GS_CSR_READ(GS_CSR_UART_GET); }
 
 // ------------------------------------------------------------------------------ counters
 
-/// Counters of this thread's core to 0.
+/// Clears the counters of this thread's core.
 INLINE void tinselPerfCountReset(void) { GS_CSR_WRITE(GS_CSR_PERF_CONTROL, GS_PERF_CLEAR); }
-/// They count from now on.
+/// Starts them.
 INLINE void tinselPerfCountStart(void) { GS_CSR_WRITE(GS_CSR_PERF_CONTROL, GS_PERF_START); }
-/// They stand still from now on.
+/// Stops them.
 INLINE void tinselPerfCountStop(void) { GS_CSR_WRITE(GS_CSR_PERF_CONTROL, GS_PERF_STOP); }
 
 /// Cache misses.
@@ -227,7 +227,7 @@ INLINE uint32_t tinselCPUIdleCountU(void) { return GS_CSR_READ(GS_CSR_PERF_IDLE_
 INLINE uint32_t tinselCycleCount(void) { return GS_CSR_READ(GS_CSR_CYCLE); }
 /// The same, high word.
 INLINE uint32_t tinselCycleCountU(void) { return GS_CSR_READ(GS_CSR_CYCLE_HIGH); }
-/// Instructions that this thread has finished, low word; where the count began only differences tell.
+/// Instructions that this thread has completed, low word; only differences are meaningful.
 INLINE uint32_t tinselInstrCount(void) { return GS_CSR_READ(GS_CSR_INSTRET); }
 /// The same, high word.
 INLINE uint32_t tinselInstrCountU(void) { return GS_CSR_READ(GS_CSR_INSTRET_HIGH); }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 64-bit division, which the core has not, in a quarter of the room of the compiler's own; the rest of what
-// the core has not (double precision) comes from the compiler's library.
+// 64-bit division, which the core lacks, in a quarter of the size of the compiler's version. Other missing operations
+// (double precision) are in the compiler's library.
 
 #include <stdint.h>
 
-/// Both results at once, by subtracting bit for bit; a divisor of 0 gives what RISC-V's divu gives.
+/// Quotient and remainder by shift and subtract; a divisor of 0 yields the result of RISC-V's divu.
 __attribute__((noinline)) static uint64_t divide(uint64_t from, uint64_t by, uint64_t* rest) {
   if (!((from | by) >> 32)) {  // division in one instruction
     const uint32_t small = (uint32_t)from, unit = (uint32_t)by;

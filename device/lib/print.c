@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// printf and its kin: to the debug channel, or into memory. Small, for it shares 8 KB with the program.
+// The printf family, to the debug channel or into memory. Small, since it shares 8 KB with the program.
 //
 // Formats: %d %i %u %x %X %o %c %s %p %f %F %e %E %g %G %%, the flags - + blank # 0, width and precision
-// (also *), the lengths hh h l ll j z t L. Those with a fraction are in print_float.c. %a takes its argument and
-// prints a question mark; what is no conversion at all is printed as it is.
+// (also *), the lengths hh h l ll j z t L. Floating-point formats are in print_float.c. %a consumes its argument and
+// prints a question mark; unknown conversions are printed unchanged.
 
 #include <gossamer/device.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "print.h"
 
-// 1 in print_tinsel.c: %x by itself prints 8 digits, as in the code of Tinsel.
+// 1 in print_tinsel.c: plain %x prints 8 digits, as in Tinsel's code.
 #ifndef GS_TINSEL
 #define GS_TINSEL 0
 #endif
@@ -116,7 +116,7 @@ static void format(Out* out, const char* text, va_list* list) {
       }
     }
     int wide = 0;   // 1 for an integer of 8 bytes, or a long double of 16
-    int small = 0;  // bits that h and hh leave out
+    int small = 0;  // bits that h and hh drop
     for (;; ++text) {
       if (*text == 'h') {
         small = small ? 24 : 16;
@@ -168,7 +168,7 @@ static void format(Out* out, const char* text, va_list* list) {
         integer(out, &spec, high, low, base);
         break;
       }
-      case 'a':  // no hexadecimal fractions here: a question mark, and what follows stays right
+      case 'a':  // not supported: consumes its argument, so that later ones stay aligned
       case 'e':
       case 'f':
       case 'g': {
@@ -214,7 +214,7 @@ static void format(Out* out, const char* text, va_list* list) {
 }
 
 #if GS_TINSEL
-/// The printf of programs that are written for the code of Tinsel (io.h).
+/// The printf of programs for Tinsel's code (io.h).
 int gossamer_tinsel_printf(const char* text, ...) {
   va_list list;
   Out out = {0, 0, 0};

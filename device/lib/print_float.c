@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers with a fraction, as printf writes them. A double is rounded to single precision first, which is what
-// the core has; from there the decimal digits are exact, however large or small the number is, and rounded to
-// nearest, ties to even. At most 100 digits stand behind the point.
+// Floating-point output of printf. A double is first rounded to single precision, which the core supports. Its decimal
+// digits are exact for any magnitude, rounded to nearest, ties to even; at most 100 digits after the point.
 
 #include "print.h"
 
@@ -14,19 +13,19 @@ static uint32_t narrow(uint32_t high, uint32_t low) {
   uint32_t mantissa = (1u << 20 | (high & 0xFFFFF)) << 3 | low >> 29;
   uint32_t rest = low << 3;
   int shift = -126 - exponent;
-  uint32_t biased = (uint32_t)(exponent + 126);  // the mantissa's own top bit makes it one more
+  uint32_t biased = (uint32_t)(exponent + 126);  // the mantissa's top bit adds one
   if (shift > 0) biased = 0;
   for (; shift > 0; --shift) {
     rest = rest >> 1 | (rest & 1) | mantissa << 31;
     mantissa >>= 1;
   }
   if (rest > 0x80000000u || (rest == 0x80000000u && mantissa & 1)) mantissa++;
-  return (biased << 23) + mantissa;  // a carry makes the exponent right, up to infinity
+  return (biased << 23) + mantissa;  // a carry increments the exponent, up to infinity
 }
 
 void gossamer_narrow(uint32_t word[4]) {
-  // From a sign, 15 bits of exponent and 112 of fraction to a sign, 11 and 52; the lowest bit of those says whether
-  // anything is left of the other 60.
+  // From a sign, 15 bits of exponent and 112 of fraction to a sign, 11 and 52; the lowest bit is sticky: it
+  // is 1 if any of the other 60 is.
   const uint32_t sign = word[3] & 0x80000000u;
   const int exponent = (int)(word[3] >> 16 & 0x7FFF) - 16383;
   uint32_t high = (word[3] & 0xFFFF) << 4 | word[2] >> 28;
@@ -36,7 +35,7 @@ void gossamer_narrow(uint32_t word[4]) {
     if (exponent < 16384) high = low = 0;  // too large for a double: infinity
     high |= 0x7FF00000u;
   } else if (exponent < -1022) {
-    high = low = 0;  // far below what single precision has
+    high = low = 0;  // far below the range of single precision
   } else {
     high |= (uint32_t)(exponent + 1023) << 20;
   }
@@ -45,9 +44,9 @@ void gossamer_narrow(uint32_t word[4]) {
 }
 
 enum {
-  kFraction = 10,  // half-words: 160 bits behind the point, a float has 149
-  kWhole = 8,      // half-words: 128 bits in front of it
-  kDigits = 200,   // 40 digits in front, 152 behind, and one for a carry
+  kFraction = 10,  // half-words: 160 bits after the point; a float has 149
+  kWhole = 8,      // half-words: 128 bits before the point
+  kDigits = 200,   // 40 digits before the point, 152 after it, and one for a carry
   kMostPrecision = 100,
 };
 
@@ -78,7 +77,7 @@ void gossamer_print_float(Out* out, Spec* spec, uint32_t high, uint32_t low_word
   const uint64_t placed = (uint64_t)mantissa << (lsb & 15);
   for (int i = 0; i < 3; ++i) big[lsb / 16 + i] = (uint16_t)(placed >> 16 * i);
 
-  // Its digits, one a byte: those in front of the point are made last first.
+  // Its digits, one per byte: those before the point are computed in reverse order.
   char digits[kDigits];
   char whole[40];
   int front = 0;
@@ -96,13 +95,13 @@ void gossamer_print_float(Out* out, Spec* spec, uint32_t high, uint32_t low_word
     for (int i = 0; i < 4; ++i, rest /= 10) whole[front++] = (char)(rest % 10);
   }
   int count = 0;
-  digits[count++] = 0;  // for a carry, and the zero in front of a fraction
+  digits[count++] = 0;  // for a carry, and the zero before a fraction
   while (front) digits[count++] = whole[--front];
   const int point = count;
   int first = 0;  // first digit that is not 0
   while (first < count && !digits[first]) first++;
 
-  // Behind the point as many as are asked for, and one more; whether anything is left says how to round.
+  // After the point, one digit more than requested; any remainder decides the rounding.
   int low = 0;
   for (;;) {
     while (low < kFraction && !big[low]) low++;
@@ -120,7 +119,7 @@ void gossamer_print_float(Out* out, Spec* spec, uint32_t high, uint32_t low_word
   const int zero = first == count;
   if (zero) first = point - 1;
 
-  // Round to nearest, ties to even, at the first digit that is not shown.
+  // Rounds to nearest, ties to even, at the first digit that is not printed.
   const int shown = style == 'f' ? point + precision : style == 'e' ? first + precision + 1 : first + precision;
   if (shown < count) {
     int more = digits[shown] - 5;
@@ -138,22 +137,24 @@ void gossamer_print_float(Out* out, Spec* spec, uint32_t high, uint32_t low_word
   char body[kDigits];
   int length = 0;
   int exponent = point - 1 - first;
-  int behind = precision;  // digits behind the point of what is written
+  int fraction_digits = precision;  // printed digits after the point
   if (style == 'g') {
     style = exponent < -4 || exponent >= precision ? 'e' : 'f';
-    behind = style == 'e' ? precision - 1 : precision - 1 - exponent;
+    fraction_digits = style == 'e' ? precision - 1 : precision - 1 - exponent;
     if (!(spec->flags & kAlternate)) {
       const int start = style == 'e' ? first + 1 : point;
-      while (behind > 0 && (start + behind > count || !digits[start + behind - 1])) behind--;
+      while (fraction_digits > 0 && (start + fraction_digits > count || !digits[start + fraction_digits - 1])) {
+        fraction_digits--;
+      }
     }
   }
   int at = style == 'e' ? first : first < point - 1 ? first : point - 1;
   const int dot = style == 'e' ? first + 1 : point;
-  for (const int end = dot + behind; at < end; ++at) {
+  for (const int end = dot + fraction_digits; at < end; ++at) {
     if (at == dot) body[length++] = '.';
     body[length++] = (char)('0' + (at < count ? digits[at] : 0));
   }
-  if (!behind && spec->flags & kAlternate) body[length++] = '.';
+  if (!fraction_digits && spec->flags & kAlternate) body[length++] = '.';
   if (style == 'e') {
     body[length++] = upper ? 'E' : 'e';
     body[length++] = exponent < 0 ? '-' : '+';

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// printf for programs that are written for the code of Tinsel: print.c again, so that nobody else's is larger for it.
+// printf of programs for Tinsel's code: a second copy of print.c, so that other programs' printf stays small.
 #define GS_TINSEL 1
 #include "print.c"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of string.h needs no memory of its own. Whole words where both sides are aligned: a load or store
-// suspends the thread whatever its size, so a word costs what a byte does.
+// The functions of string.h that need no static memory. They use whole words if both sides are aligned: a load or store
+// suspends the thread for the same time whatever its size.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -108,7 +108,7 @@ char* strrchr(const char* text, int value) {
   }
 }
 
-// What the compiler makes of the calls above where it knows better.
+// Variants that the compiler substitutes for the functions above.
 
 int bcmp(const void* left, const void* right, size_t size) { return memcmp(left, right, size); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiled C++ calls by itself. There is no heap and nothing is ever thrown.
+// Functions that compiled C++ code calls implicitly. There is no heap, and there are no exceptions.
 
 #include <cstddef>
 #include <cstdlib>
@@ -8,16 +8,16 @@
 extern "C" {
 int gossamer_puts(const char* text);
 
-/// A virtual function of a class that is still being made, or never was.
+/// Called for a pure virtual function during construction.
 void __cxa_pure_virtual() { std::abort(); }
 
-/// Destructors of static objects never run: a thread that ends leaves its memory as it is.
+/// Destructors of static objects never run: an ended thread leaves its memory unchanged.
 int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 int atexit(void (*)()) { return 0; }
 void* __dso_handle = nullptr;
 }
 
-// A virtual destructor names these; nothing here makes an object that they could be called for.
+// Virtual destructors reference these; no object on a heap exists for which they could be called.
 void operator delete(void*) noexcept { std::abort(); }
 void operator delete(void*, std::size_t) noexcept { std::abort(); }
 void operator delete(void*, std::align_val_t) noexcept { std::abort(); }
@@ -25,7 +25,7 @@ void operator delete(void*, std::size_t, std::align_val_t) noexcept { std::abort
 
 _LIBCPP_BEGIN_NAMESPACE_STD
 
-/// What the library's own checks call.
+/// Called by the library's internal checks.
 [[noreturn]] void __libcpp_verbose_abort(const char* text, ...) noexcept {
   gossamer_puts(text);
   std::abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain output, and the ends of a program that is not well: apart from printf, so that who needs none has none.
+// Plain output and abnormal termination, separate from printf, so that programs without printf do not link it.
 
 #include <gossamer/device.h>
 
@@ -21,7 +21,7 @@ int puthex(unsigned x) {
   return 8;
 }
 
-/// Exit code of a thread whose assertion does not hold.
+/// Exit code of a thread whose assertion failed.
 enum { kAssertFailed = 134 };
 
 _Noreturn void __assert_fail(const char* what, const char* file, int line, const char* function) {
@@ -41,10 +41,10 @@ _Noreturn void __assert_fail(const char* what, const char* file, int line, const
   _exit(kAssertFailed);
 }
 
-/// Weak: a library that has to know of a program's end has its own (device/mpi/start.c).
+/// Weak: a library that must handle a program's end overrides it (device/mpi/start.c).
 __attribute__((weak)) _Noreturn void exit(int code) { _exit(code); }
 
-/// Traps, so that the host shows where.
+/// Traps, so that the host reports the location.
 _Noreturn void abort(void) {
   for (;;) __asm__ volatile("ebreak");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a thread that is a rank begins, and memory for it: the rest of the library is in src/mpi.
+/// Entry point of a thread that is a rank, and its heap. The rest of the library is in src/mpi.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,46 +7,47 @@
 
 #include "../../src/mpi/transport.h"
 
-/// The program's own main, by the name that it is given when it is compiled for the overlay.
+/// The program's own main, renamed when it is compiled for the overlay.
 int gsmpi_main(int argc, char** argv);
-/// What stands behind -- on the command line, the program's name first, and null last.
+/// The arguments after -- on the command line: the program's name first, a null pointer last.
 extern const char* const gsmpi_arguments[];
 extern const int gsmpi_argument_count;
 
-/// The end of a rank. Who leaves the others without MPI_Finalize ends the run.
-static int leave(const char* where, int code) {
-  if (gsmpi.ready && !gsmpi.finalized) gsmpi_die(MPI_ERR_OTHER, where, "ends with code %d without MPI_Finalize", code);
+/// Ends a rank. A rank that ends without MPI_Finalize ends the run.
+static int end_rank(const char* where, int code) {
+  if (gsmpi.ready && !gsmpi.finalized)
+    gsmpi_abort_run(MPI_ERR_OTHER, where, "ends with code %d without MPI_Finalize", code);
   return code;
 }
 
-_Noreturn void exit(int code) { _exit(leave("exit", code)); }
+_Noreturn void exit(int code) { _exit(end_rank("exit", code)); }
 
 int main(void) {
   int rank, size;
   transport_join(&rank, &size);
   const uint32_t thread = gossamerThread();
   if (thread % GSMPI_STRIDE || thread / GSMPI_STRIDE >= GSMPI_PER_BOARD || rank >= size) return 0;
-  return leave("main", gsmpi_main(gsmpi_argument_count, (char**)gsmpi_arguments));
+  return end_rank("main", gsmpi_main(gsmpi_argument_count, (char**)gsmpi_arguments));
 }
 
-// ---------------------------------------------------------------------- memory of this thread
+// ---------------------------------------------------------------------- heap of this thread
 
-// Blocks of up to a page have sizes of powers of two, and free ones are kept by size. Larger ones are not rounded up;
-// free ones are in one list, and the smallest that is large enough is taken.
+// Blocks of up to a page have sizes of powers of two, with one free list per size. Larger blocks are not rounded up;
+// they share one free list, and malloc takes the smallest block that is large enough.
 
-enum { kLeast = 5, kPage = 12, kFront = 8 };
+enum { kMinLog = 5, kPageLog = 12, kHeaderBytes = 8 };
 
 typedef struct Block {
-  uint32_t size;       // log2 of its bytes, or the bytes where they are more than a page
-  struct Block* next;  // of a free one; the first word of memory is behind it
+  uint32_t size;       // log2 of its bytes, or the bytes if they exceed a page
+  struct Block* next;  // of a free block; an allocated block's memory starts here
 } Block;
 
-static _Thread_local Block* free_blocks[kPage + 1];
+static _Thread_local Block* free_blocks[kPageLog + 1];
 static _Thread_local Block* large_blocks;
 static _Thread_local uint32_t used;
 
-/// Memory that was never given out.
-static Block* fresh(uint32_t bytes, uint32_t size) {
+/// Allocates memory that was never used.
+static Block* allocate_new(uint32_t bytes, uint32_t size) {
   if (bytes > GOSSAMER_HEAP_BYTES - used) return NULL;
   Block* block = (Block*)((char*)tinselHeapBase() + used);
   used += bytes;
@@ -54,8 +55,8 @@ static Block* fresh(uint32_t bytes, uint32_t size) {
   return block;
 }
 
-/// The smallest large block with room for so many bytes, and of no more than `most`.
-static Block* reuse(uint32_t bytes, uint32_t most) {
+/// Takes the smallest free large block of at least `bytes` and at most `most`.
+static Block* take_large(uint32_t bytes, uint32_t most) {
   Block** best = NULL;
   for (Block** at = &large_blocks; *at; at = &(*at)->next)
     if ((*at)->size >= bytes && (*at)->size <= most && (!best || (*at)->size < (*best)->size)) best = at;
@@ -66,30 +67,30 @@ static Block* reuse(uint32_t bytes, uint32_t most) {
 }
 
 void* malloc(size_t bytes) {
-  if (bytes > GOSSAMER_HEAP_BYTES - kFront) return NULL;
-  const uint32_t all = ((uint32_t)bytes + kFront + 15) & ~15u;
+  if (bytes > GOSSAMER_HEAP_BYTES - kHeaderBytes) return NULL;
+  const uint32_t all = ((uint32_t)bytes + kHeaderBytes + 15) & ~15u;
   Block* block;
-  if (all > 1u << kPage) {
-    // Half of a block at most is wasted, unless there is no other.
-    block = reuse(all, 2 * all);
-    if (!block) block = fresh(all, all);
-    if (!block) block = reuse(all, ~0u);
+  if (all > 1u << kPageLog) {
+    // Wastes at most half of a block, unless there is no other.
+    block = take_large(all, 2 * all);
+    if (!block) block = allocate_new(all, all);
+    if (!block) block = take_large(all, ~0u);
   } else {
-    uint32_t log = kLeast;
+    uint32_t log = kMinLog;
     while ((1u << log) < all) ++log;
     block = free_blocks[log];
     if (block)
       free_blocks[log] = block->next;
     else
-      block = fresh(1u << log, log);
+      block = allocate_new(1u << log, log);
   }
-  return block ? (char*)block + kFront : NULL;
+  return block ? (char*)block + kHeaderBytes : NULL;
 }
 
 void free(void* memory) {
   if (!memory) return;
-  Block* block = (Block*)((char*)memory - kFront);
-  Block** list = block->size > kPage ? &large_blocks : &free_blocks[block->size];
+  Block* block = (Block*)((char*)memory - kHeaderBytes);
+  Block** list = block->size > kPageLog ? &large_blocks : &free_blocks[block->size];
   block->next = *list;
   *list = block;
 }
@@ -103,14 +104,14 @@ void* calloc(size_t count, size_t size) {
 void* gsmpi_allocate(size_t bytes, const char* call) {
   void* memory = malloc(bytes);
   if (!memory)
-    gsmpi_die(MPI_ERR_NO_MEM, call, "there is no memory for %u bytes, %u of %u are used", (unsigned)bytes,
+    gsmpi_abort_run(MPI_ERR_NO_MEM, call, "out of memory: cannot allocate %u bytes, %u of %u are used", (unsigned)bytes,
               (unsigned)used, (unsigned)GOSSAMER_HEAP_BYTES);
   return memory;
 }
 
 void gsmpi_release(void* memory) { free(memory); }
 
-// ---------------------------------------------------------------------- what programs call of C's library
+// ---------------------------------------------------------------------- C library functions for programs
 
 int atoi(const char* text) {
   while (*text == ' ' || (*text >= '\t' && *text <= '\r')) ++text;

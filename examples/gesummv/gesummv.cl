@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = alpha A x + beta B x on one rank: two matrix-vector products side by side, and the sum of their streams.
+// y = alpha A x + beta B x on one rank: two concurrent matrix-vector products, and the sum of their streams.
 //
 //   ./gossamer smi run examples/gesummv/gesummv.cl -- N=64 alpha=1.5 beta=0.5 A=a.bin B=b.bin x=x.bin y=64:y.bin
 #include <smi.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// GESUMMV from DRAM banks: y = alpha A x + beta B x, 16 elements of a matrix a cycle from each bank. One rank reads A
-// from half of its banks and B from the others; of two ranks, each reads one matrix from all of them, and rank 0
-// streams its elements to rank 1, which adds.
+// GESUMMV from DRAM banks: y = alpha A x + beta B x, 16 elements of a matrix a cycle from each bank. A single rank
+// reads A from half of its banks and B from the others. With two ranks, each reads one matrix from all its banks, and
+// rank 0 streams its elements to rank 1, which adds them.
 //
 //   ./gossamer smi run examples/gesummv/gesummv_banks.c --ranks 2 --topology torus8 --engine rtl -- \
 //     64 4 1.5 0.5 a.bin b.bin x.bin y.bin
 //
-// Words: N BANKS ALPHA BETA A B X Y; N is a multiple of 16 BANKS. Element j of a row is in bank j / 16 % banks.
+// Arguments: N BANKS ALPHA BETA A B X Y; N is a multiple of 16 BANKS. Element j of a row is in bank j / 16 % banks.
 #include <smi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@ enum { LANES = 16, MOST_BANKS = 8, DEPTH = 16 };
 typedef struct {
   int n, banks;
   float factor;
-  float* parts[MOST_BANKS];  // of the matrix, one a bank
+  float* parts[MOST_BANKS];  // of the matrix, one per bank
   const float* x;
-  SMI_Fifo* out;  // or to rank 1, if there is none
+  SMI_Fifo* out;  // null: to rank 1
 } Gemv;
 
 static SMI_Fifo left, right;
@@ -76,7 +76,7 @@ static void axpy(void* given) {
   SMI_Bank_flush(&out);
 }
 
-/* Whether a file had the elements. */
+/* Reads elements from a file; false on failure. */
 static int load(const char* name, float* to, int count) {
   FILE* file = fopen(name, "rb");
   const int good = file && fread(to, 4, (size_t)count, file) == (size_t)count;
@@ -85,7 +85,7 @@ static int load(const char* name, float* to, int count) {
   return good;
 }
 
-/* A matrix of a file, in `banks` banks from `first` on. */
+/* Loads a matrix from a file into `banks` banks, from `first` on. */
 static int place(Gemv* g, const char* name, int first, int banks) {
   g->banks = banks;
   for (int b = 0; b < banks; b++) {
@@ -113,7 +113,7 @@ int main(int count, char** words) {
   if (!load(words[7], x, n)) return 2;
   Gemv a = {.n = n, .factor = (float)atof(words[3]), .x = x, .out = ranks == 1 ? &left : NULL};
   Gemv b = {.n = n, .factor = (float)atof(words[4]), .x = x, .out = &right};
-  const int own = ranks == 1 ? banks / 2 : banks;  // of a matrix
+  const int own = ranks == 1 ? banks / 2 : banks;  // banks of a matrix
   SMI_Kernel kernels[3];
   int started = 0;
   if (me == 0 && !place(&a, words[5], 0, own)) return 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GESUMMV on two ranks: rank 0 multiplies A, and streams its elements to rank 1 (gesummv_rank1.cl). Against
+// GESUMMV on two ranks: rank 0 multiplies A, and streams its elements to rank 1 (gesummv_rank1.cl). Compared with
 // gesummv.cl, a channel between kernels has become a channel between ranks.
 //
 //   cd examples/gesummv

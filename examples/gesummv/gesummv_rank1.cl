@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GESUMMV on two ranks: rank 1 multiplies B, and adds what rank 0 streams to it (gesummv_rank0.cl).
+// GESUMMV on two ranks: rank 1 multiplies B, and adds the elements streamed from rank 0 (gesummv_rank0.cl).
 #include <smi.h>
 #pragma OPENCL EXTENSION cl_intel_channels : enable
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A processor and a match engine (gs_match_axi): a clean start, receives, a message for each, a probe, a cancel, and
- * what the engine has counted.
+/* A processor with a match engine (gs_match_axi): a clean start, receives, a message for each, a probe, a cancel, and
+ * the engine's counters.
  *
  *     cc -I include examples/match/host.c -o match && ./match /dev/uio0
  */
@@ -13,7 +13,7 @@ static int expect(const char *what, struct gs_match_result got, enum gs_match_st
   return got.status == status && (status == GS_MATCH_WAITING || got.partner == partner) ? 0 : 1;
 }
 
-/* 0 if all answers were as MPI has it. */
+/* 0 if all answers follow MPI's rules. */
 int match_example(const struct gs_match_bus *bus) {
   const uint32_t seed[4] = {0x9E3779B9u, 0x7F4A7C15u, 0xF39CC060u, 0x5CEDC834u};
   struct gs_match_request any = {GS_MATCH_POST, 1, 0, 0, 0, 0, 1, 0, 7, 100, 0};
@@ -26,7 +26,7 @@ int match_example(const struct gs_match_bus *bus) {
   struct gs_match_result waits;
   int wrong = 0;
   if (gs_match_open(bus, seed)) {
-    fprintf(stderr, "there is no match engine at this place\n");
+    fprintf(stderr, "there is no match engine at this address\n");
     return 1;
   }
   wrong += expect("whatever was left is dropped", gs_match_do(bus, &clear), GS_MATCH_MATCHED, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Conjugate gradients for a chain of springs: rows are shared out, neighbours swap ends, dot products are reduced.
+/// Conjugate gradients for a chain of springs: rows are distributed, neighbours exchange halos, dot products are
+/// reduced.
 
 #include <mpi.h>
 #include <stdio.h>

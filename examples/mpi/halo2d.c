@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Heat on a plane that is closed to a torus, in blocks of ranks: each step swaps rows, and columns as vectors.
+/// Heat on a 2D torus, in blocks of ranks: each step exchanges rows, and columns as vectors.
 
 #include <mpi.h>
 #include <stdio.h>

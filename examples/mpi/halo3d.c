@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Heat in a box that is closed to a torus, with persistent requests: six faces a step, two of them vectors of vectors.
+/// Heat on a 3D torus, with persistent requests: six faces per step, two of them vectors of vectors.
 
 #include <mpi.h>
 #include <stdio.h>

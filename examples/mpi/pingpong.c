@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ranks 0 and 1 play ping-pong with messages of growing size; with -DTIMES each size's time is written as well.
+/// Ranks 0 and 1 play ping-pong with messages of increasing size; with -DTIMES, also prints the time of each size.
 
 #include <mpi.h>
 #include <stdio.h>

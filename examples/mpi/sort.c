@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sorts by samples: splitters from all ranks, then all send all what lies between them.
+/// Sample sort: splitters from all ranks, then an all-to-all exchange of the keys between them.
 
 #include <mpi.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   int before = 0, all = 0;
   MPI_Exscan(&total, &before, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(&total, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) before = 0;  // as MPI leaves it undefined there
+  if (rank == 0) before = 0;  // MPI leaves it undefined on rank 0
   unsigned sum = 0, mixed = 0;
   for (int i = 0; i < total; ++i) sum += sorted[i] * (unsigned)(before + i + 1);
   MPI_Reduce(&sum, &mixed, 1, MPI_UNSIGNED, MPI_SUM, 0, MPI_COMM_WORLD);

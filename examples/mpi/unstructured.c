@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An exchange in which nobody knows who will send: counts are reduced, messages come from MPI_ANY_SOURCE.
+/// An exchange whose receivers do not know their senders: counts are reduced, receives use MPI_ANY_SOURCE.
 
 #include <mpi.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     static int all[1024];
     MPI_Allreduce(counts, all, size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < sends; ++i) {
-      const int length = 1 + (rank + i + round) % 20;  // some are more than a packet of the overlay
+      const int length = 1 + (rank + i + round) % 20;  // some exceed a packet of the overlay
       for (int j = 0; j < length; ++j) out[i][j] = rank * 1000 + round * 100 + j;
       MPI_Isend(out[i], length, MPI_INT, to[i], round, MPI_COMM_WORLD, requests + i);
     }

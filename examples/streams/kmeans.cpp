@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// K-means: the points are shared out among the ranks. In each round rank 0 broadcasts the means, every rank sums up the
-// points that are nearest to each, and sums and counts are reduced to rank 0. The two reductions have ports of their
-// own and run in two kernels beside each other.
+// K-means: the points are distributed over the ranks. In each round rank 0 broadcasts the means, every rank sums the
+// points that are nearest to each mean, and sums and counts are reduced to rank 0. The two reductions have separate
+// ports and run concurrently in two kernels.
 //
 //   ./gossamer smi run examples/streams/kmeans.cpp --ranks 4 -- K DIMENSIONS POINTS ROUNDS points.bin means.bin
 //
-// Files hold floats: the points one after the other, and the K means, which begin as the first K points.
+// Files hold floats: the points, and the K means, whose initial values are the first K points.
 #include <gossamer/smi/smi.hpp>
 
 #include <cstdio>
@@ -52,7 +52,7 @@ int main(int count, char** words) {
   }
   const int k = std::atoi(words[1]), dimensions = std::atoi(words[2]), points = std::atoi(words[3]);
   if (k < 1 || dimensions < 1 || points < k) {
-    std::fprintf(stderr, "kmeans: give K and DIMENSIONS of 1 and more, and K POINTS at least\n");
+    std::fprintf(stderr, "kmeans: K and DIMENSIONS must be at least 1, and POINTS at least K\n");
     return 2;
   }
   const auto first = static_cast<int>(static_cast<long>(points) * rank / ranks);
@@ -82,7 +82,7 @@ int main(int count, char** words) {
     const SMI_Kernel number = smi::start("counts", reduceCounts, k, counts.data(), allCounts.data());
     SMI_Wait_kernel(sum);
     SMI_Wait_kernel(number);
-    // A mean without points stays where it is.
+    // A mean without points does not change.
     for (int i = 0; rank == 0 && i < size; ++i) {
       const int here = allCounts[static_cast<std::size_t>(i / dimensions)];
       if (here) means[static_cast<std::size_t>(i)] = all[static_cast<std::size_t>(i)] / static_cast<float>(here);

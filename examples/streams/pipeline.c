@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chain of ranks. Rank 0 sends the numbers 0 to N - 1, each rank adds its own number to what passes, and the last one
-// prints the sum.
+// A chain of ranks. Rank 0 sends the numbers 0 to N - 1, each rank adds its own number to each element, and the last
+// one prints the sum.
 //
 //   ./gossamer smi run examples/streams/pipeline.c --ranks 8 -- 1000
 #include <gossamer/smi/smi.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 4-point stencil on RX x RY ranks: each point becomes the mean of its four neighbours, T times; the edge of the
-// whole domain stays. Each rank has NX / RX rows of NY / RY points, and in every step streams its outer rows and
-// columns to its neighbours while it pops theirs: a port for each direction.
+// A 4-point stencil on RX x RY ranks: each point becomes the mean of its four neighbours, T times; the boundary of the
+// domain is fixed. Each rank has NX / RX rows of NY / RY points, and in every step streams its outer rows and columns
+// to its neighbours while it pops theirs, with one port per direction.
 //
 //   ./gossamer smi run examples/streams/stencil.cpp --ranks 8 -- 4 2 64 64 32 in.bin out.bin
 //
@@ -14,7 +14,7 @@
 
 namespace {
 
-enum { north, south, west, east };  // the port of what comes from there
+enum { north, south, west, east };  // port of elements from that direction
 
 struct Domain {
   int rows, columns;          // of this rank
@@ -26,13 +26,13 @@ struct Domain {
   }
 };
 
-// The points beside this rank's own, from its neighbours.
+// Exchanges halos with the neighbours.
 void exchange(Domain& d) {
   smi::sender<float> to_up(d.columns, d.up, south), to_down(d.columns, d.down, north);
   smi::sender<float> to_left(d.rows, d.left, east), to_right(d.rows, d.right, west);
   smi::receiver<float> from_up(d.columns, d.up, north), from_down(d.columns, d.down, south);
   smi::receiver<float> from_left(d.rows, d.left, west), from_right(d.rows, d.right, east);
-  // One element of each side in turn: a slack of one element is enough on any grid of ranks.
+  // Interleaves the sides element by element, so a slack of one element suffices on any grid of ranks.
   for (int j = 0; j < d.columns; ++j) {
     if (d.up >= 0) to_up.push(d.at(d.now, 0, j));
     if (d.down >= 0) to_down.push(d.at(d.now, d.rows - 1, j));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stencil of stencil.cpp as a pipeline over DRAM banks: each rank reads and writes 16 points a cycle in each of B
-// banks, and streams its borders to its neighbours while it computes what is between them.
+// banks, and streams its borders to its neighbours while it computes its interior.
 //
 //   ./gossamer smi run examples/streams/stencil_banks.cpp --topology torus8 --engine rtl -- \
 //     2 4 4 256 256 4 in.bin out.bin
 //
-// Words: RX RY B NX NY T IN OUT. A rank has NX / RX rows (3 or more) of NY / RY points, a multiple of 16 B. Point j of
-// a row is in bank j / 16 % B. In a step a rank computes its last row first, and then from the first one down; so both
-// of the rows that neighbours need are on their way early, and have a whole step to arrive.
+// Arguments: RX RY B NX NY T IN OUT. A rank has NX / RX rows (3 or more) of NY / RY points, a multiple of 16 B. Point j
+// of a row is in bank j / 16 % B. In a step, a rank computes its last row first, then the others from the first one on;
+// so it sends both rows that neighbours need early, and they have a whole step to arrive.
 //
 //   banks --> sweep --> banks         of the next step
 //              ^  \--> neighbours     borders of the next step: rows through kernels of their own, columns at once
@@ -23,19 +23,19 @@
 
 namespace {
 
-enum { north, south, west, east };  // the port of what comes from there
+enum { north, south, west, east };  // port of elements from that direction
 constexpr int lanes = 16, most_banks = 8;
 
 struct Domain {
   int rows, columns, banks, steps;
   int up, down, left, right;                            // ranks, -1 at the edge
-  std::array<std::array<float*, most_banks>, 2> grids;  // of the steps by turns; in each bank a part
+  std::array<std::array<float*, most_banks>, 2> grids;  // of even and odd steps; one part per bank
   std::array<std::vector<float>, 4> border;             // of the first step, from each side
   std::array<SMI_Fifo, 4> in, out;                      // borders to and from kernels that pop and push
 
   int width() const { return lanes * banks; }
   int chunks() const { return columns / width(); }
-  // A chunk is what all banks move in a cycle.
+  // A chunk is the data that all banks move in a cycle.
   std::size_t place(int row, int chunk) const { return static_cast<std::size_t>((row * chunks() + chunk) * lanes); }
 };
 
@@ -45,7 +45,7 @@ int bytes_of(const Domain& d) { return 4 * d.width(); }
 
 // ---- Borders -----------------------------------------------------------------------
 
-// Hardware has the ports that constants name.
+// Ports must be constants, so that hardware can be generated for them.
 SMI_Channel send_to(int port, int count, int rank) {
   switch (port) {
     case north: return SMI_Open_send_channel(count, SMI_FLOAT, rank, north, SMI_COMM_WORLD);
@@ -64,7 +64,7 @@ SMI_Channel receive_from(int port, int count, int rank) {
   }
 }
 
-// What goes between a sweep and a neighbour: parts of `each` points through a buffer of one row or column.
+// A stream between a sweep and a neighbour: parts of `each` points, with a buffer of one row or column.
 struct Side {
   SMI_Fifo* fifo;
   int port, rank, steps, count, each;
@@ -92,7 +92,7 @@ void pop_border(Side s) {
   }
 }
 
-// Both kernels of a side; `far` is the port that the neighbour has for this rank.
+// Both kernels of a side; `far` is the neighbour's port for this rank.
 void start_side(Domain& d, int near, int far, int rank) {
   if (rank < 0) return;
   const bool row = near == north || near == south;
@@ -121,14 +121,14 @@ Streams open(const Domain& d, int grid, int row, int count, bool writes) {
 struct Sweep {
   Domain& d;
   int t;
-  // The shift registers: a row, with a point at either end of it.
+  // The shift registers: a row, plus one point at each end.
   std::vector<float> above, here, below;
 
   Sweep(Domain& domain, int step) : d(domain), t(step) {
     for (auto* row : {&above, &here, &below}) row->resize(static_cast<std::size_t>(d.columns) + 2);
   }
 
-  // A border's row, in the registers `to`.
+  // Pops a part of a border row into the registers `to`.
   void border_chunk(int port, int k, std::vector<float>& to) {
     float* at = to.data() + 1 + k * d.width();
     if (t)
@@ -155,7 +155,7 @@ struct Sweep {
     here.swap(below);
   }
 
-  // Points of a row that is in `here`.
+  // Writes points of the row in `here`.
   void write_chunk(Streams& to, int row, int k) {
     if (k == 0) {
       if (d.left >= 0) here.front() = border_point(west, row);

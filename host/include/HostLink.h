@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host of a program: messages to and from threads, loading, starting, and what threads print. The interface is
-/// that of Tinsel 0.8.3; docs/hostlink.md says what each call does here, and when simulated time passes.
+/// The host of a program: messages to and from threads, loading, starting, and the threads' text output. The interface
+/// is that of Tinsel 0.8.3; docs/hostlink.md explains each call, and when simulated time passes.
 ///
-/// A program that this is misused by, or whose threads trap or wait for ever, ends with one line that says so.
+/// A program ends with a one-line error if it misuses a call, or if its threads trap or wait forever.
 #pragma once
 
 #include <assert.h>
@@ -22,19 +22,19 @@ namespace gossamer::host {
 class Board;
 }
 
-/// What a host may ask for.
+/// Parameters of a host.
 struct HostLinkParams {
   uint32_t numBoxesX = 1;
   uint32_t numBoxesY = 1;
-  bool useExtraSendSlot = false;     ///< changes nothing here: a thread's slots are all its own
-  int max_connection_attempts = 5;   ///< changes nothing here
+  bool useExtraSendSlot = false;     ///< ignored: a thread owns all its slots
+  int max_connection_attempts = 5;   ///< ignored
 };
 
 class HostLink {
  public:
-  /// All boards. HOSTLINK_BOXES_X and HOSTLINK_BOXES_Y, if set, must not ask for more.
+  /// Uses all boards. HOSTLINK_BOXES_X and HOSTLINK_BOXES_Y, if set, must not request more.
   HostLink();
-  /// As many boxes; all boards of the simulation are one box.
+  /// Requests a number of boxes; all simulated boards are one box.
   HostLink(uint32_t numBoxesX, uint32_t numBoxesY);
   explicit HostLink(HostLinkParams params);
   ~HostLink();
@@ -48,31 +48,31 @@ class HostLink {
   /// Bytes to and from threads.
   DebugLink* debugLink;
 
-  /// Whether the boards are there and answer.
+  /// Whether all boards respond.
   bool powerOnSelfTest();
 
   // ---- Messages ----
 
-  /// If set, messages are held back until flush, until much has been sent, or until the host receives.
+  /// If set, messages are buffered until flush, until the buffer is full, or until the host receives.
   bool useSendBuffer = false;
 
-  /// Sends a message of `numFlits` flits to a thread. If there is no room, waits for it (`block`) or gives false.
+  /// Sends a message of `numFlits` flits to a thread. If the queue is full, waits (`block`) or returns false.
   bool send(uint32_t dest, uint32_t numFlits, void* msg, bool block = true);
-  /// The same without waiting.
+  /// Sends without waiting.
   bool trySend(uint32_t dest, uint32_t numFlits, void* msg);
-  /// The same to the multicast router of the board that the host is at.
+  /// Sends to the multicast router of the host's board.
   bool keySend(uint32_t key, uint32_t numFlits, void* msg, bool block = true);
   bool keyTrySend(uint32_t key, uint32_t numFlits, void* msg);
-  /// Sends what is held back.
+  /// Sends the buffered messages.
   void flush();
 
-  /// Waits for a message and stores its bytes, and zeroes up to TinselBytesPerMsg.
+  /// Waits for a message and stores its bytes, padded with zeroes to TinselBytesPerMsg.
   void recv(void* msg);
-  /// Whether a message is there; lets a little time pass if not.
+  /// Whether a message has arrived; lets a little time pass if not.
   bool canRecv();
   /// Waits for a message and stores its first bytes.
   void recvMsg(void* msg, uint32_t numBytes);
-  /// Waits for messages of TinselBytesPerMsg each.
+  /// Waits for messages of TinselBytesPerMsg bytes each.
   void recvBulk(int numMsgs, void* msgs);
   /// Waits for messages, and stores the first `msgSize` bytes of each.
   void recvMsgs(int numMsgs, int msgSize, void* msgs);
@@ -85,18 +85,18 @@ class HostLink {
 
   // ---- All cores at once ----
 
-  /// Loads a program, for all cores.
+  /// Loads a program for all cores.
   void loadAll(const char* codeFilename, const char* dataFilename);
-  /// The same, and makes all threads ready to start.
+  /// Loads a program, and prepares all threads for their start.
   void boot(const char* codeFilename, const char* dataFilename);
-  /// Starts all threads that are ready.
+  /// Starts all prepared threads.
   void go();
-  /// Makes all threads ready to start.
+  /// Prepares all threads for their start.
   void startAll();
 
   // ---- Core by core ----
 
-  /// Where `store` goes next, of a core.
+  /// Sets the address of a core's next `store`.
   void setAddr(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint32_t addr);
   /// Writes words to the memory of a core's board.
   void store(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint32_t numWords, uint32_t* data);
@@ -104,36 +104,36 @@ class HostLink {
   void loadInstrsOntoCore(const char* codeFilename, uint32_t meshX, uint32_t meshY, uint32_t coreId);
   /// Loads data into the memory of a core's board.
   void loadDataViaCore(const char* dataFilename, uint32_t meshX, uint32_t meshY, uint32_t coreId);
-  /// Makes the first threads of a core ready to start.
+  /// Prepares the first threads of a core for their start.
   void startOne(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint32_t numThreads);
-  /// Starts the threads of a core that are ready.
+  /// Starts the prepared threads of a core.
   void goOne(uint32_t meshX, uint32_t meshY, uint32_t coreId);
 
   // ---- Routes ----
 
-  /// Gives all boards of a cluster the next of the tables that the run was started with (--next-routes FILE). Tables
-  /// that must not meet those in use are loaded when nothing is under way.
+  /// Loads the next routing tables of the run (--next-routes FILE) into all boards of a cluster. Tables that must not
+  /// be mixed with the current ones are loaded once no packet is in flight.
   void loadRoutes();
 
-  // ---- What threads print ----
+  // ---- Text output of threads ----
 
-  /// Takes what threads have printed, and writes whole lines, with their thread in front. False if there was nothing.
+  /// Writes the complete lines of received text, each with its thread as prefix. False if nothing was received.
   bool pollStdOut(FILE* outFile);
-  /// The same, and counts the lines.
+  /// Also counts the lines.
   bool pollStdOut(FILE* outFile, uint32_t* lineCount);
   bool pollStdOut();
-  /// The same until all threads have ended.
+  /// Writes lines until all threads have ended.
   void dumpStdOut(FILE* outFile);
-  /// The same until so many lines are written.
+  /// Writes that many lines.
   void dumpStdOut(FILE* outFile, uint32_t lines);
   void dumpStdOut();
 
  private:
-  struct Held;
+  struct Buffers;
 
   void open();
 
   std::shared_ptr<gossamer::host::Board> board_;
   std::unique_ptr<DebugLink> debug_;
-  std::shared_ptr<Held> held_;
+  std::shared_ptr<Buffers> buffers_;
 };

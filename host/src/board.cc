@@ -27,13 +27,13 @@ constexpr uint32_t kCoreThreads = TinselThreadsPerCore;
 constexpr uint32_t kTileThreads = GS_THREADS_PER_TILE;
 constexpr uint32_t kLine = GS_LINE_BYTES;
 constexpr uint32_t kFlit = 16;
-constexpr uint32_t kPacket = 256;        ///< bytes of data in a packet to a loader
-constexpr uint32_t kTogether = 1 << 16;  ///< bytes that are sent before a reply is waited for
-constexpr uint32_t kWindow = 1u << 30;   ///< of DRAM as it is
+constexpr uint32_t kPacket = 256;                    ///< bytes of data in a packet to a loader
+constexpr uint32_t kPacketsInFlightBytes = 1 << 16;  ///< bytes sent before the host waits for replies
+constexpr uint32_t kWindow = 1u << 30;               ///< of unpartitioned DRAM
 
 using Tile = config::AddressTile;
 using Header = config::LoadHeader;
-constexpr unsigned kBeside = 160;  ///< first bit of what travels beside a flit's payload and destination
+constexpr unsigned kSideband = 160;  ///< first bit of a flit's sideband, which follows payload and destination
 constexpr uint32_t kHost = static_cast<uint32_t>(config::Endpoint::Host) << Tile::kKindLsb;
 
 /// Address of a tile's loader; tiles are numbered board by board.
@@ -43,14 +43,14 @@ uint32_t loader(uint32_t tile) {
          of_board / GS_MESH_WIDTH << Tile::kTileYLsb | of_board % GS_MESH_WIDTH << Tile::kTileXLsb;
 }
 
-/// The word of a flit beside payload and destination.
-uint32_t beside(config::FlitKind kind, bool last, config::Vnet vnet) {
-  return static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kBeside) |
-         static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kBeside) |
-         static_cast<uint32_t>(vnet) << (config::Flit::kVnetLsb - kBeside);
+/// The sideband word of a flit.
+uint32_t sideband_word(config::FlitKind kind, bool last, config::Vnet vnet) {
+  return static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kSideband) |
+         static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kSideband) |
+         static_cast<uint32_t>(vnet) << (config::Flit::kVnetLsb - kSideband);
 }
 
-/// A packet to a loader, at the end of others.
+/// Appends a packet to a loader.
 void add_packet(std::vector<Flit>& flits, uint32_t dest, config::LoadOp op, unsigned group, uint32_t address,
                 uint32_t length, bool reply, const uint8_t* data) {
   const uint32_t rows = data ? length / kFlit : 0;
@@ -60,17 +60,17 @@ void add_packet(std::vector<Flit>& flits, uint32_t dest, config::LoadOp op, unsi
   flit.words[2] = length;
   flit.words[3] = reply ? kHost : 0;
   flit.words[4] = dest;
-  flit.words[5] = beside(config::FlitKind::Header, !rows, config::Vnet::Request);
+  flit.words[5] = sideband_word(config::FlitKind::Header, !rows, config::Vnet::Request);
   flits.push_back(flit);
   for (uint32_t row = 0; row < rows; ++row) {
     std::memcpy(flit.words.data(), data + row * kFlit, kFlit);
-    flit.words[5] = beside(config::FlitKind::Body, row + 1 == rows, config::Vnet::Request);
+    flit.words[5] = sideband_word(config::FlitKind::Body, row + 1 == rows, config::Vnet::Request);
     flits.push_back(flit);
   }
 }
 
-/// Where a program's address is in what a loader reaches.
-uint32_t reached(const char* call, uint32_t address) {
+/// Translates a program's address to a loader's.
+uint32_t loader_address(const char* call, uint32_t address) {
   if (address < GS_PARTITION_BASE) return address;
   const uint64_t half = TinselBytesPerDRAM / 2;
   const uint64_t offset = address - GS_PARTITION_BASE;
@@ -78,8 +78,8 @@ uint32_t reached(const char* call, uint32_t address) {
   const uint64_t at = half + ((line << GS_LOG_THREADS_PER_DRAM | part) * kLine) + offset % kLine;
   if (offset >= half || at >= kWindow) {
     char text[64];
-    std::snprintf(text, sizeof text, "there is no memory at 0x%08x that a host reaches", address);
-    misused(call, text);
+    std::snprintf(text, sizeof text, "there is no memory at 0x%08x that a host can access", address);
+    reject_call(call, text);
   }
   return static_cast<uint32_t>(GS_DRAM_BASE + at);
 }
@@ -87,18 +87,18 @@ uint32_t reached(const char* call, uint32_t address) {
 std::vector<Part> parts_of(const char* call, const char* path) {
   std::vector<Part> parts;
   std::string why;
-  if (!path) misused(call, "the name of a file is null");
-  if (!read_verilog_hex(path, parts, why)) misused(call, why);
+  if (!path) reject_call(call, "the name of a file is null");
+  if (!read_verilog_hex(path, parts, why)) reject_call(call, why);
   return parts;
 }
 
-/// The instructions of a file, from address 0.
+/// The instructions of a file, padded from address 0.
 std::vector<uint8_t> code_of(const char* call, const char* path) {
   std::vector<uint8_t> code;
   for (const Part& part : parts_of(call, path)) {
     const uint64_t end = uint64_t{part.address} + part.data.size();
     if (end > TinselBytesPerInstrMem) {
-      misused(call, std::string(path) + ": has instructions up to byte " + std::to_string(end) +
+      reject_call(call, std::string(path) + ": has instructions up to byte " + std::to_string(end) +
                         ", but instruction memory has " + std::to_string(TinselBytesPerInstrMem));
     }
     code.resize(std::max<size_t>(code.size(), end));
@@ -110,7 +110,7 @@ std::vector<uint8_t> code_of(const char* call, const char* path) {
 }  // namespace
 
 std::shared_ptr<Board> Board::open() {
-  // They are there until the program ends, whatever HostLinks come and go. A child process has no part in them.
+  // The boards exist until the program ends, independent of HostLinks. A child process does not use them.
   static const auto& board = *new std::shared_ptr<Board>(new Board);
   static const pid_t owner = ::getpid();
   static const int registered = std::atexit([] {
@@ -122,49 +122,50 @@ std::shared_ptr<Board> Board::open() {
 
 Board::Board() : sim_(Settings::read()), settings_(Settings::read()), cores_(kBoards * kCores), of_board_(kBoards) {
   first_ = std::this_thread::get_id();
-  ways_file_ = settings_.ways;
+  next_hops_file_ = settings_.next_hops;
 }
 
 Board::~Board() = default;
 
 void Board::finish() { sim_.end(); }
 
-void Board::enter() {
+void Board::lock() {
   std::unique_lock lock(mutex_);
   if (std::this_thread::get_id() != first_) several_ = true;
   const uint64_t mine = ticket_++;
-  turn_.wait(lock, [&] { return served_ == mine; });
+  served_changed_.wait(lock, [&] { return served_ == mine; });
 }
 
-void Board::leave() {
+void Board::unlock() {
   {
     const std::lock_guard lock(mutex_);
     ++served_;
   }
-  turn_.notify_all();
+  served_changed_.notify_all();
 }
 
-// ---- Places ----
+// ---- Locations ----
 
 uint32_t Board::boards_x() { return kWidth; }
 uint32_t Board::boards_y() { return kHeight; }
 
 uint32_t Board::board(const char* call, uint32_t x, uint32_t y) const {
   if (x < kWidth && y < kHeight) return y * kWidth + x;
-  misused(call, "there is no board " + std::to_string(x) + "," + std::to_string(y) + "; there are boards 0,0 to " +
+  reject_call(call, "there is no board " + std::to_string(x) + "," + std::to_string(y) + "; there are boards 0,0 to " +
                     std::to_string(kWidth - 1) + "," + std::to_string(kHeight - 1));
 }
 
 uint32_t Board::core(const char* call, uint32_t x, uint32_t y, uint32_t core) const {
   const uint32_t number = board(call, x, y);
   if (core < kCores) return number * kCores + core;
-  misused(call, "there is no core " + std::to_string(core) + "; a board has cores 0 to " + std::to_string(kCores - 1));
+  reject_call(call, "there is no core " + std::to_string(core) + "; a board has cores 0 to " +
+                        std::to_string(kCores - 1));
 }
 
 uint32_t Board::address(const char* call, uint32_t x, uint32_t y, uint32_t core, uint32_t thread) const {
   const uint32_t number = this->core(call, x, y, core);
   if (thread >= kCoreThreads) {
-    misused(call, "there is no thread " + std::to_string(thread) + "; a core has threads 0 to " +
+    reject_call(call, "there is no thread " + std::to_string(thread) + "; a core has threads 0 to " +
                       std::to_string(kCoreThreads - 1));
   }
   const uint32_t tile = number % kCores / kTileCores;
@@ -172,41 +173,42 @@ uint32_t Board::address(const char* call, uint32_t x, uint32_t y, uint32_t core,
          tile % GS_MESH_WIDTH << GS_ADDRESS_TILE_X_LSB | (number % kTileCores * kCoreThreads + thread);
 }
 
-bool Board::place(uint32_t address, Place& place) {
+bool Board::location(uint32_t address, ThreadLocation& location) {
   const auto field = [address](unsigned lsb, unsigned bits) { return address >> lsb & ((1u << bits) - 1); };
   const uint32_t thread = field(0, GS_ADDRESS_THREAD_BITS);
   const uint32_t x = field(GS_ADDRESS_TILE_X_LSB, GS_ADDRESS_TILE_X_BITS);
   const uint32_t y = field(GS_ADDRESS_TILE_Y_LSB, GS_ADDRESS_TILE_Y_BITS);
-  place.board = address >> GS_ADDRESS_BOARD_LSB;
-  place.core = (y * GS_MESH_WIDTH + x) * kTileCores + thread / kCoreThreads;
-  place.thread = thread % kCoreThreads;
-  return place.board < kBoards && x < GS_MESH_WIDTH && y < kTiles / GS_MESH_WIDTH && thread < kTileThreads;
+  location.board = address >> GS_ADDRESS_BOARD_LSB;
+  location.core = (y * GS_MESH_WIDTH + x) * kTileCores + thread / kCoreThreads;
+  location.thread = thread % kCoreThreads;
+  return location.board < kBoards && x < GS_MESH_WIDTH && y < kTiles / GS_MESH_WIDTH && thread < kTileThreads;
 }
 
-Place Board::place(uint32_t thread) {
+ThreadLocation Board::location(uint32_t thread) {
   const uint32_t each = kTiles * kTileThreads;
   return {thread / each, thread % each / kCoreThreads, thread % kCoreThreads};
 }
 
-Way Board::way(const char* call, uint32_t from, uint32_t to) {
-  if (!has_router()) misused(call, kNoRouter);
-  if (ways_.empty()) {
-    std::vector<Way> ways(size_t{kBoards} * kBoards);
-    std::ifstream file(ways_file_);
-    for (Way one; file >> one.link >> one.channel >> one.next && ways_.size() < ways.size();) ways_.push_back(one);
-    if (ways_.size() < ways.size()) misused(call, ways_file_ + ": is cut short");
+NextHop Board::next_hop(const char* call, uint32_t from, uint32_t to) {
+  if (!has_router()) reject_call(call, kNoRouter);
+  if (next_hops_.empty()) {
+    std::vector<NextHop> next_hops(size_t{kBoards} * kBoards);
+    std::ifstream file(next_hops_file_);
+    for (NextHop one; file >> one.link >> one.channel >> one.next && next_hops_.size() < next_hops.size();)
+      next_hops_.push_back(one);
+    if (next_hops_.size() < next_hops.size()) reject_call(call, next_hops_file_ + ": is truncated");
   }
-  const Way& found = ways_[size_t{from} * kBoards + to];
+  const NextHop& found = next_hops_[size_t{from} * kBoards + to];
   if (found.next == from)
-    misused(call, "no way leads from board " + std::to_string(from) + " to " + std::to_string(to));
+    reject_call(call, "no route leads from board " + std::to_string(from) + " to " + std::to_string(to));
   return found;
 }
 
 // ---- Tables ----
 
-bool Board::drained(const char* call) {
-  // Boards are asked one by one, twice: no question is under way when another board looks. If nothing is found, and
-  // nothing has entered a switch between the rounds, nothing is on its way.
+bool Board::network_drained(const char* call) {
+  // Each board is queried twice, one board at a time, so that no query is in flight while another board answers. The
+  // network is drained if no board reports a packet and no packet has entered a switch between the rounds.
   using Read = config::ControlRead;
   constexpr uint32_t kBoardUnit = (1U << Read::kUnitBits) - 1;
   const auto counter = [&](uint32_t board, config::BoardCounter which) {
@@ -214,7 +216,7 @@ bool Board::drained(const char* call) {
     flit.words[0] = static_cast<uint32_t>(config::ControlOp::Read) << Read::kOpCodeLsb | kBoardUnit << Read::kUnitLsb |
                     static_cast<uint32_t>(which) << Read::kCounterLsb;
     flit.words[4] = static_cast<uint32_t>(config::Endpoint::Control) << Tile::kKindLsb | board << Tile::kBoardLsb;
-    flit.words[5] = beside(config::FlitKind::Body, true, config::Vnet::Control);
+    flit.words[5] = sideband_word(config::FlitKind::Body, true, config::Vnet::Control);
     return sim_.control(call, {flit});
   };
   std::vector<uint64_t> before;
@@ -231,9 +233,9 @@ bool Board::drained(const char* call) {
 }
 
 void Board::load_tables(const char* call) {
-  constexpr uint64_t kPatience = 200'000;  ///< cycles in which packets under way must have come
+  constexpr uint64_t kDrainCycles = 200'000;  ///< limit for packets in flight to arrive
   if (next_tables_ == settings_.tables.size()) {
-    misused(call, "there are no " + std::string(next_tables_ ? "further" : "other") +
+    reject_call(call, "there are no " + std::string(next_tables_ ? "further" : "other") +
                       " routing tables; name them, in their order, with --next-routes FILE");
   }
   const std::string path = settings_.tables[next_tables_++];
@@ -246,70 +248,70 @@ void Board::load_tables(const char* call) {
   const bool alone = word() != 0;
   uint32_t groups = word();
   flush_stores(call);
-  for (const uint64_t begun = sim_.cycle(); alone && !drained(call);) {
-    if (sim_.cycle() - begun < kPatience) continue;
-    misused(call, "packets are under way all the time, and these tables must not meet those in use; call it when all "
-                  "threads wait or have ended");
+  for (const uint64_t begun = sim_.cycle(); alone && !network_drained(call);) {
+    if (sim_.cycle() - begun < kDrainCycles) continue;
+    reject_call(call, "packets are always in flight, and these tables must not be mixed with those in use; call it "
+                      "when all threads wait or have ended");
   }
   for (; file && groups; --groups) {
     std::vector<Flit> packets(word());
     file.read(reinterpret_cast<char*>(packets.data()), static_cast<std::streamsize>(packets.size() * sizeof(Flit)));
     if (file) sim_.control(call, packets);
   }
-  if (!file) misused(call, path + ": is cut short");
-  ways_file_ = path + ".ways";
-  ways_.clear();
+  if (!file) reject_call(call, path + ": is truncated");
+  next_hops_file_ = path + ".next_hops";
+  next_hops_.clear();
 }
 
-Way way(const char* call, uint32_t from, uint32_t to) {
+NextHop next_hop(const char* call, uint32_t from, uint32_t to) {
   const auto board = Board::open();
   const Board::Lock lock(*board);
-  return board->way(call, from, to);
+  return board->next_hop(call, from, to);
 }
 
 // ---- Waiting ----
 
-Woke Board::pass(const char* call, uint32_t wanted, uint64_t room, uint64_t cycles, bool poll, uint64_t messages) {
+Woke Board::pass(const char* call, uint32_t wanted, uint64_t space, uint64_t cycles, bool poll, uint64_t messages) {
   flush_stores(call);
-  return sim_.wait(call, wanted, room, cycles, poll, messages);
+  return sim_.wait(call, wanted, space, cycles, poll, messages);
 }
 
-bool Board::wait(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there,
+bool Board::wait(const char* call, uint32_t wanted, uint64_t space, const std::function<bool()>& satisfied,
                  uint64_t messages) {
-  // Another thread of the program may be about to do what this one waits for.
-  constexpr uint64_t kTurn = kPoll;
-  while (!there()) {
+  // With several threads, another one may be about to cause the event that this one waits for.
+  constexpr uint64_t kSlice = kPoll;
+  while (!satisfied()) {
     const uint32_t of_all = several_ ? wanted | sim::kMessages | sim::kBytes : wanted;
-    const Woke woke = pass(call, of_all, room, several_ ? kTurn : 0, false, several_ ? 1 : messages);
-    if (woke == Woke::AllEnded && !several_) return there();
+    const Woke woke = pass(call, of_all, space, several_ ? kSlice : 0, false, several_ ? 1 : messages);
+    if (woke == Woke::AllEnded && !several_) return satisfied();
     if (woke == Woke::Deadlock && !several_) sim_.died(call, "deadlock");
-    // Nobody prints any more; but other threads of the program may go on.
-    if (woke == Woke::AllEnded && wanted == sim::kBytes && started_ && sim_.stopped() >= started_) return there();
+    // No thread of the boards prints any more; but other threads of the program may continue.
+    if (woke == Woke::AllEnded && wanted == sim::kBytes && started_ && sim_.stopped() >= started_) return satisfied();
     if (!several_) continue;
-    leave();
+    unlock();
     ::usleep(100);
-    enter();
+    lock();
   }
   return true;
 }
 
-bool Board::poll(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there) {
-  if (there()) return true;
-  const Woke woke = pass(call, wanted, room, kPoll, true, 1);
-  // Whoever polls does other things too; but not for as long as this.
-  if (woke == Woke::AllEnded && !several_) never(call);
+bool Board::poll(const char* call, uint32_t wanted, uint64_t space, const std::function<bool()>& satisfied) {
+  if (satisfied()) return true;
+  const Woke woke = pass(call, wanted, space, kPoll, true, 1);
+  // A polling program may do other work in between, but not for this long.
+  if (woke == Woke::AllEnded && !several_) fail_deadlocked(call);
   if (woke == Woke::Deadlock && !several_) sim_.died(call, "deadlock");
-  return there();
+  return satisfied();
 }
 
-void Board::never(const char* call) {
+void Board::fail_deadlocked(const char* call) {
   if (started_) sim_.died(call, "ended");
   sim_.died(call, "idle");
 }
 
 // ---- Loading ----
 
-void Board::settle(const char* call) {
+void Board::write_back_caches(const char* call) {
   flush_stores(call);
   if (!started_) return;
   for (uint32_t tile = 0; tile < kBoards * kTiles; ++tile) {
@@ -320,7 +322,7 @@ void Board::settle(const char* call) {
     }
     for (const std::vector<uint8_t>& report : sim_.ask(tile, commands, kTileThreads)) {
       if (report[0] == static_cast<uint8_t>(config::DebugReport::Refused)) {
-        misused(call, "thread " + std::to_string(tile * kTileThreads + report[2]) +
+        reject_call(call, "thread " + std::to_string(tile * kTileThreads + report[2]) +
                           " still runs; load a program when all threads have ended");
       }
     }
@@ -331,9 +333,10 @@ void Board::load_all(const char* call, const char* code, const char* data) {
   const std::vector<uint8_t> instructions = code_of(call, code);
   const std::vector<Part> parts = parts_of(call, data);
   if (sim_.stopped() < started_) {
-    misused(call, std::to_string(started_ - sim_.stopped()) + " threads still run; load a program when all have ended");
+    reject_call(call, std::to_string(started_ - sim_.stopped()) +
+                          " threads still run; load a program when all have ended");
   }
-  settle(call);
+  write_back_caches(call);
   sim_.note("image " + std::string(code));
   if (settings_.broadcast) {
     write_code(call, settings_.broadcast, 0xF, kBoards * kTiles, 0, instructions);
@@ -377,8 +380,8 @@ void Board::write_code(const char* call, uint32_t dest, unsigned group, uint32_t
 
 void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size) {
   if (!size) return;
-  if (uint64_t{address} + size > uint64_t{1} << 32) misused(call, "data beyond the end of memory");
-  // Memory has whole lines: of the first and the last the rest stays as it is.
+  if (uint64_t{address} + size > uint64_t{1} << 32) reject_call(call, "data beyond the end of memory");
+  // Memory is written in whole lines: the rest of the first and the last line is read first and kept.
   std::vector<uint8_t> whole;
   const uint32_t before = address % kLine;
   if (before) {
@@ -386,36 +389,37 @@ void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8
     whole.resize(before);
   }
   whole.insert(whole.end(), data, data + size);
-  if (const uint32_t behind = static_cast<uint32_t>(whole.size() % kLine)) {
+  if (const uint32_t tail = static_cast<uint32_t>(whole.size() % kLine)) {
     const std::vector<uint8_t> last =
-        read(call, tile, address - before + static_cast<uint32_t>(whole.size()) - behind, kLine);
-    whole.insert(whole.end(), last.begin() + behind, last.end());
+        read(call, tile, address - before + static_cast<uint32_t>(whole.size()) - tail, kLine);
+    whole.insert(whole.end(), last.begin() + tail, last.end());
   }
   write_lines(call, loader(tile), 1, address - before, whole.data(), whole.size());
-  // Its router may have read what stood there before.
+  // The board's router may have cached the previous contents.
   const uint64_t first = TinselPOLiteProgRouterBase, end = first + TinselPOLiteProgRouterLength;
-  if (has_router() && address < end && address + size > first) forget_records(call, tile / kTiles);
+  if (has_router() && address < end && address + size > first) flush_record_cache(call, tile / kTiles);
 }
 
-void Board::forget_records(const char* call, uint32_t board) {
+void Board::flush_record_cache(const char* call, uint32_t board) {
   std::ifstream file(settings_.forget, std::ios::binary);
   Flit packet;
   file.seekg(static_cast<std::streamoff>(size_t{board} * sizeof packet));
   file.read(reinterpret_cast<char*>(packet.words.data()), sizeof packet.words);
-  if (!file) misused(call, settings_.forget + ": is cut short");
+  if (!file) reject_call(call, settings_.forget + ": is truncated");
   sim_.control(call, {packet});
 }
 
 void Board::write_lines(const char* call, uint32_t dest, uint32_t replies, uint32_t address, const uint8_t* data,
                         size_t size) {
-  // Neighbouring lines of a partition are not neighbours in memory.
+  // Adjacent lines of a partition are not adjacent in memory.
   const uint32_t most = address < GS_PARTITION_BASE ? kPacket : std::min(kPacket, kLine);
-  for (size_t begin = 0; begin < size; begin += kTogether) {
-    const size_t end = std::min<size_t>(size, begin + kTogether);
+  for (size_t begin = 0; begin < size; begin += kPacketsInFlightBytes) {
+    const size_t end = std::min<size_t>(size, begin + kPacketsInFlightBytes);
     std::vector<Flit> flits;
     for (size_t at = begin; at < end; at += most) {
       const auto length = static_cast<uint32_t>(std::min<size_t>(most, end - at));
-      add_packet(flits, dest, config::LoadOp::Write, 0, reached(call, address + static_cast<uint32_t>(at)), length,
+      add_packet(flits, dest, config::LoadOp::Write, 0,
+                 loader_address(call, address + static_cast<uint32_t>(at)), length,
                  at + length == end, data + at);
     }
     sim_.exchange(call, flits, replies);
@@ -428,7 +432,7 @@ void Board::write_each(const char* call, uint32_t address, const uint8_t* data, 
 }
 
 void Board::write_all(const char* call, uint32_t address, const uint8_t* data, size_t size) {
-  // What stands in the rest of a line may differ from board to board.
+  // The rest of a line may differ between boards.
   const size_t before = std::min<size_t>(size, (kLine - address % kLine) % kLine);
   const size_t whole = (size - before) / kLine * kLine;
   if (!settings_.broadcast || !whole) return write_each(call, address, data, size);
@@ -442,15 +446,15 @@ std::vector<uint8_t> Board::read(const char* call, uint32_t tile, uint32_t addre
   std::vector<uint8_t> found;
   found.reserve(size);
   while (found.size() < size) {
-    // Requests are answered in their order. Neighbouring lines of a partition are not neighbours in memory.
+    // Requests are answered in order. Adjacent lines of a partition are not adjacent in memory.
     std::vector<Flit> flits;
     uint32_t replies = 0;
-    const size_t end = std::min<size_t>(size, found.size() + kTogether);
+    const size_t end = std::min<size_t>(size, found.size() + kPacketsInFlightBytes);
     for (size_t at = found.size(); at < end;) {
       const auto from = static_cast<uint32_t>(address + at);
       const uint64_t most = from < GS_PARTITION_BASE ? GS_PARTITION_BASE - uint64_t{from} : kLine;
       const auto length = static_cast<uint32_t>(std::min<uint64_t>(most, end - at));
-      add_packet(flits, loader(tile), config::LoadOp::Read, 0, reached(call, from), length, true, nullptr);
+      add_packet(flits, loader(tile), config::LoadOp::Read, 0, loader_address(call, from), length, true, nullptr);
       replies += (length + kPacket - 1) / kPacket;
       at += length;
     }
@@ -465,7 +469,7 @@ void Board::store(const char* call, uint32_t core, const uint32_t* words, uint32
   Core& its = cores_[core];
   const uint32_t tile = core / kTileCores;
   const size_t bytes = stores_.data.size();
-  if (bytes && (stores_.tile != tile || stores_.address + bytes != its.address || bytes > kTogether)) {
+  if (bytes && (stores_.tile != tile || stores_.address + bytes != its.address || bytes > kPacketsInFlightBytes)) {
     flush_stores(call);
   }
   if (stores_.data.empty()) {
@@ -487,10 +491,10 @@ void Board::flush_stores(const char* call) {
 void Board::write_instructions(const char* call, uint32_t core, const uint32_t* words, uint32_t count) {
   Core& its = cores_[core];
   const uint32_t end = its.address + count * 4;
-  if (its.address % 4 || end > TinselBytesPerInstrMem) misused(call, "instructions beyond instruction memory");
+  if (its.address % 4 || end > TinselBytesPerInstrMem) reject_call(call, "instructions beyond instruction memory");
   const uint32_t dest = loader(core / kTileCores);
   const unsigned group = 1u << (core % kTileCores / TinselCoresPerInstrMem);
-  // A loader writes whole flits: what is in the first and the last is read before.
+  // A loader writes whole flits: the first and the last one are read first.
   const uint32_t begin = its.address / kFlit * kFlit, length = (end + kFlit - 1) / kFlit * kFlit - begin;
   std::vector<Flit> flits;
   add_packet(flits, dest, config::LoadOp::ReadInstr, group, begin, length, true, nullptr);
@@ -509,11 +513,11 @@ std::vector<uint32_t> Board::load(const char* call, uint32_t core, uint32_t coun
   if (!count) return {};
   const uint32_t before = its.address % kLine;
   const size_t bytes = size_t{count} * 4, lines = (before + bytes + kLine - 1) / kLine;
-  // Before room is made for as many words as somebody asks for.
+  // Checked before memory for the requested words is allocated.
   if (const uint64_t last = its.address + bytes - 1; last > UINT32_MAX) {
-    misused(call, std::to_string(count) + " words are to be read, which ends beyond all addresses");
+    reject_call(call, std::to_string(count) + " words to read end beyond the address space");
   } else {
-    reached(call, static_cast<uint32_t>(last));
+    loader_address(call, static_cast<uint32_t>(last));
   }
   std::vector<uint32_t> words(count);
   const std::vector<uint8_t> data = read(call, core / kTileCores, its.address - before, lines * kLine);
@@ -528,9 +532,10 @@ void Board::ready(const char* call, uint32_t core, uint32_t threads) {
   const std::string which = "core " + std::to_string(core % kCores) + " of board " +
                             std::to_string(core / kCores % kWidth) + "," + std::to_string(core / kCores / kWidth);
   if (threads < 1 || threads > kCoreThreads) {
-    misused(call, std::to_string(threads) + " threads on " + which + ": a core has " + std::to_string(kCoreThreads));
+    reject_call(call, std::to_string(threads) + " threads on " + which + ": a core has " +
+                          std::to_string(kCoreThreads));
   }
-  if (cores_[core].started) misused(call, which + " has been started already");
+  if (cores_[core].started) reject_call(call, which + " has been started already");
   cores_[core].ready = threads;
 }
 

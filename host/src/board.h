@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// All boards of a simulation as HostLink and DebugLink need them: addresses, loading, starting, waiting.
+/// All boards of a simulation, as HostLink and DebugLink use them: addresses, loading, starting, waiting.
 ///
-/// A call of the user's program takes the Lock, does its work, and may let time pass. Time stands still otherwise, so a
-/// program of one thread sees the same cycles each time.
+/// A call of the user's program holds the Lock while it works, and may let simulated time pass. Otherwise time stops,
+/// so a single-threaded program sees the same cycles in each run.
 #pragma once
 
 #include <gossamer/host/routers.h>
@@ -20,16 +20,16 @@
 
 namespace gossamer::host {
 
-/// Cycles that a poll lets pass if it finds nothing.
+/// Cycles that an unsuccessful poll lets pass.
 constexpr uint64_t kPoll = 1000;
 
-inline constexpr const char* kNoRouter = "a board that is alone has no multicast router; run with --cluster";
+inline constexpr const char* kNoRouter = "a single board has no multicast router; run with --cluster";
 
-/// A place on the boards.
-struct Place {
+/// Location of a thread on the boards.
+struct ThreadLocation {
   uint32_t board = 0;
-  uint32_t core = 0;    ///< of the board
-  uint32_t thread = 0;  ///< of the core
+  uint32_t core = 0;    ///< within the board
+  uint32_t thread = 0;  ///< within the core
 };
 
 class Board {
@@ -40,11 +40,11 @@ class Board {
 
   Simulator& sim() { return sim_; }
 
-  /// The calls of several threads, one at a time and in the order in which they came.
+  /// Serializes the calls of the program's threads, in the order of their arrival.
   class Lock {
    public:
-    explicit Lock(Board& board) : board_(board) { board_.enter(); }
-    ~Lock() { board_.leave(); }
+    explicit Lock(Board& board) : board_(board) { board_.lock(); }
+    ~Lock() { board_.unlock(); }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
 
@@ -52,119 +52,119 @@ class Board {
     Board& board_;
   };
 
-  // ---- Places ----
+  // ---- Locations ----
 
   static uint32_t boards_x();
   static uint32_t boards_y();
-  /// The number of a board; ends the program if it is not there.
+  /// The number of a board; ends the program if the board does not exist.
   uint32_t board(const char* call, uint32_t x, uint32_t y) const;
-  /// The number of a core of all boards; ends the program if it is not there.
+  /// The number of a core among all boards; ends the program if the core does not exist.
   uint32_t core(const char* call, uint32_t x, uint32_t y, uint32_t core) const;
   uint32_t address(const char* call, uint32_t x, uint32_t y, uint32_t core, uint32_t thread) const;
-  /// The parts of a thread's address; false if there is no such thread.
-  static bool place(uint32_t address, Place& place);
-  /// The same of a thread's number in the simulation.
-  static Place place(uint32_t thread);
+  /// The location of a thread's address; false if there is no such thread.
+  static bool location(uint32_t address, ThreadLocation& location);
+  /// The location of a thread's number in the simulation.
+  static ThreadLocation location(uint32_t thread);
 
   // ---- Waiting ----
 
-  /// Waits until `there`, or until no thread runs and nothing is on its way: then false. If all that run wait, the
-  /// program ends.
-  bool wait(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there,
+  /// Waits until `satisfied`. Returns false if all threads have ended and nothing is in flight. Ends the program if all
+  /// running threads wait.
+  bool wait(const char* call, uint32_t wanted, uint64_t space, const std::function<bool()>& satisfied,
             uint64_t messages = 1);
-  /// Lets a little time pass unless `there`. Whether it is there now.
-  bool poll(const char* call, uint32_t wanted, uint64_t room, const std::function<bool()>& there);
-  /// Ends the program: what it waits for never comes.
-  [[noreturn]] void never(const char* call);
+  /// Lets a little time pass unless `satisfied`. Returns whether it is satisfied afterwards.
+  bool poll(const char* call, uint32_t wanted, uint64_t space, const std::function<bool()>& satisfied);
+  /// Ends the program: what it waits for can never happen.
+  [[noreturn]] void fail_deadlocked(const char* call);
 
   // ---- Loading and starting ----
 
-  /// Code for all cores of all boards, data for all DRAMs.
+  /// Loads code for all cores of all boards, and data for all DRAMs.
   void load_all(const char* call, const char* code, const char* data);
   void load_code(const char* call, const char* code, uint32_t core);
   void load_data(const char* call, const char* data, uint32_t core);
   void set_address(uint32_t core, uint32_t address) { cores_[core].address = address; }
   void store(const char* call, uint32_t core, const uint32_t* words, uint32_t count);
-  /// Writes what `store` has put aside: before anybody is told of it.
+  /// Writes the words that `store` has buffered, before anything can depend on them.
   void flush_stores(const char* call);
-  /// Bytes for the memory that a tile uses; tiles are numbered board by board.
+  /// Writes to the memory that a tile uses; tiles are numbered board by board.
   void write_memory(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size) {
     write(call, tile, address, data, size);
   }
-  /// What is still to be written when the next threads start, whatever is loaded before.
+  /// Registers what shall be written just before the next threads start, after all loading.
   void before_start(std::function<void(Board&)> then) { before_start_ = std::move(then); }
   void write_instructions(const char* call, uint32_t core, const uint32_t* words, uint32_t count);
-  /// Words of memory at the core's address, which they move on.
+  /// Reads words of memory at the core's address, and advances that address.
   std::vector<uint32_t> load(const char* call, uint32_t core, uint32_t count);
-  /// Makes the first threads of a core ready to start.
+  /// Prepares the first threads of a core for their start.
   void ready(const char* call, uint32_t core, uint32_t threads);
-  /// Whether a core's threads are ready, or have started.
+  /// Whether a core's threads are prepared, or have started.
   bool is_ready(uint32_t core) const { return cores_[core].ready != 0; }
   bool has_begun(uint32_t core) const { return cores_[core].ready != 0 || cores_[core].started; }
-  /// Starts those that are ready of some cores.
+  /// Starts the prepared threads of some cores.
   void go(const std::vector<uint32_t>& cores);
   bool has_router() const { return settings_.router; }
-  /// Gives all boards the next of the tables that the run was started with.
+  /// Loads the next routing tables of the run into all boards.
   void load_tables(const char* call);
-  /// A file with the cluster and the tables that its boards have, for programs of the command.
-  std::string plan_file() const { return ways_file_ + ".plan"; }
-  /// How messages of a board leave for another one.
-  Way way(const char* call, uint32_t from, uint32_t to);
+  /// A file with the cluster and the current tables of its boards, for programs of the command.
+  std::string plan_file() const { return next_hops_file_ + ".plan"; }
+  /// The next hop of messages from one board to another.
+  NextHop next_hop(const char* call, uint32_t from, uint32_t to);
   uint32_t cores() const { return static_cast<uint32_t>(cores_.size()); }
 
  private:
   struct Core {
-    uint32_t ready = 0;  ///< threads that are ready to start
+    uint32_t ready = 0;  ///< prepared threads
     bool started = false;
     uint32_t address = 0;
   };
 
   Board();
-  void enter();
-  void leave();
+  void lock();
+  void unlock();
   void finish();
-  Woke pass(const char* call, uint32_t wanted, uint64_t room, uint64_t cycles, bool poll, uint64_t messages);
+  Woke pass(const char* call, uint32_t wanted, uint64_t space, uint64_t cycles, bool poll, uint64_t messages);
 
-  /// Before anything is loaded: what threads that have ended left in caches goes to memory.
-  void settle(const char* call);
+  /// Before loading: writes back what ended threads left in the caches.
+  void write_back_caches(const char* call);
   void write_code(const char* call, uint32_t dest, unsigned group, uint32_t replies, uint32_t address,
                   const std::vector<uint8_t>& code);
-  /// Writes memory through the loader of a tile.
+  /// Writes memory through a tile's loader.
   void write(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size);
-  /// The same for whole lines, through the loader or loaders at an address.
+  /// Writes whole lines, through the loader or loaders at an address.
   void write_lines(const char* call, uint32_t dest, uint32_t replies, uint32_t address, const uint8_t* data,
                    size_t size);
-  /// The same through a loader at each DRAM.
+  /// Writes to every DRAM, through one loader each.
   void write_each(const char* call, uint32_t address, const uint8_t* data, size_t size);
   void write_all(const char* call, uint32_t address, const uint8_t* data, size_t size);
-  /// Reads whole lines through the loader of a tile, many at a time.
+  /// Reads whole lines through a tile's loader, several requests at a time.
   std::vector<uint8_t> read(const char* call, uint32_t tile, uint32_t address, size_t size);
-  /// Whether no packet is under way on any board, nor between two.
-  bool drained(const char* call);
-  /// Empties the cache of records of a board's multicast router.
-  void forget_records(const char* call, uint32_t board);
+  /// Whether no packet is in flight on any board or between boards.
+  bool network_drained(const char* call);
+  /// Invalidates the record cache of a board's multicast router.
+  void flush_record_cache(const char* call, uint32_t board);
 
   Simulator sim_;
   const Settings settings_;
-  std::string ways_file_;
-  size_t next_tables_ = 0;  ///< that are loaded next, of those of the settings
+  std::string next_hops_file_;
+  size_t next_tables_ = 0;  ///< index of the tables to load next, among those of the settings
   std::vector<Core> cores_;
-  std::vector<uint32_t> of_board_;  ///< threads that were started on each
-  uint64_t started_ = 0;            ///< threads
+  std::vector<uint32_t> of_board_;  ///< by board: started threads
+  uint64_t started_ = 0;            ///< started threads of all boards
   std::function<void(Board&)> before_start_;
-  std::vector<Way> ways_;  ///< [from][to], once read
+  std::vector<NextHop> next_hops_;  ///< [from][to]; empty until read
   bool loaded_ = false;
-  // Stores that follow each other are written together.
+  // Consecutive stores are written together.
   struct {
     uint32_t tile = 0, address = 0;
     std::vector<uint8_t> data;
   } stores_;
 
   std::mutex mutex_;
-  std::condition_variable turn_;
+  std::condition_variable served_changed_;
   uint64_t ticket_ = 0, served_ = 0;
   std::thread::id first_;
-  bool several_ = false;  ///< threads of the program
+  bool several_ = false;  ///< several threads of the program make calls
 };
 
 }  // namespace gossamer::host

@@ -8,10 +8,10 @@
 #include "board.h"
 
 using gossamer::host::Board;
-using gossamer::host::misused;
-using gossamer::host::Place;
+using gossamer::host::reject_call;
+using gossamer::host::ThreadLocation;
 
-/// Who on a board gets the bytes.
+/// Destination of `put` on a board.
 struct DebugLink::Dest {
   bool all = false;  ///< cores
   uint32_t core = 0;
@@ -21,10 +21,10 @@ struct DebugLink::Dest {
 DebugLink::DebugLink(DebugLinkParams params) {
   if (params.numBoxesX != 1 || params.numBoxesY != 1) {
     const std::string there = std::to_string(Board::boards_x()) + " x " + std::to_string(Board::boards_y());
-    misused("HostLink", std::to_string(params.numBoxesX) + " x " + std::to_string(params.numBoxesY) +
-                            " boxes are asked for, but all boards that are simulated are one box, of " + there +
+    reject_call("HostLink", std::to_string(params.numBoxesX) + " x " + std::to_string(params.numBoxesY) +
+                            " boxes are requested, but all simulated boards are one box, of " + there +
                             (Board::boards_x() * Board::boards_y() == 1 ? " board" : " boards") +
-                            "; ask for 1 x 1 boxes (HOSTLINK_BOXES_X, HOSTLINK_BOXES_Y), and take a larger --cluster");
+                            "; request 1 x 1 boxes (HOSTLINK_BOXES_X, HOSTLINK_BOXES_Y), and use a larger --cluster");
   }
   board_ = Board::open();
   boxMeshXLen = meshXLen = static_cast<int>(Board::boards_x());
@@ -55,7 +55,7 @@ void DebugLink::put(uint32_t boardX, uint32_t boardY, uint8_t byte) {
   const uint32_t first = board * TinselCoresPerBoard;
   std::vector<uint32_t> start;
   for (uint32_t core = first + dest.core; core < first + (dest.all ? TinselCoresPerBoard : dest.core + 1); ++core) {
-    // The first thread of a core that is ready waits for a byte to start.
+    // The first thread of a prepared core starts when it receives a byte.
     if (dest.thread == 0 && board_->is_ready(core)) {
       start.push_back(core);
     } else {
@@ -68,20 +68,20 @@ void DebugLink::put(uint32_t boardX, uint32_t boardY, uint8_t byte) {
 void DebugLink::get(uint32_t* boardX, uint32_t* boardY, uint32_t* coreId, uint32_t* threadId, uint8_t* byte) {
   const char* call = "DebugLink::get";
   const Board::Lock lock(*board_);
-  auto& said = board_->sim().said;
-  if (!board_->wait(call, gossamer::sim::kBytes, 0, [&] { return !said.empty(); })) board_->never(call);
-  const Place place = Board::place(said.front().thread);
-  *boardX = place.board % Board::boards_x();
-  *boardY = place.board / Board::boards_x();
-  *coreId = place.core;
-  *threadId = place.thread;
-  *byte = said.front().byte;
-  said.pop_front();
+  auto& output = board_->sim().output;
+  if (!board_->wait(call, gossamer::sim::kBytes, 0, [&] { return !output.empty(); })) board_->fail_deadlocked(call);
+  const ThreadLocation location = Board::location(output.front().thread);
+  *boardX = location.board % Board::boards_x();
+  *boardY = location.board / Board::boards_x();
+  *coreId = location.core;
+  *threadId = location.thread;
+  *byte = output.front().byte;
+  output.pop_front();
 }
 
 bool DebugLink::canGet() {
   const Board::Lock lock(*board_);
-  return board_->poll("DebugLink::canGet", gossamer::sim::kBytes, 0, [this] { return !board_->sim().said.empty(); });
+  return board_->poll("DebugLink::canGet", gossamer::sim::kBytes, 0, [this] { return !board_->sim().output.empty(); });
 }
 
 int32_t DebugLink::getBoardTemp(uint32_t boardX, uint32_t boardY) {
@@ -90,6 +90,6 @@ int32_t DebugLink::getBoardTemp(uint32_t boardX, uint32_t boardY) {
 }
 
 int32_t DebugLink::getBridgeTemp(uint32_t boxX, uint32_t boxY) {
-  if (boxX || boxY) misused("DebugLink::getBridgeTemp", "there is one box, 0,0");
+  if (boxX || boxY) reject_call("DebugLink::getBridgeTemp", "there is one box, 0,0");
   return 25;
 }

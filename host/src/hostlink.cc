@@ -5,25 +5,25 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "board.h"
+#include "thread_output.h"
 
 using gossamer::host::Board;
 using gossamer::host::Message;
-using gossamer::host::misused;
-using gossamer::host::Place;
+using gossamer::host::reject_call;
+using gossamer::host::ThreadLocation;
+using gossamer::host::ThreadOutput;
 using gossamer::sim::Flit;
 namespace config = gossamer::config;
 
 namespace {
 
 constexpr uint64_t kQueue = 1024;  ///< flits that may wait to enter the network
-constexpr uint64_t kHeld = 4096;   ///< flits that are held back at most (useSendBuffer)
+constexpr uint64_t kHeld = 4096;   ///< most flits that are buffered (useSendBuffer)
 constexpr uint32_t kWordsPerFlit = config::mailbox::flit_bytes / 4;
-constexpr size_t kLongestLine = 1024;
 
 std::string hex(uint32_t value) {
   char text[16];
@@ -31,40 +31,40 @@ std::string hex(uint32_t value) {
   return text;
 }
 
-/// The address that the fabric knows a thread or an accelerator by; ends the program if there is none.
+/// The fabric's address of a thread or an accelerator; ends the program if it does not exist.
 uint32_t fabric_address(const char* call, uint32_t dest) {
   constexpr uint32_t kKinds = 7u << config::AddressThread::kKindLsb;
   const uint32_t kind = dest & kKinds;
-  Place place;
-  const bool there = Board::place(dest & ~kKinds, place);
-  if ((kind && kind != GS_ADDRESS_ACCELERATOR) || !there) {
+  ThreadLocation location;
+  const bool exists = Board::location(dest & ~kKinds, location);
+  if ((kind && kind != GS_ADDRESS_ACCELERATOR) || !exists) {
     const std::string boards = std::to_string(Board::boards_x()) + " x " + std::to_string(Board::boards_y());
-    std::string what = "the address " + hex(dest) + " is of nothing that takes messages";
-    if (!kind && place.board >= Board::boards_x() * Board::boards_y()) {
-      what = "the address " + hex(dest) + " is on board " + std::to_string(place.board);
+    std::string what = "the address " + hex(dest) + " is not that of a receiver of messages";
+    if (!kind && location.board >= Board::boards_x() * Board::boards_y()) {
+      what = "the address " + hex(dest) + " is on board " + std::to_string(location.board);
     }
-    misused(call, what + "; there are " + boards + " boards of " + std::to_string(TinselCoresPerBoard) + " cores of " +
-                      std::to_string(TinselThreadsPerCore) + " threads; make addresses with toAddr");
+    reject_call(call, what + "; there are " + boards + " boards of " + std::to_string(TinselCoresPerBoard) +
+                          " cores of " + std::to_string(TinselThreadsPerCore) + " threads; make addresses with toAddr");
   }
-  const uint32_t tile = place.core / TinselCoresPerMailbox;
+  const uint32_t tile = location.core / TinselCoresPerMailbox;
   using Thread = config::AddressThread;
-  return kind | place.board << Thread::kBoardLsb | tile / GS_MESH_WIDTH << Thread::kTileYLsb |
+  return kind | location.board << Thread::kBoardLsb | tile / GS_MESH_WIDTH << Thread::kTileYLsb |
          tile % GS_MESH_WIDTH << Thread::kTileXLsb |
-         (place.core % TinselCoresPerMailbox * TinselThreadsPerCore + place.thread) << Thread::kThreadLsb;
+         (location.core % TinselCoresPerMailbox * TinselThreadsPerCore + location.thread) << Thread::kThreadLsb;
 }
 
 Flit flit_of(config::FlitKind kind, bool last, uint32_t dest, const void* data, size_t bytes) {
-  constexpr unsigned kBeside = 160;
+  constexpr unsigned kSideband = 160;
   Flit flit;
   std::memcpy(flit.words.data(), data, bytes);
   flit.words[4] = dest;
-  flit.words[5] = static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kBeside) |
-                  static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kBeside) |
-                  static_cast<uint32_t>(config::Vnet::Mailbox) << (config::Flit::kVnetLsb - kBeside);
+  flit.words[5] = static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kSideband) |
+                  static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kSideband) |
+                  static_cast<uint32_t>(config::Vnet::Mailbox) << (config::Flit::kVnetLsb - kSideband);
   return flit;
 }
 
-/// The body of a message, behind what its packet begins with.
+/// Appends the body of a message to a packet.
 void add_body(std::vector<Flit>& packet, uint32_t dest, uint32_t flits, const void* msg) {
   const auto* data = static_cast<const uint8_t*>(msg);
   for (uint32_t i = 0; i < flits; ++i) {
@@ -75,24 +75,23 @@ void add_body(std::vector<Flit>& packet, uint32_t dest, uint32_t flits, const vo
 
 void check_length(const char* call, uint32_t flits) {
   if (flits >= 1 && flits <= TinselMaxFlitsPerMsg) return;
-  misused(call,
+  reject_call(call,
           "a message of " + std::to_string(flits) + " flits; it has 1 to " + std::to_string(TinselMaxFlitsPerMsg));
 }
 
 }  // namespace
 
-struct HostLink::Held {
-  std::vector<std::vector<Flit>> packets;  ///< messages that are held back
+struct HostLink::Buffers {
+  std::vector<std::vector<Flit>> packets;  ///< buffered messages
   size_t flits = 0;
-  std::map<uint32_t, std::string> lines;  ///< what threads have printed, without an end of line so far
 
-  /// Hands a packet over, when there is room. Whether it was.
+  /// Sends a packet once the queue has space; false if it has none and the call must not block.
   bool hand_over(Board& board, const char* call, const std::vector<Flit>& packet, bool block) {
     board.flush_stores(call);
-    const uint64_t room = kQueue - packet.size();
-    const auto there = [&] { return board.sim().queued() <= room; };
-    if (!block && !board.poll(call, gossamer::sim::kRoom, room, there)) return false;
-    if (block && !board.wait(call, gossamer::sim::kRoom, room, there)) board.never(call);
+    const uint64_t limit = kQueue - packet.size();
+    const auto has_space = [&] { return board.sim().queued() <= limit; };
+    if (!block && !board.poll(call, gossamer::sim::kSpace, limit, has_space)) return false;
+    if (block && !board.wait(call, gossamer::sim::kSpace, limit, has_space)) board.fail_deadlocked(call);
     board.sim().send(packet.data(), packet.size());
     return true;
   }
@@ -114,16 +113,18 @@ struct HostLink::Held {
     return hand_over(board, call, packet, block);
   }
 
-  /// A request to a core that is not ready yet.
-  bool boot(Board& board, const char* call, const Place& place, const void* msg, uint32_t flits_of_it) {
-    const uint32_t core = place.board * TinselCoresPerBoard + place.core;
-    if (place.thread != 0 || board.has_begun(core)) return false;
+  /// Handles a message to a core whose threads are not prepared yet: a request of the boot loader.
+  bool boot(Board& board, const char* call, const ThreadLocation& location, const void* msg, uint32_t flits_of_it) {
+    const uint32_t core = location.board * TinselCoresPerBoard + location.core;
+    if (location.thread != 0 || board.has_begun(core)) return false;
     BootReq req{};
     std::memcpy(&req, msg, std::min<size_t>(sizeof req, flits_of_it * size_t{config::mailbox::flit_bytes}));
     const uint32_t most = flits_of_it * kWordsPerFlit - 1;
     if (req.cmd > StartCmd || req.numArgs > most) {
-      misused(call, "a message to core " + std::to_string(place.core) + " of board " + std::to_string(place.board) +
-                        ", whose threads have not been made ready (boot, startOne), and which is no request to load");
+      reject_call(call, "a message to core " + std::to_string(location.core) + " of board " +
+                            std::to_string(location.board) +
+                            ", whose threads have not been made ready (boot, startOne), and which is not a load "
+                            "request");
     }
     switch (req.cmd) {
       case SetAddrCmd: board.set_address(core, req.args[0]); return true;
@@ -139,85 +140,45 @@ struct HostLink::Held {
       }
       default: {
         board.ready(call, core, req.args[0] + 1);
-        // It answers that it is ready.
+        // The core answers that it is ready.
         board.sim().messages.emplace_back();
         return true;
       }
     }
   }
 
-  void receive(Board& board, const char* call, void* msg, size_t bytes, size_t still) {
+  void receive(Board& board, const char* call, void* msg, size_t bytes, size_t remaining) {
     flush(board, call);
     auto& messages = board.sim().messages;
     if (messages.empty()) {
-      const uint64_t most = std::min<size_t>(still, 1 << 16);
+      const uint64_t most = std::min<size_t>(remaining, 1 << 16);
       const auto some = [&] { return messages.size() >= most; };
-      if (!board.wait(call, gossamer::sim::kMessages, 0, some, most) && messages.empty()) board.never(call);
+      if (!board.wait(call, gossamer::sim::kMessages, 0, some, most) && messages.empty()) board.fail_deadlocked(call);
     }
     std::memcpy(msg, messages.front().data(), bytes);
     messages.pop_front();
   }
 
-  /// Writes lines of what was said; whether there was anything.
-  bool print(Board& board, FILE* out, uint32_t* count) {
-    auto& said = board.sim().said;
-    if (said.empty()) return false;
-    // No further than the line that completes a count.
-    while (!said.empty()) {
-      const auto byte = said.front();
-      said.pop_front();
-      std::string& line = lines[byte.thread];
-      if (byte.byte != '\n') line.push_back(static_cast<char>(byte.byte));
-      if (byte.byte != '\n' && line.size() < kLongestLine) continue;
-      put(out, byte.thread);
-      if (count) ++*count;
-      if (count && most && *count >= most) break;
-    }
-    return true;
+  void dump(Board& board, FILE* out, uint32_t lines) {
+    const char* call = "HostLink::dumpStdOut";
+    output.dump(board, call, out, lines, [&] { flush(board, call); });
   }
 
-  void put(FILE* out, uint32_t thread) {
-    const Place place = Board::place(thread);
-    std::string& line = lines[thread];
-    std::fprintf(out, "%u:%u:%u:%u: %s\n", place.board % Board::boards_x(), place.board / Board::boards_x(), place.core,
-                 place.thread, line.c_str());
-    line.clear();
-  }
-
-  /// Prints until there are so many lines, or until all threads have ended.
-  void dump(Board& board, const char* call, FILE* out, uint32_t wanted) {
-    uint32_t count = 0;
-    most = wanted;
-    while (!wanted || count < wanted) {
-      flush(board, call);
-      if (print(board, out, &count)) continue;
-      std::fflush(out);
-      if (board.wait(call, gossamer::sim::kBytes, 0, [&] { return !board.sim().said.empty(); })) continue;
-      if (wanted) board.never(call);
-      for (const auto& [thread, line] : std::map<uint32_t, std::string>(lines)) {
-        if (!line.empty()) put(out, thread);
-      }
-      break;
-    }
-    most = 0;
-    std::fflush(out);
-  }
-
-  uint32_t most = 0;  ///< lines that `dump` is to print
+  ThreadOutput output;
 };
 
 // ------------------------------------------------------------------------------ the boards
 
 void HostLink::open() {
   board_ = Board::open();
-  held_ = std::make_shared<Held>();
+  buffers_ = std::make_shared<Buffers>();
 }
 
 bool HostLink::powerOnSelfTest() {
   const Board::Lock lock(*board_);
   for (uint32_t tile = 0; tile < Board::boards_x() * Board::boards_y() * GS_TILES; ++tile) {
     const auto answers = board_->sim().ask(tile, {static_cast<uint8_t>(config::DebugCommand::Ping)}, 1);
-    // Code, magic, hash, version, threads, threads a core, instruction memories.
+    // Code, magic, hash, version, threads, threads per core, instruction memories.
     uint32_t magic = 0;
     if (answers.size() != 1 || answers[0].size() < 13) return false;
     std::memcpy(&magic, answers[0].data() + 1, sizeof magic);
@@ -229,8 +190,8 @@ bool HostLink::powerOnSelfTest() {
 void HostLink::loadRoutes() {
   const char* call = "HostLink::loadRoutes";
   const Board::Lock lock(*board_);
-  if (!board_->has_router()) misused(call, "a board that is alone has no routes; run with --cluster");
-  held_->flush(*board_, call);
+  if (!board_->has_router()) reject_call(call, "a single board has no routes; run with --cluster");
+  buffers_->flush(*board_, call);
   board_->load_tables(call);
 }
 
@@ -239,12 +200,12 @@ uint32_t HostLink::toAddr(uint32_t meshX, uint32_t meshY, uint32_t coreId, uint3
 }
 
 void HostLink::fromAddr(uint32_t addr, uint32_t* meshX, uint32_t* meshY, uint32_t* coreId, uint32_t* threadId) {
-  Place place;
-  Board::place(addr, place);
-  *meshX = place.board % Board::boards_x();
-  *meshY = place.board / Board::boards_x();
-  *coreId = place.core;
-  *threadId = place.thread;
+  ThreadLocation location;
+  Board::location(addr, location);
+  *meshX = location.board % Board::boards_x();
+  *meshY = location.board / Board::boards_x();
+  *coreId = location.core;
+  *threadId = location.thread;
 }
 
 // ------------------------------------------------------------------------------ messages
@@ -254,17 +215,17 @@ bool HostLink::send(uint32_t dest, uint32_t numFlits, void* msg, bool block) {
   const Board::Lock lock(*board_);
   check_length(call, numFlits);
   const uint32_t to = fabric_address(call, dest);
-  Place place;
+  ThreadLocation location;
   if (!(dest >> config::AddressThread::kKindLsb)) {
-    Board::place(dest, place);
-    if (held_->boot(*board_, call, place, msg, numFlits)) return true;
+    Board::location(dest, location);
+    if (buffers_->boot(*board_, call, location, msg, numFlits)) return true;
   }
   uint32_t words[TinselMaxFlitsPerMsg * kWordsPerFlit];
   std::memcpy(words, msg, numFlits * size_t{config::mailbox::flit_bytes});
   if (!(dest >> config::AddressThread::kKindLsb)) gossamer::host::address_vertex(call, dest, words);
   std::vector<Flit> packet;
   add_body(packet, to, numFlits, words);
-  return held_->send(*board_, call, std::move(packet), block, useSendBuffer);
+  return buffers_->send(*board_, call, std::move(packet), block, useSendBuffer);
 }
 
 bool HostLink::trySend(uint32_t dest, uint32_t numFlits, void* msg) { return send(dest, numFlits, msg, false); }
@@ -273,29 +234,29 @@ bool HostLink::keySend(uint32_t key, uint32_t numFlits, void* msg, bool block) {
   const char* call = "HostLink::keySend";
   const Board::Lock lock(*board_);
   check_length(call, numFlits);
-  if (!board_->has_router()) misused(call, gossamer::host::kNoRouter);
+  if (!board_->has_router()) reject_call(call, gossamer::host::kNoRouter);
   constexpr uint32_t kRouter = static_cast<uint32_t>(config::Endpoint::Key) << config::AddressKey::kKindLsb;
   std::vector<Flit> packet{flit_of(config::FlitKind::Key, false, kRouter, &key, sizeof key)};
   add_body(packet, kRouter, numFlits, msg);
-  return held_->send(*board_, call, std::move(packet), block, useSendBuffer);
+  return buffers_->send(*board_, call, std::move(packet), block, useSendBuffer);
 }
 
 bool HostLink::keyTrySend(uint32_t key, uint32_t numFlits, void* msg) { return keySend(key, numFlits, msg, false); }
 
 void HostLink::flush() {
   const Board::Lock lock(*board_);
-  held_->flush(*board_, "HostLink::flush");
+  buffers_->flush(*board_, "HostLink::flush");
 }
 
 void HostLink::recv(void* msg) {
   const Board::Lock lock(*board_);
-  held_->receive(*board_, "HostLink::recv", msg, TinselBytesPerMsg, 1);
+  buffers_->receive(*board_, "HostLink::recv", msg, TinselBytesPerMsg, 1);
 }
 
 bool HostLink::canRecv() {
   const char* call = "HostLink::canRecv";
   const Board::Lock lock(*board_);
-  held_->flush(*board_, call);
+  buffers_->flush(*board_, call);
   return board_->poll(call, gossamer::sim::kMessages, 0, [this] { return !board_->sim().messages.empty(); });
 }
 
@@ -303,9 +264,9 @@ void HostLink::recvMsg(void* msg, uint32_t numBytes) {
   const char* call = "HostLink::recvMsg";
   const Board::Lock lock(*board_);
   if (numBytes > TinselBytesPerMsg) {
-    misused(call, std::to_string(numBytes) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
+    reject_call(call, std::to_string(numBytes) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
   }
-  held_->receive(*board_, call, msg, numBytes, 1);
+  buffers_->receive(*board_, call, msg, numBytes, 1);
 }
 
 void HostLink::recvBulk(int numMsgs, void* msgs) { recvMsgs(numMsgs, TinselBytesPerMsg, msgs); }
@@ -314,11 +275,11 @@ void HostLink::recvMsgs(int numMsgs, int msgSize, void* msgs) {
   const char* call = "HostLink::recvMsgs";
   const Board::Lock lock(*board_);
   if (msgSize < 0 || msgSize > TinselBytesPerMsg) {
-    misused(call, std::to_string(msgSize) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
+    reject_call(call, std::to_string(msgSize) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
   }
   auto* at = static_cast<uint8_t*>(msgs);
   for (int i = 0; i < numMsgs; ++i) {
-    held_->receive(*board_, call, at, static_cast<size_t>(msgSize), static_cast<size_t>(numMsgs - i));
+    buffers_->receive(*board_, call, at, static_cast<size_t>(msgSize), static_cast<size_t>(numMsgs - i));
     at += msgSize;
   }
 }
@@ -350,7 +311,7 @@ void HostLink::go() {
   for (uint32_t core = 0; core < board_->cores(); ++core) {
     if (board_->is_ready(core)) all.push_back(core);
   }
-  if (all.empty()) misused("HostLink::go", "no thread is ready to start; call boot, startAll or startOne before");
+  if (all.empty()) reject_call("HostLink::go", "no thread is ready to start; call boot, startAll or startOne before");
   board_->go(all);
 }
 
@@ -387,18 +348,18 @@ void HostLink::goOne(uint32_t meshX, uint32_t meshY, uint32_t coreId) {
   const char* call = "HostLink::goOne";
   const Board::Lock lock(*board_);
   const uint32_t core = board_->core(call, meshX, meshY, coreId);
-  if (!board_->is_ready(core)) misused(call, "the threads of this core are not ready; call startOne before");
+  if (!board_->is_ready(core)) reject_call(call, "the threads of this core are not ready; call startOne before");
   board_->go({core});
 }
 
-// ------------------------------------------------------------------------------ what threads print
+// ------------------------------------------------------------------------------ text output of threads
 
 bool HostLink::pollStdOut(FILE* outFile, uint32_t* lineCount) {
   const Board::Lock lock(*board_);
   const char* call = "HostLink::pollStdOut";
-  held_->flush(*board_, call);
-  board_->poll(call, gossamer::sim::kBytes, 0, [this] { return !board_->sim().said.empty(); });
-  return held_->print(*board_, outFile, lineCount);
+  buffers_->flush(*board_, call);
+  board_->poll(call, gossamer::sim::kBytes, 0, [this] { return !board_->sim().output.empty(); });
+  return buffers_->output.print(*board_, outFile, lineCount);
 }
 
 bool HostLink::pollStdOut(FILE* outFile) { return pollStdOut(outFile, nullptr); }
@@ -406,12 +367,12 @@ bool HostLink::pollStdOut() { return pollStdOut(stdout); }
 
 void HostLink::dumpStdOut(FILE* outFile) {
   const Board::Lock lock(*board_);
-  held_->dump(*board_, "HostLink::dumpStdOut", outFile, 0);
+  buffers_->dump(*board_, outFile, 0);
 }
 
 void HostLink::dumpStdOut(FILE* outFile, uint32_t lines) {
   const Board::Lock lock(*board_);
-  if (lines) held_->dump(*board_, "HostLink::dumpStdOut", outFile, lines);
+  if (lines) buffers_->dump(*board_, outFile, lines);
 }
 
 void HostLink::dumpStdOut() { dumpStdOut(stdout); }

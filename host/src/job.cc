@@ -23,9 +23,9 @@ constexpr uint32_t kSpoke = 1, kClosed = 2;
 constexpr uint32_t kGate = 0;  ///< address of the first thread
 constexpr uint32_t kFlitBytes = config::mailbox::flit_bytes;
 
-constexpr unsigned kStopPolls = 4000;  ///< in which a run that is broken off has to end
+constexpr unsigned kStopPolls = 4000;  ///< within which an aborted run must end
 
-/// The run that is not over, of which there is one at most.
+/// The unfinished run; there is at most one.
 const Job* running = nullptr;
 
 using Words = std::array<uint32_t, kMessageBytes / 4>;
@@ -132,8 +132,8 @@ void Job::answer() {
   link_->send(kGate, words, 8);
 }
 
-/// Lets time pass until a message comes or the run is over; so many cycles at most if they are not 0. Whether there is
-/// more to come.
+/// Lets time pass until a message arrives or the run is over, at most `cycles` if that is not 0. Returns whether more
+/// may arrive.
 bool Job::wait(uint64_t cycles) {
   {
     const Board::Lock lock(*link_->board);

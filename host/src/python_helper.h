@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Programs of the command, in Python, that a host program starts and waits for.
+/// Starts Python programs of the command and waits for them.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace gossamer::host {
 
-/// Why such a program cannot be found.
+/// The error if such a program cannot be found.
 inline constexpr const char* kNotStarted =
     "the program was not started by ./gossamer, or has changed its environment";
 
-/// Runs a module with these words and, behind them, the number of this process, which it does not outlive. Where the
-/// module fails it has said why, and the program ends with its exit code.
+/// Runs a module with these arguments, followed by the number of this process, with which the module ends. If the
+/// module fails, it has reported why, and this program ends with its exit code.
 void run_module(const char* call, const char* module, const std::vector<std::string>& words);
 
 }  // namespace gossamer::host

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulator.h"
 
+#include <gossamer/core/exit_codes.h>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -19,24 +21,31 @@ namespace gossamer::host {
 
 using sim::Kind;
 
-[[noreturn]] void leave(int code) {
+static_assert(static_cast<int>(config::ExitCode::Done) == GS_EXIT_DONE);
+static_assert(static_cast<int>(config::ExitCode::No) == GS_EXIT_NO);
+static_assert(static_cast<int>(config::ExitCode::Input) == GS_EXIT_INPUT);
+static_assert(static_cast<int>(config::ExitCode::Died) == GS_EXIT_DIED);
+static_assert(static_cast<int>(config::ExitCode::Bug) == GS_EXIT_BUG);
+static_assert(static_cast<int>(config::ExitCode::Interrupted) == GS_EXIT_INTERRUPTED);
+
+[[noreturn]] void exit_program(int code) {
   std::cout.flush();
   std::fflush(nullptr);
   ::_exit(code);
 }
 
-[[noreturn]] void misused(const char* call, const std::string& what) {
+[[noreturn]] void reject_call(const char* call, const std::string& what) {
   std::cout.flush();
   std::fflush(nullptr);
   std::fprintf(stderr, "gossamer: error: %s: %s\n", call, what.c_str());
-  leave(static_cast<int>(config::ExitCode::Input));
+  exit_program(GS_EXIT_INPUT);
 }
 
 Settings Settings::read() {
   const char* path = std::getenv("GOSSAMER_HOSTLINK");
-  if (!path) misused("HostLink", "there are no boards; start this program with ./gossamer run FOLDER --engine rtl");
+  if (!path) reject_call("HostLink", "there are no boards; start this program with ./gossamer run FOLDER --engine rtl");
   std::ifstream file(path);
-  if (!file) misused("HostLink", std::string(path) + ": cannot be read");
+  if (!file) reject_call("HostLink", std::string(path) + ": cannot be read");
   Settings settings;
   for (std::string line; std::getline(file, line);) {
     const size_t blank = line.find(' ');
@@ -48,7 +57,7 @@ Settings Settings::read() {
     if (key == "most_cycles") settings.most_cycles = std::strtoull(value.c_str(), nullptr, 10);
     if (key == "broadcast") settings.broadcast = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (key == "router") settings.router = value == "1";
-    if (key == "ways") settings.ways = value;
+    if (key == "next_hops") settings.next_hops = value;
     if (key == "forget") settings.forget = value;
     if (key == "tables") settings.tables.push_back(value);
     if (key == "watchdog") settings.watchdog = std::strtoull(value.c_str(), nullptr, 10);
@@ -56,14 +65,14 @@ Settings Settings::read() {
   return settings;
 }
 
-/// What `./gossamer run` reads while the program runs.
+/// Progress, which `./gossamer run` reads while the program runs.
 struct Simulator::Status {
-  volatile uint64_t calls;  ///< that let time pass, so far
-  volatile uint64_t first;  ///< cycle in which the first threads were started; 0: none were
+  volatile uint64_t calls;  ///< number of calls that let time pass
+  volatile uint64_t first;  ///< cycle of the first start of threads; 0: none yet
   volatile uint64_t cycle;
   volatile uint64_t instructions;
-  volatile uint64_t threads;   ///< that were started
-  volatile uint64_t computes;  ///< 1: the host program does not wait
+  volatile uint64_t threads;   ///< started threads
+  volatile uint64_t computes;  ///< 1: the host program computes, 0: it waits
 };
 
 Simulator::Simulator(const Settings& settings) : settings_(settings) {
@@ -74,10 +83,10 @@ Simulator::Simulator(const Settings& settings) : settings_(settings) {
     }
     ::close(file);
   }
-  // Programs that the user's program starts have no part in this.
+  // Child processes of the user's program do not inherit these.
   for (const int end : {settings_.requests, settings_.records}) ::fcntl(end, F_SETFD, FD_CLOEXEC);
   request('V', nullptr, 0, nullptr, 0);
-  until(Kind::Done);
+  receive_until(Kind::Done);
 }
 
 Simulator::~Simulator() {
@@ -102,13 +111,13 @@ std::vector<Reply> Simulator::exchange(const char* call, const std::vector<Flit>
   call_ = call;
   replies_.clear();
   request('N', &replies, sizeof replies, flits.data(), flits.size() * sizeof(Flit));
-  until(Kind::Done);
+  receive_until(Kind::Done);
   for (const Reply& reply : replies_) {
     if (!reply.status()) continue;
     char text[80];
     std::snprintf(text, sizeof text, "there is no memory at 0x%08x, or not all of it (%s)", reply.address(),
                   config::name_of(static_cast<config::Refusal>(reply.status())));
-    misused(call, text);
+    reject_call(call, text);
   }
   return std::move(replies_);
 }
@@ -119,7 +128,7 @@ uint64_t Simulator::control(const char* call, const std::vector<Flit>& packets) 
   replies_.clear();
   const auto answers = static_cast<uint32_t>(packets.size());
   request('N', &answers, sizeof answers, packets.data(), packets.size() * sizeof(Flit));
-  until(Kind::Done);
+  receive_until(Kind::Done);
   uint64_t value = 0;
   for (const Reply& reply : replies_) {
     const auto field = [&reply](unsigned lsb, unsigned bits) {
@@ -128,7 +137,7 @@ uint64_t Simulator::control(const char* call, const std::vector<Flit>& packets) 
     static_assert(Answer::kRefusedLsb % 32 + Answer::kRefusedBits <= 32 && Answer::kValueLsb == 64);
     if (const uint32_t refused = field(Answer::kRefusedLsb, Answer::kRefusedBits)) {
       note("failed board " + std::to_string(field(Answer::kBoardLsb, Answer::kBoardBits)) +
-           " refused a packet to its control unit (" + config::name_of(static_cast<config::Refusal>(refused)) + ")");
+           " rejected a packet to its control unit (" + config::name_of(static_cast<config::Refusal>(refused)) + ")");
       died(call, "failed");
     }
     value = reply.head[2] | uint64_t{reply.head[3]} << 32;
@@ -142,25 +151,25 @@ std::vector<std::vector<uint8_t>> Simulator::ask(uint32_t tile, const std::vecto
   const uint32_t words[] = {replies, tile};
   reports_.clear();
   request('Q', words, sizeof words, commands.data(), commands.size());
-  until(Kind::Done);
+  receive_until(Kind::Done);
   return std::move(reports_);
 }
 
-Woke Simulator::wait(const char* call, uint32_t wanted, uint64_t room, uint64_t cycles, bool poll,
+Woke Simulator::wait(const char* call, uint32_t wanted, uint64_t space, uint64_t cycles, bool poll,
                      uint64_t messages) {
   call_ = call;
   Wait wait;
   wait.wanted = wanted;
   wait.poll = poll;
-  wait.messages = messages_heard_ + messages;
-  wait.bytes = bytes_heard_ + 1;
-  wait.room = room;
+  wait.messages = messages_received_ + messages;
+  wait.bytes = bytes_received_ + 1;
+  wait.space = space;
   wait.cycles = cycles;
   // Cycles of a run count from its first threads.
   wait.limit = settings_.most_cycles && first_ ? first_ + settings_.most_cycles : 0;
   wait.watchdog = settings_.watchdog;
   request('W', &wait, sizeof wait, nullptr, 0);
-  until(Kind::Woken);
+  receive_until(Kind::Woken);
   const auto* woken = reinterpret_cast<const sim::Woken*>(woken_.data());
   switch (woken->reason) {
     case Woke::Limit: died(call, "max-cycles");
@@ -175,7 +184,7 @@ Woke Simulator::wait(const char* call, uint32_t wanted, uint64_t room, uint64_t 
 void Simulator::end() {
   call_ = "the end of the program";
   request('E', nullptr, 0, nullptr, 0);
-  until(Kind::Woken);
+  receive_until(Kind::Woken);
   report(call_, "done");
 }
 
@@ -192,7 +201,7 @@ void Simulator::request(char kind, const void* head, size_t head_bytes, const vo
 }
 
 void Simulator::flush() {
-  // A simulator that has died must not take the program with it before that is told.
+  // SIGPIPE of an ended simulator must not end the program before it has reported that.
   sigset_t pipe, before;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
@@ -208,12 +217,12 @@ void Simulator::flush() {
     ::sigtimedwait(&pipe, nullptr, &none);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (broken) gone();
+  if (broken) fail_disconnected();
   out_.clear();
 }
 
 void Simulator::fill() {
-  // What was read and is not a whole record yet stays, at the front.
+  // Moves the incomplete record to the front.
   in_.erase(in_.begin(), in_.begin() + static_cast<ptrdiff_t>(in_at_));
   in_at_ = 0;
   constexpr size_t kMost = 1 << 16;
@@ -223,12 +232,12 @@ void Simulator::fill() {
   do {
     got = ::read(settings_.records, in_.data() + before, kMost);
   } while (got < 0 && errno == EINTR);
-  if (got <= 0) gone();
+  if (got <= 0) fail_disconnected();
   in_.resize(before + static_cast<size_t>(got));
 }
 
-void Simulator::until(Kind kind) {
-  show(false);
+void Simulator::receive_until(Kind kind) {
+  update_status(false);
   flush();
   struct Head {
     uint8_t kind, flags;
@@ -244,13 +253,13 @@ void Simulator::until(Kind kind) {
     const uint8_t* payload = in_.data() + in_at_ + sizeof head;
     in_at_ += sizeof head + head.bytes;
     cycle_ = std::max(cycle_, head.cycle);
-    hear(static_cast<Kind>(head.kind), head.thread, head.cycle, payload, head.bytes);
+    handle_record(static_cast<Kind>(head.kind), head.thread, head.cycle, payload, head.bytes);
     if (static_cast<Kind>(head.kind) == kind) break;
   }
-  show(true);
+  update_status(true);
 }
 
-void Simulator::hear(Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* payload, size_t bytes) {
+void Simulator::handle_record(Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* payload, size_t bytes) {
   const auto word = [payload](size_t at) {
     uint32_t value;
     std::memcpy(&value, payload + at, sizeof value);
@@ -258,8 +267,8 @@ void Simulator::hear(Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* 
   };
   switch (kind) {
     case Kind::Byte:
-      ++bytes_heard_;
-      said.push_back({thread, payload[0]});
+      ++bytes_received_;
+      output.push_back({thread, payload[0]});
       return;
     case Kind::Packet: packet(payload, bytes); return;
     case Kind::Stopped: ++stopped_; return;
@@ -271,7 +280,7 @@ void Simulator::hear(Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* 
       return;
     }
     case Kind::Queues:
-      for (size_t at = 0; at + sizeof(sim::Held) <= bytes; at += sizeof(sim::Held)) {
+      for (size_t at = 0; at + sizeof(sim::OccupiedQueue) <= bytes; at += sizeof(sim::OccupiedQueue)) {
         note("held " + std::to_string(word(at)) + ' ' + std::to_string(word(at + 4)) + ' ' +
              std::to_string(word(at + 8)) + ' ' + std::to_string(word(at + 12)));
       }
@@ -282,7 +291,7 @@ void Simulator::hear(Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* 
       died(call_, "failed");
     case Kind::Progress:
       std::memcpy(&instructions_, payload, sizeof instructions_);
-      show(false);
+      update_status(false);
       return;
     case Kind::Woken:
       woken_.assign(payload, payload + bytes);
@@ -298,7 +307,7 @@ void Simulator::packet(const uint8_t* payload, size_t bytes) {
   Flit flit;
   std::memcpy(&flit, payload, sizeof flit);
   if (static_cast<config::FlitKind>(flit.kind()) != config::FlitKind::Header) {
-    ++messages_heard_;
+    ++messages_received_;
     Message& message = messages.emplace_back();
     for (size_t i = 0; i < std::min<size_t>(count, config::mailbox::max_flits); ++i) {
       std::memcpy(message.data() + i * config::mailbox::flit_bytes, payload + i * sizeof(Flit),
@@ -330,7 +339,7 @@ void Simulator::packet(const uint8_t* payload, size_t bytes) {
   replies_.push_back(std::move(reply));
 }
 
-void Simulator::show(bool computes) {
+void Simulator::update_status(bool computes) {
   if (!status_) return;
   status_->computes = computes;
   status_->first = first_;
@@ -345,24 +354,24 @@ void Simulator::report(const char* call, const char* reason) {
   report << "reason " << reason << "\ncall " << call << "\ncycles " << cycle_ - first_ << "\n" << notes_;
   if (woken_.size() < sizeof(sim::Woken)) return;
   const auto* woken = reinterpret_cast<const sim::Woken*>(woken_.data());
-  const auto* still = reinterpret_cast<const sim::Still*>(woken + 1);
+  const auto* active = reinterpret_cast<const sim::ActiveThread*>(woken + 1);
   report << "queued " << woken->queued << "\n";
   for (uint32_t i = 0; i < woken->count; ++i) {
-    report << "still " << still[i].thread << ' ' << +still[i].doing << ' ' << +still[i].asked << ' ' << still[i].pc
-           << ' ' << still[i].address << ' ' << still[i].data << "\n";
+    report << "still " << active[i].thread << ' ' << +active[i].doing << ' ' << +active[i].request << ' '
+           << active[i].pc << ' ' << active[i].address << ' ' << active[i].data << "\n";
   }
-  // What threads have printed and nobody has taken: the last of it.
+  // The end of the text that threads have printed and the program has not read.
   constexpr size_t kMost = 4000;
-  for (size_t at = said.size() > kMost ? said.size() - kMost : 0; at < said.size(); ++at) {
-    report << "said " << said[at].thread << ' ' << +said[at].byte << "\n";
+  for (size_t at = output.size() > kMost ? output.size() - kMost : 0; at < output.size(); ++at) {
+    report << "said " << output[at].thread << ' ' << +output[at].byte << "\n";
   }
 }
 
 void Simulator::died(const char* call, const char* reason) {
   report(call, reason);
-  leave(static_cast<int>(config::ExitCode::Died));
+  exit_program(GS_EXIT_DIED);
 }
 
-void Simulator::gone() { died(call_, "gone"); }
+void Simulator::fail_disconnected() { died(call_, "gone"); }
 
 }  // namespace gossamer::host

@@ -14,12 +14,12 @@ namespace gossamer::host {
 void RouterTables::check(const char* call) const {
   const auto board = Board::open();
   const Board::Lock lock(*board);
-  if (!board->has_router()) misused(call, kNoRouter);
-  // What is in the boards' memories: a key may lead to records of a table that was written before and was longer.
+  if (!board->has_router()) reject_call(call, kNoRouter);
+  // Contents of the boards' memories: a key may refer to records of an earlier, longer table.
   static auto& written = *new std::vector<std::vector<uint8_t>>;
   written.resize(tables_.size());
   const char* folder = std::getenv("GOSSAMER_POLITE");
-  if (!folder) misused(call, kNotStarted);
+  if (!folder) reject_call(call, kNotStarted);
   const std::string path = std::string(folder) + "/trees";
   {
     std::ofstream file(path, std::ios::binary);
@@ -38,7 +38,7 @@ void RouterTables::check(const char* call) const {
       put(there.data(), there.size());
     }
     file.close();
-    if (!file) misused(call, path + ": cannot be written");
+    if (!file) reject_call(call, path + ": cannot be written");
   }
   run_module(call, "gossamer.polite.trees", {board->plan_file(), path, call});
 }

@@ -26,17 +26,17 @@ bool read_verilog_hex(const char* path, std::vector<Part>& parts, std::string& w
         ++at;
         continue;
       }
-      const bool place = line[at] == '@';
+      const bool location = line[at] == '@';
       char* end = nullptr;
-      const char* begin = line.c_str() + at + place;
+      const char* begin = line.c_str() + at + location;
       const unsigned long long value = std::strtoull(begin, &end, 16);
       const bool whole = end != begin && (!*end || std::isspace(static_cast<unsigned char>(*end)));
-      if (!whole || value > (place ? 0xFFFF'FFFFULL : 0xFF)) {
-        why = std::string(path) + ":" + std::to_string(number) + ": is no Verilog hex file of bytes";
+      if (!whole || value > (location ? 0xFFFF'FFFFULL : 0xFF)) {
+        why = std::string(path) + ":" + std::to_string(number) + ": is not a Verilog hex file of bytes";
         return false;
       }
       at = static_cast<size_t>(end - line.c_str());
-      if (place) {
+      if (location) {
         parts.push_back({static_cast<uint32_t>(value), {}});
       } else {
         if (parts.empty()) parts.emplace_back();

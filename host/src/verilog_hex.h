@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Verilog hex files, as objcopy writes them: bytes in hexadecimal, and where they go behind an @.
+/// Verilog hex files, as objcopy writes them: bytes in hexadecimal, each block after its @address.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Part {
   std::vector<uint8_t> data;
 };
 
-/// Reads a file. False where it cannot be read, or holds something else; then `why` says what.
+/// Reads a file. False if it cannot be read or is not valid; then `why` is the reason.
 bool read_verilog_hex(const char* path, std::vector<Part>& parts, std::string& why);
 
 }  // namespace gossamer::host

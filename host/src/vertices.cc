@@ -17,10 +17,10 @@
 namespace gossamer::host {
 namespace {
 
-constexpr uint32_t kNowhere = 0xFFFFFFFF;   ///< the piece with the state of a vertex that is gone
+constexpr uint32_t kNowhere = 0xFFFFFFFF;   ///< the piece of a deleted vertex
 constexpr uint32_t kToVertex = 0x80000000;  ///< HostToVertex of device/include/gossamer/hosted.h
 
-/// The graph that was written last, for messages of the host to its vertices.
+/// The graph that was written last, to address messages of the host to its vertices.
 struct Written {
   uint32_t stride = 0;                     ///< bytes from state to state; 0: there is no graph
   std::map<uint32_t, uint32_t> on_thread;  ///< vertices, by the thread's address
@@ -30,15 +30,15 @@ Written& written() {
   return its;
 }
 
-/// What the command has written down for the mapper, which is a program of its own (gossamer.polite.mapping).
+/// Files that the command has named for the mapper, which is a separate program (gossamer.polite.mapping).
 struct Mapper {
-  std::string settings;  ///< file that tells it of boards and programs
+  std::string settings;  ///< file that describes boards and programs
   std::string problem;   ///< file for the graph
-  std::string tables;    ///< file for what it makes of it
+  std::string tables;    ///< file for the mapper's tables
 
   static Mapper read() {
     const char* folder = std::getenv("GOSSAMER_POLITE");
-    if (!folder) misused("PGraph::map", kNotStarted);
+    if (!folder) reject_call("PGraph::map", kNotStarted);
     const std::string at = std::string(folder) + "/";
     return {at + "settings.pickle", at + "problem", at + "tables"};
   }
@@ -56,7 +56,7 @@ class Reader {
   std::vector<T> take(size_t count) {
     std::vector<T> values(count);
     file_.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(count * sizeof(T)));
-    if (!file_) misused("PGraph::map", path_ + ": is cut short");
+    if (!file_) reject_call("PGraph::map", path_ + ": is cut short");
     return values;
   }
 
@@ -67,9 +67,8 @@ class Reader {
 
 }  // namespace
 
-void refuse(const char* call, const std::string& what) { misused(call, what); }
 
-/// A piece of the tables, for the memory that a tile uses.
+/// A piece of the tables, in the memory that a tile uses.
 struct Piece {
   uint32_t tile, address;
   std::vector<uint8_t> data;
@@ -77,10 +76,10 @@ struct Piece {
 
 struct Vertices::Tables {
   std::vector<Piece> pieces;
-  /// Of each vertex the piece with its state, and where in it.
+  /// By vertex: the piece with its state, and the offset in it.
   std::vector<uint32_t> piece;
   std::vector<uint32_t> at;
-  /// The same of each thread's header.
+  /// The same for each thread's header.
   std::vector<uint32_t> header_piece;
   std::vector<uint32_t> header_at;
   uint64_t header_bytes = 0;
@@ -89,7 +88,7 @@ struct Vertices::Tables {
 
 namespace {
 
-/// The words that a thread writes into its header: PoliteHeader of device/include/gossamer/softswitch.h.
+/// Words that a thread writes to its header: PoliteHeader of device/include/gossamer/softswitch.h.
 enum HeaderWord : size_t {
   kStatus = 9,
   kSteps = 10,
@@ -107,7 +106,7 @@ uint32_t word(const uint8_t* header, HeaderWord which) {
   return value;
 }
 
-/// From each piece the bytes that hold all of these, each so many bytes long.
+/// Reads from each piece the bytes that cover the given items, each `size` bytes long.
 std::vector<std::vector<uint8_t>> read_pieces(const std::vector<Piece>& pieces, const std::vector<uint32_t>& piece,
                                               const std::vector<uint32_t>& at, uint64_t bytes) {
   const char* call = "Job::recv";
@@ -122,7 +121,7 @@ std::vector<std::vector<uint8_t>> read_pieces(const std::vector<Piece>& pieces, 
   std::vector<std::vector<uint8_t>> found(pieces.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (!end[i]) continue;
-    // Whole words; a piece begins with a line.
+    // Whole words; each piece begins at a line.
     const uint64_t first = begin[i] / 4 * 4;
     const auto count = static_cast<uint32_t>((end[i] - first + 3) / 4);
     const uint32_t core = pieces[i].tile * TinselCoresPerMailbox;
@@ -152,7 +151,7 @@ void Vertices::map() {
       put(file, one.values);
     }
     file.close();
-    if (!file) misused("PGraph::map", mapper.problem + ": cannot be written");
+    if (!file) reject_call("PGraph::map", mapper.problem + ": cannot be written");
   }
   run_module("PGraph::map", "gossamer.polite.mapping", {mapper.settings, mapper.problem, mapper.tables});
 
@@ -186,21 +185,22 @@ void Vertices::map() {
   }
   tables_ = tables;
   if (chatty) {
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-    std::fprintf(stderr, "PGraph::map: %u devices, %.2f s\n", count, took.count());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begun;
+    std::fprintf(stderr, "PGraph::map: %u devices, %.2f s\n", count, elapsed.count());
   }
 }
 
 void address_vertex(const char* call, uint32_t thread, uint32_t* words) {
   const Written& graph = written();
   if (!graph.stride) return;
-  const char* hears = std::getenv("GOSSAMER_POLITE_HEARS");
-  if (!hears || *hears != '1') misused(call, kDeaf);
+  const char* receives_messages = std::getenv("GOSSAMER_POLITE_HEARS");
+  if (!receives_messages || *receives_messages != '1') reject_call(call, kNotCompiledForMessages);
   const auto found = graph.on_thread.find(thread);
   const uint32_t count = found == graph.on_thread.end() ? 0 : found->second;
   if (words[0] >= count) {
-    misused(call, "there is no device " + std::to_string(words[0]) + " on that thread (PMessage::destKey), which has " +
-                      std::to_string(count) + "; take getThreadId and getLocalDeviceId of toDeviceAddr");
+    reject_call(call, "there is no device " + std::to_string(words[0]) + " on that thread (PMessage::destKey), which "
+                      "has " +
+                      std::to_string(count) + "; use getThreadId and getLocalDeviceId of toDeviceAddr");
   }
   words[0] = kToVertex | words[0] * graph.stride;
 }
@@ -216,7 +216,8 @@ void Vertices::write(const void* states) {
     std::memcpy((*pieces)[tables_->piece[i]].data.data() + tables_->at[i],
                 static_cast<const uint8_t*>(states) + size_t{i} * stateBytes, stateBytes);
   }
-  // Programs write the graph and then load code and data, which would overwrite a part of it.
+  // Written just before the start: programs write the graph first and then load code and data, which would overwrite
+  // it.
   Board::open()->before_start([pieces](Board& board) {
     for (const Piece& piece : *pieces) {
       board.write_memory("PGraph::write", piece.tile, piece.address, piece.data.data(), piece.data.size());

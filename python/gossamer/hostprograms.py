@@ -21,7 +21,7 @@ from gossamer import builds, device, diagnostics
 from gossamer.device import _sources
 from gossamer.errors import InputError
 from gossamer.files import temporary_sibling
-from gossamer.paths import ROOT
+from gossamer.paths import INCLUDE, ROOT
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -412,7 +412,7 @@ _OWN_FLAGS = ("-std=c++20", "-O2", "-g", "-Wall", "-Wextra")
 def _headers(config: Config, boards: tuple[int, int]) -> list[str]:
     """Where headers of hosts are: ours, and those that are made for the configuration."""
     made = device.headers(config, boards)
-    return [f"-I{HOST / 'include'}", f"-I{made}", f"-I{DEVICE}", f"-I{POLITE}"]
+    return [f"-I{HOST / 'include'}", f"-I{made}", f"-I{DEVICE}", f"-I{POLITE}", f"-I{INCLUDE}"]
 
 
 def host_binary(

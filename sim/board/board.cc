@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Simulates a board for the `rtl` engine (host/simulation.h), its tiles and the rest as models of their own.
+/// Simulates a board for the `rtl` engine (host/simulation.h), with separate models of its tiles and its uncore.
 #include "board.h"
 
 #include "simulation.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A simulated board by itself. A worker has every kth tile; the first has the rest as well (models.h).
+/// A single simulated board. Worker w of k simulates every kth tile; the first also simulates the uncore (models.h).
 #pragma once
 
 #include "Vgs_sim_board_uncore.h"
@@ -73,20 +73,20 @@ class Board : public OneBoard<Board, config::derived::tiles, config::router::mes
       if (port.message()) model.host_hold_i = 1;
       model.host_in_valid_i[e] = static_cast<uint8_t>(valid);
       if (valid) std::memcpy(&model.host_in_i[e], port.head().words.data(), sizeof(Flit));
-      came_[e] = model.host_out_valid_o[e] && !reset;
-      if (came_[e]) std::memcpy(flit_[e].words.data(), &model.host_out_o[e], sizeof(Flit));
+      arrived_[e] = model.host_out_valid_o[e] && !reset;
+      if (arrived_[e]) std::memcpy(flit_[e].words.data(), &model.host_out_o[e], sizeof(Flit));
     }
   }
 
   void high_host(uint64_t cycle) {
     for (unsigned e = 0; e < kExits; ++e) {
-      if (models_.rest().host_in_valid_i[e]) network_.taken(e, cycle);
-      if (came_[e]) network_.hear(e, flit_[e], cycle);
+      if (models_.rest().host_in_valid_i[e]) network_.on_accepted(e, cycle);
+      if (arrived_[e]) network_.receive(e, flit_[e], cycle);
     }
   }
 
   Models models_;
-  bool came_[kExits]{};
+  bool arrived_[kExits]{};
   Flit flit_[kExits];
 };
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A simulated cluster: boards, and the wires between them.
 ///
-/// A word that leaves a board's transceiver comes out at the other end a flight later. So boards need not meet before
-/// that: a worker simulates each of its boards for a whole flight, then they meet. A wire is a ring of
-/// words by cycle, in which one board writes what comes out a flight later and the other reads what was written before
-/// they met. What happens does not depend on the order of the boards, nor on who simulates them.
+/// A word that leaves a board's transceiver arrives at the other end one flight time later. So boards need to
+/// synchronize only once per flight time: a worker simulates each of its boards for a whole flight time, then all
+/// workers meet at a barrier. A wire is a ring buffer of words by cycle: one board writes words that arrive a flight
+/// time later, the other reads words written before the last barrier. The result depends neither on the order of the
+/// boards nor on the assignment to workers.
 ///
-/// Of several ranks (ranks.h) each has neighbouring boards, and what wires between two ranks carry is exchanged when
-/// they meet; words of other ranks come out of the same rings. A rank does not have the models of others' boards.
+/// With several ranks (ranks.h), each has consecutive boards. Ranks exchange the words of the wires between them at the
+/// barrier, through the same ring buffers. A rank has only the models of its own boards.
 ///
 /// Options, each with a value:
 ///   --boards COUNT
 ///   --host BOARD                    a host at that board's switch, the first of them number 0
-///   --wire FROM,LINK,TO,LINK,CUT    one direction of a cable. It is cut from so many cycles behind the begin of the
-///                                   first run on, from the beginning with -2, never with -1
-///   --flight CYCLES                 of all wires; `links.flight_cycles` if it is not given
+///   --wire FROM,LINK,TO,LINK,CUT    one direction of a cable. It is cut CUT cycles after the begin of the first
+///                                   run, from the start if -2, never if -1
+///   --flight CYCLES                 of all wires; default `links.flight_cycles`
 ///   --loss FRAMES, --damage FRAMES  of 2^20, on all wires
-///   --seed NUMBER                   of these
+///   --seed NUMBER                   of loss and damage
 #pragma once
 
 #include <algorithm>
@@ -48,14 +49,14 @@ class Wire {
 
   explicit Wire(uint64_t flight) : flight_(flight), ring_(std::bit_ceil(2 * flight)), mask_(ring_.size() - 1) {}
 
-  /// What comes out in a cycle.
+  /// The word that arrives in a cycle.
   const Word& out(uint64_t cycle) const { return ring_[cycle & mask_]; }
-  /// What goes in between the edges at the begin and at the end of a cycle.
+  /// The word that is sent in a cycle.
   Word& in(uint64_t cycle) { return ring_[(cycle + flight_) & mask_]; }
 
  private:
   const uint64_t flight_;
-  /// Words are written for the cycles of the next meeting, while those of this one are read.
+  /// Words for the cycles after the next barrier are written while those of the present ones are read.
   std::vector<Word> ring_;
   const uint64_t mask_;
 };
@@ -84,7 +85,7 @@ class ClusterBoard {
   bool ready() { return models_.rest().ready_o; }
   void host(HostPort* port) { host_ = port; }
 
-  /// The wire from a link, the wire to it, and when the former is cut.
+  /// Connects the wires from and to a link, and sets when the former is cut.
   void plug(unsigned link, Wire* out, int64_t cut) {
     Port& port = ports_[link];
     port.out = out;
@@ -115,40 +116,40 @@ class ClusterBoard {
     }
   }
 
-  /// Adds what these links have done so far.
+  /// Adds the traffic of these links so far.
   void add(Traffic& traffic) {
     for (unsigned l = 0; l < kLinks; ++l) {
       if (!ports_[l].out) continue;
       const EData* its = counters_[l];
       traffic.received += its[kRxPackets];
-      // What a link had sent before it fell silent may be lost; and those packets go nowhere.
+      // Packets that a link had sent before it went down may be lost, so they are not in flight.
       if (models_.rest().up_o[l]) traffic.flying += its[kTxPackets] - its[kLost] - its[kRxPackets];
     }
   }
 
-  /// Queues of the board, and of links that have a cable, with something in them.
-  void queues(unsigned board, std::vector<Held>& all) {
+  /// Non-empty queues of the board, and of links that have a cable.
+  void queues(unsigned board, std::vector<OccupiedQueue>& all) {
     QueueProbe::board(models_.rest_context(), board, kLinks, all);
   }
 
-  /// The first run begins: times of cuts count from here.
+  /// The first run begins: the times of cuts are relative to this cycle.
   void begin(uint64_t cycle) {
     for (Port& port : ports_) {
       if (port.cut >= 0) port.at = cycle + static_cast<uint64_t>(port.cut);
     }
   }
 
-  /// The first half of a cycle, before the evaluation; gives the models of the tiles that are to be evaluated to
-  /// `tiles`, and their number.
+  /// The first half of a cycle, before the evaluation; stores the tile models to evaluate in `tiles` and returns their
+  /// number.
   unsigned low(uint64_t cycle, bool reset, TileHost* hosts, Models::TileModel** tiles) {
     const unsigned now = cycle & 1;
     unsigned count = 0;
     Vgs_sim_uncore& rest = models_.rest();
     for (unsigned t = 0; t < kTiles; ++t) {
       Models::TileModel& tile = models_.tile(t);
-      const bool told =
+      const bool reported =
           tile.job_i != rest.job_o[t] || tile.host_i != rest.host_o[t] || tile.cluster_i != rest.cluster_o;
-      if (!models_.low_tile(t, now, reset, told, hosts[t])) continue;
+      if (!models_.low_tile(t, now, reset, reported, hosts[t])) continue;
       tile.job_i = rest.job_o[t];
       tile.host_i = rest.host_o[t];
       tile.cluster_i = rest.cluster_o;
@@ -170,9 +171,9 @@ class ClusterBoard {
       models_.command(t, next, rest.idle_command_o[t]);
     }
     high_links(cycle);
-    if (lane_ < kNetworks) host_->taken(lane_, cycle + 1);
-    if (came_) host_->hear(flit_, cycle + 1);
-    came_ = false;
+    if (lane_ < kNetworks) host_->on_accepted(lane_, cycle + 1);
+    if (arrived_) host_->receive(flit_, cycle + 1);
+    arrived_ = false;
   }
 
  private:
@@ -211,7 +212,7 @@ class ClusterBoard {
     }
   }
 
-  /// The network whose flit the host sends in this cycle, kNetworks if there is none.
+  /// The network whose flit the host sends in this cycle; kNetworks if none.
   unsigned low_host(bool reset) {
     Vgs_sim_uncore& rest = models_.rest();
     rest.host_in_valid_i = 0;
@@ -221,12 +222,12 @@ class ClusterBoard {
       rest.host_in_valid_i = static_cast<CData>(1U << lane);
       std::memcpy(&rest.host_in_i[0], host_->head(lane).words.data(), sizeof(Flit));
     }
-    came_ = rest.host_out_valid_o;
-    if (came_) std::memcpy(flit_.words.data(), &rest.host_out_o[0], sizeof(Flit));
+    arrived_ = rest.host_out_valid_o;
+    if (arrived_) std::memcpy(flit_.words.data(), &rest.host_out_o[0], sizeof(Flit));
     return lane;
   }
 
-  /// As gs_link_pkg's counters_t has them, the last field in the first word.
+  /// Fields of gs_link_pkg's counters_t; the last field is in the first word.
   enum Counter : unsigned {
     kLost = 1, kStalls = 2, kDamaged = 4, kRxPackets = 5, kRxBytes = 6, kResends = 8, kTxPackets = 9, kTxBytes = 10,
     kCounters = 12
@@ -237,7 +238,7 @@ class ClusterBoard {
   Port ports_[kLinks];
   HostPort* host_ = nullptr;
   unsigned lane_ = kNetworks;  ///< network of the flit that enters in this cycle
-  bool came_ = false;
+  bool arrived_ = false;
   Flit flit_;
 };
 
@@ -245,10 +246,10 @@ class ClusterBoard {
 class Cluster {
  public:
   static constexpr unsigned kBoardTiles = ClusterBoard::kTiles;
-  static constexpr uint64_t kLook = 1024;
+  static constexpr uint64_t kWatchdogStride = 1024;
 
   Cluster(int argc, char** argv, const Ranks& ranks) : ranks_(ranks) {
-    // Each model keeps what it is given: not the options of the whole cluster.
+    // Each model keeps its arguments, so it does not get the options of the whole cluster.
     std::vector<char*> models(argv, argv + 1);
     std::copy_if(argv + 1, argv + argc, std::back_inserter(models), [](const char* word) { return *word == '+'; });
     uint32_t loss = 0, damage = 0, seed = 1;
@@ -260,7 +261,7 @@ class Cluster {
       if (option == "--flight") flight_ = number;
       if (option != "--boards") return;
       boards_.resize(number);
-      others_.assign(number, std::vector<uint32_t>(ClusterBoard::kLinks, Meeting::kNowhere));
+      others_.assign(number, std::vector<uint32_t>(ClusterBoard::kLinks, RouterAddress::kNowhere));
       first_ = static_cast<unsigned>(uint64_t{number} * ranks.number() / ranks.count());
       last_ = static_cast<unsigned>(uint64_t{number} * (ranks.number() + 1) / ranks.count());
       for (unsigned b = first_; b < last_; ++b) {
@@ -281,16 +282,16 @@ class Cluster {
       host_at_[at] = hosts_.back().get();
       boards_[at]->host(host_at_[at]);
     });
-    if (boards_.empty() || hosts_.empty() || !flight_) give_up("a cluster has boards, a host and a flight");
-    if (first_ == last_) give_up("there are more ranks than boards");
+    if (boards_.empty() || hosts_.empty() || !flight_) fatal("a cluster needs boards, a host and a flight time");
+    if (first_ == last_) fatal("there are more ranks than boards");
   }
 
   uint64_t stride() const { return flight_; }
-  // What is under way and no packet is an answer or credits: one flight. If they are lost, those who wait have asked
-  // again all the time, and it is one more each way.
-  uint64_t quiet() const { return 8192 + 4 * flight_; }
+  // In-flight words that are no packets are answers or credits: one flight time. If they are lost, the waiting ends
+  // keep requesting, which takes another flight time in each direction.
+  uint64_t quiescence() const { return 8192 + 4 * flight_; }
   uint64_t drain() const { return 4096 + 4 * flight_; }
-  /// Up and down a tree of all boards, twice.
+  /// Twice up and down a tree of all boards.
   uint64_t slack() const { return 4 * flight_ * boards_.size(); }
   Traffic traffic() {
     Traffic traffic;
@@ -301,7 +302,7 @@ class Cluster {
   unsigned tiles() const { return static_cast<unsigned>(boards_.size()) * kBoardTiles; }
   unsigned most_workers() const { return last_ - first_; }
   unsigned hosts() const { return static_cast<unsigned>(hosts_.size()); }
-  /// Whether a tile is simulated here.
+  /// Whether this rank simulates a tile.
   bool has(unsigned tile) const { return own(tile / kBoardTiles); }
   bool ready() {
     for (unsigned b = first_; b < last_; ++b) {
@@ -318,7 +319,7 @@ class Cluster {
   void links(std::vector<LinkSums>& all) {
     for (unsigned b = first_; b < last_; ++b) boards_[b]->links(b, all);
   }
-  void queues(std::vector<Held>& all) {
+  void queues(std::vector<OccupiedQueue>& all) {
     for (unsigned b = first_; b < last_; ++b) boards_[b]->queues(b, all);
   }
   const uint64_t* flits(unsigned tile) const {
@@ -342,7 +343,7 @@ class Cluster {
   }
 #endif
 
-  /// A worker has every kth board.
+  /// Worker w of k simulates every kth board.
   template <typename What>
   void each_tile(unsigned worker, unsigned workers, What what) const {
     for (unsigned b = first_ + worker; b < last_; b += workers) {
@@ -373,7 +374,7 @@ class Cluster {
   }
   /// The host that sends.
   const HostPort& host() const { return *hosts_[0]; }
-  /// Each host that is at one of a worker's boards.
+  /// Calls `what` for each host at one of a worker's boards.
   template <typename What>
   void each_host(unsigned worker, unsigned workers, What what) const {
     for (unsigned b = first_ + worker; b < last_; b += workers) {
@@ -384,7 +385,7 @@ class Cluster {
     for (auto& host : hosts_) all.push_back(&host->ear().records());
   }
 
-  // ---- For the trace, of one rank ----
+  // ---- For the trace; only with one rank ----
 
   std::vector<unsigned> host_boards() const {
     std::vector<unsigned> all(hosts_.size());
@@ -399,25 +400,25 @@ class Cluster {
   /// A RouterTrace for each board; false if their signals are not as expected.
   bool routers(std::vector<RouterTrace>& all) {
     for (unsigned b = 0; b < boards_.size(); ++b) {
-      // Routers are at exits of the mesh, at links, and at the host's port.
-      std::vector<uint32_t> meetings(config::router::mesh_ports, Meeting::tiles(b));
-      for (unsigned l = 0; l < ClusterBoard::kLinks; ++l) meetings.push_back(Meeting::link(b, l));
-      meetings.push_back(Meeting::host(b));
+      // Routers receive from exits of the mesh, from links, and from the host's port.
+      std::vector<uint32_t> router_addresses(config::router::mesh_ports, RouterAddress::tiles(b));
+      for (unsigned l = 0; l < ClusterBoard::kLinks; ++l) router_addresses.push_back(RouterAddress::link(b, l));
+      router_addresses.push_back(RouterAddress::host(b));
       std::vector<RouterProbe> probes;
-      if (!RouterProbe::find(boards_[b]->models().rest_context(), probes) || probes.size() != meetings.size()) {
+      if (!RouterProbe::find(boards_[b]->models().rest_context(), probes) || probes.size() != router_addresses.size()) {
         return false;
       }
-      all.emplace_back(std::move(probes), std::move(meetings), others_[b]);
+      all.emplace_back(std::move(probes), std::move(router_addresses), others_[b]);
     }
     return true;
   }
 
-  /// Boards go together, a few at a time: their models share code and the processor's memory of its branches.
+  /// Evaluates a few boards together: their models share code and the processor's branch-prediction state.
   template <bool kWaves>
   void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
     unsigned some[kTogether];
     unsigned count = 0;
-    // Ranks meet once a flight at the latest.
+    // Ranks synchronize at least once a flight time.
     for (uint64_t until; cycle < end; cycle = until) {
       until = ranks_.many() ? std::min(end, (cycle / flight_ + 1) * flight_) : end;
       for (unsigned b = first_ + worker; b < last_; b += workers) {
@@ -467,7 +468,7 @@ class Cluster {
   }
 
   unsigned board(unsigned long number) const {
-    if (number >= boards_.size()) give_up("no such board");
+    if (number >= boards_.size()) fatal("no such board");
     return static_cast<unsigned>(number);
   }
 
@@ -476,7 +477,7 @@ class Cluster {
     long long cut;
     if (std::sscanf(text, "%u,%u,%u,%u,%lld", &from, &link, &to, &its, &cut) != 5 || link >= ClusterBoard::kLinks ||
         its >= ClusterBoard::kLinks) {
-      give_up("a wire is FROM,LINK,TO,LINK,CUT");
+      fatal("a wire is FROM,LINK,TO,LINK,CUT");
     }
     wires_.push_back(std::make_unique<Wire>(flight_));
     Wire* wire = wires_.back().get();
@@ -485,12 +486,12 @@ class Cluster {
       boards_[from]->faults(link, loss, damage, scatter(seed * 0x10001U + from * 8 + link));
     }
     if (own(board(to))) boards_[to]->plug(its, static_cast<const Wire*>(wire));
-    others_[from][link] = Meeting::link(to, its);
+    others_[from][link] = RouterAddress::link(to, its);
     if (own(from) == own(to)) return;
     (own(from) ? to_[rank_of(to)] : from_[rank_of(from)]).push_back(wire);
   }
 
-  /// Whether a board is simulated here.
+  /// Whether this rank simulates a board.
   bool own(unsigned board) const { return board >= first_ && board < last_; }
   unsigned rank_of(unsigned board) const {
     unsigned rank = 0;
@@ -498,15 +499,14 @@ class Cluster {
     return rank;
   }
 
-  /// What a wire between two ranks carries.
+  /// A word on a wire between two ranks.
   struct Parcel {
-    uint32_t wire = 0;   ///< among those from the one rank to the other, in the order of the command line
-    uint32_t after = 0;  ///< cycles behind the first of those that are exchanged
+    uint32_t wire = 0;   ///< index among the wires between these ranks, in command-line order
+    uint32_t after = 0;  ///< cycles after the first exchanged one
     Wire::Word word;
   };
 
-  /// Gives other ranks what went into wires to them in the cycles from `begin` to `end`, and puts what they give into
-  /// those from them.
+  /// Sends other ranks the words of the cycles from `begin` to `end`, and stores their words in the wires from them.
   void exchange(uint64_t begin, uint64_t end) {
     const size_t count = ranks_.count();
     std::vector<std::vector<Parcel>> out(count), in(count);
@@ -520,7 +520,7 @@ class Cluster {
           if (word.valid) out[r].push_back({w, static_cast<uint32_t>(c - begin), word});
         }
       }
-      // A cable has two directions, so whoever is sent to sends.
+      // A cable has two directions, so a rank receives from each rank that it sends to.
       in[r].resize(from_[r].size() * (end - begin));
       outs[r] = reinterpret_cast<const uint8_t*>(out[r].data());
       ins[r] = reinterpret_cast<uint8_t*>(in[r].data());
@@ -538,7 +538,7 @@ class Cluster {
     }
   }
 
-  /// Numbers that lie side by side, far from each other.
+  /// Hash that separates consecutive numbers.
   static uint32_t scatter(uint32_t value) {
     for (unsigned i = 0; i < 3; ++i) value = (value ^ value >> 16) * 0x045D'9F3BU;
     return value ^ value >> 16;
@@ -547,11 +547,11 @@ class Cluster {
   const Ranks& ranks_;
   uint64_t flight_ = config::links::flight_cycles;
   unsigned first_ = 0, last_ = 0;  ///< boards of this rank
-  bool sends_ = false;             ///< whether the host that sends is at one of them
+  bool sends_ = false;             ///< the sending host is at one of them
   std::vector<std::vector<Wire*>> to_, from_;  ///< wires to and from boards of each other rank
   std::vector<std::unique_ptr<ClusterBoard>> boards_;
   std::vector<std::unique_ptr<Wire>> wires_;
-  std::vector<std::vector<uint32_t>> others_;  ///< by board and link, where messages by key meet a router behind it
+  std::vector<std::vector<uint32_t>> others_;  ///< by board and link: the router at the remote end
   std::vector<std::unique_ptr<HostPort>> hosts_;
   std::vector<HostPort*> host_at_;  ///< by board
   bool begun_ = false;

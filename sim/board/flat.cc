@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Simulates a board for the `rtl` engine (host/simulation.h) as one model, gs_sim_board: slower to build and to run
-/// than board.cc, and what that is checked against.
+/// than board.cc, and its reference.
 #include "Vgs_sim_board.h"
 #include "machine.h"
 #include "simulation.h"
@@ -21,7 +21,7 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
 
   unsigned most_workers() const { return 1; }
 
-  /// The cores of all tiles are in one context; they come tile by tile.
+  /// The cores of all tiles are in one context, tile by tile.
   bool find(Probe* probes) {
     Probe all;
     return all.find(context_, kThreadsPerCore) && all.split(probes, kTiles);
@@ -36,7 +36,7 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
   void step(unsigned, unsigned, uint64_t cycle, bool reset, TileHost* hosts) {
     model_.clk_i = 0;
     model_.rst_ni = !reset;
-    bool took[kTiles], said[kTiles], came[kExits];
+    bool accepted[kTiles], sent_byte[kTiles], arrived[kExits];
     uint8_t byte[kTiles];
     Flit flit[kExits];
     for (unsigned t = 0; t < kTiles; ++t) {
@@ -44,8 +44,8 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
       const bool sends = bus.pending() && !reset;
       model_.dbg_in_valid_i[t] = sends;
       if (sends) model_.dbg_in_data_i[t] = bus.head();
-      took[t] = sends && model_.dbg_in_ready_o[t];
-      said[t] = model_.dbg_out_valid_o[t] && !reset;
+      accepted[t] = sends && model_.dbg_in_ready_o[t];
+      sent_byte[t] = model_.dbg_out_valid_o[t] && !reset;
       byte[t] = model_.dbg_out_data_o[t];
       model_.expected_i[t] = hosts[t].expected();
     }
@@ -57,20 +57,20 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
       if (port.message()) model_.host_hold_i = 1;
       model_.host_in_valid_i[e] = static_cast<uint8_t>(valid);
       if (valid) std::memcpy(&model_.host_in_i[e], port.head().words.data(), sizeof(Flit));
-      came[e] = model_.host_out_valid_o[e] && !reset;
-      if (came[e]) std::memcpy(flit[e].words.data(), &model_.host_out_o[e], sizeof(Flit));
+      arrived[e] = model_.host_out_valid_o[e] && !reset;
+      if (arrived[e]) std::memcpy(flit[e].words.data(), &model_.host_out_o[e], sizeof(Flit));
     }
     model_.eval();
     model_.clk_i = 1;
     model_.eval();
     ++cycle;
     for (unsigned t = 0; t < kTiles; ++t) {
-      if (took[t]) hosts[t].taken(cycle);
-      if (said[t]) hosts[t].hear(byte[t], cycle);
+      if (accepted[t]) hosts[t].on_accepted(cycle);
+      if (sent_byte[t]) hosts[t].receive(byte[t], cycle);
     }
     for (unsigned e = 0; e < kExits; ++e) {
-      if (model_.host_in_valid_i[e]) network_.taken(e, cycle);
-      if (came[e]) network_.hear(e, flit[e], cycle);
+      if (model_.host_in_valid_i[e]) network_.on_accepted(e, cycle);
+      if (arrived[e]) network_.receive(e, flit[e], cycle);
     }
   }
 

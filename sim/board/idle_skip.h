@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A tile's model at rest: it is not evaluated while nothing of it changes but what it counts, and its cycles, counters
-/// and answers are the same as if it were.
+/// Skips the evaluation of an idle tile: while nothing but counters changes in its model, it is not evaluated. Its
+/// cycles, counters and answers are the same as if it were.
 ///
-/// Behind some quiet cycles (no input and no output of the tile says anything) a copy of the whole model is kept, and
-/// compared with the model one period later. A model is a function of its state and its inputs: if both are the same
-/// again, they will be in every period, as long as the inputs stay quiet. Different are only the words that
-/// count cycles, which decide nothing else; they grow by the same in each period. So a tile that wakes adds whole
-/// periods up, and evaluates only the cycles that are left over.
+/// After some idle cycles (no active input or output of the tile), a copy of the whole model is kept and compared with
+/// the model one period later. A model is a function of its state and its inputs: if both repeat once, they repeat in
+/// every period while the inputs stay idle. Only the words that count cycles differ; they influence nothing else, and
+/// they grow by the same amount in each period. So a waking tile adds the growth of whole periods, and evaluates only
+/// the remaining cycles.
 ///
-///     quiet          copy                 same: sleeps                         an input: wakes
+///     idle           copy                 equal: sleeps                        an input: wakes
 ///     --|--------------|----- period -------|---- skipped periods ------|-- rest --|-->
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace gossamer::sim {
 
-/// Words of a tile's model that count cycles, and a register that says which of them are on the way.
+/// Words of a tile's model that count cycles, and the register that shows which of them are being updated.
 namespace counts {
 #define GS_COUNTERS(name) gs_sim_mesh_tile__DOT__u_tile__DOT__u_tile__DOT__u_control__DOT__u_counters__DOT__##name
 auto& cycles(auto& root) { return root.GS_COUNTERS(cycles_q); }
@@ -36,44 +36,45 @@ inline unsigned visited(const Vgs_sim_mesh_tile___024root& root) { return root.G
 #undef GS_COUNTERS
 }  // namespace counts
 
-/// Whether and how long a tile rests.
-class TileRest {
+/// Decides whether a tile sleeps, and for how long.
+class TileIdleSkip {
  public:
   using Root = Vgs_sim_mesh_tile___024root;
-  using State = Vgs_sim_mesh_tile__Syms;  ///< all of a model, whatever Verilator keeps apart
+  using State = Vgs_sim_mesh_tile__Syms;  ///< the complete state of a model
 
   bool asleep() const { return asleep_; }
   /// Cycles since reset that were not evaluated.
   uint64_t skipped() const { return skipped_ + (asleep_ ? whole_periods() * kPeriod : 0); }
 
-  /// Behind a cycle in which the tile was evaluated, and in which its ports said something or were `quiet`.
-  void look(const Root& root, bool quiet) {
-    if (!quiet) {
-      quiet_ = 0;
+  /// Called after an evaluated cycle, in which its ports were `idle` or not.
+  void observe(const Root& root, bool idle) {
+    if (!idle) {
+      idle_cycles_ = 0;
       compares_ = false;
       return;
     }
-    ++quiet_;
+    ++idle_cycles_;
     if (!compares_) {
-      if (quiet_ < from_ || !settled(root)) return;
+      if (idle_cycles_ < from_ || !settled(root)) return;
       if (!copy_) copy_ = std::make_unique_for_overwrite<char[]>(sizeof(State));
       std::memcpy(copy_.get(), static_cast<const void*>(root.vlSymsp), sizeof(State));
       compares_ = true;
-      quiet_ = 0;
-    } else if (quiet_ == kPeriod) {
-      asleep_ = rests(root);
-      // What has not come to rest is looked at again later, and later each time.
+      idle_cycles_ = 0;
+    } else if (idle_cycles_ == kPeriod) {
+      asleep_ = unchanged(root);
+      // A tile that has not become periodic is checked again later, with exponential backoff.
       from_ = asleep_ ? kPatience : std::min(2 * from_, kMost);
-      quiet_ = since_ = 0;
+      idle_cycles_ = since_ = 0;
       compares_ = false;
       copy_.reset();
     }
   }
 
-  /// A cycle in which a tile that sleeps is not evaluated.
+  /// A cycle in which a sleeping tile is not evaluated.
   void sleep() { ++since_; }
 
-  /// It wakes: puts its counters forward, and gives the cycles that must be evaluated: 1 to kPeriod if it slept at all.
+  /// Wakes the tile: advances its counters, and returns the number of cycles to evaluate: 1 to kPeriod if it slept at
+  /// all.
   uint64_t wake(Root& root) {
     asleep_ = false;
     if (!since_) return 0;
@@ -90,28 +91,28 @@ class TileRest {
   }
 
  private:
-  // Words of counters, low and high, one after the other (gs_counters).
+  // Words of counters, alternately low and high (gs_counters).
   using Words = std::remove_reference_t<decltype(counts::words(std::declval<Root&>()))>;
   static constexpr uint64_t kWords = std::extent_v<Words>;
   static constexpr unsigned kCounters = kWords / 2;
-  // Visits of the counters go round in kWords cycles, their low bits in 512 at most, and the scan of gs_instret over 64
-  // threads in 512. Were this wrong, nothing would rest.
+  // The counters are visited round-robin in kWords cycles, their low bits wrap in at most 512, and the scan of
+  // gs_instret over 64 threads takes 512. With a wrong period, no tile would ever sleep.
   static constexpr uint64_t kPeriod = std::lcm(kWords, uint64_t{512});
-  static constexpr uint64_t kPatience = 1024;             ///< quiet cycles before it is looked at
+  static constexpr uint64_t kPatience = 1024;             ///< idle cycles before a tile is checked
   static constexpr uint64_t kMost = kPatience << 10;
   static constexpr uint64_t kMostEvents = 15;             ///< of a counter in a cycle
 
-  /// Periods of this sleep that need no evaluation. Of the cycles one at least is evaluated: what is computed from a
-  /// word that was put forward follows it.
+  /// Periods of this sleep that need no evaluation. At least one cycle is evaluated, so that values computed from an
+  /// advanced word follow it.
   uint64_t whole_periods() const { return since_ ? (since_ - 1) / kPeriod : 0; }
 
-  /// Whether the counter that is visited, and those before, count nothing now: their words are not on the way.
+  /// Whether no counter update is in progress.
   static bool settled(const Root& root) {
     return counts::visited(root) == 2 * static_cast<unsigned>(config::DebugCounter::FlitsOut);
   }
 
-  /// Whether the model is as it was one period ago, but for what counts cycles.
-  bool rests(const Root& root) {
+  /// Whether the model equals its state one period ago, except for the words that count cycles.
+  bool unchanged(const Root& root) {
     const auto& state = *root.vlSymsp;
     const auto& all_words = counts::words(root);
     const auto& all_cycles = counts::cycles(root);
@@ -142,12 +143,12 @@ class TileRest {
 
   bool asleep_ = false;
   bool compares_ = false;        ///< there is a copy of the model
-  uint64_t quiet_ = 0;           ///< cycles that were quiet, since the copy if there is one
-  uint64_t from_ = kPatience;    ///< quiet cycles before the copy
+  uint64_t idle_cycles_ = 0;           ///< idle cycles, since the copy if there is one
+  uint64_t from_ = kPatience;    ///< idle cycles before the copy
   uint64_t since_ = 0;           ///< cycles of this sleep
   uint64_t skipped_ = 0;
   std::unique_ptr<char[]> copy_;
-  uint64_t gains_[kCounters]{};  ///< by counter, what it grows by in a period
+  uint64_t gains_[kCounters]{};  ///< by counter: growth per period
 };
 
 }  // namespace gossamer::sim

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The models of a simulated board: one of a tile for each place of the mesh, one of the rest, what goes between them.
+/// The models of a simulated board: one per tile of the mesh, one of the uncore, and the signals between them.
 ///
-/// All ports of the models are registered, so each is evaluated once a cycle, and then they exchange what they show.
-/// What a model shows lies in a place of its own, by the parity of the cycle, where neighbours read it in the next. A
-/// flit is copied only where it is valid.
+/// All ports of the models are registered, so each model is evaluated once a cycle, then they exchange their outputs.
+/// Outputs are double-buffered by the parity of the cycle; neighbours read them in the next cycle. A flit is copied
+/// only if it is valid.
 #pragma once
 
 #include <cstring>
@@ -28,17 +28,17 @@ void gs_eval_together(Vgs_sim_mesh_tile* const* models, unsigned count, bool inp
 
 namespace gossamer::sim {
 
-/// Evaluates each of the models; without `inputs` only the clock has changed.
+/// Evaluates each of the models; if `inputs` is false, only the clock has changed.
 template <typename Model>
 void evaluate_together(Model* const* models, unsigned count, [[maybe_unused]] bool inputs) {
 #ifdef GS_TOGETHER
-  gs_eval_together(models, count, inputs);  // defined beside the model's own code
+  gs_eval_together(models, count, inputs);  // defined next to the model's code
 #else
   for (unsigned i = 0; i < count; ++i) models[i]->eval();
 #endif
 }
 
-/// `RestModel` is the model of all that a board has besides its tiles.
+/// `RestModel` is the model of the uncore: the board without its tiles.
 template <typename RestModel>
 class BoardModels {
  public:
@@ -79,10 +79,10 @@ class BoardModels {
   TileModel& tile(unsigned number) { return tiles_[number]->model; }
   /// Flits that a tile has sent since reset, by direction.
   const uint64_t* flits(unsigned tile) const { return tiles_[tile]->sent; }
-  /// Cycles since reset in which a tile was not evaluated, because it was at rest.
+  /// Cycles since reset in which a tile was not evaluated, because it was idle.
   uint64_t skipped(unsigned tile) const { return tiles_[tile]->rest.skipped(); }
 
-  /// Evaluates each model once by itself: later they are evaluated together, which wants that.
+  /// Evaluates each model once separately, which the joint evaluation requires.
   void settle() {
     for (auto& tile : tiles_) tile->model.eval();
     rest_.model.eval();
@@ -115,14 +115,14 @@ class BoardModels {
 
   // ---- A tile ----
 
-  /// The first half of a cycle, before the evaluation: what the others have shown. False if the tile sleeps, and is
-  /// not to be evaluated. It does not sleep if it is `called`.
+  /// The first half of a cycle, before the evaluation: sets the tile's inputs. False if the tile sleeps and must not be
+  /// evaluated. A `called` tile does not sleep.
   bool low_tile(unsigned t, unsigned now, bool reset, bool called, TileHost& host) {
     Tile& tile = *tiles_[t];
     TileModel& model = tile.model;
-    tile.quiet = !called && !reset && !host.bus().pending() && hears_nothing(t, now);
+    tile.idle = !called && !reset && !host.bus().pending() && inputs_idle(t, now);
     if (tile.rest.asleep()) {
-      if (tile.quiet) {
+      if (tile.idle) {
         tile.rest.sleep();
         return false;
       }
@@ -130,12 +130,12 @@ class BoardModels {
     }
     model.clk_i = 0;
     model.rst_ni = !reset;
-    // Of the debug bus both ends are registers: what they show now is what counts at the edge.
+    // Both ends of the debug bus are registers: their present values are those at the clock edge.
     const bool sends = host.bus().pending() && !reset;
     model.dbg_in_valid_i = sends;
     if (sends) model.dbg_in_data_i = host.bus().head();
-    tile.took = sends && model.dbg_in_ready_o;
-    tile.said = model.dbg_out_valid_o && !reset;
+    tile.accepted = sends && model.dbg_in_ready_o;
+    tile.sent_byte = model.dbg_out_valid_o && !reset;
     tile.byte = model.dbg_out_data_o;
     for (unsigned d = 0; d < kDirections; ++d) {
       const Link* link = across(t, d, now);
@@ -155,18 +155,18 @@ class BoardModels {
     return true;
   }
 
-  /// The second half, behind the evaluation: what it shows in the next cycle, and what was said in this one.
+  /// The second half, after the evaluation: stores the tile's outputs for the next cycle, and handles its debug bus.
   void high_tile(unsigned t, unsigned next, uint64_t cycle, TileHost& host) {
     Tile& tile = *tiles_[t];
     if (tile.rest.asleep()) return;
     TileModel& model = tile.model;
     Shown& shown = tile.shown[next];
-    bool quiet = tile.quiet && !tile.said;
+    bool idle = tile.idle && !tile.sent_byte;
     for (unsigned d = 0; d < kDirections; ++d) {
       Link& link = shown.link[d];
       link.valid = model.mesh_out_valid_o[d];
       link.credit = model.mesh_in_credit_o[d];
-      quiet &= !(link.valid | link.credit);
+      idle &= !(link.valid | link.credit);
       if (link.valid) {
         link.flit = model.mesh_out_o[d];
         ++tile.sent[d];
@@ -176,20 +176,20 @@ class BoardModels {
       Memory& memory = shown.memory[c];
       memory.req_valid = model.mem_req_valid_o[c];
       memory.rsp_ready = model.mem_rsp_ready_o[c];
-      quiet &= !memory.req_valid && memory.rsp_ready == tile.shown[!next].memory[c].rsp_ready;
+      idle &= !memory.req_valid && memory.rsp_ready == tile.shown[!next].memory[c].rsp_ready;
       if (memory.req_valid) memory.req = model.mem_req_o[c];
     }
     shown.idle = model.idle_o;
     shown.started = model.started_o;
-    // What is shown while it sleeps lies in both places.
-    quiet = quiet && shown.started == tile.shown[!next].started &&
+    // The outputs of a sleeping tile are in both buffers.
+    idle = idle && shown.started == tile.shown[!next].started &&
             !std::memcmp(&shown.idle, &tile.shown[!next].idle, sizeof shown.idle);
-    if (tile.sleeps) tile.rest.look(*model.rootp, quiet);
-    if (tile.took) host.taken(cycle);
-    if (tile.said) host.hear(tile.byte, cycle);
+    if (tile.sleeps) tile.rest.observe(*model.rootp, idle);
+    if (tile.accepted) host.on_accepted(cycle);
+    if (tile.sent_byte) host.receive(tile.byte, cycle);
   }
 
-  // ---- The rest, without its host and what it tells tiles ----
+  // ---- The uncore, without its host and its idle commands to tiles ----
 
   void low_rest(unsigned now, bool reset, TileHost* hosts) {
     RestModel& model = rest_.model;
@@ -236,7 +236,7 @@ class BoardModels {
     }
   }
 
-  /// What idle detection tells a tile in the next cycle.
+  /// Idle detection's command to a tile in the next cycle.
   void command(unsigned t, unsigned next, uint32_t command) { tiles_[t]->given[next].command = command; }
 
  private:
@@ -249,7 +249,7 @@ class BoardModels {
 
   enum Direction : unsigned { kNorth, kSouth, kEast, kWest, kDirections };
 
-  /// What one end of a link shows: a flit, if a network's bit is set, and credits for flits that came the other way.
+  /// Outputs of one end of a link: a flit, if a network's bit is set, and credits for flits of the opposite direction.
   struct Link {
     uint8_t valid = 0;
     uint8_t credit = 0;
@@ -263,20 +263,20 @@ class BoardModels {
     uint8_t req_ready = 0, rsp_valid = 0;
     Response rsp;
   };
-  /// What a tile shows after a cycle.
+  /// Outputs of a tile after a cycle.
   struct alignas(128) Shown {
     Link link[kDirections];
     Memory memory[kCaches];
     Status idle;
     uint8_t started = 0;
   };
-  /// What the rest shows to a tile.
+  /// Outputs of the uncore to a tile.
   struct alignas(128) Given {
     Answer answer[kCaches];
     uint32_t command = 0;  ///< idle_command_t
   };
 
-  /// A model and its context: threads share none.
+  /// A model and its context, which threads do not share.
   template <typename Model>
   struct Instance {
     VerilatedContext context;
@@ -296,22 +296,22 @@ class BoardModels {
       model.clk_i = 0;
       model.rst_ni = 0;
     }
-    /// A model that goes looks for its context in what this thread used last.
+    /// The destructor of a model uses the thread's current context.
     ~Instance() { Verilated::threadContextp(&context); }
   };
   struct Tile : Instance<TileModel> {
     using Instance<TileModel>::Instance;
     Shown shown[2];
     Given given[2];
-    uint8_t said = 0, byte = 0, took = 0;  ///< on the debug bus in this cycle
-    bool quiet = false;                    ///< its inputs say nothing in this cycle
-    bool sleeps = true;                    ///< it may: nobody looks at its waves
-    TileRest rest;
+    uint8_t sent_byte = 0, byte = 0, accepted = 0;  ///< on the debug bus in this cycle
+    bool idle = false;                    ///< its inputs are idle in this cycle
+    bool sleeps = true;                    ///< it may sleep: its waves are not recorded
+    TileIdleSkip rest;
     uint64_t sent[kDirections]{};          ///< flits
   };
 
-  /// Whether nothing comes to a tile from its neighbours, from the memory and from idle detection, and all stays so.
-  bool hears_nothing(unsigned t, unsigned now) const {
+  /// Whether a tile's inputs from its neighbours, the memory and idle detection are idle and stable.
+  bool inputs_idle(unsigned t, unsigned now) const {
     const Tile& tile = *tiles_[t];
     const Given& given = tile.given[now];
     if (given.command != tile.model.idle_command_i) return false;
@@ -326,7 +326,7 @@ class BoardModels {
     return true;
   }
 
-  /// Brings a tile that slept to where it would be. Its inputs still are what they were.
+  /// Brings a sleeping tile up to date. Its inputs have not changed meanwhile.
   void wake(Tile& tile) {
     TileModel* const model = &tile.model;
     for (uint64_t left = tile.rest.wake(*model->rootp); left; --left) {
@@ -346,7 +346,7 @@ class BoardModels {
     return kExits;
   }
 
-  /// What is shown to a tile from a direction; nothing where the mesh ends.
+  /// The link outputs towards a tile from a direction; null at the edge of the mesh.
   const Link* across(unsigned tile, unsigned direction, unsigned now) const {
     const unsigned x = tile % kWidth, y = tile / kWidth;
     switch (direction) {
@@ -364,7 +364,7 @@ class BoardModels {
 
   std::vector<std::unique_ptr<Tile>> tiles_;
   Instance<RestModel> rest_;
-  Link rim_[2][kExits];  ///< what the rest shows at the exits
+  Link rim_[2][kExits];  ///< outputs of the uncore at the exits
 #if VM_TRACE
   std::unique_ptr<VerilatedFstC> fst_;
 #endif

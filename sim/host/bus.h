@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host's end of a tile's debug bus: bytes that wait to go out, and reports put together from bytes that came.
+/// The host's end of a tile's debug bus: bytes that wait to be sent, and reports assembled from received bytes.
 /// The packets are those of config/constants/debug.toml.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace gossamer::sim {
 
-/// A report of the tile: its code and the bytes behind it.
+/// A report of the tile: its code and the following bytes.
 struct Report {
   uint8_t code = 0;
   unsigned bytes = 0;
   uint8_t argument[15] = {};
 
-  /// 32 or 64 bits from byte `at` on, the low byte first.
+  /// 32 or 64 bits from byte `at` on, little-endian.
   uint32_t word(unsigned at) const {
     uint32_t value = 0;
     for (unsigned i = 0; i < 4; ++i) value |= static_cast<uint32_t>(argument[at + i]) << (8 * i);
@@ -45,7 +45,7 @@ class Bus {
     for (unsigned i = 0; i < 4; ++i) out_.push_back(static_cast<uint8_t>(value >> (8 * i)));
   }
 
-  /// Takes a byte from the tile; true if it was the last of a report, which then is in `report`.
+  /// Receives a byte from the tile; true if it completes a report, which is then in `report`.
   bool take(uint8_t value, Report& report) {
     if (!inside_) {
       part_ = Report{};

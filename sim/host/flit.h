@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A flit as models show it: the layout `flit` of config/constants/fabric.toml in six 32-bit words, the payload in the
-/// first four.
+/// A flit as models represent it: the layout `flit` of config/constants/fabric.toml in six 32-bit words, the payload in
+/// the first four.
 #pragma once
 
 #include <gossamer/config.h>
@@ -23,12 +23,12 @@ struct Flit {
   uint32_t& dest() { return words[4]; }
   uint32_t dest() const { return words[4]; }
   bool is(config::FlitKind what) const { return static_cast<config::FlitKind>(kind()) == what; }
-  /// What kind of address it goes to.
+  /// Kind of the destination address.
   config::Endpoint endpoint() const {
     using Address = config::AddressKey;
     return static_cast<config::Endpoint>(dest() >> Address::kKindLsb & ((1U << Address::kKindBits) - 1));
   }
-  /// To how many threads the packet goes that this flit begins.
+  /// Number of threads that receive the packet that begins with this flit.
   unsigned receivers() const {
     if (!is(config::FlitKind::Mask)) return 1;
     return static_cast<unsigned>(std::popcount(words[0]) + std::popcount(words[1]));

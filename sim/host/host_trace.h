@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is seen of a host, for the trace: its messages, as they enter the network and as they come.
+/// Trace events of a host: its messages when they enter the network, and those that it receives.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@ namespace gossamer::sim {
 
 class HostTrace {
  public:
-  /// `board` is the one at whose switch it is.
-  explicit HostTrace(unsigned board) : router_(Meeting::host(board)) {}
+  /// `board` is the board whose switch the host is connected to.
+  explicit HostTrace(unsigned board) : router_(RouterAddress::host(board)) {}
 
-  /// A flit has entered; those of a lane do so packet by packet.
-  void tells(unsigned lane, const Flit& flit, uint64_t cycle) {
+  /// A flit has entered the network; those of a lane enter packet by packet.
+  void on_send(unsigned lane, const Flit& flit, uint64_t cycle) {
     if (lane >= lanes_.size()) lanes_.resize(lane + 1);
     Lane& its = lanes_[lane];
     if (!its.inside) {
@@ -26,7 +26,7 @@ class HostTrace {
     its.inside = false;
     const uint64_t packet = its.digest.take();
     if (!message(its.head)) return;
-    TraceEvent& event = events_.add(cycle, TraceEvent::What::Tells);
+    TraceEvent& event = events_.add(cycle, TraceEvent::What::HostSend);
     event.data = packet;
     event.kind = static_cast<uint8_t>(its.head.kind());
     event.receivers = static_cast<uint8_t>(its.head.receivers());
@@ -34,11 +34,11 @@ class HostTrace {
     event.state.data = its.head.words[0];
   }
 
-  /// A message has come.
-  void hears(const std::vector<Flit>& packet, uint64_t cycle) {
+  /// A message has arrived.
+  void on_receive(const std::vector<Flit>& packet, uint64_t cycle) {
     Digest digest;
     for (const Flit& flit : packet) digest.add(flit);
-    events_.add(cycle, TraceEvent::What::Hears).data = digest.take();
+    events_.add(cycle, TraceEvent::What::HostReceive).data = digest.take();
   }
 
   TraceEvents& events() { return events_; }
@@ -51,7 +51,7 @@ class HostTrace {
     bool inside = false;
   };
 
-  /// Loaders, control units and accelerators get packets too.
+  /// Whether a packet is a message to a thread; loaders, control units and accelerators receive packets, too.
   static bool message(const Flit& head) {
     const config::Endpoint to = head.endpoint();
     return !head.is(config::FlitKind::Header) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What machines that are one board or a part of one have in common: one network, all workers in the same cycle.
+/// Common base of machines that are one board or a part of one: one network, all workers in the same cycle.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ template <typename Machine, unsigned kNumber, unsigned kExits>
 class OneBoard {
  public:
   static constexpr unsigned kTiles = kNumber, kBoardTiles = kNumber;
-  static constexpr uint64_t kLook = 4096;
+  static constexpr uint64_t kWatchdogStride = 4096;
 
   static constexpr uint64_t stride() { return 1; }
-  static constexpr uint64_t quiet() { return 1 << 14; }
+  static constexpr uint64_t quiescence() { return 1 << 14; }
   static constexpr uint64_t drain() { return 0; }
   static constexpr uint64_t slack() { return 0; }
   static constexpr Traffic traffic() { return {}; }
@@ -39,7 +39,7 @@ class OneBoard {
   uint64_t progress() { return network_.ear().progress(); }
   /// The host that sends.
   const auto& host() const { return network_; }
-  /// Each host that is at a worker's part of the machine.
+  /// Calls `what` for each host in a worker's part of the machine.
   template <typename What>
   void each_host(unsigned worker, unsigned, What what) const {
     if (!worker) what(network_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What happens at a tile's mailbox in a cycle, read from signals that gs_sim_mailbox has for simulation alone.
+/// Events at a tile's mailbox in a cycle, read from simulation-only signals of gs_sim_mailbox.
 #pragma once
 
 #include "flit.h"
@@ -9,8 +9,8 @@ namespace gossamer::sim {
 
 class MailboxProbe {
  public:
-  /// Finds the mailboxes of so many tiles in one context; false if there are not as many. Of a model without any
-  /// nothing is ever seen.
+  /// Finds the mailboxes of `tiles` tiles in one context; false if their number differs. A model without mailboxes
+  /// never reports events.
   static bool find(VerilatedContext& context, MailboxProbe* probes, unsigned tiles) {
     const auto found = Probe::scopes(context, "sim_send");
     if (found.empty()) return true;
@@ -21,11 +21,11 @@ class MailboxProbe {
     return true;
   }
 
-  /// Bits that turn over with each event.
-  struct Events {
+  /// Bits that toggle with each event.
+  struct Toggles {
     bool send = false, out = false, far = false, in = false, deal = false;
   };
-  Events events() const {
+  Toggles toggles() const {
     if (!send_) return {};
     return {*send_ != 0, *out_ != 0, *far_ != 0, *in_ != 0, *deal_ != 0};
   }
@@ -38,7 +38,7 @@ class MailboxProbe {
   const Flit& out_flit() const { return *reinterpret_cast<const Flit*>(out_flit_); }
   const Flit& far_flit() const { return *reinterpret_cast<const Flit*>(far_flit_); }
   bool in_local() const { return *in_local_; }
-  /// At the last flit of a packet: whether it was refused.
+  /// At the last flit of a packet: whether the mailbox rejected it.
   bool in_refused() const { return *in_refused_; }
   const Flit& in_flit() const { return *reinterpret_cast<const Flit*>(in_flit_); }
   uint64_t deal_mask() const { return *deal_mask_; }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds out which message a thread or a host receives: follows each from its send to the queues of its receivers.
+/// Identifies which message a thread or a host receives: follows each message from its send to its receivers' queues.
 ///
-/// Nothing in a packet names its sender. But the sends of a mailbox leave by each way in their order, packets within a
-/// tile arrive in theirs, and each thread's queue keeps its own; and a channel of a multicast router makes the copies
-/// of one message before those of the next. Between tiles, routers and hosts a packet is recognised by its address and
-/// all of its contents; of several alike under way to the same place the oldest is taken, and the arrow says so.
+/// Packets do not name their sender. But a mailbox sends in order on each output, packets within a tile arrive in
+/// order, each thread's queue is in order, and a channel of a multicast router makes all copies of one message before
+/// those of the next. Between tiles, routers and hosts, a packet is recognized by its address and contents; among
+/// several equal packets in flight to one destination the oldest is assumed, and the arrow is marked as ambiguous.
 #pragma once
 
 #include <gossamer/config.h>
@@ -22,7 +22,7 @@ namespace gossamer::sim {
 
 class Messages {
  public:
-  /// `channels` are those of a board's multicast routers. Hosts are numbered behind all threads.
+  /// `channels` are those of a board's multicast routers. Hosts are numbered after all threads.
   Messages(unsigned tiles, unsigned threads, unsigned boards, unsigned channels)
       : threads_(threads),
         channels_(channels),
@@ -30,27 +30,29 @@ class Messages {
         routers_(boards * channels),
         queues_(tiles * threads) {}
 
-  /// Takes what was seen at a tile's mailbox; `done` is called with messages that nobody receives.
+  /// Handles an event of a tile's mailbox; calls `done` for messages without further receivers.
   template <typename Done>
-  void see_tile(unsigned tile, const TraceEvent& event, Done done) {
+  void add_tile_events(unsigned tile, const TraceEvent& event, Done done) {
     Mailbox& mailbox = tiles_[tile];
     switch (event.what) {
       case TraceEvent::What::Send: send(tile, event); return;
-      case TraceEvent::What::Out: leave(pop(mailbox.net), event.data); return;
-      case TraceEvent::What::Far: leave_far(pop(mailbox.far), event.data, done); return;
-      case TraceEvent::What::In: mailbox.accepted.push_back(event.local ? pop(mailbox.local) : arrive(event.data)); return;
-      case TraceEvent::What::Deal: deal(tile, event.data); return;
+      case TraceEvent::What::MeshSend: leave(pop(mailbox.net), event.data); return;
+      case TraceEvent::What::FarSend: leave_far(pop(mailbox.far), event.data, done); return;
+      case TraceEvent::What::Receive: 
+        mailbox.accepted.push_back(event.local ? pop(mailbox.local) : arrive(event.data));
+        return;
+      case TraceEvent::What::Dispatch: deal(tile, event.data); return;
       default: return;
     }
   }
 
-  /// The same of a board's multicast routers.
+  /// Handles an event of a board's multicast routers.
   template <typename Done>
-  void see_routers(unsigned board, const TraceEvent& event, Done done) {
+  void add_router_events(unsigned board, const TraceEvent& event, Done done) {
     Parts& parts = routers_[board * channels_ + event.channel];
-    if (event.what == TraceEvent::What::Came) {
+    if (event.what == TraceEvent::What::RouterReceive) {
       parts.push_back(arrive(event.data));
-    } else if (event.what == TraceEvent::What::Consumed) {
+    } else if (event.what == TraceEvent::What::RouterDone) {
       drop(pop(parts), done);
     } else if (!parts.empty() && parts.front().message != kNobody) {
       messages_[parts.front().message].uses += event.receivers;
@@ -58,24 +60,24 @@ class Messages {
     }
   }
 
-  /// A host has sent.
-  void tell(uint32_t host, const TraceEvent& event) {
+  /// A host has sent a message.
+  void host_send(uint32_t host, const TraceEvent& event) {
     Message message = made(host, event);
     message.uses = event.receivers;
     leave({keep(message), false}, event.data);
   }
 
-  /// What a host receives: a message with its sender, if that is known.
-  Arrow hear(uint32_t host, const TraceEvent& event) { return received(arrive(event.data), host, event.cycle); }
+  /// A host receives a message; returns it with its sender, if that is known.
+  Arrow host_receive(uint32_t host, const TraceEvent& event) { return received(arrive(event.data), host, event.cycle); }
 
-  /// What a thread receives now.
+  /// A thread receives its next message.
   Arrow receive(uint32_t thread, uint64_t cycle) { return received(pop(queues_[thread]), thread, cycle); }
 
-  /// Those that nobody has received.
+  /// Calls `done` for messages without a receiver, at the end.
   template <typename Done>
   void rest(Done done) {
     for (const Message& message : messages_) {
-      if (message.uses && !message.heard) done(message.arrow);
+      if (message.uses && !message.received) done(message.arrow);
     }
   }
 
@@ -88,19 +90,19 @@ class Messages {
 
   struct Message {
     Arrow arrow;
-    uint64_t key = 0;    ///< by which it was sent, and 1 more; 0: by none
-    unsigned uses = 1;   ///< receivers and routers that it is still to come to; 0: it is free for another
-    bool heard = false;  ///< somebody has received it
+    uint64_t key = 0;    ///< key by which it was sent, plus 1; 0: none
+    unsigned uses = 1;   ///< receivers and routers that it has not reached yet; 0: the entry is free
+    bool received = false;  ///< a receiver has received it
   };
-  /// A message, or a copy of it, on its way.
+  /// A message, or a copy of it, in flight.
   struct Part {
     uint32_t message = kNobody;
-    bool alike = false;  ///< it may have been taken for another one
+    bool alike = false;  ///< it may be confused with an equal one
   };
   using Parts = std::deque<Part>;
   struct Mailbox {
-    Parts local, net, far;  ///< sent and not yet left, by their way
-    Parts accepted;         ///< arrived and not yet dealt out
+    Parts local, net, far;  ///< sent and not yet output, by output
+    Parts accepted;         ///< arrived and not yet dispatched
   };
 
   Message made(uint32_t sender, const TraceEvent& event) {
@@ -143,7 +145,7 @@ class Messages {
     if (part.message != kNobody) in_flight_[packet].push_back(part);
   }
 
-  /// Of what goes by other networks hosts alone are followed.
+  /// On the other networks, only messages to hosts are followed.
   template <typename Done>
   void leave_far(Part part, uint64_t packet, Done done) {
     if (part.message == kNobody) return;
@@ -159,7 +161,7 @@ class Messages {
     const auto found = in_flight_.find(packet);
     if (found == in_flight_.end()) return {};
     Parts& same = found->second;
-    // Those of one sender and one key go the same way and stay in their order.
+    // Messages of one sender and one key take the same path and stay in order.
     const Message& first = messages_[same.front().message];
     const auto other = [&](Part part) {
       const Message& its = messages_[part.message];
@@ -188,7 +190,7 @@ class Messages {
       arrow.id = ++arrows_;
       arrow.alike = part.alike;
       alike_ += part.alike;
-      message.heard = true;
+      message.received = true;
       release(part.message);
     }
     arrow.to = cycle;
@@ -197,12 +199,12 @@ class Messages {
     return arrow;
   }
 
-  /// What is on its way as this part goes no further.
+  /// Ends a part that is not forwarded any further.
   template <typename Done>
   void drop(Part part, Done done) {
     if (part.message == kNobody) return;
     Message& message = messages_[part.message];
-    if (message.uses == 1 && !message.heard) done(message.arrow);
+    if (message.uses == 1 && !message.received) done(message.arrow);
     release(part.message);
   }
 
@@ -219,8 +221,8 @@ class Messages {
 
   const unsigned threads_, channels_;
   std::vector<Mailbox> tiles_;
-  std::vector<Parts> routers_;  ///< of each channel: come and not yet consumed
-  std::vector<Parts> queues_;   ///< of each thread
+  std::vector<Parts> routers_;  ///< by channel: received and not yet consumed
+  std::vector<Parts> queues_;   ///< by thread
   std::unordered_map<uint64_t, Parts> in_flight_;
   std::vector<Message> messages_;
   std::vector<uint32_t> free_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host's end of a network: flits that wait to go in, and packets put together from flits that came out.
+/// The host's end of a network: flits that wait to enter, and packets assembled from received flits.
 #pragma once
 
 #include <gossamer/config.h>
@@ -23,7 +23,7 @@ constexpr unsigned exit_column(unsigned number) {
   return (2 * number + 1) * config::mesh::width / (2 * config::router::mesh_ports);
 }
 
-/// Flits into a network at one place, and packets out of it there.
+/// Flits into a network at one port, and packets out of it.
 class Network {
  public:
   bool pending() const { return next_ < out_.size(); }
@@ -51,7 +51,7 @@ class Network {
 
   void send(const Flit& flit) { out_.push_back(flit); }
 
-  /// Takes a flit that came out; the whole packet if it was its last, else nothing.
+  /// Receives a flit; returns the whole packet with its last flit, else an empty one.
   std::vector<Flit> take(const Flit& flit) {
     std::vector<Flit>& part = parts_[flit.network()];
     part.push_back(flit);
@@ -66,39 +66,39 @@ class Network {
 
   std::vector<Flit> out_;
   size_t next_ = 0;
-  bool inside_ = false;   ///< a packet has entered in part
+  bool inside_ = false;   ///< a packet has partly entered
   bool message_ = false;  ///< it is a message
   std::array<std::vector<Flit>, kNetworks> parts_;
 };
 
-/// What the host hears: packets, and how many replies it waits for.
-class HostEar {
+/// Packets that the host receives, and the number of replies that it waits for.
+class HostReceiver {
  public:
   Records& records() { return records_; }
   uint64_t progress() const { return progress_; }
   uint32_t replies() const { return replies_; }
   void wait_for(uint32_t replies) { replies_ = replies; }
-  /// Messages that have come, and accesses of accelerators that failed.
+  /// Received messages, and failed accesses of accelerators.
   uint64_t messages() const { return messages_; }
   uint64_t faults() const { return faults_; }
   void trace(HostTrace* trace) { trace_ = trace; }
-  /// A flit goes to the network, behind those of its lane.
-  void tells(unsigned lane, const Flit& flit, uint64_t cycle) {
+  /// A flit was queued for the network, in its lane.
+  void on_send(unsigned lane, const Flit& flit, uint64_t cycle) {
     progress_ = cycle;
-    if (trace_) trace_->tells(lane, flit, cycle);
+    if (trace_) trace_->on_send(lane, flit, cycle);
   }
 
-  /// A packet has come to a host.
-  void hear(const std::vector<Flit>& packet, uint64_t cycle, unsigned host) {
+  /// A host has received a packet.
+  void receive(const std::vector<Flit>& packet, uint64_t cycle, unsigned host) {
     records_.put(Kind::Packet, cycle, host, packet.data(), packet.size() * sizeof(Flit));
     const Flit& head = packet.front();
     if (static_cast<config::FlitKind>(head.kind()) != config::FlitKind::Header) {
       progress_ = cycle;
       ++messages_;
-      if (trace_) trace_->hears(packet, cycle);
+      if (trace_) trace_->on_receive(packet, cycle);
       return;
     }
-    // Of a header the operation stands in the lowest bits, a loader's (load_op) or a control unit's (control_op).
+    // The lowest bits of a header are the operation of a loader (load_op) or of a control unit (control_op).
     const uint32_t op = head.words[0] & 0xF;
     if (op == static_cast<uint32_t>(config::ControlOp::Event)) return;
     progress_ = cycle;
@@ -117,13 +117,13 @@ class HostEar {
   HostTrace* trace_ = nullptr;
 };
 
-/// A host at a board's switch: a flit a cycle each way, of whichever network can go on.
+/// A host at a board's switch: one flit a cycle in each direction, of any network that is ready.
 class HostPort {
  public:
   explicit HostPort(unsigned number = 0) : number_(number) {}
 
-  HostEar& ear() { return ear_; }
-  const HostEar& ear() const { return ear_; }
+  HostReceiver& ear() { return receiver_; }
+  const HostReceiver& ear() const { return receiver_; }
   /// Flits that wait to enter.
   size_t queued() const {
     size_t sum = 0;
@@ -137,12 +137,12 @@ class HostPort {
     return false;
   }
   uint32_t exchanging() const {
-    return static_cast<uint32_t>(queued() + ear_.replies());
+    return static_cast<uint32_t>(queued() + receiver_.replies());
   }
 
-  /// Sends whole packets, and waits for so many replies.
+  /// Sends whole packets, and waits for `replies` replies.
   void send(const uint8_t* bytes, size_t count, uint32_t replies) {
-    ear_.wait_for(replies);
+    receiver_.wait_for(replies);
     for (size_t at = 0; at + sizeof(Flit) <= count; at += sizeof(Flit)) {
       Flit flit;
       std::memcpy(flit.words.data(), bytes + at, sizeof flit);
@@ -150,30 +150,30 @@ class HostPort {
     }
   }
 
-  /// The network whose flit enters in this cycle, of those that are ready; kNetworks if none does.
+  /// Arbitration: the network whose flit enters in this cycle, among those in `ready`; kNetworks if none does.
   unsigned choose(unsigned ready) {
     for (unsigned i = 1; i <= kNetworks; ++i) {
-      const unsigned lane = (turn_ + i) % kNetworks;
+      const unsigned lane = (last_lane_ + i) % kNetworks;
       if (ready >> lane & 1 && lanes_[lane].pending()) return lane;
     }
     return kNetworks;
   }
   const Flit& head(unsigned lane) const { return lanes_[lane].head(); }
-  void taken(unsigned lane, uint64_t cycle) {
-    turn_ = lane;
-    ear_.tells(lane, lanes_[lane].head(), cycle);
+  void on_accepted(unsigned lane, uint64_t cycle) {
+    last_lane_ = lane;
+    receiver_.on_send(lane, lanes_[lane].head(), cycle);
     lanes_[lane].pop();
   }
-  void hear(const Flit& flit, uint64_t cycle) {
+  void receive(const Flit& flit, uint64_t cycle) {
     const std::vector<Flit> packet = lanes_[flit.network()].take(flit);
-    if (!packet.empty()) ear_.hear(packet, cycle, number_);
+    if (!packet.empty()) receiver_.receive(packet, cycle, number_);
   }
 
  private:
   const unsigned number_;
   std::array<Network, kNetworks> lanes_;
-  unsigned turn_ = 0;
-  HostEar ear_;
+  unsigned last_lane_ = 0;
+  HostReceiver receiver_;
 };
 
 /// The host's end of a whole network: of a board's at each exit of its mesh, of a tile's at its port.
@@ -181,8 +181,8 @@ template <unsigned kTiles, unsigned kExits>
 class HostNetwork {
  public:
   Network& exit(unsigned number) { return exits_[number]; }
-  HostEar& ear() { return ear_; }
-  const HostEar& ear() const { return ear_; }
+  HostReceiver& ear() { return receiver_; }
+  const HostReceiver& ear() const { return receiver_; }
   /// Flits that wait to enter.
   size_t queued() const {
     size_t sum = 0;
@@ -195,15 +195,15 @@ class HostNetwork {
     }
     return false;
   }
-  /// How much is left of what was asked: flits that wait, and replies.
+  /// Remaining work of the last request: waiting flits, and outstanding replies.
   uint32_t exchanging() const {
-    return static_cast<uint32_t>(queued() + ear_.replies());
+    return static_cast<uint32_t>(queued() + receiver_.replies());
   }
 
-  /// Sends whole packets, and waits for so many replies of loaders. Each packet enters at the exit nearest to its tile;
-  /// a packet for the tile of all ones goes to each.
+  /// Sends whole packets, and waits for `replies` replies of loaders. Each packet enters at the exit nearest to its
+  /// tile; a packet to the tile address of all ones is sent to each tile.
   void send(const uint8_t* bytes, size_t count, uint32_t replies) {
-    ear_.wait_for(replies);
+    receiver_.wait_for(replies);
     std::vector<Flit> packet;
     for (size_t at = 0; at + sizeof(Flit) <= count; at += sizeof(Flit)) {
       Flit flit;
@@ -211,7 +211,7 @@ class HostNetwork {
       packet.push_back(flit);
       if (!flit.last()) continue;
       if (kTiles > 1 && (flit.dest() & kEvery) == kEvery) {
-        for (unsigned tile = 0; tile < kTiles; ++tile) send(packet, place(tile));
+        for (unsigned tile = 0; tile < kTiles; ++tile) send(packet, tile_address(tile));
       } else {
         send(packet, flit.dest());
       }
@@ -219,16 +219,16 @@ class HostNetwork {
     }
   }
 
-  /// A flit has entered at an exit.
-  void taken(unsigned exit, uint64_t cycle) {
-    ear_.tells(exit, exits_[exit].head(), cycle);
+  /// The network has accepted a flit at an exit.
+  void on_accepted(unsigned exit, uint64_t cycle) {
+    receiver_.on_send(exit, exits_[exit].head(), cycle);
     exits_[exit].pop();
   }
 
-  /// A flit has left at an exit.
-  void hear(unsigned exit, const Flit& flit, uint64_t cycle) {
+  /// A flit has arrived at an exit.
+  void receive(unsigned exit, const Flit& flit, uint64_t cycle) {
     const std::vector<Flit> packet = exits_[exit].take(flit);
-    if (!packet.empty()) ear_.hear(packet, cycle, 0);
+    if (!packet.empty()) receiver_.receive(packet, cycle, 0);
   }
 
  private:
@@ -237,7 +237,7 @@ class HostNetwork {
                                      (((1U << Tile::kTileXBits) - 1) << Tile::kTileXLsb) |
                                      (((1U << Tile::kBoardBits) - 1) << Tile::kBoardLsb);
 
-  static uint32_t place(unsigned tile) {
+  static uint32_t tile_address(unsigned tile) {
     return static_cast<uint32_t>(config::Endpoint::Tile) << Tile::kKindLsb |
            tile / config::mesh::width << Tile::kTileYLsb | tile % config::mesh::width << Tile::kTileXLsb;
   }
@@ -264,7 +264,7 @@ class HostNetwork {
   }
 
   std::array<Network, kExits> exits_;
-  HostEar ear_;
+  HostReceiver receiver_;
 };
 
 }  // namespace gossamer::sim

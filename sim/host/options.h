@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a simulator is told on its command line, and where the host is that it speaks to.
+/// Command-line options of a simulator, and its connection to the host.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,21 +14,21 @@
 
 namespace gossamer::sim {
 
-/// What the command line says.
+/// Options of the command line.
 struct Options {
   const char* waves = nullptr;
   const char* trace = nullptr;
   unsigned least = 0;    ///< shortest wait in the trace
   size_t trace_bytes = 64'000'000;  ///< most bytes of the trace
-  const char* status = nullptr;  ///< folder of files about simulations that run
-  const char* about = nullptr;   ///< what is said in them of this one
-  unsigned tile = 0;     ///< whose waves are written
+  const char* status = nullptr;  ///< folder of status files of running simulations
+  const char* about = nullptr;   ///< description of this simulation in its status file
+  unsigned tile = 0;     ///< the tile whose waves are written
   unsigned workers = 1;  ///< threads of this process that share the work
   const char* ranks = nullptr;   ///< library of the ranks that share the boards
-  const char* socket = nullptr;  ///< where the host is, if not at standard input and output
+  const char* socket = nullptr;  ///< the host's socket; standard input and output if null
 
   /// --waves FILE, --trace FILE, --least CYCLES, --trace-bytes COUNT, --status FOLDER, --about JSON, --tile NUMBER,
-  /// --workers COUNT, --ranks LIBRARY, --socket PATH; others are the machine's or the models'.
+  /// --workers COUNT, --ranks LIBRARY, --socket PATH; the machine and the models have further options.
   static Options of(int argc, char** argv) {
     Options options;
     for (int i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) {
@@ -49,16 +49,16 @@ struct Options {
   }
 };
 
-/// Makes a socket, at which the host listens, standard input and output: those of MPI's processes are MPI's.
-inline void speak_over(const char* path) {
+/// Connects standard input and output to the host's socket: MPI uses the original ones of its processes.
+inline void connect_host(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const int end = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  if (end < 0 || std::strlen(path) >= sizeof address.sun_path) give_up("the host's socket has too long a name");
+  if (end < 0 || std::strlen(path) >= sizeof address.sun_path) fatal("the name of the host's socket is too long");
   std::strcpy(address.sun_path, path);
   if (::connect(end, reinterpret_cast<const sockaddr*>(&address), sizeof address) ||
       ::dup2(end, STDIN_FILENO) < 0 || ::dup2(end, STDOUT_FILENO) < 0) {
-    give_up("the host does not answer at its socket");
+    fatal("the host does not answer at its socket");
   }
   ::close(end);
 }

@@ -48,8 +48,8 @@ class Fields {
   std::string bytes_;
 };
 
-/// Where a track stands among those of its parent.
-struct Place {
+/// Position of a track among those of its parent.
+struct TrackPosition {
   uint64_t parent = 0;  ///< 0: none
   unsigned rank = 0;    ///< among its siblings, from the top
 };
@@ -66,7 +66,7 @@ class File {
     return true;
   }
   bool is_open() const { return file_ != nullptr; }
-  /// False if not all could be written.
+  /// False if the file could not be written completely.
   bool close() {
     if (!file_) return true;
     bool good = !std::ferror(file_);
@@ -77,8 +77,8 @@ class File {
 
   // ---- Tracks ----
 
-  void track(uint64_t id, std::string_view name, Place place) {
-    descriptor(id, name, place);
+  void track(uint64_t id, std::string_view name, TrackPosition position) {
+    descriptor(id, name, position);
     put_descriptor();
   }
   /// A track that is a process, which groups what is below it.
@@ -90,15 +90,15 @@ class File {
     descriptor_.message(3, process);
     put_descriptor();
   }
-  void counter(uint64_t id, std::string_view name, std::string_view unit, Place place) {
+  void counter(uint64_t id, std::string_view name, std::string_view unit, TrackPosition position) {
     Fields counter;
     counter.text(6, unit);
-    descriptor(id, name, place);
+    descriptor(id, name, position);
     descriptor_.message(8, counter);
     put_descriptor();
   }
 
-  // ---- Events: what is to be told of one, then the event itself ----
+  // ---- Events: first the annotations of an event, then the event itself ----
 
   void note(std::string_view name, uint64_t value) { annotation(name, 3, value); }
   void address(std::string_view name, uint64_t value) { annotation(name, 7, value); }
@@ -108,7 +108,7 @@ class File {
     annotation_.number(17, intern(strings_, 29, value));
     event_.message(4, annotation_);
   }
-  /// An arrow that begins here, or ends.
+  /// Begin or end of an arrow.
   void flow(uint64_t id, bool ends) { event_.fixed(ends ? 48 : 47, id); }
 
   void begin(uint64_t track, uint64_t time, std::string_view name) { event(kBegin, track, time, name); }
@@ -124,7 +124,7 @@ class File {
   enum Type : unsigned { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
   static constexpr unsigned kSequence = 1, kCleared = 1, kNeedsState = 2, kExplicitOrder = 3;
 
-  /// The number of a name; if it is new, the packet that is being made tells it.
+  /// The number of a name; a new name is interned in the packet that is being composed.
   uint64_t intern(Names& names, unsigned field, std::string_view name) {
     const auto [at, is_new] = names.try_emplace(std::string(name), names.size() + 1);
     if (is_new) {
@@ -157,13 +157,13 @@ class File {
     put();
   }
 
-  void descriptor(uint64_t id, std::string_view name, Place place) {
+  void descriptor(uint64_t id, std::string_view name, TrackPosition position) {
     descriptor_.clear();
     descriptor_.number(1, id);
     if (!name.empty()) descriptor_.text(2, name);
-    if (place.parent) descriptor_.number(5, place.parent);
+    if (position.parent) descriptor_.number(5, position.parent);
     descriptor_.number(11, kExplicitOrder);
-    descriptor_.number(12, place.rank);
+    descriptor_.number(12, position.rank);
   }
   void put_descriptor() {
     packet_.clear();

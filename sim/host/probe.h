@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What each thread of a simulated tile, or of all tiles, is doing, read from signals that the cores have for
-/// simulation alone.
+/// The activity of each thread of a simulated tile, or of all tiles, from simulation-only signals of the cores.
 ///
-/// The signals are found at run time, by name, in Verilator's table of public ones: one core looks like any
-/// other, however deep it stands and however many there are. Nothing is read until somebody asks.
+/// The signals are found at run time, by name, in Verilator's table of public signals, independent of the cores' depth
+/// in the hierarchy and of their number. Nothing is read until it is needed.
 #pragma once
 
 #include <verilated.h>
@@ -24,7 +23,7 @@ namespace gossamer::sim {
 /// The signals of all cores.
 class Probe {
  public:
-  /// The signals of all modules of a model that have one of that name, in the order of their places.
+  /// The scopes of all modules of a model with a signal of that name, in hierarchical order.
   static std::vector<const VerilatedVarNameMap*> scopes(VerilatedContext& context, const char* signal) {
     std::vector<std::pair<std::string, const VerilatedVarNameMap*>> found;
     if (const VerilatedScopeNameMap* scopes = context.scopeNameMap()) {
@@ -39,7 +38,7 @@ class Probe {
     return all;
   }
 
-  /// Where a signal is; false if there is none of that name whose elements are as wide as a T.
+  /// Finds a signal; false if there is none of that name with elements of the width of T.
   template <typename T>
   static bool at(const VerilatedVarNameMap& vars, const char* name, const T*& pointer) {
     const auto found = vars.find(name);
@@ -48,7 +47,7 @@ class Probe {
     return true;
   }
 
-  /// Finds the cores; call it after the model's first evaluation. False if there are none with such signals.
+  /// Finds the cores; call it after the model's first evaluation. False if no core has these signals.
   bool find(VerilatedContext& context, unsigned threads_per_core) {
     threads_per_core_ = threads_per_core;
     context_ = &context;
@@ -64,7 +63,7 @@ class Probe {
     return !cores_.empty();
   }
 
-  /// Gives each of several tiles its cores; false if they do not come out even.
+  /// Distributes the cores evenly over several tiles; false if that is impossible.
   bool split(Probe* tiles, unsigned count) const {
     const size_t each = cores_.size() / count;
     for (unsigned t = 0; t < count; ++t) {
@@ -75,7 +74,7 @@ class Probe {
     return each && each * count == cores_.size();
   }
 
-  /// That of the model in which the cores are.
+  /// Context of the cores' model.
   VerilatedContext* context() const { return context_; }
   unsigned cores() const { return static_cast<unsigned>(cores_.size()); }
 
@@ -83,12 +82,12 @@ class Probe {
   State state(unsigned thread) const {
     const Core& core = cores_[thread / threads_per_core_];
     const unsigned i = thread % threads_per_core_;
-    const auto asked = static_cast<Asked>(core.op[i]);
-    // Above a register's number stand bits that mean nothing.
-    const uint32_t address = asked == Asked::Csr ? core.address[i] & 0xFFF : core.address[i];
-    return {static_cast<Doing>(core.state[i]), asked, core.pc[i], address, core.data[i]};
+    const auto request = static_cast<RequestKind>(core.op[i]);
+    // The bits above a register's number are undefined.
+    const uint32_t address = request == RequestKind::Csr ? core.address[i] & 0xFFF : core.address[i];
+    return {static_cast<Doing>(core.state[i]), request, core.pc[i], address, core.data[i]};
   }
-  /// Only what it does: what a trace looks at in every cycle.
+  /// Only the activity, which a trace samples in every cycle.
   Doing doing(unsigned thread) const {
     return static_cast<Doing>(cores_[thread / threads_per_core_].state[thread % threads_per_core_]);
   }
@@ -110,7 +109,7 @@ class Probe {
     const uint64_t* issued = nullptr;
   };
 
-  /// Order of scopes in which core 10 comes behind core 9.
+  /// Natural order of scopes: core 10 follows core 9.
   static bool before(const std::string& a, const std::string& b) {
     size_t i = 0, j = 0;
     while (i < a.size() && j < b.size()) {
@@ -135,7 +134,7 @@ class Probe {
   VerilatedContext* context_ = nullptr;
 };
 
-/// Those of all tiles; threads are numbered tile by tile.
+/// Probes of all tiles; threads are numbered tile by tile.
 class Probes {
  public:
   Probes(const Probe* probes, unsigned tiles, unsigned threads_per_tile)

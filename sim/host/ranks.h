@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Processes, maybe of many machines, that simulate one cluster together: each has some of the boards, and all run the
-/// same loop. What decides how it goes on is the same in all of them, because it is reduced over all.
+/// Processes, possibly on several machines, that simulate one cluster together: each has some of the boards, and all
+/// run the same loop. Every value that controls the loop is reduced over all ranks, so they take the same decisions.
 ///
-/// Rank 0 speaks to the host: its requests go to all, and the records of all come out of it. Without a library there is
-/// one rank, and nothing here does anything.
+/// Rank 0 communicates with the host: it broadcasts requests to all ranks, and writes the records of all. Without a
+/// library there is one rank, and these functions do nothing.
 #pragma once
 
 #include <dlfcn.h>
@@ -21,14 +21,14 @@ namespace gossamer::sim {
 
 class Ranks {
  public:
-  /// `library` is ranks/ranks_mpi.cc, built for some MPI.
+  /// `library` is ranks/ranks_mpi.cc, built for the installed MPI.
   explicit Ranks(const char* library) {
     if (!library) return;
     void* code = ::dlopen(library, RTLD_NOW | RTLD_GLOBAL);
-    if (!code) give_up(::dlerror());
+    if (!code) fatal(::dlerror());
     const auto join = reinterpret_cast<const GsRanks* (*)()>(::dlsym(code, "gs_ranks_join"));
     table_ = join ? join() : nullptr;
-    if (!table_) give_up("MPI does not start");
+    if (!table_) fatal("MPI does not start");
   }
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -43,10 +43,10 @@ class Ranks {
 
   uint64_t sum(uint64_t value) const { return reduced(value, kGsSum); }
   uint64_t max(uint64_t value) const { return reduced(value, kGsMax); }
-  /// The bits that any rank has.
+  /// OR of the bits of all ranks.
   uint64_t any(uint64_t bits) const { return reduced(bits, kGsOr); }
 
-  /// What rank 0 says.
+  /// Broadcasts rank 0's bytes.
   void share(void* bytes, size_t count) const {
     if (many() && count) table_->share(bytes, count);
   }
@@ -56,7 +56,7 @@ class Ranks {
   }
 
   using Take = std::function<void(unsigned rank, const uint8_t* bytes, size_t count)>;
-  /// Hands rank 0 what each other rank has.
+  /// Passes the bytes of each other rank to rank 0.
   void gather(const std::vector<uint8_t>& bytes, Take take) const {
     if (!many()) return;
     table_->gather(bytes.data(), bytes.size(), &take,
@@ -64,7 +64,7 @@ class Ranks {
                      (*static_cast<Take*>(context))(static_cast<unsigned>(rank), data, count);
                    });
   }
-  /// Appends what the other ranks have to what rank 0 has, in the order of the ranks.
+  /// Appends the other ranks' elements to those of rank 0, in rank order.
   template <typename T>
   void append(std::vector<T>& values) const {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a simulator and the `rtl` engine say to each other: requests on standard input, records on standard output.
+/// The protocol between a simulator and the `rtl` engine: requests on standard input, records on standard output.
 ///
-/// A request is {kind[8], 0[24], length[32]} and its payload, low bytes first:
-///   'S'  tile[32], bytes: send them over the tile's debug bus; answered by Done when it has taken all
-///   'Q'  count[32], tile[32], bytes: the same, then wait for that many replies; each comes as a Reply, then Done. Tile
-///        ~0 is each tile, which all answer
-///   'N'  replies[32], flits (network.h): send them into the network, wait for so many replies of loaders; each comes
-///        as a Packet, then Done. A packet for the tile of all ones goes to each tile
-///   'I'  thread[32], bytes: input of a thread, given to it as it reads
-///   'Y'  symbols for the trace: {begin[32], end[32], length[32], name} each, in the order of their begins
-///   'R'  threads[32], 0[32], most cycles[64], watchdog[64]: start that many threads, run to the end; answered by End.
-///        If more follows it is how many threads of each board are started[32]
-///   'P'  cycle[64]: the run that begins or goes on next stops there, counted from its begin; answered by Paused, then
-///        anything but a run may be asked for
-///   'C'  nothing: the run goes on
-///   'X'  while it runs: stop
-///   'T'  nothing: what was seen of the last run; answered by Watch, maybe Note, and Done
-/// A host program's session has more, which session.h describes.
+/// A request is {kind[8], 0[24], length[32]} and its payload, in little-endian order:
+///   'S'  tile[32], bytes: sends them over the tile's debug bus; answered by Done when the tile has accepted all
+///   'Q'  count[32], tile[32], bytes: the same, then waits for `count` replies, each a record Reply, then Done. Tile
+///        ~0 means all tiles, each of which replies
+///   'N'  replies[32], flits (network.h): sends them into the network and waits for `replies` replies of loaders, each
+///        a record Packet, then Done. A packet to the tile address of all ones is sent to each tile
+///   'I'  thread[32], bytes: input of a thread, delivered as the thread reads it
+///   'Y'  symbols for the trace: {begin[32], end[32], length[32], name} each, sorted by begin
+///   'R'  threads[32], 0[32], most cycles[64], watchdog[64]: starts that many threads and runs to the end; answered by
+///        End. More words, if present, are the number of threads to start on each board[32]
+///   'P'  cycle[64]: the run that starts or continues next pauses in this cycle, counted from its begin; answered by
+///        Paused, after which any request but a run is allowed
+///   'C'  nothing: continues the run
+///   'X'  while a run is in progress: stops it
+///   'T'  nothing: statistics of the last run; answered by Watch, an optional Note, and Done
+/// A host program's session has further requests, which session.h describes.
 /// A record is {kind[8], flags[8], 0[16], thread[32], length[32], 0[32], cycle[64]} and its payload. Threads are
-/// numbered tile by tile, board by board; a Reply has its tile's first, a Packet the number of its host.
+/// numbered tile by tile, board by board; a Reply has the number of its tile's first thread, a Packet that of its host.
 #pragma once
 
 #include <gossamer/config.h>
@@ -40,51 +40,51 @@ enum class Kind : uint8_t {
   Emit = 2,      ///< word[32]
   Stopped = 3,   ///< code[32]
   Trap = 4,      ///< cause[32], pc[32], value[32]
-  Reply = 5,     ///< a report as it came
+  Reply = 5,     ///< a report as received
   Done = 6,      ///< nothing
-  End = 7,       ///< reason[32], count[32], first and last cycle[64], instructions[64], then a Still each
+  End = 7,       ///< reason[32], count[32], first and last cycle[64], instructions[64], then one ActiveThread each
   Failed = 8,    ///< text
   Progress = 9,  ///< instructions[64]
   Packet = 10,   ///< the flits of a packet to the host (network.h)
   Note = 20,     ///< text for the user
-  Paused = 13,   ///< a run has come to the cycle of a 'P'
-  Watch = 21,    ///< before End: what was seen of all tiles (watch.h), JSON
-  Queues = 22,   ///< before End, of a run that stands still: a Held for each queue with something in it
+  Paused = 13,   ///< a run has reached the cycle of a 'P'
+  Watch = 21,    ///< before End: statistics of all tiles (watch.h), JSON
+  Queues = 22,   ///< before End of a deadlocked run: one OccupiedQueue for each queue that is not empty
   Byte = 11,     ///< byte[8] of a thread, in a host program's session (session.h)
   Woken = 12,    ///< a host program's wait is over (session.h)
 };
 
 enum class Reason : uint32_t { AllEnded = 0, MostCycles = 1, Deadlock = 2, Stuck = 3, Stopped = 4, Paused = 5 };
 
-/// A queue that holds messages, in a record Queues.
-struct Held {
+/// A queue that is not empty, in a record Queues.
+struct OccupiedQueue {
   enum What : uint32_t {
     Thread = 1,  ///< a thread's queue of messages is full, and another message for it waits; index: thread of the tile
     Slots = 2,   ///< no message slot of the tile is free
     Router = 3,  ///< flits at an input of a tile's router; index: direction, 4 for the tile's own
     Switch = 4,  ///< packets at an input of a board's switch; index: port
     Sender = 5,  ///< packets wait to leave over a link; index: link
-    Receiver = 6  ///< packets have come over a link, and wait to go on
+    Receiver = 6  ///< packets received over a link wait to be forwarded
   };
-  uint32_t place;     ///< the tile, or the board, among all
+  uint32_t unit;      ///< number of the tile, or of the board
   uint32_t what;
   uint32_t index;
   uint32_t channels;  ///< a bit for each virtual network, or for each channel
 };
 
-/// A thread that has not ended, in a record End.
-struct Still {
+/// A thread that has not ended, in a record End or Woken.
+struct ActiveThread {
   uint32_t thread = 0;
   uint8_t doing = 0;
-  uint8_t asked = 0;
+  uint8_t request = 0;
   uint16_t spare = 0;
   uint32_t pc = 0;
   uint32_t address = 0;
   uint32_t data = 0;
 };
-static_assert(sizeof(Still) == 20);
+static_assert(sizeof(ActiveThread) == 20);
 
-[[noreturn]] inline void give_up(const char* why) {
+[[noreturn]] inline void fatal(const char* why) {
   std::fprintf(stderr, "simulator: %s\n", why);
   std::exit(EXIT_FAILURE);
 }
@@ -96,13 +96,13 @@ struct Request {
 
   uint32_t word(size_t at) const {
     uint32_t value = 0;
-    if (at + sizeof value > payload.size()) give_up("a request is cut off");
+    if (at + sizeof value > payload.size()) fatal("a request is truncated");
     std::memcpy(&value, payload.data() + at, sizeof value);
     return value;
   }
   uint64_t long_word(size_t at) const { return word(at) | static_cast<uint64_t>(word(at + 4)) << 32; }
 
-  /// The next one on standard input; false if there are no more.
+  /// Reads the next request from standard input; false at its end.
   static bool read(Request& request) {
     uint32_t head[2];
     if (!fill(head, sizeof head)) return false;
@@ -111,8 +111,8 @@ struct Request {
     return fill(request.payload.data(), head[1]);
   }
 
-  /// Whether the host has asked for a stop, or has gone.
-  static bool told_to_stop() {
+  /// Whether the host has requested a stop, or has closed the connection.
+  static bool stop_requested() {
     pollfd in{STDIN_FILENO, POLLIN, 0};
     if (::poll(&in, 1, 0) <= 0) return false;
     Request request;
@@ -133,7 +133,7 @@ struct Request {
   }
 };
 
-/// Records of one source, in the order of their cycles, until they are written with those of others.
+/// Records of one source in the order of their cycles, until they are written together with those of other sources.
 class Records {
  public:
   void put(Kind kind, uint64_t cycle, uint32_t thread, const void* payload, size_t bytes, uint8_t flags = 0) {
@@ -145,7 +145,7 @@ class Records {
     data_.insert(data_.end(), at, at + bytes);
   }
 
-  /// Moves all of them, with a source's number, behind `bytes`; `unpack` adds them to those of the source.
+  /// Moves all records to the end of `bytes`, with the source's number; `unpack` appends them to that source.
   void pack(uint32_t source, std::vector<uint8_t>& bytes) {
     if (entries_.empty()) return;
     const uint64_t head[] = {source, data_.size()};
@@ -175,21 +175,21 @@ class Records {
     data_.clear();
   }
 
-  /// Writes those of all sources by cycle, then by source, and forgets them.
+  /// Writes the records of all sources, sorted by cycle, then by source, and clears them.
   static void write(const std::vector<Records*>& sources, std::FILE* out) {
-    struct Place {
+    struct Location {
       uint64_t cycle;
       const uint8_t* data;
       size_t bytes;
     };
-    std::vector<Place> all;
+    std::vector<Location> all;
     for (const Records* source : sources) {
       for (const Entry& entry : source->entries_) {
         all.push_back({entry.cycle, source->data_.data() + entry.at, entry.bytes});
       }
     }
-    std::stable_sort(all.begin(), all.end(), [](const Place& a, const Place& b) { return a.cycle < b.cycle; });
-    for (const Place& place : all) std::fwrite(place.data, 1, place.bytes, out);
+    std::stable_sort(all.begin(), all.end(), [](const Location& a, const Location& b) { return a.cycle < b.cycle; });
+    for (const Location& location : all) std::fwrite(location.data, 1, location.bytes, out);
     for (Records* source : sources) source->clear();
   }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A host program's session with the simulator (host/src/simulator.cc): requests beside those of records.h.
+/// A host program's session with the simulator (host/src/simulator.cc): requests in addition to those of records.h.
 ///
-///   'V'  nothing: the session begins; each byte of a thread is told as it comes (Byte), instead of lines
-///   'M'  flits: messages that wait to enter the network
-///   'U'  thread[32], bytes: input of a thread, which it may read at once
-///   'B'  tile[32], threads[32], mask[64]: starts these threads of a tile; so many take part in all
-///   'W'  Wait: time passes until something that is wanted is there; answered by Woken
-///   'E'  nothing: the session ends, trace and waves with it; answered by Woken
-/// Only 'W' and the requests to loaders and debug buses let time pass. A wait ends in the very cycle in which its event
-/// comes, whatever the number of workers, so the same program sees the same cycles.
+///   'V'  nothing: begins the session; each byte of a thread is reported when it arrives (Byte), instead of lines
+///   'M'  flits: queues messages that enter the network
+///   'U'  thread[32], bytes: input of a thread, which may read it at once
+///   'B'  tile[32], threads[32], mask[64]: starts the threads of the mask; `threads` threads take part in total
+///   'W'  Wait: time passes until a wanted event occurs; answered by Woken
+///   'E'  nothing: ends the session, with its trace and waves; answered by Woken
+/// Only 'W' and the requests to loaders and debug buses let time pass. A wait ends in exactly the cycle of its event,
+/// for any number of workers, so the same program sees the same cycles.
 #pragma once
 
 #include <chrono>
@@ -24,13 +24,13 @@
 
 namespace gossamer::sim {
 
-/// `Simulation` is that of simulation.h.
+/// `Simulation` is the class of simulation.h.
 template <typename Simulation>
 class Session {
  public:
   explicit Session(Simulation& sim) : sim_(sim) {}
 
-  /// Whether a request was one of a session's; then it is done.
+  /// Handles a session request; false if the request is of another kind.
   bool serve(const Request& request) {
     const uint8_t* bytes = request.payload.data();
     const size_t count = request.payload.size();
@@ -50,13 +50,13 @@ class Session {
         return true;
       case 'W': {
         Wait wait;
-        if (count != sizeof wait) give_up("a request to wait is cut off");
+        if (count != sizeof wait) fatal("a wait request is truncated");
         std::memcpy(&wait, bytes, sizeof wait);
         answer(waves_ ? go<true>(wait) : go<false>(wait));
         return true;
       }
       case 'E':
-        if (!sim_.trace_.close(sim_.cycle_)) give_up("the trace could not be written whole");
+        if (!sim_.trace_.close(sim_.cycle_)) fatal("the trace could not be written completely");
 #if VM_TRACE
         sim_.machine_.flush_waves();
 #endif
@@ -66,28 +66,28 @@ class Session {
     }
   }
 
-  /// Whether a wait is under way: then what is left to do is what this says.
+  /// Whether a wait is in progress; then left() decides when the simulation stops.
   bool waits() const { return waits_; }
 
-  /// Of a worker's share of the machine: always something, and that all leave when what is wanted is there.
+  /// Remaining work of a worker's share of the machine: never 0; kLeave once the wanted event has occurred.
   uint32_t left(unsigned worker, unsigned workers) const {
     bool there = network_woke(worker, workers);
     sim_.machine_.each_tile(worker, workers, [&](unsigned t) {
       const auto& host = sim_.hosts_[t];
-      there |= host.traps() != marks_[t].traps || (wait_.wanted & kBytes && host.told() != marks_[t].told);
+      there |= host.traps() != marks_[t].traps || (wait_.wanted & kBytes && host.reported() != marks_[t].reported);
     });
     return there ? 1 | WorkerBarrier::kLeave : 1;
   }
 
  private:
-  static constexpr uint64_t kPollPatience = 1 << 23;  ///< cycles of polls in which nobody could go on
+  static constexpr uint64_t kPollPatience = 1 << 23;  ///< cycles of polling in a deadlock
 
   struct Mark {
-    uint64_t told = 0, traps = 0;
+    uint64_t reported = 0, traps = 0;
   };
 
   void begin() {
-    for (auto& host : sim_.hosts_) host.tell_bytes();
+    for (auto& host : sim_.hosts_) host.report_bytes();
     issued_first_ = sim_.issued();
     activity_.begin(sim_.ranks_, sim_.cycle_, issued_first_);
     sim_.watch_begin();
@@ -95,24 +95,25 @@ class Session {
     waves_ = sim_.options_.waves != nullptr;
 #if VM_TRACE
     if (waves_ && !sim_.machine_.open_waves(sim_.options_.waves, sim_.options_.tile % sim_.tiles_)) {
-      give_up("cannot write waves");
+      fatal("cannot write waves");
     }
 #endif
     sim_.own_.put(Kind::Done, sim_.cycle_, 0, nullptr, 0);
   }
 
-  /// Whether a host at a worker's part of the machine has what is wanted of it. Of several, messages to each count.
+  /// Whether a host in a worker's part of the machine has its wanted event. With several hosts, each needs its
+  /// messages.
   bool network_woke(unsigned worker, unsigned workers) const {
     bool there = false;
     sim_.machine_.each_host(worker, workers, [&](const auto& host) {
       const uint64_t messages = host.ear().messages();
       const bool sends = &host == &sim_.machine_.host();
-      there |= host.ear().faults() != 0 || (wait_.wanted & kRoom && sends && host.queued() <= wait_.room);
+      there |= host.ear().faults() != 0 || (wait_.wanted & kSpace && sends && host.queued() <= wait_.space);
       if (!(wait_.wanted & kMessages)) return;
       if (sim_.hosts_in_all() == 1) {
         there |= messages >= wait_.messages;
       } else {
-        for (const auto& [ear, before] : heard_) there |= ear == &host.ear() && messages != before;
+        for (const auto& [ear, before] : received_) there |= ear == &host.ear() && messages != before;
       }
     });
     return there;
@@ -131,27 +132,27 @@ class Session {
     return sim_.ranks_.any(traps) != 0;
   }
 
-  /// What is there already wakes nobody.
+  /// Records the present state, so that earlier events end no wait.
   void mark() {
-    for (unsigned t = 0; t < sim_.tiles_; ++t) marks_[t] = {sim_.hosts_[t].told(), sim_.hosts_[t].traps()};
-    heard_.clear();
-    sim_.machine_.each_host(0, 1, [&](const auto& host) { heard_.push_back({&host.ear(), host.ear().messages()}); });
+    for (unsigned t = 0; t < sim_.tiles_; ++t) marks_[t] = {sim_.hosts_[t].reported(), sim_.hosts_[t].traps()};
+    received_.clear();
+    sim_.machine_.each_host(0, 1, [&](const auto& host) { received_.push_back({&host.ear(), host.ear().messages()}); });
   }
 
-  uint64_t told() const {
+  uint64_t reported() const {
     uint64_t sum = 0;
-    for (const auto& host : sim_.hosts_) sum += host.told();
+    for (const auto& host : sim_.hosts_) sum += host.reported();
     return sim_.ranks_.sum(sum);
   }
 
-  /// Flits that wait to enter; of several ranks one has them.
+  /// Flits that wait to enter the network; among several ranks, one has them.
   uint64_t queued() const { return sim_.ranks_.sum(sim_.machine_.host().queued()); }
 
-  /// Whether the wait has its event.
+  /// Whether the awaited event has occurred.
   bool woke() const {
-    return trapped() || (wait_.wanted & kBytes && told() >= wait_.bytes) ||
+    return trapped() || (wait_.wanted & kBytes && reported() >= wait_.bytes) ||
            (wait_.wanted & kMessages && messages() >= wait_.messages) ||
-           (wait_.wanted & kRoom && queued() <= wait_.room);
+           (wait_.wanted & kSpace && queued() <= wait_.space);
   }
 
   template <bool kWaves>
@@ -161,7 +162,7 @@ class Session {
 
   template <bool kWaves, bool kTrace>
   Woke go(const Wait& wait) {
-    constexpr uint64_t kLook = Simulation::kLook;
+    constexpr uint64_t kWatchdogStride = Simulation::kWatchdogStride;
     wait_ = wait;
     const uint64_t over = wait.cycles ? sim_.cycle_ + wait.cycles : ~uint64_t{0};
     const uint64_t limit = wait.limit ? wait.limit : ~uint64_t{0};
@@ -172,12 +173,13 @@ class Session {
       if (sim_.cycle_ >= over) return Woke::Over;
       mark();
       waits_ = true;
-      sim_.template batch<true, kWaves, kTrace>(std::min({over, limit, (sim_.cycle_ / kLook + 1) * kLook}));
+      const uint64_t next_check = (sim_.cycle_ / kWatchdogStride + 1) * kWatchdogStride;
+      sim_.template batch<true, kWaves, kTrace>(std::min({over, limit, next_check}));
       waits_ = false;
-      if (sim_.cycle_ % kLook) continue;
+      if (sim_.cycle_ % kWatchdogStride) continue;
       if constexpr (kTrace) sim_.trace_.collect();
       sim_.watch("runs");
-      if (const Woke why = look(); why != Woke::Event) return why;
+      if (const Woke why = check(); why != Woke::Event) return why;
       if (sim_.is_time(shown)) {
         const uint64_t done = activity_.issued() - issued_first_;
         sim_.own_.put(Kind::Progress, sim_.cycle_, 0, &done, sizeof done);
@@ -186,38 +188,38 @@ class Session {
     }
   }
 
-  /// Now and then, in cycles of fixed numbers: whether the run can still come to something. Event if it can.
-  Woke look() {
-    for (auto& host : sim_.hosts_) host.stop_asking(sim_.cycle_);
-    const Activity::Still still = sim_.still(activity_);
-    const uint64_t quiet = sim_.machine_.quiet();
+  /// Called in certain cycles: Event if an event is still possible, else why the run cannot continue.
+  Woke check() {
+    for (auto& host : sim_.hosts_) host.stop_querying(sim_.cycle_);
+    const Activity::IdleCycles idle = sim_.idle_cycles(activity_);
+    const uint64_t quiescence = sim_.machine_.quiescence();
     bool running = false;
-    for (const auto& host : sim_.hosts_) running |= host.running_or_asking() != 0;
+    for (const auto& host : sim_.hosts_) running |= host.unfinished() != 0;
     running = sim_.ranks_.any(running) != 0;
-    if (still.all >= quiet && (!running || sim_.all_wait())) {
-      // Whoever polls may do something about it.
-      if (!wait_.poll || still.all >= kPollPatience) return running ? Woke::Deadlock : Woke::AllEnded;
-    } else if (wait_.watchdog && still.work >= std::max(wait_.watchdog + sim_.machine_.slack(), quiet)) {
+    if (idle.all >= quiescence && (!running || sim_.all_wait())) {
+      // A polling host may still resolve the deadlock.
+      if (!wait_.poll || idle.all >= kPollPatience) return running ? Woke::Deadlock : Woke::AllEnded;
+    } else if (wait_.watchdog && idle.work >= std::max(wait_.watchdog + sim_.machine_.slack(), quiescence)) {
       return Woke::Stuck;
     }
-    return sim_.told_to_stop() ? Woke::Stopped : Woke::Event;
+    return sim_.stop_requested() ? Woke::Stopped : Woke::Event;
   }
 
   void answer(Woke reason) {
-    std::vector<Still> still;
-    if (reason != Woke::Event && reason != Woke::Over) still = sim_.stills();
-    if (reason == Woke::Deadlock || reason == Woke::Stuck) sim_.tell_queues();
-    const Woken head{reason, static_cast<uint32_t>(still.size()), queued(), sim_.issued() - issued_first_};
-    std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
+    std::vector<ActiveThread> active;
+    if (reason != Woke::Event && reason != Woke::Over) active = sim_.active_threads();
+    if (reason == Woke::Deadlock || reason == Woke::Stuck) sim_.report_queues();
+    const Woken head{reason, static_cast<uint32_t>(active.size()), queued(), sim_.issued() - issued_first_};
+    std::vector<uint8_t> payload(sizeof head + active.size() * sizeof(ActiveThread));
     std::memcpy(payload.data(), &head, sizeof head);
-    if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));
+    if (!active.empty()) std::memcpy(payload.data() + sizeof head, active.data(), active.size() * sizeof(ActiveThread));
     sim_.own_.put(Kind::Woken, sim_.cycle_, 0, payload.data(), payload.size());
   }
 
   Simulation& sim_;
   Wait wait_;
   std::vector<Mark> marks_;
-  std::vector<std::pair<const HostEar*, uint64_t>> heard_;
+  std::vector<std::pair<const HostReceiver*, uint64_t>> received_;
   uint64_t issued_first_ = 0;
   Activity activity_;
   bool waits_ = false;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The simulator as the `rtl` engine drives it (records.h), around a machine: a tile, or a board of tiles.
+/// The simulator that the `rtl` engine controls (records.h), around a machine: a tile, a board, or a cluster.
 ///
-/// All that must not depend on the speed of the host happens cycle by cycle: bytes to and from debug buses, lines put
-/// together, traps asked for their place, the watchdog. Time stands still between requests, so the same requests give
-/// the same cycles. It ends when its standard input does.
+/// Everything that must not depend on the speed of the host is handled cycle by cycle: bytes of debug buses, assembly
+/// of lines, program counters of traps, the watchdog. Time stops between requests, so the same requests yield the same
+/// cycles. The simulator ends at the end of its standard input.
 ///
-/// A machine has its models shared out among workers, threads of this process that go on together (sync.h). It offers
-///   kBoardTiles, kLook                             tiles of a board; cycles between looks at the watchdog
-///   stride(), quiet(), drain(), slack()            cycles, see below
+/// A machine distributes its models over workers, threads of this process that advance together (sync.h). It provides
+///   kBoardTiles, kLook                             tiles of a board; cycles between checks of the watchdog
+///   stride(), quiescence(), drain(), slack()       cycles, see below
 ///   traffic()                                      of its links (activity.h)
 ///   Machine(argc, argv)                            models, in reset
-///   tiles(), most_workers(), ready()               ready: its tables are there
-///   bool find(Probe* probes)                       signals of each tile's cores, when reset is over
-///   bool open_waves(path, tile), flush_waves()     where built with them
+///   tiles(), most_workers(), ready()               ready: its tables are initialized
+///   bool find(Probe* probes)                       signals of each tile's cores, after reset
+///   bool open_waves(path, tile), flush_waves()     if built with waves
 ///   begin(cycle)                                   a run begins
 ///   each_tile(worker, workers, what)               what(tile) for each of a worker's tiles
 ///   send(bytes, count, replies), pending(), exchanging(worker, workers), progress(), sources(all)
 ///                                                  the host's end of the network (network.h)
 ///   go<kWaves>(worker, workers, cycle, end, reset, hosts)
-///   host_boards(), trace_host(host, trace)         board of each host; has it traced (host_trace.h)
-///   routers(all)                                   only of one with multicast routers: a RouterTrace each board
-///   has(tile)                                      only of one whose boards may be shared out among ranks (ranks.h)
-/// `go` simulates cycles of one worker's models; it passes no multiple of the stride, at which all workers meet.
-/// Whether all is done is looked at there alone, so nothing depends on how many workers there are. When nothing has
-/// moved for `quiet` cycles nothing can be on its way any more; behind the last thread a run goes on until nothing has
-/// moved for `drain` cycles. Whoever waits for something to happen waits `slack` cycles more: a packet's way through
-/// the machine.
+///   host_boards(), trace_host(host, trace)         board of each host; enables its trace (host_trace.h)
+///   routers(all)                                   only with multicast routers: one RouterTrace per board
+///   has(tile)                                      only if its boards may be distributed over ranks (ranks.h)
+/// `go` simulates cycles of one worker's models up to the next multiple of the stride, at which all workers
+/// synchronize. Only there completion is checked, so the number of workers has no effect. After `quiescence` cycles
+/// without activity, nothing can be in flight any more; after its last thread has ended, a run continues until there
+/// was no activity for `drain` cycles. Timeouts are extended by `slack` cycles, the time of a packet through the
+/// machine.
 #pragma once
 
 #include <signal.h>
@@ -66,29 +66,29 @@ class Simulation {
     machine_.sources(sources_);
     for (TileHost& host : hosts_) sources_.push_back(&host.records());
     sources_.push_back(&own_);
-    if (ranks_.many() && (options.waves || options.trace)) give_up("waves and traces are not written by several ranks");
-    // Waves are written by one thread, and of several ranks each is one.
+    if (ranks_.many() && (options.waves || options.trace)) fatal("several ranks cannot write waves or traces");
+    // One thread writes waves; with several ranks, each has one worker.
     const unsigned wanted = options.waves || ranks_.many() ? 1 : options.workers;
     const unsigned workers = std::min(std::max(wanted, 1U), machine_.most_workers());
     barrier_ = std::make_unique<WorkerBarrier>(workers);
     throttle_ = WorkerThrottle(workers);
 #if !VM_TRACE
-    if (options.waves) give_up("built without waves");
+    if (options.waves) fatal("built without waves");
 #endif
     const auto go_to = [&](uint64_t end, bool reset) {
       machine_.template go<false>(0, 1, cycle_, end, reset, hosts_.data());
       cycle_ = end;
     };
     go_to(kResetCycles, true);
-    // From here on workers meet at multiples of the stride.
+    // From here on, workers synchronize at multiples of the stride.
     do {
-      if (cycle_ > kPatience) give_up("a board does not come out of reset");
+      if (cycle_ > kPatience) fatal("a board does not come out of reset");
       go_to(next(cycle_), false);
     } while (ranks_.any(!machine_.ready()));
-    if (!machine_.find(probes_.data())) give_up("there are no cores");
+    if (!machine_.find(probes_.data())) fatal("there are no cores");
     each_own([this](unsigned t) {
       if (probes_[t].cores() * kThreadsPerCore != kThreads) {
-        give_up("the cores' signals for simulation are not as expected");
+        fatal("the cores' signals for simulation are not as expected");
       }
     });
     if (options.trace) open_trace();
@@ -96,7 +96,7 @@ class Simulation {
     watch("loads");
   }
 
-  /// Answers requests until there are no more.
+  /// Handles requests until the end of the input.
   void serve() {
     Request request;
     while (read(request)) {
@@ -105,18 +105,18 @@ class Simulation {
       switch (request.kind) {
         case 'S':
           if (has(tile(request.word(0)))) hosts_[request.word(0)].send(bytes + 4, count - 4, 0);
-          if (!exchange("the tile takes no more bytes from the debug bus", "")) return;
+          if (!exchange("the tile accepts no more bytes from the debug bus", "")) return;
           break;
         case 'Q':
-          ask(request.word(4), bytes + 8, count - 8, request.word(0));
-          if (!exchange("the tile takes no more bytes from the debug bus",
+          query(request.word(4), bytes + 8, count - 8, request.word(0));
+          if (!exchange("the tile accepts no more bytes from the debug bus",
                         "the tile does not answer on the debug bus")) {
             return;
           }
           break;
         case 'N':
           machine_.send(bytes + 4, count - 4, request.word(0));
-          if (!exchange("the tile takes no more flits from the network", "the tile's loader does not answer")) return;
+          if (!exchange("the tile accepts no more flits from the network", "the tile's loader does not answer")) return;
           break;
         case 'I': {
           const uint32_t thread = request.word(0);
@@ -129,12 +129,12 @@ class Simulation {
         case 'P': pause_ = request.long_word(0); break;
         case 'C': resume(); break;
         case 'T':
-          tell_watched();
+          report_watched();
           own_.put(Kind::Done, cycle_, 0, nullptr, 0);
           break;
-        case 'X': break;  // came after the end of the run that it was for
+        case 'X': break;  // arrived after the end of its run
         default:
-          if (!session_.serve(request)) give_up("a request of an unknown kind");
+          if (!session_.serve(request)) fatal("a request of an unknown kind");
       }
       write();
     }
@@ -144,11 +144,11 @@ class Simulation {
   friend class Session<Simulation>;
   static constexpr uint64_t kResetCycles = 16;
   static constexpr uint32_t kEachTile = ~uint32_t{0};
-  static constexpr uint64_t kPatience = 1'000'000;  ///< cycles in which a tile must take something or answer
-  /// Cycles between looks at the watchdog; a power of two.
-  static constexpr uint64_t kLook = Machine::kLook;
-  static constexpr uint64_t kListen = 1 << 14;      ///< cycles between looks at the host; a power of two
-  static constexpr auto kTell = std::chrono::milliseconds(250);  ///< between records of progress
+  static constexpr uint64_t kPatience = 1'000'000;  ///< cycles within which a tile must accept data or answer
+  /// Cycles between checks of the watchdog; a power of two.
+  static constexpr uint64_t kWatchdogStride = Machine::kWatchdogStride;
+  static constexpr uint64_t kPollStride = 1 << 14;      ///< cycles between polls of the host; a power of two
+  static constexpr auto kProgressInterval = std::chrono::milliseconds(250);  ///< between records of progress
 
   static Machine made(const Ranks& ranks, int argc, char** argv) {
     if constexpr (std::is_constructible_v<Machine, int, char**, const Ranks&>) {
@@ -158,7 +158,7 @@ class Simulation {
     }
   }
 
-  /// Whether a tile is simulated by this rank.
+  /// Whether this rank simulates a tile.
   bool has(unsigned t) const {
     if constexpr (requires { machine_.has(t); }) return machine_.has(t);
     return true;
@@ -172,7 +172,7 @@ class Simulation {
     mailboxes_.resize(tiles_);
     each_context([this](unsigned first, unsigned count) {
       if (!MailboxProbe::find(*probes_[first].context(), &mailboxes_[first], count)) {
-        give_up("the mailboxes' signals for simulation are not as expected");
+        fatal("the mailboxes' signals for simulation are not as expected");
       }
     });
     Trace::Shape shape;
@@ -184,11 +184,11 @@ class Simulation {
     shape.hosts = machine_.host_boards();
     std::vector<RouterTrace> routers;
     if constexpr (requires { machine_.routers(routers); }) {
-      if (!machine_.routers(routers)) give_up("the multicast routers' signals for simulation are not as expected");
+      if (!machine_.routers(routers)) fatal("the multicast routers' signals for simulation are not as expected");
     }
     if (!trace_.open(options_.trace, shape, options_.least, options_.trace_bytes, probes_.data(), mailboxes_.data(),
                      std::move(routers))) {
-      give_up("cannot write the trace");
+      fatal("cannot write the trace");
     }
     for (unsigned t = 0; t < tiles_; ++t) hosts_[t].trace(&trace_.tile(t));
     for (unsigned h = 0; h < shape.hosts.size(); ++h) machine_.trace_host(h, &trace_.host(h));
@@ -196,18 +196,18 @@ class Simulation {
 
   // ---- Time ----
 
-  /// What is left to do of a worker's tiles and of its part of the network.
+  /// Remaining work of a worker's tiles and of its part of the network.
   template <bool kRuns>
   uint32_t left(unsigned worker, unsigned workers) {
     if (kRuns && session_.waits()) return session_.left(worker, workers);
     uint32_t sum = kRuns ? 0 : machine_.exchanging(worker, workers);
     machine_.each_tile(worker, workers, [&](unsigned t) {
-      sum += kRuns ? hosts_[t].running_or_asking() : hosts_[t].exchanging();
+      sum += kRuns ? hosts_[t].unfinished() : hosts_[t].exchanging();
     });
     return sum;
   }
 
-  /// Goes on while something is left to do, to cycle `end` at most. False if all is done.
+  /// Simulates while work is left, at most to cycle `end`. False if no work is left.
   template <bool kRuns, bool kWaves, bool kTrace>
   bool advance(uint64_t end) {
     bool more = ranks_.any(left<kRuns>(0, 1)) != 0;
@@ -215,7 +215,7 @@ class Simulation {
     return more;
   }
 
-  /// The same, but maybe not all the way: with as many workers as are best now.
+  /// The same with the best number of workers at present; may stop before `end`.
   template <bool kRuns, bool kWaves, bool kTrace>
   bool batch(uint64_t end) {
     const WorkerThrottle::Plan plan = throttle_.plan(end - cycle_);
@@ -241,13 +241,13 @@ class Simulation {
         auto mine = static_cast<uint32_t>(ranks_.any(left<kRuns>(worker, plan.workers)));
         if (kRuns && cycle / Watch::kEvery != seen / Watch::kEvery) {
           machine_.each_tile(worker, plan.workers, [this](unsigned t) {
-            watch_.look(t, probes_[t], hosts_[t].running());
+            watch_.sample(t, probes_[t], hosts_[t].running());
           });
           seen = cycle;
         }
         if (plan.workers > 1) {
           if (!worker && throttle_.too_slow(cycle - begin)) mine |= WorkerBarrier::kLeave;
-          mine = barrier_->meet(worker, mine);
+          mine = barrier_->arrive(worker, mine);
         }
         left_over = mine;
       }
@@ -261,15 +261,15 @@ class Simulation {
       run(0);
     }
     cycle_ = at;
-    throttle_.took(at - begin);
+    throttle_.accepted(at - begin);
     return more;
   }
 
-  /// The first multiple of the stride behind a cycle.
+  /// The first multiple of the stride after a cycle.
   uint64_t next(uint64_t cycle) const { return (cycle / machine_.stride() + 1) * machine_.stride(); }
 
-  /// Sends packets to a tile, or to each, and waits for so many replies of each.
-  void ask(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
+  /// Sends packets to one tile or to all; each must send `replies` replies.
+  void query(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
     if (to == kEachTile) {
       each_own([&](unsigned t) { hosts_[t].send(bytes, count, replies); });
     } else if (has(tile(to))) {
@@ -277,22 +277,22 @@ class Simulation {
     }
   }
 
-  /// Goes on until the tiles have taken all that is there for them, and answered. False if they do not.
-  bool exchange(const char* deaf, const char* dumb) {
+  /// Simulates until the tiles have accepted all data and answered. False after a timeout.
+  bool exchange(const char* not_accepted, const char* not_answered) {
     bool waits = true;
     for (uint64_t since = cycle_; waits;) {
       if (trace_.begun()) {
-        waits = advance<false, false, true>(cycle_ + kLook);
+        waits = advance<false, false, true>(cycle_ + kWatchdogStride);
         trace_.collect();
       } else {
-        waits = advance<false, false, false>(cycle_ + kLook);
+        waits = advance<false, false, false>(cycle_ + kWatchdogStride);
       }
       watch("loads");
       since = std::max(since, progress());
       if (!waits || cycle_ - since < kPatience + machine_.slack()) continue;
       bool sends = machine_.pending();
       for (TileHost& host : hosts_) sends |= host.bus().pending();
-      return fail(ranks_.any(sends) || !*dumb ? deaf : dumb);
+      return fail(ranks_.any(sends) || !*not_answered ? not_accepted : not_answered);
     }
     own_.put(Kind::Done, cycle_, 0, nullptr, 0);
     return true;
@@ -304,13 +304,13 @@ class Simulation {
     return ranks_.max(last);
   }
   uint64_t issued() const { return ranks_.sum(all_.issued()); }
-  Activity::Still still(Activity& activity) {
-    return activity.still(ranks_, cycle_, issued(), progress(), machine_.traffic());
+  Activity::IdleCycles idle_cycles(Activity& activity) {
+    return activity.idle_cycles(ranks_, cycle_, issued(), progress(), machine_.traffic());
   }
 
   // ---- Running ----
 
-  /// How many threads of each board a run starts.
+  /// Number of threads that a run starts on each board.
   std::vector<uint32_t> threads_of(const Request& request) const {
     constexpr uint32_t kOfBoard = Machine::kBoardTiles * kThreads;
     constexpr size_t kHead = 24;
@@ -329,21 +329,21 @@ class Simulation {
     machine_.begin(cycle_);
     watch_begin();
     each_own([&](unsigned t) {
-      // Threads of a board that take part, and those of its tiles up to this one.
+      // Threads of a board that take part, and those of its tiles before this one.
       const uint32_t its = threads[t / Machine::kBoardTiles];
       const uint32_t before = t % Machine::kBoardTiles * kThreads;
       const uint32_t mine = its > before ? std::min(its - before, kThreads) : 0;
       hosts_[t].start(mine, its, Machine::kBoardTiles > 1, cycle_);
     });
 #if VM_TRACE
-    if (options_.waves && !machine_.open_waves(options_.waves, options_.tile % tiles_)) give_up("cannot write waves");
+    if (options_.waves && !machine_.open_waves(options_.waves, options_.tile % tiles_)) fatal("cannot write waves");
 #endif
     end_ = most && most < ~uint64_t{0} - cycle_ ? cycle_ + most : ~uint64_t{0};
     watchdog_ = watchdog;
     resume();
   }
 
-  /// Goes on with a run, to its end or to where it pauses.
+  /// Continues a run to its end or its next pause.
   void resume() {
     const uint64_t pause = pause_ < ~uint64_t{0} - first_ ? first_ + pause_ : ~uint64_t{0};
     Reason reason;
@@ -362,21 +362,21 @@ class Simulation {
 
   template <bool kWaves, bool kTrace>
   Reason go(uint64_t pause) {
-    auto told = std::chrono::steady_clock::now();
+    auto reported = std::chrono::steady_clock::now();
     for (bool more = true; more;) {
-      more = advance<true, kWaves, kTrace>(std::min({end_, pause, (cycle_ / kLook + 1) * kLook}));
+      more = advance<true, kWaves, kTrace>(std::min({end_, pause, (cycle_ / kWatchdogStride + 1) * kWatchdogStride}));
       if constexpr (kTrace) trace_.collect();
       if (cycle_ >= end_) return Reason::MostCycles;
       if (!more) break;
       if (cycle_ >= pause) return Reason::Paused;
       watch("runs");
-      for (TileHost& host : hosts_) host.stop_asking(cycle_);
-      const Activity::Still still = this->still(activity_);
-      if (still.all >= machine_.quiet() && all_wait()) return Reason::Deadlock;
-      if (watchdog_ && still.work >= watchdog_ + machine_.slack()) return Reason::Stuck;
-      if (cycle_ % kListen) continue;
-      if (told_to_stop()) return Reason::Stopped;
-      if (is_time(told)) {
+      for (TileHost& host : hosts_) host.stop_querying(cycle_);
+      const Activity::IdleCycles idle = idle_cycles(activity_);
+      if (idle.all >= machine_.quiescence() && all_wait()) return Reason::Deadlock;
+      if (watchdog_ && idle.work >= watchdog_ + machine_.slack()) return Reason::Stuck;
+      if (cycle_ % kPollStride) continue;
+      if (stop_requested()) return Reason::Stopped;
+      if (is_time(reported)) {
         const uint64_t done = activity_.issued() - issued_first_;
         own_.put(Kind::Progress, cycle_, 0, &done, sizeof done);
       }
@@ -395,26 +395,26 @@ class Simulation {
     }
   }
 
-  /// Whether everybody who runs waits for a message, for room to send one, or for idleness.
+  /// Whether all running threads wait for a message, for space to send one, or in the idle barrier.
   bool all_wait() const {
     bool all = true, any = false;
     each_running([&](unsigned thread) {
       const State state = all_.state(thread);
       const auto csr = static_cast<config::Csr>(state.address);
       any = true;
-      all &= state.doing == Doing::Request && state.asked == Asked::Csr &&
+      all &= state.doing == Doing::Request && state.request == RequestKind::Csr &&
              (csr == config::Csr::Wait || csr == config::Csr::Idle);
     });
     return ranks_.any((all ? 0U : 2U) | (any ? 1U : 0U)) == 1;
   }
 
-  /// Whether the host has asked for a stop, or has gone.
-  bool told_to_stop() const { return ranks_.share(ranks_.first() && Request::told_to_stop()); }
+  /// Whether the host has requested a stop, or has closed the connection.
+  bool stop_requested() const { return ranks_.share(ranks_.first() && Request::stop_requested()); }
 
-  /// Whether kTell has passed since a time, which then becomes the present one.
+  /// Whether kProgressInterval has passed since a time, which is then set to the present.
   bool is_time(std::chrono::steady_clock::time_point& since) const {
     const auto now = std::chrono::steady_clock::now();
-    if (!ranks_.share(now - since >= kTell)) return false;
+    if (!ranks_.share(now - since >= kProgressInterval)) return false;
     since = now;
     return true;
   }
@@ -422,32 +422,32 @@ class Simulation {
   void ended(Reason reason) {
     uint64_t last = cycle_;
     if (reason == Reason::AllEnded) {
-      // Workers may have met some cycles behind the last end of a thread.
+      // Workers may have synchronized some cycles after the last end of a thread.
       last = 0;
       for (const TileHost& host : hosts_) last = std::max(last, host.progress());
       last = std::min(ranks_.max(last), cycle_);
       drain();
     }
     for (TileHost& host : hosts_) host.finish(cycle_);
-    if (!trace_.close(cycle_)) give_up("the trace could not be written whole");
+    if (!trace_.close(cycle_)) fatal("the trace could not be written completely");
 #if VM_TRACE
     machine_.flush_waves();
 #endif
-    const std::vector<Still> still = stills();
+    const std::vector<ActiveThread> active = active_threads();
     struct {
       uint32_t reason, count;
       uint64_t first, last, issued;
-    } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(still.size()), first_, last,
+    } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(active.size()), first_, last,
                  issued() - issued_first_};
-    tell_watched();
-    if (reason == Reason::Deadlock || reason == Reason::Stuck) tell_queues();
-    std::vector<uint8_t> payload(sizeof head + still.size() * sizeof(Still));
+    report_watched();
+    if (reason == Reason::Deadlock || reason == Reason::Stuck) report_queues();
+    std::vector<uint8_t> payload(sizeof head + active.size() * sizeof(ActiveThread));
     std::memcpy(payload.data(), &head, sizeof head);
-    if (!still.empty()) std::memcpy(payload.data() + sizeof head, still.data(), still.size() * sizeof(Still));
+    if (!active.empty()) std::memcpy(payload.data() + sizeof head, active.data(), active.size() * sizeof(ActiveThread));
     own_.put(Kind::End, cycle_, 0, payload.data(), payload.size());
   }
 
-  // ---- What others see ----
+  // ---- Statistics ----
 
   void watch_begin() {
     first_ = cycle_;
@@ -455,8 +455,8 @@ class Simulation {
     watch_.begin([this](unsigned t) { return sums(t); });
   }
 
-  /// At the end: sums, and what a trace does not show.
-  void tell_watched() {
+  /// At the end: reports the sums, and what the trace does not show.
+  void report_watched() {
     const std::string seen = watched("ended"), text = trace_.left_out();
     own_.put(Kind::Watch, cycle_, 0, seen.data(), seen.size());
     if (!text.empty()) own_.put(Kind::Note, cycle_, 0, text.data(), text.size());
@@ -468,26 +468,26 @@ class Simulation {
     ranks_.append(links);
     std::vector<Watch::Tile> others(ranks_.many() ? tiles_ : 0);
     watch_others(others);
-    return watch_.told(state, first_, cycle_, Machine::kBoardTiles, mesh_width(), links,
+    return watch_.json(state, first_, cycle_, Machine::kBoardTiles, mesh_width(), links,
                        [&](unsigned t) { return has(t) ? sums(t) : others[t]; });
   }
 
-  /// Has rank 0 know what the other ranks saw of their tiles.
+  /// Sends the statistics of the other ranks' tiles to rank 0.
   void watch_others(std::vector<Watch::Tile>& others) {
     struct One {
       unsigned tile;
       Watch::Tile sums;
-      Seen seen;
+      ThreadSamples samples;
     };
     std::vector<One> all;
     if (!ranks_.first()) {
-      each_own([&](unsigned t) { all.push_back({t, watch_.since(t, sums(t)), watch_.seen(t)}); });
+      each_own([&](unsigned t) { all.push_back({t, watch_.since(t, sums(t)), watch_.samples(t)}); });
     }
     ranks_.append(all);
     if (!ranks_.first()) return;
     for (const One& one : all) {
       others[one.tile] = one.sums;
-      watch_.seen(one.tile) = one.seen;
+      watch_.samples(one.tile) = one.samples;
     }
   }
 
@@ -504,7 +504,7 @@ class Simulation {
     return tile;
   }
 
-  /// Tells it, if it is time and somebody may want to know.
+  /// Writes the status file, if it is due and enabled.
   void watch(const char* state) {
     if (!options_.status || !is_time(watched_)) return;
     const std::string text = watched(state);
@@ -513,30 +513,30 @@ class Simulation {
 
   static constexpr unsigned mesh_width() { return Machine::kBoardTiles > 1 ? config::mesh::width : 1; }
 
-  /// What threads have sent to a host before they ended may still be on its way.
+  /// Messages that threads have sent to a host before they ended may still be in flight.
   void drain() {
-    const uint64_t quiet = machine_.drain();
-    while (quiet && still(activity_).all < quiet) {
-      // Nothing is left to do, so each batch is one meeting.
-      batch<true, false, false>(cycle_ + quiet);
+    const uint64_t quiescence = machine_.drain();
+    while (quiescence && idle_cycles(activity_).all < quiescence) {
+      // No work is left, so each batch ends at the next synchronization.
+      batch<true, false, false>(cycle_ + quiescence);
     }
   }
 
   /// The threads that have started and not ended.
-  std::vector<Still> stills() const {
-    std::vector<Still> still;
+  std::vector<ActiveThread> active_threads() const {
+    std::vector<ActiveThread> active;
     each_running([&](unsigned thread) {
       const State state = all_.state(thread);
-      still.push_back({thread, static_cast<uint8_t>(state.doing), static_cast<uint8_t>(state.asked), 0, state.pc,
+      active.push_back({thread, static_cast<uint8_t>(state.doing), static_cast<uint8_t>(state.request), 0, state.pc,
                        state.address, state.data});
     });
-    ranks_.append(still);
-    return still;
+    ranks_.append(active);
+    return active;
   }
 
-  /// Tells the queues that hold something.
-  void tell_queues() {
-    std::vector<Held> held, boards;
+  /// Reports the queues that are not empty.
+  void report_queues() {
+    std::vector<OccupiedQueue> held, boards;
     each_context([&](unsigned first, unsigned count) {
       if (has(first)) QueueProbe::tiles(*probes_[first].context(), first, count, held);
     });
@@ -544,10 +544,10 @@ class Simulation {
     ranks_.append(held);
     ranks_.append(boards);
     held.insert(held.end(), boards.begin(), boards.end());
-    own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(Held));
+    own_.put(Kind::Queues, cycle_, 0, held.data(), held.size() * sizeof(OccupiedQueue));
   }
 
-  /// Calls `what` with the first tile of each context and how many tiles it has.
+  /// Calls `what` with the first tile of each context and its number of tiles.
   template <typename What>
   void each_context(What what) const {
     for (unsigned t = 0, count = 0; t < tiles_; t += count) {
@@ -564,11 +564,11 @@ class Simulation {
   }
 
   unsigned tile(uint32_t number) const {
-    if (number >= tiles_) give_up("a request for a tile that is not there");
+    if (number >= tiles_) fatal("a request for a tile that does not exist");
     return number;
   }
 
-  /// The next request, which all ranks get; false if there are no more.
+  /// Reads the next request and broadcasts it to all ranks; false at the end of the input.
   bool read(Request& request) const {
     struct {
       uint64_t more = 0, kind = 0, bytes = 0;
@@ -581,7 +581,7 @@ class Simulation {
     return head.more != 0;
   }
 
-  /// What all have said since the last time.
+  /// Writes all new records.
   void write() {
     std::vector<uint8_t> bytes;
     if (!ranks_.first()) {
@@ -631,21 +631,21 @@ class Simulation {
   uint64_t cycle_ = 0;
   uint64_t first_ = 0;         ///< cycle in which the run began
   uint64_t issued_first_ = 0;  ///< instructions before it
-  uint64_t end_ = 0, watchdog_ = 0;  ///< its most cycles and its watchdog, where it must end
-  uint64_t pause_ = ~uint64_t{0};    ///< cycles behind its begin to the next pause
+  uint64_t end_ = 0, watchdog_ = 0;  ///< its limit of cycles, and its watchdog
+  uint64_t pause_ = ~uint64_t{0};    ///< cycles from its begin to the next pause
   Activity activity_;
 };
 
-/// The whole of a simulator's `main`.
+/// The `main` of a simulator.
 template <typename Machine>
 int simulate(int argc, char** argv) {
   const Options options = Options::of(argc, argv);
-  // Ctrl-C goes to the host, who tells us; and without a host there is nothing to do.
+  // The host handles Ctrl-C and sends a request; without a host the simulator ends anyway.
   ::signal(SIGINT, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const Ranks ranks(options.ranks);
-  if (options.socket && ranks.first()) speak_over(options.socket);
-  // What the models print (assertions, $display) must not get between the records.
+  if (options.socket && ranks.first()) connect_host(options.socket);
+  // Output of the models (assertions, $display) must not mix with the records.
   std::FILE* records = ::fdopen(::dup(STDOUT_FILENO), "wb");
   if (!records || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_FAILURE;
   std::setvbuf(records, nullptr, _IOFBF, 1 << 16);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a thread of a simulated tile is doing.
+/// The activity of a thread of a simulated tile.
 #pragma once
 
 #include <cstdint>
 
 namespace gossamer::sim {
 
-/// What a thread is doing; the numbers are those of the cores' `sim_state`.
+/// Activity of a thread; the numbers are those of the cores' `sim_state`.
 enum class Doing : uint8_t { Nothing = 0, Runs = 1, Request = 2, Float = 3, Divide = 4, Parked = 5 };
 
-/// What a thread has asked the tile for; the numbers are those of the cores' `sim_xop`.
-enum class Asked : uint8_t { Load = 0, Store = 1, Csr = 2, Trap = 3 };
+/// Kind of a thread's request to the tile; the numbers are those of the cores' `sim_xop`.
+enum class RequestKind : uint8_t { Load = 0, Store = 1, Csr = 2, Trap = 3 };
 
-/// One thread, as it stands.
+/// Present state of a thread.
 struct State {
   Doing doing = Doing::Nothing;
-  Asked asked = Asked::Load;
+  RequestKind request = RequestKind::Load;
   uint32_t pc = 0;       ///< of the instruction that it issued last
   uint32_t address = 0;  ///< of its last request: address, or number of the register
   uint32_t data = 0;     ///< data of its last request

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Threads of one process that simulate together: each has models of its own, and all are in the same cycle.
+/// Worker threads of one process that simulate together: each has its own models, and all are in the same cycle.
 ///
-/// They meet once a cycle. What a worker shows to others lies in two places, for cycles of even and of odd numbers:
-/// while the others read the one of this cycle, it writes that of the next. None is two cycles ahead of another,
-/// because a worker leaves a meeting only when all have come to it. Whatever the order in which they come, they
-/// compute the same.
+/// A barrier synchronizes them once a cycle. The outputs of a worker are double-buffered, for even and odd cycles:
+/// while the others read those of this cycle, it writes those of the next. No worker is two cycles ahead of another,
+/// because a worker leaves the barrier only when all have arrived. The results do not depend on the order of arrival.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +35,7 @@ class WorkerBarrier {
 
   unsigned workers() const { return workers_; }
 
-  /// Has all workers do something, the caller as number 0, and waits for them.
+  /// Runs a function on all workers, with the caller as number 0, and waits for them.
   void work(const std::function<void(unsigned)>& what) {
     if (workers_ == 1) return what(0);
     what_ = &what;
@@ -47,12 +46,12 @@ class WorkerBarrier {
     for (unsigned spins = 0; busy_.load(std::memory_order_acquire);) pause(spins);
   }
 
-  /// A bit of what workers tell each other: all leave after this cycle, whatever is left to do.
+  /// Bit of the exchanged work: all workers leave after this cycle, even if work is left.
   static constexpr uint32_t kLeave = 1U << 31;
 
-  /// Waits for the others at the end of a cycle. `left` is what this worker has left to do; gives what any has, as
-  /// bits.
-  uint32_t meet(unsigned worker, uint32_t left) {
+  /// Arrives at the barrier at the end of a cycle and waits for the others. `left` are bits of this worker's remaining
+  /// work; returns the OR over all workers.
+  uint32_t arrive(unsigned worker, uint32_t left) {
     Slot& own = slots_[worker];
     const uint64_t now = own.met.load(std::memory_order_relaxed) + 1;
     own.left[now & 1].store(left, std::memory_order_relaxed);
@@ -72,7 +71,7 @@ class WorkerBarrier {
     std::atomic<uint32_t> left[2]{};
   };
 
-  /// Short waits spin; a longer one may be for a worker that has no processor.
+  /// Short waits spin; a longer one may be for a preempted worker.
   static void pause(unsigned& spins) {
     constexpr unsigned kSpins = 4096;
     if (++spins > kSpins) {
@@ -104,8 +103,8 @@ class WorkerBarrier {
   std::vector<std::thread> threads_;
 };
 
-/// Chooses whether the crew or its first worker alone simulates the next cycles: what was faster lately. On a machine
-/// with other work a worker waits for one that has no processor, cycle by cycle. The cycles are the same in any case.
+/// Chooses whether all workers or only the first one simulates the next cycles, depending on which was faster recently:
+/// on a loaded machine, workers wait in every cycle for one that is preempted. The simulated cycles are the same.
 class WorkerThrottle {
  public:
   struct Plan {
@@ -115,23 +114,23 @@ class WorkerThrottle {
 
   explicit WorkerThrottle(unsigned workers) : workers_(workers) {}
 
-  /// Of the next cycles, `most` at most.
+  /// Plan for the next cycles, at most `most`.
   Plan plan(uint64_t most) {
     if (workers_ == 1) return {1, most};
     together_ = cost_[1] < cost_[0];
-    // Now and then the other way is tried, shortly.
+    // From time to time, a short batch probes the alternative.
     probes_ = ++batches_ % (cost_[0] == 0 || cost_[1] == 0 ? 2 : kAgain) == 0;
     if (probes_) together_ = !together_;
     begun_ = Clock::now();
     return {together_ ? workers_ : 1, std::min<uint64_t>(most, probes_ ? kProbe : kMost)};
   }
 
-  /// Whether the crew has already taken much longer for some cycles than one worker would.
+  /// Whether all workers have already taken much longer for these cycles than one worker would.
   bool too_slow(uint64_t cycles) const {
     return cycles % kCheck == 0 && seconds() > 2e-3 + 3.0 * cost_[0] * static_cast<double>(cycles);
   }
 
-  void took(uint64_t cycles) {
+  void accepted(uint64_t cycles) {
     if (workers_ == 1 || cycles < kCheck) return;
     const double cost = seconds() / static_cast<double>(cycles);
     double& known = cost_[together_];
@@ -142,13 +141,13 @@ class WorkerThrottle {
   using Clock = std::chrono::steady_clock;
   static constexpr uint64_t kAgain = 32;   ///< batches between two probes
   static constexpr uint64_t kProbe = 256;  ///< cycles of a probe
-  static constexpr uint64_t kCheck = 32;   ///< cycles between looks at the clock, and least cycles that tell anything
+  static constexpr uint64_t kCheck = 32;   ///< cycles between checks of the clock; fewer cycles are not conclusive
   static constexpr uint64_t kMost = 4096;
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
 
   unsigned workers_;
-  double cost_[2] = {0, 0};  ///< seconds a cycle, of one worker and of all
+  double cost_[2] = {0, 0};  ///< seconds per cycle, of one worker and of all
   uint64_t batches_ = 0;
   bool together_ = false, probes_ = false;
   Clock::time_point begun_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host's end of one tile: its debug bus, and what its threads have said, read and come to.
+/// The host's end of one tile: its debug bus, and its threads' output, input and states.
 ///
-/// All of it happens in the simulated cycle in which the tile says it, so it does not depend on the speed of the host.
+/// Everything is handled in the simulated cycle in which the tile reports it, independent of the speed of the host.
 #pragma once
 
 #include <bit>
@@ -26,24 +26,24 @@ class alignas(128) TileHost {
   Bus& bus() { return bus_; }
   Records& records() { return records_; }
   void trace(TileTrace* trace) { trace_ = trace; }
-  /// Each byte of a thread is told as it comes, instead of lines.
-  void tell_bytes() { bytes_ = true; }
+  /// Reports each byte of a thread when it arrives, instead of lines.
+  void report_bytes() { bytes_ = true; }
 
-  /// Threads that have started and not ended, a bit each.
+  /// Mask of threads that have started and not ended.
   uint64_t running() const { return running_; }
-  /// Trapped threads that have not yet said where.
-  unsigned asking() const { return asking_; }
+  /// Number of trapped threads whose program counter is not known yet.
+  unsigned pending_pcs() const { return pending_pcs_; }
   /// Whether the host starts threads here.
   bool expected() const { return expected_; }
-  /// The last cycle in which anything was said or taken.
+  /// The last cycle in which a byte was received or accepted.
   uint64_t progress() const { return progress_; }
-  /// Bytes of threads that were told, and traps, since reset.
-  uint64_t told() const { return told_; }
+  /// Bytes that threads have output, since reset; and traps.
+  uint64_t reported() const { return reported_; }
   uint64_t traps() const { return traps_; }
-  /// How much is left of what the tile was asked.
+  /// Remaining work of the last request to the tile.
   uint32_t exchanging() const { return static_cast<uint32_t>(bus_.left()) + replies_; }
   /// How much is left of a run.
-  uint32_t running_or_asking() const { return static_cast<uint32_t>(std::popcount(running_)) + asking_; }
+  uint32_t unfinished() const { return static_cast<uint32_t>(std::popcount(running_)) + pending_pcs_; }
 
   void send(const uint8_t* bytes, size_t count, uint32_t replies) {
     bus_.send(bytes, count);
@@ -55,13 +55,13 @@ class alignas(128) TileHost {
     input.insert(input.end(), bytes, bytes + count);
   }
 
-  /// Starts threads 0 to `threads` - 1, of `all` that take part; with `tell` the tile learns that number.
-  void start(unsigned threads, uint32_t all, bool tell, uint64_t cycle) {
+  /// Starts threads 0 to `threads` - 1, of `all` that take part; with `report_count` the tile receives that number.
+  void start(unsigned threads, uint32_t all, bool report_count, uint64_t cycle) {
     progress_ = cycle;
     running_ = threads >= 64 ? ~uint64_t{0} : (uint64_t{1} << threads) - 1;
     expected_ = threads != 0;
     if (!threads) return;
-    if (tell) {
+    if (report_count) {
       bus_.command(config::DebugCommand::SetThreads);
       bus_.word(all);
     }
@@ -70,13 +70,13 @@ class alignas(128) TileHost {
     for (unsigned t = 0; t < kThreads; ++t) feed(t);
   }
 
-  /// The same for more input, which its thread may have at once.
+  /// Adds input, which its thread may read at once.
   void feed(unsigned thread, const uint8_t* bytes, size_t count) {
     input(thread, bytes, count);
     feed(thread);
   }
 
-  /// Starts the threads of a mask, beside those that run. All of `all` take part.
+  /// Starts the threads of a mask, in addition to running ones. `all` threads take part in total.
   void start_more(uint64_t mask, uint32_t all, uint64_t cycle) {
     progress_ = cycle;
     if (!mask) return;
@@ -95,30 +95,30 @@ class alignas(128) TileHost {
     }
   }
 
-  /// The end of a run: what threads have said so far is told.
+  /// Ends a run: reports the unfinished lines of threads.
   void finish(uint64_t cycle) {
     for (unsigned t = 0; t < kThreads; ++t) flush(t, cycle);
   }
 
-  /// A byte has gone to the tile.
-  void taken(uint64_t cycle) {
+  /// The tile has accepted a byte.
+  void on_accepted(uint64_t cycle) {
     bus_.pop();
     progress_ = cycle;
   }
 
-  /// A byte of the tile.
-  void hear(uint8_t byte, uint64_t cycle) {
+  /// The tile has sent a byte.
+  void receive(uint8_t byte, uint64_t cycle) {
     Report report;
     if (bus_.take(byte, report)) handle(report, cycle);
   }
 
-  /// Takes traps as they are whose threads do not say where they are.
-  void stop_asking(uint64_t cycle) {
-    if (!asking_) return;
+  /// Reports traps without a program counter if their threads do not respond.
+  void stop_querying(uint64_t cycle) {
+    if (!pending_pcs_) return;
     for (unsigned t = 0; t < kThreads; ++t) {
       const Trapped& trap = threads_[t].trap;
-      // They are asked one after the other.
-      if (trap.pending && cycle - std::max(trap.since, trap_told_) > kAskPc) trapped(t, kUnknownPc, cycle);
+      // They are queried one after the other.
+      if (trap.pending && cycle - std::max(trap.since, trap_reported_) > kAskPc) trapped(t, kUnknownPc, cycle);
     }
   }
 
@@ -127,12 +127,12 @@ class alignas(128) TileHost {
   using DebugReport = config::DebugReport;
 
   static constexpr size_t kLongestLine = 1024;
-  /// Cycles in which a trapped thread must say where it was, from its trap or the last one that said so: more than the
-  /// mailbox takes behind a reset until it serves requests, behind which those of a core may wait.
+  /// Cycles within which a trapped thread must report its program counter, from its trap or from the last such report.
+  /// The mailbox takes less time after a reset until it serves requests, for which those of a core may wait.
   static constexpr uint64_t kAskPc = 30'000;
   static constexpr uint32_t kUnknownPc = 0xFFFF'FFFF;
 
-  /// A trap whose place is being asked for.
+  /// A trap whose program counter is being queried.
   struct Trapped {
     bool pending = false;
     uint32_t cause = 0;
@@ -142,7 +142,7 @@ class alignas(128) TileHost {
   struct Thread {
     std::string line;
     std::deque<uint8_t> input;
-    bool offered = false;  ///< the tile has the first byte of it
+    bool offered = false;  ///< the tile was offered its first byte
     Trapped trap;
   };
 
@@ -180,16 +180,16 @@ class alignas(128) TileHost {
         running_ &= ~(uint64_t{1} << thread);
         if (trace_) trace_->end(thread, true, cycle);
         its.trap = {true, report.argument[1], report.word(6), cycle};
-        ++asking_;
+        ++pending_pcs_;
         if (report.word(2) == kUnknownPc) {
-          ask_pc(thread);
+          query_pc(thread);
         } else {
           trapped(thread, report.word(2), cycle);
         }
         return;
       }
       case DebugReport::DebugValue:
-        // The program counter stood at the instruction behind the one that trapped.
+        // The program counter was at the instruction after the trapping one.
         if (its.trap.pending) {
           trapped(thread, report.word(1) - 4, cycle);
           return;
@@ -207,12 +207,12 @@ class alignas(128) TileHost {
         return;
       }
     }
-    give_up("the tile sent a packet of an unknown kind over the debug bus");
+    fatal("the tile sent a packet of an unknown kind over the debug bus");
   }
 
   void character(unsigned thread, char c, uint64_t cycle) {
     if (bytes_) {
-      ++told_;
+      ++reported_;
       put(Kind::Byte, cycle, thread, &c, 1);
       return;
     }
@@ -229,14 +229,14 @@ class alignas(128) TileHost {
     }
   }
 
-  /// The rest of a line that its thread never ended.
+  /// Reports a line that its thread has not ended.
   void flush(unsigned thread, uint64_t cycle) {
     std::string& line = threads_[thread].line;
     if (!line.empty()) put(Kind::Line, cycle, thread, line.data(), line.size());
     line.clear();
   }
 
-  /// The next byte of a thread's input, if the tile may have it.
+  /// Sends the next byte of a thread's input, if the tile may receive it.
   void feed(unsigned thread) {
     Thread& its = threads_[thread];
     if (its.offered || its.input.empty()) return;
@@ -246,8 +246,8 @@ class alignas(128) TileHost {
     bus_.byte(its.input.front());
   }
 
-  /// Has a trapped thread say where it is: auipc t0, 0; csrw debug_value, t0.
-  void ask_pc(unsigned thread) {
+  /// Makes a trapped thread report its program counter: auipc t0, 0; csrw debug_value, t0.
+  void query_pc(unsigned thread) {
     constexpr uint32_t kWhere = 0x0000'0297;
     constexpr uint32_t kTellIt = (static_cast<uint32_t>(config::Csr::DebugValue) << 20) | 0x0002'9073;
     for (const uint32_t instruction : {kWhere, kTellIt}) {
@@ -261,9 +261,9 @@ class alignas(128) TileHost {
     Trapped& trap = threads_[thread].trap;
     const uint32_t words[] = {trap.cause, pc, trap.value};
     trap.pending = false;
-    --asking_;
+    --pending_pcs_;
     ++traps_;
-    trap_told_ = cycle;
+    trap_reported_ = cycle;
     put(Kind::Trap, cycle, thread, words, sizeof words);
   }
 
@@ -274,9 +274,9 @@ class alignas(128) TileHost {
   Thread threads_[kThreads];
   uint64_t running_ = 0;
   uint64_t progress_ = 0;
-  uint64_t told_ = 0, traps_ = 0, trap_told_ = 0;
+  uint64_t reported_ = 0, traps_ = 0, trap_reported_ = 0;
   bool bytes_ = false;
-  unsigned asking_ = 0;
+  unsigned pending_pcs_ = 0;
   uint32_t replies_ = 0;
   bool expected_ = false;
 };

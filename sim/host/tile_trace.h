@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is seen of one tile from cycle to cycle, for the trace: changes of its threads, and messages at its mailbox.
+/// Trace events of one tile: changes of its threads' activity, and messages at its mailbox.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ class TileTrace {
   static constexpr unsigned kCount = 1024;  ///< cycles between two counts; a power of two
 
   TileTrace(const Probe* probe, const MailboxProbe* mailbox, unsigned threads, unsigned board)
-      : probe_(probe), mailbox_(mailbox), threads_(threads), router_(Meeting::tiles(board)) {}
+      : probe_(probe), mailbox_(mailbox), threads_(threads), router_(RouterAddress::tiles(board)) {}
 
-  /// From now on it is looked at.
-  void begin() { mailbox_events_ = mailbox_->events(); }
+  /// Starts to observe the tile.
+  void begin() { toggles_ = mailbox_->toggles(); }
 
-  /// Looks at all threads and at the mailbox, once a cycle.
+  /// Samples all threads and the mailbox, once a cycle.
   void sample(uint64_t cycle) {
     for (unsigned t = 0; t < threads_.size(); ++t) {
       const Doing doing = probe_->doing(t);
@@ -29,8 +29,8 @@ class TileTrace {
       threads_[t] = {doing, false};
       add(cycle, TraceEvent::What::State, t).state = probe_->state(t);
     }
-    const MailboxProbe::Events now = mailbox_->events(), before = mailbox_events_;
-    mailbox_events_ = now;
+    const MailboxProbe::Toggles now = mailbox_->toggles(), before = toggles_;
+    toggles_ = now;
     if (now.send != before.send) {
       TraceEvent& event = add(cycle, TraceEvent::What::Send, mailbox_->send_thread());
       event.route = mailbox_->send_route();
@@ -43,11 +43,13 @@ class TileTrace {
       ++flits_;
       const Flit& flit = mailbox_->out_flit();
       const bool key = flit.endpoint() == config::Endpoint::Key;
-      if (out_.add(flit, key ? router_ : flit.dest())) add(cycle, TraceEvent::What::Out).data = out_.take();
+      if (out_.add(flit, key ? router_ : flit.dest())) add(cycle, TraceEvent::What::MeshSend).data = out_.take();
     }
-    if (now.far != before.far && far_.add(mailbox_->far_flit())) add(cycle, TraceEvent::What::Far).data = far_.take();
+    if (now.far != before.far && far_.add(mailbox_->far_flit())) {
+      add(cycle, TraceEvent::What::FarSend).data = far_.take();
+    }
     if (now.in != before.in) incoming(cycle);
-    if (now.deal != before.deal) add(cycle, TraceEvent::What::Deal).data = mailbox_->deal_mask();
+    if (now.deal != before.deal) add(cycle, TraceEvent::What::Dispatch).data = mailbox_->deal_mask();
     if (cycle % kCount == 0) {
       TraceEvent& event = add(cycle, TraceEvent::What::Count);
       event.data = probe_->issued();
@@ -55,10 +57,10 @@ class TileTrace {
     }
   }
 
-  /// The end of a thread. In the core it goes on waiting for the answer to its last request.
+  /// A thread has ended. In the core it still waits for the answer to its last request.
   void end(unsigned thread, bool trap, uint64_t cycle) {
     threads_[thread] = {Doing::Nothing, true};
-    add(cycle, trap ? TraceEvent::What::Trap : TraceEvent::What::Ends, thread);
+    add(cycle, trap ? TraceEvent::What::Trap : TraceEvent::What::ThreadEnd, thread);
   }
 
   TraceEvents& events() { return events_; }
@@ -67,16 +69,16 @@ class TileTrace {
  private:
   struct Thread {
     Doing doing = Doing::Nothing;
-    bool over = false;  ///< whether it has ended or trapped, and not been started again
+    bool over = false;  ///< it has ended or trapped, and was not restarted
   };
 
   void incoming(uint64_t cycle) {
     const Flit& flit = mailbox_->in_flit();
     if (mailbox_->in_local()) {
-      if (flit.last()) add(cycle, TraceEvent::What::In).local = true;
+      if (flit.last()) add(cycle, TraceEvent::What::Receive).local = true;
     } else if (in_.add(flit)) {
       const uint64_t packet = in_.take();
-      if (!mailbox_->in_refused()) add(cycle, TraceEvent::What::In).data = packet;
+      if (!mailbox_->in_refused()) add(cycle, TraceEvent::What::Receive).data = packet;
     }
   }
 
@@ -89,8 +91,8 @@ class TileTrace {
   const Probe* probe_;
   const MailboxProbe* mailbox_;
   std::vector<Thread> threads_;
-  MailboxProbe::Events mailbox_events_;
-  const uint32_t router_;  ///< where messages by key meet it
+  MailboxProbe::Toggles toggles_;
+  const uint32_t router_;  ///< the router of its messages by key
   Digest out_, far_, in_;
   uint32_t flits_ = 0;
   TraceEvents events_;

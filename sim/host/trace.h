@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes what the threads of all tiles did, and the messages between them and hosts, as a binary trace of Perfetto.
+/// Writes the activity of all tiles' threads, and the messages between them and hosts, as a binary Perfetto trace.
 ///
-/// A process a board, in it a group a tile, in it a track a thread and counters. A thread's track has spans "runs" and
-/// spans of what it waited for, and marks for messages, traps and ends; an arrow leads from each send to each receive
-/// (messages.h). Hosts that send or receive messages have a track each. One nanosecond of the picture is one cycle.
-/// A wait shorter than a limit counts as running: a thread that computes waits for memory or the FPU every few cycles,
-/// and a picture of millions of such spans shows nothing. The file has a bounded size: trace_decimation.h says what it keeps,
-/// and a track of its own tells where something is left out.
+/// Each board is a process, with a group per tile, which has a track per thread and counters. A thread's track has
+/// spans "runs", spans of its waits, and marks for messages, traps and ends; an arrow leads from each send to each
+/// receive (messages.h). Each host that sends or receives messages has a track. One nanosecond of the trace is one
+/// cycle. A wait below a limit counts as running: a computing thread waits for memory or the FPU every few cycles, and
+/// millions of such spans would be unreadable. The file has a bounded size: trace_decimation.h decides what it keeps,
+/// and a separate track marks where something was dropped.
 #pragma once
 
 #include <gossamer/config.h>
@@ -27,15 +27,15 @@
 
 namespace gossamer::sim {
 
-/// A function of the program: where it begins and ends, and its name.
+/// A function of the program: its begin, end and name.
 struct Symbol {
   uint32_t begin = 0;
   uint32_t end = 0;
   std::string name;
 };
 
-/// What a thread waits for, in words.
-inline const char* in_words(const State& state) {
+/// Description of what a thread waits for.
+inline const char* description(const State& state) {
   using config::Csr;
   switch (state.doing) {
     case Doing::Nothing: return "nothing";
@@ -45,11 +45,11 @@ inline const char* in_words(const State& state) {
     case Doing::Parked: return "parked";
     case Doing::Request: break;
   }
-  switch (state.asked) {
-    case Asked::Load: return "load";
-    case Asked::Store: return "store";
-    case Asked::Trap: return "trap";
-    case Asked::Csr: break;
+  switch (state.request) {
+    case RequestKind::Load: return "load";
+    case RequestKind::Store: return "store";
+    case RequestKind::Trap: return "trap";
+    case RequestKind::Csr: break;
   }
   switch (static_cast<Csr>(state.address)) {
     case Csr::Wait: {
@@ -66,7 +66,7 @@ inline const char* in_words(const State& state) {
 
 class Trace {
  public:
-  /// What is traced: tiles are numbered board by board, threads tile by tile.
+  /// Shape of the machine: tiles are numbered board by board, threads tile by tile.
   struct Shape {
     unsigned boards = 1, tiles = 1;  ///< tiles of a board
     unsigned width = 1;              ///< columns of a board's mesh
@@ -74,8 +74,8 @@ class Trace {
     std::vector<unsigned> hosts;     ///< board of each
   };
 
-  /// `least` is the shortest wait in the trace, `bytes` the most that the file may have. The probes stay there. Of
-  /// boards with multicast routers `routers` has one each.
+  /// `least` is the shortest wait in the trace, `bytes` the largest size of the file. The probes must outlive the
+  /// trace. `routers` has one element per board, if the boards have multicast routers.
   bool open(const char* path, const Shape& shape, unsigned least, size_t bytes, const Probe* probes,
             const MailboxProbe* mailboxes, std::vector<RouterTrace> routers) {
     if (!file_.open(path)) return false;
@@ -104,27 +104,27 @@ class Trace {
     for (HostTrace& host : hosts_) host.events().forget();
     begun_ = is_open();
   }
-  /// Whether cycles from now on belong to it.
+  /// Whether the trace has begun.
   bool begun() const { return begun_ && is_open(); }
 
-  /// Looks at a tile at the end of a cycle, and with a board's first tile at its multicast routers: for the worker that
-  /// simulates them.
+  /// Samples a tile at the end of a cycle, and with a board's first tile its multicast routers. Called by the worker
+  /// that simulates them.
   void sample(unsigned tile, uint64_t cycle) {
     seen_[tile].sample(cycle);
     if (!routers_.empty() && tile % shape_.tiles == 0) routers_[tile / shape_.tiles].sample(cycle);
   }
-  /// One tile's, and one host's.
+  /// Events of one tile, and of one host.
   TileTrace& tile(unsigned number) { return seen_[number]; }
   HostTrace& host(unsigned number) { return hosts_[number]; }
 
-  /// Takes all that was seen up to now, while no worker works.
+  /// Collects all events up to now. Called while no worker runs.
   void collect() {
     for (const auto& [part, event] : in_order()) take(part, *event);
     each_part([](TraceEvents& events) { events.forget(); });
     std::vector<std::pair<unsigned, const TraceEvent*>>().swap(order_);
   }
 
-  /// Ends all spans and writes the file. False if it could not be written whole.
+  /// Ends all spans and writes the file. False if it could not be written completely.
   bool close(uint64_t cycle) {
     if (!file_.is_open()) return true;
     collect();
@@ -134,7 +134,7 @@ class Trace {
     return file_.close();
   }
 
-  /// What the file does not show, in a sentence; empty if it shows all.
+  /// A sentence about what the file does not show; empty if it shows everything.
   std::string left_out() const {
     if (!kept_) return {};
     const Lost lost = kept_->lost();
@@ -155,7 +155,7 @@ class Trace {
   static constexpr size_t kTrackBytes = 64, kNoteBytes = 60'000, kLifeBytes = 120, kCountBytes = 3 * 32;
   static constexpr uint64_t kAbout = 1, kFirstThread = 2;
 
-  /// A thread's life: from its start to its end.
+  /// A thread from its start to its end.
   struct Life {
     uint64_t from = 0, to = 0;
     uint32_t thread = 0;
@@ -181,10 +181,10 @@ class Trace {
     uint64_t skipped = 0;
   };
 
-  // ---- What was seen ----
+  // ---- Events ----
 
-  /// Calls `what` with the events of each tile, of each board's routers, and of each host. What causes another thing
-  /// in the same cycle comes before it: a tile's before those of a host.
+  /// Calls `what` with the events of each tile, of each board's routers, and of each host. Causes precede their effects
+  /// in the same cycle: a tile's events precede those of a host.
   template <typename What>
   void each_part(What what) {
     for (TileTrace& tile : seen_) what(tile.events());
@@ -192,7 +192,7 @@ class Trace {
     for (HostTrace& host : hosts_) what(host.events());
   }
 
-  /// All events by cycle, then by the part that they are of.
+  /// All events, sorted by cycle, then by part of the machine.
   const std::vector<std::pair<unsigned, const TraceEvent*>>& in_order() {
     uint64_t first = ~uint64_t{0}, last = 0;
     size_t count = 0;
@@ -204,14 +204,14 @@ class Trace {
     });
     order_.resize(count);
     if (!count) return order_;
-    std::vector<size_t> place(last - first + 2);
+    std::vector<size_t> offset(last - first + 2);
     each_part([&](const TraceEvents& events) {
-      for (const TraceEvent& event : events.all()) ++place[event.cycle - first + 1];
+      for (const TraceEvent& event : events.all()) ++offset[event.cycle - first + 1];
     });
-    for (size_t i = 1; i < place.size(); ++i) place[i] += place[i - 1];
+    for (size_t i = 1; i < offset.size(); ++i) offset[i] += offset[i - 1];
     unsigned part = 0;
     each_part([&](const TraceEvents& events) {
-      for (const TraceEvent& event : events.all()) order_[place[event.cycle - first]++] = {part, &event};
+      for (const TraceEvent& event : events.all()) order_[offset[event.cycle - first]++] = {part, &event};
       ++part;
     });
     return order_;
@@ -221,10 +221,10 @@ class Trace {
     const auto add = [this](const Arrow& arrow) { kept_->add(arrow); };
     if (part < seen_.size()) return take_tile(part, event, add);
     part -= static_cast<unsigned>(seen_.size());
-    if (part < routers_.size()) return messages_->see_routers(part, event, add);
+    if (part < routers_.size()) return messages_->add_router_events(part, event, add);
     const uint32_t host = first_host() + part - static_cast<unsigned>(routers_.size());
-    if (event.what == TraceEvent::What::Tells) return messages_->tell(host, event);
-    add(messages_->hear(host, event));
+    if (event.what == TraceEvent::What::HostSend) return messages_->host_send(host, event);
+    add(messages_->host_receive(host, event));
   }
 
   template <typename Add>
@@ -232,12 +232,12 @@ class Trace {
     const uint32_t thread = tile * shape_.threads + event.thread;
     switch (event.what) {
       case TraceEvent::What::State: change(thread, event.state, event.cycle); return;
-      case TraceEvent::What::Ends:
+      case TraceEvent::What::ThreadEnd:
       case TraceEvent::What::Trap:
         change(thread, State{}, event.cycle, event.what == TraceEvent::What::Trap ? "trap" : "ends");
         return;
       case TraceEvent::What::Count: count(tile, event); return;
-      default: messages_->see_tile(tile, event, add);
+      default: messages_->add_tile_events(tile, event, add);
     }
   }
 
@@ -248,10 +248,11 @@ class Trace {
     const bool waited = track.waits();
     if (was.doing == Doing::Nothing && now.doing != Doing::Nothing) track.began = cycle;
     if (waited) {
-      const bool memory = was.doing == Doing::Request && (was.asked == Asked::Load || was.asked == Asked::Store);
-      kept_->add(Span{track.since, cycle, in_words(was), thread, was.pc, memory ? was.address : 0, memory});
+      const bool memory = was.doing == Doing::Request &&
+                          (was.request == RequestKind::Load || was.request == RequestKind::Store);
+      kept_->add(Span{track.since, cycle, description(was), thread, was.pc, memory ? was.address : 0, memory});
     }
-    // Its end may be heard of later than it stops.
+    // Its end may be reported later than it stops.
     if (was.doing != Doing::Nothing ? now.doing == Doing::Nothing : how != nullptr) {
       lives_.push_back({was.doing != Doing::Nothing ? track.began : cycle, cycle, thread, how});
       kept_->reserve(kLifeBytes);
@@ -263,7 +264,7 @@ class Trace {
       counts.since = cycle;
       counts.waiting += track.waits() ? 1 : -1;
     }
-    const bool receives = now.doing == Doing::Request && now.asked == Asked::Csr &&
+    const bool receives = now.doing == Doing::Request && now.request == RequestKind::Csr &&
                           static_cast<config::Csr>(now.address) == config::Csr::Receive;
     if (receives) kept_->add(messages_->receive(thread, cycle));
   }
@@ -277,7 +278,7 @@ class Trace {
     kept_->reserve(kCountBytes);
     ++counted_;
     if (counted_ * kCountBytes < bytes_ / 8) return;
-    // Every second one goes: they are sums, so nothing is lost but when.
+    // Drops every second count: they are sums, so only time resolution is lost.
     stride_ *= 2;
     size_t left = 0;
     for (Counts& counts : counts_) {
@@ -285,13 +286,13 @@ class Trace {
       std::erase_if(counts.all, [&](const Count&) { return i++ % 2 != 0; });
       left += counts.all.size();
     }
-    kept_->give_back((counted_ - left) * kCountBytes);
+    kept_->release_space((counted_ - left) * kCountBytes);
     counted_ = left;
   }
 
   // ---- The file ----
 
-  /// A thing on a thread's track.
+  /// An item on a thread's track.
   struct Item {
     enum Kind : uint8_t { End, Receive, Begin, Send, Mark };
     uint64_t time;
@@ -341,7 +342,7 @@ class Trace {
           } else {
             file_.note("from host", sender - first_host());
           }
-          file_.note("cycles under way", item.arrow->flight());
+          file_.note("cycles in flight", item.arrow->flight());
           if (item.arrow->alike) file_.note("sender", "one of several that sent the same");
           file_.flow(item.arrow->id, true);
         }
@@ -349,7 +350,7 @@ class Trace {
         return;
       case Item::Send:
         file_.address("to", item.arrow->dest);
-        // One send may have brought several threads something.
+        // One send may have several receivers.
         for (;; ++i) {
           if (items[i].arrow->receiver != kNobody) file_.flow(items[i].arrow->id, false);
           if (i + 1 == items.size() || items[i + 1].kind != Item::Send || items[i + 1].time != item.time ||
@@ -368,7 +369,7 @@ class Trace {
     if (span.has_address) file_.address("address", span.address);
   }
 
-  /// Waits, and between them, while its life lasts, a thread runs.
+  /// The waits of a thread, and the spans between them in which it runs.
   std::vector<Item> runs() {
     std::vector<std::vector<const Span*>> waits(tracks_.size());
     for (const Window& window : kept_->windows()) {
@@ -401,8 +402,8 @@ class Trace {
       file_.process(board_track(b), b + 1, "board " + std::to_string(b));
       for (unsigned t = 0; t < shape_.tiles; ++t) {
         const unsigned tile = b * shape_.tiles + t;
-        const std::string place = std::to_string(t % shape_.width) + "," + std::to_string(t / shape_.width);
-        file_.track(tile_track(tile), "tile " + place, {board_track(b), t});
+        const std::string position = std::to_string(t % shape_.width) + "," + std::to_string(t / shape_.width);
+        file_.track(tile_track(tile), "tile " + position, {board_track(b), t});
         file_.counter(tile_track(tile) + 1, "instructions a cycle", "instructions", {tile_track(tile), 0});
         file_.counter(tile_track(tile) + 2, "threads that wait", "threads", {tile_track(tile), 1});
         file_.counter(tile_track(tile) + 3, "flits sent to other tiles a cycle", "flits", {tile_track(tile), 2});
@@ -420,7 +421,7 @@ class Trace {
     }
     file_.note("messages sent", messages_->sent());
     file_.note("received from a known sender", messages_->received());
-    file_.note("received while others of the same contents were under way", messages_->alike());
+    file_.note("received while others of the same contents were in flight", messages_->alike());
     file_.note("waits shown as running", lost.waits);
     file_.note("messages not shown", lost.messages);
     uint64_t first = cycle;
@@ -441,7 +442,7 @@ class Trace {
     file_.end(kAbout, cycle);
   }
 
-  /// Only hosts with something on their tracks have one.
+  /// Creates tracks for hosts with events.
   void host_tracks() {
     std::vector<bool> talks(hosts_.size());
     for (const Window& window : kept_->windows()) {
@@ -471,12 +472,12 @@ class Trace {
     }
   }
 
-  /// Hosts are numbered behind all threads.
+  /// Hosts are numbered after all threads.
   uint32_t first_host() const { return static_cast<uint32_t>(tracks_.size()); }
   uint64_t board_track(unsigned board) const { return kFirstThread + tracks_.size() + hosts_.size() + board; }
   uint64_t tile_track(unsigned tile) const { return board_track(shape_.boards) + 4 * tile; }
 
-  /// The function that an address is in: the last that begins at or before it.
+  /// The function that contains an address: the last one that begins at or before it.
   const Symbol* find(uint32_t pc) const {
     auto after = std::upper_bound(symbols_.begin(), symbols_.end(), pc,
                                   [](uint32_t value, const Symbol& symbol) { return value < symbol.begin; });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a trace keeps: as much of each stretch of time as a file of bounded size has room for.
+/// Decimation of a trace, so that it fits into a file of bounded size.
 ///
-/// Time is divided into windows, twice as long whenever there are too many. When all that is kept would make the file
-/// too large, the fullest windows lose half of what they have, again and again: of waits the shortest go, of messages
-/// half of those that are left when the longest under way are taken out. So a quiet stretch keeps everything beside a
-/// busy one. A wait that goes becomes part of what its thread ran.
+/// Time is divided into windows, whose length doubles whenever there are too many. While the file would be too large,
+/// the fullest windows repeatedly drop half of their contents: the shortest waits, and half of the messages that remain
+/// when those longest in flight are set apart. So an idle period keeps everything next to a busy one. A dropped wait
+/// counts as running.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,19 @@ struct Span {
   bool has_address = false;
 };
 
-/// A message from its send to a thread that receives it. One that was sent to several stands here as often.
+/// A message from its send to one receiver. A message to several receivers has several arrows.
 struct Arrow {
   uint64_t from = 0, to = 0;
   uint64_t id = 0;
   const char* name = nullptr;  ///< how it was sent
   uint32_t sender = kNobody, receiver = kNobody;
   uint32_t dest = 0;
-  bool alike = false;  ///< others of the same contents were under way to the same thread: any of them may be meant
+  bool alike = false;  ///< equal messages to the same thread were in flight, so the arrow is ambiguous
 
   uint64_t flight() const { return receiver == kNobody || sender == kNobody ? 0 : to - from; }
 };
 
-/// What a stretch of time has lost.
+/// Items that a window has dropped.
 struct Lost {
   uint64_t waits = 0, wait_cycles = 0, messages = 0;
 
@@ -58,10 +58,10 @@ struct Window {
 
 class TraceDecimation {
  public:
-  static constexpr size_t kSpanBytes = 112, kArrowBytes = 96;  ///< in the file, at most or nearly so
+  static constexpr size_t kSpanBytes = 112, kArrowBytes = 96;  ///< in the file, approximately at most
 
-  /// `least` is the shortest wait of interest, `bytes` what there is room for.
-  TraceDecimation(uint64_t least, size_t bytes) : least_(least), room_(bytes) {}
+  /// `least` is the shortest wait of interest, `bytes` the size limit.
+  TraceDecimation(uint64_t least, size_t bytes) : least_(least), space_(bytes) {}
 
   void add(const Span& span) {
     Window& window = at(span.to);
@@ -82,16 +82,16 @@ class TraceDecimation {
     used_ += kArrowBytes;
     fit();
   }
-  /// Something else needs room in the file.
+  /// Reserves space in the file for other items.
   void reserve(size_t bytes) {
-    room_ -= std::min(room_, bytes);
+    space_ -= std::min(space_, bytes);
     fit();
   }
-  /// Something else does no longer.
-  void give_back(size_t bytes) { room_ += bytes; }
+  /// Releases reserved space.
+  void release_space(size_t bytes) { space_ += bytes; }
 
   const std::vector<Window>& windows() const { return windows_; }
-  /// That were added.
+  /// Messages that were added.
   uint64_t messages() const { return messages_; }
   uint64_t length() const { return length_; }
   Lost lost() const {
@@ -99,7 +99,7 @@ class TraceDecimation {
     for (const Window& window : windows_) all += window.lost;
     return all;
   }
-  /// The longest of the limits below which waits have gone.
+  /// The longest limit below which waits were dropped.
   uint64_t longest_limit() const {
     uint64_t most = 0;
     for (const Window& window : windows_) most = std::max(most, window.lost.waits ? window.least : 0);
@@ -113,7 +113,7 @@ class TraceDecimation {
     return window.spans.size() * kSpanBytes + window.arrows.size() * kArrowBytes;
   }
 
-  /// The window of a time, which is not before the last one's.
+  /// The window of a time; times must not decrease.
   Window& at(uint64_t time) {
     while (time / length_ >= kWindows) longer();
     const uint64_t number = time / length_;
@@ -139,10 +139,10 @@ class TraceDecimation {
     windows_.swap(merged);
   }
 
-  /// Thins out until there is room again, with some to spare.
+  /// Decimates until the contents fit, with a margin.
   void fit() {
-    if (used_ <= room_) return;
-    while (used_ > room_ / 8 * 7) {
+    if (used_ <= space_) return;
+    while (used_ > space_ / 8 * 7) {
       Window& fullest = *std::max_element(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) {
         return bytes(a) < bytes(b);
       });
@@ -154,7 +154,7 @@ class TraceDecimation {
   }
 
   static void halve(Window& window) {
-    // The longer half of the waits; of those as long as the shortest kept, some from all over the window.
+    // Keeps the longer half of the waits; among those of the limiting length, a sample from the whole window.
     if (const size_t keep = window.spans.size() / 2; keep < window.spans.size()) {
       std::vector<uint64_t> cycles;
       for (const Span& span : window.spans) cycles.push_back(span.to - span.from);
@@ -167,18 +167,18 @@ class TraceDecimation {
       size_t seen = 0;
       std::erase_if(window.spans, [&](const Span& span) {
         const uint64_t its = span.to - span.from;
-        bool goes = its < limit;
+        bool dropped = its < limit;
         if (its == limit) {
-          goes = (seen + 1) * wanted / equal == seen * wanted / equal;
+          dropped = (seen + 1) * wanted / equal == seen * wanted / equal;
           ++seen;
         }
-        window.lost.waits += goes;
-        window.lost.wait_cycles += goes ? its : 0;
-        return goes;
+        window.lost.waits += dropped;
+        window.lost.wait_cycles += dropped ? its : 0;
+        return dropped;
       });
       window.least = std::max(window.least, wanted ? limit : limit + 1);
     }
-    // The quarter of the messages that were under way for longest, and a third of the others.
+    // Keeps the quarter of the messages that were longest in flight, and a third of the others.
     if (const size_t messages = window.arrows.size()) {
       std::vector<uint64_t> flights;
       for (const Arrow& arrow : window.arrows) flights.push_back(arrow.flight());
@@ -187,16 +187,16 @@ class TraceDecimation {
       const uint64_t limit = flights[quarter];
       size_t seen = 0;
       std::erase_if(window.arrows, [&](const Arrow& arrow) {
-        const bool goes = arrow.flight() <= limit && seen++ % 3 != 0;
-        window.lost.messages += goes;
-        return goes;
+        const bool dropped = arrow.flight() <= limit && seen++ % 3 != 0;
+        window.lost.messages += dropped;
+        return dropped;
       });
       if (messages == 1) return;
     }
   }
 
   const uint64_t least_;
-  size_t room_;
+  size_t space_;
   size_t used_ = 0;
   uint64_t messages_ = 0;
   uint64_t length_ = 4096;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a trace is made of: things seen at tiles, multicast routers and hosts, each in its cycle.
+/// Events of a trace: observations at tiles, multicast routers and hosts, each with its cycle.
 ///
-/// Each part of the machine is looked at by the worker that simulates it. What was seen waits until the trace collects
-/// it.
+/// The worker that simulates a part of the machine records its events; they wait until the trace collects them.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +12,28 @@
 
 namespace gossamer::sim {
 
-/// One thing seen.
+/// One event.
 struct TraceEvent {
   enum class What : uint8_t {
     // In a tile.
-    State,  ///< a thread does something else: `state`
-    Ends,   ///< a thread has ended
+    State,  ///< a thread's activity has changed to `state`
+    ThreadEnd,   ///< a thread has ended
     Trap,   ///< a thread has trapped
     Send,   ///< a thread's send was accepted: route, kind, destination in `state.address`, mask or key in `data`, a
             ///< key in `state.data` too
-    Out,    ///< a packet has left for the mailbox network; `data` stands for all that is in it
-    Far,    ///< the same, for the other networks
-    In,     ///< a packet has been accepted, of this tile or of the network; `data` the same
-    Deal,   ///< the next of the accepted packets goes to threads, a bit each in `data`
+    MeshSend,    ///< a packet has entered the mailbox network; `data` is the digest of its contents
+    FarSend,    ///< the same, for the other networks
+    Receive,     ///< a packet has been accepted, of this tile or of the network; `data` the same
+    Dispatch,   ///< the next accepted packet goes to threads, a mask in `data`
     Count,  ///< instructions since reset in `data`, flits out in `state.data`
     // In a multicast router of a board; `channel` is one of the board's.
-    Came,      ///< a message by key; `data` stands for all that is in it
-    Copy,      ///< a copy of the channel's first message has left, to so many `receivers`; `data` the same
-    Consumed,  ///< no more copies of it come
+    RouterReceive,      ///< a message by key has arrived; `data` is the digest
+    RouterSend,      ///< a copy of the channel's first message has left, for `receivers` receivers; `data` the same
+    RouterDone,  ///< no more copies of it follow
     // At a host.
-    Tells,  ///< a message has entered: kind, receivers, destination in `state.address`, key in `state.data`; `data`
-            ///< stands for all of it
-    Hears,  ///< a message has come; `data` the same
+    HostSend,  ///< a message has entered: kind, receivers, destination in `state.address`, key in `state.data`; `data`
+            ///< is the digest
+    HostReceive,  ///< a message has arrived; `data` the same
   };
   uint64_t cycle = 0;
   uint64_t data = 0;
@@ -48,7 +47,7 @@ struct TraceEvent {
   bool local = false;
 };
 
-/// Those of one part of the machine, in their order.
+/// The events of one part of the machine, in order.
 class TraceEvents {
  public:
   TraceEvent& add(uint64_t cycle, TraceEvent::What what) {
@@ -64,12 +63,12 @@ class TraceEvents {
   std::vector<TraceEvent> all_;
 };
 
-/// A number that stands for a packet: its address and all of its contents.
+/// A hash of a packet: its address and all of its contents.
 class Digest {
  public:
-  /// A further flit; whether it was the last.
+  /// Adds a flit; returns whether it was the last.
   bool add(const Flit& flit) { return add(flit, flit.dest()); }
-  /// The same of one whose address says something else at its other end.
+  /// The same for a flit whose address is rewritten on its way.
   bool add(const Flit& flit, uint32_t dest) {
     constexpr uint64_t kPrime = 0x9E37'79B9'7F4A'7C15;
     for (unsigned i = 0; i < 4; ++i) value_ = (value_ ^ flit.words[i]) * kPrime ^ value_ >> 29;
@@ -87,11 +86,11 @@ class Digest {
   uint64_t value_ = 0;
 };
 
-/// Where a message by key meets a multicast router: the address of a key names its link, not its board, and loses even
-/// that on its way. So this stands for it.
-class Meeting {
+/// Identifies the multicast router that receives a message by key. The address of a key names only a link, not a board,
+/// and even that is removed on the way, so digests use these values instead.
+class RouterAddress {
  public:
-  /// That of the tiles of a board, of the host at its switch, and of the routers behind its links.
+  /// The router of a board's tiles, of the host at its switch, and of the remote end of a link.
   static uint32_t tiles(unsigned board) { return at(board, 0); }
   static uint32_t host(unsigned board) { return at(board, 1); }
   static uint32_t link(unsigned board, unsigned link) { return at(board, 2 + link); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is told of a simulation while it runs, to `./gossamer top`, and at its end, for reports.
+/// Statistics of a simulation, for `./gossamer top` while it runs, and for reports at its end.
 ///
-/// Threads are looked at every few cycles, so what they did is known in shares of the time. Sums since the run's begin
-/// are written as JSON a few times a second into a file named by this process, which is gone when the simulation is.
-/// Looking changes no cycle.
+/// Threads are sampled every few cycles, which yields the share of time of each activity. A few times a second, the
+/// sums since the begin of the run are written as JSON to a file that is named by the process id and deleted at the
+/// end. Sampling changes no cycle.
 #pragma once
 
 #include <gossamer/config.h>
@@ -22,7 +22,7 @@
 
 namespace gossamer::sim {
 
-/// What a thread does, as far as a summary goes.
+/// Activities that the statistics distinguish.
 enum class Share : uint8_t { Runs, Memory, Float, Receive, Send, Barrier, Other, Count };
 constexpr const char* kShares[] = {"runs", "memory", "float", "receive", "send", "barrier", "other"};
 constexpr unsigned kShareCount = static_cast<unsigned>(Share::Count);
@@ -37,8 +37,8 @@ inline Share share_of(const State& state) {
     case Doing::Request: break;
     default: return Share::Other;
   }
-  if (state.asked == Asked::Load || state.asked == Asked::Store) return Share::Memory;
-  if (state.asked != Asked::Csr) return Share::Other;
+  if (state.request == RequestKind::Load || state.request == RequestKind::Store) return Share::Memory;
+  if (state.request != RequestKind::Csr) return Share::Other;
   switch (static_cast<Csr>(state.address)) {
     case Csr::Wait: return (state.data & 3) == 1 ? Share::Send : Share::Receive;
     case Csr::Idle: return Share::Barrier;
@@ -46,30 +46,30 @@ inline Share share_of(const State& state) {
   }
 }
 
-/// A link of a cluster, in sums since reset.
+/// Counters of a link of a cluster, since reset.
 struct LinkSums {
   unsigned board = 0, link = 0;
   bool up = false;
   uint64_t bytes_out = 0, packets_out = 0, resends = 0, bytes_in = 0, damaged = 0, stalls = 0;
 };
 
-/// What threads of one tile were seen to do. Written by the worker that simulates the tile.
-struct alignas(128) Seen {
+/// Samples of the threads of one tile. Written by the worker that simulates the tile.
+struct alignas(128) ThreadSamples {
   std::array<uint64_t, kShareCount> shares{};
-  uint64_t looks = 0;
+  uint64_t samples = 0;
 };
 
 class Watch {
  public:
-  static constexpr uint64_t kEvery = 61;  ///< cycles between two looks; a prime, so that loops do not fall into step
+  static constexpr uint64_t kEvery = 61;  ///< cycles between samples; a prime, so that loops do not alias with it
 
-  /// Sums of one tile.
+  /// Counters of one tile.
   struct Tile {
     unsigned started = 0;  ///< threads that have started and not ended
     uint64_t issued = 0;
     bool mesh = false;  ///< whether it has neighbours
     std::array<uint64_t, 4> flits{};  ///< sent to north, south, east, west
-    uint64_t skipped = 0;  ///< cycles since reset that were not simulated, because it was at rest
+    uint64_t skipped = 0;  ///< cycles since reset that were not simulated, because the tile was idle
   };
 
   explicit Watch(unsigned tiles) : seen_(tiles), before_(tiles) {}
@@ -81,7 +81,7 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Where files of running simulations are, and what is said in them about this one, as members of an object.
+  /// Opens the status file in a folder; `about` are members of its JSON object that describe the simulation.
   void open(const char* folder, const char* about) {
     path_ = std::string(folder) + "/" + std::to_string(::getpid()) + ".json";
     about_ = about ? about : "";
@@ -97,19 +97,19 @@ class Watch {
     }
   }
 
-  /// What was seen of a tile; another rank's is put here.
-  Seen& seen(unsigned tile) { return seen_[tile]; }
-  /// A tile's sums since the begin of the run.
+  /// Samples of a tile; those of other ranks are stored here, too.
+  ThreadSamples& samples(unsigned tile) { return seen_[tile]; }
+  /// A tile's counters since the begin of the run.
   Tile since(unsigned tile, Tile its) const {
     its.issued -= before_[tile].issued;
     for (unsigned d = 0; d < its.flits.size(); ++d) its.flits[d] -= before_[tile].flits[d];
     return its;
   }
 
-  /// Looks at the threads of a tile that have started and not ended, a bit each.
-  void look(unsigned tile, const Probe& probe, uint64_t started) {
-    Seen& seen = seen_[tile];
-    ++seen.looks;
+  /// Samples the running threads of a tile (`started`, a mask).
+  void sample(unsigned tile, const Probe& probe, uint64_t started) {
+    ThreadSamples& seen = seen_[tile];
+    ++seen.samples;
     for (; started; started &= started - 1) {
       const auto thread = static_cast<unsigned>(std::countr_zero(started));
       const State state = probe.doing(thread) == Doing::Runs ? State{Doing::Runs} : probe.state(thread);
@@ -117,9 +117,9 @@ class Watch {
     }
   }
 
-  /// All sums, as a JSON object. `tile` gives those of a tile.
+  /// All sums as a JSON object. `tile` returns the counters of a tile.
   template <typename TileOf>
-  std::string told(const char* state, uint64_t first, uint64_t cycle, unsigned board_tiles, unsigned width,
+  std::string json(const char* state, uint64_t first, uint64_t cycle, unsigned board_tiles, unsigned width,
                    const std::vector<LinkSums>& links, TileOf tile) const {
     std::string text = "{";
     if (!about_.empty()) text += about_ + ",";
@@ -136,7 +136,7 @@ class Watch {
     for (unsigned t = 0; t < seen_.size(); ++t) {
       const Tile its = since(t, tile(t));
       add(text, "%s{\"started\":%u,\"issued\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"looks\":%" PRIu64 ",\"shares\":[",
-          t ? "," : "", its.started, its.issued, its.skipped, seen_[t].looks);
+          t ? "," : "", its.started, its.issued, its.skipped, seen_[t].samples);
       for (unsigned i = 0; i < kShareCount; ++i) add(text, "%s%" PRIu64, i ? "," : "", seen_[t].shares[i]);
       text += "],\"flits\":[";
       for (unsigned d = 0; its.mesh && d < its.flits.size(); ++d) add(text, "%s%" PRIu64, d ? "," : "", its.flits[d]);
@@ -154,7 +154,7 @@ class Watch {
     return text + "]}";
   }
 
-  /// Puts it into the file, whole at once. That nobody can read it there is no reason to stop.
+  /// Replaces the file atomically. Failure is ignored.
   void write(const std::string& text) const {
     const std::string partial = path_ + ".part";
     std::FILE* file = std::fopen(partial.c_str(), "wb");
@@ -171,7 +171,7 @@ class Watch {
     text.append(part, static_cast<size_t>(length));
   }
 
-  std::vector<Seen> seen_;
+  std::vector<ThreadSamples> seen_;
   std::vector<Tile> before_;  ///< this run
   std::string path_, about_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The functions of ranks_mpi.h over MPI, whichever there is.
+/// The functions of ranks_mpi.h, implemented with any MPI.
 #include "ranks_mpi.h"
 
 #include <mpi.h>
@@ -16,8 +16,8 @@ constexpr uint64_t kPart = uint64_t{1} << 30;  ///< bytes of one message; MPI co
 
 GsRanks table;
 
-/// MPI itself spins while it waits: with more processes than processors for a whole turn of the scheduler, and between
-/// the host's requests maybe for minutes.
+/// Waits without spinning for long. MPI itself would spin: with more processes than processors for a whole time slice
+/// of the scheduler, and between the host's requests possibly for minutes.
 void wait(MPI_Request* requests, int count, MPI_Status* statuses = MPI_STATUSES_IGNORE) {
   constexpr int kSpins = 200, kYields = 20'000;
   int done = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a simulator asks of MPI, as a table of functions in a library of its own: the simulator itself is built without
-/// MPI, and the library with that of the machines at hand. All ranks call the same functions in the same order.
+/// A simulator's interface to MPI, as a table of functions in a separate library: the simulator is built without MPI,
+/// the library with the installed MPI implementation. All ranks call the same functions in the same order.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ extern "C" {
 enum GsReduce { kGsSum = 0, kGsMax = 1, kGsOr = 2 };
 
 struct GsRanks {
-  int number, count;  ///< of this rank, and of all
-  /// Replaces values by those of all ranks together; `operation` is a GsReduce.
+  int number, count;  ///< number of this rank, number of ranks
+  /// Reduces values over all ranks, in place; `operation` is a GsReduce.
   void (*reduce)(uint64_t* values, int count, int operation);
-  /// Gives all ranks the bytes of rank 0. The others wait without keeping a processor busy.
+  /// Broadcasts rank 0's bytes. The other ranks wait without occupying a processor.
   void (*share)(void* bytes, uint64_t count);
-  /// Rank 0 is handed the bytes of every other rank, in their order.
+  /// Passes the bytes of every other rank to rank 0's `take`, in rank order.
   void (*gather)(const void* bytes, uint64_t count, void* context,
                  void (*take)(void* context, int rank, const uint8_t* bytes, uint64_t count));
-  /// Sends `sizes[r]` bytes to each rank with `most[r]` above 0, and gets at most `most[r]` of it; how many is then in
-  /// `sizes[r]`.
+  /// Exchanges data with each rank r whose `most[r]` is above 0: sends `sizes[r]` bytes, receives at most `most[r]`,
+  /// and stores the received number in `sizes[r]`.
   void (*swap)(const uint8_t* const* out, uint8_t* const* in, uint64_t* sizes, const uint64_t* most);
   void (*leave)();
 };

@@ -61,9 +61,9 @@ class TileMachine : public OneBoard<TileMachine, 1, 1> {
     model_.net_in_valid_i = flit ? 1U << port.head().network() : 0;
     if (flit) std::memcpy(&model_.net_in_i[0], port.head().words.data(), sizeof(Flit));
     model_.eval();
-    const bool taken = sends && model_.dbg_in_ready_o;
+    const bool accepted = sends && model_.dbg_in_ready_o;
     const bool entered = model_.net_in_valid_i & model_.net_in_ready_o;
-    const bool byte_out = model_.dbg_out_valid_o && !reset;
+    const bool received = model_.dbg_out_valid_o && !reset;
     const bool arrived = model_.net_out_valid_o && !reset;
     Flit arrival;
     if (arrived) std::memcpy(arrival.words.data(), &model_.net_out_o[0], sizeof arrival);
@@ -77,10 +77,10 @@ class TileMachine : public OneBoard<TileMachine, 1, 1> {
     if constexpr (kWaves) fst_->dump(cycle * 2 + 1);
 #endif
     ++cycle;
-    if (taken) hosts[0].taken(cycle);
-    if (entered) network_.taken(0, cycle);
-    if (arrived) network_.hear(0, arrival, cycle);
-    if (byte_out) hosts[0].hear(byte, cycle);
+    if (accepted) hosts[0].on_accepted(cycle);
+    if (entered) network_.on_accepted(0, cycle);
+    if (arrived) network_.receive(0, arrival, cycle);
+    if (received) hosts[0].receive(byte, cycle);
   }
 
  private:

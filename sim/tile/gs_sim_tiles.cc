@@ -36,16 +36,16 @@ constexpr uint64_t kStartLimit = 10'000'000;  ///< cycles in which all tiles mus
 
 std::vector<Request> requests(const char* name) {
   std::FILE* file = std::fopen(name, "rb");
-  if (!file) give_up("cannot read the requests");
+  if (!file) fatal("cannot read the requests");
   std::vector<Request> all;
   uint32_t head[2];
   while ((all.empty() || all.back().kind != 'R') && std::fread(head, sizeof head, 1, file) == 1) {
     Request request{static_cast<uint8_t>(head[0]), std::vector<uint8_t>(head[1])};
-    if (std::fread(request.payload.data(), 1, head[1], file) != head[1]) give_up("the last request is truncated");
+    if (std::fread(request.payload.data(), 1, head[1], file) != head[1]) fatal("the last request is truncated");
     if (request.kind == 'Q' || request.kind == 'N' || request.kind == 'R') all.push_back(std::move(request));
   }
   std::fclose(file);
-  if (all.empty() || all.back().kind != 'R') give_up("the requests start no thread");
+  if (all.empty() || all.back().kind != 'R') fatal("the requests start no thread");
   return all;
 }
 
@@ -215,7 +215,7 @@ void run(const char* file, unsigned count, uint64_t stagger, uint64_t limit, boo
       seconds = processor_seconds() - since;
     }
   }
-  if (!started) give_up("the tiles do not start");
+  if (!started) fatal("the tiles do not start");
   if (!timed) {
     timed = cycle - started;
     seconds = processor_seconds() - since;
@@ -229,10 +229,10 @@ void run(const char* file, unsigned count, uint64_t stagger, uint64_t limit, boo
 }  // namespace gossamer::sim
 
 int main(int argc, char** argv) {
-  if (argc != 6) gossamer::sim::give_up("FILE TILES STAGGER LIMIT SEPARATE");
+  if (argc != 6) gossamer::sim::fatal("FILE TILES STAGGER LIMIT SEPARATE");
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   const auto tiles = static_cast<unsigned>(number(2));
-  if (tiles < 1) gossamer::sim::give_up("no tiles");
+  if (tiles < 1) gossamer::sim::fatal("no tiles");
   gossamer::sim::run(argv[1], tiles, number(3), number(4), number(5) != 0);
   return EXIT_SUCCESS;
 }

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "gossamer/core/exit_codes.h"
+
 namespace {
 
 struct Mapping {
@@ -54,7 +56,7 @@ void onFault(int number, siginfo_t* info, void*) {
     constexpr char line[] =
         "gossamer: error: a graph file was truncated while it was read; there is no answer. Create the file again\n";
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
-    _exit(4);
+    _exit(GS_EXIT_DIED);
   }
   pass(number, info, beforeFault);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The calls that send, receive and probe.
+/// Point-to-point calls: send, receive and probe.
 
 #include "eager.h"
 
@@ -10,15 +10,15 @@ static const char* name_of(int kind) {
 
 static int check(const Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type, int rank,
                  int tag, bool receives) {
-  char room[32];
+  char name[32];
   if (count < 0) return gsmpi_error(comm, MPI_ERR_COUNT, call, "the count %d is negative", count);
   if (!gsmpi_valid_type(type))
-    return gsmpi_error(comm, MPI_ERR_TYPE, call, "0x%x is no datatype, or was not committed", (unsigned)type);
+    return gsmpi_error(comm, MPI_ERR_TYPE, call, "0x%x is not a datatype, or was not committed", (unsigned)type);
   if ((uint64_t)gsmpi_type_size(type) * (uint64_t)count > INT32_MAX)
     return gsmpi_error(comm, MPI_ERR_COUNT, call, "%d elements are more than 2 GB", count);
   if (rank != MPI_PROC_NULL && !(receives && rank == MPI_ANY_SOURCE) && (unsigned)rank >= (unsigned)comm->size)
     return gsmpi_error(comm, MPI_ERR_RANK, call, "rank %d is not in %s, which has ranks 0 to %d", rank,
-                       gsmpi_comm_name(comm, room, sizeof room), comm->size - 1);
+                       gsmpi_comm_name(comm, name, sizeof name), comm->size - 1);
   if (!(receives && tag == MPI_ANY_TAG) && (unsigned)tag > kMostTag)
     return gsmpi_error(comm, MPI_ERR_TAG, call, "tag %d is out of range, 0 to %d", tag, kMostTag);
   if (buffer == NULL && count > 0 && gsmpi_type_size(type) && rank != MPI_PROC_NULL)
@@ -26,7 +26,7 @@ static int check(const Comm* comm, const char* call, const void* buffer, int cou
   return MPI_SUCCESS;
 }
 
-/// A request for a message, checked; null where it goes nowhere.
+/// Checks the arguments and creates a request. The request has no peer for MPI_PROC_NULL.
 static int make_in(Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag,
                    bool receives, bool persistent, Request** made) {
   *made = NULL;
@@ -82,18 +82,18 @@ static __attribute__((noinline)) int send_slow(const void* buffer, int count, MP
   return MPI_SUCCESS;
 }
 
-/// The short way: whole words of a basic type, one packet, credit, and a mailbox that can send. False: not taken.
-static inline __attribute__((always_inline)) bool sent(const void* buffer, int count, MPI_Datatype type, int dest,
-                                                       int tag, MPI_Comm handle) {
+/// Fast path: whole words of a basic type in one packet, with credit and a free packet buffer. False: not sent.
+static inline __attribute__((always_inline)) bool send_fast(const void* buffer, int count, MPI_Datatype type, int dest,
+                                                            int tag, MPI_Comm handle) {
   const Comm* comm = gsmpi_comm(handle);
   if (unlikely(comm == NULL || (unsigned)dest >= (unsigned)comm->size)) return false;
-  // A count of less than 2^27 does not overflow, as a basic type has up to 32 bytes.
-  _Static_assert(kMostTag == 0x7FFFFFF, "one shift judges tag and count");
-  if (unlikely(!gsmpi_short_type(type) || ((uint32_t)tag | (uint32_t)count) >> 27)) return false;
+  // A count below 2^27 cannot overflow `bytes`: a basic type has at most 32 bytes.
+  _Static_assert(kMostTag == 0x7FFFFFF, "one shift checks both tag and count");
+  if (unlikely(!gsmpi_fast_type(type) || ((uint32_t)tag | (uint32_t)count) >> 27)) return false;
   const uint32_t bytes = (uint32_t)count << gsmpi_log_size(type);
   if (unlikely(bytes > kEagerBytes || (((uintptr_t)buffer | bytes) & 3))) return false;
 #ifndef __GOSSAMER_DEVICE__
-  if (unlikely(buffer == NULL)) return false;  // the overlay traps where it is read
+  if (unlikely(buffer == NULL)) return false;  // on the overlay the read traps
 #endif
   Peer* peer = comm->peers[dest];
   const uint32_t number = peer->sent;
@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) bool sent(const void* buffer, int c
 
 int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  if (unlikely(!sent(buffer, count, type, dest, tag, comm)))
+  if (unlikely(!send_fast(buffer, count, type, dest, tag, comm)))
     return send_slow(buffer, count, type, dest, tag, comm, request, kIsendCall);
   *request = COMPLETED;
   return MPI_SUCCESS;
@@ -122,7 +122,7 @@ static __attribute__((noinline)) int send_and_wait(const void* buffer, int count
 }
 
 int MPI_Send(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  if (likely(sent(buffer, count, type, dest, tag, comm))) return MPI_SUCCESS;
+  if (likely(send_fast(buffer, count, type, dest, tag, comm))) return MPI_SUCCESS;
   return send_and_wait(buffer, count, type, dest, tag, comm, kSendCall);
 }
 
@@ -163,7 +163,7 @@ static __attribute__((noinline)) int receive_slow(void* buffer, int count, MPI_D
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm handle, MPI_Status* status) {
   Comm* comm = gsmpi_comm(handle);
   Peer* peer = NULL;
-  if (unlikely(comm == NULL || !gsmpi_short_type(type) || (uint32_t)count >> 27)) goto slow;
+  if (unlikely(comm == NULL || !gsmpi_fast_type(type) || (uint32_t)count >> 27)) goto slow;
   if (unlikely((uint32_t)tag >> 27 && tag != MPI_ANY_TAG)) goto slow;
   if (likely((unsigned)source < (unsigned)comm->size))
     peer = comm->peers[source];
@@ -171,7 +171,7 @@ int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MP
     goto slow;
   const uint32_t bytes = (uint32_t)count << gsmpi_log_size(type);
   if (unlikely((int32_t)bytes < 0 || (buffer == NULL && bytes))) goto slow;
-  return gsmpi_receive_short(comm, peer, buffer, bytes, source, tag, status);
+  return gsmpi_receive_fast(comm, peer, buffer, bytes, source, tag, status);
 slow:
   return receive_slow(buffer, count, type, source, tag, handle, status);
 }
@@ -197,10 +197,10 @@ int MPI_Startall(int count, MPI_Request requests[]) {
   for (int i = 0; i < count; ++i) {
     Request* request = requests[i];
     if (request == NULL || request == COMPLETED || !request->persistent)
-      return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Start", "the request %d is not persistent", i);
+      return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Start", "request %d is not persistent", i);
     if (request->active)
-      return gsmpi_error(request->comm, MPI_ERR_REQUEST, "MPI_Start", "the request %d is active; wait for it first", i);
-    // What a receive got last stands in its place for the sender.
+      return gsmpi_error(request->comm, MPI_ERR_REQUEST, "MPI_Start", "request %d is active; wait for it first", i);
+    // The previous receive replaced the peer by the actual sender.
     if (request->receives && !request->absent)
       request->peer = request->source >= 0 ? request->comm->peers[request->source] : NULL;
     start(request, "MPI_Start");
@@ -210,9 +210,9 @@ int MPI_Startall(int count, MPI_Request requests[]) {
 
 int MPI_Start(MPI_Request* request) { return MPI_Startall(1, request); }
 
-// ---------------------------------------------------------------------- looking at what has come
+// ---------------------------------------------------------------------- probes
 
-/// Looks for a message; with `message` it is taken, and no other receive gets it.
+/// Probes for a message. With `message`, removes it from its queue, so that no other receive can match it.
 static int probe(const char* call, int source, int tag, MPI_Comm handle, bool waits, int* flag, MPI_Message* message,
                  MPI_Status* status) {
   *flag = 0;
@@ -225,29 +225,29 @@ static int probe(const char* call, int source, int tag, MPI_Comm handle, bool wa
   if (source != MPI_PROC_NULL) {
     Request wanted = {.comm = comm, .tag = tag, .source = source, .receives = true};
     if (source >= 0) wanted.peer = comm->peers[source];
-    const Early* early;
+    const UnexpectedMessage* unexpected;
     for (;;) {
       gsmpi_progress();
       if (message) {
         *message = gsmpi_match_take(comm->context, wanted.peer, tag);
-        early = *message;
-        if (early || !waits) break;
+        unexpected = *message;
+        if (unexpected || !waits) break;
       }
-      early = gsmpi_match_probe(comm->context, wanted.peer, tag, waits);
-      if (message && early) continue;
-      if (early || !waits) break;
+      unexpected = gsmpi_match_probe(comm->context, wanted.peer, tag, waits);
+      if (message && unexpected) continue;
+      if (unexpected || !waits) break;
       gsmpi_sleep(call, &wanted);
     }
-    if (!early) return MPI_SUCCESS;
+    if (!unexpected) return MPI_SUCCESS;
     if (message) {
       (*message)->comm = comm;
-      ++comm->taken;
+      ++comm->matched_messages;
     }
-    found = (MPI_Status){gsmpi_source(comm, early->peer), early->tag, MPI_SUCCESS, (int)early->bytes, 0};
+    found = (MPI_Status){gsmpi_source(comm, unexpected->peer), unexpected->tag, MPI_SUCCESS, (int)unexpected->bytes, 0};
   }
   *flag = 1;
   if (status != MPI_STATUS_IGNORE) {
-    found.MPI_ERROR = status->MPI_ERROR;  // a call for one message leaves it alone
+    found.MPI_ERROR = status->MPI_ERROR;  // single-message calls do not set it
     *status = found;
   }
   return MPI_SUCCESS;
@@ -271,24 +271,25 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* mess
   return probe("MPI_Improbe", source, tag, comm, false, flag, message, status);
 }
 
-/// The receive of a message that a matched probe has taken.
-static int receive_taken(const char* call, void* buffer, int count, MPI_Datatype type, MPI_Message* message,
-                         Request** request) {
-  Early* early = *message;
-  if (early == MPI_MESSAGE_NULL) return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the message is MPI_MESSAGE_NULL");
-  if (early == MPI_MESSAGE_NO_PROC) {
+/// Receives a message that a matched probe has taken.
+static int receive_matched(const char* call, void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+                           Request** request) {
+  UnexpectedMessage* unexpected = *message;
+  if (unexpected == MPI_MESSAGE_NULL)
+    return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the message is MPI_MESSAGE_NULL");
+  if (unexpected == MPI_MESSAGE_NO_PROC) {
     const int error = make(call, buffer, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, true, false, request);
     if (error) return error;
     start(*request, call);
   } else {
-    // Its communicator may have been freed since then, as a handle.
-    Comm* comm = early->comm;
-    const int source = gsmpi_source(comm, early->peer);
-    const int error = make_in(comm, call, buffer, count, type, source, early->tag, true, false, request);
+    // The program may have freed the communicator's handle since then.
+    Comm* comm = unexpected->comm;
+    const int source = gsmpi_source(comm, unexpected->peer);
+    const int error = make_in(comm, call, buffer, count, type, source, unexpected->tag, true, false, request);
     if (error) return error;
-    --comm->taken;
+    --comm->matched_messages;
     (*request)->active = true;
-    gsmpi_start_taken(*request, early, call);
+    gsmpi_start_matched(*request, unexpected, call);
   }
   *message = MPI_MESSAGE_NULL;
   return MPI_SUCCESS;
@@ -296,7 +297,7 @@ static int receive_taken(const char* call, void* buffer, int count, MPI_Datatype
 
 int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
   Request* request = NULL;
-  const int error = receive_taken("MPI_Mrecv", buffer, count, type, message, &request);
+  const int error = receive_matched("MPI_Mrecv", buffer, count, type, message, &request);
   if (error) return error;
   gsmpi_wait_for(request, "MPI_Mrecv");
   return gsmpi_finish(&request, status, "MPI_Mrecv");
@@ -304,5 +305,5 @@ int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, 
 
 int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
   *request = NULL;
-  return receive_taken("MPI_Imrecv", buffer, count, type, message, request);
+  return receive_matched("MPI_Imrecv", buffer, count, type, message, request);
 }

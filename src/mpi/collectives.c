@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Collectives, on messages of a context of their own. Each carries which collective it is of, as its tag: ranks that
-/// call different ones find out when they meet.
+/// Collectives, on messages in a context of their own. The tag of each message identifies its collective, so ranks that
+/// make different calls detect the mismatch.
 
 #include <stdio.h>
 #include <string.h>
@@ -35,17 +35,17 @@ const char* gsmpi_name(int kind) {
 
 static bool rooted(int kind) { return kind == kBcast || kind == kReduce || (kind >= kGather && kind <= kScatterv); }
 
-static const char* describe(int sign, char* room, size_t size) {
+static const char* describe(int sign, char* text, size_t size) {
   const int kind = sign >> 16;
-  if (kind < kBarrier || kind > kFinalize) return "something that is no collective";
+  if (kind < kBarrier || kind > kFinalize) return "no collective call";
   if (!rooted(kind)) return gsmpi_name(kind);
-  snprintf(room, size, "%s with root %d", gsmpi_name(kind), sign & 0xFFFF);
-  return room;
+  snprintf(text, size, "%s with root %d", gsmpi_name(kind), sign & 0xFFFF);
+  return text;
 }
 
 const char* gsmpi_collective_name(int sign) {
-  static RANK_LOCAL char room[48];
-  return describe(sign, room, sizeof room);
+  static RANK_LOCAL char text[48];
+  return describe(sign, text, sizeof text);
 }
 
 // ---------------------------------------------------------------------- messages of collectives
@@ -70,45 +70,45 @@ static Request* post(Comm* comm, int peer, void* data, size_t bytes, int sign, b
   return request;
 }
 
-/// Waits for a message of a collective, and sees whether its sender has called the same.
-static int settle(Request* request, int sign) {
+/// Waits for a message of a collective, and checks that its sender made the same call.
+static int wait_and_check(Request* request, int sign) {
   Comm* comm = request->comm;
   const char* call = gsmpi_name(sign >> 16);
   gsmpi_wait_for(request, call);
   const bool receives = request->receives;
-  const int from = request->source, theirs = request->status.MPI_TAG;
-  const uint32_t room = request->bytes, came = request->came;
+  const int from = request->source, sender_sign = request->status.MPI_TAG;
+  const uint32_t capacity = request->bytes, message_bytes = request->message_bytes;
   gsmpi_free_request(request);
   gsmpi.collective = 0;
   if (!receives) return MPI_SUCCESS;
-  char name[32], mine_room[48], their_room[48];
-  if (unlikely(theirs != sign)) {
-    const int error = (theirs >> 16) == (sign >> 16) ? MPI_ERR_ROOT : MPI_ERR_OTHER;
+  char name[32], own_text[48], their_text[48];
+  if (unlikely(sender_sign != sign)) {
+    const int error = (sender_sign >> 16) == (sign >> 16) ? MPI_ERR_ROOT : MPI_ERR_OTHER;
     return gsmpi_error(comm, error, call, "this rank calls %s, but rank %d of %s calls %s: all must call the same",
-                       describe(sign, mine_room, sizeof mine_room), from, gsmpi_comm_name(comm, name, sizeof name),
-                       describe(theirs, their_room, sizeof their_room));
+                       describe(sign, own_text, sizeof own_text), from, gsmpi_comm_name(comm, name, sizeof name),
+                       describe(sender_sign, their_text, sizeof their_text));
   }
-  if (unlikely(came != room))
-    return gsmpi_error(comm, came > room ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, call,
+  if (unlikely(message_bytes != capacity))
+    return gsmpi_error(comm, message_bytes > capacity ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, call,
                        "rank %d of %s has sent %u bytes and this rank expects %u: counts and types must agree", from,
-                       gsmpi_comm_name(comm, name, sizeof name), (unsigned)came, (unsigned)room);
+                       gsmpi_comm_name(comm, name, sizeof name), (unsigned)message_bytes, (unsigned)capacity);
   return MPI_SUCCESS;
 }
 
 int gsmpi_send(Comm* comm, int to, const void* data, size_t bytes, int sign) {
-  return settle(post(comm, to, (void*)data, bytes, sign, false), sign);
+  return wait_and_check(post(comm, to, (void*)data, bytes, sign, false), sign);
 }
 
 int gsmpi_receive(Comm* comm, int from, void* data, size_t bytes, int sign) {
-  return settle(post(comm, from, data, bytes, sign, true), sign);
+  return wait_and_check(post(comm, from, data, bytes, sign, true), sign);
 }
 
 int gsmpi_exchange(Comm* comm, int to, const void* out, size_t out_bytes, int from, void* in, size_t in_bytes,
                    int sign) {
   Request* receiving = post(comm, from, in, in_bytes, sign, true);
   Request* sending = post(comm, to, (void*)out, out_bytes, sign, false);
-  const int error = settle(receiving, sign);
-  const int other = settle(sending, sign);
+  const int error = wait_and_check(receiving, sign);
+  const int other = wait_and_check(sending, sign);
   return error ? error : other;
 }
 
@@ -124,39 +124,39 @@ int gsmpi_barrier(Comm* comm, int kind) {
   return MPI_SUCCESS;
 }
 
-/// From the root to all, in a binomial tree.
-static int spread(Comm* comm, void* data, size_t bytes, int root, int sign) {
-  const int place = (comm->rank - root + comm->size) % comm->size;
+/// Broadcasts from the root in a binomial tree.
+static int broadcast_bytes(Comm* comm, void* data, size_t bytes, int root, int sign) {
+  const int relative = (comm->rank - root + comm->size) % comm->size;
   int step = 1;
-  for (; step < comm->size && !(place & step); step *= 2) {
+  for (; step < comm->size && !(relative & step); step *= 2) {
   }
-  if (place) {
-    const int error = gsmpi_receive(comm, (place - step + root) % comm->size, data, bytes, sign);
+  if (relative) {
+    const int error = gsmpi_receive(comm, (relative - step + root) % comm->size, data, bytes, sign);
     if (error) return error;
   }
   for (step /= 2; step; step /= 2) {
-    if (place + step >= comm->size) continue;
-    const int error = gsmpi_send(comm, (place + step + root) % comm->size, data, bytes, sign);
+    if (relative + step >= comm->size) continue;
+    const int error = gsmpi_send(comm, (relative + step + root) % comm->size, data, bytes, sign);
     if (error) return error;
   }
   return MPI_SUCCESS;
 }
 
-/// Folds what all ranks have in `data`, in the order of ranks from `first` on; the result is at that rank.
-static int fold(Comm* comm, char* data, int count, MPI_Datatype type, MPI_Op op, int first, int sign) {
-  const int place = (comm->rank - first + comm->size) % comm->size;
+/// Reduces the `data` of all ranks in rank order from `first` on; `first` has the result.
+static int reduce_to_first(Comm* comm, char* data, int count, MPI_Datatype type, MPI_Op op, int first, int sign) {
+  const int relative = (comm->rank - first + comm->size) % comm->size;
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
   char* other = gsmpi_allocate(bytes, gsmpi_name(sign >> 16));
   int error = MPI_SUCCESS;
   for (int step = 1; step < comm->size && !error; step *= 2) {
-    if (place & step) {
-      error = gsmpi_send(comm, (place - step + first) % comm->size, data, bytes, sign);
+    if (relative & step) {
+      error = gsmpi_send(comm, (relative - step + first) % comm->size, data, bytes, sign);
       break;
     }
-    if (place + step >= comm->size) continue;
-    error = gsmpi_receive(comm, (place + step + first) % comm->size, other, bytes, sign);
+    if (relative + step >= comm->size) continue;
+    error = gsmpi_receive(comm, (relative + step + first) % comm->size, other, bytes, sign);
     if (error) break;
-    // The other's ranks come behind ours: data = data OP other.
+    // The other subtree's ranks follow ours: data = data OP other.
     gsmpi_operate(op, data, other, count, type);
     memcpy(data, other, bytes);
   }
@@ -168,7 +168,7 @@ int gsmpi_allgather_bytes(Comm* comm, const void* mine, void* all, uint32_t byte
   const int sign = gsmpi_signature(kind, 0), size = comm->size;
   char* to = all;
   if (mine != to + (size_t)comm->rank * bytes) memmove(to + (size_t)comm->rank * bytes, mine, bytes);
-  for (int step = 1; step < size; ++step) {  // round a ring
+  for (int step = 1; step < size; ++step) {  // in a ring
     const int out = (comm->rank - step + 1 + size) % size, in = (comm->rank - step + size) % size;
     const int error = gsmpi_exchange(comm, (comm->rank + 1) % size, to + (size_t)out * bytes, bytes,
                                      (comm->rank + size - 1) % size, to + (size_t)in * bytes, bytes, sign);
@@ -179,16 +179,16 @@ int gsmpi_allgather_bytes(Comm* comm, const void* mine, void* all, uint32_t byte
 
 int gsmpi_agree(Comm* comm, uint32_t* words, int count, int kind) {
   const int sign = gsmpi_signature(kind, 0);
-  const int error = fold(comm, (char*)words, count, MPI_UINT32_T, MPI_BOR, 0, sign);
-  return error ? error : spread(comm, words, (size_t)count * 4, 0, sign);
+  const int error = reduce_to_first(comm, (char*)words, count, MPI_UINT32_T, MPI_BOR, 0, sign);
+  return error ? error : broadcast_bytes(comm, words, (size_t)count * 4, 0, sign);
 }
 
-// ---------------------------------------------------------------------- checks, and buffers in a row
+// ---------------------------------------------------------------------- checks and packed buffers
 
 int gsmpi_check_buffer(const Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type) {
   if (count < 0) return gsmpi_error(comm, MPI_ERR_COUNT, call, "the count %d is negative", count);
   if (!gsmpi_valid_type(type))
-    return gsmpi_error(comm, MPI_ERR_TYPE, call, "0x%x is no datatype, or was not committed", (unsigned)type);
+    return gsmpi_error(comm, MPI_ERR_TYPE, call, "0x%x is not a datatype, or was not committed", (unsigned)type);
   if ((uint64_t)gsmpi_type_size(type) * (uint64_t)count > INT32_MAX)
     return gsmpi_error(comm, MPI_ERR_COUNT, call, "%d elements are more than 2 GB", count);
   if (buffer == NULL && count > 0 && gsmpi_type_size(type))
@@ -196,17 +196,17 @@ int gsmpi_check_buffer(const Comm* comm, const char* call, const void* buffer, i
   return MPI_SUCCESS;
 }
 
-/// Where a message of a tree holds what many ranks have: the root's is the longest, and all are judged by it.
+/// Checks the size of all ranks' blocks together: the buffer of a gather or scatter tree's root holds them.
 static int check_all(const Comm* comm, const char* call, int count, MPI_Datatype type) {
   if ((uint64_t)gsmpi_type_size(type) * (uint64_t)count * (uint64_t)comm->size <= INT32_MAX) return MPI_SUCCESS;
   return gsmpi_error(comm, MPI_ERR_COUNT, call, "%d elements for each of %d ranks are more than 2 GB", count,
                      comm->size);
 }
 
-int gsmpi_check_own(const Comm* comm, const char* call, size_t gives, size_t expects) {
-  if (gives == expects) return MPI_SUCCESS;
-  return gsmpi_error(comm, gives > expects ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, call,
-                     "this rank gives %u bytes and expects %u of itself", (unsigned)gives, (unsigned)expects);
+int gsmpi_check_own(const Comm* comm, const char* call, size_t sent, size_t expected) {
+  if (sent == expected) return MPI_SUCCESS;
+  return gsmpi_error(comm, sent > expected ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, call,
+                     "this rank sends %u bytes to itself and expects %u", (unsigned)sent, (unsigned)expected);
 }
 
 int gsmpi_check_root(const Comm* comm, const char* call, int root) {
@@ -218,21 +218,21 @@ int gsmpi_check_root(const Comm* comm, const char* call, int root) {
 
 static int check_op(const Comm* comm, const char* call, MPI_Op op, MPI_Datatype type) {
   if (gsmpi_operates(op, type)) return MPI_SUCCESS;
-  return gsmpi_error(comm, MPI_ERR_OP, call, "operation %d is not for datatype 0x%x", op, (unsigned)type);
+  return gsmpi_error(comm, MPI_ERR_OP, call, "operation %d does not support datatype 0x%x", op, (unsigned)type);
 }
 
-/// Elements of a buffer without gaps: a copy, which `drop` gives back, or the buffer itself.
-static char* row(const void* buffer, int count, MPI_Datatype type, bool fill, const char* call) {
+/// The elements of a buffer, packed: the buffer itself or a copy, which `release_copy` frees.
+static char* contiguous_copy(const void* buffer, int count, MPI_Datatype type, bool fill, const char* call) {
   if (gsmpi_contiguous(type)) return (char*)buffer + gsmpi_lower(type);
   char* copy = gsmpi_allocate((size_t)count * gsmpi_type_size(type), call);
   if (fill) gsmpi_pack(buffer, count, type, copy);
   return copy;
 }
 
-static void drop(char* row, void* buffer, int count, MPI_Datatype type, bool empty) {
+static void release_copy(char* copy, void* buffer, int count, MPI_Datatype type, bool empty) {
   if (gsmpi_contiguous(type)) return;
-  if (empty) gsmpi_unpack(row, (size_t)count * gsmpi_type_size(type), count, type, buffer);
-  gsmpi_release(row);
+  if (empty) gsmpi_unpack(copy, (size_t)count * gsmpi_type_size(type), count, type, buffer);
+  gsmpi_release(copy);
 }
 
 static Comm* enter(MPI_Comm handle, int kind) { return gsmpi_check_comm(handle, gsmpi_name(kind)); }
@@ -248,12 +248,13 @@ int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm han
   Comm* comm = enter(handle, kBcast);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kBcast);
-  GIVE(gsmpi_check_buffer(comm, call, buffer, count, type));
-  GIVE(gsmpi_check_root(comm, call, root));
+  RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, buffer, count, type));
+  RETURN_ON_ERROR(gsmpi_check_root(comm, call, root));
   const bool mine = comm->rank == root;
-  char* data = row(buffer, count, type, mine, call);
-  const int error = spread(comm, data, (size_t)count * gsmpi_type_size(type), root, gsmpi_signature(kBcast, root));
-  drop(data, buffer, count, type, !mine && !error);
+  char* data = contiguous_copy(buffer, count, type, mine, call);
+  const int error =
+      broadcast_bytes(comm, data, (size_t)count * gsmpi_type_size(type), root, gsmpi_signature(kBcast, root));
+  release_copy(data, buffer, count, type, !mine && !error);
   return error;
 }
 
@@ -263,20 +264,20 @@ static int reduce(int kind, const void* in, void* out, int count, MPI_Datatype t
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kind);
   const bool all = kind == kAllreduce, mine = all || comm->rank == root;
-  GIVE(gsmpi_check_buffer(comm, call, in, count, type));
-  if (mine || in == MPI_IN_PLACE) GIVE(gsmpi_check_buffer(comm, call, out, count, type));
-  GIVE(gsmpi_check_root(comm, call, root));
-  GIVE(check_op(comm, call, op, type));
+  RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, in, count, type));
+  if (mine || in == MPI_IN_PLACE) RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, out, count, type));
+  RETURN_ON_ERROR(gsmpi_check_root(comm, call, root));
+  RETURN_ON_ERROR(check_op(comm, call, op, type));
   const int sign = gsmpi_signature(kind, root);
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
   char* data = gsmpi_allocate(bytes, call);
   gsmpi_pack(in == MPI_IN_PLACE ? out : in, count, type, data);
-  // What does not commute is folded in the order of ranks, from rank 0 on.
+  // A non-commutative operation must reduce in rank order from rank 0.
   const int first = gsmpi_commutes(op) ? root : 0;
-  int error = fold(comm, data, count, type, op, first, sign);
+  int error = reduce_to_first(comm, data, count, type, op, first, sign);
   if (!error && first != root && comm->rank == 0) error = gsmpi_send(comm, root, data, bytes, sign);
   if (!error && first != root && comm->rank == root) error = gsmpi_receive(comm, 0, data, bytes, sign);
-  if (!error && all) error = spread(comm, data, bytes, root, sign);
+  if (!error && all) error = broadcast_bytes(comm, data, bytes, root, sign);
   if (!error && mine) gsmpi_unpack(data, bytes, count, type, out);
   gsmpi_release(data);
   return error;
@@ -290,49 +291,50 @@ int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_O
   return reduce(kAllreduce, in, out, count, type, op, 0, comm);
 }
 
-/// Prefixes, each with twice the ranks of the step before.
+/// Prefix reduction by recursive doubling.
 static int scan(int kind, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm handle) {
   Comm* comm = enter(handle, kind);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kind);
-  GIVE(gsmpi_check_buffer(comm, call, in, count, type));
-  if (kind == kScan || comm->rank || in == MPI_IN_PLACE) GIVE(gsmpi_check_buffer(comm, call, out, count, type));
-  GIVE(check_op(comm, call, op, type));
+  RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, in, count, type));
+  if (kind == kScan || comm->rank || in == MPI_IN_PLACE)
+    RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, out, count, type));
+  RETURN_ON_ERROR(check_op(comm, call, op, type));
   const int sign = gsmpi_signature(kind, 0);
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
-  // part: of the ranks of this rank's block of 2, 4, 8; before: of those of them that are below this one.
-  char* part = gsmpi_allocate(3 * bytes, call);
-  char *before = part + bytes, *other = before + bytes;
-  gsmpi_pack(in == MPI_IN_PLACE ? out : in, count, type, part);
-  char* whole = part;
-  bool some = false;
+  // block: reduction over this rank's block of 2, 4, 8, … ranks; before: over the block's ranks below this one.
+  char* block = gsmpi_allocate(3 * bytes, call);
+  char *before = block + bytes, *other = before + bytes;
+  gsmpi_pack(in == MPI_IN_PLACE ? out : in, count, type, block);
+  char* whole = block;
+  bool has_prefix = false;
   int error = MPI_SUCCESS;
   for (int step = 1; step < comm->size && !error; step *= 2) {
     const int partner = comm->rank ^ step;
     if (partner >= comm->size) continue;
-    error = gsmpi_exchange(comm, partner, part, bytes, partner, other, bytes, sign);
+    error = gsmpi_exchange(comm, partner, block, bytes, partner, other, bytes, sign);
     if (error) break;
     if (partner < comm->rank) {
-      if (some) {  // before = other OP before; part = other OP part
+      if (has_prefix) {  // before = other OP before; block = other OP block
         gsmpi_operate(op, other, before, count, type);
       } else {
         memcpy(before, other, bytes);
-        some = true;
+        has_prefix = true;
       }
-      gsmpi_operate(op, other, part, count, type);
-    } else {  // part = part OP other
-      gsmpi_operate(op, part, other, count, type);
-      memcpy(part, other, bytes);
+      gsmpi_operate(op, other, block, count, type);
+    } else {  // block = block OP other
+      gsmpi_operate(op, block, other, count, type);
+      memcpy(block, other, bytes);
     }
   }
   if (!error && kind == kExscan) {
-    if (some) gsmpi_unpack(before, bytes, count, type, out);
+    if (has_prefix) gsmpi_unpack(before, bytes, count, type, out);
   } else if (!error) {
-    gsmpi_pack(in == MPI_IN_PLACE ? out : in, count, type, whole);  // this rank's own part behind those before it
-    if (some) gsmpi_operate(op, before, whole, count, type);
+    gsmpi_pack(in == MPI_IN_PLACE ? out : in, count, type, whole);  // then this rank's own elements
+    if (has_prefix) gsmpi_operate(op, before, whole, count, type);
     gsmpi_unpack(whole, bytes, count, type, out);
   }
-  gsmpi_release(part);
+  gsmpi_release(block);
   return error;
 }
 
@@ -344,11 +346,11 @@ int MPI_Exscan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op o
   return scan(kExscan, in, out, count, type, op, comm);
 }
 
-/// Ranks of the part of a binomial tree that hangs at a place.
-static int below(int place, int size) {
-  if (place == 0) return size;
-  const int step = place & -place;
-  return place + step <= size ? step : size - place;
+/// Number of ranks in the subtree of a binomial tree whose root has this relative rank.
+static int subtree_ranks(int relative, int size) {
+  if (relative == 0) return size;
+  const int step = relative & -relative;
+  return relative + step <= size ? step : size - relative;
 }
 
 int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
@@ -356,33 +358,33 @@ int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, in
   Comm* comm = enter(handle, kGather);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kGather);
-  GIVE(gsmpi_check_root(comm, call, root));
-  const bool mine = comm->rank == root, placed = mine && in == MPI_IN_PLACE;
-  const int count = placed ? out_count : in_count;
-  const MPI_Datatype type = placed ? out_type : in_type;
-  GIVE(gsmpi_check_buffer(comm, call, in, count, type));
-  GIVE(check_all(comm, call, count, type));
-  if (mine) GIVE(gsmpi_check_buffer(comm, call, out, out_count, out_type));
-  const int size = comm->size, place = (comm->rank - root + size) % size, ranks = below(place, size);
+  RETURN_ON_ERROR(gsmpi_check_root(comm, call, root));
+  const bool mine = comm->rank == root, in_place = mine && in == MPI_IN_PLACE;
+  const int count = in_place ? out_count : in_count;
+  const MPI_Datatype type = in_place ? out_type : in_type;
+  RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, in, count, type));
+  RETURN_ON_ERROR(check_all(comm, call, count, type));
+  if (mine) RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, out, out_count, out_type));
+  const int size = comm->size, relative = (comm->rank - root + size) % size, ranks = subtree_ranks(relative, size);
   const int sign = gsmpi_signature(kGather, root);
   const size_t each = (size_t)count * gsmpi_type_size(type);
-  if (mine) GIVE(gsmpi_check_own(comm, call, each, (size_t)out_count * gsmpi_type_size(out_type)));
-  char* all = gsmpi_allocate(each * (size_t)ranks, call);  // from this place on
-  gsmpi_pack(placed ? (char*)out + gsmpi_extent(out_type) * out_count * root : in, count, type, all);
+  if (mine) RETURN_ON_ERROR(gsmpi_check_own(comm, call, each, (size_t)out_count * gsmpi_type_size(out_type)));
+  char* all = gsmpi_allocate(each * (size_t)ranks, call);  // blocks of this rank's subtree
+  gsmpi_pack(in_place ? (char*)out + gsmpi_extent(out_type) * out_count * root : in, count, type, all);
   int error = MPI_SUCCESS;
   for (int step = 1; step < size && !error; step *= 2) {
-    if (place & step) {
-      error = gsmpi_send(comm, (place - step + root) % size, all, each * (size_t)ranks, sign);
+    if (relative & step) {
+      error = gsmpi_send(comm, (relative - step + root) % size, all, each * (size_t)ranks, sign);
       break;
     }
-    const int child = place + step;
+    const int child = relative + step;
     if (child < size)
-      error = gsmpi_receive(comm, (child + root) % size, all + each * (size_t)step, each * (size_t)below(child, size),
-                            sign);
+      error = gsmpi_receive(comm, (child + root) % size, all + each * (size_t)step,
+                            each * (size_t)subtree_ranks(child, size), sign);
   }
   for (int from = 0; !error && mine && from < size; ++from) {
     const int rank = (from + root) % size;
-    if (placed && rank == root) continue;
+    if (in_place && rank == root) continue;
     gsmpi_unpack(all + each * (size_t)from, each, out_count, out_type,
                  (char*)out + gsmpi_extent(out_type) * out_count * rank);
   }
@@ -395,32 +397,33 @@ int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, i
   Comm* comm = enter(handle, kScatter);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kScatter);
-  GIVE(gsmpi_check_root(comm, call, root));
-  const bool mine = comm->rank == root, placed = mine && out == MPI_IN_PLACE;
+  RETURN_ON_ERROR(gsmpi_check_root(comm, call, root));
+  const bool mine = comm->rank == root, in_place = mine && out == MPI_IN_PLACE;
   const int count = mine ? in_count : out_count;
   const MPI_Datatype type = mine ? in_type : out_type;
-  GIVE(gsmpi_check_buffer(comm, call, mine ? in : out, count, type));
-  GIVE(check_all(comm, call, count, type));
-  if (!placed) GIVE(gsmpi_check_buffer(comm, call, out, out_count, out_type));
-  const int size = comm->size, place = (comm->rank - root + size) % size, ranks = below(place, size);
+  RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, mine ? in : out, count, type));
+  RETURN_ON_ERROR(check_all(comm, call, count, type));
+  if (!in_place) RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, out, out_count, out_type));
+  const int size = comm->size, relative = (comm->rank - root + size) % size, ranks = subtree_ranks(relative, size);
   const int sign = gsmpi_signature(kScatter, root);
   const size_t each = (size_t)count * gsmpi_type_size(type);
-  if (mine && !placed) GIVE(gsmpi_check_own(comm, call, each, (size_t)out_count * gsmpi_type_size(out_type)));
+  if (mine && !in_place)
+    RETURN_ON_ERROR(gsmpi_check_own(comm, call, each, (size_t)out_count * gsmpi_type_size(out_type)));
   char* all = gsmpi_allocate(each * (size_t)ranks, call);
   for (int to = 0; mine && to < size; ++to)
     gsmpi_pack((const char*)in + gsmpi_extent(in_type) * in_count * ((to + root) % size), in_count, in_type,
                all + each * (size_t)to);
   int step = 1, error = MPI_SUCCESS;
-  for (; step < size && !(place & step); step *= 2) {
+  for (; step < size && !(relative & step); step *= 2) {
   }
-  if (place) error = gsmpi_receive(comm, (place - step + root) % size, all, each * (size_t)ranks, sign);
+  if (relative) error = gsmpi_receive(comm, (relative - step + root) % size, all, each * (size_t)ranks, sign);
   for (step /= 2; step && !error; step /= 2) {
-    const int child = place + step;
+    const int child = relative + step;
     if (child < size)
-      error =
-          gsmpi_send(comm, (child + root) % size, all + each * (size_t)step, each * (size_t)below(child, size), sign);
+      error = gsmpi_send(comm, (child + root) % size, all + each * (size_t)step,
+                         each * (size_t)subtree_ranks(child, size), sign);
   }
-  if (!error && !placed) gsmpi_unpack(all, each, out_count, out_type, out);
+  if (!error && !in_place) gsmpi_unpack(all, each, out_count, out_type, out);
   gsmpi_release(all);
   return error;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Matching by the engine in the tile's accelerator slot: the same calls as match.c.
+/// Matching by the engine in the tile's accelerator slot: the same functions as match.c.
 //
-// A receive is posted with its request's number; the message comes back with that number when it has matched, so
-// nothing is looked for here. Packets of a pair reach the engine in the order in which they were sent, as all of them
-// take one way through the network of requests.
+// A receive is posted with its request's number, and the engine forwards the matching message with that number, so this
+// file searches nothing. All packets of a pair take the same path through the request network, so they reach the engine
+// in the order in which they were sent.
 
 #include "engine.h"
 
@@ -11,61 +11,62 @@
 
 #if MATCH_IN_HARDWARE
 
-static RANK_LOCAL Early probed;
-static RANK_LOCAL Early** taken;    // where a matched probe wants its message
-static RANK_LOCAL uint32_t answer;  // what the engine said last to a probe or cancel, 0 before
+static RANK_LOCAL UnexpectedMessage probed;
+static RANK_LOCAL UnexpectedMessage** take_result;  // where a matched probe stores its message
+static RANK_LOCAL uint32_t engine_reply;            // kind of the engine's last reply to a probe or cancel, 0 before
 
-/// Asks the engine of this tile.
-static void ask(uint32_t kind, uint32_t context, const Peer* peer, int tag, uint32_t handle) {
-  gsmpi_ask(kind, context << 16, peer, tag, handle);
+/// Sends a request to the engine of this tile.
+static void request_engine(uint32_t kind, uint32_t context, const Peer* peer, int tag, uint32_t handle) {
+  gsmpi_engine_request(kind, context << 16, peer, tag, handle);
 }
 
-/// The same, and waits for the answer. What is behind the answer stays in the mailbox, so who sleeps next sees it.
-static uint32_t ask_and_wait(uint32_t kind, uint32_t context, const Peer* peer, int tag, uint32_t handle) {
-  answer = 0;
-  ask(kind, context, peer, tag, handle);
-  while (answer == 0) {
-    if (gsmpi_take_one()) continue;
-    gsmpi_progress_sends();  // the engine may wait to hear of packets that were taken
-    transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL);
+/// The same, and waits for the reply. Later packets stay in the mailbox, so the next transport_wait sees them.
+static uint32_t request_and_wait(uint32_t kind, uint32_t context, const Peer* peer, int tag, uint32_t handle) {
+  engine_reply = 0;
+  request_engine(kind, context, peer, tag, handle);
+  while (engine_reply == 0) {
+    if (gsmpi_receive_one()) continue;
+    gsmpi_send_pending();  // the engine may wait for the count of consumed packets
+    transport_wait(gsmpi.work != NULL || gsmpi.credit_returns != NULL);
   }
-  return answer;
+  return engine_reply;
 }
 
-void gsmpi_engine_says(const Packet* packet) {
+void gsmpi_engine_event(const Packet* packet) {
   const uint32_t kind = packet->word[0] & 0xFF;
   const int tag = (int)packet->word[1];
   const bool eager = kind == (GS_MATCH_PACKET_FOUND | kEager);
   switch (kind) {
-    case GS_MATCH_PACKET_NEWS: return;  // it has woken who looks again
+    case GS_MATCH_PACKET_NEWS: return;  // it woke this thread, which probes again
     case GS_MATCH_PACKET_FULL_POSTS:
-      gsmpi_die(MPI_ERR_OTHER, "the match engine",
-                "no room for a receive with tag %d: the tile keeps %d receives that wait", tag, GS_MATCH_RECEIVES);
+      gsmpi_abort_run(MPI_ERR_OTHER, "the match engine",
+                      "no free entry for a receive with tag %d: the tile stores %d posted receives", tag,
+                      GS_MATCH_RECEIVES);
     case GS_MATCH_PACKET_FULL_MESSAGES:
-      gsmpi_die(MPI_ERR_OTHER, "the match engine",
-                "no room for a message without a receive, from rank %d of the world, "
-                "tag %d: the tile keeps %d that are announced",
-                (int)(packet->word[0] >> 16), tag, GS_MATCH_ANNOUNCED);
-    case GS_MATCH_PACKET_BAD: gsmpi_die(MPI_ERR_INTERN, "the match engine", "refuses what this rank asked for");
-    default: answer = kind;
+      gsmpi_abort_run(MPI_ERR_OTHER, "the match engine",
+                      "no free entry for an unexpected message from rank %d of the world, "
+                      "tag %d: the tile stores %d RTS messages",
+                      (int)(packet->word[0] >> 16), tag, GS_MATCH_ANNOUNCED);
+    case GS_MATCH_PACKET_BAD: gsmpi_abort_run(MPI_ERR_INTERN, "the match engine", "rejects this rank's request");
+    default: engine_reply = kind;
   }
   if (kind & 0x80) return;
   probed.context = packet->word[3] >> 16;
   probed.bytes = eager ? packet->word[3] & 0xFFFF : packet->word[5];
   probed.tag = tag;
   probed.peer = &gsmpi.peers[packet->word[0] >> 16];
-  if (!taken) return;
+  if (!take_result) return;
   const uint32_t kept = eager ? probed.bytes : 0;
-  Early* early = gsmpi_allocate(sizeof *early + kept, "the message of a matched probe");
-  *early = probed;
-  early->announced = !eager;
-  early->their_id = (uint16_t)packet->word[4];
-  memcpy(early->data, packet->word + 4, kept);
-  *taken = early;
+  UnexpectedMessage* unexpected = gsmpi_allocate(sizeof *unexpected + kept, "the message of a matched probe");
+  *unexpected = probed;
+  unexpected->announced = !eager;
+  unexpected->remote_id = (uint16_t)packet->word[4];
+  memcpy(unexpected->data, packet->word + 4, kept);
+  *take_result = unexpected;
 }
 
 void gsmpi_engine_clear(void) {
-  // The engine's hash gets another secret in each boot: what the counter of cycles makes of it.
+  // Each boot seeds the engine's hash with another secret, derived from the cycle counter.
   Packet* packet = gsmpi_begin(&gsmpi.peers[gsmpi.rank]);
   uint32_t bits = tinselCycleCount() ^ (uint32_t)gsmpi.rank << 20;
   for (int word = 0; word < 4; ++word) {
@@ -76,44 +77,44 @@ void gsmpi_engine_clear(void) {
   transport_send_message(&gsmpi.peers[gsmpi.rank], packet, 16);
   for (;;) {
     tinselWaitUntil(TINSEL_CAN_RECV);
-    const Packet* answer = transport_receive();
-    const uint32_t kind = answer->word[0] & 0xFF;
-    transport_release(answer);
+    const Packet* cleared = transport_receive();
+    const uint32_t kind = cleared->word[0] & 0xFF;
+    transport_release(cleared);
     if (kind == GS_MATCH_PACKET_CLEARED) return;
   }
 }
 
-Early* gsmpi_match_receive(Request* request) {
+UnexpectedMessage* gsmpi_match_receive(Request* request) {
   request->queued = true;
-  ask(GS_MATCH_PACKET_POST, request->context, request->peer, request->tag, request->id);
+  request_engine(GS_MATCH_PACKET_POST, request->context, request->peer, request->tag, request->id);
   return NULL;
 }
 
-const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits) {
-  const uint32_t said = ask_and_wait(waits ? GS_MATCH_PACKET_WATCH : GS_MATCH_PACKET_PROBE, context, peer, tag, 0);
-  return said == GS_MATCH_PACKET_NONE ? NULL : &probed;
+const UnexpectedMessage* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits) {
+  const uint32_t reply = request_and_wait(waits ? GS_MATCH_PACKET_WATCH : GS_MATCH_PACKET_PROBE, context, peer, tag, 0);
+  return reply == GS_MATCH_PACKET_NONE ? NULL : &probed;
 }
 
-Early* gsmpi_match_take(uint32_t context, const Peer* peer, int tag) {
-  Early* early = NULL;
-  taken = &early;
-  ask_and_wait(GS_MATCH_PACKET_TAKE, context, peer, tag, 0);
-  taken = NULL;
-  return early;
+UnexpectedMessage* gsmpi_match_take(uint32_t context, const Peer* peer, int tag) {
+  UnexpectedMessage* unexpected = NULL;
+  take_result = &unexpected;
+  request_and_wait(GS_MATCH_PACKET_TAKE, context, peer, tag, 0);
+  take_result = NULL;
+  return unexpected;
 }
 
 bool gsmpi_match_cancel(Request* request) {
   if (!request->queued) return false;
-  if (ask_and_wait(GS_MATCH_PACKET_CANCEL, 0, NULL, 0, request->id) != GS_MATCH_PACKET_CANCELLED) return false;
+  if (request_and_wait(GS_MATCH_PACKET_CANCEL, 0, NULL, 0, request->id) != GS_MATCH_PACKET_CANCELLED) return false;
   request->queued = false;
   return true;
 }
 
-const Early* gsmpi_match_left(void) {
+const UnexpectedMessage* gsmpi_match_unreceived(void) {
   for (uint32_t number = 0; number < kContexts; ++number) {
     if (!(gsmpi.contexts[number / 32] >> number % 32 & 1)) continue;
-    const Early* early = gsmpi_match_probe(2 * number + 1, NULL, MPI_ANY_TAG, false);
-    if (early) return early;
+    const UnexpectedMessage* unexpected = gsmpi_match_probe(2 * number + 1, NULL, MPI_ANY_TAG, false);
+    if (unexpected) return unexpected;
   }
   return NULL;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A request to the match engine of the tile, made in place: part of MPI_Recv, which is to be short.
+/// A request to the match engine of the tile, inlined into MPI_Recv.
 #pragma once
 
 #include "transport.h"
 
 #if MATCH_IN_HARDWARE
 
-/// `context` stands where packets have it; without a peer it is any source.
-static inline __attribute__((always_inline)) void gsmpi_ask(uint32_t kind, uint32_t context, const Peer* peer, int tag,
-                                                            uint32_t handle) {
+/// `context` is shifted to its field of a packet. A null peer means any source.
+static inline __attribute__((always_inline)) void gsmpi_engine_request(uint32_t kind, uint32_t context,
+                                                                       const Peer* peer, int tag, uint32_t handle) {
   const Peer* self = &gsmpi.peers[gsmpi.rank];
   Packet* packet = transport_begin(self);
   if (unlikely(packet == NULL)) packet = gsmpi_begin(self);

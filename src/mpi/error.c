@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Errors: MPI's classes, and a line that says who and what.
+/// Errors: MPI's error classes, and one line that names rank, call and cause.
 
+#include <gossamer/core/exit_codes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +19,8 @@ static const char* class_name(int error_class) {
   return (unsigned)error_class < sizeof names / sizeof *names ? names[error_class] : "MPI_ERR_UNKNOWN";
 }
 
-/// A line of the library, on the error output of this machine, in the text of a thread.
-static void say(const char* text) {
+/// Prints a line of the library: to standard error on this machine, to the thread's text output on the overlay.
+static void print_line(const char* text) {
 #ifdef __GOSSAMER_DEVICE__
   printf("mpi: %s\n", text);
 #else
@@ -28,14 +29,14 @@ static void say(const char* text) {
 #endif
 }
 
-const char* gsmpi_comm_name(const Comm* comm, char* room, size_t size) {
+const char* gsmpi_comm_name(const Comm* comm, char* buffer, size_t size) {
   if (comm->handle == MPI_COMM_WORLD) return "MPI_COMM_WORLD";
   if (comm->handle == MPI_COMM_SELF) return "MPI_COMM_SELF";
-  snprintf(room, size, "communicator %d", comm->handle);
-  return room;
+  snprintf(buffer, size, "communicator %d", comm->handle);
+  return buffer;
 }
 
-static void put(int error_class, const char* call, const char* format, va_list arguments) {
+static void format_error(int error_class, const char* call, const char* format, va_list arguments) {
   char* text = gsmpi.error_text;
   const size_t size = sizeof gsmpi.error_text;
   size_t used = 0;
@@ -48,35 +49,35 @@ static void put(int error_class, const char* call, const char* format, va_list a
 int gsmpi_error(const Comm* comm, int error_class, const char* call, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  put(error_class, call, format, arguments);
+  format_error(error_class, call, format, arguments);
   va_end(arguments);
   if (comm == NULL) comm = gsmpi.comms[MPI_COMM_WORLD];
   if (comm != NULL && comm->handler == MPI_ERRORS_RETURN) return error_class;
-  say(gsmpi.error_text);
-  transport_end(4);
+  print_line(gsmpi.error_text);
+  transport_end(GS_EXIT_DIED);
 }
 
-void gsmpi_die(int error_class, const char* call, const char* format, ...) {
+void gsmpi_abort_run(int error_class, const char* call, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  put(error_class, call, format, arguments);
+  format_error(error_class, call, format, arguments);
   va_end(arguments);
-  say(gsmpi.error_text);
-  transport_end(4);
+  print_line(gsmpi.error_text);
+  transport_end(GS_EXIT_DIED);
 }
 
 Comm* gsmpi_check_comm(MPI_Comm handle, const char* call) {
   Comm* comm = gsmpi_comm(handle);
   if (likely(comm != NULL)) return comm;
-  if (!gsmpi.ready) gsmpi_die(MPI_ERR_OTHER, call, "called before MPI_Init");
-  if (gsmpi.finalized) gsmpi_die(MPI_ERR_OTHER, call, "called after MPI_Finalize");
+  if (!gsmpi.ready) gsmpi_abort_run(MPI_ERR_OTHER, call, "called before MPI_Init");
+  if (gsmpi.finalized) gsmpi_abort_run(MPI_ERR_OTHER, call, "called after MPI_Finalize");
   gsmpi_error(NULL, MPI_ERR_COMM, call,
-              handle == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "%d is no communicator, or was freed",
+              handle == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "%d is not a communicator, or was freed",
               handle);
   return NULL;
 }
 
-/// Nobody can ever go on: each rank says what it waits for, and the run ends.
+/// Deadlock: each rank reports what it waits for, and the run ends.
 void gsmpi_deadlock(void) {
   char text[160], name[32];
   const Request* request = gsmpi.waits_for;
@@ -98,16 +99,16 @@ void gsmpi_deadlock(void) {
       used += snprintf(text + used, sizeof text - (size_t)used, " with tag %d", request->tag);
     snprintf(text + used, sizeof text - (size_t)used, " in %s", comm);
   }
-  say(text);
-  transport_stop(4);
+  print_line(text);
+  transport_stop(GS_EXIT_DIED);
 }
 
 int MPI_Abort(MPI_Comm comm, int code) {
   (void)comm;
   char text[64];
   snprintf(text, sizeof text, "rank %d: MPI_Abort with code %d", gsmpi.rank, code);
-  say(text);
-  transport_end(4);
+  print_line(text);
+  transport_end(GS_EXIT_DIED);
 }
 
 int MPI_Error_class(int code, int* error_class) {
@@ -116,7 +117,7 @@ int MPI_Error_class(int code, int* error_class) {
 }
 
 int MPI_Error_string(int code, char* text, int* length) {
-  // The last error of this class is told in full.
+  // For the class of the last error, the text is that error's full message.
   const char* name = class_name(code);
   const char* mark = strchr(gsmpi.error_text, '[');
   const size_t size = strlen(name);
@@ -132,7 +133,7 @@ int MPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler handler) {
   Comm* comm = gsmpi_check_comm(handle, "MPI_Comm_set_errhandler");
   if (!comm) return MPI_ERR_COMM;
   if (handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ARE_FATAL)
-    return gsmpi_error(comm, MPI_ERR_ARG, "MPI_Comm_set_errhandler", "%d is no error handler", handler);
+    return gsmpi_error(comm, MPI_ERR_ARG, "MPI_Comm_set_errhandler", "%d is not an error handler", handler);
   comm->handler = handler;
   return MPI_SUCCESS;
 }

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the files of the MPI library share: one library for this machine and for threads of the overlay.
+/// Shared declarations of the MPI library, which runs on this machine and on threads of the overlay.
 //
-// A message of up to kEagerBytes travels in one packet, if its sender has credit: room that the receiver keeps for it.
-// All others first announce themselves (kRts), and their bytes follow when the receive that they match has
-// answered (kCts). Whatever arrives is only noted by its handler; what has to be sent because of it waits in a queue
-// of work, so that a thread that waits until it can send may take in messages meanwhile.
+// Eager protocol: a message of up to kEagerBytes travels in one packet if its sender has credit. One credit is one
+// buffer that the receiver reserves for the pair.
+// Rendezvous protocol: every other message starts with a request to send (RTS, kRts). The matching receive answers with
+// clear to send (CTS, kCts), and the data packets follow.
+// The handler of a received packet never sends. It queues the resulting work, so a thread that waits until it can send
+// can receive packets meanwhile.
 //
-//   announce and eager   word 0  kind | credit that goes back << 8 | sender << 16
+//   RTS and eager        word 0  kind | returned credits << 8 | sender << 16
 //                        word 1  tag
-//                        word 2  number in the order of this pair, 16 bits of it
-//                        word 3  eager: bytes | context << 16; announce: context << 16
-//                        word 4  eager: the message; announce: the sender's request, word 5 bytes
-//   clear                word 1  the sender's request, word 2 bytes that are wanted, word 3 the receiver's request
-//                        word 4  where the tile has a DMA engine: address of the first byte, or 0 for the core to copy
-//   data                 word 0  kind | the receiver's request << 16, word 1 offset, word 2 and on: bytes
-//                                where the tile has a DMA engine: | bytes << 8
+//                        word 2  sequence number of this pair's messages, 16 bits of it
+//                        word 3  eager: bytes | context << 16; RTS: context << 16
+//                        word 4  eager: the message; RTS: the sender's request, word 5 bytes
+//   CTS                  word 1  the sender's request, word 2 requested bytes, word 3 the receiver's request
+//                        word 4  if the tile has a DMA engine: address of the first byte, or 0 for the core to copy
+//   data                 word 0  kind | the receiver's request << 16, word 1 offset, from word 2 on: bytes
+//                                if the tile has a DMA engine: | bytes << 8
 //   credit               word 0 alone
 //
-// Where the tile has a match engine, messages (announce and eager) go to it, and it sends them on to the thread when
-// they have a receive, with the receive's request in place of their number. It sends a thread some packets, and more
-// when the thread has told it how many of them it has taken: in the place of credit of the next request, or by itself.
+// If the tile has a match engine, RTS and eager packets are sent to it. It forwards each one to the thread of the
+// matching receive, with that receive's request in place of the sequence number. The engine has a limited window of
+// packets per thread: the thread reports how many it has consumed, in the credit field of its next request or in a
+// packet of its own.
 //
-// Where the tile has a DMA engine, whole lines of the receiver's memory are its to write. The bytes before the first line
-// and behind the last come in packets, since the receiver's cache may hold their lines. A rank has one move at a time.
+// If the tile has a DMA engine, the DMA engine writes whole lines of the receiver's memory. The bytes before the first
+// and after the last whole line arrive in packets, since the receiver's cache may hold their lines. A rank has one DMA
+// transfer at a time.
 #pragma once
 
 #include <mpi.h>
@@ -37,13 +41,13 @@
 #define PACKET_BYTES (GS_MAX_FLITS * GS_FLIT_BYTES)
 #define STORE_LIMIT 4096
 #if GS_MATCH_IN_TILES
-/// Who gets what is for the match engine of each tile to find (rtl/match/gs_match_slot.sv); engine.c asks it.
+/// The match engine of each tile matches messages with receives (rtl/match/gs_match_slot.sv); engine.c drives it.
 #define MATCH_IN_HARDWARE 1
 #define RANKS_PER_TILE (GS_THREADS_PER_TILE / GSMPI_STRIDE ? GS_THREADS_PER_TILE / GSMPI_STRIDE : 1)
-/// Eager messages wait in the engine's store, and no more are promised than it keeps slots for.
+/// Eager messages wait in the engine's store, so the ranks grant no more credits than it has slots.
 #define CREDITS_OF_STORE (GS_MATCH_EAGER / (RANKS_PER_TILE * GSMPI_SIZE))
-/// Long messages are for the tile's DMA engine to copy (rtl/dma); move.c asks it.
-#define MOVES_IN_HARDWARE GS_MATCH_DMA
+/// The tile's DMA engine copies long messages (rtl/dma); dma_transfer.c drives it.
+#define DMA_IN_HARDWARE GS_MATCH_DMA
 #endif
 #else
 #define RANK_LOCAL
@@ -57,7 +61,7 @@
 
 #ifndef MATCH_IN_HARDWARE
 #define MATCH_IN_HARDWARE 0
-#define MOVES_IN_HARDWARE 0
+#define DMA_IN_HARDWARE 0
 #define CREDITS_OF_STORE 8
 #endif
 
@@ -68,46 +72,46 @@ enum {
   kEagerBytes = PACKET_BYTES - 16,
   kDataBytes = PACKET_BYTES - 8,
   kCredits = CREDITS_OF_STORE < 8 ? CREDITS_OF_STORE : 8,  // eager messages of a pair that may wait for their receives
-  kComms = 64,                                             // communicators that a rank can have at a time
-  kContexts = 256,                                         // contexts of them, agreed by all their ranks
+  kComms = 64,                                             // communicators of a rank at a time
+  kContexts = 256,                                         // contexts of communicators; all their ranks agree on them
   kTypes = 256,                                            // derived datatypes at a time
-  kOps = 64,                                               // operations of programs at a time
+  kOps = 64,                                               // user-defined operations at a time
   kMostRequests = 65535,
   kMostTag = 0x7FFFFFF,
 };
 
-/// A match engine tells kRts, for which nobody has credit, from kEager by a bit.
+/// One bit distinguishes kRts, for which the receiver reserves no buffer, from kEager: a match engine tests that bit.
 typedef enum { kEager = 1, kCts, kData, kCredit, kRts = 0x20 } Kind;
 
 typedef struct Packet {
   uint32_t word[PACKET_BYTES / 4];
 } Packet;
 
-/// Another rank, as this rank keeps count of it.
+/// A peer rank, with the flow control of the pair.
 typedef struct Peer {
-  uint32_t address;   // for the transport
-  uint32_t matcher;   // the same, of who finds the receive of a message
-  uint32_t first;     // word 0 of the next eager packet: kEager, credit that is owed << 8, this rank << 16
-  uint32_t sent;      // number of the next message
-  uint32_t limit;     // the message with this number has no credit
-  uint16_t expected;  // number of the next message that comes
-  uint16_t rank;      // in the world
-  bool repaying;      // in the list of those who wait for credit
+  uint32_t address;       // for the transport
+  uint32_t matcher;       // address of the unit that matches this peer's messages
+  uint32_t first;         // word 0 of the next eager packet: kEager, credits to return << 8, this rank << 16
+  uint32_t sent;          // sequence number of the next message
+  uint32_t limit;         // the message with this sequence number has no credit
+  uint16_t expected;      // sequence number of the next message to receive
+  uint16_t rank;          // in the world
+  bool returning_credit;  // is in the list `credit_returns`
   struct Peer* next;
 } Peer;
 
 typedef struct Comm {
   MPI_Comm handle;
-  uint32_t context;       // of messages; one more is that of collectives
-  uint32_t context_high;  // the same, where packets have it
+  uint32_t context;       // of point-to-point messages; collectives use the next one
+  uint32_t context_high;  // `context`, shifted to its field of a packet
   int rank, size;
-  uint16_t* rank_of;  // by rank in the world; null: the same
+  uint16_t* rank_of;  // rank in this communicator by rank in the world; null: identity
   MPI_Errhandler handler;
-  uint32_t taken;  // messages that matched probes have taken, and no receive yet
-  Peer* peers[];   // by rank
+  uint32_t matched_messages;  // messages that matched probes have taken and that no receive has consumed
+  Peer* peers[];              // by rank
 } Comm;
 
-typedef enum { kNoWork, kSendClear, kSendData, kSendMove } Work;
+typedef enum { kNoWork, kSendCts, kSendData, kSendDma } Work;
 
 typedef struct gsmpi_request {
   struct gsmpi_request* next;       // in the queue of receives, of sends for the DMA engine, or of free requests
@@ -115,41 +119,41 @@ typedef struct gsmpi_request {
   Comm* comm;
   Peer* peer;  // null: any source
   void* buffer;
-  char* data;       // the bytes: `buffer`, or a copy without gaps
-  uint32_t bytes;   // to send; room of a receive
-  uint32_t wanted;  // of the bytes: fewer where the receive is too short
+  char* data;       // the bytes: `buffer`, or a packed copy
+  uint32_t bytes;   // of a send: to send; of a receive: its capacity
+  uint32_t wanted;  // bytes to transfer: fewer than the message has if the receive is too short
   uint32_t moved;
-  uint32_t came;  // bytes of the message, whatever the room
+  uint32_t message_bytes;  // length of the message, even if it exceeds the capacity
   uint32_t context;
   int count, tag;
-  int source;  // or destination, as the program named it
+  int source;  // or destination, as the caller specified it
   MPI_Datatype type;
-#if MOVES_IN_HARDWARE
-  uint32_t place;  // of a send: where the receiver wants the first byte
+#if DMA_IN_HARDWARE
+  uint32_t remote_address;  // of a send: where the receiver stores the first byte
 #endif
-  uint16_t id, their_id;
+  uint16_t id, remote_id;
   uint8_t work;
   bool used, receives, synchronous, persistent, active, done, queued, freed, absent, copied;
   MPI_Status status;
 } Request;
 
-/// A message that came before its receive. MPI_Message points to one that a matched probe has taken.
+/// An unexpected message: one that arrived before its receive. MPI_Message points to one that a matched probe took.
 typedef struct gsmpi_message {
   struct gsmpi_message* next;
-  Comm* comm;  // of one that was taken
+  Comm* comm;  // set by a matched probe
   uint32_t context, bytes;
   int tag;
   Peer* peer;
-  uint16_t their_id;
+  uint16_t remote_id;
   bool announced;
   uint32_t data[];
-} Early;
+} UnexpectedMessage;
 
-/// A packet that came before one that was sent earlier.
-typedef struct Ahead {
-  struct Ahead* next;
+/// A packet that arrived before an earlier packet of its pair.
+typedef struct OutOfOrderPacket {
+  struct OutOfOrderPacket* next;
   Packet packet;
-} Ahead;
+} OutOfOrderPacket;
 
 typedef struct Type {
   int count, length;
@@ -165,136 +169,136 @@ typedef struct Operation {
   bool commutes;
 } Operation;
 
-/// All of a rank.
+/// State of a rank.
 typedef struct Rank {
   Comm* comms[kComms];
   uint32_t mine;  // kEager | rank << 16
-  Packet* slot;   // of the overlay: where packets are made
+  Packet* slot;   // overlay only: the mailbox slot in which packets are composed
   int rank, size;
   bool ready, finalized, finalizing;
   Peer* peers;  // the world
   Request* work;
   Request* last_work;
-  Peer* repay;
-  Ahead* ahead;
+  Peer* credit_returns;
+  OutOfOrderPacket* out_of_order;
   Request* free_requests;
-  Request* receiving;  // that of MPI_Recv
+  Request* receiving;  // reserved for MPI_Recv
 #if MATCH_IN_HARDWARE
-  Peer engine;  // of this tile; of its `first` packets are owed << 8 alone
+  Peer engine;  // of this tile; its `first` holds only the number of consumed packets << 8
 #endif
-#if MOVES_IN_HARDWARE
-  Request* move;  // the send that the DMA engine has, and those that wait for it
-  Request* last_move;
+#if DMA_IN_HARDWARE
+  Request* dma_send;  // the send that the DMA engine transfers, followed by those that wait for it
+  Request* last_dma_send;
 #endif
   Request** requests;
-  uint32_t request_count, request_room;
-  uint32_t early_count;
-  uint32_t contexts[kContexts / 32];  // bits of those in use
+  uint32_t request_count, request_capacity;
+  uint32_t unexpected_count;
+  uint32_t contexts[kContexts / 32];  // bitmap of those in use
   Type* types[kTypes];
-  int type_end;  // no place from this on has ever had a type
+  int type_end;  // one past the highest index of `types` that was ever used
   Operation* operations[kOps];
-  const char* call;  // what the program has called that waits
+  const char* call;  // the MPI call that blocks
   const Request* waits_for;
-  int collective;  // signature of the collective that is under way, or 0
+  int collective;  // signature of the collective in progress, or 0
   char error_text[MPI_MAX_ERROR_STRING];
 } Rank;
 
 extern RANK_LOCAL Rank gsmpi;
 
-/// A request that was done when it was made.
+/// A request that was complete when it was created.
 #define COMPLETED ((Request*)1)
 
 // ---- error.c ----
-/// Tells of an error of the program: ends the run, or gives the class if the communicator says so.
+/// Reports an error of the program: ends the run, or returns the class if the communicator's handler says so.
 int gsmpi_error(const Comm* comm, int error_class, const char* call, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
-/// Ends the run.
-_Noreturn void gsmpi_die(int error_class, const char* call, const char* format, ...)
+/// Reports an error and ends the run.
+_Noreturn void gsmpi_abort_run(int error_class, const char* call, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 _Noreturn void gsmpi_deadlock(void);
-const char* gsmpi_comm_name(const Comm* comm, char* room, size_t size);
+const char* gsmpi_comm_name(const Comm* comm, char* buffer, size_t size);
 
 // ---- messages.c ----
 Request* gsmpi_new_request(const char* call);
 void gsmpi_free_request(Request* request);
-/// Sends what the request says; done at once if it could go eagerly.
+/// Starts a send. It completes at once if the message could be sent eagerly.
 void gsmpi_start_send(Request* request, const char* call);
 void gsmpi_start_receive(Request* request, const char* call);
-/// The part of it behind finding out where its bytes go: it has its message, or waits for it.
+/// Matches a receive whose data pointer is set with a stored message, or queues it.
 void gsmpi_post_receive(Request* request);
-/// A receive whose message a matched probe has taken.
-void gsmpi_start_taken(Request* request, Early* early, const char* call);
-/// The short way of MPI_Recv, for a basic type: posts the receive, waits for its message, and tells what it is.
-int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, int source, int tag, MPI_Status* status);
-/// Takes in what has come and sends what waits to be sent.
+/// Starts a receive of a message that a matched probe has taken.
+void gsmpi_start_matched(Request* request, UnexpectedMessage* unexpected, const char* call);
+/// Fast path of MPI_Recv for basic types: posts the receive, waits for its message, and sets the status.
+int gsmpi_receive_fast(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, int source, int tag, MPI_Status* status);
+/// Handles all received packets, then sends pending work.
 void gsmpi_progress(void);
-/// Sleeps until something comes. `request` is what the caller waits for.
+/// Sleeps until a packet arrives. `request` is what the caller waits for.
 void gsmpi_sleep(const char* call, const Request* request);
 void gsmpi_wait_for(const Request* request, const char* call);
-/// Before the end: everything that waits to be sent goes out.
+/// Sends all pending work, before the run ends.
 void gsmpi_flush(void);
 static inline int gsmpi_source(const Comm* comm, const Peer* peer) {
   return comm->rank_of ? comm->rank_of[peer->rank] : peer->rank;
 }
-/// Room for a packet to a peer; messages are taken in until there is some.
+/// A packet buffer for a peer. Handles received packets until one is free.
 Packet* gsmpi_begin(const Peer* peer);
-/// Takes in one packet, if there is one.
-bool gsmpi_take_one(void);
-/// Sends what waits, as far as there is room.
-void gsmpi_progress_sends(void);
+/// Handles one received packet; false if there is none.
+bool gsmpi_receive_one(void);
+/// Sends pending work as far as the transport has free buffers.
+void gsmpi_send_pending(void);
 
-// ---- match.c: who gets what, by context, sender and tag, in MPI's order ----
-/// A message has come: the receive that gets it, taken off its queue, or null.
+// ---- match.c: matching by context, sender and tag, in MPI's order ----
+/// Returns the receive that matches an arrived message and removes it from its queue; null if there is none.
 Request* gsmpi_match_message(uint32_t context, const Peer* peer, int tag);
-/// A receive: the message that it gets, taken off its queue; else the receive is queued and it is null.
-Early* gsmpi_match_receive(Request* request);
-/// Keeps a message for which no receive has been posted.
-void gsmpi_match_keep(Early* early);
-/// The message that a receive would get. If there is none and the caller `waits`, something comes when there may be.
-const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits);
-/// The same message, taken off its queue, or null.
-Early* gsmpi_match_take(uint32_t context, const Peer* peer, int tag);
-/// Takes a receive off its queue; false if it has its message already.
+/// Returns the stored message that matches a receive and removes it from its queue; else queues the receive.
+UnexpectedMessage* gsmpi_match_receive(Request* request);
+/// Stores a message that matches no posted receive.
+void gsmpi_match_keep(UnexpectedMessage* unexpected);
+/// The message that a receive would match. If there is none and the caller `waits`, a packet arrives once one may.
+const UnexpectedMessage* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits);
+/// Removes that message from its queue and returns it, or null.
+UnexpectedMessage* gsmpi_match_take(uint32_t context, const Peer* peer, int tag);
+/// Removes a receive from its queue; false if it has matched already.
 bool gsmpi_match_cancel(Request* request);
-/// The first message that waits in a context with an odd number, which are those of collectives.
-const Early* gsmpi_match_left(void);
+/// The first stored message with an odd context: collectives use the odd ones.
+const UnexpectedMessage* gsmpi_match_unreceived(void);
 
 // ---- engine.c, in place of match.c ----
-/// What the engine says that is no message for a receive.
-void gsmpi_engine_says(const Packet* packet);
-/// Empties the tile's engine, before any rank sends; all ranks of a tile may do so.
+/// Handles a packet of the engine that is not a message for a receive.
+void gsmpi_engine_event(const Packet* packet);
+/// Clears the tile's engine before any rank sends. All ranks of a tile may do so.
 void gsmpi_engine_clear(void);
 
-// ---- messages.c, for move.c ----
+// ---- messages.c, for dma_transfer.c ----
 void gsmpi_add_work(Request* request, Work work);
 void gsmpi_complete(Request* request);
-/// Sends some bytes of a send from the core.
+/// Sends a part of a message from the core.
 void gsmpi_send_data(const Request* request, Packet* packet, uint32_t at, uint32_t bytes);
 
-// ---- move.c, where the tile has a DMA engine ----
-/// Where a receive wants its bytes written by the sender's DMA engine: 0 if its core is to send them.
-uint32_t gsmpi_move_place(const Request* request);
-/// A send whose receiver has answered becomes work: for the DMA engine if there is enough to move, else for the core.
-void gsmpi_move_begin(Request* request, uint32_t place);
-/// Makes a packet of a send that is for the DMA engine, the last one for the DMA engine itself.
-void gsmpi_move_send(Request* request, Packet* packet);
-/// The DMA engine tells of an end.
-void gsmpi_move_says(const Packet* packet);
-/// The DMA engine has something of this rank.
-static inline bool gsmpi_moving(void) {
-#if MOVES_IN_HARDWARE
-  return gsmpi.move != NULL;
+// ---- dma_transfer.c, where the tile has a DMA engine ----
+/// The address to which the sender's DMA engine shall write, or 0 if its core shall send the data.
+uint32_t gsmpi_dma_target(const Request* request);
+/// Queues a send whose CTS has arrived: for the DMA engine if the message has whole lines, else for the core.
+void gsmpi_dma_begin(Request* request, uint32_t remote_address);
+/// Composes and sends the next packet of a DMA send: head and tail first, then the DMA engine's descriptor.
+void gsmpi_dma_send(Request* request, Packet* packet);
+/// Handles a completion of the DMA engine.
+void gsmpi_dma_event(const Packet* packet);
+/// Whether the DMA engine has a transfer of this rank.
+static inline bool gsmpi_dma_active(void) {
+#if DMA_IN_HARDWARE
+  return gsmpi.dma_send != NULL;
 #else
   return false;
 #endif
 }
 
 // ---- requests.c ----
-/// What a request came to, for its caller; frees it if it is not persistent.
+/// Returns a completed request's result; frees the request if it is not persistent.
 int gsmpi_finish(Request** request, MPI_Status* status, const char* call);
-/// Tells of a message that was longer than its receive.
+/// Reports a message that was longer than its receive.
 int gsmpi_truncated(const Request* request, const char* call);
-/// gsmpi_finish, when it is done.
+/// Waits for a request, then finishes it.
 int gsmpi_finish_waited(Request** request, MPI_Status* status, const char* call);
 
 // ---- types.c ----
@@ -305,17 +309,17 @@ intptr_t gsmpi_extent(MPI_Datatype type);
 bool gsmpi_contiguous(MPI_Datatype type);
 void gsmpi_pack(const void* from, int count, MPI_Datatype type, void* to);
 void gsmpi_unpack(const void* from, size_t bytes, int count, MPI_Datatype type, void* to);
-/// Where the first byte of a contiguous datatype lies, from its buffer.
+/// Offset of a datatype's first byte from its buffer.
 intptr_t gsmpi_lower(MPI_Datatype type);
 
-/// Whether a handle is in the range of basic types; gsmpi_valid_type knows whether there is one.
+/// Whether a handle is in the range of basic types; gsmpi_valid_type also checks that the type exists.
 static inline bool gsmpi_basic(MPI_Datatype type) { return (uint32_t)type - 0x100 < 0x600; }
 enum { kBasicTypes = 64 };
-/// Handles of basic types, each at the place of its last six bits.
+/// Handles of basic types, indexed by their low six bits.
 extern const uint16_t gsmpi_basic_types[kBasicTypes];
-/// What the short ways look at: here whether there is such a type. On the overlay, where an instruction counts, the
-/// range must do: a handle in it that is none has a size all the same.
-static inline bool gsmpi_short_type(MPI_Datatype type) {
+/// Type check of the fast paths. It checks that the type exists; on the overlay, where each instruction counts, it only
+/// checks the range: an undefined handle in the range still has a size.
+static inline bool gsmpi_fast_type(MPI_Datatype type) {
 #ifdef __GOSSAMER_DEVICE__
   return gsmpi_basic(type);
 #else
@@ -325,7 +329,7 @@ static inline bool gsmpi_short_type(MPI_Datatype type) {
 static inline uint32_t gsmpi_log_size(MPI_Datatype type) { return ((uint32_t)type - 0x100) >> 8; }
 
 // ---- operations.c ----
-/// inout = in OP inout, element by element, both without gaps; false if the operation is not for that type.
+/// inout = in OP inout, element by element, both packed; false if the operation does not support the type.
 bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Datatype type);
 bool gsmpi_operates(MPI_Op op, MPI_Datatype type);
 bool gsmpi_commutes(MPI_Op op);
@@ -358,11 +362,11 @@ int gsmpi_receive(Comm* comm, int from, void* data, size_t bytes, int sign);
 int gsmpi_exchange(Comm* comm, int to, const void* out, size_t out_bytes, int from, void* in, size_t in_bytes,
                    int sign);
 int gsmpi_check_buffer(const Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type);
-/// What a rank gives itself in a collective must be what it expects, as between ranks.
-int gsmpi_check_own(const Comm* comm, const char* call, size_t gives, size_t expects);
+/// Checks that the bytes that a rank sends to itself in a collective are the bytes that it expects.
+int gsmpi_check_own(const Comm* comm, const char* call, size_t sent, size_t expected);
 int gsmpi_check_root(const Comm* comm, const char* call, int root);
-/// Returns what is wrong, if anything is.
-#define GIVE(error)             \
+/// Returns from the caller if `error` is not MPI_SUCCESS.
+#define RETURN_ON_ERROR(error)  \
   do {                          \
     const int error_ = (error); \
     if (error_) return error_;  \
@@ -379,5 +383,5 @@ void gsmpi_release(void* memory);
 static inline Comm* gsmpi_comm(MPI_Comm handle) {
   return likely((uint32_t)handle < kComms) ? gsmpi.comms[handle] : NULL;
 }
-/// The same; tells of what is wrong with it.
+/// The same; reports an invalid handle.
 Comm* gsmpi_check_comm(MPI_Comm handle, const char* call);

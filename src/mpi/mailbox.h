@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Packets between threads of the overlay: a packet is a message of the mailbox.
+/// The transport between threads of the overlay: a packet is a mailbox message.
 //
-// Ranks are spread over boards and threads as the command says when it compiles: GSMPI_SIZE ranks, GSMPI_PER_BOARD on
-// a board, GSMPI_STRIDE threads from one to the next.
+// Compile-time parameters place the ranks on boards and threads: GSMPI_SIZE ranks in total, GSMPI_PER_BOARD on each
+// board, on every GSMPI_STRIDE-th thread.
 #pragma once
 
 #include <tinsel.h>
 
-/// What the host is told when a rank ends the run: this and an exit code.
+/// Word that a rank emits to the host when it ends the run, ORed with an exit code.
 #define GSMPI_ENDS 0x4D504900u
 
 static inline bool transport_join(int* rank, int* size) {
@@ -25,7 +25,7 @@ static inline Packet* transport_begin(const Peer* peer) {
   (void)peer;
   if (unlikely(!tinselCanSend())) return NULL;
   Packet* slot = gsmpi.slot;
-  if (slot == NULL) __builtin_unreachable();  // so that nobody asks again
+  if (slot == NULL) __builtin_unreachable();  // saves the callers' null checks
   return slot;
 }
 
@@ -43,34 +43,35 @@ static inline void transport_send_message(const Peer* peer, Packet* packet, uint
   transport_send_to(MATCH_IN_HARDWARE ? peer->matcher : peer->address, packet, bytes);
 }
 
-/// The address of the engine of a thread's tile has the thread as its port.
+/// Address of a thread's match engine: the accelerator of its tile, with the thread as port.
 static inline uint32_t transport_matcher(uint32_t address) { return GS_ADDRESS_ACCELERATOR | address; }
 
 static inline const Packet* transport_receive(void) { return tinselCanRecv() ? (const Packet*)tinselRecv() : NULL; }
 
 static inline void transport_release(const Packet* packet) { tinselFree((volatile void*)packet); }
 
-static inline void transport_drop(void) {
+static inline void transport_discard(void) {
   for (const Packet* packet; (packet = transport_receive()) != NULL;) transport_release(packet);
 }
 
-/// The hardware's barrier: every thread that runs is here, and no message is on its way. What came before is dropped.
-static inline void transport_quiet(void) {
-  do transport_drop();
+/// Hardware barrier: all running threads have arrived and no message is in flight. Discards what was received before.
+static inline void transport_quiesce(void) {
+  do transport_discard();
   while (tinselIdle(0) == 0);
 }
 
-/// Nobody leaves before all have come, so what is dropped was left by an earlier program. The engine is empty before
-/// its thread is in the second barrier, and no rank sends before that: a message that comes early is not lost.
+/// No thread leaves the first barrier before all have arrived, so it discards only packets of an earlier program. Each
+/// thread clears its engine before it enters the second barrier, and no rank sends before that: no early message is
+/// lost.
 static inline void transport_start(void) {
-  transport_quiet();
+  transport_quiesce();
 #if MATCH_IN_HARDWARE
   gsmpi_engine_clear();
-  transport_quiet();
+  transport_quiesce();
 #endif
 }
 
-/// The hardware finds out that nobody can go on: all threads wait for messages, and none is on its way.
+/// The hardware detects deadlock: all threads wait for messages, and none is in flight.
 static inline bool transport_wait(bool sending) {
   if (!sending) return tinselIdle(0) != 0;
   tinselWaitUntil((TinselWakeupCond)(TINSEL_CAN_SEND | TINSEL_CAN_RECV));
@@ -84,7 +85,7 @@ _Noreturn static inline void transport_end(int code) {
 
 _Noreturn static inline void transport_stop(int code) { _exit(code); }
 
-/// After the barrier of the end nothing is on its way to this rank but its own thread's end.
+/// After the final barrier nothing is in flight to this rank.
 static inline void transport_leave(void) {}
 
 static inline double transport_seconds(void) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Matching in software: a list of receives that wait, and a list of messages that came early, both in their order.
+/// Matching in software: a queue of posted receives and a queue of unexpected messages.
 //
-// A message goes to the first receive in the order of posting that it fits; a receive takes the first message in the
-// order of arrival that it fits. Messages of a pair arrive in the order in which they were sent, so that is MPI's rule.
+// A message matches the first suitable receive in posting order; a receive matches the first suitable message in
+// arrival order. Messages of a pair are handled in the order in which they were sent, so this is MPI's matching order.
 
 #include "internal.h"
 
@@ -10,8 +10,8 @@
 
 static RANK_LOCAL Request* receives;
 static RANK_LOCAL Request** last_receive;
-static RANK_LOCAL Early* earlies;
-static RANK_LOCAL Early** last_early;
+static RANK_LOCAL UnexpectedMessage* unexpected_messages;
+static RANK_LOCAL UnexpectedMessage** last_unexpected;
 
 static bool fits(const Request* request, uint32_t context, const Peer* peer, int tag) {
   return request->context == context && (request->peer == NULL || request->peer == peer) &&
@@ -30,22 +30,22 @@ Request* gsmpi_match_message(uint32_t context, const Peer* peer, int tag) {
   return NULL;
 }
 
-Early* gsmpi_match_take(uint32_t context, const Peer* peer, int tag) {
+UnexpectedMessage* gsmpi_match_take(uint32_t context, const Peer* peer, int tag) {
   const Request wanted = {.context = context, .peer = (Peer*)peer, .tag = tag};
-  for (Early** at = &earlies; *at; at = &(*at)->next) {
-    Early* early = *at;
-    if (!fits(&wanted, early->context, early->peer, early->tag)) continue;
-    *at = early->next;
-    if (last_early == &early->next) last_early = at;
-    --gsmpi.early_count;
-    return early;
+  for (UnexpectedMessage** at = &unexpected_messages; *at; at = &(*at)->next) {
+    UnexpectedMessage* unexpected = *at;
+    if (!fits(&wanted, unexpected->context, unexpected->peer, unexpected->tag)) continue;
+    *at = unexpected->next;
+    if (last_unexpected == &unexpected->next) last_unexpected = at;
+    --gsmpi.unexpected_count;
+    return unexpected;
   }
   return NULL;
 }
 
-Early* gsmpi_match_receive(Request* request) {
-  Early* early = gsmpi_match_take(request->context, request->peer, request->tag);
-  if (early) return early;
+UnexpectedMessage* gsmpi_match_receive(Request* request) {
+  UnexpectedMessage* unexpected = gsmpi_match_take(request->context, request->peer, request->tag);
+  if (unexpected) return unexpected;
   request->next = NULL;
   request->queued = true;
   *(receives ? last_receive : &receives) = request;
@@ -53,18 +53,19 @@ Early* gsmpi_match_receive(Request* request) {
   return NULL;
 }
 
-void gsmpi_match_keep(Early* early) {
-  early->next = NULL;
-  *(earlies ? last_early : &earlies) = early;
-  last_early = &early->next;
-  ++gsmpi.early_count;
+void gsmpi_match_keep(UnexpectedMessage* unexpected) {
+  unexpected->next = NULL;
+  *(unexpected_messages ? last_unexpected : &unexpected_messages) = unexpected;
+  last_unexpected = &unexpected->next;
+  ++gsmpi.unexpected_count;
 }
 
-const Early* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits) {
+const UnexpectedMessage* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits) {
   (void)waits;
-  for (const Early* early = earlies; early; early = early->next)
-    if (early->context == context && (peer == NULL || peer == early->peer) && (tag == MPI_ANY_TAG || tag == early->tag))
-      return early;
+  for (const UnexpectedMessage* unexpected = unexpected_messages; unexpected; unexpected = unexpected->next)
+    if (unexpected->context == context && (peer == NULL || peer == unexpected->peer) &&
+        (tag == MPI_ANY_TAG || tag == unexpected->tag))
+      return unexpected;
   return NULL;
 }
 
@@ -80,9 +81,9 @@ bool gsmpi_match_cancel(Request* request) {
   return false;
 }
 
-const Early* gsmpi_match_left(void) {
-  for (const Early* early = earlies; early; early = early->next)
-    if (early->context & 1) return early;
+const UnexpectedMessage* gsmpi_match_unreceived(void) {
+  for (const UnexpectedMessage* unexpected = unexpected_messages; unexpected; unexpected = unexpected->next)
+    if (unexpected->context & 1) return unexpected;
   return NULL;
 }
 #endif

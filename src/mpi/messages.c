@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Messages: what is sent, what becomes of packets that come, and the work that they leave behind.
+/// Messages: sends, receives, the handler of received packets, and the queue of pending work.
 
 #include <string.h>
 
@@ -21,14 +21,15 @@ Request* gsmpi_new_request(const char* call) {
     return request;
   }
   if (gsmpi.request_count == kMostRequests)
-    gsmpi_die(MPI_ERR_OTHER, call, "%d requests are open, which is the most; wait for some", kMostRequests);
-  if (gsmpi.request_count == gsmpi.request_room) {
-    const uint32_t room = gsmpi.request_room ? 2 * gsmpi.request_room : 32;
-    Request** larger = gsmpi_allocate(room * sizeof *larger, call);
+    gsmpi_abort_run(MPI_ERR_OTHER, call, "%d requests are open, the maximum; complete some of them first",
+                    kMostRequests);
+  if (gsmpi.request_count == gsmpi.request_capacity) {
+    const uint32_t capacity = gsmpi.request_capacity ? 2 * gsmpi.request_capacity : 32;
+    Request** larger = gsmpi_allocate(capacity * sizeof *larger, call);
     if (gsmpi.request_count) memcpy(larger, gsmpi.requests, gsmpi.request_count * sizeof *larger);
     gsmpi_release(gsmpi.requests);
     gsmpi.requests = larger;
-    gsmpi.request_room = room;
+    gsmpi.request_capacity = capacity;
   }
   request = gsmpi_allocate(sizeof *request, call);
   memset(request, 0, sizeof *request);
@@ -54,7 +55,7 @@ void gsmpi_complete(Request* request) {
   if (request->freed) gsmpi_free_request(request);
 }
 
-// ---------------------------------------------------------------------- work that waits to be sent
+// ---------------------------------------------------------------------- pending work
 
 void gsmpi_add_work(Request* request, Work work) {
   request->work = (uint8_t)work;
@@ -66,28 +67,28 @@ void gsmpi_add_work(Request* request, Work work) {
   gsmpi.last_work = request;
 }
 
-static void repay(Peer* peer) {
-  if (peer->repaying) return;
-  peer->repaying = true;
-  peer->next = gsmpi.repay;
-  gsmpi.repay = peer;
+static void return_credit(Peer* peer) {
+  if (peer->returning_credit) return;
+  peer->returning_credit = true;
+  peer->next = gsmpi.credit_returns;
+  gsmpi.credit_returns = peer;
 }
 
-/// A message of a peer has found its receive: the peer gets its credit back, with the next packet or by itself.
-static void owe(Peer* peer) {
+/// An eager message of a peer has matched: its credit returns with the next packet to the peer, or in one of its own.
+static void add_owed_credit(Peer* peer) {
   peer->first += 0x100;
-  if ((peer->first & 0xFF00) >= kCredits / 2 * 0x100 && !gsmpi.finalizing) repay(peer);
+  if ((peer->first & 0xFF00) >= kCredits / 2 * 0x100 && !gsmpi.finalizing) return_credit(peer);
 }
 
 #if MATCH_IN_HARDWARE
-/// A packet of the engine was taken; it hears of that with the next request, or by itself.
-static void took(void) {
+/// Counts a consumed packet of the engine. The next request reports the count, or a packet of its own.
+static void count_engine_packet(void) {
   gsmpi.engine.first += 0x100;
-  if (gsmpi.engine.first >= GS_MATCH_WINDOW / 2 * 0x100) repay(&gsmpi.engine);
+  if (gsmpi.engine.first >= GS_MATCH_WINDOW / 2 * 0x100) return_credit(&gsmpi.engine);
 }
 #endif
 
-/// Word 0 of a packet that carries credit.
+/// Word 0 of a packet; it returns all owed credits.
 static uint32_t first_word(Peer* peer, Kind kind) {
   const uint32_t word = peer->first - kEager + (uint32_t)kind;
   peer->first = gsmpi.mine;
@@ -95,8 +96,8 @@ static uint32_t first_word(Peer* peer, Kind kind) {
 }
 
 void gsmpi_send_data(const Request* request, Packet* packet, uint32_t at, uint32_t bytes) {
-  packet->word[0] = kData | (uint32_t)request->their_id << 16;
-#if MOVES_IN_HARDWARE
+  packet->word[0] = kData | (uint32_t)request->remote_id << 16;
+#if DMA_IN_HARDWARE
   packet->word[0] |= bytes << 8;
 #endif
   packet->word[1] = at;
@@ -104,18 +105,18 @@ void gsmpi_send_data(const Request* request, Packet* packet, uint32_t at, uint32
   transport_send(request->peer, packet, 8 + bytes);
 }
 
-/// Sends a packet of a request's work; false if there is no room for it now.
+/// Sends the next packet of a request's work; false if the transport has no free buffer.
 static bool do_work(Request* request) {
   Peer* peer = request->peer;
   Packet* packet = transport_begin(peer);
   if (!packet) return false;
-  if (request->work == kSendClear) {
+  if (request->work == kSendCts) {
     packet->word[0] = first_word(peer, kCts);
-    packet->word[1] = request->their_id;
+    packet->word[1] = request->remote_id;
     packet->word[2] = request->wanted;
     packet->word[3] = request->id;
-#if MOVES_IN_HARDWARE
-    packet->word[4] = gsmpi_move_place(request);
+#if DMA_IN_HARDWARE
+    packet->word[4] = gsmpi_dma_target(request);
     transport_send(peer, packet, 20);
 #else
     transport_send(peer, packet, 16);
@@ -124,9 +125,9 @@ static bool do_work(Request* request) {
     if (request->wanted == 0) gsmpi_complete(request);
     return true;
   }
-#if MOVES_IN_HARDWARE
-  if (request->work == kSendMove) {
-    gsmpi_move_send(request, packet);
+#if DMA_IN_HARDWARE
+  if (request->work == kSendDma) {
+    gsmpi_dma_send(request, packet);
     return true;
   }
 #endif
@@ -141,9 +142,9 @@ static bool do_work(Request* request) {
   return true;
 }
 
-/// Sends what waits, as far as there is room. A peer without room holds up nobody but itself.
-__attribute__((noinline)) void gsmpi_progress_sends(void) {
-  for (Peer** at = &gsmpi.repay; unlikely(*at != NULL);) {
+/// Sends pending work as far as the transport has free buffers. A peer without free buffers delays only its own work.
+__attribute__((noinline)) void gsmpi_send_pending(void) {
+  for (Peer** at = &gsmpi.credit_returns; unlikely(*at != NULL);) {
     Peer* peer = *at;
     if (peer->first & 0xFF00) {
       Packet* packet = transport_begin(peer);
@@ -161,7 +162,7 @@ __attribute__((noinline)) void gsmpi_progress_sends(void) {
       transport_send(peer, packet, 4);
     }
     *at = peer->next;
-    peer->repaying = false;
+    peer->returning_credit = false;
   }
   Request* stuck = NULL;
   while (gsmpi.work && gsmpi.work != stuck) {
@@ -178,93 +179,93 @@ __attribute__((noinline)) void gsmpi_progress_sends(void) {
   }
 }
 
-// ---------------------------------------------------------------------- what comes
+// ---------------------------------------------------------------------- received packets
 
-static void take(Request* request, const Peer* peer, int tag, uint32_t bytes) {
+static void record_match(Request* request, const Peer* peer, int tag, uint32_t bytes) {
   request->status.MPI_SOURCE = gsmpi_source(request->comm, peer);
   request->status.MPI_TAG = tag;
   request->status.MPI_ERROR = bytes > request->bytes ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   request->wanted = bytes > request->bytes ? request->bytes : bytes;
-  request->came = bytes;
+  request->message_bytes = bytes;
   request->peer = (Peer*)peer;
 }
 
-/// A whole message for a receive.
+/// Completes a receive with an eager message.
 static void deliver(Request* request, const Peer* peer, int tag, uint32_t bytes, const void* data) {
-  take(request, peer, tag, bytes);
+  record_match(request, peer, tag, bytes);
   memcpy(request->data, data, request->wanted);
   request->moved = request->wanted;
   gsmpi_complete(request);
 }
 
-/// A message that was announced: its sender hears that it may come, and where to.
-static void clear(Request* request, const Peer* peer, int tag, uint32_t bytes, uint16_t their_id) {
-  take(request, peer, tag, bytes);
+/// Answers an RTS with a CTS that names the receive.
+static void clear_to_send(Request* request, const Peer* peer, int tag, uint32_t bytes, uint16_t remote_id) {
+  record_match(request, peer, tag, bytes);
   request->moved = 0;
-  request->their_id = their_id;
-  gsmpi_add_work(request, kSendClear);
+  request->remote_id = remote_id;
+  gsmpi_add_work(request, kSendCts);
 }
 
-/// A message for a receive.
-static void give(Request* request, const Packet* packet, Peer* peer) {
+/// Delivers an eager message or an RTS to its receive.
+static void deliver_packet(Request* request, const Packet* packet, Peer* peer) {
   const int tag = (int)packet->word[1];
   if ((packet->word[0] & 0xFF) == kEager) {
-    owe(peer);
+    add_owed_credit(peer);
     deliver(request, peer, tag, packet->word[3] & 0xFFFF, packet->word + 4);
   } else {
-    clear(request, peer, tag, packet->word[5], (uint16_t)packet->word[4]);
+    clear_to_send(request, peer, tag, packet->word[5], (uint16_t)packet->word[4]);
   }
 }
 
 #if !MATCH_IN_HARDWARE
-/// A message in its turn: to its receive, or kept until there is one.
+/// Handles the next message of a pair in order: matches it, or stores it as unexpected.
 static void accept(const Packet* packet, Peer* peer) {
   const bool eager = (packet->word[0] & 0xFF) == kEager;
   const uint32_t context = packet->word[3] >> 16, bytes = eager ? packet->word[3] & 0xFFFF : packet->word[5];
   const int tag = (int)packet->word[1];
   Request* request = gsmpi_match_message(context, peer, tag);
-  if (request) return give(request, packet, peer);
-  if (gsmpi.early_count == STORE_LIMIT)
-    gsmpi_die(MPI_ERR_OTHER, "the store of messages without a receive",
-              "%d messages are in it, which is the most; the last is from rank %d of the world, tag %d", STORE_LIMIT,
-              peer->rank, tag);
+  if (request) return deliver_packet(request, packet, peer);
+  if (gsmpi.unexpected_count == STORE_LIMIT)
+    gsmpi_abort_run(MPI_ERR_OTHER, "the queue of unexpected messages",
+                    "it is full with %d messages; the last is from rank %d of the world, tag %d", STORE_LIMIT,
+                    peer->rank, tag);
   const uint32_t kept = eager ? bytes : 0;
-  Early* early = gsmpi_allocate(sizeof *early + kept, "the store of messages without a receive");
-  early->context = context;
-  early->bytes = bytes;
-  early->tag = tag;
-  early->peer = peer;
-  early->announced = !eager;
-  early->their_id = (uint16_t)packet->word[4];
-  memcpy(early->data, packet->word + 4, kept);
-  gsmpi_match_keep(early);
+  UnexpectedMessage* unexpected = gsmpi_allocate(sizeof *unexpected + kept, "the queue of unexpected messages");
+  unexpected->context = context;
+  unexpected->bytes = bytes;
+  unexpected->tag = tag;
+  unexpected->peer = peer;
+  unexpected->announced = !eager;
+  unexpected->remote_id = (uint16_t)packet->word[4];
+  memcpy(unexpected->data, packet->word + 4, kept);
+  gsmpi_match_keep(unexpected);
 }
 
-/// Messages that came before their turn, and whose turn it is now.
-static void accept_ahead(Peer* peer) {
-  for (Ahead** at = &gsmpi.ahead; *at;) {
-    Ahead* ahead = *at;
-    const Packet* packet = &ahead->packet;
+/// Handles the stored packets of a peer that are now in order.
+static void accept_out_of_order(Peer* peer) {
+  for (OutOfOrderPacket** at = &gsmpi.out_of_order; *at;) {
+    OutOfOrderPacket* out_of_order = *at;
+    const Packet* packet = &out_of_order->packet;
     if (packet->word[0] >> 16 != peer->rank || (uint16_t)packet->word[2] != peer->expected) {
-      at = &ahead->next;
+      at = &out_of_order->next;
       continue;
     }
-    *at = ahead->next;
+    *at = out_of_order->next;
     ++peer->expected;
     accept(packet, peer);
-    gsmpi_release(ahead);
-    at = &gsmpi.ahead;
+    gsmpi_release(out_of_order);
+    at = &gsmpi.out_of_order;
   }
 }
 #endif
 
-static void arrive(const Packet* packet) {
+static void handle_packet(const Packet* packet) {
   const uint32_t word = packet->word[0];
   const uint32_t kind = word & 0xFF;
   if (kind == kData) {
     Request* request = gsmpi.requests[word >> 16];
     const uint32_t at = packet->word[1];
-#if MOVES_IN_HARDWARE
+#if DMA_IN_HARDWARE
     const uint32_t now = word >> 8 & 0xFF;
 #else
     const uint32_t left = request->wanted - at;
@@ -275,13 +276,13 @@ static void arrive(const Packet* packet) {
     if (request->moved == request->wanted) gsmpi_complete(request);
     return;
   }
-#if MOVES_IN_HARDWARE
-  if (kind == GS_MATCH_PACKET_MOVED || kind == GS_MATCH_PACKET_LANDED) return gsmpi_move_says(packet);
+#if DMA_IN_HARDWARE
+  if (kind == GS_MATCH_PACKET_MOVED || kind == GS_MATCH_PACKET_LANDED) return gsmpi_dma_event(packet);
 #endif
 #if MATCH_IN_HARDWARE
   if (unlikely(kind >= GS_MATCH_PACKET_FOUND)) {
-    took();
-    return gsmpi_engine_says(packet);
+    count_engine_packet();
+    return gsmpi_engine_event(packet);
   }
 #endif
   Peer* peer = &gsmpi.peers[word >> 16];
@@ -289,13 +290,13 @@ static void arrive(const Packet* packet) {
   if (kind == kCts) {
     Request* request = gsmpi.requests[packet->word[1]];
     request->wanted = packet->word[2];
-    request->their_id = (uint16_t)packet->word[3];
+    request->remote_id = (uint16_t)packet->word[3];
     request->moved = 0;
     if (request->wanted == 0)
       gsmpi_complete(request);
     else
-#if MOVES_IN_HARDWARE
-      gsmpi_move_begin(request, packet->word[4]);
+#if DMA_IN_HARDWARE
+      gsmpi_dma_begin(request, packet->word[4]);
 #else
       gsmpi_add_work(request, kSendData);
 #endif
@@ -303,53 +304,53 @@ static void arrive(const Packet* packet) {
 #if MATCH_IN_HARDWARE
     Request* request = gsmpi.requests[packet->word[2] & 0xFFFF];
     request->queued = false;
-    took();
-    give(request, packet, peer);
+    count_engine_packet();
+    deliver_packet(request, packet, peer);
 #else
     if (unlikely((uint16_t)packet->word[2] != peer->expected)) {
-      Ahead* ahead = gsmpi_allocate(sizeof *ahead, "a message that came before its turn");
-      ahead->packet = *packet;
-      ahead->next = gsmpi.ahead;
-      gsmpi.ahead = ahead;
+      OutOfOrderPacket* out_of_order = gsmpi_allocate(sizeof *out_of_order, "a message received out of order");
+      out_of_order->packet = *packet;
+      out_of_order->next = gsmpi.out_of_order;
+      gsmpi.out_of_order = out_of_order;
       return;
     }
     ++peer->expected;
     accept(packet, peer);
-    if (unlikely(gsmpi.ahead != NULL)) accept_ahead(peer);
+    if (unlikely(gsmpi.out_of_order != NULL)) accept_out_of_order(peer);
 #endif
   }
 }
 
-/// A packet of MPI_Recv that is not what it waits for.
-static __attribute__((noinline)) void take_in(const Packet* packet) {
-  arrive(packet);
+/// Handles a packet that is not the eager message for which MPI_Recv waits.
+static __attribute__((noinline)) void handle_and_release(const Packet* packet) {
+  handle_packet(packet);
   transport_release(packet);
 }
 
-static inline bool take_one(void) {
+static inline bool receive_one(void) {
   const Packet* packet = transport_receive();
   if (!packet) return false;
-  arrive(packet);
+  handle_packet(packet);
   transport_release(packet);
   return true;
 }
 
-bool gsmpi_take_one(void) { return take_one(); }
+bool gsmpi_receive_one(void) { return receive_one(); }
 
 static void drain(void) {
-  while (take_one()) {
+  while (receive_one()) {
   }
 }
 
 void gsmpi_progress(void) {
   drain();
-  gsmpi_progress_sends();
+  gsmpi_send_pending();
 }
 
 void gsmpi_sleep(const char* call, const Request* request) {
   gsmpi.call = call;
   gsmpi.waits_for = request;
-  if (unlikely(transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL))) gsmpi_deadlock();
+  if (unlikely(transport_wait(gsmpi.work != NULL || gsmpi.credit_returns != NULL))) gsmpi_deadlock();
 }
 
 void gsmpi_wait_for(const Request* request, const char* call) {
@@ -361,9 +362,10 @@ void gsmpi_wait_for(const Request* request, const char* call) {
 }
 
 #if MATCH_IN_HARDWARE
-/// An eager message for the receive of MPI_Recv that fits into it: its bytes go to their place from the packet, and
-/// the request is not asked again.
-static inline __attribute__((always_inline)) bool is_for(const Packet* packet, const Request* request, uint32_t bytes) {
+/// Whether a packet is an eager message for MPI_Recv's request and fits its buffer: then the bytes are copied directly
+/// from the packet to the buffer, and the request needs no further check.
+static inline __attribute__((always_inline)) bool is_eager_for(const Packet* packet, const Request* request,
+                                                               uint32_t bytes) {
   return (packet->word[0] & 0xFF) == kEager && (uint16_t)packet->word[2] == request->id &&
          (packet->word[3] & 0xFFFF) <= bytes;
 }
@@ -379,7 +381,7 @@ static inline __attribute__((always_inline)) void copy(void* to, const uint32_t*
 }
 #endif
 
-static inline __attribute__((always_inline)) void tell(MPI_Status* status, int source, int tag, uint32_t bytes) {
+static inline __attribute__((always_inline)) void fill_status(MPI_Status* status, int source, int tag, uint32_t bytes) {
   if (status == MPI_STATUS_IGNORE) return;
   status->MPI_SOURCE = source;
   status->MPI_TAG = tag;
@@ -387,7 +389,7 @@ static inline __attribute__((always_inline)) void tell(MPI_Status* status, int s
   status->gsmpi_cancelled = 0;
 }
 
-int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, int source, int tag, MPI_Status* status) {
+int gsmpi_receive_fast(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, int source, int tag, MPI_Status* status) {
   Request* request = gsmpi.receiving;
   request->comm = comm;
   request->peer = peer;
@@ -398,47 +400,47 @@ int gsmpi_receive_short(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, in
   request->source = source;
 #if MATCH_IN_HARDWARE
   request->done = false;
-  gsmpi_ask(GS_MATCH_PACKET_POST, comm->context_high, peer, tag, request->id);
+  gsmpi_engine_request(GS_MATCH_PACKET_POST, comm->context_high, peer, tag, request->id);
 #else
   gsmpi_post_receive(request);
 #endif
   for (;;) {
     const Packet* packet = transport_receive();
     if (packet == NULL) {
-      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_progress_sends();
+      if (unlikely(gsmpi.work != NULL || gsmpi.credit_returns != NULL)) gsmpi_send_pending();
       if (request->done) break;
-      if (likely(!transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL))) continue;
+      if (likely(!transport_wait(gsmpi.work != NULL || gsmpi.credit_returns != NULL))) continue;
       gsmpi.call = "MPI_Recv";
       gsmpi.waits_for = request;
       gsmpi_deadlock();
     }
 #if MATCH_IN_HARDWARE
-    if (likely(is_for(packet, request, bytes))) {
-      const uint32_t word = packet->word[0], came = packet->word[3] & 0xFFFF;
+    if (likely(is_eager_for(packet, request, bytes))) {
+      const uint32_t word = packet->word[0], bytes_received = packet->word[3] & 0xFFFF;
       Peer* from = &gsmpi.peers[word >> 16];
       from->limit += word >> 8 & 0xFF;
-      owe(from);
-      gsmpi.engine.first += 0x100;  // the next receive says so
-      copy(buffer, packet->word + 4, came);
-      tell(status, gsmpi_source(comm, from), (int)packet->word[1], came);
+      add_owed_credit(from);
+      gsmpi.engine.first += 0x100;  // the next receive reports it
+      copy(buffer, packet->word + 4, bytes_received);
+      fill_status(status, gsmpi_source(comm, from), (int)packet->word[1], bytes_received);
       transport_release(packet);
-      if (unlikely(gsmpi.work != NULL || gsmpi.repay != NULL)) gsmpi_progress_sends();
+      if (unlikely(gsmpi.work != NULL || gsmpi.credit_returns != NULL)) gsmpi_send_pending();
       return MPI_SUCCESS;
     }
 #endif
-    take_in(packet);
+    handle_and_release(packet);
   }
-  tell(status, request->status.MPI_SOURCE, request->status.MPI_TAG, request->moved);
+  fill_status(status, request->status.MPI_SOURCE, request->status.MPI_TAG, request->moved);
   if (likely(request->status.MPI_ERROR == MPI_SUCCESS)) return MPI_SUCCESS;
   return gsmpi_truncated(request, "MPI_Recv");
 }
 
 void gsmpi_flush(void) {
-  while (gsmpi_progress(), gsmpi.work != NULL || gsmpi.repay != NULL || gsmpi_moving())
-    transport_wait(gsmpi.work != NULL || gsmpi.repay != NULL);
+  while (gsmpi_progress(), gsmpi.work != NULL || gsmpi.credit_returns != NULL || gsmpi_dma_active())
+    transport_wait(gsmpi.work != NULL || gsmpi.credit_returns != NULL);
 }
 
-// ---------------------------------------------------------------------- what is sent and received
+// ---------------------------------------------------------------------- sends and receives
 
 Packet* gsmpi_begin(const Peer* peer) {
   Packet* packet;
@@ -450,7 +452,7 @@ Packet* gsmpi_begin(const Peer* peer) {
   return packet;
 }
 
-/// The bytes of a buffer of a request, in a row.
+/// Sets `data`: the buffer itself, or a packed copy.
 static void find_data(Request* request, const char* call) {
   if (likely(gsmpi_contiguous(request->type))) {
     request->data = (char*)request->buffer + gsmpi_lower(request->type);
@@ -467,13 +469,13 @@ void gsmpi_start_send(Request* request, const char* call) {
   request->moved = 0;
   request->done = false;
   drain();
-  Packet* packet = gsmpi_begin(peer);  // taking in messages there may bring credit
+  Packet* packet = gsmpi_begin(peer);  // packets handled meanwhile may return credit
   if (!request->synchronous && request->bytes <= kEagerBytes && peer->sent != peer->limit) {
     gsmpi_send_eager(peer, packet, peer->sent, request->context << 16, request->tag, request->data, request->bytes,
                      false);
     gsmpi_complete(request);
   } else {
-    ++peer->limit;  // what is announced needs no credit
+    ++peer->limit;  // an RTS needs no credit
     packet->word[0] = first_word(peer, kRts);
     packet->word[1] = (uint32_t)request->tag;
     packet->word[2] = peer->sent++;
@@ -482,18 +484,18 @@ void gsmpi_start_send(Request* request, const char* call) {
     packet->word[5] = request->bytes;
     transport_send_message(peer, packet, 24);
   }
-  gsmpi_progress_sends();
+  gsmpi_send_pending();
 }
 
-/// A message that came before its receive, and is no longer kept.
-static void give_early(Request* request, Early* early) {
-  if (early->announced) {
-    clear(request, early->peer, early->tag, early->bytes, early->their_id);
+/// Delivers a stored message to its receive and frees it.
+static void deliver_unexpected(Request* request, UnexpectedMessage* unexpected) {
+  if (unexpected->announced) {
+    clear_to_send(request, unexpected->peer, unexpected->tag, unexpected->bytes, unexpected->remote_id);
   } else {
-    owe(early->peer);
-    deliver(request, early->peer, early->tag, early->bytes, early->data);
+    add_owed_credit(unexpected->peer);
+    deliver(request, unexpected->peer, unexpected->tag, unexpected->bytes, unexpected->data);
   }
-  gsmpi_release(early);
+  gsmpi_release(unexpected);
 }
 
 void gsmpi_start_receive(Request* request, const char* call) {
@@ -505,13 +507,13 @@ void gsmpi_start_receive(Request* request, const char* call) {
 void gsmpi_post_receive(Request* request) {
   request->done = false;
   request->moved = 0;
-  Early* early = gsmpi_match_receive(request);
-  if (early) give_early(request, early);
+  UnexpectedMessage* unexpected = gsmpi_match_receive(request);
+  if (unexpected) deliver_unexpected(request, unexpected);
 }
 
-void gsmpi_start_taken(Request* request, Early* early, const char* call) {
+void gsmpi_start_matched(Request* request, UnexpectedMessage* unexpected, const char* call) {
   find_data(request, call);
   request->done = false;
-  give_early(request, early);
+  deliver_unexpected(request, unexpected);
   gsmpi_progress();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reductions: MPI's operations on its basic types, and those of programs.
+/// Reduction operations: MPI's own on basic types, and user-defined ones.
 
 #include <string.h>
 
@@ -29,14 +29,14 @@ enum {
   kNone
 };
 
-/// Threads have no hardware for long double, and its arithmetic in software would be part of each program that reduces.
+/// Threads have no hardware for long double, and each program that reduces would contain its software arithmetic.
 #ifdef __GOSSAMER_DEVICE__
 #define LONG_DOUBLES 0
 #else
 #define LONG_DOUBLES 1
 #endif
 
-/// How the elements of a type are added and compared.
+/// The representation of a type's elements.
 static int kind_of(MPI_Datatype type) {
   if (!gsmpi_basic(type)) return kNone;
   switch (type) {
@@ -70,7 +70,7 @@ static int kind_of(MPI_Datatype type) {
   }
 }
 
-#define WHOLE(name, type)                                             \
+#define INTEGER_OPERATIONS(name, type)                                \
   static void name(MPI_Op op, const type* in, type* out, int count) { \
     for (int i = 0; i < count; ++i) {                                 \
       const type a = in[i], b = out[i];                               \
@@ -88,7 +88,7 @@ static int kind_of(MPI_Datatype type) {
       }                                                               \
     }                                                                 \
   }
-#define FRACTION(name, type)                                          \
+#define FLOAT_OPERATIONS(name, type)                                  \
   static void name(MPI_Op op, const type* in, type* out, int count) { \
     for (int i = 0; i < count; ++i) {                                 \
       const type a = in[i], b = out[i];                               \
@@ -101,7 +101,7 @@ static int kind_of(MPI_Datatype type) {
     }                                                                 \
   }
 /// Pairs of a real and an imaginary part.
-#define COMPLEX(name, type)                                            \
+#define COMPLEX_OPERATIONS(name, type)                                 \
   static void name(MPI_Op op, const type* in, type* out, int count) {  \
     for (int i = 0; i < 2 * count; i += 2) {                           \
       const type a = in[i], b = in[i + 1], c = out[i], d = out[i + 1]; \
@@ -109,51 +109,53 @@ static int kind_of(MPI_Datatype type) {
       out[i + 1] = op == MPI_SUM ? b + d : a * d + b * c;              \
     }                                                                  \
   }
-/// The greater or less of two, with its place; of equals the lower place.
-#define PLACE(name, type)                                                                             \
-  typedef struct {                                                                                    \
-    type value;                                                                                       \
-    int place;                                                                                        \
-  } name##_t;                                                                                         \
-  static void name(MPI_Op op, const name##_t* in, name##_t* out, int count) {                         \
-    for (int i = 0; i < count; ++i) {                                                                 \
-      const bool better = op == MPI_MAXLOC ? in[i].value > out[i].value : in[i].value < out[i].value; \
-      if (better || (in[i].value == out[i].value && in[i].place < out[i].place)) out[i] = in[i];      \
-    }                                                                                                 \
+/// Maximum or minimum with its location; the lower location if values are equal.
+#define LOCATION_OPERATIONS(name, type)                                                                \
+  typedef struct {                                                                                     \
+    type value;                                                                                        \
+    int location;                                                                                      \
+  } name##_t;                                                                                          \
+  static void name(MPI_Op op, const name##_t* in, name##_t* out, int count) {                          \
+    for (int i = 0; i < count; ++i) {                                                                  \
+      const bool better = op == MPI_MAXLOC ? in[i].value > out[i].value : in[i].value < out[i].value;  \
+      if (better || (in[i].value == out[i].value && in[i].location < out[i].location)) out[i] = in[i]; \
+    }                                                                                                  \
   }
 
-WHOLE(whole8, int8_t)
-WHOLE(whole16, int16_t)
-WHOLE(whole32, int32_t)
-WHOLE(whole64, int64_t)
-WHOLE(natural8, uint8_t)
-WHOLE(natural16, uint16_t)
-WHOLE(natural32, uint32_t)
-WHOLE(natural64, uint64_t)
-FRACTION(single, float)
-FRACTION(twofold, double)
-PLACE(two_int, int)
-PLACE(float_int, float)
-PLACE(double_int, double)
-PLACE(long_int, long)
-PLACE(short_int, short)
-COMPLEX(complex_single, float)
-COMPLEX(complex_double, double)
+INTEGER_OPERATIONS(signed8, int8_t)
+INTEGER_OPERATIONS(signed16, int16_t)
+INTEGER_OPERATIONS(signed32, int32_t)
+INTEGER_OPERATIONS(signed64, int64_t)
+INTEGER_OPERATIONS(unsigned8, uint8_t)
+INTEGER_OPERATIONS(unsigned16, uint16_t)
+INTEGER_OPERATIONS(unsigned32, uint32_t)
+INTEGER_OPERATIONS(unsigned64, uint64_t)
+FLOAT_OPERATIONS(float32, float)
+FLOAT_OPERATIONS(float64, double)
+LOCATION_OPERATIONS(two_int, int)
+LOCATION_OPERATIONS(float_int, float)
+LOCATION_OPERATIONS(double_int, double)
+LOCATION_OPERATIONS(long_int, long)
+LOCATION_OPERATIONS(short_int, short)
+COMPLEX_OPERATIONS(complex_single, float)
+COMPLEX_OPERATIONS(complex_double, double)
 #if LONG_DOUBLES
-FRACTION(long_double, long double)
-PLACE(long_double_int, long double)
-COMPLEX(complex_long, long double)
+FLOAT_OPERATIONS(long_double, long double)
+LOCATION_OPERATIONS(long_double_int, long double)
+COMPLEX_OPERATIONS(complex_long, long double)
 #endif
 
-static Operation* own(MPI_Op op) { return op >= 0x100 && op < 0x100 + kOps ? gsmpi.operations[op - 0x100] : NULL; }
+static Operation* user_operation(MPI_Op op) {
+  return op >= 0x100 && op < 0x100 + kOps ? gsmpi.operations[op - 0x100] : NULL;
+}
 
 bool gsmpi_commutes(MPI_Op op) {
-  const Operation* operation = own(op);
+  const Operation* operation = user_operation(op);
   return operation ? operation->commutes : true;
 }
 
 bool gsmpi_operates(MPI_Op op, MPI_Datatype type) {
-  if (own(op)) return true;
+  if (user_operation(op)) return true;
   const int kind = kind_of(type);
   if (op == MPI_MAXLOC || op == MPI_MINLOC) return kind >= kTwoInt && kind <= kLongDoubleInt;
   if (op < MPI_MAX || op > MPI_MINLOC) return false;
@@ -162,50 +164,51 @@ bool gsmpi_operates(MPI_Op op, MPI_Datatype type) {
   return kind < kSingle;
 }
 
-/// Elements as the datatype lays them out, from a row of bytes: a copy, to be given back. `base` is where they begin.
-static char* laid_out(const void* row, int count, MPI_Datatype type, char** base) {
+/// Unpacks elements into the datatype's layout: a copy that the caller frees. `base` is its buffer address.
+static char* unpacked_copy(const void* row, int count, MPI_Datatype type, char** base) {
   const size_t span = (size_t)count * (size_t)gsmpi_extent(type);
   char* copy = gsmpi_allocate(span, "MPI_Op");
-  memset(copy, 0, span);  // what lies in gaps is nobody's
+  memset(copy, 0, span);  // gaps have defined bytes
   *base = copy - gsmpi_lower(type);
   gsmpi_unpack(row, (size_t)count * gsmpi_type_size(type), count, type, *base);
   return copy;
 }
 
-/// A program's operation on rows of bytes: it is given elements where the datatype has them, gaps and all.
-static void operate_own(const Operation* operation, const void* in, void* inout, int count, MPI_Datatype type) {
+/// Applies a user-defined operation to packed elements. The user's function receives them in the datatype's layout.
+static void apply_user_operation(const Operation* operation, const void* in, void* inout, int count,
+                                 MPI_Datatype type) {
   if (gsmpi_contiguous(type)) {
     operation->function((char*)in - gsmpi_lower(type), (char*)inout - gsmpi_lower(type), &count, &type);
     return;
   }
   char *from, *to;
-  char* from_copy = laid_out(in, count, type, &from);
-  char* to_copy = laid_out(inout, count, type, &to);
-  int given = count;
-  MPI_Datatype of = type;  // copies: the function may change them
-  operation->function(from, to, &given, &of);
+  char* from_copy = unpacked_copy(in, count, type, &from);
+  char* to_copy = unpacked_copy(inout, count, type, &to);
+  int count_copy = count;
+  MPI_Datatype type_copy = type;  // the function may change its arguments
+  operation->function(from, to, &count_copy, &type_copy);
   gsmpi_pack(to, count, type, inout);
   gsmpi_release(from_copy);
   gsmpi_release(to_copy);
 }
 
 bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Datatype type) {
-  const Operation* operation = own(op);
+  const Operation* operation = user_operation(op);
   if (operation) {
-    operate_own(operation, in, inout, count, type);
+    apply_user_operation(operation, in, inout, count, type);
     return true;
   }
   switch (kind_of(type)) {
-    case kSigned8: whole8(op, in, inout, count); break;
-    case kSigned16: whole16(op, in, inout, count); break;
-    case kSigned32: whole32(op, in, inout, count); break;
-    case kSigned64: whole64(op, in, inout, count); break;
-    case kUnsigned8: natural8(op, in, inout, count); break;
-    case kUnsigned16: natural16(op, in, inout, count); break;
-    case kUnsigned32: natural32(op, in, inout, count); break;
-    case kUnsigned64: natural64(op, in, inout, count); break;
-    case kSingle: single(op, in, inout, count); break;
-    case kDouble: twofold(op, in, inout, count); break;
+    case kSigned8: signed8(op, in, inout, count); break;
+    case kSigned16: signed16(op, in, inout, count); break;
+    case kSigned32: signed32(op, in, inout, count); break;
+    case kSigned64: signed64(op, in, inout, count); break;
+    case kUnsigned8: unsigned8(op, in, inout, count); break;
+    case kUnsigned16: unsigned16(op, in, inout, count); break;
+    case kUnsigned32: unsigned32(op, in, inout, count); break;
+    case kUnsigned64: unsigned64(op, in, inout, count); break;
+    case kSingle: float32(op, in, inout, count); break;
+    case kDouble: float64(op, in, inout, count); break;
     case kTwoInt: two_int(op, in, inout, count); break;
     case kFloatInt: float_int(op, in, inout, count); break;
     case kDoubleInt: double_int(op, in, inout, count); break;
@@ -224,20 +227,21 @@ bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Dataty
 }
 
 int MPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
-  int place = 0;
-  while (place < kOps && gsmpi.operations[place]) ++place;
-  if (place == kOps)
-    return gsmpi_error(NULL, MPI_ERR_OTHER, "MPI_Op_create", "%d operations are in use, which is the most", kOps);
+  int index = 0;
+  while (index < kOps && gsmpi.operations[index]) ++index;
+  if (index == kOps)
+    return gsmpi_error(NULL, MPI_ERR_OTHER, "MPI_Op_create", "%d operations are in use, the maximum", kOps);
   Operation* made = gsmpi_allocate(sizeof *made, "MPI_Op_create");
   *made = (Operation){function, commutes != 0};
-  gsmpi.operations[place] = made;
-  *op = 0x100 + place;
+  gsmpi.operations[index] = made;
+  *op = 0x100 + index;
   return MPI_SUCCESS;
 }
 
 int MPI_Op_free(MPI_Op* op) {
-  if (!own(*op)) return gsmpi_error(NULL, MPI_ERR_OP, "MPI_Op_free", "%d is no operation of the program", *op);
-  gsmpi_release(own(*op));
+  if (!user_operation(*op))
+    return gsmpi_error(NULL, MPI_ERR_OP, "MPI_Op_free", "%d is not a user-defined operation", *op);
+  gsmpi_release(user_operation(*op));
   gsmpi.operations[*op - 0x100] = NULL;
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Requests: waiting for them, looking at them, giving them up.
+/// Requests: completion calls, cancel and free.
 
 #include "internal.h"
 
 static const MPI_Status kEmpty = {MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, 0};
 
-/// Whether there is nothing to wait for.
-static bool idle(const Request* request) { return request == NULL || (request != COMPLETED && !request->active); }
+/// Inactive in MPI's sense: there is nothing to wait for.
+static bool is_inactive(const Request* request) {
+  return request == NULL || (request != COMPLETED && !request->active);
+}
 
 static bool is_done(const Request* request) { return request == COMPLETED || request->done; }
 
-/// Tells of a pointer that is no request of ours as far as that can be seen.
+/// Reports a freed request, as far as a pointer shows it.
 static int check(const Request* request, const char* call) {
   if (request == NULL || request == COMPLETED || request->used) return MPI_SUCCESS;
   return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the request was completed or freed before");
 }
 
-/// What a request came to, without a word about it.
-static MPI_Status settle(Request** at, const Comm** comm, uint32_t* came, uint32_t* room) {
+/// Takes a completed request's status, and frees the request if it is not persistent.
+static MPI_Status take_result(Request** at, const Comm** comm, uint32_t* message_bytes, uint32_t* capacity) {
   Request* request = *at;
   *comm = NULL;
   if (request == COMPLETED) *at = NULL;
-  if (request == COMPLETED || idle(request)) return kEmpty;
+  if (request == COMPLETED || is_inactive(request)) return kEmpty;
   MPI_Status found = request->status;
   *comm = request->comm;
-  *came = request->came;
-  *room = request->bytes;
+  *message_bytes = request->message_bytes;
+  *capacity = request->bytes;
   request->active = false;
   if (!request->persistent) {
     gsmpi_free_request(request);
@@ -34,31 +36,32 @@ static MPI_Status settle(Request** at, const Comm** comm, uint32_t* came, uint32
   return found;
 }
 
-static int truncated(const Comm* comm, const MPI_Status* found, uint32_t came, uint32_t room, const char* call) {
+static int truncated(const Comm* comm, const MPI_Status* found, uint32_t message_bytes, uint32_t capacity,
+                     const char* call) {
   return gsmpi_error(comm, found->MPI_ERROR, call,
-                     "the message from rank %d, tag %d, has %u bytes, and the receive room for %u", found->MPI_SOURCE,
-                     found->MPI_TAG, (unsigned)came, (unsigned)room);
+                     "the message from rank %d, tag %d, has %u bytes, but the receive buffer has %u", found->MPI_SOURCE,
+                     found->MPI_TAG, (unsigned)message_bytes, (unsigned)capacity);
 }
 
 int gsmpi_truncated(const Request* request, const char* call) {
-  return truncated(request->comm, &request->status, request->came, request->bytes, call);
+  return truncated(request->comm, &request->status, request->message_bytes, request->bytes, call);
 }
 
 int gsmpi_finish(Request** at, MPI_Status* status, const char* call) {
   const Comm* comm;
-  uint32_t came, room;
-  MPI_Status found = settle(at, &comm, &came, &room);
+  uint32_t message_bytes, capacity;
+  MPI_Status found = take_result(at, &comm, &message_bytes, &capacity);
   const int error = found.MPI_ERROR;
   if (status != MPI_STATUS_IGNORE) {
-    found.MPI_ERROR = status->MPI_ERROR;  // a call for one request leaves it alone
+    found.MPI_ERROR = status->MPI_ERROR;  // single-request calls do not set it
     *status = found;
   }
   found.MPI_ERROR = error;
-  if (unlikely(error)) return truncated(comm, &found, came, room, call);
+  if (unlikely(error)) return truncated(comm, &found, message_bytes, capacity, call);
   return MPI_SUCCESS;
 }
 
-/// The same for a call for many, which has a status for each, with the error in it.
+/// The same for calls on many requests, whose statuses contain the error.
 static int finish_one(Request** at, MPI_Status* status, const char* call) {
   const int error = gsmpi_finish(at, status, call);
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
@@ -66,7 +69,7 @@ static int finish_one(Request** at, MPI_Status* status, const char* call) {
 }
 
 int gsmpi_finish_waited(Request** request, MPI_Status* status, const char* call) {
-  if (!idle(*request) && !is_done(*request)) gsmpi_wait_for(*request, call);
+  if (!is_inactive(*request) && !is_done(*request)) gsmpi_wait_for(*request, call);
   return gsmpi_finish(request, status, call);
 }
 
@@ -90,7 +93,7 @@ static int waitall(int count, MPI_Request requests[], MPI_Status statuses[], con
   const int error = check_all(count, requests, call);
   if (error) return error;
   for (int i = 0; i < count; ++i) {
-    if (!idle(requests[i]) && !is_done(requests[i])) gsmpi_wait_for(requests[i], call);
+    if (!is_inactive(requests[i]) && !is_done(requests[i])) gsmpi_wait_for(requests[i], call);
     if (finish_one(requests + i, nth(statuses, i), call)) worst = MPI_ERR_IN_STATUS;
   }
   return worst;
@@ -100,11 +103,11 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   return waitall(count, requests, statuses, "MPI_Waitall");
 }
 
-/// The first that is done; MPI_UNDEFINED if none is there to wait for, -1 if none is done yet.
+/// Index of the first completed request; MPI_UNDEFINED if none is active, -1 if none has completed yet.
 static int first_done(int count, MPI_Request requests[]) {
   int found = MPI_UNDEFINED;
   for (int i = 0; i < count; ++i) {
-    if (idle(requests[i])) continue;
+    if (is_inactive(requests[i])) continue;
     if (is_done(requests[i])) return i;
     found = -1;
   }
@@ -113,12 +116,12 @@ static int first_done(int count, MPI_Request requests[]) {
 
 static const Request* first_open(int count, MPI_Request requests[]) {
   for (int i = 0; i < count; ++i)
-    if (!idle(requests[i]) && !is_done(requests[i])) return requests[i];
+    if (!is_inactive(requests[i]) && !is_done(requests[i])) return requests[i];
   return NULL;
 }
 
-/// first_done, if need be after waiting.
-static int look(int count, MPI_Request requests[], bool waits, const char* call) {
+/// first_done, with a wait if `waits` is set.
+static int find_done(int count, MPI_Request requests[], bool waits, const char* call) {
   for (;;) {
     gsmpi_progress();
     const int found = first_done(count, requests);
@@ -131,7 +134,7 @@ static int any(int count, MPI_Request requests[], int* index, int* flag, MPI_Sta
                const char* call) {
   const int error = check_all(count, requests, call);
   if (error) return error;
-  const int found = look(count, requests, waits, call);
+  const int found = find_done(count, requests, waits, call);
   *flag = found != -1;
   *index = found < 0 ? MPI_UNDEFINED : found;
   if (found >= 0) return gsmpi_finish(requests + found, status, call);
@@ -153,10 +156,10 @@ static int some(int count, MPI_Request requests[], int* done, int indices[], MPI
   int worst = MPI_SUCCESS;
   const int error = check_all(count, requests, call);
   if (error) return error;
-  const int found = look(count, requests, waits, call);
+  const int found = find_done(count, requests, waits, call);
   *done = found == MPI_UNDEFINED ? MPI_UNDEFINED : 0;
   for (int i = 0; found >= 0 && i < count; ++i) {
-    if (idle(requests[i]) || !is_done(requests[i])) continue;
+    if (is_inactive(requests[i]) || !is_done(requests[i])) continue;
     indices[*done] = i;
     if (finish_one(requests + i, nth(statuses, *done), call)) worst = MPI_ERR_IN_STATUS;
     ++*done;
@@ -176,7 +179,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   const int error = check(*request, "MPI_Test");
   if (error) return error;
   gsmpi_progress();
-  *flag = idle(*request) || is_done(*request);
+  *flag = is_inactive(*request) || is_done(*request);
   return *flag ? gsmpi_finish(request, status, "MPI_Test") : MPI_SUCCESS;
 }
 
@@ -193,7 +196,7 @@ int MPI_Cancel(MPI_Request* at) {
   if (request == NULL) return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Cancel", "the request is null");
   const int error = check(request, "MPI_Cancel");
   if (error) return error;
-  // A send is on its way at once, and is not called back.
+  // A send has already left and cannot be cancelled.
   if (request != COMPLETED && request->receives && gsmpi_match_cancel(request)) {
     request->status = (MPI_Status){MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, 1};
     request->done = true;
@@ -214,7 +217,7 @@ int MPI_Request_free(MPI_Request* at) {
   *at = NULL;
   if (request == COMPLETED) return MPI_SUCCESS;
   if (request->active && !request->done)
-    request->freed = true;  // when it is done
+    request->freed = true;  // on completion
   else
     gsmpi_free_request(request);
   return MPI_SUCCESS;
@@ -222,7 +225,7 @@ int MPI_Request_free(MPI_Request* at) {
 
 int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
   if (!gsmpi_valid_type(type))
-    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Get_count", "0x%x is no datatype, or was not committed",
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Get_count", "0x%x is not a datatype, or was not committed",
                        (unsigned)type);
   const uint32_t size = gsmpi_type_size(type), bytes = (uint32_t)status->gsmpi_bytes;
   if (bytes == 0)

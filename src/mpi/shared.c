@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Packets between processes of this machine, in memory that they share: a queue for each rank, into which all write.
+/// The transport between processes of this machine: one multi-writer queue in shared memory for each rank.
 //
-// The command makes the memory, and starts each rank with GSMPI_RANK, GSMPI_SIZE and GSMPI_FD in its environment. A
-// rank that has nothing to do sleeps; the one that falls asleep last sees that nobody can go on, as then all sleep and
-// all queues are empty, and no one has woken while it looked.
+// The command creates the memory and starts each rank with GSMPI_RANK, GSMPI_SIZE and GSMPI_FD in its environment. An
+// idle rank sleeps. The last rank to fall asleep detects deadlock: all ranks sleep, all queues are empty, and no rank
+// woke during the check.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,37 +20,37 @@
 
 #include "transport.h"
 
-enum { kSlots = 256, kAhead = 8, kPatience = 64 };
+enum { kSlots = 256, kAhead = 8, kSpins = 64 };
 
-/// What the command reads of a rank; python/gossamer/mpi/_host.py has the same numbers.
+/// States of a rank, which the command reads; python/gossamer/mpi/_host.py has the same numbers.
 enum { kAwake, kAsleep, kFinalized, kEnded };
 
 typedef struct {
   _Alignas(64) _Atomic uint32_t state;
   _Atomic uint32_t joined;
-  _Alignas(64) _Atomic uint32_t tail;  // next packet that a sender claims
-  _Alignas(64) _Atomic uint32_t head;  // next packet that the rank takes
-} Post;
+  _Alignas(64) _Atomic uint32_t tail;  // index of the next slot that a sender claims
+  _Alignas(64) _Atomic uint32_t head;  // index of the next slot that the rank reads
+} Inbox;
 
 typedef struct {
-  _Atomic uint32_t turn;  // less the slot's number, so that it starts as 0
+  _Atomic uint32_t sequence;  // minus the slot's index, so that zeroed memory is valid
   uint32_t spare[3];
   Packet packet;
 } Slot;
 
 typedef struct {
   _Atomic uint32_t deadlock, wakes;
-  Post posts[];
+  Inbox inboxes[];
 } Shared;
 
 static Shared* shared;
 static Slot* slots;  // kSlots for each rank
 static int me, ranks;
-static uint64_t shuffle;  // 0: packets come in order; for tests they come in any
-static Packet pool[kAhead];
-static int pooled;
+static uint64_t shuffle_state;  // 0: packets are received in order; tests shuffle them
+static Packet reordered[kAhead];
+static int reordered_count;
 
-static size_t posts_bytes(int count) { return (sizeof(Shared) + (size_t)count * sizeof(Post) + 4095) / 4096 * 4096; }
+static size_t inboxes_bytes(int count) { return (sizeof(Shared) + (size_t)count * sizeof(Inbox) + 4095) / 4096 * 4096; }
 
 static long futex(_Atomic uint32_t* word, int operation, uint32_t value) {
   return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
@@ -62,15 +62,16 @@ bool transport_join(int* rank, int* size) {
   *rank = me = atoi(rank_text);
   *size = ranks = atoi(size_text);
   const char* seed = getenv("GSMPI_SHUFFLE");
-  if (seed && strtoull(seed, NULL, 10)) shuffle = (strtoull(seed, NULL, 10) + (uint64_t)me) * 0x9E3779B97F4A7C15u | 1;
+  if (seed && strtoull(seed, NULL, 10))
+    shuffle_state = (strtoull(seed, NULL, 10) + (uint64_t)me) * 0x9E3779B97F4A7C15u | 1;
   const int file = atoi(file_text);
-  const size_t bytes = posts_bytes(ranks) + (size_t)ranks * kSlots * sizeof(Slot);
+  const size_t bytes = inboxes_bytes(ranks) + (size_t)ranks * kSlots * sizeof(Slot);
   if (ftruncate(file, (off_t)bytes)) return false;
   char* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return false;
   shared = (Shared*)memory;
-  slots = (Slot*)(memory + posts_bytes(ranks));
-  atomic_store(&shared->posts[me].joined, 1);
+  slots = (Slot*)(memory + inboxes_bytes(ranks));
+  atomic_store(&shared->inboxes[me].joined, 1);
   return true;
 }
 
@@ -79,80 +80,81 @@ uint32_t transport_address(int rank) { return (uint32_t)rank; }
 // ---------------------------------------------------------------------- packets
 
 Packet* transport_begin(const Peer* peer) {
-  Post* post = &shared->posts[peer->address];
+  Inbox* inbox = &shared->inboxes[peer->address];
   Slot* queue = slots + (size_t)peer->address * kSlots;
-  uint32_t at = atomic_load_explicit(&post->tail, memory_order_relaxed);
+  uint32_t at = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
   for (;;) {
     Slot* slot = &queue[at % kSlots];
-    const uint32_t turn = atomic_load_explicit(&slot->turn, memory_order_acquire) + at % kSlots;
-    if ((int32_t)(turn - at) < 0) return NULL;
-    if (turn != at)
-      at = atomic_load_explicit(&post->tail, memory_order_relaxed);
-    else if (atomic_compare_exchange_weak(&post->tail, &at, at + 1))
+    const uint32_t sequence = atomic_load_explicit(&slot->sequence, memory_order_acquire) + at % kSlots;
+    if ((int32_t)(sequence - at) < 0) return NULL;
+    if (sequence != at)
+      at = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+    else if (atomic_compare_exchange_weak(&inbox->tail, &at, at + 1))
       return &slot->packet;
   }
 }
 
-static void wake(Post* post) {
+static void wake(Inbox* inbox) {
   uint32_t asleep = kAsleep;
-  if (!atomic_compare_exchange_strong(&post->state, &asleep, kAwake)) return;
+  if (!atomic_compare_exchange_strong(&inbox->state, &asleep, kAwake)) return;
   atomic_fetch_add(&shared->wakes, 1);
-  futex(&post->state, FUTEX_WAKE, 1);
+  futex(&inbox->state, FUTEX_WAKE, 1);
 }
 
 void transport_send(const Peer* peer, Packet* packet, uint32_t bytes) {
   (void)bytes;
   Slot* slot = (Slot*)((char*)packet - offsetof(Slot, packet));
-  atomic_fetch_add(&slot->turn, 1);
-  Post* post = &shared->posts[peer->address];
-  if (atomic_load(&post->state) == kAsleep) wake(post);
+  atomic_fetch_add(&slot->sequence, 1);
+  Inbox* inbox = &shared->inboxes[peer->address];
+  if (atomic_load(&inbox->state) == kAsleep) wake(inbox);
 }
 
 static Slot* next_slot(void) {
-  const uint32_t at = atomic_load_explicit(&shared->posts[me].head, memory_order_relaxed);
+  const uint32_t at = atomic_load_explicit(&shared->inboxes[me].head, memory_order_relaxed);
   Slot* slot = &slots[(size_t)me * kSlots + at % kSlots];
-  const uint32_t turn = atomic_load_explicit(&slot->turn, memory_order_acquire) + at % kSlots;
-  return turn == at + 1 ? slot : NULL;
+  const uint32_t sequence = atomic_load_explicit(&slot->sequence, memory_order_acquire) + at % kSlots;
+  return sequence == at + 1 ? slot : NULL;
 }
 
-static void take_out(Slot* slot) {
-  atomic_fetch_add(&slot->turn, kSlots - 1);
-  atomic_fetch_add(&shared->posts[me].head, 1);
+static void consume(Slot* slot) {
+  atomic_fetch_add(&slot->sequence, kSlots - 1);
+  atomic_fetch_add(&shared->inboxes[me].head, 1);
 }
 
-static uint32_t chance(void) {
-  shuffle ^= shuffle << 13;
-  shuffle ^= shuffle >> 7;
-  shuffle ^= shuffle << 17;
-  return (uint32_t)(shuffle >> 32);
+static uint32_t random_bits(void) {
+  shuffle_state ^= shuffle_state << 13;
+  shuffle_state ^= shuffle_state >> 7;
+  shuffle_state ^= shuffle_state << 17;
+  return (uint32_t)(shuffle_state >> 32);
 }
 
 const Packet* transport_receive(void) {
   Slot* slot;
-  if (likely(!shuffle)) return (slot = next_slot()) ? &slot->packet : NULL;
+  if (likely(!shuffle_state)) return (slot = next_slot()) ? &slot->packet : NULL;
   static Packet chosen;
-  for (; pooled < kAhead && (slot = next_slot()) != NULL; take_out(slot)) pool[pooled++] = slot->packet;
-  if (!pooled) return NULL;
-  const int which = (int)(chance() % (uint32_t)pooled);
-  chosen = pool[which];
-  pool[which] = pool[--pooled];
+  for (; reordered_count < kAhead && (slot = next_slot()) != NULL; consume(slot))
+    reordered[reordered_count++] = slot->packet;
+  if (!reordered_count) return NULL;
+  const int which = (int)(random_bits() % (uint32_t)reordered_count);
+  chosen = reordered[which];
+  reordered[which] = reordered[--reordered_count];
   return &chosen;
 }
 
 void transport_release(const Packet* packet) {
-  if (likely(!shuffle)) take_out((Slot*)((char*)packet - offsetof(Slot, packet)));
+  if (likely(!shuffle_state)) consume((Slot*)((char*)packet - offsetof(Slot, packet)));
 }
 
 // ---------------------------------------------------------------------- sleep
 
-static bool all_sleep(void) {
+static bool all_asleep(void) {
   const uint32_t wakes = atomic_load(&shared->wakes);
   for (int rank = 0; rank < ranks; ++rank) {
-    Post* post = &shared->posts[rank];
-    const uint32_t state = atomic_load(&post->state);
+    Inbox* inbox = &shared->inboxes[rank];
+    const uint32_t state = atomic_load(&inbox->state);
     if (state == kFinalized) continue;
-    if (state != kAsleep || !atomic_load(&post->joined)) return false;
-    if (atomic_load(&post->tail) != atomic_load(&post->head)) return false;
+    if (state != kAsleep || !atomic_load(&inbox->joined)) return false;
+    if (atomic_load(&inbox->tail) != atomic_load(&inbox->head)) return false;
   }
   return atomic_load(&shared->wakes) == wakes;
 }
@@ -162,31 +164,31 @@ bool transport_wait(bool sending) {
     sched_yield();
     return false;
   }
-  Post* post = &shared->posts[me];
-  for (int i = 0; i < kPatience; ++i) {
-    if (pooled || next_slot()) return false;
-    if (i > kPatience / 2) sched_yield();
+  Inbox* inbox = &shared->inboxes[me];
+  for (int i = 0; i < kSpins; ++i) {
+    if (reordered_count || next_slot()) return false;
+    if (i > kSpins / 2) sched_yield();
   }
-  atomic_store(&post->state, kAsleep);
+  atomic_store(&inbox->state, kAsleep);
   if (next_slot()) {
     atomic_fetch_add(&shared->wakes, 1);
-    atomic_store(&post->state, kAwake);
+    atomic_store(&inbox->state, kAwake);
     return false;
   }
-  if (all_sleep()) {
+  if (all_asleep()) {
     atomic_store(&shared->deadlock, 1);
-    for (int rank = 0; rank < ranks; ++rank) wake(&shared->posts[rank]);
+    for (int rank = 0; rank < ranks; ++rank) wake(&shared->inboxes[rank]);
   }
-  while (atomic_load(&post->state) == kAsleep) futex(&post->state, FUTEX_WAIT, kAsleep);
+  while (atomic_load(&inbox->state) == kAsleep) futex(&inbox->state, FUTEX_WAIT, kAsleep);
   return atomic_load(&shared->deadlock) != 0;
 }
 
-void transport_leave(void) { atomic_store(&shared->posts[me].state, kFinalized); }
+void transport_leave(void) { atomic_store(&shared->inboxes[me].state, kFinalized); }
 
 void transport_end(int code) {
   int rank, size;
   fflush(NULL);
-  if (shared || transport_join(&rank, &size)) atomic_store(&shared->posts[me].state, kEnded);
+  if (shared || transport_join(&rank, &size)) atomic_store(&shared->inboxes[me].state, kEnded);
   _exit(code);
 }
 
@@ -204,5 +206,5 @@ double transport_tick(void) {
   return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
 }
 
-/// Lines of ranks do not mix.
-__attribute__((constructor)) static void by_line(void) { setvbuf(stdout, NULL, _IOLBF, 0); }
+/// Line-buffers standard output, so that lines of different ranks do not mix.
+__attribute__((constructor)) static void line_buffer_stdout(void) { setvbuf(stdout, NULL, _IOLBF, 0); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What carries packets from rank to rank. Packets arrive once and unchanged, in any order.
+/// The transport: carries packets from rank to rank. Packets arrive once and unchanged, in any order.
 //
-// There are two: shared memory between processes of this machine (shared.c), and mailboxes of the overlay (mailbox.h).
+// Two implementations: shared memory between processes of this machine (shared.c), and mailboxes of the overlay
+// (mailbox.h).
 #pragma once
 
 #include "internal.h"
@@ -10,29 +11,29 @@
 #include "mailbox.h"
 #else
 
-/// This process joins its run: its rank, and how many there are. False: it was not started as a rank.
+/// Joins this process to its run; sets its rank and the number of ranks. False: it was not started as a rank.
 bool transport_join(int* rank, int* size);
-/// Behind it nothing is there that an earlier run has left; a rank sends nothing before. What is shared is new here.
+/// Discards packets of an earlier run. A rank sends nothing before this returns. Shared memory is new in each run.
 static inline void transport_start(void) {}
-/// Room for a packet to a rank, or null if there is none now. What was given must be sent.
+/// A packet buffer for a peer, or null if none is free. The caller must send the returned buffer.
 Packet* transport_begin(const Peer* peer);
 void transport_send(const Peer* peer, Packet* packet, uint32_t bytes);
-/// The same for what has to find its receive.
+/// The same for a packet that must be matched with a receive.
 static inline void transport_send_message(const Peer* peer, Packet* packet, uint32_t bytes) {
   transport_send(peer, packet, bytes);
 }
-/// The next packet, or null; it stays until it is released.
+/// The next received packet, or null. It stays valid until it is released.
 const Packet* transport_receive(void);
 void transport_release(const Packet* packet);
-/// Sleeps until a packet is there, or for a moment if the caller wants to send. True: no rank can ever go on.
+/// Sleeps until a packet arrives, or briefly if the caller wants to send. True: the run is deadlocked.
 bool transport_wait(bool sending);
 void transport_leave(void);
 uint32_t transport_address(int rank);
 static inline uint32_t transport_matcher(uint32_t address) { return address; }
-/// Ends the run, or this rank where all ranks end.
+/// Ends the run; transport_stop ends this rank where all ranks end.
 _Noreturn void transport_end(int code);
 _Noreturn void transport_stop(int code);
 double transport_seconds(void);
-/// Seconds from one value of it to the next.
+/// Resolution of transport_seconds.
 double transport_tick(void);
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Datatypes: a basic type's handle says its size; derived ones are blocks of another type, a stride apart.
+/// Datatypes: the handle of a basic type contains its size; derived types are blocks of another type with a stride.
 
 #include <string.h>
 
@@ -11,49 +11,49 @@ Type* gsmpi_type(MPI_Datatype type) {
   return (uint32_t)type >> 16 == kDerived && ((uint32_t)type & 0xFFFF) < kTypes ? gsmpi.types[type & 0xFFFF] : NULL;
 }
 
-/// The place of a handle.
-#define AT(type) [(type) & (kBasicTypes - 1)] = (type)
+/// The table entry of a handle.
+#define INDEXED(type) [(type) & (kBasicTypes - 1)] = (type)
 const uint16_t gsmpi_basic_types[kBasicTypes] = {
-    AT(MPI_CHAR),
-    AT(MPI_SIGNED_CHAR),
-    AT(MPI_UNSIGNED_CHAR),
-    AT(MPI_BYTE),
-    AT(MPI_PACKED),
-    AT(MPI_SHORT),
-    AT(MPI_UNSIGNED_SHORT),
-    AT(MPI_INT),
-    AT(MPI_UNSIGNED),
-    AT(MPI_LONG),
-    AT(MPI_UNSIGNED_LONG),
-    AT(MPI_LONG_LONG_INT),
-    AT(MPI_UNSIGNED_LONG_LONG),
-    AT(MPI_FLOAT),
-    AT(MPI_DOUBLE),
-    AT(MPI_INT8_T),
-    AT(MPI_INT16_T),
-    AT(MPI_INT32_T),
-    AT(MPI_INT64_T),
-    AT(MPI_UINT8_T),
-    AT(MPI_UINT16_T),
-    AT(MPI_UINT32_T),
-    AT(MPI_UINT64_T),
-    AT(MPI_C_BOOL),
-    AT(MPI_AINT),
-    AT(MPI_2INT),
-    AT(MPI_FLOAT_INT),
-    AT(MPI_DOUBLE_INT),
-    AT(MPI_WCHAR),
-    AT(MPI_C_FLOAT_COMPLEX),
-    AT(MPI_C_DOUBLE_COMPLEX),
-    AT(MPI_LONG_DOUBLE),
-    AT(MPI_C_LONG_DOUBLE_COMPLEX),
-    AT(MPI_LONG_DOUBLE_INT),
-    AT(MPI_COUNT),
-    AT(MPI_OFFSET),
-    AT(MPI_CXX_BOOL),
-    AT(MPI_LONG_INT),
-    AT(MPI_SHORT_INT),
-    [0] = 1,  // the handle 0 is none, and its place is this one
+    INDEXED(MPI_CHAR),
+    INDEXED(MPI_SIGNED_CHAR),
+    INDEXED(MPI_UNSIGNED_CHAR),
+    INDEXED(MPI_BYTE),
+    INDEXED(MPI_PACKED),
+    INDEXED(MPI_SHORT),
+    INDEXED(MPI_UNSIGNED_SHORT),
+    INDEXED(MPI_INT),
+    INDEXED(MPI_UNSIGNED),
+    INDEXED(MPI_LONG),
+    INDEXED(MPI_UNSIGNED_LONG),
+    INDEXED(MPI_LONG_LONG_INT),
+    INDEXED(MPI_UNSIGNED_LONG_LONG),
+    INDEXED(MPI_FLOAT),
+    INDEXED(MPI_DOUBLE),
+    INDEXED(MPI_INT8_T),
+    INDEXED(MPI_INT16_T),
+    INDEXED(MPI_INT32_T),
+    INDEXED(MPI_INT64_T),
+    INDEXED(MPI_UINT8_T),
+    INDEXED(MPI_UINT16_T),
+    INDEXED(MPI_UINT32_T),
+    INDEXED(MPI_UINT64_T),
+    INDEXED(MPI_C_BOOL),
+    INDEXED(MPI_AINT),
+    INDEXED(MPI_2INT),
+    INDEXED(MPI_FLOAT_INT),
+    INDEXED(MPI_DOUBLE_INT),
+    INDEXED(MPI_WCHAR),
+    INDEXED(MPI_C_FLOAT_COMPLEX),
+    INDEXED(MPI_C_DOUBLE_COMPLEX),
+    INDEXED(MPI_LONG_DOUBLE),
+    INDEXED(MPI_C_LONG_DOUBLE_COMPLEX),
+    INDEXED(MPI_LONG_DOUBLE_INT),
+    INDEXED(MPI_COUNT),
+    INDEXED(MPI_OFFSET),
+    INDEXED(MPI_CXX_BOOL),
+    INDEXED(MPI_LONG_INT),
+    INDEXED(MPI_SHORT_INT),
+    [0] = 1,  // handle 0 is invalid, so its entry must differ from it
 };
 
 static bool known(MPI_Datatype type) {
@@ -87,30 +87,30 @@ bool gsmpi_contiguous(MPI_Datatype type) {
   return derived ? derived->contiguous : true;
 }
 
-/// Moves elements between a buffer and a row of bytes, at most `left` of these; gives the place behind the last.
-static char* move(char* user, int count, MPI_Datatype type, char* row, size_t* left, bool packs) {
+/// Copies elements between a user buffer and packed bytes, at most `left` bytes; returns the end of the packed bytes.
+static char* copy_elements(char* user, int count, MPI_Datatype type, char* packed, size_t* left, bool packs) {
   const Type* derived = gsmpi_type(type);
   if (gsmpi_contiguous(type)) {
     size_t bytes = (size_t)count * gsmpi_type_size(type);
     if (bytes > *left) bytes = *left;
     user += gsmpi_lower(type);
-    memcpy(packs ? row : user, packs ? user : row, bytes);
+    memcpy(packs ? packed : user, packs ? user : packed, bytes);
     *left -= bytes;
-    return row + bytes;
+    return packed + bytes;
   }
   for (int i = 0; i < count && *left; ++i, user += derived->extent)
     for (int block = 0; block < derived->count && *left; ++block)
-      row = move(user + block * derived->stride, derived->length, derived->old, row, left, packs);
-  return row;
+      packed = copy_elements(user + block * derived->stride, derived->length, derived->old, packed, left, packs);
+  return packed;
 }
 
 void gsmpi_pack(const void* from, int count, MPI_Datatype type, void* to) {
   size_t left = (size_t)count * gsmpi_type_size(type);
-  move((char*)from, count, type, to, &left, true);
+  copy_elements((char*)from, count, type, to, &left, true);
 }
 
 void gsmpi_unpack(const void* from, size_t bytes, int count, MPI_Datatype type, void* to) {
-  move(to, count, type, (char*)from, &bytes, false);
+  copy_elements(to, count, type, (char*)from, &bytes, false);
 }
 
 static bool in_use(MPI_Datatype type) {
@@ -121,16 +121,16 @@ static bool in_use(MPI_Datatype type) {
   return false;
 }
 
-/// Gives back the types that were freed and that nothing uses any more: the last of these may have been a type as well.
-static void sweep(void) {
-  for (bool again = true; again;) {
-    again = false;
+/// Releases freed types that nothing uses. Repeats, since a released type may have been the last user of another.
+static void release_unused_types(void) {
+  for (bool released = true; released;) {
+    released = false;
     for (int i = 0; i < gsmpi.type_end; ++i) {
       Type* type = gsmpi.types[i];
       if (!type || !type->freed || in_use((kDerived << 16) | i)) continue;
       gsmpi.types[i] = NULL;
       gsmpi_release(type);
-      again = true;
+      released = true;
     }
   }
 }
@@ -139,16 +139,16 @@ static int make(const char* call, int count, int length, intptr_t stride, MPI_Da
   *type = MPI_DATATYPE_NULL;
   if (count < 0 || length < 0)
     return gsmpi_error(NULL, MPI_ERR_COUNT, call, "%d blocks of %d elements: a count is negative", count, length);
-  if (!known(old)) return gsmpi_error(NULL, MPI_ERR_TYPE, call, "0x%x is no datatype", (unsigned)old);
-  int place = 0;
-  while (place < kTypes && gsmpi.types[place]) ++place;
-  if (place == kTypes) {
-    sweep();  // requests that kept a type may have ended since
-    place = 0;
+  if (!known(old)) return gsmpi_error(NULL, MPI_ERR_TYPE, call, "0x%x is not a datatype", (unsigned)old);
+  int index = 0;
+  while (index < kTypes && gsmpi.types[index]) ++index;
+  if (index == kTypes) {
+    release_unused_types();  // requests that used a type may have completed since
+    index = 0;
   }
-  while (place < kTypes && gsmpi.types[place]) ++place;
-  if (place == kTypes)
-    return gsmpi_error(NULL, MPI_ERR_OTHER, call, "%d datatypes are in use, which is the most; free some", kTypes);
+  while (index < kTypes && gsmpi.types[index]) ++index;
+  if (index == kTypes)
+    return gsmpi_error(NULL, MPI_ERR_OTHER, call, "%d datatypes are in use, the maximum; free some", kTypes);
   if ((uint64_t)count * (uint64_t)length > INT32_MAX ||
       (uint64_t)count * (uint64_t)length * gsmpi_type_size(old) > INT32_MAX)
     return gsmpi_error(NULL, MPI_ERR_COUNT, call, "%d blocks of %d elements are more than 2 GB", count, length);
@@ -167,9 +167,9 @@ static int make(const char* call, int count, int length, intptr_t stride, MPI_Da
   };
   made->contiguous =
       gsmpi_contiguous(old) && (uint32_t)each == gsmpi_type_size(old) && (count <= 1 || stride == length * each);
-  gsmpi.types[place] = made;
-  if (place >= gsmpi.type_end) gsmpi.type_end = place + 1;
-  *type = (MPI_Datatype)((kDerived << 16) | place);
+  gsmpi.types[index] = made;
+  if (index >= gsmpi.type_end) gsmpi.type_end = index + 1;
+  *type = (MPI_Datatype)((kDerived << 16) | index);
   return MPI_SUCCESS;
 }
 
@@ -190,23 +190,24 @@ int MPI_Type_commit(MPI_Datatype* type) {
   if (derived && !derived->freed)
     derived->committed = true;
   else if (!known(*type))
-    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_commit", "0x%x is no datatype", (unsigned)*type);
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_commit", "0x%x is not a datatype", (unsigned)*type);
   return MPI_SUCCESS;
 }
 
 int MPI_Type_free(MPI_Datatype* type) {
   Type* derived = gsmpi_type(*type);
   if (!derived || derived->freed)
-    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_free", "0x%x is no datatype that can be freed", (unsigned)*type);
-  // Others may be made of it, and messages under way use it: it stays as long, but the program's handle is no type now.
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_free", "0x%x is not a datatype that can be freed",
+                       (unsigned)*type);
+  // Other types and messages in flight may still use it. The program's handle is invalid from now on.
   derived->freed = true;
-  sweep();
+  release_unused_types();
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 
-/// Without the gap behind the second part of a pair, which is sent with it.
-static uint32_t size_told(MPI_Datatype type) {
+/// Size without the trailing gap of a pair type. Messages include that gap.
+static uint32_t reported_size(MPI_Datatype type) {
   switch (type) {
     case MPI_DOUBLE_INT: return sizeof(double) + sizeof(int);
     case MPI_LONG_INT: return sizeof(long) + sizeof(int);
@@ -217,14 +218,14 @@ static uint32_t size_told(MPI_Datatype type) {
 }
 
 int MPI_Type_size(MPI_Datatype type, int* size) {
-  if (!known(type)) return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_size", "0x%x is no datatype", (unsigned)type);
-  *size = (int)size_told(type);
+  if (!known(type)) return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_size", "0x%x is not a datatype", (unsigned)type);
+  *size = (int)reported_size(type);
   return MPI_SUCCESS;
 }
 
 int MPI_Type_get_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent) {
   if (!known(type))
-    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_get_extent", "0x%x is no datatype", (unsigned)type);
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_get_extent", "0x%x is not a datatype", (unsigned)type);
   *lower = gsmpi_lower(type);
   *extent = gsmpi_extent(type);
   return MPI_SUCCESS;

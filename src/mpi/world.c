@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Begin and end, and communicators.
+/// Initialization, finalization and communicators.
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 void* gsmpi_allocate(size_t bytes, const char* call) {
   void* memory = malloc(bytes ? bytes : 1);
-  if (!memory) gsmpi_die(MPI_ERR_NO_MEM, call, "there is no memory for %zu bytes", bytes);
+  if (!memory) gsmpi_abort_run(MPI_ERR_NO_MEM, call, "out of memory: cannot allocate %zu bytes", bytes);
   return memory;
 }
 
@@ -18,13 +18,13 @@ void gsmpi_release(void* memory) { free(memory); }
 #endif
 
 static Comm* new_comm(const char* call, int size, int rank, uint32_t number) {
-  int place = MPI_COMM_WORLD;
-  while (place < kComms && gsmpi.comms[place]) ++place;
-  if (place == kComms) gsmpi_die(MPI_ERR_OTHER, call, "%d communicators are in use, which is the most", kComms - 1);
+  int index = MPI_COMM_WORLD;
+  while (index < kComms && gsmpi.comms[index]) ++index;
+  if (index == kComms) gsmpi_abort_run(MPI_ERR_OTHER, call, "%d communicators are in use, the maximum", kComms - 1);
   Comm* comm = gsmpi_allocate(sizeof *comm + (size_t)size * sizeof *comm->peers, call);
-  *comm = (Comm){.handle = place, .context = 2 * number, .rank = rank, .size = size, .handler = MPI_ERRORS_ARE_FATAL};
+  *comm = (Comm){.handle = index, .context = 2 * number, .rank = rank, .size = size, .handler = MPI_ERRORS_ARE_FATAL};
   comm->context_high = comm->context << 16;
-  gsmpi.comms[place] = comm;
+  gsmpi.comms[index] = comm;
   gsmpi.contexts[number / 32] |= 1u << number % 32;
   return comm;
 }
@@ -32,9 +32,11 @@ static Comm* new_comm(const char* call, int size, int rank, uint32_t number) {
 int MPI_Init(int* argc, char*** argv) {
   (void)argc;
   (void)argv;
-  if (gsmpi.ready) gsmpi_die(MPI_ERR_OTHER, "MPI_Init", gsmpi.finalized ? "called after MPI_Finalize" : "called twice");
+  if (gsmpi.ready)
+    gsmpi_abort_run(MPI_ERR_OTHER, "MPI_Init", gsmpi.finalized ? "called after MPI_Finalize" : "called twice");
   if (!transport_join(&gsmpi.rank, &gsmpi.size))
-    gsmpi_die(MPI_ERR_OTHER, "MPI_Init", "this program is no rank of a run; start it with ./gossamer mpi run");
+    gsmpi_abort_run(MPI_ERR_OTHER, "MPI_Init",
+                    "this process is not a rank of a run; start the program with ./gossamer mpi run");
   gsmpi.mine = kEager | (uint32_t)gsmpi.rank << 16;
   gsmpi.peers = gsmpi_allocate((size_t)gsmpi.size * sizeof *gsmpi.peers, "MPI_Init");
   Comm* world = new_comm("MPI_Init", gsmpi.size, gsmpi.rank, 0);
@@ -81,16 +83,17 @@ int MPI_Finalize(void) {
   Comm* world = gsmpi_check_comm(MPI_COMM_WORLD, "MPI_Finalize");
   world->handler = MPI_ERRORS_ARE_FATAL;
   gsmpi.finalizing = true;
-  gsmpi_flush();  // credit that is owed goes back now: behind the barrier its receiver may be gone
+  gsmpi_flush();  // returns owed credits: after the barrier their receivers may have exited
   gsmpi_barrier(world, kFinalize);
   gsmpi_progress();
-  // What any rank sent before this barrier is here now. A collective's message that nobody took names who called what.
-  const Early* left = gsmpi_match_left();
-  if (left)
-    gsmpi_die(MPI_ERR_OTHER, "MPI_Finalize",
-              "rank %d has called %s, and this rank has not: all ranks of a communicator must make the same collective "
-              "calls",
-              left->peer->rank, gsmpi_collective_name(left->tag));
+  // All messages sent before this barrier have arrived. An unreceived message of a collective reveals a missing call.
+  const UnexpectedMessage* unreceived = gsmpi_match_unreceived();
+  if (unreceived)
+    gsmpi_abort_run(
+        MPI_ERR_OTHER, "MPI_Finalize",
+        "rank %d has called %s, and this rank has not: all ranks of a communicator must make the same collective "
+        "calls",
+        unreceived->peer->rank, gsmpi_collective_name(unreceived->tag));
   for (int i = 0; i < kComms; ++i) gsmpi.comms[i] = NULL;
   gsmpi.finalized = true;
   transport_leave();
@@ -156,7 +159,7 @@ static int new_context(Comm* comm, int kind) {
   return -1;
 }
 
-/// The communicator of some ranks of another, in that order.
+/// Creates a communicator of some ranks of another, in the given order.
 static int derive(const char* call, Comm* from, const int* ranks, int size, int number, MPI_Comm* made) {
   int rank = 0;
   while (ranks[rank] != from->rank) ++rank;
@@ -185,14 +188,14 @@ int MPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm* part) {
   if (error || number < 0 || color == MPI_UNDEFINED) {
     gsmpi_release(all);
     if (!error && number < 0)
-      return gsmpi_error(comm, MPI_ERR_OTHER, call, "%d communicators are in use, which is the most", kContexts);
+      return gsmpi_error(comm, MPI_ERR_OTHER, call, "%d communicators are in use, the maximum", kContexts);
     return error;
   }
   int* ranks = gsmpi_allocate((size_t)comm->size * sizeof *ranks, call);
   int size = 0;
   for (int rank = 0; rank < comm->size; ++rank) {
     if (all[2 * rank] != color) continue;
-    int at = size++;  // by key, and by rank where keys are equal
+    int at = size++;  // insertion sort by key, then by rank
     for (; at > 0 && all[2 * ranks[at - 1] + 1] > all[2 * rank + 1]; --at) ranks[at] = ranks[at - 1];
     ranks[at] = rank;
   }
@@ -208,8 +211,7 @@ int MPI_Comm_dup(MPI_Comm handle, MPI_Comm* copy) {
   Comm* comm = gsmpi_check_comm(handle, call);
   if (!comm) return MPI_ERR_COMM;
   const int number = new_context(comm, kDup);
-  if (number < 0)
-    return gsmpi_error(comm, MPI_ERR_OTHER, call, "%d communicators are in use, which is the most", kContexts);
+  if (number < 0) return gsmpi_error(comm, MPI_ERR_OTHER, call, "%d communicators are in use, the maximum", kContexts);
   int* ranks = gsmpi_allocate((size_t)comm->size * sizeof *ranks, call);
   for (int rank = 0; rank < comm->size; ++rank) ranks[rank] = rank;
   derive(call, comm, ranks, comm->size, number, copy);
@@ -240,9 +242,9 @@ int MPI_Comm_free(MPI_Comm* handle) {
                        *handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
   gsmpi.comms[*handle] = NULL;
   *handle = MPI_COMM_NULL;
-  gsmpi.receiving->comm = NULL;  // no MPI_Recv is under way: this was the last one's
-  // Messages of it may be under way still: then the rest stays, and nobody gets its context.
-  if (comm->taken) return MPI_SUCCESS;
+  gsmpi.receiving->comm = NULL;  // no MPI_Recv is in progress; drop its last communicator
+  // If messages of it may still be in flight, its memory stays allocated and its context is not reused.
+  if (comm->matched_messages) return MPI_SUCCESS;
   for (uint32_t i = 0; i < gsmpi.request_count; ++i)
     if (gsmpi.requests[i]->used && gsmpi.requests[i]->comm == comm) return MPI_SUCCESS;
   gsmpi.contexts[comm->context / 64] &= ~(1u << comm->context / 2 % 32);

@@ -20,22 +20,22 @@ struct Bank;
 
 struct gs_smi_bank_stream : gossamer::smi::Waitable {
   gossamer::smi::Rank* rank = nullptr;
-  std::string kernel;  ///< that opened it
+  std::string kernel;  ///< of the stream's opener
   int number = 0;      ///< of the bank
   bool writes = false;
   char* data = nullptr;
-  std::uint64_t bytes = 0, moved = 0;  ///< in all, and by the kernel
-  // With hardware: addresses in the bank, of lines but for `start`. [start, asked) has been asked of the controller;
-  // what is before `came` has been answered.
+  std::uint64_t bytes = 0, moved = 0;  ///< in total, and moved by the kernel
+  // With hardware: addresses in the bank, line-aligned except `start`. [start, requested) has been requested from the
+  // controller; everything below `completed` has been answered.
   Bank* bank = nullptr;
-  std::uint64_t start = 0, end = 0, asked = 0, came = 0;
+  std::uint64_t start = 0, end = 0, requested = 0, completed = 0;
   std::uint64_t used = 0;  ///< cycle of the last call
   gossamer::smi::Fiber* waiting = nullptr;
 
   gossamer::smi::Wait wait(const gossamer::smi::Fiber&) const override {
     return {gossamer::smi::format("for DRAM bank %d ({})", number), {}};
   }
-  /// What arbitration goes by: not the order of opening, since kernels run in any order within a cycle.
+  /// Key of the arbitration order. Not the order of opening, since kernels run in any order within a cycle.
   auto key() const { return std::tie(start, writes, kernel); }
 };
 
@@ -47,7 +47,7 @@ using BankStream = gs_smi_bank_stream;
 
 constexpr int mostBanks = 256, mostBytes = 64;
 constexpr std::uint64_t page = 4096;
-/// Lines that a stream moves before the bank turns to another one, and that its buffer has.
+/// Lines of a burst, after which the bank arbitrates again; lines of a stream's buffer.
 constexpr std::uint64_t burstLines = 64, bufferLines = 128;
 
 struct Region {
@@ -59,16 +59,16 @@ struct Bank {
   std::unique_ptr<sim::DramController> dram;
   std::uint64_t allocated = 0;
   std::vector<Region> regions;
-  std::vector<BankStream*> open;     ///< in the order of their keys
-  std::vector<BankStream*> numbers;  ///< by the number that their requests carry
-  BankStream* turn = nullptr;        ///< whose burst it is
-  std::uint64_t left = 0;            ///< lines of it
-  std::uint64_t beats = 0;           ///< of a line that is being written
+  std::vector<BankStream*> open;  ///< in the order of their keys
+  std::vector<BankStream*> ids;   ///< by the id of their requests
+  BankStream* granted = nullptr;  ///< the stream whose burst is in progress
+  std::uint64_t burstLeft = 0;    ///< its remaining lines
+  std::uint64_t beats = 0;        ///< bytes of the line that is being written
 };
 
 sim::DramConfig dramConfig;
 int bankCount = mostBanks;
-std::vector<std::vector<Bank>> banks;  ///< by rank; made as they are used
+std::vector<std::vector<Bank>> banks;  ///< by rank; created on first use
 
 std::uint64_t line() { return dramConfig.lineBytes; }
 std::uint64_t roundUp(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -80,86 +80,85 @@ std::vector<Bank>& banksOf(const Rank& rank) {
   return found;
 }
 
-/// Lines that a stream could ask for now. It asks for a burst at once, or for what is left of it.
-std::uint64_t wants(const BankStream& s) {
-  const std::uint64_t rest = (s.end - s.asked) / line();
+/// Lines that a stream can request now: a full burst, or all that is left of the stream; else 0.
+std::uint64_t requestableLines(const BankStream& s) {
+  const std::uint64_t rest = (s.end - s.requested) / line();
   std::uint64_t could = 0;
   if (s.writes) {
-    const std::uint64_t given = s.start + s.moved;
-    const std::uint64_t whole = s.moved == s.bytes ? s.end : given / line() * line();
-    could = whole > s.asked ? (whole - s.asked) / line() : 0;
+    const std::uint64_t written = s.start + s.moved;
+    const std::uint64_t whole = s.moved == s.bytes ? s.end : written / line() * line();
+    could = whole > s.requested ? (whole - s.requested) / line() : 0;
   } else {
     // A line leaves the buffer when its last byte is read.
-    const std::uint64_t kept = (s.asked - (s.start + s.moved) / line() * line()) / line();
+    const std::uint64_t kept = (s.requested - (s.start + s.moved) / line() * line()) / line();
     could = std::min(rest, kept < bufferLines ? bufferLines - kept : 0);
   }
   return could >= std::min(burstLines, rest) ? std::min(burstLines, could) : 0;
 }
 
-/// The next stream in turn that has something to ask for.
-void chooseStream(Bank& bank) {
+/// Round-robin arbitration: grants the next stream that can request a burst.
+void arbitrate(Bank& bank) {
   const auto begin = bank.open.begin(), end = bank.open.end();
-  const auto after = std::find(begin, end, bank.turn);
+  const auto after = std::find(begin, end, bank.granted);
   const auto first = after == end ? begin : after + 1;
-  bank.left = 0;
-  for (std::size_t at = 0, many = bank.open.size(); at < many && !bank.left; ++at) {
+  bank.burstLeft = 0;
+  for (std::size_t at = 0, many = bank.open.size(); at < many && !bank.burstLeft; ++at) {
     const auto index = (static_cast<std::size_t>(first - begin) + at) % many;
-    bank.left = wants(*bank.open[index]);
-    if (bank.left) bank.turn = bank.open[index];
+    bank.burstLeft = requestableLines(*bank.open[index]);
+    if (bank.burstLeft) bank.granted = bank.open[index];
   }
 }
 
 void close(Bank& bank, BankStream& s) {
   std::erase(bank.open, &s);
-  // Its place in the order goes to nobody: the first one is next.
-  if (bank.turn == &s) bank.turn = nullptr;
+  // The round-robin pointer is lost with the stream: the first stream is next.
+  if (bank.granted == &s) bank.granted = nullptr;
 }
 
-void answer(Bank& bank, const sim::MemoryModel::Beat& beat) {
+void handleResponse(Bank& bank, const sim::MemoryModel::Beat& beat) {
   if (!beat.last) return;
-  BankStream& s = *bank.numbers[beat.id];
-  s.came += line();
+  BankStream& s = *bank.ids[beat.id];
+  s.completed += line();
   if (s.waiting) {
     wake(s.waiting);
     s.waiting = nullptr;
   }
-  if (s.came == s.end) close(bank, s);
+  if (s.completed == s.end) close(bank, s);
 }
 
-/// A cycle of a bank: a beat of a request, and one of an answer.
+/// A cycle of a bank: one beat of a request, and one of a response.
 bool clockBank(Bank& bank) {
   sim::DramController& dram = *bank.dram;
-  // Without streams it is not clocked; the model lives on up to this cycle then.
+  // Without open streams the bank is not clocked; the model catches up to this cycle afterwards.
   if (bank.open.empty()) return false;
   dram.tick(now - 1);
-  if (!bank.left) chooseStream(bank);
-  const bool asks = bank.left && dram.ready();
-  if (asks) {
+  if (!bank.burstLeft) arbitrate(bank);
+  const bool requests = bank.burstLeft && dram.ready();
+  if (requests) {
     static const std::uint8_t nothing[sim::MemoryModel::kMaxBytes] = {};
-    BankStream& s = *bank.turn;
+    BankStream& s = *bank.granted;
     bank.beats += s.writes ? dramConfig.portBytes : line();
     const bool last = bank.beats == line();
-    const auto number =
-        static_cast<std::size_t>(std::find(bank.numbers.begin(), bank.numbers.end(), &s) - bank.numbers.begin());
-    dram.put(now, s.writes, last, s.asked, static_cast<std::uint32_t>(number), nothing);
+    const auto number = static_cast<std::size_t>(std::find(bank.ids.begin(), bank.ids.end(), &s) - bank.ids.begin());
+    dram.put(now, s.writes, last, s.requested, static_cast<std::uint32_t>(number), nothing);
     if (last) {
       bank.beats = 0;
-      s.asked += line();
-      --bank.left;
+      s.requested += line();
+      --bank.burstLeft;
     }
   }
   dram.tick(now);
   const bool has = dram.has(now);
-  if (has) answer(bank, dram.get());
-  return asks || has || !dram.idle();
+  if (has) handleResponse(bank, dram.get());
+  return requests || has || !dram.idle();
 }
 
-[[noreturn]] void wrong(const std::string& what, Place place) {
-  fail(exitInput, format("rank %d: %s", current->rank->index, what.c_str()), {place});
+[[noreturn]] void wrong(const std::string& what, CallSite site) {
+  fail(GS_EXIT_INPUT, format("rank %d: %s", current->rank->index, what.c_str()), {site});
 }
 
-SMI_Bank_stream openStream(void* pointer, unsigned long long bytes, bool writes, const char* call, Place place) {
-  Fiber& fiber = caller(call, place);
+SMI_Bank_stream openStream(void* pointer, unsigned long long bytes, bool writes, const char* call, CallSite site) {
+  Fiber& fiber = caller(call, site);
   char* data = static_cast<char*>(pointer);
   std::vector<Bank>& own = banksOf(*fiber.rank);
   for (std::size_t number = 0; number < own.size(); ++number) {
@@ -171,9 +170,9 @@ SMI_Bank_stream openStream(void* pointer, unsigned long long bytes, bool writes,
         wrong(format("%s of %llu bytes, where %llu are allocated ({}); give 1 to %llu", call, bytes,
                      static_cast<unsigned long long>(region.bytes - at),
                      static_cast<unsigned long long>(region.bytes - at)),
-              place);
+              site);
       }
-      // Never deleted: a call after the last byte is told.
+      // Never deleted: a call after the last byte is reported as an error.
       auto* made = new BankStream;
       made->rank = fiber.rank;
       made->kernel = fiber.name;
@@ -185,49 +184,52 @@ SMI_Bank_stream openStream(void* pointer, unsigned long long bytes, bool writes,
       made->bank = &bank;
       made->start = region.address + at;
       made->end = roundUp(made->start + bytes, line());
-      made->asked = made->came = made->start / line() * line();
+      made->requested = made->completed = made->start / line() * line();
       bank.open.insert(std::upper_bound(bank.open.begin(), bank.open.end(), made,
                                         [](const BankStream* a, const BankStream* b) { return a->key() < b->key(); }),
                        made);
-      const auto unused = std::find_if(bank.numbers.begin(), bank.numbers.end(), [&bank](const BankStream* one) {
+      const auto unused = std::find_if(bank.ids.begin(), bank.ids.end(), [&bank](const BankStream* one) {
         return std::find(bank.open.begin(), bank.open.end(), one) == bank.open.end();
       });
-      if (unused == bank.numbers.end())
-        bank.numbers.push_back(made);
+      if (unused == bank.ids.end())
+        bank.ids.push_back(made);
       else
         *unused = made;
       return {made};
     }
   }
-  wrong(format("%s at an address that is in no DRAM bank ({}); allocate it with SMI_Bank_alloc", call), place);
+  wrong(format("%s at an address outside of the DRAM banks ({}); allocate it with SMI_Bank_alloc", call), site);
 }
 
-/// Looks at a call, and waits until the bank lets it go on.
-char* use(SMI_Bank_stream* descriptor, int bytes, bool writes, const char* call, Place place) {
-  caller(call, place);
+/// Checks a call, and waits until the bank permits it.
+char* use(SMI_Bank_stream* descriptor, int bytes, bool writes, const char* call, CallSite site) {
+  caller(call, site);
   BankStream* s = descriptor->stream;
   if (!s || s->writes != writes) {
-    wrong(format("%s on a stream that was not opened to %s ({})", call, writes ? "write" : "read"), place);
+    wrong(format("%s on a stream that was not opened to %s ({})", call, writes ? "write" : "read"), site);
   }
   if (bytes < 1 || bytes > mostBytes) {
-    wrong(format("%s of %d bytes ({}); a call moves 1 to %d, as a bank does in a cycle", call, bytes, mostBytes),
-          place);
+    wrong(format("%s of %d bytes ({}); a call moves 1 to %d bytes, which is what a bank moves in a cycle", call, bytes,
+                 mostBytes),
+          site);
   }
   spend();
   std::uint64_t until = 0;
   for (;;) {
-    while (hardware && s->used == now) nextCycle(place);
-    // Looked at after each wait: meanwhile another kernel may have used the stream.
+    while (hardware && s->used == now) nextCycle(site);
+    // Checked after each wait: another kernel may have used the stream meanwhile.
     if (static_cast<std::uint64_t>(bytes) > s->bytes - s->moved) {
       wrong(format("%s of %d bytes, where the stream has %llu left ({}); open it with more", call, bytes,
                    static_cast<unsigned long long>(s->bytes - s->moved)),
-            place);
+            site);
     }
-    if (s->waiting) wrong(format("%s on a stream that another kernel waits for ({})", call), place);
+    if (s->waiting) wrong(format("%s on a stream that another kernel waits for ({})", call), site);
     until = s->moved + static_cast<std::uint64_t>(bytes);
-    if (!hardware || (writes ? s->start + until <= s->came + bufferLines * line() : s->start + until <= s->came)) break;
+    if (!hardware ||
+        (writes ? s->start + until <= s->completed + bufferLines * line() : s->start + until <= s->completed))
+      break;
     s->waiting = current;
-    wait(*s, place);
+    wait(*s, site);
   }
   s->used = now;
   char* at = s->data + s->moved;
@@ -275,7 +277,7 @@ void makeBanks(const std::string& settings) {
       c.doubleRate = value != 0;
     } else {
       const auto found = std::find_if(std::begin(known), std::end(known), [&](auto& one) { return name == one.first; });
-      if (found == std::end(known)) fail(exitBug, "a DRAM has no setting " + name);
+      if (found == std::end(known)) fail(GS_EXIT_BUG, "unknown DRAM setting " + name);
       *found->second = value;
     }
   }
@@ -296,22 +298,22 @@ bool clockBanks() {
 extern "C" {
 
 void* SMI_Bank_alloc(int number, unsigned long long bytes) {
-  const Place place = __builtin_return_address(0);
-  const Fiber& fiber = caller("SMI_Bank_alloc", place);
+  const CallSite site = __builtin_return_address(0);
+  const Fiber& fiber = caller("SMI_Bank_alloc", site);
   if (fiber.name != "main") {
-    wrong("SMI_Bank_alloc outside of main ({}); allocate there, so that addresses are the same in each run", place);
+    wrong("SMI_Bank_alloc outside of main ({}); allocate there, so that addresses are the same in each run", site);
   }
-  if (!bankCount) wrong("SMI_Bank_alloc, but the boards have no DRAM ({}); give another --topology", place);
+  if (!bankCount) wrong("SMI_Bank_alloc, but the boards have no DRAM ({}); select another --topology", site);
   if (number < 0 || number >= bankCount) {
-    wrong(format("SMI_Bank_alloc in bank %d ({}); banks are 0 to %d", number, bankCount - 1), place);
+    wrong(format("SMI_Bank_alloc in bank %d ({}); banks are 0 to %d", number, bankCount - 1), site);
   }
   Bank& bank = banksOf(*fiber.rank)[static_cast<std::size_t>(number)];
-  const std::uint64_t room = hardware ? dramConfig.bytes - bank.allocated : ~0ull >> 1;
-  const std::uint64_t size = bytes <= room ? roundUp(std::max(bytes, 1ull), page) : 0;
-  void* data = size && size <= room ? std::aligned_alloc(page, size) : nullptr;
+  const std::uint64_t available = hardware ? dramConfig.bytes - bank.allocated : ~0ull >> 1;
+  const std::uint64_t size = bytes <= available ? roundUp(std::max(bytes, 1ull), page) : 0;
+  void* data = size && size <= available ? std::aligned_alloc(page, size) : nullptr;
   if (!data) {
-    wrong(format("SMI_Bank_alloc of %llu bytes in bank %d, which is more than there is ({}); give less", bytes, number),
-          place);
+    wrong(format("SMI_Bank_alloc of %llu bytes in bank %d exceeds its free space ({}); allocate less", bytes, number),
+          site);
   }
   std::memset(data, 0, size);
   bank.regions.push_back({static_cast<char*>(data), bytes, bank.allocated});
@@ -339,18 +341,18 @@ void SMI_Bank_write(SMI_Bank_stream* stream, const void* data, int bytes) {
 }
 
 void SMI_Bank_flush(SMI_Bank_stream* stream) {
-  const Place place = __builtin_return_address(0);
-  caller("SMI_Bank_flush", place);
+  const CallSite site = __builtin_return_address(0);
+  caller("SMI_Bank_flush", site);
   BankStream* s = stream->stream;
-  if (!s || !s->writes) wrong("SMI_Bank_flush on a stream that was not opened to write ({})", place);
+  if (!s || !s->writes) wrong("SMI_Bank_flush on a stream that was not opened to write ({})", site);
   if (s->moved < s->bytes) {
     wrong(format("SMI_Bank_flush, where the stream has %llu bytes left to write ({}); write them first",
                  static_cast<unsigned long long>(s->bytes - s->moved)),
-          place);
+          site);
   }
-  while (hardware && s->came < s->end) {
+  while (hardware && s->completed < s->end) {
     s->waiting = current;
-    wait(*s, place);
+    wait(*s, site);
   }
 }
 

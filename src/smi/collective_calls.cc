@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The calls of collectives.
+/// The API calls of collectives.
 #include "collective.h"
 
 namespace gossamer::smi {
 
 namespace {
 
-/// Does the call where blocks in hardware carry the collective.
-bool onBlock(Collective& c, const SMI_Collective_channel& channel, const void* sent, void* received, Place place) {
-  if (!c.onBlock()) return false;
-  callOnBlock(c, channel.rank, sent, received, place);
+/// Performs the call on a hardware block, if the collective uses one.
+bool usesBlock(Collective& c, const SMI_Collective_channel& channel, const void* sent, void* received, CallSite site) {
+  if (!c.usesBlock()) return false;
+  callOnBlock(c, channel.rank, sent, received, site);
   endCall(c, channel);
   return true;
 }
 
-/// Scatter and gather: the counts are of one rank's part.
+/// Scatter and gather: the counts are those of one rank's block.
 SMI_Collective_channel openParts(Kind kind, int sent, int received, int type, int port, int root, SMI_Comm comm,
-                                 std::optional<int> degree, const char* call, Place place) {
+                                 std::optional<int> degree, const char* call, CallSite site) {
   if (sent != received) {
-    fail(exitInput,
-         format("rank %d, port %d: %s: %d elements are sent to a rank that receives %d; give both counts "
-                "the same number ({})",
+    fail(GS_EXIT_INPUT,
+         format("rank %d, port %d: %s: %d elements are sent to a rank that receives %d; both counts must be "
+                "equal ({})",
                 current->rank->index, port, call, sent, received),
-         {place});
+         {site});
   }
-  return openCollective({kind, sent, type, 0, root}, port, comm, degree, call, place);
+  return openCollective({kind, sent, type, 0, root}, port, comm, degree, call, site);
 }
 
 }  // namespace
@@ -45,12 +45,12 @@ SMI_BChannel SMI_Open_bcast_channel_ad(int count, SMI_Datatype type, int port, i
 }
 
 void SMI_Bcast(SMI_BChannel* channel, void* data) {
-  const Place place = __builtin_return_address(0);
-  Collective& c = beginCall(channel->channel, Kind::bcast, place);
-  if (onBlock(c, channel->channel, data, data, place)) return;
+  const CallSite site = __builtin_return_address(0);
+  Collective& c = beginCall(channel->channel, Kind::bcast, site);
+  if (usesBlock(c, channel->channel, data, data, site)) return;
   if (c.size() > 1) {
-    broadcast(c, channel->channel.rank, c.asked.root, data, channel->channel.rank == c.asked.root ? nullptr : data,
-              place);
+    broadcast(c, channel->channel.rank, c.signature.root, data,
+              channel->channel.rank == c.signature.root ? nullptr : data, site);
   }
   endCall(c, channel->channel);
 }
@@ -66,22 +66,22 @@ SMI_RChannel SMI_Open_reduce_channel_ad(int count, SMI_Datatype type, SMI_Op op,
 }
 
 void SMI_Reduce(SMI_RChannel* channel, const void* sent, void* received) {
-  const Place place = __builtin_return_address(0);
-  Collective& c = beginCall(channel->channel, Kind::reduce, place);
-  if (onBlock(c, channel->channel, sent, received, place)) return;
-  const int me = channel->channel.rank, root = c.asked.root;
+  const CallSite site = __builtin_return_address(0);
+  Collective& c = beginCall(channel->channel, Kind::reduce, site);
+  if (usesBlock(c, channel->channel, sent, received, site)) return;
+  const int me = channel->channel.rank, root = c.signature.root;
   if (me == root) {
-    // All contributions first: a rank is never further ahead because the root waits for another one.
+    // All contributions first: no rank gets further ahead because the root waits for another one.
     for (int rank = 0; rank < c.size(); ++rank) {
-      while (rank != me && !c.member(rank).ring.held()) waitFor(c, me, rank, place);
+      while (rank != me && !c.member(rank).ring.size()) waitForMember(c, me, rank, site);
     }
     for (int rank = 0; rank < c.size(); ++rank) {
       c.values[static_cast<std::size_t>(rank)] =
-          rank == me ? load(c.asked.type, sent) : get(c, c.member(rank), me, rank, place);
+          rank == me ? load(c.signature.type, sent) : receiveElement(c, c.member(rank), me, rank, site);
     }
-    store(c.asked.type, received, combine(c.asked.type, c.asked.op, c.values.data(), c.size(), root));
+    store(c.signature.type, received, combine(c.signature.type, c.signature.op, c.values.data(), c.size(), root));
   } else {
-    give(c, c.member(me), me, root, sent, place);
+    sendElement(c, c.member(me), me, root, sent, site);
   }
   endCall(c, channel->channel);
 }
@@ -99,16 +99,16 @@ SMI_ScatterChannel SMI_Open_scatter_channel_ad(int send_count, int recv_count, S
 }
 
 void SMI_Scatter(SMI_ScatterChannel* channel, const void* sent, void* received) {
-  const Place place = __builtin_return_address(0);
-  Collective& c = beginCall(channel->channel, Kind::scatter, place);
-  if (onBlock(c, channel->channel, sent, received, place)) return;
-  const int me = channel->channel.rank, root = c.asked.root;
+  const CallSite site = __builtin_return_address(0);
+  Collective& c = beginCall(channel->channel, Kind::scatter, site);
+  if (usesBlock(c, channel->channel, sent, received, site)) return;
+  const int me = channel->channel.rank, root = c.signature.root;
   if (me != root) {
-    store(c.asked.type, received, get(c, c.member(me), me, root, place));
-  } else if (const int to = c.turn(me); to == me) {
-    store(c.asked.type, received, load(c.asked.type, sent));
+    store(c.signature.type, received, receiveElement(c, c.member(me), me, root, site));
+  } else if (const int to = c.blockOwner(me); to == me) {
+    store(c.signature.type, received, load(c.signature.type, sent));
   } else {
-    give(c, c.member(to), me, to, sent, place);
+    sendElement(c, c.member(to), me, to, sent, site);
   }
   endCall(c, channel->channel);
 }
@@ -126,16 +126,16 @@ SMI_GatherChannel SMI_Open_gather_channel_ad(int send_count, int recv_count, SMI
 }
 
 void SMI_Gather(SMI_GatherChannel* channel, const void* sent, void* received) {
-  const Place place = __builtin_return_address(0);
-  Collective& c = beginCall(channel->channel, Kind::gather, place);
-  if (onBlock(c, channel->channel, sent, received, place)) return;
-  const int me = channel->channel.rank, root = c.asked.root;
+  const CallSite site = __builtin_return_address(0);
+  Collective& c = beginCall(channel->channel, Kind::gather, site);
+  if (usesBlock(c, channel->channel, sent, received, site)) return;
+  const int me = channel->channel.rank, root = c.signature.root;
   if (me != root) {
-    give(c, c.member(me), me, root, sent, place);
-  } else if (const int from = c.turn(me); from == me) {
-    store(c.asked.type, received, load(c.asked.type, sent));
+    sendElement(c, c.member(me), me, root, sent, site);
+  } else if (const int from = c.blockOwner(me); from == me) {
+    store(c.signature.type, received, load(c.signature.type, sent));
   } else {
-    store(c.asked.type, received, get(c, c.member(from), me, from, place));
+    store(c.signature.type, received, receiveElement(c, c.member(from), me, from, site));
   }
   endCall(c, channel->channel);
 }
@@ -145,10 +145,10 @@ SMI_AllreduceChannel SMI_Open_allreduce_channel(int count, SMI_Datatype type, SM
 }
 
 void SMI_Allreduce(SMI_AllreduceChannel* channel, const void* sent, void* received) {
-  const Place place = __builtin_return_address(0);
-  Collective& c = beginCall(channel->channel, Kind::allreduce, place);
-  if (onBlock(c, channel->channel, sent, received, place)) return;
-  meet(c, channel->channel.rank, sent, received, place);
+  const CallSite site = __builtin_return_address(0);
+  Collective& c = beginCall(channel->channel, Kind::allreduce, site);
+  if (usesBlock(c, channel->channel, sent, received, site)) return;
+  combineAcrossRanks(c, channel->channel.rank, sent, received, site);
   endCall(c, channel->channel);
 }
 
@@ -162,22 +162,22 @@ SMI_AllgatherChannel SMI_Open_allgather_channel_ad(int count, SMI_Datatype type,
 }
 
 void SMI_Allgather(SMI_AllgatherChannel* channel, const void* sent, void* received) {
-  const Place place = __builtin_return_address(0);
-  Collective& c = beginCall(channel->channel, Kind::allgather, place);
-  if (onBlock(c, channel->channel, sent, received, place)) return;
+  const CallSite site = __builtin_return_address(0);
+  Collective& c = beginCall(channel->channel, Kind::allgather, site);
+  if (usesBlock(c, channel->channel, sent, received, site)) return;
   if (c.size() > 1) {
-    broadcast(c, channel->channel.rank, c.turn(channel->channel.rank), sent, received, place);
+    broadcast(c, channel->channel.rank, c.blockOwner(channel->channel.rank), sent, received, site);
   } else {
-    store(c.asked.type, received, load(c.asked.type, sent));
+    store(c.signature.type, received, load(c.signature.type, sent));
   }
   endCall(c, channel->channel);
 }
 
 void SMI_Barrier(int port, SMI_Comm comm) {
-  const Place place = __builtin_return_address(0);
-  SMI_Collective_channel channel = openCollective({Kind::barrier, 1, SMI_INT, 0, 0}, port, comm, {}, __func__, place);
-  Collective& c = beginCall(channel, Kind::barrier, place);
-  meet(c, channel.rank, nullptr, nullptr, place);
+  const CallSite site = __builtin_return_address(0);
+  SMI_Collective_channel channel = openCollective({Kind::barrier, 1, SMI_INT, 0, 0}, port, comm, {}, __func__, site);
+  Collective& c = beginCall(channel, Kind::barrier, site);
+  combineAcrossRanks(c, channel.rank, nullptr, nullptr, site);
   endCall(c, channel);
 }
 

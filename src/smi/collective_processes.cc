@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Collectives whose ranks are in several processes: what each tells the others.
+/// Collectives whose ranks are in several processes: the records that these exchange.
 #include <algorithm>
 
 #include "collective.h"
@@ -10,53 +10,53 @@ namespace {
 
 std::vector<Collective*> shared;
 
-Writer tellOf(const Collective& c, int to, Record record) {
-  Writer out = tell(to, record);
+Writer recordFor(const Collective& c, int to, Record record) {
+  Writer out = newRecord(to, record);
   out << c.context->name << c.port << c.number;
   return out;
 }
 
 int home(const Collective& c, int rank) { return homeOf(c.world(rank)); }
 
-/// Who gives and who takes what is in a lane that has an end at the root.
-int giver(const Collective& c, int lane) { return c.asked.kind == Kind::scatter ? c.asked.root : lane; }
-int taker(const Collective& c, int lane) { return c.asked.kind == Kind::scatter ? lane : c.asked.root; }
+/// Sender and receiver of a lane that has one end at the root.
+int senderOf(const Collective& c, int lane) { return c.signature.kind == Kind::scatter ? c.signature.root : lane; }
+int receiverOf(const Collective& c, int lane) { return c.signature.kind == Kind::scatter ? lane : c.signature.root; }
 
-void shipElements(Collective& c, int lane, const std::vector<int>& to) {
+void sendElements(Collective& c, int lane, const std::vector<int>& to) {
   Member& one = c.member(lane);
-  while (one.toldElements != one.ring.tail) {
-    const std::uint64_t end = std::min(one.ring.tail, one.toldElements + mostElements);
+  while (one.sentElements != one.ring.tail) {
+    const std::uint64_t end = std::min(one.ring.tail, one.sentElements + mostElements);
     for (const int other : to) {
-      (tellOf(c, other, Record::collectiveElements) << lane).elements(one.ring, one.toldElements, end);
+      (recordFor(c, other, Record::collectiveElements) << lane).elements(one.ring, one.sentElements, end);
     }
-    one.toldElements = end;
+    one.sentElements = end;
   }
 }
 
-void shipToAll(Collective& c, int rank) {
+void sendBroadcastUpdates(Collective& c, int rank) {
   Member& one = c.member(rank);
-  const bool gather = c.asked.kind == Kind::allgather;
-  if (gather || rank == c.asked.root) shipElements(c, rank, c.context->others);
-  if (one.done == one.toldDone) return;
-  one.toldDone = one.done;
-  const int root = home(c, c.asked.root);
+  const bool gather = c.signature.kind == Kind::allgather;
+  if (gather || rank == c.signature.root) sendElements(c, rank, c.context->others);
+  if (one.done == one.reportedDone) return;
+  one.reportedDone = one.done;
+  const int root = home(c, c.signature.root);
   for (const int other : c.context->others) {
-    if (gather || other == root) tellOf(c, other, Record::collectiveDone) << rank << one.done;
+    if (gather || other == root) recordFor(c, other, Record::collectiveDone) << rank << one.done;
   }
 }
 
-void shipLane(Collective& c, int lane) {
-  const int from = home(c, giver(c, lane)), to = home(c, taker(c, lane));
+void sendLaneUpdates(Collective& c, int lane) {
+  const int from = home(c, senderOf(c, lane)), to = home(c, receiverOf(c, lane));
   Member& one = c.member(lane);
   if (from == to) return;
-  if (from == process) shipElements(c, lane, {to});
-  if (to == process && one.toldTaken != one.ring.head) {
-    one.toldTaken = one.ring.head;
-    tellOf(c, from, Record::collectiveTaken) << lane << one.toldTaken;
+  if (from == process) sendElements(c, lane, {to});
+  if (to == process && one.reportedTaken != one.ring.head) {
+    one.reportedTaken = one.ring.head;
+    recordFor(c, from, Record::collectiveTaken) << lane << one.reportedTaken;
   }
 }
 
-/// The least that ranks of this process have of what an owner gives to all.
+/// Elements of an owner that all ranks of this process have received.
 std::uint64_t slowestHere(const Collective& c, int owner) {
   const std::uint64_t first = c.first(owner);
   std::uint64_t least = ~0ull;
@@ -66,19 +66,19 @@ std::uint64_t slowestHere(const Collective& c, int owner) {
   return least;
 }
 
-void takeElements(Collective& c, int lane, const std::vector<std::uint64_t>& values) {
+void applyElements(Collective& c, int lane, const std::vector<std::uint64_t>& values) {
   Member& one = c.member(lane);
-  if (c.together()) {
-    for (const std::uint64_t value : values) arrive(c, one, value);
+  if (c.combinesAll()) {
+    for (const std::uint64_t value : values) addToLane(c, one, value);
     return;
   }
-  if (c.toAll()) one.ring.head = std::min(std::max(one.ring.head, slowestHere(c, lane)), one.ring.tail);
-  one.ring.grow(one.ring.held() + values.size());
+  if (c.deliversToAll()) one.ring.head = std::min(std::max(one.ring.head, slowestHere(c, lane)), one.ring.tail);
+  one.ring.grow(one.ring.size() + values.size());
   for (const std::uint64_t value : values) one.ring.put(value);
-  if (c.toAll()) {
+  if (c.deliversToAll()) {
     for (Member& reader : c.members) wakeMember(reader);
   } else {
-    wakeMember(c.member(taker(c, lane)));
+    wakeMember(c.member(receiverOf(c, lane)));
   }
 }
 
@@ -86,29 +86,29 @@ void takeElements(Collective& c, int lane, const std::vector<std::uint64_t>& val
 
 void shareCollective(Collective& c) { shared.push_back(&c); }
 
-void tellOpened(const Collective& c, int rank, int degree) {
-  const Asked& asked = c.asked;
+void sendOpened(const Collective& c, int rank, int degree) {
+  const Signature& signature = c.signature;
   for (const int other : c.context->others) {
-    (tellOf(c, other, Record::collectiveOpened) << rank << asked << degree).place(c.member(rank).place);
+    (recordFor(c, other, Record::collectiveOpened) << rank << signature << degree).site(c.member(rank).site);
   }
 }
 
-void tellArrived(const Collective& c, int rank, std::uint64_t value) {
+void sendArrived(const Collective& c, int rank, std::uint64_t value) {
   for (const int other : c.context->others) {
-    tellOf(c, other, Record::collectiveElements) << rank << std::uint32_t{1} << value;
+    recordFor(c, other, Record::collectiveElements) << rank << std::uint32_t{1} << value;
   }
 }
 
-void shipCollectives() {
+void sendCollectiveUpdates() {
   for (Collective*& one : shared) {
     Collective& c = *one;
-    for (int rank = 0; rank < c.size() && !c.together(); ++rank) {
-      if (!c.toAll())
-        shipLane(c, rank);
+    for (int rank = 0; rank < c.size() && !c.combinesAll(); ++rank) {
+      if (!c.deliversToAll())
+        sendLaneUpdates(c, rank);
       else if (c.member(rank).here)
-        shipToAll(c, rank);
+        sendBroadcastUpdates(c, rank);
     }
-    // Nobody here has a use for it, and what all asked for has been compared.
+    // All ranks of this process are done, and the signatures of all ranks have been compared.
     if (c.finished < c.context->here || c.opened < c.size()) continue;
     c.context->ports[c.port].live.erase(c.number);
     delete one;
@@ -117,17 +117,17 @@ void shipCollectives() {
   std::erase(shared, nullptr);
 }
 
-bool takeCollective(Record record, Reader& in) {
+bool applyCollectiveRecord(Record record, Reader& in) {
   const auto name = in.get<std::uint64_t>();
   const int port = in.get<int>();
   const auto number = in.get<std::uint64_t>();
   const int rank = in.get<int>();
   Context* context = Context::named(name);
   if (record == Record::collectiveOpened) {
-    const auto asked = in.get<Asked>();
+    const auto signature = in.get<Signature>();
     const int degree = in.get<int>();
-    const Place place = in.place();
-    if (context) joinCollective(*context, port, number, rank, asked, degree, place);
+    const CallSite site = in.site();
+    if (context) joinCollective(*context, port, number, rank, signature, degree, site);
     return context;
   }
   const std::vector<std::uint64_t> values =
@@ -135,14 +135,14 @@ bool takeCollective(Record record, Reader& in) {
   if (!context) return false;
   const auto& live = context->ports[port].live;
   const auto found = live.find(number);
-  // Its ranks here are through.
+  // all its ranks in this process are done
   if (found == live.end()) return true;
   Collective& c = *found->second;
   if (record == Record::collectiveElements) {
-    takeElements(c, rank, values);
+    applyElements(c, rank, values);
   } else if (record == Record::collectiveTaken) {
     c.member(rank).ring.head = values[0];
-    wakeMember(c.member(giver(c, rank)));
+    wakeMember(c.member(senderOf(c, rank)));
   } else {
     c.member(rank).done = values[0];
     for (Member& one : c.members) {

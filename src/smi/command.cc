@@ -20,18 +20,18 @@ namespace gossamer::smi {
 
 namespace {
 
-bool far = false;
+bool remote = false;
 
-[[noreturn]] void lost(const char* what) {
+[[noreturn]] void failConnection(const char* what) {
   std::fprintf(stderr, "gossamer: the command cannot be reached: %s\n", what);
-  std::_Exit(exitBug);
+  std::_Exit(GS_EXIT_BUG);
 }
 
-/// A connection whose first line says what it is for.
+/// Opens a connection; its first line states its purpose.
 int connection(const std::string& host, const std::string& port, const std::string& hello) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  if (const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &found)) lost(gai_strerror(code));
+  if (const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &found)) failConnection(gai_strerror(code));
   int file = -1;
   for (const addrinfo* one = found; one && file < 0; one = one->ai_next) {
     file = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
@@ -41,10 +41,11 @@ int connection(const std::string& host, const std::string& port, const std::stri
     }
   }
   freeaddrinfo(found);
-  if (file < 0) lost(std::strerror(errno));
+  if (file < 0) failConnection(std::strerror(errno));
   const int yes = 1;
   setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  if (write(file, hello.data(), hello.size()) != static_cast<ssize_t>(hello.size())) lost(std::strerror(errno));
+  if (write(file, hello.data(), hello.size()) != static_cast<ssize_t>(hello.size()))
+    failConnection(std::strerror(errno));
   return file;
 }
 
@@ -54,31 +55,31 @@ std::string connectCommand(const std::string& host, const std::string& port, con
   const auto hello = [&](const char* kind) { return token + " " + std::to_string(process) + " " + kind + "\n"; };
   const int out = connection(host, port, hello("out")), errors = connection(host, port, hello("err"));
   reportFile = connection(host, port, hello("report"));
-  // A line with the plan's length, and the plan.
+  // One line with the plan's length, then the plan.
   std::string plan;
-  const auto some = [&](std::size_t most) {
+  const auto readSome = [&](std::size_t most) {
     char bytes[4096];
     const ssize_t got = read(reportFile, bytes, most < sizeof bytes ? most : sizeof bytes);
-    if (got <= 0) lost("it has gone");
+    if (got <= 0) failConnection("it closed the connection");
     plan.append(bytes, static_cast<std::size_t>(got));
   };
-  while (plan.empty() || plan.back() != '\n') some(1);
+  while (plan.empty() || plan.back() != '\n') readSome(1);
   const std::size_t size = std::strtoull(plan.c_str(), nullptr, 10);
-  for (plan.clear(); plan.size() < size;) some(size - plan.size());
+  for (plan.clear(); plan.size() < size;) readSome(size - plan.size());
   dup2(out, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
   close(out);
   close(errors);
-  far = true;
-  // A byte of the command's comes as a signal: a kernel that never calls us is to end as well.
+  remote = true;
+  // A byte from the command raises a signal, so that a kernel that never calls the emulator also ends.
   fcntl(reportFile, F_SETOWN, getpid());
   fcntl(reportFile, F_SETFL, fcntl(reportFile, F_GETFL) | O_ASYNC);
   return plan;
 }
 
-bool commandIsFar() { return far; }
+bool commandIsRemote() { return remote; }
 
-bool commandAsks() {
+bool commandRequestsEnd() {
   char byte;
   return recv(reportFile, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
 }

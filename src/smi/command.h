@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The way to the command for a process that it has not started itself (MPI has): connections to an address of it, for
-/// the report and for the standard streams.
+/// Connections to the command, for a process that MPI has started instead of the command: one for the report and one
+/// for each standard stream.
 #pragma once
 
 #include <string>
 
 namespace gossamer::smi {
 
-/// Connects; gives the plan. From here on the report goes to the command, and so does what programs write. Ends the
-/// process if there is no way.
+/// Connects and returns the plan. From here on the report and the standard streams go to the command. Ends the process
+/// if it cannot connect.
 std::string connectCommand(const std::string& host, const std::string& port, const std::string& token, int process);
 
-/// Whether the command is at the other end of the report's file, and has to be told before this process goes.
-bool commandIsFar();
-/// Whether the command has asked for the end.
-bool commandAsks();
-/// Waits until the command has what it needs of all processes.
+/// Whether the report goes over a connection to the command, so that the process must inform it before it exits.
+bool commandIsRemote();
+/// Whether the command has requested the end.
+bool commandRequestsEnd();
+/// Waits until the command has read the output of all processes.
 void awaitCommand();
 
 }  // namespace gossamer::smi

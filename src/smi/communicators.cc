@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Groups of ranks, made and split while kernels run.
+/// Communicators, created and split while kernels run.
 #include <algorithm>
 
 #include "processes.h"
@@ -10,16 +10,15 @@ namespace gossamer::smi {
 namespace {
 
 int contexts = 0;
-std::unordered_map<std::uint64_t, Context*> known;
+std::unordered_map<std::uint64_t, Context*> contextsByName;
 
 constexpr std::uint64_t worldName = 1;
 
-/// The name of a communicator that is made of another: any process comes to the same. Two of one name would be found
-/// by `makeContext`.
+/// The name of a derived communicator. Every process computes the same name; makeContext detects a collision.
 std::uint64_t nameOf(std::uint64_t parent, std::uint64_t split, std::uint64_t group) {
   std::uint64_t name = parent;
   for (const std::uint64_t part : {split, group}) {
-    // The finalizer of splitmix64.
+    // finalizer of splitmix64
     name += (part + 1) * 0x9E3779B97F4A7C15ull;
     name = (name ^ name >> 30) * 0xBF58476D1CE4E5B9ull;
     name = (name ^ name >> 27) * 0x94D049BB133111EBull;
@@ -44,12 +43,12 @@ Context* makeContext(std::vector<int> members, std::uint64_t name) {
   context->others.erase(std::unique(context->others.begin(), context->others.end()), context->others.end());
   if (!context->here) context->others.clear();
   for (int rank = 0; rank < context->size(); ++rank) context->comms.push_back(new gs_smi_comm{context, rank});
-  if (!known.emplace(name, context).second) fail(exitBug, "two communicators have one name");
+  if (!contextsByName.emplace(name, context).second) fail(GS_EXIT_BUG, "two communicators have one name");
   communicatorMade();
   return context;
 }
 
-/// The last of all members has given what it has to give.
+/// All members have contributed: creates the communicators and wakes the waiting members.
 void complete(Context& context, std::uint64_t number, Split& split) {
   split.compute(context, split, nameOf(context.name, number, 0));
   split.left = context.here;
@@ -58,28 +57,28 @@ void complete(Context& context, std::uint64_t number, Split& split) {
 
 Split& splitOf(Context& context, std::uint64_t number) {
   Split& split = context.splitting[number];
-  split.given.resize(context.members.size());
+  split.contributions.resize(context.members.size());
   split.made.resize(context.members.size());
   return split;
 }
 
-/// All members give something; the last one to come computes what each of them gets.
-SMI_Comm together(SMI_Comm comm, Split::Given given, decltype(Split::compute) compute) {
+/// Each member contributes its arguments; the last one to arrive computes the result of all.
+SMI_Comm contribute(SMI_Comm comm, Split::Contribution contribution, decltype(Split::compute) compute) {
   Context& context = *comm->context;
   const auto me = static_cast<std::size_t>(comm->rank);
   const std::uint64_t number = context.splits[me]++;
   Split& split = splitOf(context, number);
   split.compute = compute;
   for (const int other : context.others) {
-    Writer out = tell(other, Record::splitGiven);
-    out << context.name << number << comm->rank << given.color << given.key;
-    out.place(given.place) << static_cast<std::uint32_t>(given.list.size());
-    for (const int rank : given.list) out << rank;
+    Writer out = newRecord(other, Record::splitGiven);
+    out << context.name << number << comm->rank << contribution.color << contribution.key;
+    out.site(contribution.site) << static_cast<std::uint32_t>(contribution.list.size());
+    for (const int rank : contribution.list) out << rank;
   }
-  split.given[me] = std::move(given);
+  split.contributions[me] = std::move(contribution);
   if (++split.arrived < context.size()) {
     split.waiting.push_back(current);
-    wait(context, split.given[me].place);
+    wait(context, split.contributions[me].site);
   } else {
     complete(context, number, split);
   }
@@ -88,21 +87,23 @@ SMI_Comm together(SMI_Comm comm, Split::Given given, decltype(Split::compute) co
   return mine;
 }
 
-void check(SMI_Comm comm, const char* call, Place place) {
+void check(SMI_Comm comm, const char* call, CallSite site) {
   if (!comm) {
-    fail(exitInput,
+    fail(GS_EXIT_INPUT,
          format("rank %d: %s: the communicator is null; this rank is not in it ({})", current->rank->index, call),
-         {place});
+         {site});
   }
 }
 
 }  // namespace
 
-std::string Context::words() const { return number ? format(" of a communicator of %d ranks", size()) : std::string(); }
+std::string Context::describe() const {
+  return number ? format(" of a communicator of size %d", size()) : std::string();
+}
 
 Context* Context::named(std::uint64_t name) {
-  const auto found = known.find(name);
-  return found == known.end() ? nullptr : found->second;
+  const auto found = contextsByName.find(name);
+  return found == contextsByName.end() ? nullptr : found->second;
 }
 
 Wait Context::wait(const Fiber& fiber) const {
@@ -110,7 +111,7 @@ Wait Context::wait(const Fiber& fiber) const {
     if (std::find(split.waiting.begin(), split.waiting.end(), &fiber) == split.waiting.end()) continue;
     Wait found{"for all ranks of a communicator to split it ({})", {}};
     for (int rank = 0; rank < size(); ++rank) {
-      if (!split.given[static_cast<std::size_t>(rank)].here) {
+      if (!split.contributions[static_cast<std::size_t>(rank)].here) {
         found.ranks.push_back(members[static_cast<std::size_t>(rank)]);
       }
     }
@@ -126,18 +127,18 @@ void makeWorld() {
   for (Rank* rank : ranks) rank->world = world->comms[static_cast<std::size_t>(rank->index)];
 }
 
-bool takeSplit(Reader& in) {
+bool applySplitRecord(Reader& in) {
   Context* context = Context::named(in.get<std::uint64_t>());
   const auto number = in.get<std::uint64_t>();
   const auto rank = static_cast<std::size_t>(in.get<int>());
-  Split::Given given{in.get<int>(), 0, true, nullptr, {}};
-  given.key = in.get<int>();
-  given.place = in.place();
-  given.list.resize(in.get<std::uint32_t>());
-  for (int& one : given.list) one = in.get<int>();
+  Split::Contribution contribution{in.get<int>(), 0, true, nullptr, {}};
+  contribution.key = in.get<int>();
+  contribution.site = in.site();
+  contribution.list.resize(in.get<std::uint32_t>());
+  for (int& one : contribution.list) one = in.get<int>();
   if (!context) return false;
   Split& split = splitOf(*context, number);
-  split.given[rank] = std::move(given);
+  split.contributions[rank] = std::move(contribution);
   if (++split.arrived == context->size()) complete(*context, number, split);
   return true;
 }
@@ -161,27 +162,28 @@ int SMI_Comm_size(SMI_Comm comm) {
 }
 
 SMI_Comm SMI_Comm_split(SMI_Comm comm, int color, int key) {
-  const Place place = __builtin_return_address(0);
-  check(comm, __func__, place);
+  const CallSite site = __builtin_return_address(0);
+  check(comm, __func__, site);
   if (color < 0 && color != SMI_UNDEFINED) {
-    fail(exitInput,
-         format("rank %d: SMI_Comm_split: the color is %d; it is 0 or more, or SMI_UNDEFINED ({})",
+    fail(GS_EXIT_INPUT,
+         format("rank %d: SMI_Comm_split: the color is %d; it must be at least 0, or SMI_UNDEFINED ({})",
                 current->rank->index, color),
-         {place});
+         {site});
   }
-  return together(comm, {color, key, true, place, {}}, [](const Context& context, Split& split, std::uint64_t name) {
+  return contribute(comm, {color, key, true, site, {}}, [](const Context& context, Split& split, std::uint64_t name) {
     std::map<int, std::vector<int>> groups;
     for (int rank = 0; rank < context.size(); ++rank) {
-      const Split::Given& given = split.given[static_cast<std::size_t>(rank)];
-      if (!given.list.empty()) {
-        fail(exitInput, "SMI_Comm_split ({}) meets SMI_Comm_create ({}); all ranks call the same",
-             {split.given[static_cast<std::size_t>(context.size() - 1)].place, given.place});
+      const Split::Contribution& contribution = split.contributions[static_cast<std::size_t>(rank)];
+      if (!contribution.list.empty()) {
+        fail(GS_EXIT_INPUT, "some ranks call SMI_Comm_split ({}), others SMI_Comm_create ({}); all must call the same",
+             {split.contributions[static_cast<std::size_t>(context.size() - 1)].site, contribution.site});
       }
-      if (given.color != SMI_UNDEFINED) groups[given.color].push_back(rank);
+      if (contribution.color != SMI_UNDEFINED) groups[contribution.color].push_back(rank);
     }
     for (auto& [color_, group] : groups) {
       std::stable_sort(group.begin(), group.end(), [&](int a, int b) {
-        return split.given[static_cast<std::size_t>(a)].key < split.given[static_cast<std::size_t>(b)].key;
+        return split.contributions[static_cast<std::size_t>(a)].key <
+               split.contributions[static_cast<std::size_t>(b)].key;
       });
       std::vector<int> members;
       for (const int rank : group) members.push_back(context.members[static_cast<std::size_t>(rank)]);
@@ -194,12 +196,12 @@ SMI_Comm SMI_Comm_split(SMI_Comm comm, int color, int key) {
 }
 
 SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* list) {
-  const Place place = __builtin_return_address(0);
-  check(comm, __func__, place);
+  const CallSite site = __builtin_return_address(0);
+  check(comm, __func__, site);
   if (count < 1) {
-    fail(exitInput,
-         format("rank %d: SMI_Comm_create: the count is %d; give one rank at least ({})", current->rank->index, count),
-         {place});
+    fail(GS_EXIT_INPUT,
+         format("rank %d: SMI_Comm_create: the count is %d; it must be at least 1 ({})", current->rank->index, count),
+         {site});
   }
   std::vector<int> ranksOf(list, list + count);
   for (std::size_t at = 0; at < ranksOf.size(); ++at) {
@@ -209,30 +211,30 @@ SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* list) {
             ranksOf.begin() + static_cast<std::ptrdiff_t>(at)) {
       continue;
     }
-    fail(exitInput,
+    fail(GS_EXIT_INPUT,
          format("rank %d: SMI_Comm_create: rank %d in the list is %s ({})", current->rank->index, rank,
-                rank < 0 || rank >= comm->context->size() ? "not in the communicator" : "there twice"),
-         {place});
+                rank < 0 || rank >= comm->context->size() ? "not in the communicator" : "listed twice"),
+         {site});
   }
-  return together(comm, {0, 0, true, place, std::move(ranksOf)},
-                  [](const Context& context, Split& split, std::uint64_t name) {
-                    const Split::Given& first = split.given[0];
-                    for (int rank = 1; rank < context.size(); ++rank) {
-                      const Split::Given& given = split.given[static_cast<std::size_t>(rank)];
-                      if (given.list == first.list) continue;
-                      fail(exitInput,
-                           format("SMI_Comm_create: rank %d gives another list ({}) than rank %d ({})",
-                                  context.members[static_cast<std::size_t>(rank)], context.members[0]),
-                           {given.place, first.place});
-                    }
-                    std::vector<int> members;
-                    for (const int rank : first.list)
-                      members.push_back(context.members[static_cast<std::size_t>(rank)]);
-                    const Context* made = makeContext(std::move(members), name);
-                    for (std::size_t at = 0; at < first.list.size(); ++at) {
-                      split.made[static_cast<std::size_t>(first.list[at])] = made->comms[at];
-                    }
-                  });
+  return contribute(comm, {0, 0, true, site, std::move(ranksOf)},
+                    [](const Context& context, Split& split, std::uint64_t name) {
+                      const Split::Contribution& first = split.contributions[0];
+                      for (int rank = 1; rank < context.size(); ++rank) {
+                        const Split::Contribution& contribution = split.contributions[static_cast<std::size_t>(rank)];
+                        if (contribution.list == first.list) continue;
+                        fail(GS_EXIT_INPUT,
+                             format("SMI_Comm_create: rank %d passes a different list ({}) than rank %d ({})",
+                                    context.members[static_cast<std::size_t>(rank)], context.members[0]),
+                             {contribution.site, first.site});
+                      }
+                      std::vector<int> members;
+                      for (const int rank : first.list)
+                        members.push_back(context.members[static_cast<std::size_t>(rank)]);
+                      const Context* made = makeContext(std::move(members), name);
+                      for (std::size_t at = 0; at < first.list.size(); ++at) {
+                        split.made[static_cast<std::size_t>(first.list[at])] = made->comms[at];
+                      }
+                    });
 }
 
 void SMI_Comm_free(SMI_Comm* comm) { *comm = nullptr; }
@@ -248,9 +250,9 @@ SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* ar
 }
 
 void gs_smi_settle(void) {
-  const Place place = __builtin_return_address(0);
-  caller(__func__, place);
-  settle(place);
+  const CallSite site = __builtin_return_address(0);
+  caller(__func__, site);
+  settle(site);
 }
 
 void SMI_Wait_kernel(SMI_Kernel kernel) {
@@ -259,7 +261,7 @@ void SMI_Wait_kernel(SMI_Kernel kernel) {
     Wait wait(const Fiber& fiber) const override {
       return {format("for its kernel %s ({})", other->name.c_str()), cause(fiber)};
     }
-    /// What the kernel at the end of the joins waits for: that is what holds this one up, too.
+    /// The ranks that the last kernel of the chain of joins waits for: they also block this kernel.
     std::vector<int> cause(const Fiber& fiber) const {
       const Fiber* last = other;
       for (std::size_t hops = 0; last->joins && hops < fibers.size(); ++hops) last = last->joins;
@@ -269,8 +271,8 @@ void SMI_Wait_kernel(SMI_Kernel kernel) {
   } ended;
   ended.other = kernel->fiber;
   if (ended.other->joiner) {
-    fail(exitInput,
-         format("rank %d: kernel %s is waited for twice ({})", current->rank->index, ended.other->name.c_str()),
+    fail(GS_EXIT_INPUT,
+         format("rank %d: two kernels wait for kernel %s ({})", current->rank->index, ended.other->name.c_str()),
          {__builtin_return_address(0)});
   }
   while (!ended.other->done) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Types of elements, and how reductions combine them.
+/// Element types and reduction operations.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -50,9 +50,9 @@ T apply(T a, T b) {
 }
 
 template <class T, int op>
-std::uint64_t joined(std::uint64_t a, std::uint64_t b) {
+std::uint64_t combinePair(std::uint64_t a, std::uint64_t b) {
   if constexpr (std::is_same_v<T, Half>) {
-    // A float holds the exact sum's rounding well enough: 24 bits are 2 x 11 + 2, so rounding twice rounds once.
+    // Rounding the sum to float first is harmless: 24 bits are at least 2 x 11 + 2, so double rounding equals single.
     const float both = apply<float, op>(SMI_Half_to_float(static_cast<unsigned short>(a)),
                                         SMI_Half_to_float(static_cast<unsigned short>(b)));
     return SMI_Float_to_half(both);
@@ -68,28 +68,29 @@ std::uint64_t joined(std::uint64_t a, std::uint64_t b) {
 }
 
 template <class T, int op>
-std::uint64_t fold(std::uint64_t* values, int n, int root) {
+std::uint64_t reduceValues(std::uint64_t* values, int n, int root) {
   if constexpr (op == SMI_ADD_ORDERED) {
     std::uint64_t sum = values[0];
-    for (int rank = 1; rank < n; ++rank) sum = joined<T, SMI_ADD>(sum, values[rank]);
+    for (int rank = 1; rank < n; ++rank) sum = combinePair<T, SMI_ADD>(sum, values[rank]);
     return sum;
   } else {
-    // Rank (root + i) mod n stands at i of the binomial tree: at step s, i takes the sum of i + s.
+    // Rank (root + i) mod n has position i in the binomial tree: in step s, i adds the sum of i + s.
     for (int step = 1; step < n; step *= 2) {
       for (int i = 0; i + step < n; i += 2 * step) {
         const int to = root + i >= n ? root + i - n : root + i;
         const int from = root + i + step >= n ? root + i + step - n : root + i + step;
-        values[to] = joined<T, op>(values[to], values[from]);
+        values[to] = combinePair<T, op>(values[to], values[from]);
       }
     }
     return values[root];
   }
 }
 
-using Fold = std::uint64_t (*)(std::uint64_t*, int, int);
+using Reduction = std::uint64_t (*)(std::uint64_t*, int, int);
 
 template <class T>
-constexpr Fold folds[] = {fold<T, SMI_ADD>, fold<T, SMI_MAX>, fold<T, SMI_MIN>, fold<T, SMI_ADD_ORDERED>};
+constexpr Reduction reductions[] = {reduceValues<T, SMI_ADD>, reduceValues<T, SMI_MAX>, reduceValues<T, SMI_MIN>,
+                                    reduceValues<T, SMI_ADD_ORDERED>};
 
 }  // namespace
 
@@ -125,13 +126,13 @@ void store(int type, void* data, std::uint64_t value) {
 std::uint64_t combine(int type, int op, std::uint64_t* values, int n, int root) {
   if (options.ordered && op == SMI_ADD) op = SMI_ADD_ORDERED;
   switch (type) {
-    case SMI_INT: return folds<std::int32_t>[op](values, n, root);
-    case SMI_FLOAT: return folds<float>[op](values, n, root);
-    case SMI_DOUBLE: return folds<double>[op](values, n, root);
-    case SMI_CHAR: return folds<signed char>[op](values, n, root);
-    case SMI_SHORT: return folds<std::int16_t>[op](values, n, root);
-    case SMI_LONG: return folds<std::int64_t>[op](values, n, root);
-    default: return folds<Half>[op](values, n, root);
+    case SMI_INT: return reductions<std::int32_t>[op](values, n, root);
+    case SMI_FLOAT: return reductions<float>[op](values, n, root);
+    case SMI_DOUBLE: return reductions<double>[op](values, n, root);
+    case SMI_CHAR: return reductions<signed char>[op](values, n, root);
+    case SMI_SHORT: return reductions<std::int16_t>[op](values, n, root);
+    case SMI_LONG: return reductions<std::int64_t>[op](values, n, root);
+    default: return reductions<Half>[op](values, n, root);
   }
 }
 
@@ -162,9 +163,9 @@ extern "C" unsigned short SMI_Float_to_half(float value) {
   const unsigned sign = bits >> 16 & 0x8000u;
   const std::uint32_t size = bits & 0x7fffffffu;
   if (size > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u | (size >> 13 & 0x1ffu));
-  if (size >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);  // rounds to 65536 or is more
+  if (size >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);  // rounds to 65536 or above
   if (size < 0x38800000u) {
-    // Less than 2^-14: the half counts in units of 2^-24, and lrint rounds to nearest, ties to even.
+    // Below 2^-14, a half is a multiple of 2^-24; lrint rounds to nearest, ties to even.
     const float units = std::bit_cast<float>(size) * 0x1p24f;
     return static_cast<unsigned short>(sign | static_cast<unsigned>(std::lrintf(units)));
   }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Channels between the kernels of one rank. With hardware (hardware.h), an element is there in the cycle after it was
-/// written, and its room in the cycle in which it is read: so a channel of depth 1 carries one a cycle.
+/// Channels between the kernels of one rank. With hardware (hardware.h), an element is readable in the cycle after it
+/// was written, and its slot is free in the cycle in which it is read: a channel of depth 1 carries one element a
+/// cycle.
 #include <algorithm>
 
 #include "hardware.h"
 
 struct gs_smi_fifo : gossamer::smi::Waitable {
-  gossamer::smi::Ring bytes;  ///< elements are kept in `data`; the ring counts them
+  gossamer::smi::Ring bytes;  ///< only its counters are used; the elements are stored in `data`
   std::vector<char> data;
   std::string name;
   int size = 0, depth = 1;
   std::deque<gossamer::smi::Fiber*> writers, readers;
-  /// With hardware, cycles: in which an end was used last, tries among them; and in which an element came and went.
-  std::uint64_t writes = 0, reads = 0, came = 0, went = 0;
+  /// With hardware: cycle of the last call at each end, failed ones included, and of the last write and read.
+  std::uint64_t writes = 0, reads = 0, lastPut = 0, lastTake = 0;
 
   gossamer::smi::Wait wait(const gossamer::smi::Fiber& fiber) const override {
     const bool writing = std::find(writers.begin(), writers.end(), &fiber) != writers.end();
@@ -31,7 +32,7 @@ gs_smi_fifo& fifoOf(SMI_Fifo* handle, int size, int depth, const char* name) {
     auto* made = new gs_smi_fifo;
     made->name = name;
     made->size = size;
-    // A channel of depth 0 is a wire: one element may be on its way.
+    // A channel of depth 0 is a wire: one element may be in flight.
     made->depth = std::max(depth, 1);
     made->data.resize(static_cast<std::size_t>(made->size) * static_cast<std::size_t>(made->depth));
     handle->fifo = made;
@@ -39,12 +40,12 @@ gs_smi_fifo& fifoOf(SMI_Fifo* handle, int size, int depth, const char* name) {
   return *handle->fifo;
 }
 
-bool full(const gs_smi_fifo& f) { return f.bytes.held() == static_cast<std::uint64_t>(f.depth); }
+bool full(const gs_smi_fifo& f) { return f.bytes.size() == static_cast<std::uint64_t>(f.depth); }
 
-/// Elements that may be read now.
-std::uint64_t there(const gs_smi_fifo& f) { return f.bytes.held() - (hardware && f.came == now ? 1 : 0); }
+/// Elements that are readable now.
+std::uint64_t readable(const gs_smi_fifo& f) { return f.bytes.size() - (hardware && f.lastPut == now ? 1 : 0); }
 
-char* place(gs_smi_fifo& f, std::uint64_t number) {
+char* slotOf(gs_smi_fifo& f, std::uint64_t number) {
   return f.data.data() + number % static_cast<std::uint64_t>(f.depth) * static_cast<std::uint64_t>(f.size);
 }
 
@@ -55,14 +56,14 @@ void wakeOne(std::deque<Fiber*>& waiting) {
 }
 
 void put(gs_smi_fifo& f, const void* data) {
-  std::copy_n(static_cast<const char*>(data), f.size, place(f, f.bytes.tail++));
-  f.came = f.writes = now;
+  std::copy_n(static_cast<const char*>(data), f.size, slotOf(f, f.bytes.tail++));
+  f.lastPut = f.writes = now;
   wakeOne(f.readers);
 }
 
 void take(gs_smi_fifo& f, void* data) {
-  std::copy_n(place(f, f.bytes.head++), f.size, static_cast<char*>(data));
-  f.went = f.reads = now;
+  std::copy_n(slotOf(f, f.bytes.head++), f.size, static_cast<char*>(data));
+  f.lastTake = f.reads = now;
   wakeOne(f.writers);
 }
 
@@ -71,7 +72,7 @@ void take(gs_smi_fifo& f, void* data) {
 extern "C" {
 
 void SMI_Fifo_write(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name) {
-  const Place at = __builtin_return_address(0);
+  const CallSite at = __builtin_return_address(0);
   gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
   spend();
   for (;;) {
@@ -84,12 +85,12 @@ void SMI_Fifo_write(SMI_Fifo* fifo, const void* data, int size, int depth, const
 }
 
 void SMI_Fifo_read(SMI_Fifo* fifo, void* data, int size, int depth, const char* name) {
-  const Place at = __builtin_return_address(0);
+  const CallSite at = __builtin_return_address(0);
   gs_smi_fifo& f = fifoOf(fifo, size, depth, name);
   spend();
   for (;;) {
-    while (hardware && (f.reads == now || (f.bytes.held() && !there(f)))) nextCycle(at);
-    if (f.bytes.held()) break;
+    while (hardware && (f.reads == now || (f.bytes.size() && !readable(f)))) nextCycle(at);
+    if (f.bytes.size()) break;
     f.readers.push_back(current);
     wait(f, at);
   }
@@ -102,15 +103,15 @@ int SMI_Fifo_write_nb(SMI_Fifo* fifo, const void* data, int size, int depth, con
   bool fails;
   if (hardware) {
     useOnce(f.writes, __builtin_return_address(0));
-    // Whether its element of this cycle has been read already is a matter of who runs first.
-    fails = f.bytes.held() + (f.went == now ? 1 : 0) >= static_cast<std::uint64_t>(f.depth);
+    // Fibers run in any order within a cycle, so a slot that was freed in this cycle still counts as occupied.
+    fails = f.bytes.size() + (f.lastTake == now ? 1 : 0) >= static_cast<std::uint64_t>(f.depth);
   } else {
-    // A kernel that asks again and again lets the others run.
+    // A polling kernel lets the others run.
     if (full(f)) yield();
     fails = full(f);
   }
   if (fails) {
-    askedInVain();
+    countFailedPoll();
     return 0;
   }
   put(f, data);
@@ -122,11 +123,11 @@ int SMI_Fifo_read_nb(SMI_Fifo* fifo, void* data, int size, int depth, const char
   spend();
   if (hardware) {
     useOnce(f.reads, __builtin_return_address(0));
-  } else if (!there(f)) {
+  } else if (!readable(f)) {
     yield();
   }
-  if (!there(f)) {
-    askedInVain();
+  if (!readable(f)) {
+    countFailedPoll();
     return 0;
   }
   take(f, data);

@@ -18,25 +18,25 @@ namespace {
 volatile sig_atomic_t reason = 0;
 double limit = 0;
 
-/// A kernel that calls nothing of ours never sees that it is to stop: it is given this long.
-constexpr suseconds_t patience = 300'000;
+/// A kernel that never calls the emulator does not notice a request to stop: after this time the process ends anyway.
+constexpr suseconds_t graceMicroseconds = 300'000;
 
-/// Reports made beforehand: a handler that makes one may wait for the allocator, whose lock the kernel holds.
-std::string brokenOff, crashed;
-const std::string* lastWords = nullptr;
-int lastCode = 0;
+/// Reports prepared in advance: composing one in a signal handler could deadlock on the allocator's lock.
+std::string timeoutReport, crashReport;
+const std::string* finalReport = nullptr;
+int finalCode = 0;
 
-void endAtOnce(int) {
-  if (write(reportFile, lastWords->data(), lastWords->size()) < 0) lastCode = exitBug;
-  _exit(lastCode);
+void exitNow(int) {
+  if (write(reportFile, finalReport->data(), finalReport->size()) < 0) finalCode = GS_EXIT_BUG;
+  _exit(finalCode);
 }
 
-/// Whatever a handler does from here on, the process ends within a second.
-void endSoon(int code, const std::string& words) {
-  lastCode = code;
-  lastWords = &words;
+/// From here on, the process ends within a second, whatever its handlers do.
+void exitWithinASecond(int code, const std::string& report) {
+  finalCode = code;
+  finalReport = &report;
   struct sigaction action{};
-  action.sa_handler = endAtOnce;
+  action.sa_handler = exitNow;
   action.sa_flags = SA_ONSTACK;
   sigaction(SIGALRM, &action, nullptr);
   sigset_t alarm;
@@ -47,68 +47,70 @@ void endSoon(int code, const std::string& words) {
   setitimer(ITIMER_REAL, &second, nullptr);
 }
 
-/// The command ends all processes, as one has failed.
-void ended(int) {
-  if (reason || !commandAsks()) return;
+/// The command ends all processes after one has failed.
+void handleCommand(int) {
+  if (reason || !commandRequestsEnd()) return;
   reason = SIGIO;
-  fuel = 0;
-  itimerval soon{{0, 0}, {0, patience}};
+  budget = 0;
+  itimerval soon{{0, 0}, {0, graceMicroseconds}};
   setitimer(ITIMER_REAL, &soon, nullptr);
 }
 
-void stop(int signal) {
+void terminate(int signal) {
   if (reason) {
-    // The second time, or patience is at its end. The process holds nothing but memory, so it may end at once.
-    endSoon(reason == SIGALRM ? exitInput : exitInterrupted, brokenOff);
+    // The second signal, or the grace period is over. The process holds nothing but memory, so it may end at once.
+    exitWithinASecond(reason == SIGALRM ? GS_EXIT_INPUT : GS_EXIT_INTERRUPTED, timeoutReport);
     interrupt();
   }
   reason = signal;
-  fuel = 0;
-  itimerval soon{{0, 0}, {0, patience}};
+  budget = 0;
+  itimerval soon{{0, 0}, {0, graceMicroseconds}};
   setitimer(ITIMER_REAL, &soon, nullptr);
 }
 
-void broken(int signal, siginfo_t* info, void*) {
-  // The default handler ends the process if anything here goes wrong.
+void fault(int signal, siginfo_t* info, void*) {
+  // With the default handler, the process ends if anything here fails.
   ::signal(signal, SIG_DFL);
   const char* what = signal == SIGFPE   ? "a division by zero"
                      : signal == SIGILL ? "an illegal instruction"
-                                        : "an access to memory that it does not have (or its stack is full: --stack)";
+                                        : "an invalid memory access (or a stack overflow: --stack)";
   const void* address = signal == SIGFPE || signal == SIGILL ? nullptr : info->si_addr;
-  if (!current && loading < 0 && !reported()) _exit(exitBug);
-  endSoon(exitDied, crashed);
-  if (!current) fail(exitDied, format("%s: %s, at address %p", outsideOfMain().c_str(), what, address));
-  fail(exitDied, format("rank %d, %s: %s, at address %p", current->rank->index, current->name.c_str(), what, address));
+  if (!current && loading < 0 && !reported()) _exit(GS_EXIT_BUG);
+  exitWithinASecond(GS_EXIT_DIED, crashReport);
+  if (!current) fail(GS_EXIT_DIED, format("%s: %s, at address %p", outsideOfMain().c_str(), what, address));
+  fail(GS_EXIT_DIED,
+       format("rank %d, %s: %s, at address %p", current->rank->index, current->name.c_str(), what, address));
 }
 
 }  // namespace
 
 void watchSignals(double seconds) {
   limit = seconds;
-  const char* words = "{\"outcome\":\"failed\",\"code\":%d,\"message\":\"%s\",\"places\":[]}\n";
-  brokenOff = format(words, exitInput,
-                     "the run was ended at its limit in seconds; is there a kernel that never ends? --timeout SECONDS "
-                     "allows more");
-  crashed = format(words, exitDied, "a rank died of an access to memory that it does not have");
+  const char* report = "{\"outcome\":\"failed\",\"code\":%d,\"message\":\"%s\",\"places\":[]}\n";
+  timeoutReport =
+      format(report, GS_EXIT_INPUT,
+             "the run was ended at its limit in seconds; is there a kernel that never ends? --timeout SECONDS "
+             "allows more");
+  crashReport = format(report, GS_EXIT_DIED, "a rank died of an invalid memory access");
   struct sigaction action{};
-  action.sa_handler = stop;
+  action.sa_handler = terminate;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGALRM, &action, nullptr);
-  if (commandIsFar()) {
-    action.sa_handler = ended;
+  if (commandIsRemote()) {
+    action.sa_handler = handleCommand;
     sigaction(SIGIO, &action, nullptr);
-    ended(SIGIO);
+    handleCommand(SIGIO);
   }
   static char stack[1 << 16];
   stack_t other{};
   other.ss_sp = stack;
   other.ss_size = sizeof stack;
   sigaltstack(&other, nullptr);
-  struct sigaction fault{};
-  fault.sa_sigaction = broken;
-  fault.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaction(signal, &fault, nullptr);
+  struct sigaction faults{};
+  faults.sa_sigaction = fault;
+  faults.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaction(signal, &faults, nullptr);
   if (seconds > 0) {
     const auto whole = static_cast<time_t>(seconds);
     itimerval at{{0, 0}, {whole, static_cast<suseconds_t>((seconds - static_cast<double>(whole)) * 1e6)}};
@@ -120,11 +122,11 @@ bool interrupted() { return reason != 0; }
 
 void interrupt() {
   if (reason == SIGALRM) {
-    fail(exitInput, format("the run was ended after %g seconds, rank %d in %s; is there a kernel that never ends? "
-                           "--timeout SECONDS allows more",
-                           limit, current ? current->rank->index : 0, current ? current->name.c_str() : "main"));
+    fail(GS_EXIT_INPUT, format("the run was ended after %g seconds, rank %d in %s; is there a kernel that never ends? "
+                               "--timeout SECONDS allows more",
+                               limit, current ? current->rank->index : 0, current ? current->name.c_str() : "main"));
   }
-  fail(exitInterrupted, "interrupted");
+  fail(GS_EXIT_INTERRUPTED, "interrupted");
 }
 
 }  // namespace gossamer::smi

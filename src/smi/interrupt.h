@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ctrl-C, the limit in seconds, and accesses to memory that is not there.
+/// Ctrl-C, the time limit, and invalid memory accesses.
 #pragma once
 
 namespace gossamer::smi {
 
-/// From here on signals are looked at; `seconds` is a limit, 0 for none.
+/// Installs the signal handlers; `seconds` is the time limit, 0 for none.
 void watchSignals(double seconds);
-/// Whether a signal asks for the end of the run.
+/// Whether a signal has requested the end of the run.
 bool interrupted();
 /// Ends the run, for the reason that `interrupted` saw.
 [[noreturn]] void interrupt();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The emulator's process: smi-emulator PLAN REPORT-FILE-NUMBER ARGUMENTS...
-/// One of several that MPI starts: smi-emulator --mpi LIBRARY HOST PORT TOKEN ARGUMENTS..., with the plan from there.
-/// Lines of a plan: `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`; with the RTL transport `boards
-/// LIBRARY`, `port NUMBER` in the order of the boards' ports, `block NUMBER` in that of their blocks, and `fabric LINE`
-/// for the library, and `dram SETTINGS` of each board's banks. The command writes it.
+/// One of several processes that MPI starts: smi-emulator --mpi LIBRARY HOST PORT TOKEN ARGUMENTS...; it receives the
+/// plan from that address.
+/// The command writes the plan. Its lines are `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`. With the RTL
+/// transport also `boards LIBRARY`, `port NUMBER` in the order of the boards' ports, `block NUMBER` in the order of
+/// their blocks, `fabric LINE` for the library, and `dram SETTINGS` of each board's banks.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -30,34 +31,34 @@ struct Start {
   Rank* rank;
 };
 
-void runMain(void* given) {
-  const auto* start = static_cast<Start*>(given);
-  // Each rank gets words of its own: main may write to them.
-  auto* words = new std::vector<std::string>(arguments.begin(), arguments.end());
+void runMain(void* context) {
+  const auto* start = static_cast<Start*>(context);
+  // Each rank gets its own argument strings: main may modify them.
+  auto* own = new std::vector<std::string>(arguments.begin(), arguments.end());
   auto* list = new std::vector<char*>;
-  for (std::string& word : *words) list->push_back(word.data());
+  for (std::string& argument : *own) list->push_back(argument.data());
   list->push_back(nullptr);
-  start->rank->code = start->main(static_cast<int>(words->size()), list->data());
+  start->rank->code = start->main(static_cast<int>(own->size()), list->data());
 }
 
 }  // namespace
 
-int main(int count, char** words) {
-  if (count < 3) return exitBug;
+int main(int count, char** values) {
+  if (count < 3) return GS_EXIT_BUG;
   std::vector<std::string> programs;
   std::string boards, fabric;
   std::vector<int> ports, blocks;
   double seconds = 0;
   std::stringstream plan;
   int used = 3;
-  if (std::string(words[1]) == "--mpi") {
-    if (count < 6) return exitBug;
-    join(words[2]);
-    plan << connectCommand(words[3], words[4], words[5], process);
+  if (std::string(values[1]) == "--mpi") {
+    if (count < 6) return GS_EXIT_BUG;
+    join(values[2]);
+    plan << connectCommand(values[3], values[4], values[5], process);
     used = 6;
   } else {
-    reportFile = std::atoi(words[2]);
-    plan << std::ifstream(words[1]).rdbuf();
+    reportFile = std::atoi(values[2]);
+    plan << std::ifstream(values[1]).rdbuf();
   }
   for (std::string line; std::getline(plan, line);) {
     std::istringstream in(line);
@@ -69,7 +70,7 @@ int main(int count, char** words) {
     } else if (kind == "rank") {
       auto* rank = new Rank;
       rank->index = static_cast<int>(ranks.size());
-      in >> rank->code >> rank->program;  // the program's number is kept there until it runs
+      in >> rank->code >> rank->program;  // `code` holds the program's number until the rank starts
       ranks.push_back(rank);
     } else if (kind == "boards") {
       std::getline(in >> std::ws, boards);
@@ -98,11 +99,11 @@ int main(int count, char** words) {
       else if (name == "timeout")
         seconds = std::stod(value);
       else
-        fail(exitBug, "no such option: " + name);
+        fail(GS_EXIT_BUG, "unknown option: " + name);
     }
   }
-  arguments.push_back(words[0]);
-  for (int at = used; at < count; ++at) arguments.push_back(words[at]);
+  arguments.push_back(values[0]);
+  for (int at = used; at < count; ++at) arguments.push_back(values[at]);
   watchSignals(seconds);
   watchExit();
   for (Rank* rank : ranks) {
@@ -127,6 +128,6 @@ int main(int count, char** words) {
   finished(code);
   std::fflush(nullptr);
   leaveTransport();
-  // MPI takes any other code for a failure; the command has this one from the report.
+  // MPI treats any other code as a failure; the command reads the code from the report.
   return distributed() ? 0 : code;
 }

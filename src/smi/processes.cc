@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Records between processes, and the end of a run of several.
+/// Records between processes, and the termination of a run of several processes.
 ///
-/// Process 0 asks all others in waves how they are; each answers once it has nothing to do. All messages have arrived,
-/// and nobody does anything any more, if two waves in succession find everybody idle and as many messages taken as
-/// sent, the same number in both (Mattern's four counters). No clock decides.
+/// Process 0 queries all others in waves; each replies with its status once it has nothing to do. All messages have
+/// arrived and the run is quiescent if two successive waves find every process idle, and as many messages received as
+/// sent, with the same number in both (Mattern's four-counter method). No timeouts are involved.
 #include "processes.h"
 
 #include <dlfcn.h>
@@ -23,39 +23,39 @@ int process = 0, processes = 1;
 
 namespace {
 
-enum class Kind : std::uint8_t { records, ask, answer, stop, settle, fence, deadlock };
+enum class Kind : std::uint8_t { records, query, status, stop, settle, fence, deadlock };
 
-/// A message takes no further record beyond this many bytes.
+/// A message that exceeds this size accepts no further record.
 constexpr std::size_t mostBytes = 1 << 20;
 
 struct Out {
-  std::string records;  ///< for the next message; without its first byte when empty
+  std::string records;  ///< for the next message, after its kind; empty if there are none
   std::deque<std::string> messages;
-  bool underWay = false;  ///< the first of them
+  bool sending = false;  ///< the first message is being sent
 };
 
-struct Answer {
-  std::uint64_t sent, taken;
+struct Status {
+  std::uint64_t sent, received;
   std::int32_t unfinished, settling, idle;
 };
 
-struct Held {
+struct DeferredRecord {
   Record record;
   std::vector<std::uint8_t> fields;
 };
 
 const GsTransport* mpi = nullptr;
 std::vector<Out> outs;
-std::uint64_t sent = 0, taken = 0;  ///< messages of records
-std::vector<Held> held;
-bool looksAgain = false;  ///< at what is held
-bool asked = false, stopped = false;
+std::uint64_t sent = 0, received = 0;  ///< messages of records
+std::vector<DeferredRecord> deferred;
+bool retry = false;  ///< of the deferred records
+bool queried = false, stopped = false;
 int fences = 0;
-// Of process 0:
-bool asks = false;
-int answers = 0;
-Answer sum{}, before{};
-bool hasBefore = false;
+// Only in process 0:
+bool waveOpen = false;
+int statuses = 0;
+Status sum{}, previous{};
+bool hasPrevious = false;
 
 void close(Out& out) {
   if (out.records.empty()) return;
@@ -64,24 +64,24 @@ void close(Out& out) {
   ++sent;
 }
 
-void pump(int to) {
+void advanceSend(int to) {
   Out& out = outs[static_cast<std::size_t>(to)];
   for (;;) {
-    if (out.underWay) {
+    if (out.sending) {
       if (!mpi->sent(to)) return;
       out.messages.pop_front();
-      out.underWay = false;
+      out.sending = false;
     }
     if (out.messages.empty()) return;
     mpi->send(to, out.messages.front().data(), out.messages.front().size());
-    out.underWay = true;
+    out.sending = true;
   }
 }
 
-bool pumpAll() {
+bool advanceAllSends() {
   bool done = true;
   for (int to = 0; to < processes; ++to) {
-    pump(to);
+    advanceSend(to);
     done = done && outs[static_cast<std::size_t>(to)].messages.empty();
   }
   return done;
@@ -101,51 +101,51 @@ void controlAll(Kind kind) {
   }
 }
 
-bool look(Record record, Reader& in) {
+bool apply(Record record, Reader& in) {
   switch (record) {
     case Record::streamBound:
     case Record::streamDegree:
     case Record::streamElements:
-    case Record::streamTaken: takeStream(record, in); return true;
-    case Record::splitGiven: return takeSplit(in);
-    default: return takeCollective(record, in);
+    case Record::streamTaken: applyStreamRecord(record, in); return true;
+    case Record::splitGiven: return applySplitRecord(in);
+    default: return applyCollectiveRecord(record, in);
   }
 }
 
-void lookAtHeld() {
-  while (looksAgain) {
-    looksAgain = false;
-    std::vector<Held> before_;
-    before_.swap(held);
-    for (Held& one : before_) {
+void retryDeferred() {
+  while (retry) {
+    retry = false;
+    std::vector<DeferredRecord> retried;
+    retried.swap(deferred);
+    for (DeferredRecord& one : retried) {
       Reader in(one.fields.data(), one.fields.data() + one.fields.size());
-      if (!look(one.record, in)) held.push_back(std::move(one));
+      if (!apply(one.record, in)) deferred.push_back(std::move(one));
     }
   }
 }
 
-void take(void*, int, const std::uint8_t* bytes, std::uint64_t size) {
+void handleMessage(void*, int, const std::uint8_t* bytes, std::uint64_t size) {
   Reader in(bytes, bytes + size);
   switch (in.get<Kind>()) {
     case Kind::records: {
-      ++taken;
+      ++received;
       while (in.more()) {
         const auto record = in.get<Record>();
         const std::uint8_t* fields = in.at();
-        if (!look(record, in)) held.push_back({record, {fields, in.at()}});
-        lookAtHeld();
+        if (!apply(record, in)) deferred.push_back({record, {fields, in.at()}});
+        retryDeferred();
       }
       break;
     }
-    case Kind::ask: asked = true; break;
-    case Kind::answer: {
-      const auto answer = in.get<Answer>();
-      ++answers;
-      sum.sent += answer.sent;
-      sum.taken += answer.taken;
-      sum.unfinished += answer.unfinished;
-      sum.settling += answer.settling;
-      sum.idle += answer.idle;
+    case Kind::query: queried = true; break;
+    case Kind::status: {
+      const auto status = in.get<Status>();
+      ++statuses;
+      sum.sent += status.sent;
+      sum.received += status.received;
+      sum.unfinished += status.unfinished;
+      sum.settling += status.settling;
+      sum.idle += status.idle;
       break;
     }
     case Kind::stop: stopped = true; break;
@@ -155,72 +155,72 @@ void take(void*, int, const std::uint8_t* bytes, std::uint64_t size) {
   }
 }
 
-Answer own(bool idle) { return {sent, taken, unfinishedHere(), settlingHere(), idle}; }
+Status own(bool idle) { return {sent, received, unfinishedHere(), settlingHere(), idle}; }
 
-/// Process 0 looks at a wave that is complete.
-void judge(bool idle) {
-  const Answer mine = own(idle);
-  const Answer now{sum.sent + mine.sent, sum.taken + mine.taken, sum.unfinished + mine.unfinished,
+/// Evaluates a complete wave, in process 0.
+void evaluateWave(bool idle) {
+  const Status mine = own(idle);
+  const Status now{sum.sent + mine.sent, sum.received + mine.received, sum.unfinished + mine.unfinished,
                    sum.settling + mine.settling, sum.idle + mine.idle};
-  asks = false;
+  waveOpen = false;
   if (!now.unfinished) {
     controlAll(Kind::stop);
     stopped = true;
     return;
   }
-  const bool quiet = now.idle == processes && now.sent == now.taken;
-  const bool still = quiet && hasBefore && before.sent == now.sent;
-  if (still && allSettle(now.unfinished, now.settling)) {
+  const bool quiescent = now.idle == processes && now.sent == now.received;
+  const bool stable = quiescent && hasPrevious && previous.sent == now.sent;
+  if (stable && allSettle(now.unfinished, now.settling)) {
     controlAll(Kind::settle);
-    hasBefore = false;
+    hasPrevious = false;
     return;
   }
-  if (still) {
+  if (stable) {
     controlAll(Kind::deadlock);
-    while (!pumpAll()) ::sched_yield();
+    while (!advanceAllSends()) ::sched_yield();
     deadlock();
   }
-  hasBefore = quiet;
-  before = now;
+  hasPrevious = quiescent;
+  previous = now;
 }
 
-/// `idle`: no fiber can run, and all that is known here has been sent.
+/// `idle`: no fiber is ready, and all updates of this process have been sent.
 void coordinate(bool idle) {
   if (stopped || (!idle && unfinishedHere())) return;
   if (process) {
-    if (!asked) return;
-    asked = false;
-    const Answer mine = own(idle);
-    control(0, Kind::answer, &mine, sizeof mine);
+    if (!queried) return;
+    queried = false;
+    const Status mine = own(idle);
+    control(0, Kind::status, &mine, sizeof mine);
   } else {
-    if (asks && answers == processes - 1) judge(idle);
-    if (asks || stopped) return;
-    asks = true;
-    answers = 0;
+    if (waveOpen && statuses == processes - 1) evaluateWave(idle);
+    if (waveOpen || stopped) return;
+    waveOpen = true;
+    statuses = 0;
     sum = {};
-    controlAll(Kind::ask);
+    controlAll(Kind::query);
   }
 }
 
-void takeAll() {
-  while (mpi->receive(nullptr, take)) {
+void receiveAll() {
+  while (mpi->receive(nullptr, handleMessage)) {
   }
 }
 
 void closeAll() {
-  shipStreams();
-  shipCollectives();
+  sendStreamUpdates();
+  sendCollectiveUpdates();
   for (Out& out : outs) close(out);
 }
 
-/// All ranks of all processes are done: what was sent before is looked at still, as it may not agree.
+/// All ranks of all processes are done: the remaining records are still checked for disagreements.
 void drain() {
   closeAll();
   controlAll(Kind::fence);
-  while (fences < processes - 1 || !pumpAll()) {
+  while (fences < processes - 1 || !advanceAllSends()) {
     if (interrupted()) interrupt();
-    takeAll();
-    pumpAll();
+    receiveAll();
+    advanceAllSends();
     ::sched_yield();
   }
 }
@@ -233,8 +233,8 @@ Writer& Writer::elements(const Ring& ring, std::uint64_t from, std::uint64_t to)
   return *this;
 }
 
-Writer& Writer::place(Place place) {
-  const Located at = locate(place);
+Writer& Writer::site(CallSite site) {
+  const CodeLocation at = locate(site);
   return *this << static_cast<std::int32_t>(at.program) << at.offset;
 }
 
@@ -246,12 +246,12 @@ std::vector<std::uint64_t> Reader::elements() {
   return found;
 }
 
-Place Reader::place() {
+CallSite Reader::site() {
   const auto program = get<std::int32_t>();
-  return placeElsewhere({program, get<std::uint64_t>()});
+  return remoteSite({program, get<std::uint64_t>()});
 }
 
-Writer tell(int to, Record record) {
+Writer newRecord(int to, Record record) {
   Out& out = outs[static_cast<std::size_t>(to)];
   if (out.records.size() > mostBytes) close(out);
   if (out.records.empty()) out.records.push_back(static_cast<char>(Kind::records));
@@ -263,24 +263,24 @@ void join(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto* entry = handle ? reinterpret_cast<decltype(&gs_transport_join)>(dlsym(handle, "gs_transport_join")) : nullptr;
   mpi = entry ? entry() : nullptr;
-  if (!mpi) fail(exitBug, format("%s: no MPI to start", handle ? library.c_str() : dlerror()));
+  if (!mpi) fail(GS_EXIT_BUG, format("%s: cannot start MPI", handle ? library.c_str() : dlerror()));
   process = mpi->number;
   processes = mpi->count;
   outs.resize(static_cast<std::size_t>(processes));
 }
 
 void exchange() {
-  lookAtHeld();
-  takeAll();
+  retryDeferred();
+  receiveAll();
   closeAll();
   coordinate(!current && !someReady());
-  pumpAll();
+  advanceAllSends();
 }
 
-bool attend() {
+bool waitForWork() {
   if (hardware) return clockHardware();
   if (!distributed()) return false;
-  // MPI itself spins while it waits, which takes the processor from those that have work to do.
+  // MPI would spin while it waits, and occupy a processor that other processes need.
   constexpr int spins = 20, yields = 500;
   for (int tries = 0;; ++tries) {
     if (interrupted()) interrupt();
@@ -305,6 +305,6 @@ void leaveTransport() {
   if (mpi) mpi->leave();
 }
 
-void communicatorMade() { looksAgain = true; }
+void communicatorMade() { retry = true; }
 
 }  // namespace gossamer::smi

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ranks in several processes. Each process has a part of the ranks, and of what two processes share (a stream, a
-/// collective, a split of a communicator) each has a copy of its own, in which counters only grow. What a process has
-/// done there it tells the others: elements, and how many were taken, which is the credit for more. So no process ever
-/// holds more elements of a stream than its degree.
+/// Ranks in several processes. Each process has some of the ranks. Of an object that two processes share (a stream, a
+/// collective, a split of a communicator), each has its own copy, whose counters only grow. A process sends the others
+/// its new elements, and the number of consumed elements, which is credit for more. So no process ever holds more
+/// elements of a stream than its degree.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace gossamer::smi {
 
-extern int process, processes;  ///< this one, and how many there are
+extern int process, processes;  ///< number of this one, and of all
 inline bool distributed() { return processes > 1; }
 inline bool isHere(int rank) { return ranks[static_cast<std::size_t>(rank)]->home == process; }
 inline int homeOf(int rank) { return ranks[static_cast<std::size_t>(rank)]->home; }
 
-/// What a record is about; its fields follow.
+/// Kinds of records; their fields follow.
 enum class Record : std::uint8_t {
-  streamBound,  ///< a sender's message: type, count, place
+  streamBound,  ///< a sender's message: type, count, call site
   streamDegree,
   streamElements,
   streamTaken,
   collectiveOpened,
   collectiveElements,  ///< of a lane
-  collectiveTaken,     ///< of a lane
-  collectiveDone,      ///< calls of a member
+  collectiveTaken,     ///< consumed elements of a lane
+  collectiveDone,      ///< completed calls of a member
   splitGiven,
 };
 
-/// Fields of records, one behind the other.
+/// Appends fields to a record.
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
@@ -42,9 +42,9 @@ class Writer {
     out_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;
   }
-  /// Elements of a ring from one number to another, at most `mostElements`.
+  /// Elements [from, to) of a ring, at most `mostElements`.
   Writer& elements(const Ring& ring, std::uint64_t from, std::uint64_t to);
-  Writer& place(Place place);
+  Writer& site(CallSite site);
 
  private:
   std::string& out_;
@@ -63,39 +63,39 @@ class Reader {
   bool more() const { return at_ != end_; }
   const std::uint8_t* at() const { return at_; }
   std::vector<std::uint64_t> elements();
-  Place place();
+  CallSite site();
 
  private:
   const std::uint8_t *at_, *end_;
 };
 
-/// Elements of one record.
+/// Most elements of one record.
 constexpr std::uint64_t mostElements = 1 << 16;
 
-/// A record to another process, which leaves with the next flush.
-Writer tell(int to, Record record);
+/// Begins a record to another process. It is sent by the next exchange().
+Writer newRecord(int to, Record record);
 
 /// Joins the other processes through a library that has `gs_transport_join`.
 void join(const std::string& library);
-/// Takes what has come, and sends what there is to send. Called now and then by whoever runs.
+/// Handles received messages, and sends pending updates. Running kernels call it from time to time.
 void exchange();
-/// Called when no fiber can run here: until one can (true), or the run is at its end (false). A deadlock of all
-/// processes does not return.
-bool attend();
-/// Whether fibers are to stop: all ranks of all processes are done.
+/// Called when no fiber of this process is ready. Returns true once one is, false at the end of the run. Does not
+/// return from a deadlock of all processes.
+bool waitForWork();
+/// Whether all ranks of all processes are done, so that fibers must stop.
 bool stopping();
-/// The end of a run that has come to its end.
+/// Leaves the transport at the end of a run.
 void leaveTransport();
 
-// ---- Written by the parts that share something ----
+// ---- Implemented by the owners of shared objects ----
 
-void shipStreams();
-void takeStream(Record record, Reader& in);
-void shipCollectives();
-/// False if the communicator is not known here yet: the record is looked at again when one is made.
-bool takeCollective(Record record, Reader& in);
-bool takeSplit(Reader& in);
-/// A communicator was made: the records that waited for one are looked at again.
+void sendStreamUpdates();
+void applyStreamRecord(Record record, Reader& in);
+void sendCollectiveUpdates();
+/// False if this process does not know the communicator yet: the record is retried when one is created.
+bool applyCollectiveRecord(Record record, Reader& in);
+bool applySplitRecord(Reader& in);
+/// A communicator was created: deferred records are retried.
 void communicatorMade();
 
 }  // namespace gossamer::smi

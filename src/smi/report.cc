@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a run ends: one JSON object for the command, which turns places into lines of the user's sources.
+/// The report of a run: one JSON object for the command, which translates call sites to lines of the user's sources.
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -30,8 +30,8 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-std::string placeWords(Place place) {
-  const Located at = locate(place);
+std::string siteJson(CallSite site) {
+  const CodeLocation at = locate(site);
   return format("[%d,%llu]", at.program, static_cast<unsigned long long>(at.offset));
 }
 
@@ -54,34 +54,35 @@ std::string cost() {
 
 bool ended = false;
 
-/// After exit(), called in a program. A code that is not 0 ends the run, as the program has said why; 0 would hide that
-/// others have not done their work.
+/// Handler of exit(), called by a program. A nonzero code ends the run: the program has stated why. A code of 0 would
+/// hide that other ranks have not finished, so it is an error.
 void exited(int code, void*) {
   if (ended) return;
   if (!current) {
     if (code) return finished(code & 0xff, true);
-    fail(exitDied, format("%s: exit(0) ends the run, and no rank has done its work", outsideOfMain().c_str()));
+    fail(GS_EXIT_DIED, format("%s: exit(0) ends the run before any rank has finished", outsideOfMain().c_str()));
   }
   for (const Fiber* other : fibers) {
     if (code || other == current || other->done || other->daemon) continue;
     const bool own = other->rank == current->rank;
     const std::string who = own ? "its kernel " + other->name : format("rank %d", other->rank->index);
-    fail(exitDied, format("rank %d called exit(0) while %s was not done; exit() ends all ranks, so return from main",
-                          current->rank->index, who.c_str()));
+    fail(GS_EXIT_DIED,
+         format("rank %d called exit(0) while %s was not done; exit() ends all ranks, so return from main",
+                current->rank->index, who.c_str()));
   }
   if (distributed() && !code) {
-    fail(exitDied, format("rank %d called exit(0) while ranks of other processes may not be done; exit() ends all "
-                          "ranks, so return from main",
-                          current->rank->index));
+    fail(GS_EXIT_DIED, format("rank %d called exit(0) while ranks of other processes may not be done; exit() ends all "
+                              "ranks, so return from main",
+                              current->rank->index));
   }
   finished(code & 0xff, true);
 }
 
-/// Ends the process at once: fibers are in the middle of what they do, so nothing of theirs may be taken down.
+/// Ends the process at once and without destructors, since fibers are suspended in the middle of their work.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
-  if (commandIsFar()) {
-    // Once one process goes MPI kills the others, which may have something to write yet.
+  if (commandIsRemote()) {
+    // As soon as one process exits, MPI kills the others, which may still have output to write.
     const itimerval none{};
     setitimer(ITIMER_REAL, &none, nullptr);
     close(STDOUT_FILENO);
@@ -105,12 +106,12 @@ std::string format(const char* text, ...) {
   return out;
 }
 
-void fail(int code, const std::string& message, std::initializer_list<Place> places) {
+void fail(int code, const std::string& message, std::initializer_list<CallSite> sites) {
   std::string text =
       format("{\"outcome\":\"failed\",\"code\":%d,\"message\":%s,\"places\":[", code, quoted(message).c_str());
-  for (const Place place : places) {
+  for (const CallSite site : sites) {
     if (text.back() != '[') text += ',';
-    text += placeWords(place);
+    text += siteJson(site);
   }
   send(text + "]," + cost() + "}\n");
   leave(code);
@@ -124,7 +125,7 @@ void deadlock() {
     if (text.back() != '[') text += ',';
     text += format("{\"rank\":%d,\"kernel\":%s,\"daemon\":%s,\"what\":%s,\"place\":%s,\"for\":[", fiber->rank->index,
                    quoted(fiber->name).c_str(), fiber->daemon ? "true" : "false", quoted(wait.what).c_str(),
-                   placeWords(fiber->place).c_str());
+                   siteJson(fiber->site).c_str());
     for (std::size_t at = 0; at < wait.ranks.size(); ++at) text += format(at ? ",%d" : "%d", wait.ranks[at]);
     text += "]}";
   }
@@ -135,14 +136,14 @@ void deadlock() {
     text += format("%d", rank->index);
   }
   send(text + "]," + cost() + "}\n");
-  leave(exitDied);
+  leave(GS_EXIT_DIED);
 }
 
 void finished(int code, bool all) {
   ended = true;
   const char* outcome = all ? "exit" : "done";
   send(format("{\"outcome\":\"%s\",\"code\":%d,%s}\n", outcome, code, cost().c_str()));
-  if (all && commandIsFar()) leave(code);
+  if (all && commandIsRemote()) leave(code);
 }
 
 bool reported() { return ended; }
@@ -153,13 +154,13 @@ std::string outsideOfMain() {
   return loading < 0 ? std::string("a rank, after its main") : format("rank %d, before its main", loading);
 }
 
-Fiber& caller(const char* call, Place place) {
+Fiber& caller(const char* call, CallSite site) {
   if (current) return *current;
-  fail(exitInput,
+  fail(GS_EXIT_INPUT,
        format("%s: %s ({}); main and its kernels may call it, initializers of static variables and "
               "destructors may not",
               outsideOfMain().c_str(), call),
-       {place});
+       {site});
 }
 
 }  // namespace gossamer::smi

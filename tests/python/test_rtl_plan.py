@@ -61,16 +61,16 @@ def test_a_star_has_all_its_boards_as_children() -> None:
 
 
 @pytest.mark.parametrize("name", ["pair", "quad4", "torus8"])
-def test_hosts_know_the_way_that_packets_take(name: str) -> None:
-    """Each step of the ways is over a cable, on the channel that the tables in the boards have, and they arrive."""
+def test_next_hops_of_hosts_follow_the_boards_tables(name: str) -> None:
+    """Each next hop is over a cable, on the channel that the tables in the boards have, and they arrive."""
     cluster = configs.load_cluster(name)
     plan = Plan(cluster)
-    ways, count = list(plan.ways()), plan.boards
+    hops_of, count = list(plan.next_hops()), plan.boards
     for board in range(count):
         for to in range(count):
             here, hops = board, 0
             while here != to:
-                number, channel, other = ways[here * count + to]
+                number, channel, other = hops_of[here * count + to]
                 cable = cluster.cables[plan.cable_at(here, number)]  # type: ignore[index]
                 assert {cable.a, cable.b} == {here, other}
                 entry = plan.tables.table(here)[to]  # a byte of the file: channel and link of the configuration

@@ -105,14 +105,14 @@ def test_boards_that_have_rested_go_on() -> None:
 # word -> what is said, behind "rank 0: "
 WRONG = {
     "bank": "SMI_Bank_alloc in bank 300 ({}); banks are 0 to 255",
-    "room": "SMI_Bank_alloc of 1152921504606846976 bytes in bank 0, which is more than there is ({}); give less",
+    "room": "SMI_Bank_alloc of 1152921504606846976 bytes in bank 0 exceeds its free space ({}); allocate less",
     "kernel": "SMI_Bank_alloc outside of main ({}); allocate there, so that addresses are the same in each run",
-    "heap": "SMI_Open_bank_read at an address that is in no DRAM bank ({}); allocate it with SMI_Bank_alloc",
+    "heap": "SMI_Open_bank_read at an address outside of the DRAM banks ({}); allocate it with SMI_Bank_alloc",
     "long": "SMI_Open_bank_write of 129 bytes, where 128 are allocated ({}); give 1 to 128",
     "none": "SMI_Open_bank_read of 0 bytes, where 120 are allocated ({}); give 1 to 120",
     "unopened": "SMI_Bank_read on a stream that was not opened to read ({})",
     "direction": "SMI_Bank_write on a stream that was not opened to write ({})",
-    "wide": "SMI_Bank_read of 65 bytes ({}); a call moves 1 to 64, as a bank does in a cycle",
+    "wide": "SMI_Bank_read of 65 bytes ({}); a call moves 1 to 64 bytes, which is what a bank moves in a cycle",
     "early": "SMI_Bank_flush, where the stream has 128 bytes left to write ({}); write them first",
     "many": "SMI_Bank_read of 37 bytes, where the stream has 36 left ({}); open it with more",
 }

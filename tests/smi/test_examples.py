@@ -141,14 +141,14 @@ def test_vectors_that_are_wrong(line: str, said: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "what"),
     [
-        ("n=", "n is no whole number"),
-        ("n=ten", "n is no whole number"),
+        ("n=", "n is not an integer"),
+        ("n=ten", "n is not an integer"),
         ("n=2147483648", "n does not fit into the kernel's parameter"),
         ("n=-9223372036854775809", "n does not fit into the kernel's parameter"),
         ("many=4294967296", "many does not fit into the kernel's parameter"),
-        ("many=-1", "many is no whole number"),
-        ("out=9000000000000000000", "out has more elements than there is memory for"),
-        ("out=18446744073709551615", "out has more elements than there is memory for"),
+        ("many=-1", "many is not an integer"),
+        ("out=9000000000000000000", "out has more elements than fit into memory"),
+        ("out=18446744073709551615", "out has more elements than fit into memory"),
         ("out=no/such/file", "out is neither a number nor a file that can be read"),
     ],
 )

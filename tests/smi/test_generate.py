@@ -36,20 +36,20 @@ def test_the_header_writes_what_the_tables_say(tmp_path: Path) -> None:
         calls.append(f'puts("{name}"); gossamer_smi_board(&bus, {board}, 1);')
         for one in ranks:
             calls.append(
-                f"gossamer_smi_rank(&bus, {one.rank}, (struct gossamer_smi_place){{{one.board}, {one.slot}}});"
+                f"gossamer_smi_rank(&bus, {one.rank}, (struct gossamer_smi_location){{{one.board}, {one.slot}}});"
             )
         for one in (one for one in ranks if one.board == board):
             calls.append(f"gossamer_smi_own(&bus, {one.slot}, {one.rank});")
             for edge, far in ends[one.rank].items():
                 (back,) = [number for number, to in ends[far].items() if to == one.rank]
-                there = f"(struct gossamer_smi_place){{{ranks[far].board}, {ranks[far].slot}}}"
+                there = f"(struct gossamer_smi_location){{{ranks[far].board}, {ranks[far].slot}}}"
                 calls.append(f"gossamer_smi_edge(&bus, {one.slot}, {edge}, {far}, {there}, {back});")
             for root in range(len(ranks)):
                 towards = {edge: reach(ends, far, one.rank) for edge, far in ends[one.rank].items()}
                 parent = next((edge for edge, those in towards.items() if root in those), -1)
                 children = sum(1 << edge for edge in towards if edge != parent)
                 calls.append(f"gossamer_smi_tree(&bus, {one.slot}, {root}, {parent}, {children});")
-                calls.append(f"gossamer_smi_way(&bus, {one.slot}, {root}, {max(parent, 0)});")
+                calls.append(f"gossamer_smi_next_edge(&bus, {one.slot}, {root}, {max(parent, 0)});")
         calls.append("gossamer_smi_bind_edges(&bus, 3);")
     (tmp_path / "host.c").write_text(
         '#include <stdio.h>\n#include "both_both.h"\n'

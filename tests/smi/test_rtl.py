@@ -383,7 +383,7 @@ BARRIERS = "SMI_Barrier(2, SMI_COMM_WORLD);"
     ("line", "said"),
     [
         (MANY, r"bad\.c:3: 16 ports of collectives; --engine rtl has 15 at most"),
-        (SPLIT, r"Barrier of a communicator of 2 ranks: there is no RTL for it yet.*bad\.c:3"),
+        (SPLIT, r"Barrier of a communicator of size 2: the RTL supports only collectives of all ranks.*bad\.c:3"),
         (RANDOM, r"bad\.c:3: the port is no constant"),
         (BARRIERS, r"a barrier on port 4, and one on port 2 .*bad\.c:3"),
     ],

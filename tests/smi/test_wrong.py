@@ -28,33 +28,33 @@ CASES: dict[str, tuple[int, int, tuple[str, ...], tuple[str, ...]]] = {
     "count": (2, 2, ("rank 1", "4 elements of SMI_INT", "port 2", "sends 3 of SMI_INT"), ("sends", "receives")),
     "type": (2, 2, ("rank 1", "3 elements of SMI_FLOAT", "port 2", "sends 3 of SMI_INT"), ("sends", "receives")),
     "rank": (2, 2, ("SMI_Push with rank 2", "ranks are 0 to 1"), ("rank",)),
-    "many": (2, 2, ("after all 2 elements",), ("many",)),
+    "many": (2, 2, ("beyond the channel's count of 2",), ("many",)),
     "direction": (1, 2, ("SMI_Pop on a channel that was opened to send",), ("direction",)),
     "port": (1, 2, ("there is no port 256",), ("port",)),
     "twice": (2, 2, ("port 7 is used twice",), ("first", "second")),
     "kinds": (1, 2, ("port 7 is used twice", "Bcast"), ("kinds",)),
-    "root": (2, 2, ("there is no root 9",), ("root",)),
+    "root": (2, 2, ("root 9 does not exist",), ("root",)),
     "roots": (2, 2, ("port 4", "from root 1", "from root 0", "all ranks"), ("roots",)),
     "ops": (2, 2, ("with SMI_MAX", "with SMI_ADD"), ("ops",)),
     "counts": (2, 2, ("2 elements are sent to a rank that receives 3",), ("counts",)),
     "degree": (1, 2, ("degree is -1",), ("degree",)),
     "null": (2, 2, ("communicator is null",), ("null",)),
-    "subrank": (4, 2, ("rank 2", "communicator of 2 ranks", "0 to 1"), ("subrank",)),
+    "subrank": (4, 2, ("rank 2", "communicator of size 2", "0 to 1"), ("subrank",)),
     "unopened": (1, 2, ("was not opened",), ("unopened",)),
     "ring": (3, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0",), ()),
     "ended": (2, 4, ("deadlock: rank 1 waits for rank 0, which has ended",), ()),
     "kernel": (1, 4, ("deadlock: rank 0 waits for itself",), ()),
     "late": (3, 4, ("waits for rank 2, which has ended",), ()),
-    "segv": (2, 4, ("rank 1, main: an access to memory",), ()),
+    "segv": (2, 4, ("rank 1, main: an invalid memory access",), ()),
     "exit": (3, 4, ("rank 1 called exit(0) while rank 0 was not done",), ()),
     "exitkernel": (1, 4, ("rank 0 called exit(0) while its kernel popper was not done",), ()),
     "leave": (2, 4, ("_exit(0)",), ()),
     "realtime": (1, 4, ("died of signal ",), ()),
     "joins": (2, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 0",), ()),
     "fifo": (2, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 0",), ()),
-    "copies": (2, 2, ("SMI_Bcast after all elements",), ("copies",)),
-    "copied": (1, 2, ("SMI_Bcast after all elements",), ("copied",)),
-    "stale": (1, 2, ("SMI_Push after all 1 elements",), ("stale",)),
+    "copies": (2, 2, ("SMI_Bcast beyond the channel's count",), ("copies",)),
+    "copied": (1, 2, ("SMI_Bcast beyond the channel's count",), ("copied",)),
+    "stale": (1, 2, ("SMI_Push beyond the channel's count of 1",), ("stale",)),
     "throw": (1, 4, ("no good",), ()),
 }
 
@@ -163,7 +163,7 @@ def test_no_rank_runs_before_main(command: Command, tmp_path: Path) -> None:
     file.write_text(f"#include <smi.h>\n#include <unistd.h>\n{fault}{rest}")
     done = command("smi", "run", file)
     assert done.returncode == 4
-    assert "rank 0, before its main: an access to memory" in done.stderr
+    assert "rank 0, before its main: an invalid memory access" in done.stderr
 
 
 @pytest.mark.parametrize(("hard", "code"), [("1000", 0), ("64", 2)])
@@ -172,7 +172,7 @@ def test_ranks_need_files(hard: str, code: int) -> None:
     limit = f'ulimit -Sn 64; ulimit -Hn {hard}; exec "$@"'
     done = subprocess.run(["bash", "-c", limit, "bash", *words], capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
-    assert code == 0 or "100 ranks need 116 open files, and this process may have 64" in done.stderr
+    assert code == 0 or "100 ranks need 116 open files, but the limit of this process is 64" in done.stderr
 
 
 @pytest.mark.parametrize(

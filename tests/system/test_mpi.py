@@ -92,16 +92,16 @@ def test_every_call_gives_what_another_mpi_gives(tmp_path: Path, seed: int, size
 def test_operations_on_gaps(tmp_path: Path, size: Size) -> None:
     """A program's operation is given elements of a vector where the vector has them."""
     for ranks in size.pick((3,), (2, 5), (2, 3, 4, 5, 7, 8)):
-        wanted = lines(with_other(FIXTURES / "gaps.c", ranks, tmp_path))
+        wanted = lines(with_other(FIXTURES / "strided_datatypes.c", ranks, tmp_path))
         assert len(wanted) == 20 * ranks
-        assert lines(ours(FIXTURES / "gaps.c", ranks, tmp_path)) == wanted
+        assert lines(ours(FIXTURES / "strided_datatypes.c", ranks, tmp_path)) == wanted
 
 
 @needs_other
 def test_long_doubles(tmp_path: Path) -> None:
     for ranks in (2, 5):
-        wanted = lines(with_other(FIXTURES / "quads.c", ranks, tmp_path))
-        assert lines(ours(FIXTURES / "quads.c", ranks, tmp_path)) == wanted != []
+        wanted = lines(with_other(FIXTURES / "long_double_reductions.c", ranks, tmp_path))
+        assert lines(ours(FIXTURES / "long_double_reductions.c", ranks, tmp_path)) == wanted != []
 
 
 def test_every_call_is_called() -> None:
@@ -115,11 +115,11 @@ def test_every_call_is_called() -> None:
 
 def test_what_is_given_back_is_there_again(tmp_path: Path) -> None:
     """Datatypes made of others that are freed first, some of them while a receive uses them; memory."""
-    assert lines(ours(FIXTURES / "reuse.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
+    assert lines(ours(FIXTURES / "resource_reuse.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
 
 
 def test_communicators_are_there_again(tmp_path: Path) -> None:
-    assert lines(ours(FIXTURES / "dups.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
+    assert lines(ours(FIXTURES / "comm_reuse.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
 
 
 def test_matching_order(tmp_path: Path, seed: int, size: Size) -> None:
@@ -161,9 +161,9 @@ def test_the_judge_sees_what_is_wrong() -> None:
                          "rank 1: deadlock: ", "rank 2: deadlock: "]),
         ("tag", 4, ["rank 1: MPI_Send: tag -4 is out of range", "[MPI_ERR_TAG]"]),
         ("rank", 4, ["rank 2: MPI_Send: rank 99 is not in MPI_COMM_WORLD, which has ranks 0 to 2 [MPI_ERR_RANK]"]),
-        ("type", 4, ["rank 1: MPI_Send: 0x0 is no datatype", "[MPI_ERR_TYPE]"]),
-        ("sent-type", 4, ["rank 1: MPI_Send: 0x30f is no datatype", "[MPI_ERR_TYPE]"]),
-        ("received-type", 4, ["rank 1: MPI_Recv: 0x328 is no datatype", "[MPI_ERR_TYPE]"]),
+        ("type", 4, ["rank 1: MPI_Send: 0x0 is not a datatype", "[MPI_ERR_TYPE]"]),
+        ("sent-type", 4, ["rank 1: MPI_Send: 0x30f is not a datatype", "[MPI_ERR_TYPE]"]),
+        ("received-type", 4, ["rank 1: MPI_Recv: 0x328 is not a datatype", "[MPI_ERR_TYPE]"]),
         ("comm", 4, ["rank 1: MPI_Send: the communicator is MPI_COMM_NULL [MPI_ERR_COMM]"]),
         ("leave", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
         ("exit", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
@@ -171,7 +171,7 @@ def test_the_judge_sees_what_is_wrong() -> None:
         ("root", 4, ["all must call the same", "MPI_Bcast with root"]),
         ("counts", 4, ["MPI_Bcast: rank 0 of MPI_COMM_WORLD has sent 8 bytes and this rank expects 4"]),
         ("more", 4, ["MPI_Finalize", "rank 1", "calls MPI_Bcast with root 1"]),
-        ("truncate", 4, ["rank 0: MPI_Recv: the message from rank 1, tag 4, has 16 bytes, and the receive room for 4 "
+        ("truncate", 4, ["rank 0: MPI_Recv: the message from rank 1, tag 4, has 16 bytes, but the receive buffer has 4 "
                          "[MPI_ERR_TRUNCATE]"]),
         ("operation", 4, ["MPI_Allreduce: operation", "[MPI_ERR_OP]"]),
         ("abort", 4, ["rank 2: MPI_Abort with code 9", "rank 2 ended the run"]),
@@ -198,8 +198,8 @@ def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: C
 )  # fmt: skip
 def test_a_rank_is_compared_with_itself(call: str, gives: int, expects: int, kind: str, command: Command) -> None:
     """Rank 0 gives itself more or less than it expects, and all others do right."""
-    done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", f"own-{call.lower()}", timeout=60)
-    said = f"rank 0: MPI_{call}: this rank gives {gives} bytes and expects {expects} of itself [MPI_ERR_{kind}]"
+    done = command("mpi", "run", FIXTURES / "collective_errors.c", "-n", "3", "--", f"own-{call.lower()}", timeout=60)
+    said = f"rank 0: MPI_{call}: this rank sends {gives} bytes to itself and expects {expects} [MPI_ERR_{kind}]"
     assert (done.returncode, said in done.stderr) == (4, True), done.stderr
 
 
@@ -209,13 +209,13 @@ def test_a_rank_is_compared_with_itself(call: str, gives: int, expects: int, kin
      "Alltoall", "Sendrecv_replace"],
 )  # fmt: skip
 def test_collectives_refuse_a_null_buffer(call: str, command: Command) -> None:
-    done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", f"null-{call.lower()}", timeout=60)
+    done = command("mpi", "run", FIXTURES / "collective_errors.c", "-n", "3", "--", f"null-{call.lower()}", timeout=60)
     said = f"rank 0: MPI_{call}: the buffer is null and the count is 1 [MPI_ERR_BUFFER]"
     assert (done.returncode, said in done.stderr) == (4, True), done.stderr
 
 
 def test_null_buffers_that_do_not_count(command: Command) -> None:
-    done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", "nothing", timeout=60)
+    done = command("mpi", "run", FIXTURES / "collective_errors.c", "-n", "3", "--", "nothing", timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -226,7 +226,7 @@ def test_a_gather_alone_is_limited_by_all_ranks(command: Command) -> None:
         ("reduce", "MPI_Reduce: the buffer is null and the count is 200000000 [MPI_ERR_BUFFER]"),
         ("gather", "MPI_Gather: 200000000 elements for each of 3 ranks are more than 2 GB [MPI_ERR_COUNT]"),
     ):
-        done = command("mpi", "run", FIXTURES / "parts.c", "-n", "3", "--", f"large-{call}", timeout=60)
+        done = command("mpi", "run", FIXTURES / "collective_errors.c", "-n", "3", "--", f"large-{call}", timeout=60)
         assert (done.returncode, said in done.stderr) == (4, True), done.stderr
 
 
@@ -243,7 +243,7 @@ def test_a_rank_that_leaves_before_the_others_begin(
     wait: str, leaving: list[str], said: str | None, command: Command
 ) -> None:
     """Milliseconds that the others wait before MPI_Init, or, less than 0, those who leave before they do."""
-    done = command("mpi", "run", FIXTURES / "absent.c", "-n", "3", "--", wait, *leaving, timeout=60)
+    done = command("mpi", "run", FIXTURES / "missing_init.c", "-n", "3", "--", wait, *leaving, timeout=60)
     if said is None:
         assert (done.returncode, done.stderr) == (0, "")
     else:

@@ -25,7 +25,7 @@ def test_programs(name: str, cluster: str, command: Command, size: Size) -> None
 
 def test_a_long_message_is_no_deadlock(command: Command) -> None:
     """No thread runs while DMA engines copy between boards, for much longer than the deadlock time-out."""
-    here = command("mpi", "run", FIXTURES / "far.c", "-n", "2")
-    there = command("mpi", "run", FIXTURES / "far.c", "-n", "2", "--engine", "rtl", "--cluster", "match4")
+    here = command("mpi", "run", FIXTURES / "long_latency_link.c", "-n", "2")
+    there = command("mpi", "run", FIXTURES / "long_latency_link.c", "-n", "2", "--engine", "rtl", "--cluster", "match4")
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
     assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()) != []

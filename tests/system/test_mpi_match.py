@@ -94,16 +94,16 @@ def test_matching_order(seed: int, size: Size) -> None:
 
 def test_what_is_given_back_is_there_again() -> None:
     """Memory of the overlay in blocks of many sizes, more in all than a thread has; datatypes."""
-    done, lines = run(FIXTURES / "reuse.c", 2)
+    done, lines = run(FIXTURES / "resource_reuse.c", 2)
     assert good(done, lines), lines
     assert sorted(lines) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
 
 
 def test_a_program_meets_nothing_of_the_one_before(command: Command) -> None:
     """Receives and messages are left in the engine; ranks begin one after the other, and send at once."""
-    here = command("mpi", "run", FIXTURES / "again.c", "-n", "4", "--", "look")
+    here = command("mpi", "run", FIXTURES / "rerun.c", "-n", "4", "--", "look")
     assert here.returncode == 0, here.stderr
-    (first, left), *others = runs(FIXTURES / "again.c", 4, ["leave"], ["look"], ["leave"], ["look"])
+    (first, left), *others = runs(FIXTURES / "rerun.c", 4, ["leave"], ["look"], ["leave"], ["look"])
     assert good(first, left) and len(left) == 4, left
     for done, lines in (others[0], others[2]):
         assert good(done, lines), lines
@@ -115,7 +115,7 @@ def test_a_program_meets_nothing_of_the_one_before(command: Command) -> None:
     [
         ("deadlock", "deadlock: waits in MPI_Recv for a message from rank"),
         ("more", "rank 1 of MPI_COMM_WORLD calls MPI_Bcast with root 1: all must call the same"),
-        ("truncate", "the message from rank 1, tag 4, has 16 bytes, and the receive room for 4"),
+        ("truncate", "the message from rank 1, tag 4, has 16 bytes, but the receive buffer has 4"),
     ],
 )
 def test_what_is_wrong_is_said(what: str, said: str, size: Size) -> None:
@@ -130,7 +130,7 @@ def test_each_start_brings_a_secret() -> None:
     engine = (ROOT / "rtl" / "match" / "gs_match.sv").read_text(encoding="utf-8")
     (bits,) = re.findall(r"DefaultSeed = 128'h([0-9A-F_]+)", engine)
     bins = (2 * configs.load("tiny-match").match.list_entries).bit_length() - 1
-    done, lines = run(FIXTURES / "secret.c", 1, bits.replace("_", "")[-16:], str(bins))
+    done, lines = run(FIXTURES / "hash_secret.c", 1, bits.replace("_", "")[-16:], str(bins))
     assert good(done, lines), lines
     found, others, same = map(int, lines[0].split())
     assert 2**found > 300, "too few tags are in one bin"
@@ -139,7 +139,7 @@ def test_each_start_brings_a_secret() -> None:
 
 def test_a_rank_that_computes_holds_up_no_other() -> None:
     """Many receives, and messages for all of them, while their rank does not call MPI."""
-    done, lines = run(FIXTURES / "slow.c", 4)
+    done, lines = run(FIXTURES / "slow_receiver.c", 4)
     assert good(done, lines), lines
     assert lines == ["0 are wrong, the game ended before"]
 
@@ -150,13 +150,13 @@ def test_what_senders_may_send_has_room() -> None:
     ranks = config.threads_per_tile
     receives, messages = config.match_receives // ranks - 2, config.match_eager // ranks**2
     assert receives > 0 and messages > 1
-    done, lines = run(FIXTURES / "room.c", ranks, str(receives), str(messages))
+    done, lines = run(FIXTURES / "engine_capacity.c", ranks, str(receives), str(messages))
     assert good(done, lines), lines
     assert sorted(lines) == sorted(f"rank {rank}: 0 are wrong" for rank in range(ranks))
 
 
 @pytest.mark.parametrize(
-    ("what", "who", "said"), [("receives", 1, "no room for a receive"), ("messages", 0, "without a receive")]
+    ("what", "who", "said"), [("receives", 1, "no free entry for a receive"), ("messages", 0, "an unexpected message")]
 )
 def test_an_engine_that_is_full_says_so(what: str, who: int, said: str) -> None:
     """Receives, and messages that nobody receives, of more than the engine has room for."""

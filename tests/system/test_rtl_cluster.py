@@ -22,7 +22,7 @@ from gossamer.engines.rtl_cluster import Cluster, Plan
 ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
 FEW = ROOT / "tests" / "fixtures" / "cluster" / "few.c"
 CONTROL = ROOT / "tests" / "fixtures" / "cluster" / "control.c"
-REST = ROOT / "tests" / "fixtures" / "board" / "rest.c"
+REST = ROOT / "tests" / "fixtures" / "board" / "idle_tiles.c"
 FEW_MESSAGES = ("-D", "TARGETS=2", "-D", "STEP=31")
 HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
 

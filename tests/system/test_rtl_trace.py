@@ -45,7 +45,7 @@ def orders(trace: Trace) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for send, receive in sorted(trace.arrows(), key=lambda pair: pair[1].begin):
         assert send.begin < receive.begin and receive.notes["from thread"] == send.thread
-        assert receive.notes["cycles under way"] == receive.begin - send.begin
+        assert receive.notes["cycles in flight"] == receive.begin - send.begin
         found.setdefault(receive.thread, []).append(send.thread)
     return found
 
@@ -101,7 +101,7 @@ def test_messages_alike_are_told_as_such(command: Command, tmp_path: Path) -> No
     assert {receive.thread for _, receive in arrows} == {0}
     marked = [receive for _, receive in arrows if "sender" in receive.notes]
     (about,) = trace.of("everything is shown")
-    assert 0 < about.notes["received while others of the same contents were under way"] <= len(marked)
+    assert 0 < about.notes["received while others of the same contents were in flight"] <= len(marked)
     # Within a tile the mailbox's order says which is which.
     assert all(receive.notes["from thread"] >= 16 for receive in marked)
 
@@ -146,7 +146,7 @@ def test_arrows_of_keys_and_of_hosts(command: Command, tmp_path: Path) -> None:
     arrows = sorted(trace.arrows(), key=lambda pair: pair[1].begin)
     assert len(arrows) == marks(trace, "receive") and not any("sender" in mark.notes for mark in trace.marks)
     for send, receive in arrows:
-        assert send.begin < receive.begin and receive.notes["cycles under way"] == receive.begin - send.begin
+        assert send.begin < receive.begin and receive.notes["cycles in flight"] == receive.begin - send.begin
         assert receive.notes.get("from thread", -1) == send.thread
         assert (send.track == HOST) == (receive.notes.get("from host") == 0)
     # What threads say that they hear by key, each in its order, the arrows say as well.

@@ -7,9 +7,9 @@
 
 class Graph {
  public:
-  Seq<Seq<NodeId>*>* incoming = new Seq<Seq<NodeId>*>;  ///< of each node those that point to it
-  Seq<Seq<NodeId>*>* outgoing = new Seq<Seq<NodeId>*>;  ///< of each node those that it points to
-  Seq<Seq<PinId>*>* pins = new Seq<Seq<PinId>*>;        ///< and from which pin, in the same order
+  Seq<Seq<NodeId>*>* incoming = new Seq<Seq<NodeId>*>;  ///< by node: the sources of its incoming edges
+  Seq<Seq<NodeId>*>* outgoing = new Seq<Seq<NodeId>*>;  ///< by node: the destinations of its outgoing edges
+  Seq<Seq<PinId>*>* pins = new Seq<Seq<PinId>*>;        ///< and their pins, in the same order
 
   Graph() = default;
   Graph(const Graph&) = delete;

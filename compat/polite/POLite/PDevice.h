@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What both parts of a POLite program share: devices, their types, messages.
+/// Shared declarations of both parts of a POLite program: devices, their types, messages.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #ifndef TINSEL
-// A header with devices is compiled for hosts too, and its handlers may call what is for threads.
+// A header with devices is also compiled for hosts, and its handlers may call functions of threads.
 #include <tinsel-interface.h>
 #endif
 
@@ -16,7 +16,7 @@ static_assert(POLITE_NUM_PINS >= 1 && POLITE_NUM_PINS <= 254, "POLITE_NUM_PINS i
 
 namespace gossamer::compat {
 
-/// Whether the program has set POLITE_DUMP_STATS and POLITE_COUNT_MSGS: POLite.h says so by a specialization.
+/// Whether the program has set POLITE_DUMP_STATS and POLITE_COUNT_MSGS: POLite.h specializes these.
 template <typename V, int>
 struct WantsStats {
   static constexpr bool value = false;
@@ -28,7 +28,7 @@ struct WantsMessages {
 
 }  // namespace gossamer::compat
 
-/// A device's number in the graph, its number on its thread, and both its thread and that.
+/// A device's number in the graph; its number on its thread; its thread together with that number.
 typedef uint32_t NodeId;
 typedef NodeId PDeviceId;
 typedef uint16_t PLocalDeviceId;
@@ -38,7 +38,7 @@ typedef uint32_t PDeviceAddr;
 /// A pin of a device: 0 to POLITE_NUM_PINS - 1.
 typedef int32_t PinId;
 
-/// Where a device wants to send: No, HostPin or Pin(n).
+/// Destination for which a device is ready to send: No, HostPin or Pin(n).
 typedef uint8_t PPin;
 constexpr PPin No = 0;
 constexpr PPin HostPin = 1;
@@ -48,13 +48,14 @@ constexpr PPin Pin(int pin) { return static_cast<PPin>(pin + 2); }
 struct None {};
 typedef None PEmpty;
 
-/// A device: derive from it and write handlers. They are found by name: `send` and `finish` may take M* or volatile M*.
+/// Base of a device; derive from it and write handlers. They are found by name: `send` and `finish` may accept M* or
+/// volatile M*.
 template <typename S, typename E, typename M>
 struct PDevice {
   S* s;                  ///< state
-  PPin* readyToSend;     ///< where it wants to send
+  PPin* readyToSend;     ///< where it is ready to send
   uint32_t numVertices;  ///< devices of the graph
-  uint32_t time;         ///< calls of `step` before
+  uint32_t time;         ///< number of previous calls of `step`
 
   void init() {}
   void send(volatile M*) {}
@@ -67,7 +68,7 @@ struct PDevice {
 template <typename S, typename E, typename M>
 using PVertex = PDevice<S, E, M>;
 
-/// A device as a host sees it.
+/// A device on the host.
 template <typename S>
 struct PState {
   uint16_t pinBase[POLITE_NUM_PINS];
@@ -76,7 +77,7 @@ struct PState {
   S state;
 };
 
-/// A message as a host receives it. The message stands behind a word, whatever its alignment.
+/// A message as a host receives it. The message follows one word, whatever its alignment.
 #pragma pack(push, 4)
 template <typename M>
 struct PMessage {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The host's graph of devices: built, mapped to threads, written to the boards' memories.
+/// The host's graph of devices: the host builds it, maps it to threads, and writes it to the boards' memories.
 #pragma once
 
 #include <HostLink.h>
@@ -38,17 +38,17 @@ class PGraph {
   /// The label of each edge, in the order of graph.outgoing; left empty for types without data.
   Seq<Seq<E>*> edgeLabels;
 
-  /// Of each device its state, for the host to set between map() and write().
+  /// By device: its state, which the host sets between map() and write().
   PState<S>** devices = nullptr;
   /// Devices on each thread, by the thread's address.
   uint32_t* numDevicesOnThread = nullptr;
-  /// Where each device is, once it is mapped; and who is there: [thread][number].
+  /// After map(): the location of each device, and the devices by location: [thread][number].
   PDeviceAddr* toDeviceAddr = nullptr;
   PDeviceId** fromDeviceAddr = nullptr;
 
-  /// What each thread has in memory, by the thread's address: bytes, how many, their address on the board. With `rtl`
-  /// from map() on; what is changed before write() is written like that, but for states, which `devices` have. With
-  /// `cpu` there is none.
+  /// Memory of each thread, by the thread's address: contents, size, address on the board. With `rtl`, valid from map()
+  /// on: write() writes the contents as changed by the program, except for states, which are in `devices`. Empty with
+  /// `cpu`.
   uint8_t** vertexMem = nullptr;  ///< states
   uint32_t* vertexMemSize = nullptr;
   uint32_t* vertexMemBase = nullptr;
@@ -58,24 +58,24 @@ class PGraph {
   uint8_t** inEdgeHeaderMem = nullptr;  ///< addresses of lists of edges
   uint32_t* inEdgeHeaderMemSize = nullptr;
   uint32_t* inEdgeHeaderMemBase = nullptr;
-  uint8_t** inEdgeRestMem = nullptr;  ///< edges that messages come along
+  uint8_t** inEdgeRestMem = nullptr;  ///< incoming edges
   uint32_t* inEdgeRestMemSize = nullptr;
   uint32_t* inEdgeRestMemBase = nullptr;
-  uint8_t** outEdgeMem = nullptr;  ///< where messages go
+  uint8_t** outEdgeMem = nullptr;  ///< destinations of messages
   uint32_t* outEdgeMemSize = nullptr;
   uint32_t* outEdgeMemBase = nullptr;
 
-  // Where to keep what. Without effect: what threads write is in SRAM where it fits, all else in DRAM.
+  // Placement of data. No effect: data that threads write is in SRAM if it fits, all other data in DRAM.
   bool mapVerticesToDRAM = false;
   bool mapInEdgeHeadersToDRAM = true;
   bool mapInEdgeRestToDRAM = true;
   bool mapOutEdgesToDRAM = true;
 
-  /// 1: tell on standard error how long mapping took.
+  /// 1: reports the time of the mapping on standard error.
   uint32_t chatty = 0;
 
   PGraph() { construct(number("POLITE_BOARDS_X", 0), number("POLITE_BOARDS_Y", 0)); }
-  /// On the boards of so many boxes.
+  /// A graph on the boards of the given number of boxes.
   PGraph(uint32_t numBoxesX, uint32_t numBoxesY) {
     construct(numBoxesX * TinselMeshXLenWithinBox, numBoxesY * TinselMeshYLenWithinBox);
   }
@@ -98,14 +98,15 @@ class PGraph {
     return graph.newNode();
   }
 
-  /// An edge from a pin, with the label E{}.
+  /// Adds an edge from a pin, with the label E{}.
   void addEdge(PDeviceId from, PinId pin, PDeviceId to) { addLabelledEdge(E{}, from, pin, to); }
 
   void addLabelledEdge(E edge, PDeviceId x, PinId pin, PDeviceId y) {
     check("PGraph::addEdge", x);
     check("PGraph::addEdge", y);
     if (pin < 0 || pin >= POLITE_NUM_PINS) {
-      gossamer::host::refuse("PGraph::addEdge", "there is no pin " + std::to_string(pin) + "; a device has pins 0 to " +
+      gossamer::host::reject_call("PGraph::addEdge",
+                                  "there is no pin " + std::to_string(pin) + "; a device has pins 0 to " +
                                                     std::to_string(POLITE_NUM_PINS - 1) +
                                                     " (POLITE_NUM_PINS, to be set before POLite.h)");
     }
@@ -122,7 +123,7 @@ class PGraph {
     return graph.fanOut(id);
   }
 
-  /// Gives each device a thread; `devices` and the tables of addresses are there afterwards.
+  /// Maps each device to a thread; creates `devices` and the tables of addresses.
   void map() {
     releaseAll();
     vertices_ = gossamer::host::Vertices();
@@ -150,7 +151,7 @@ class PGraph {
     }
   }
 
-  /// The edges of a device on a pin: those to devices of its board, and all others; each sorted by their threads.
+  /// Splits the edges of a device's pin into those to devices of its board and all others, each sorted by thread.
   void splitDests(PDeviceId devId, PinId pinId, Seq<PEdgeDest>* local, Seq<PEdgeDest>* nonLocal) {
     check("PGraph::splitDests", devId);
     mapped("PGraph::splitDests");
@@ -171,17 +172,17 @@ class PGraph {
     }
   }
 
-  /// What of a thread's edges `groups` are: see computeTables.
+  /// Groups of receivers; see computeTables.
   PReceiverGroup groups[TinselThreadsPerMailbox];
 
-  /// The least key that is free in the tables of the threads of the first `numGroups` groups.
+  /// The lowest key that is free in the tables of the threads of the first `numGroups` groups.
   uint32_t findKey(uint32_t numGroups) { return in_tables_.find(groups, numGroups); }
-  /// The same, and takes it.
+  /// Allocates that key.
   uint32_t addInTableEntries(uint32_t numGroups) { return in_tables_.add(groups, numGroups); }
 
-  /// For edges sorted by their threads, as splitDests gives them: a message for each mailbox with receivers, by a mask
-  /// of its threads, with a key that is free at all of them. These tables are kept beside the graph's own, which the
-  /// mapper makes, for programs that write tables of routers themselves.
+  /// For edges sorted by thread (splitDests): creates one message per receiving mailbox, with a mask of its threads and
+  /// a key that is free at all of them. For programs that write router tables themselves; the mapper creates the
+  /// graph's own tables independently.
   void computeTables(Seq<PEdgeDest>* dests, uint32_t d, Seq<PRoutingDest>* out) {
     check("PGraph::computeTables", d);
     out->clear();
@@ -205,7 +206,7 @@ class PGraph {
     }
   }
 
-  /// Writes what a program has put together for each thread, by the thread's address: bytes, how many, where to.
+  /// Writes a program's own memory contents for each thread, by the thread's address: contents, size, address.
   void writeRAM(HostLink* hostLink, uint8_t** heap, uint32_t* heapSize, uint32_t* heapBase) {
     for (PThreadId thread = 0; thread < TinselMaxThreads; ++thread) {
       if (!heapSize[thread]) continue;
@@ -218,7 +219,7 @@ class PGraph {
     }
   }
 
-  /// Hands states and tables over; they are in the boards' memories when threads start.
+  /// Writes states and tables; they are in the boards' memories when threads start.
   void write(HostLink* hostLink) {
     mapped("PGraph::write");
     (void)hostLink;
@@ -227,14 +228,14 @@ class PGraph {
     vertices_.write(states.data());
   }
 
-  // What map() does, step by step: nothing is left to be done.
+  // The steps of map(), which performs them all.
   void allocatePartitions() {}
   void initialisePartitions() {}
   void allocateMapping() {}
   void allocateRoutingTables() { in_tables_.clear(); }
   void computeRoutingTables() {}
 
-  /// Frees what map() has made.
+  /// Frees the results of map().
   void releaseAll() {
     delete[] devices;
     delete[] states_;
@@ -263,7 +264,7 @@ class PGraph {
   static uint32_t boardOf(PDeviceAddr addr) { return destBoard(getThreadId(addr) >> TinselLogThreadsPerMailbox); }
 
   void mapped(const char* call) const {
-    if (!devices) gossamer::host::refuse(call, "the graph is not mapped; call map() before");
+    if (!devices) gossamer::host::reject_call(call, "the graph is not mapped; call map() before");
   }
 
   struct Region {
@@ -286,7 +287,7 @@ class PGraph {
     char* end = nullptr;
     const unsigned long value = strtoul(text, &end, 10);
     if (*end || value > 1000) {
-      gossamer::host::refuse(name, std::string("is ") + text + ", which is no number of boards");
+      gossamer::host::reject_call(name, std::string("is ") + text + ", which is not a number of boards");
     }
     return static_cast<uint32_t>(value);
   }
@@ -299,7 +300,7 @@ class PGraph {
 
   void check(const char* call, PDeviceId id) const {
     if (id < numDevices) return;
-    gossamer::host::refuse(
+    gossamer::host::reject_call(
         call, "there is no device " + std::to_string(id) + "; the graph has " + std::to_string(numDevices));
   }
 

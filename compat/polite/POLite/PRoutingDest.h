@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where copies of a message go, as tables of multicast routers are made from.
+/// Destinations of a message's copies, for tables of multicast routers.
 #pragma once
 
 #include <config.h>
 #include <gossamer/device_config.h>
 #include <stdint.h>
 
-/// What a destination is: one thread with a key of 32 bits, or threads of a mailbox with a key of 16.
+/// Kind of a destination: one thread with a 32-bit key, or threads of a mailbox with a 16-bit key.
 enum PRoutingDestKind { PRDestKindURM1, PRDestKindMRM };
 
 struct PRoutingDestURM1 {
-  uint16_t threadId;  ///< of the mailbox
-  uint32_t key;       ///< the message's first word where it arrives
+  uint16_t threadId;  ///< within the mailbox
+  uint32_t key;       ///< the first word of the message as received
 };
 
 struct PRoutingDestMRM {
   uint32_t threadMaskLow;
   uint32_t threadMaskHigh;
-  uint16_t key;  ///< the message's first half-word where it arrives
+  uint16_t key;  ///< the first half-word of the message as received
 };
 
 struct PRoutingDest {
@@ -29,7 +29,7 @@ struct PRoutingDest {
   };
 };
 
-/// The parts of a mailbox's address: its board, column and row of that, column and row on the board.
+/// Fields of a mailbox's address: its board, the board's column and row, the mailbox's column and row on the board.
 inline uint32_t destBoard(uint32_t mbox) { return mbox >> (TinselMailboxMeshXBits + TinselMailboxMeshYBits); }
 inline uint32_t destX(uint32_t mbox) { return destBoard(mbox) % GS_BOARDS_WIDTH; }
 inline uint32_t destY(uint32_t mbox) { return destBoard(mbox) / GS_BOARDS_WIDTH; }

@@ -60,7 +60,7 @@ struct Layout {
 
 }  // namespace gossamer::compat
 
-/// The host writes what it reads: see gossamer/softswitch.h. Programs place it at tinselHeapBaseSRAM().
+/// The host writes its data: see gossamer/softswitch.h. Programs locate it at tinselHeapBaseSRAM().
 template <typename DeviceType, typename S, typename E, typename M>
 struct PThread {
   static_assert(sizeof(M) + 4 <= 1 << GS_LOG_SLOT_BYTES,
@@ -83,14 +83,14 @@ struct PThread {
  private:
   using V = gossamer::compat::Vertex<DeviceType, S, E, M>;
 
-  /// Ends the run. The trap is told with this function's name.
+  /// Ends the run. The report of the trap contains this function's name.
   __attribute__((noinline)) static void sendOnMissingPin(const gossamer::PoliteHeader* header) {
     printf("device %x of this thread sends on pin %x; POLITE_NUM_PINS is %x\n", header->wrong, header->wrongPin,
            POLITE_NUM_PINS);
     __builtin_trap();
   }
 
-  /// Prints this thread's part of the counters: those of a cache by its first thread, those of a core by its.
+  /// Prints this thread's share of the counters: the first thread of a cache or core prints its counters.
   static void dumpStats(const gossamer::PoliteHeader* header) {
     tinselPerfCountStop();
     const uint32_t me = gossamerThread();
@@ -111,14 +111,14 @@ struct PThread {
 
 #else
 
-/// On the engine cpu one thread's run() is that of all devices.
+/// On the engine cpu, one call of run() runs all devices.
 template <typename DeviceType, typename S, typename E, typename M>
 struct PThread {
   void run() {
     using V = gossamer::compat::Vertex<DeviceType, S, E, M>;
     const gossamer::Statistics done = gossamer::compat::runNatively<V>();
     if (!gossamer::compat::WantsStats<V, 0>::value) return;
-    // As many lines as from the hardware; what all devices did together stands in the first of a kind.
+    // As many lines as on the hardware; the first line of each kind contains the totals of all devices.
     for (unsigned i = 0; i < TinselDCachesPerBoard * GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT; ++i) {
       printf("H:%x,M:%x,W:%x\n", 0, 0, 0);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tables of the boards' multicast routers, as hosts write them: ProgRouter for one board, ProgRouterMesh for all.
-/// docs/hostlink.md says what each call does here.
+/// Tables of the boards' multicast routers, written by hosts: ProgRouter for one board, ProgRouterMesh for all.
+/// docs/hostlink.md explains each call.
 #pragma once
 
 #include <HostLink.h>
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-/// The table of one board. Records are added one by one; genKey() gives the key of those since the last one.
+/// The table of one board. Records are added one by one; genKey() returns the key of the records since its last call.
 class ProgRouter {
  public:
   explicit ProgRouter(gossamer::host::RouterTable& table) : table_(table) {}
@@ -23,7 +23,7 @@ class ProgRouter {
   /// The key of the records that were added since the last call.
   uint32_t genKey() { return table_.key("ProgRouter::genKey"); }
 
-  /// A copy to threads of a mailbox of this board.
+  /// Adds a copy to threads of a mailbox of this board.
   void addMRM(uint32_t mboxX, uint32_t mboxY, uint32_t threadsHigh, uint32_t threadsLow, uint16_t key) {
     gossamer::host::RouterDest to;
     to.tile_x = mboxX;
@@ -33,7 +33,7 @@ class ProgRouter {
     if (to.mask) table_.add("ProgRouter::addMRM", to);
   }
 
-  /// A copy to one thread of a mailbox of this board.
+  /// Adds a copy to one thread of a mailbox of this board.
   void addURM1(uint32_t mboxX, uint32_t mboxY, uint32_t threadId, uint32_t key) {
     gossamer::host::RouterDest to;
     to.tile_x = mboxX;
@@ -43,14 +43,14 @@ class ProgRouter {
     table_.add("ProgRouter::addURM1", to);
   }
 
-  /// On to the router of the board beside this one, with a key of that board. 0 north (the next row), 1 south, 2 east
-  /// (the next column), 3 west.
+  /// Adds a copy to the router of a neighbouring board, with a key of that board. 0 north (the next row), 1 south, 2
+  /// east (the next column), 3 west.
   void addRR(uint32_t dir, uint32_t key) {
     const char* call = "ProgRouter::addRR";
-    table_.add(call, gossamer::host::RouterTables::beside(call, table_.board(), dir), key);
+    table_.add(call, gossamer::host::RouterTables::neighbour(call, table_.board(), dir), key);
   }
 
-  /// Also the records of another key, which setIND gives it later. The last record under its key.
+  /// Adds an indirection to the records of another key, which setIND sets later. It must be the last record of its key.
   uint8_t* addIND() { return table_.indirect("ProgRouter::addIND"); }
   void setIND(uint8_t* ind, uint32_t key) { memcpy(ind, &key, sizeof key); }
 
@@ -77,7 +77,7 @@ class ProgRouterMesh {
   ProgRouterMesh(const ProgRouterMesh&) = delete;
   ProgRouterMesh& operator=(const ProgRouterMesh&) = delete;
 
-  /// The key with which a message of a thread on a board reaches all these destinations.
+  /// Returns a key with which a message of a thread on a board reaches all these destinations.
   uint32_t addDestsFromBoardXY(uint32_t senderX, uint32_t senderY, Seq<PRoutingDest>* dests) {
     const char* call = "ProgRouterMesh::addDestsFromBoardXY";
     std::vector<gossamer::host::RouterDest> to;
@@ -98,11 +98,11 @@ class ProgRouterMesh {
       }
     }
     if (senderX >= numBoardsX || senderY >= numBoardsY) {
-      gossamer::host::refuse(call, "there is no board " + std::to_string(senderX) + "," + std::to_string(senderY) +
+      gossamer::host::reject_call(call, "there is no board " + std::to_string(senderX) + "," + std::to_string(senderY) +
                                        "; there are boards 0,0 to " + std::to_string(numBoardsX - 1) + "," +
                                        std::to_string(numBoardsY - 1));
     }
-    return tables_.spread(call, senderY * GS_BOARDS_WIDTH + senderX, to);
+    return tables_.multicast_key(call, senderY * GS_BOARDS_WIDTH + senderX, to);
   }
 
   /// The same for the board of a mailbox.
@@ -110,8 +110,8 @@ class ProgRouterMesh {
     return addDestsFromBoardXY(destX(mbox), destY(mbox), dests);
   }
 
-  /// Writes the tables to the boards' memories: before the first message by key. Trees that could deadlock end the
-  /// program, and nothing is written.
+  /// Writes the tables to the boards' memories; call it before the first message by key. If trees could deadlock, ends
+  /// the program and writes nothing.
   void write(HostLink* hostLink) {
     tables_.check("ProgRouterMesh::write");
     std::vector<uint32_t> words;

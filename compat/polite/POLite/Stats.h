@@ -5,6 +5,7 @@
 #include <HostLink.h>
 #include <POLite/PDevice.h>
 #include <config.h>
+#include <gossamer/core/exit_codes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,14 +13,14 @@
 template <typename Link>
 inline void politeSaveStats(Link* hostLink, const char* filename) {
   if (!gossamer::compat::WantsStats<Link, 0>::value) return;
-  // What threads print in the end: a line for each cache and each core, with POLITE_COUNT_MSGS one for each thread.
+  // Threads print at the end: a line for each cache and each core, with POLITE_COUNT_MSGS one for each thread.
   const uint32_t boards = static_cast<uint32_t>(hostLink->meshXLen * hostLink->meshYLen);
   const uint32_t lines = TinselDCachesPerBoard + TinselCoresPerBoard +
                          (gossamer::compat::WantsMessages<Link, 0>::value ? TinselThreadsPerBoard : 0);
   FILE* file = fopen(filename, "wt");
   if (!file) {
     fprintf(stderr, "politeSaveStats: cannot write %s\n", filename);
-    exit(2);
+    exit(GS_EXIT_INPUT);
   }
   hostLink->dumpStdOut(file, boards * lines);
   fclose(file);

@@ -14,7 +14,7 @@
 
 namespace gossamer::compat {
 
-/// The edges of a pin as an engine wants them: ascending within a row.
+/// The edges of a pin in the engine's format: ascending within a row.
 template <typename E>
 struct Sorted {
   std::vector<uint32_t> targets;
@@ -44,14 +44,15 @@ class ToHost final : public gossamer::HostEnd {
  public:
   void fromVertex(const void* message) override { gossamer_polite_job->message(message, sizeof(M)); }
   bool toVertex(uint32_t& device, void* message) override {
-    return gossamer_polite_job->hears && gossamer_polite_job->heard(&device, message, sizeof(M), false);
+    return gossamer_polite_job->receives_messages &&
+           gossamer_polite_job->receive_message(&device, message, sizeof(M), false);
   }
   bool waitIdle() override {
-    return gossamer_polite_job->hears && gossamer_polite_job->heard(nullptr, nullptr, 0, true);
+    return gossamer_polite_job->receives_messages && gossamer_polite_job->receive_message(nullptr, nullptr, 0, true);
   }
 };
 
-/// Runs the job that the host has set up; gives how it went.
+/// Runs the job that the host has set up; returns its outcome.
 template <typename V>
 gossamer::Statistics runNatively() {
   using S = typename V::State;

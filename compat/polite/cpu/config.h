@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The Tinsel* macros of the configuration whose threads the devices are said to be on.
+/// The Tinsel* macros of the configuration whose threads the devices nominally run on.
 #pragma once
 
 #include <gossamer/device_config.h>

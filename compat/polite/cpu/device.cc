@@ -26,7 +26,7 @@ uint64_t now() {
 }
 const uint64_t begun = now();
 
-void said(char c) {
+void put_character(char c) {
   constexpr size_t kLongestLine = 1024;
   thread_local std::string line;
   if (c != '\n') line.push_back(c);
@@ -48,18 +48,18 @@ uint32_t gossamer_device_thread(void) {
 uint64_t gossamer_device_cycles(void) { return (now() - begun) * TinselClockFreq / 1000; }
 
 void* gossamer_device_heap(void) {
-  alignas(64) static thread_local char room[4096];
-  return room;
+  alignas(64) static thread_local char heap[4096];
+  return heap;
 }
 
-int gossamer_device_putchar(int c) { return said(static_cast<char>(c)), c; }
+int gossamer_device_putchar(int c) { return put_character(static_cast<char>(c)), c; }
 int gossamer_device_puts(const char* text) {
-  while (*text) said(*text++);
+  while (*text) put_character(*text++);
   return 0;
 }
 int gossamer_device_puthex(unsigned x) { return gossamer_device_printf("%x", x); }
 
-// Tinsel's: %x has eight digits. All else is C's.
+// Like Tinsel's: %x prints eight digits. Everything else is as in C.
 int gossamer_device_printf(const char* format, ...) {
   std::string own;
   for (const char* at = format; *at; ++at) {

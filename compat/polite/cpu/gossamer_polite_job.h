@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the host's library (host/cpu) and the devices, a shared object, know of each other on the engine cpu.
+/// The interface between the host's library (host/cpu) and the devices' shared object on the engine cpu.
 #pragma once
 
 #include <stdint.h>
 
 namespace gossamer::compat {
 
-/// A graph to run, and whom to tell what comes of it.
+/// A graph to run, and callbacks for its results.
 struct Job {
   struct Pin {
     const uint64_t* offsets;
@@ -20,18 +20,18 @@ struct Job {
   uint32_t messageBytes;
   const Pin* pin;
   const void* states;
-  const uint32_t* threads;  ///< of each vertex the address of its thread
+  const uint32_t* threads;  ///< by vertex: the address of its thread
   unsigned workers;         ///< threads of this machine; 0: all
-  int* stop;                ///< becomes 1 where the run is to end early
-  bool hears;               ///< the host sends messages to devices
+  int* stop;                ///< becomes 1 to end the run early
+  bool receives_messages;   ///< the host sends messages to devices
 
-  // All may be called by any thread.
+  // Any thread may call these.
   void (*message)(const void* bytes, uint32_t count);        ///< to the host
-  /// The host's next message and the device that it is for; false where there is none. With `wait`, not before the host
-  /// waits itself.
-  bool (*heard)(uint32_t* device, void* bytes, uint32_t count, bool wait);
-  void (*line)(uint32_t thread, const char* text);           ///< what a thread prints, without its end
-  void (*failed)(const char* why);                           ///< the run died; does not return
+  /// The host's next message and its destination device; false if there is none. With `wait`, blocks until the host
+  /// itself waits.
+  bool (*receive_message)(uint32_t* device, void* bytes, uint32_t count, bool wait);
+  void (*line)(uint32_t thread, const char* text);           ///< a line that a thread prints, without its end
+  void (*failed)(const char* why);                           ///< the run has failed; does not return
 };
 
 }  // namespace gossamer::compat

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which device a thread of this machine runs, for tinselId and what it prints.
+/// The device that a thread of this machine runs, for tinselId and printed lines.
 #pragma once
 
 namespace gossamer::compat {

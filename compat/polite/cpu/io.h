@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What devices print on the engine cpu: lines of the thread that they are on, for HostLink::pollStdOut.
+/// Output of devices on the engine cpu: lines of their thread, for HostLink::pollStdOut.
 #pragma once
 
-// Before the macros, which would change what it declares.
+// Included before the macros, which would change its declarations.
 #include <cstdio>
 
 #ifdef __cplusplus

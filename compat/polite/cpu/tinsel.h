@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What of tinsel.h means something for devices on the engine cpu: who and where, counters, addresses. Functions of
-/// messages are not here, for there are no mailboxes.
+/// The subset of tinsel.h that is meaningful for devices on the engine cpu: addresses and counters. There are no
+/// mailboxes, so the functions for messages are missing.
 #pragma once
 
 #include <config.h>
@@ -14,11 +14,11 @@
 #endif
 
 extern "C" {
-/// Address of the thread that the device is on.
+/// Address of the device's thread.
 uint32_t gossamer_device_thread(void);
-/// Cycles of the configuration's clock since the start, by this machine's.
+/// Cycles of the configuration's clock since the start, derived from this machine's clock.
 uint64_t gossamer_device_cycles(void);
-/// Room of this thread.
+/// Heap of this thread.
 void* gossamer_device_heap(void);
 }
 
@@ -51,7 +51,7 @@ INLINE uint32_t tinselUseRoutingKey(void) { return GS_ADDRESS_KEY; }
 
 INLINE void* tinselHeapBase(void) { return gossamer_device_heap(); }
 INLINE void* tinselHeapBaseSRAM(void) { return gossamer_device_heap(); }
-// Of other threads the addresses on the boards: nothing is there on this machine.
+// The heaps of other threads have the boards' addresses, where this machine has no memory.
 INLINE uint32_t tinselHeapBaseGeneric(uint32_t id) { return gossamerHeapBase(gossamerNumber(id)); }
 INLINE uint32_t tinselHeapBaseSRAMGeneric(uint32_t id) { return gossamerHeapBaseSRAM(gossamerNumber(id)); }
 INLINE void tinselCacheFlush(void) {}
@@ -60,7 +60,7 @@ INLINE void tinselEmit(uint32_t) {}
 INLINE uint32_t tinselUartTryPut(uint8_t x) { return gossamer_device_putchar(x), 1; }
 INLINE uint32_t tinselUartTryGet(void) { return 0; }
 
-// There are no caches and cores to be counted; time passes.
+// There are no counters of caches and cores; only time is available.
 INLINE void tinselPerfCountReset(void) {}
 INLINE void tinselPerfCountStart(void) {}
 INLINE void tinselPerfCountStop(void) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a program on the overlay's threads needs beside tinsel.h: registers, its place, all threads.
+/// Device functions in addition to tinsel.h: registers, addresses and numbers of threads.
 #pragma once
 
 #include <gossamer/device_config.h>
@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-/// Functions that are part of their caller: none of them costs a call.
+/// Always inlined functions.
 #ifndef INLINE
 #define INLINE static inline __attribute__((always_inline))
 #endif
 
-/// Reads a register; `csr` is a constant, GS_CSR_*. "memory" keeps loads and stores on their side of it.
+/// Reads a register; `csr` is a constant, GS_CSR_*. "memory" prevents reordering with loads and stores.
 #define GS_CSR_READ(csr)                                                            \
   ({                                                                                \
     uint32_t gs_value_;                                                             \
@@ -26,7 +26,7 @@ extern "C" {
 #define GS_CSR_WRITE(csr, value) \
   __asm__ volatile("csrw %0, %z1" : : "i"(csr), "rJ"((uint32_t)(value)) : "memory")
 
-/// Writes a register and gives what it answers, in one access.
+/// Writes a register and returns its answer, in one access.
 #define GS_CSR_SWAP(csr, value)                                                             \
   ({                                                                                        \
     uint32_t gs_value_;                                                                     \
@@ -52,10 +52,10 @@ INLINE uint32_t gossamerNumber(uint32_t address) {
 /// This thread's number on its board.
 INLINE uint32_t gossamerThread(void) { return gossamerNumber(GS_CSR_READ(GS_CSR_THREAD_ID)); }
 
-/// Threads of the board that take part in this run; their numbers are 0 and up.
+/// Threads of the board that take part in this run, numbered from 0.
 INLINE uint32_t gossamerThreads(void) { return GS_CSR_READ(GS_CSR_THREADS); }
 
-/// Address of the thread with this number on the board that the caller is on.
+/// Address of the thread with this number on the caller's board.
 INLINE uint32_t gossamerAddress(uint32_t number) {
   uint32_t mine = GS_CSR_READ(GS_CSR_THREAD_ID);
   uint32_t board = mine >> GS_ADDRESS_BOARD_LSB << GS_ADDRESS_BOARD_LSB;
@@ -70,11 +70,11 @@ INLINE uint32_t gossamerAddress(uint32_t number) {
 #endif
 }
 
-/// Boards of the cluster, or those of it that the job has; numbered from 0.
+/// Boards of the cluster, or of the job if it has only some of them; numbered from 0.
 #define GOSSAMER_BOARDS (GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT)
 
-// A job that has some of the cluster's boards numbers these from 0; addresses have the cluster's numbers. A board that
-// the job does not have is one of another job, or none of the cluster.
+// A job with some of the cluster's boards numbers them from 0; addresses contain the cluster's numbers. All other
+// numbers belong to other jobs, or to no board.
 #if defined(GS_BOARD_NUMBERS)
 static const uint16_t gsBoardNumbers[GOSSAMER_BOARDS] = GS_BOARD_NUMBERS;
 INLINE uint32_t gsBoardOnWire(uint32_t board) {
@@ -110,12 +110,12 @@ INLINE uint32_t gossamerHeapBase(uint32_t number) {
   return GS_PARTITION_BASE + ((number % GS_THREADS_PER_DRAM) << GS_LOG_PARTITION_BYTES);
 }
 
-/// Bytes of that heap: up to the guard below the stack, which is lower the more thread-local variables there are.
-/// The linker knows it, so it is no constant for the preprocessor.
+/// Size of that heap, up to the guard below the stack; it decreases with the size of the thread-local variables. The
+/// linker determines it, so it is not a preprocessor constant.
 #define GOSSAMER_HEAP_BYTES ((uint32_t)(uintptr_t)__gossamer_heap_bytes)
 extern char __gossamer_heap_bytes[] __attribute__((weak));  // weak: it may be 0
 
-/// First address of that thread's share of the SRAM; of its heap in DRAM where there is no SRAM.
+/// First address of that thread's share of the SRAM; of its heap in DRAM if there is no SRAM.
 INLINE uint32_t gossamerHeapBaseSRAM(uint32_t number) {
 #if GS_SRAM_THREAD_BYTES == 0
   return gossamerHeapBase(number);
@@ -124,7 +124,7 @@ INLINE uint32_t gossamerHeapBaseSRAM(uint32_t number) {
 #endif
 }
 
-/// Ends this thread with an exit code; 0 is good.
+/// Ends this thread with an exit code; 0 means success.
 __attribute__((noreturn)) void _exit(int code);
 
 #ifdef __cplusplus

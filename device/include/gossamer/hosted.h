@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A host of its own takes part in the barriers of its vertices: the softswitch's end of that.
+/// Participation of a host program in the barriers of its vertices: the softswitch's side.
 //
-// Keys with their highest bit set are the host's; no place in memory has such an address.
+// Keys with the highest bit set belong to the host; no memory address has this bit set.
 //
 //   host -> thread of a vertex   HostToVertex + offset of its state, message: as along an edge with the value E{}
-//   gate -> host                 HostAsked: all is still; may we go on?
+//   gate -> host                 HostAsked: the threads are quiescent; may they continue?
 //   host -> gate                 HostAnswer, HostSpoke | HostClosed
-//   host -> each thread          HostStop: the run is broken off
+//   host -> each thread          HostStop: the run is aborted
 //   thread -> host               HostWrongPin or HostWrongEdge, pin or edge, number of the vertex in the thread,
 //                                address of the thread
 //
-//   all still | words 0, 1 | words 2, 3 ... | the gate asks, and does not wait for idleness before the answer | step
-//                                           ^-- again, as long as the host has sent anything in between  --|
+//   quiescent | words 0, 1 | words 2, 3 ... | the gate queries the host, and enters idle only after the answer | step
+//                                           ^-- repeated while the host has sent anything in between       --|
 //
-// Where there are sums of floating-point numbers, barriers for their exponents come first (thread_aggregates.h).
+// Floating-point sums need additional barriers for their exponents first (thread_aggregates.h).
 //
-// The gate is the first thread of the first board. The hardware counts the messages of the host's port. So whatever
-// the host sent before its answer has had its effects when the barrier behind the answer comes, and whatever vertices
-// sent to the host before the question is at the host's port before it.
+// The gate is the first thread of the first board. Idle detection includes the messages of the host's port. So all
+// messages of the host before its answer have taken effect by the barrier after the answer, and all messages of
+// vertices to the host before the query have reached the host's port before the query.
 #pragma once
 
 #include <gossamer/thread_aggregates.h>
@@ -36,10 +36,10 @@ enum HostKey : uint32_t {
 };
 enum HostBits : uint32_t {
   HostSpoke = 1,   // it has sent messages since its last answer
-  HostClosed = 2,  // it sends no more, and need not be asked again
+  HostClosed = 2,  // it sends no more, so it need not be queried again
 };
 
-/// The barriers between two steps where there is a host.
+/// The barriers between two steps with a host.
 template <typename A>
 class Hosted {
   static constexpr size_t words = aggregates::count<A>;
@@ -47,7 +47,7 @@ class Hosted {
   static constexpr size_t barriers = exponents + (words ? (words + 1) / 2 : 1);
 
  public:
-  int64_t given[words + 1];  // what this thread's last step came to; no array has no element
+  int64_t given[words + 1];  // this thread's values of the last step; at least one element
 
   Hosted() { aggregates::save(A{}, given); }
 
@@ -57,12 +57,12 @@ class Hosted {
     answered_ = true;
   }
 
-  /// As tinselIdle once all words are in `totals` and the host agrees. 0 where a message may be there: look, and call
-  /// again.
+  /// Like tinselIdle, once all words are in `totals` and the host agrees. Returns 0 if a message may have arrived:
+  /// receive, and call again.
   __attribute__((noinline)) int idle(bool active, int64_t* totals, uint32_t* slot) {
     const bool gate = tinselId() == 0;
     if (stage_ < barriers) {
-      // Whoever is woken by a message comes here again, and has given already.
+      // A thread that a message has woken calls again; it has contributed already.
       if (words > 0 && !begun_) give(totals);
     } else if (gate && !begun_) {
       tinselWaitUntil(TINSEL_CAN_SEND);
@@ -71,25 +71,25 @@ class Hosted {
     } else if (gate && !answered_) {
       tinselWaitUntil(TINSEL_CAN_RECV);
       return 0;
-    } else if (gate && !told_) {
+    } else if (gate && !sent_) {
       gsReduceOr(0, answer_);
-      told_ = true;
+      sent_ = true;
     }
-    const bool asks = stage_ == barriers && gate && !begun_;
+    const bool querying = stage_ == barriers && gate && !begun_;
     begun_ = true;
-    if (asks) return 0;
+    if (querying) return 0;
     const int idle = tinselIdle(stage_ == 0 && !active);
     if (!idle) return 0;
-    begun_ = answered_ = told_ = false;
+    begun_ = answered_ = sent_ = false;
     if (stage_ == 0) verdict_ = idle;
     if (stage_ < barriers) {
       if (words > 0) take(totals);
       ++stage_;
       if (stage_ < barriers || !closed_) return 0;
     } else {
-      const auto said = static_cast<uint32_t>(gsReduced(0));
-      closed_ = said & HostClosed;
-      if (said & HostSpoke) return 0;
+      const auto answer_bits = static_cast<uint32_t>(gsReduced(0));
+      closed_ = answer_bits & HostClosed;
+      if (answer_bits & HostSpoke) return 0;
     }
     stage_ = 0;
     return verdict_;
@@ -100,28 +100,28 @@ class Hosted {
     if (stage_ < exponents) {
       giveExponents<A>(given, stage_);
     } else {
-      giveWords<A>(given, 2 * (stage_ - exponents), totals);
+      contributeWords<A>(given, 2 * (stage_ - exponents), totals);
     }
   }
   void take(int64_t* totals) const {
     if (stage_ < exponents) {
       takeExponents<A>(totals, stage_);
     } else {
-      takeWords<A>(totals, 2 * (stage_ - exponents), totals);
+      readWords<A>(totals, 2 * (stage_ - exponents), totals);
     }
   }
 
-  size_t stage_ = 0;  // barrier of exponents, or of a pair of words, or behind them the question
+  size_t stage_ = 0;  // barrier of exponents, then of pairs of words, then the query
   int verdict_ = 0;   // of the first barrier
   uint32_t answer_ = 0;
   bool begun_ = false;
   bool answered_ = false;
-  bool told_ = false;
+  bool sent_ = false;
   bool closed_ = false;
 };
 
-/// The end of a run that the host has broken off: takes whatever still comes, until all threads are here and nothing is
-/// on its way. A thread that has not heard of it yet may meet this one in a barrier of its own; it hears before long.
+/// Ends a run that the host has aborted: receives all remaining messages, until all threads are here and nothing is in
+/// flight. A thread that has not received the stop yet may enter a regular barrier meanwhile; it receives it soon.
 inline void breakOff() {
   do {
     while (tinselCanRecv()) tinselFree(tinselRecv());

@@ -3,13 +3,14 @@
 //
 //   gsReduceSum(0, mine);              // any number of times in an epoch; each counts once
 //   while (tinselIdle(1) == 0) ...     // receive
-//   int64_t all = gsReduced(0);        // of what all threads gave in the epoch that ended
+//   int64_t all = gsReduced(0);        // over all contributions in the epoch that ended
 //
-// All threads that give a word in an epoch name the same operation for it; else the result is undefined. A word that
-// nobody gives keeps its result. Giving a word overwrites the masks of tinselMulticast, which sets them itself.
+// All threads that contribute to a word in an epoch must use the same operation; else the result is undefined. A word
+// without contributions keeps its result. A contribution overwrites the masks of tinselMulticast, which sets them
+// itself.
 //
-// A sum of floating-point numbers depends on their order, and the order of a reduction does not: so they are added up
-// as fixed-point numbers, which are exact.
+// A floating-point sum depends on the order of addition, and the order of a reduction is undefined: so numbers are
+// added as fixed-point numbers, which is exact.
 #pragma once
 
 #include <gossamer/device.h>
@@ -19,8 +20,8 @@
 extern "C" {
 #endif
 
-/// Gives a value to word 0 or 1; `op` is GS_REDUCE_SUM (modulo 2^64), GS_REDUCE_MIN, GS_REDUCE_MAX (both signed) or
-/// GS_REDUCE_OR.
+/// Contributes a value to word 0 or 1; `op` is GS_REDUCE_SUM (modulo 2^64), GS_REDUCE_MIN, GS_REDUCE_MAX (both signed)
+/// or GS_REDUCE_OR.
 INLINE void gsReduce(unsigned word, unsigned op, int64_t value) {
   GS_CSR_WRITE(GS_CSR_SEND_MASK_LOW, (uint32_t)value);
   GS_CSR_WRITE(GS_CSR_SEND_MASK_HIGH, (uint32_t)((uint64_t)value >> 32));
@@ -32,15 +33,15 @@ INLINE void gsReduceMin(unsigned word, int64_t value) { gsReduce(word, GS_REDUCE
 INLINE void gsReduceMax(unsigned word, int64_t value) { gsReduce(word, GS_REDUCE_MAX, value); }
 INLINE void gsReduceOr(unsigned word, uint64_t value) { gsReduce(word, GS_REDUCE_OR, (int64_t)value); }
 
-/// What the last release brought for a word.
+/// The result of a word in the last release.
 INLINE int64_t gsReduced(unsigned word) {
   uint32_t low = word ? GS_CSR_READ(GS_CSR_REDUCED1_LOW) : GS_CSR_READ(GS_CSR_REDUCED_LOW);
   uint32_t high = word ? GS_CSR_READ(GS_CSR_REDUCED1_HIGH) : GS_CSR_READ(GS_CSR_REDUCED_HIGH);
   return (int64_t)((uint64_t)high << 32 | low);
 }
 
-/// A number as fixed point with `fraction` bits behind the point, rounded to the nearest (ties away from 0). What does
-/// not fit into 62 bits becomes the greatest that does; a NaN becomes 0. Choose `fraction` so that the sum of all fits.
+/// Converts a number to fixed point with `fraction` bits after the point, rounded to nearest (ties away from 0).
+/// Saturates at 62 bits; NaN becomes 0. Choose `fraction` so that the sum of all numbers fits.
 INLINE int64_t gsToFixed(float value, int fraction) {
   union {
     float number;
@@ -58,14 +59,14 @@ INLINE int64_t gsToFixed(float value, int fraction) {
   return u.bits >> 31 ? -mantissa : mantissa;
 }
 
-/// The number that a fixed-point word stands for; `fraction` from -60 to 120.
+/// Converts a fixed-point word to a number; `fraction` from -60 to 120.
 INLINE float gsFromFixed(int64_t value, int fraction) {
   union {
     uint32_t bits;
     float number;
   } scale;
   scale.bits = (uint32_t)(127 - fraction) << 23;
-  // By its size: the two halves of a small negative number are near 2^32 each, and would leave nothing of it.
+  // Uses the absolute value: both halves of a small negative number are near 2^32 and would cancel it.
   uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
   float number = ((float)(uint32_t)(size >> 32) * 4294967296.0f + (float)(uint32_t)size) * scale.number;
   return value < 0 ? -number : number;

@@ -5,29 +5,29 @@
 //   #include <gossamer/softswitch.h>
 //   int main(void) { return gossamer::Softswitch<GossamerVertex>::run(); }
 //
-// The host writes everything that a thread needs into DRAM and the address of its header into gossamer_polite_blocks. A
-// message is a key and the vertex's message. The key stands for a list of edges at the receiving thread: one message to
-// a thread serves all its vertices that the sender points to.
+// The host writes each thread's data to DRAM and the address of its header to gossamer_polite_blocks. A message
+// consists of a key and the vertex's message. The key selects a list of edges at the receiving thread: one message to a
+// thread serves all its vertices that the sender has edges to.
 //
-//   Header -> states of the vertices, and nothing beside them: they are what `recv` touches, and a thread has little
-//             cache. A vertex is named by the offset of its state.
-//          -> flags: for each vertex where it wants to send, and whether it stands in the queue without wanting to
-//          -> queue of those that want to send: first in, first out, each at most once
-//          -> outs: for each vertex and pin the address of an EdgeList within the thread, which may be empty; behind it
-//             an Entry for each message to others, up to the next vertex's or pin's list. Where the graph changes, or
-//             vertices read their own edges, that list's end stands beside its address; in the latter case the own
-//             edges (thread_edges.h) of each vertex stand behind its lists
-//   key -> EdgeList: how many bytes of edges; vertex and edge value of each. Of a message to one thread the key may be
-//          the vertex itself, its offset plus one: then there is no list
+//   Header -> states of the vertices, contiguous: `recv` accesses only them, and a thread has little cache. The offset
+//             of its state identifies a vertex.
+//          -> flags: for each vertex where it is ready to send, and whether it is in the queue without being ready
+//          -> queue of vertices that are ready to send: first in, first out, each at most once
+//          -> outs: for each vertex and pin the address of an EdgeList within the thread, which may be empty; after it
+//             an Entry for each message to others, up to the next vertex's or pin's list. If the graph changes, or
+//             vertices read their own edges, the list's end is stored next to its address; in the latter case the own
+//             edges (thread_edges.h) of each vertex follow its lists
+//   key -> EdgeList: the number of bytes of edges; vertex and edge value of each. The key of a message to one thread
+//          may be the vertex itself, its offset plus one: then there is no list
 //
-// Macros: GOSSAMER_POLITE_PINS is the number of pins that the graph has; GOSSAMER_POLITE_LISTENS is 1 if the host wants
+// Macros: GOSSAMER_POLITE_PINS is the number of pins of the graph; GOSSAMER_POLITE_LISTENS is 1 if the host receives
 // the messages to it (else they are counted); GOSSAMER_POLITE_MULTICAST is 0 for messages to one thread, whose key is
 // the address of the edges, 1 for messages to threads of a tile, whose key is the offset of the edges in a table of
-// each, or 2 for these and messages by a key of the board's multicast router; GOSSAMER_POLITE_WIDE is 1 where offsets
-// of states and lengths of lists need more than 16 bits; GOSSAMER_POLITE_HOSTED is 1 where a host sends messages to
-// vertices and takes part in barriers (hosted.h); GOSSAMER_POLITE_HEARS is 1 where it does the first alone;
-// GOSSAMER_POLITE_CHANGES is 1 where the host changes the tables between two parts of a run: threads end with each
-// part, and begin the next one from the states that stand.
+// each, or 2 for these and messages by a key of the board's multicast router; GOSSAMER_POLITE_WIDE is 1 if offsets
+// of states and lengths of lists need more than 16 bits; GOSSAMER_POLITE_HOSTED is 1 if a host sends messages to
+// vertices and takes part in barriers (hosted.h); GOSSAMER_POLITE_HEARS is 1 if it only sends messages;
+// GOSSAMER_POLITE_CHANGES is 1 if the host changes the tables between two parts of a run: threads end with each part,
+// and begin the next one from the stored states.
 #pragma once
 
 #include <gossamer/hosted.h>
@@ -65,36 +65,36 @@ extern "C" const uint32_t gossamer_polite_layout[];
 
 namespace gossamer {
 
-/// What the host has written for a thread, and what it finds in the end. Addresses are of DRAM.
+/// Header of a thread: written by the host, with results of the thread. Addresses are of DRAM.
 struct PoliteHeader {
   uint32_t vertices;  // of this thread
   uint32_t total;     // of the graph
   uint32_t states;    // address of the vertices' states
   uint32_t flags;     // address of their flags
   uint32_t outs;      // address of their lists' addresses
-  uint32_t queue;     // address of room for `vertices` offsets and one more
+  uint32_t queue;     // address of the ring buffer for `vertices` + 1 offsets
   uint32_t params;    // address of the run's parameters
-  uint32_t most;      // steps after which the run is given up
+  uint32_t most;      // limit of steps
   uint32_t keys;      // address of the table by key
-  // From here on written by the thread.
+  // Written by the thread from here on.
   uint32_t status;  // PoliteStatus
   uint32_t steps;
   uint32_t sends;
-  uint32_t delivered;  // bytes of edges along which messages came, modulo 2^32
+  uint32_t delivered;  // bytes of edges along which messages were delivered, modulo 2^32
   uint32_t hostMessages;
-  uint32_t wrongPin;  // of PoliteStatus WrongPin or WrongEdge: the pin or edge, and
-  uint32_t wrong;     // the number of the vertex in the thread
-  uint32_t retired;   // instructions that the thread has finished from `run` to here, modulo 2^32
-  // Behind it: the words that the last step's aggregates have come to.
+  uint32_t wrongPin;  // for PoliteStatus WrongPin or WrongEdge: the pin or edge, and
+  uint32_t wrong;     // the number of the vertex on the thread
+  uint32_t retired;   // instructions that the thread has completed since `run`, modulo 2^32
+  // Followed by the words of the last step's aggregates.
 };
 
 enum PoliteStatus : uint32_t {
   PoliteRuns = 0,
   PoliteDone = 1,
   PoliteGivenUp = 2,    // more steps than `most`
-  PoliteWrongPin = 3,   // a vertex wants to send on a pin that the graph does not have
-  PoliteWrongEdge = 4,  // a vertex wants to send along an edge that it does not have
-  PoliteStopped = 5,    // the host has broken the run off
+  PoliteWrongPin = 3,   // a vertex sends on a pin that the graph does not have
+  PoliteWrongEdge = 4,  // a vertex sends along an edge that it does not have
+  PoliteStopped = 5,    // the host has aborted the run
 };
 
 template <typename V>
@@ -106,13 +106,13 @@ class Softswitch {
   using A = typename V::Aggregates;
   static constexpr size_t words = aggregates::count<A>;
   static constexpr bool isHosted = GOSSAMER_POLITE_HOSTED;
-  static constexpr bool hears = GOSSAMER_POLITE_HEARS;
+  static constexpr bool receivesMessages = GOSSAMER_POLITE_HEARS;
   static constexpr bool isDynamic = GOSSAMER_POLITE_CHANGES;
   using Own = OwnEdges<V>;
   static constexpr uint32_t outWords = isDynamic || Own::some ? 2 : 1;  // of a list's address, and its end
   static constexpr uint32_t listWords = GOSSAMER_POLITE_PINS * outWords;
-  static constexpr unsigned Patience = 32;  // messages that are taken before one is sent, twice a thread's queue
-  static constexpr uint32_t vertexWords = listWords + Own::words;  // of all that stands in `outs` for a vertex
+  static constexpr unsigned Patience = 32;  // messages received before one is sent: twice a thread's queue
+  static constexpr uint32_t vertexWords = listWords + Own::words;  // of a vertex in `outs`
 
 #if GOSSAMER_POLITE_WIDE
   using Offset = uint32_t;
@@ -120,15 +120,16 @@ class Softswitch {
   using Offset = uint16_t;
 #endif
   static constexpr uint32_t stride = sizeof(S) < 2 ? 2 : sizeof(S);  // from state to state
-  /// Types of their own: what is stored through a character type may be a part of anything.
-  /// Behind Inside is what the host writes where the graph changes: what a part begins with, or that a place is empty.
+  /// A distinct type: stores through a character type may alias anything.
+  /// Values after Inside are the host's marks if the graph changes: how a part begins, or that an entry is empty.
   enum Queued : uint8_t { AsPin, Inside, Begins, Changed, Gone };
-  /// Who wants to send stands in the queue. Who no longer does stays there until its turn, Inside.
+  /// A vertex that is ready to send is in the queue. If it is no longer ready, it stays there, marked Inside, until it
+  /// is dequeued.
   struct Flags {
     PPin pin;  // *readyToSend
     Queued queued;
   };
-  /// Flags are as far from each other as states, or half as far, or a quarter ...: an offset leads to both by a shift.
+  /// The stride of flags is that of states divided by a power of two, so an offset locates both, with a shift.
   static constexpr unsigned flagShift = [] {
     unsigned shift = 0;
     while (stride % (2u << shift) == 0 && stride >> (shift + 1) >= sizeof(Flags)) ++shift;
@@ -140,13 +141,13 @@ class Softswitch {
     [[no_unique_address]] E value;
   };
   struct alignas(alignof(Edge)) EdgeList {
-    // Of the edges that follow; in a message's list there is one at least, unless a router's key leads to it and its
-    // edges have gone.
+    // Of the edges that follow. A message's list has at least one, unless it belongs to a router's key and its edges
+    // were removed.
     Offset bytes;
   };
   struct Entry {
 #if GOSSAMER_POLITE_MULTICAST
-    uint32_t tile;     // as the register send_tile takes it; 0: the router's records name the receivers, and their keys
+    uint32_t tile;     // format of the register send_tile; 0: the router's records contain the receivers and their keys
     uint32_t key;      // then 0
     uint32_t maskLow;  // then the key of the router
     uint32_t maskHigh;
@@ -159,20 +160,20 @@ class Softswitch {
     uint32_t key;
     uint8_t payload[sizeof(M)];
   };
-  /// A message to one thread finds a single edge in its key, unless there is a value to it, or the list may grow.
+  /// The key of a message to one thread contains a single edge, unless the edge has a value or the list may grow.
   static constexpr bool namesVertex =
       !GOSSAMER_POLITE_MULTICAST && sizeof(Edge) == sizeof(Offset) && !Own::some && !isDynamic;
   static_assert(sizeof(Message) <= 1u << GS_LOG_SLOT_BYTES, "the message does not fit into a slot");
 
  public:
-  /// Runs this thread's vertices to the end of the job. Gives the thread's exit code: 0, or 1 where it was given up.
+  /// Runs this thread's vertices to the end of the job. Returns the thread's exit code: 0, or 1 if it did not complete.
   static int run() {
     auto* header = reinterpret_cast<PoliteHeader*>(gossamer_polite_blocks[gossamerThread()]);
-    header->retired = -tinselInstrCount();  // the counter goes on from run to run
+    header->retired = -tinselInstrCount();  // the counter is not reset between runs
     const uint32_t states = header->states, flags = header->flags;
     const auto* const outs = reinterpret_cast<const uint32_t*>(header->outs);
     auto* const ring = reinterpret_cast<Offset*>(header->queue);
-    Offset* const ringEnd = ring + header->vertices + 1;  // one place stays free: empty and full differ
+    Offset* const ringEnd = ring + header->vertices + 1;  // one entry stays free, to distinguish empty from full
 #if GOSSAMER_POLITE_MULTICAST
     const uint32_t keys = header->keys;
 #endif
@@ -194,14 +195,14 @@ class Softswitch {
       *tail = static_cast<Offset>(vertex);
       if (++tail == ringEnd) tail = ring;
     };
-    // All vertices were asked, and those that want to send have queued up in an empty queue.
+    // All vertices were visited, and those that are ready to send are in the queue, which was empty.
     const auto queued = [&](Offset* end) __attribute__((always_inline)) {
       head = ring;
       tail = end;
     };
     const auto receive = [&](const M& message, uint32_t vertex, const E* value) __attribute__((always_inline)) {
       Flags* const its = flagsOf(vertex);
-      // Most handlers leave it alone, which the compiler sees: then there is nothing to look at.
+      // The compiler removes this for most handlers, which do not change it.
       const PPin before = its->pin;
       M copy = message;
       V receiver = at(now, states + vertex, its);
@@ -213,7 +214,7 @@ class Softswitch {
     const auto deliver = [&](const M& message, const EdgeList* list) __attribute__((always_inline)) {
       if (isDynamic && GOSSAMER_POLITE_MULTICAST == 2 && !list->bytes) return;
       if constexpr (sizeof(Edge) == 2) {
-        // Two offsets a word: the cache takes a request a cycle, of all threads of its cores.
+        // Two offsets per word: the cache accepts one request a cycle from all threads of its cores.
         const E none{};
         uint32_t word = *reinterpret_cast<const uint32_t*>(list);
         uint32_t here = reinterpret_cast<uint32_t>(list);
@@ -224,7 +225,7 @@ class Softswitch {
           receive(message, word >> 16, &none);
           if (here == odd) break;
           here += 4;
-          asm("" : "+r"(here));  // else the compiler reckons distances to both ends beside it
+          asm("" : "+r"(here));  // else the compiler also maintains distances to both ends
           word = *reinterpret_cast<const uint32_t*>(here);
           receive(message, word & 0xFFFF, &none);
           if (here == last) break;
@@ -235,11 +236,11 @@ class Softswitch {
         delivered += list->bytes;
         do {
           receive(message, edge->vertex, &edge->value);
-          asm("" : "+r"(edge));  // else the compiler counts beside it
+          asm("" : "+r"(edge));  // else the compiler adds a loop counter
         } while (++edge != last);
       }
     };
-    // In flits less one. What tinselSetLen takes depends on whom the program was written for.
+    // In flits minus one. The unit of tinselSetLen would depend on GOSSAMER_COMPAT.
     GS_CSR_WRITE(GS_CSR_SEND_LENGTH, (sizeof(Message) - 1) / GS_FLIT_BYTES);
     GS_CSR_WRITE(GS_CSR_SEND_SLOT, reinterpret_cast<uintptr_t>(slot));
     if constexpr (isDynamic) {
@@ -251,8 +252,8 @@ class Softswitch {
       queued(initAll(header));
     }
 
-    const Entry* next = nullptr;  // entries of the message in the slot that are still to be sent
-    const Entry* behind = nullptr;
+    const Entry* next = nullptr;  // remaining entries of the message in the slot
+    const Entry* listEnd = nullptr;
     unsigned active = 1;
     unsigned patience = Patience;
     const auto tired = [&patience] {
@@ -267,7 +268,7 @@ class Softswitch {
       M message;
       const EdgeList* edges;
       [[maybe_unused]] const Edge* one = nullptr;  // of a message along one edge
-      if (next != behind) {
+      if (next != listEnd) {
         if (tinselCanSend()) {
         entry:
           slot[0] = next->key;
@@ -285,14 +286,14 @@ class Softswitch {
           ++next;
           if (!tinselCanRecv()) continue;
         } else {
-          // Whoever waits to send keeps receiving, or full mailboxes would wait for each other for ever.
+          // Keeps receiving while it waits to send: otherwise full mailboxes could deadlock.
           tinselWaitUntil(TINSEL_CAN_SEND | TINSEL_CAN_RECV);
           if (!tinselCanRecv()) continue;
         }
       } else if (head != tail && tinselCanSend()) {
         uint32_t vertex = *head;
         ++head;
-        asm("" : "+r"(vertex), "+r"(head));  // else the compiler keeps the old head beside the new one
+        asm("" : "+r"(vertex), "+r"(head));  // else the compiler keeps both the old and the new head
         if (__builtin_expect(head == ringEnd, 0)) head = ring;
         Flags* const its = flagsOf(vertex);
         const unsigned pin = its->pin;
@@ -308,13 +309,13 @@ class Softswitch {
             const uint32_t* out = outsOf(outs, vertex) + (GOSSAMER_POLITE_PINS == 1 ? 0 : (pin - 2) * outWords);
             edges = reinterpret_cast<const EdgeList*>(out[0]);
             constexpr uint32_t unit = alignof(EdgeList) < 4 ? 4 : alignof(EdgeList);
-            behind = reinterpret_cast<const Entry*>(out[1]);
+            listEnd = reinterpret_cast<const Entry*>(out[1]);
             if (const uint32_t bytes = edges->bytes; __builtin_expect(bytes != 0, 0)) {
               next = reinterpret_cast<const Entry*>((out[0] + sizeof(EdgeList) + bytes + unit - 1) & -unit);
               goto found;
             }
             next = reinterpret_cast<const Entry*>(out[0] + ((sizeof(EdgeList) + unit - 1) & -unit));
-            if (next != behind) goto entry;  // still ready to send
+            if (next != listEnd) goto entry;  // still ready to send
           } else if (pin == HostPin) {
             ++header->hostMessages;
             if (GOSSAMER_POLITE_LISTENS) {
@@ -344,10 +345,10 @@ class Softswitch {
               header->wrong = vertex / stride;
               if constexpr (isHosted) {
                 const uint32_t key = status == PoliteWrongPin ? HostWrongPin : HostWrongEdge;
-                const uint32_t said[] = {key, wrong, vertex / stride, tinselId()};
-                for (unsigned i = 0; i < 4; ++i) slot[i] = said[i];
+                const uint32_t report[] = {key, wrong, vertex / stride, tinselId()};
+                for (unsigned i = 0; i < 4; ++i) slot[i] = report[i];
                 GS_CSR_WRITE(GS_CSR_SEND_DEST, tinselHostId());
-                breakOff();  // the host is told, and stops the others
+                breakOff();  // the host receives an error message, and stops the others
               }
               tinselCacheFlush();
               return 1;
@@ -366,14 +367,14 @@ class Softswitch {
           if (!idle) continue;
         } else {
           idle = tinselIdle(!active);
-          // The first two words come with the release that ends the messages of the step's own sends; others have come.
-          if (words > 0 && idle == 2 && header->steps) takeWords<A>(totals, 0, totals);
+          // The release that ends the step's messages carries the first two words; the others have been received.
+          if (words > 0 && idle == 2 && header->steps) readWords<A>(totals, 0, totals);
         }
         if (idle == 2) break;
         if (idle) {
           if (header->steps == header->most) {
             header->status = PoliteGivenUp;
-            // One step more, so that the flags say who would go on sending.
+            // One more step, so that the flags show which vertices would continue to send.
             if constexpr (isHosted) {
               stepAll(header, header->steps, totals, hosted.given);
             } else {
@@ -393,10 +394,10 @@ class Softswitch {
           continue;
         }
       }
-      // What has come is taken before more is sent: a thread whose queue is full stops the input of its whole tile, and
-      // with that the links. But whoever is sent more than it can take still has to send.
+      // Receives before it sends: a thread whose queue is full blocks the input of its whole tile, and thereby the
+      // links. But a thread that receives continuously must still send.
       for (;;) {
-        {  // a jump to `found` passes no initialisation
+        {  // so that a jump to `found` bypasses no initialization
           auto* const arrived = const_cast<uint32_t*>(static_cast<volatile uint32_t*>(tinselRecv()));
           if constexpr (isHosted) {
             if (arrived[0] == HostAnswer) {
@@ -413,7 +414,7 @@ class Softswitch {
             }
           }
           __builtin_memcpy(&message, arrived + 1, sizeof(M));
-          if constexpr (hears) {
+          if constexpr (receivesMessages) {
             if (const uint32_t key = arrived[0]; key & HostToVertex) {
               tinselFree(arrived);
               const E unit{};
@@ -433,13 +434,13 @@ class Softswitch {
             }
           }
 #if GOSSAMER_POLITE_MULTICAST
-          const uint32_t place = keys + arrived[0];
+          const uint32_t listAddress = keys + arrived[0];
 #else
-          const uint32_t place = arrived[0];
+          const uint32_t listAddress = arrived[0];
 #endif
-          edges = reinterpret_cast<const EdgeList*>(place);
-          // Tables by key begin with a line, so an odd key is an odd place.
-          if constexpr (Own::some) one = place & 1 ? reinterpret_cast<const Edge*>(place - 1) : nullptr;
+          edges = reinterpret_cast<const EdgeList*>(listAddress);
+          // Tables by key are line-aligned, so an odd key is an odd address.
+          if constexpr (Own::some) one = listAddress & 1 ? reinterpret_cast<const Edge*>(listAddress - 1) : nullptr;
           tinselFree(arrived);
         }
       found:
@@ -466,7 +467,7 @@ class Softswitch {
   }
 
  private:
-  // Functions of their own for what visits all vertices: they have all registers then, and so has the loop above.
+  // Separate functions visit all vertices, so that they and the loop above can each use all registers.
   struct Stepped {
     Offset* queued;
     unsigned active;
@@ -477,7 +478,7 @@ class Softswitch {
   INLINE const uint32_t* outsOf(const uint32_t* outs, uint32_t vertex) {
     constexpr unsigned twos = static_cast<unsigned>(__builtin_ctz(stride));
     constexpr uint32_t inverse = [] {
-      uint32_t x = 1;  // each round doubles the bits that are right
+      uint32_t x = 1;  // each round doubles the number of correct bits
       for (int round = 0; round < 5; ++round) x *= 2 - (stride >> twos) * x;
       return x;
     }();
@@ -492,7 +493,7 @@ class Softswitch {
     if constexpr (Few) return *params;
     return {};
   }
-  /// What handlers see; `s` and `readyToSend` differ from call to call.
+  /// The vertex object of handlers; `s` and `readyToSend` change from call to call.
   INLINE V first(const PoliteHeader* header, uint32_t time = 0) {
     V now;
     now.params = reinterpret_cast<const P*>(header->params);
@@ -505,7 +506,8 @@ class Softswitch {
     now.readyToSend = &its->pin;
     return now;
   }
-  /// Calls visit(vertex, flags) for every vertex: those that want to send then queue up. Gives the queue's end.
+  /// Calls visit(vertex, flags) for every vertex, and queues those that are then ready to send. Returns the queue's
+  /// end.
   template <typename Visit>
   INLINE Offset* all(const PoliteHeader* header, V now, Visit&& visit) {
     const uint32_t states = header->states, end = states + header->vertices * stride;
@@ -513,7 +515,7 @@ class Softswitch {
     auto* tail = reinterpret_cast<Offset*>(header->queue);
     const auto* own = reinterpret_cast<const uint32_t*>(header->outs) + listWords;
     for (uint32_t state = states; state != end; state += stride, flags += stride >> flagShift, own += vertexWords) {
-      asm("" : "+r"(state));  // else the compiler counts beside it
+      asm("" : "+r"(state));  // else the compiler adds a loop counter
       auto* const its = reinterpret_cast<Flags*>(flags);
       if (isDynamic && its->queued == Gone) continue;
       V vertex = at(now, state, its);
@@ -530,7 +532,8 @@ class Softswitch {
       vertex.init();
     });
   }
-  /// A part of a run on a graph that changes: the host's marks say who begins, and who has gained or lost edges.
+  /// Begins a part of a run on a changing graph: the host's marks show which vertices begin, and which have gained or
+  /// lost edges.
   __attribute__((noinline)) static Offset* goOnAll(const PoliteHeader* header) {
     return all(header, first(header), [](V vertex, Flags* its) __attribute__((always_inline)) {
       const Queued mark = its->queued;
@@ -543,22 +546,22 @@ class Softswitch {
       }
     });
   }
-  /// `totals` are those of the step before, the first two of which come with the release; in the end all words of this
-  /// one's but the first two. Where there is a host, what this thread gives is left in `kept`, and no barrier is waited
-  /// for.
+  /// `totals` are those of the previous step, whose first two words arrive with the release; on return all words of
+  /// this step except the first two. With a host, this thread's contribution is stored in `kept`, and no barrier is
+  /// entered.
   template <typename... Kept>
   __attribute__((noinline)) static Stepped stepAll(PoliteHeader* header, uint32_t time, int64_t* totals, Kept... kept) {
     unsigned active = 0;
     header->steps = time + 1;
     A before{}, mine{};
     if constexpr (words > 0) {
-      int64_t came[words + 1];
-      __builtin_memcpy(came, totals, sizeof came);
-      if (!isHosted && time) takeWords<A>(came, 0, totals);
-      aggregates::load(before, came);
+      int64_t received[words + 1];
+      __builtin_memcpy(received, totals, sizeof received);
+      if (!isHosted && time) readWords<A>(received, 0, totals);
+      aggregates::load(before, received);
     }
     V now = first(header, time);
-    // Nobody sees where a copy is, so it is in registers: stores to states might change what `params` points to.
+    // A local copy, which can be in registers: stores to states might alias `params`.
     constexpr bool few = sizeof(P) <= 32;
     const Copied<few> params = copied<few>(now.params);
     if constexpr (few) now.params = &params;
@@ -570,7 +573,7 @@ class Softswitch {
     } else if constexpr (words > 0) {
       int64_t given[words];
       aggregates::save(mine, given);
-      // A barrier carries two words. Nobody sends before the last of these, so none ends early.
+      // A barrier carries two words. No thread sends before the last of these barriers, so none ends early.
       for (size_t i = 0; i < exponentBarriers<A>; ++i) {
         giveExponents<A>(given, i);
         while (tinselIdle(0) == 0) {
@@ -578,23 +581,23 @@ class Softswitch {
         takeExponents<A>(totals, i);
       }
       for (size_t i = 2; i < words; i += 2) {
-        giveWords<A>(given, i, totals);
+        contributeWords<A>(given, i, totals);
         while (tinselIdle(0) == 0) {
         }
-        takeWords<A>(totals, i, totals);
+        readWords<A>(totals, i, totals);
       }
-      giveWords<A>(given, 0, totals);
+      contributeWords<A>(given, 0, totals);
     }
     return {end, active};
   }
-  /// Gives the number of messages to the host.
+  /// Returns the number of messages to the host.
   __attribute__((noinline)) static uint32_t finishAll(const PoliteHeader* header, uint32_t time, uint32_t* slot) {
     uint32_t count = 0;
     all(header, first(header, time), [&](V vertex, Flags* its) __attribute__((always_inline)) {
       M message{};
-      const bool tells = vertex.finish(&message);
-      *its = {No, AsPin};  // nobody sends any more
-      if (!tells) return;
+      const bool sends = vertex.finish(&message);
+      *its = {No, AsPin};  // no vertex sends any more
+      if (!sends) return;
       ++count;
       if (!GOSSAMER_POLITE_LISTENS) return;
       tinselWaitUntil(TINSEL_CAN_SEND);
@@ -604,7 +607,7 @@ class Softswitch {
     });
     return count;
   }
-  /// The bus of slots is 32 bits wide and wants whole words.
+  /// Copies a message to a slot. The bus of slots is 32 bits wide and needs whole words.
   INLINE void fill(uint32_t* slot, const M& message) {
     Message packed;
     __builtin_memcpy(packed.payload, &message, sizeof(M));
@@ -614,7 +617,7 @@ class Softswitch {
   }
 
  public:
-  /// What the host must know to write blocks: sizes and offsets in bytes.
+  /// Layout of the blocks for the host: sizes and offsets in bytes.
   struct Layout {
     static constexpr uint32_t state = stride;
     static constexpr uint32_t flags = stride >> flagShift;
@@ -639,7 +642,7 @@ class Softswitch {
   ITS::state, ITS::flags, ITS::offset, ITS::edge, ITS::value, ITS::align, ITS::list, ITS::header, ITS::label, \
       ITS::labelAlign, ITS::message, ITS::own, ITS::note
 
-/// The program of a vertex, for a freestanding compiler. Once in a program.
+/// The program of a vertex, for a freestanding compiler. Used once in a program.
 #define GOSSAMER_SOFTSWITCH(VERTEX)                                                                           \
   uint32_t gossamer_polite_blocks[GS_MAX_THREADS];                                                            \
   __attribute__((used, retain))                                                                               \

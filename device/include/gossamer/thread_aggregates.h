@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What steps come to (aggregates.h), carried by barriers, two words each.
+/// Aggregates of steps (aggregates.h), reduced by barriers, two words each.
 //
-// Barriers add whole numbers up. So a Sum of floating-point numbers takes two of them. The first finds the greatest
-// exponent of what threads have to give. In the second each gives its number as a multiple of a power of two, so small
-// that the sum of all just fits into a word:
+// Barriers add integers. So a Sum of floating-point numbers takes two barriers. The first one finds the largest
+// exponent of the threads' numbers. In the second, each thread contributes its number as a multiple of a power of two,
+// which is so small that the sum of all just fits into a word:
 //
-//   exponent E of the greatest, T threads:  |number| < 2^E;  unit 2^(E - 62 + log T);  each rounded to it, ties to even
+//   exponent E of the largest, T threads:  |number| < 2^E;  unit 2^(E - 62 + log T);  each rounded to it, ties to even
 //
-// The sum depends on nothing but the threads' numbers; it is off by half a unit a thread at most. Infinities and
-// numbers that are none (NaN) are counted instead.
+// The sum depends only on the threads' numbers; its error is at most half a unit per thread. Infinities and NaNs are
+// counted instead.
 //
-// `totals` has words<A> words, and behind them an exponent for each such Sum.
+// `totals` has words<A> words, followed by an exponent for each such Sum.
 #pragma once
 
 #include <gossamer/aggregates.h>
@@ -29,11 +29,11 @@ inline constexpr size_t realSums = [] {
   return found;
 }();
 
-/// Room that `totals` has; no array has no element.
+/// Size of `totals`; at least one element.
 template <typename A>
 inline constexpr size_t totalWords = aggregates::count<A> + realSums<A> + 1;
 
-/// Barriers before those of the words.
+/// Barriers for exponents, before those of the words.
 template <typename A>
 inline constexpr size_t exponentBarriers = (realSums<A> + 1) / 2;
 
@@ -41,20 +41,20 @@ namespace real_sums {
 
 inline constexpr int special = 0x7FF;  // exponent of infinities and NaN
 
-/// Bits that a number may have: the sum of all threads' has 62.
+/// Bits of a thread's number: the sum over all threads has 62.
 inline constexpr int bits = [] {
   int most = 62;
   for (uint32_t threads = GS_MAX_THREADS * GOSSAMER_BOARDS; threads > 1; threads = (threads + 1) / 2) --most;
   return most;
 }();
 
-/// That of a double; below the normal numbers it is 1.
+/// Exponent of a double; 1 for subnormal numbers.
 INLINE int exponent(int64_t number) {
   const int its = static_cast<int>(number >> 52) & special;
   return its ? its : 1;
 }
 
-/// Of special numbers how many there are of each kind, in 20 bits each: NaN, minus infinity, plus infinity.
+/// The number in units; special numbers are counted by kind, 20 bits each: NaN, minus infinity, plus infinity.
 __attribute__((noinline)) inline int64_t whole(int64_t number, int greatest) {
   if (greatest != special) return detail::fixedByBits(__builtin_bit_cast(double, number), bits - (greatest - 1022));
   if (exponent(number) != special) return 0;
@@ -69,13 +69,13 @@ __attribute__((noinline)) inline int64_t number(int64_t whole, int greatest) {
     if (none || (minus && plus)) return infinity | int64_t{1} << 51;
     return minus ? infinity | INT64_MIN : infinity;
   }
-  // In two halves: the unit may be smaller than any normal number.
+  // Scales in two steps: the unit may be smaller than any normal number.
   const int exponent = greatest - 1022 - bits, half = exponent / 2;
   const double scaled = static_cast<double>(whole) * detail::doubleOfTwo(half);
   return __builtin_bit_cast(int64_t, scaled * detail::doubleOfTwo(exponent - half));
 }
 
-/// Which of A's sums of floating-point numbers a word is; or the word that one of them is.
+/// Index of a word among A's floating-point sums, and the word of such an index.
 template <typename A>
 constexpr size_t of_word(size_t word) {
   size_t found = 0;
@@ -92,38 +92,38 @@ constexpr size_t word_of(size_t sum) {
 }  // namespace real_sums
 
 template <typename A>
-INLINE void giveWord(unsigned place, const int64_t* from, size_t at, const int64_t* totals) {
-  const Reduce way = aggregates::reductions<A>.of[at];
-  if (realSums<A> > 0 && way == Reduce::realSum) {
+INLINE void contributeWord(unsigned slot, const int64_t* from, size_t at, const int64_t* totals) {
+  const Reduce operation = aggregates::reductions<A>.of[at];
+  if (realSums<A> > 0 && operation == Reduce::realSum) {
     const int64_t greatest = totals[aggregates::count<A> + real_sums::of_word<A>(at)];
-    gsReduceSum(place, real_sums::whole(from[at], static_cast<int>(greatest)));
+    gsReduceSum(slot, real_sums::whole(from[at], static_cast<int>(greatest)));
   } else {
-    gsReduce(place, static_cast<unsigned>(way), from[at]);
+    gsReduce(slot, static_cast<unsigned>(operation), from[at]);
   }
 }
 template <typename A>
-INLINE void takeWord(unsigned place, int64_t* to, size_t at, const int64_t* totals) {
-  to[at] = gsReduced(place);
+INLINE void readWord(unsigned slot, int64_t* to, size_t at, const int64_t* totals) {
+  to[at] = gsReduced(slot);
   if (realSums<A> > 0 && aggregates::reductions<A>.of[at] == Reduce::realSum) {
     const int64_t greatest = totals[aggregates::count<A> + real_sums::of_word<A>(at)];
     to[at] = real_sums::number(to[at], static_cast<int>(greatest));
   }
 }
 
-/// Gives word `at` and the next one to the barrier.
+/// Contributes word `at` and the next one to the barrier.
 template <typename A>
-INLINE void giveWords(const int64_t* from, size_t at, const int64_t* totals) {
-  giveWord<A>(0, from, at, totals);
-  if (at + 1 < aggregates::count<A>) giveWord<A>(1, from, at + 1, totals);
+INLINE void contributeWords(const int64_t* from, size_t at, const int64_t* totals) {
+  contributeWord<A>(0, from, at, totals);
+  if (at + 1 < aggregates::count<A>) contributeWord<A>(1, from, at + 1, totals);
 }
-/// Takes them after it.
+/// Reads their results after it.
 template <typename A>
-INLINE void takeWords(int64_t* to, size_t at, const int64_t* totals) {
-  takeWord<A>(0, to, at, totals);
-  if (at + 1 < aggregates::count<A>) takeWord<A>(1, to, at + 1, totals);
+INLINE void readWords(int64_t* to, size_t at, const int64_t* totals) {
+  readWord<A>(0, to, at, totals);
+  if (at + 1 < aggregates::count<A>) readWord<A>(1, to, at + 1, totals);
 }
 
-/// The same of the exponents of two sums, 2 * `barrier` and the next.
+/// The same for the exponents of sums 2 * `barrier` and the next one.
 template <typename A>
 INLINE void giveExponents(const int64_t* from, size_t barrier) {
   for (size_t sum = 2 * barrier; sum < realSums<A> && sum < 2 * barrier + 2; ++sum) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What vertices read of their own edges (own_edges.h), and sends along one: the softswitch's end of that.
+/// Access of vertices to their own edges (own_edges.h), and sends along one edge: the softswitch's side.
 //
-// The host has written for each vertex, behind its lists of edges, the address of a row, how many edges it has, and
-// where there is room for its notes:
+// After the edge lists of each vertex, the host has written the address of a row, the number of edges, and the location
+// of the vertex's notes:
 //
-//   row -> for each edge the vertex that it leads to; then for each edge an AlongEdge; then the values, if any
+//   row -> the destination vertex of each edge; then an AlongEdge for each edge; then the values, if any
 //
-// A message along an edge has an odd key, for lists of edges stand at even ones: 1 more than the place of the edge at
-// its receiver. The key is as other messages' are: an address, or an offset in the receiver's table by key.
+// Edge lists have even keys, so a message along one edge has an odd key: the location of the edge at its receiver, plus
+// 1. As for other messages, the location is an address, or an offset in the receiver's table by key.
 #pragma once
 
 #include <gossamer/polite.h>
@@ -17,18 +17,18 @@
 
 namespace gossamer {
 
-/// Where the message along an edge goes. To this thread itself: the key is 1 more than the edge's address.
+/// Destination of a message along an edge. Within this thread, the key is the edge's address plus 1.
 struct AlongEdge {
   uint32_t thread;
   uint32_t key;
 };
 
-/// Nothing, for vertices without a member `edges`.
+/// Empty, for vertices without a member `edges`.
 template <typename V>
 class OwnEdges {
  public:
   static constexpr bool some = false;
-  static constexpr uint32_t words = 0;  // of what the host has written behind a vertex's lists
+  static constexpr uint32_t words = 0;  // that the host writes after a vertex's lists
   static constexpr uint32_t note = 0;   // bytes of a note
   INLINE void show(V&, const uint32_t*) {}
   INLINE void clear(V&) {}
@@ -47,7 +47,7 @@ class OwnEdges<V> {
   static constexpr uint32_t words = hasNotes ? 3 : 2;
   static constexpr uint32_t note = hasNotes ? sizeof(N) : 0;
 
-  /// Fills in what a vertex sees; `its` is what the host has written for it.
+  /// Sets a vertex's members; `its` are the words that the host has written for it.
   INLINE void show(V& vertex, const uint32_t* its) {
     auto& edges = vertex.edges;
     const uint32_t row = its[0], count = its[1];
@@ -60,14 +60,14 @@ class OwnEdges<V> {
     if constexpr (hasNotes) edges.notes_ = reinterpret_cast<N*>(its[2]);
   }
 
-  /// Notes are zeros at the start.
+  /// Clears the notes.
   INLINE void clear(V& vertex) {
     if constexpr (hasNotes) {
       for (uint32_t k = 0; k < vertex.edges.count_; ++k) vertex.edges.notes_[k] = N{};
     }
   }
 
-  /// The edge that `send` has named, and where the message along it goes; nothing if the vertex has no such edge.
+  /// The edge that `send` has selected, and the destination of its message; none if the vertex has no such edge.
   INLINE uint32_t named(const V& vertex) { return vertex.edges.along_; }
   INLINE const AlongEdge* along(const V& vertex) {
     const auto& edges = vertex.edges;

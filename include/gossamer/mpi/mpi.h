@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// MPI for programs of Gossamer, in C and C++: the same source compiles with any other MPI.
+/// MPI for Gossamer programs, in C and C++: the same source compiles with any other MPI implementation.
 //
-// docs/mpi.md says what is there and how a program is run. Handles are numbers, but for requests; constants may stand
-// in initialisers, as the standard asks.
+// docs/mpi.md lists the supported calls and explains how to run a program. Handles other than requests are numbers.
+// Constants may be used in initialisers, as the standard requires.
 #pragma once
 
 #include <stdint.h>
@@ -24,7 +24,7 @@ typedef int64_t MPI_Offset;
 typedef struct gsmpi_request* MPI_Request;
 typedef struct gsmpi_message* MPI_Message;
 
-/// What is known of a message that was received. `gsmpi_bytes` is for MPI_Get_count.
+/// Status of a received message. `gsmpi_bytes` is used by MPI_Get_count.
 typedef struct MPI_Status {
   int MPI_SOURCE;
   int MPI_TAG;
@@ -66,7 +66,7 @@ enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD
 #define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)1)
 #define MPI_ERRORS_RETURN ((MPI_Errhandler)2)
 
-// A basic type's handle: its number, six bits, and above it 1 for one byte, 2 for two, up to 6 for thirty-two.
+// Handle of a basic type: six bits of number, and above them 1 for one byte, 2 for two, up to 6 for thirty-two.
 #define MPI_DATATYPE_NULL ((MPI_Datatype)0)
 #define MPI_CHAR ((MPI_Datatype)0x101)
 #define MPI_SIGNED_CHAR ((MPI_Datatype)0x102)
@@ -146,7 +146,7 @@ enum { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD
 #define MPI_MAXLOC ((MPI_Op)11)
 #define MPI_MINLOC ((MPI_Op)12)
 
-/// MPI's error classes; codes and classes are the same here.
+/// MPI's error classes. Error codes and classes are the same.
 enum {
   MPI_SUCCESS,
   MPI_ERR_BUFFER,
@@ -173,7 +173,7 @@ enum {
   MPI_ERR_LASTCODE = 63
 };
 
-// ---- Begin and end ----
+// ---- Initialization and finalization ----
 int MPI_Init(int* argc, char*** argv);
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
 int MPI_Initialized(int* flag);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host writes to a board that `./gossamer smi generate` has made, before kernels begin: its routes, where ranks
- * are, trees of collectives, bindings. Plain C; reads and writes of 32-bit registers are the caller's (AXI4-Lite).
- * The registers: docs/hardware/stream-top.md. */
+/* Configuration of a board that `./gossamer smi generate` has made. Before its kernels start, the host writes routes,
+ * locations of ranks, trees of collectives and bindings. Plain C; the caller provides reads and writes of 32-bit
+ * registers (AXI4-Lite). The registers: docs/hardware/stream-top.md. */
 #ifndef GOSSAMER_SMI_BOARD_H
 #define GOSSAMER_SMI_BOARD_H
 
@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/* A design, as its generated header states it. */
+/* A design; the values are in its generated header. */
 struct gossamer_smi_design {
-  uint32_t number; /* of the design: a board that answers with another one is another */
-  unsigned stride; /* numbers of streaming ports that a rank takes */
+  uint32_t number; /* identifies the design; the board returns it, too */
+  unsigned stride; /* streaming-port numbers per rank */
   unsigned ports, links, slots, edges, ranks;
 };
 
@@ -36,24 +36,24 @@ enum gossamer_smi_register {
   GOSSAMER_SMI_OWN = 0x1C,
   GOSSAMER_SMI_EDGE = 0x20,
   GOSSAMER_SMI_TREE = 0x24,
-  GOSSAMER_SMI_WAY = 0x28,
+  GOSSAMER_SMI_NEXT_EDGE = 0x28,
   GOSSAMER_SMI_BIND_EDGES = 0x2C,
   GOSSAMER_SMI_DEST = 0x30,
   GOSSAMER_SMI_BIND = 0x34,
   GOSSAMER_SMI_REPORT = 0x40
 };
 
-/* Bits of the status; links that are up from bit 16. */
+/* Bits of the status register; from bit 16 on, one bit for each link that is up. */
 enum gossamer_smi_status {
-  GOSSAMER_SMI_READY = 1,    /* the routing table has been cleared: write it now */
-  GOSSAMER_SMI_REPORTED = 2, /* a port stands still, and its report can be read */
-  GOSSAMER_SMI_FAULT = 4,    /* a rank without a place, or a collective that its block cannot do */
-  GOSSAMER_SMI_REFUSED = 8,  /* a packet was refused */
-  GOSSAMER_SMI_NOBODY = 16   /* a packet was for nobody */
+  GOSSAMER_SMI_READY = 1,      /* the routing table has been cleared: write it now */
+  GOSSAMER_SMI_REPORTED = 2,   /* a port has stopped, and its report can be read */
+  GOSSAMER_SMI_FAULT = 4,      /* a rank without a location, or a collective that its block does not support */
+  GOSSAMER_SMI_REJECTED = 8,   /* a port rejected a packet */
+  GOSSAMER_SMI_UNROUTABLE = 16 /* a packet had no route or no receiver */
 };
 
-/* Where a rank is: its board in the cluster, and which of that board's ranks it is. */
-struct gossamer_smi_place {
+/* Location of a rank: its board in the cluster, and its slot on that board. */
+struct gossamer_smi_location {
   unsigned board, slot;
 };
 
@@ -61,7 +61,7 @@ static inline void gossamer_smi_write_(const struct gossamer_smi_bus* bus, uint3
   bus->write(bus->context, address, word);
 }
 
-/* Whether the board is of this design and can be written to. */
+/* Whether the board has this design and can be configured. */
 static inline int gossamer_smi_ready(const struct gossamer_smi_bus* bus, const struct gossamer_smi_design* design) {
   return bus->read(bus->context, GOSSAMER_SMI_IDENTITY) == 0x47535331u &&
          bus->read(bus->context, GOSSAMER_SMI_DESIGN) == design->number &&
@@ -73,66 +73,68 @@ static inline void gossamer_smi_board(const struct gossamer_smi_bus* bus, unsign
   gossamer_smi_write_(bus, GOSSAMER_SMI_BOARD, UINT32_C(8) << 17 | (uint32_t)job << 12 | board);
 }
 
-/* Packets to a board leave by a link, in one of its virtual channels; ./gossamer routes says which. */
+/* Route of packets to a board: an outgoing link and its virtual channel; ./gossamer routes prints them. */
 static inline void gossamer_smi_route(const struct gossamer_smi_bus* bus, unsigned board, unsigned link,
                                       unsigned channel) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_ROUTE, (uint32_t)board << 8 | 1u << 7 | channel << 5 | (1 + link));
 }
 
-/* Where a rank is; of all ranks, on every board. */
+/* Location of a rank. Every board needs the locations of all ranks. */
 static inline void gossamer_smi_rank(const struct gossamer_smi_bus* bus, unsigned rank,
-                                     struct gossamer_smi_place place) {
+                                     struct gossamer_smi_location place) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_RANK, (uint32_t)place.board << 11 | place.slot << 8 | rank);
 }
 
-/* Which rank a slot of this board is. */
+/* The rank in a slot of this board. */
 static inline void gossamer_smi_own(const struct gossamer_smi_bus* bus, unsigned slot, unsigned rank) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_OWN, (uint32_t)rank << 8 | slot);
 }
 
-/* An edge of a slot's collectives leads to an edge of another rank, wherever that is. */
+/* Connects an edge of a slot's collectives to an edge of another rank, on any board. */
 static inline void gossamer_smi_edge(const struct gossamer_smi_bus* bus, unsigned slot, unsigned edge, unsigned rank,
-                                     struct gossamer_smi_place place, unsigned far_edge) {
+                                     struct gossamer_smi_location place, unsigned far_edge) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_EDGE,
                       (uint32_t)far_edge << 29 | (uint32_t)rank << 21 | (uint32_t)place.board << 9 | place.slot << 6 |
                           edge << 3 | slot);
 }
 
-/* A slot's place in the tree of a root: `parent` is an edge, or negative for the root itself; `children` a mask of
- * edges. Allreduce and barrier take the last tree that was written. */
+/* A slot's position in the tree of a root: `parent` is an edge, or negative at the root itself; `children` a mask of
+ * edges. Allreduce and barrier use the tree that was written last. */
 static inline void gossamer_smi_tree(const struct gossamer_smi_bus* bus, unsigned slot, unsigned root, int parent,
                                      unsigned children) {
   const uint32_t up = parent < 0 ? 8u : (uint32_t)parent;
   gossamer_smi_write_(bus, GOSSAMER_SMI_TREE, (up << 8 | children) << 11 | (uint32_t)root << 3 | slot);
 }
 
-/* For scatter, gather and allgather: a slot reaches a rank by this edge (itself: by any). */
-static inline void gossamer_smi_way(const struct gossamer_smi_bus* bus, unsigned slot, unsigned rank, unsigned edge) {
-  gossamer_smi_write_(bus, GOSSAMER_SMI_WAY, (uint32_t)(8 | edge) << 11 | (uint32_t)rank << 3 | slot);
+/* For scatter, gather and allgather: the edge towards a rank (towards the slot's own rank: any edge). */
+static inline void gossamer_smi_next_edge(const struct gossamer_smi_bus* bus, unsigned slot, unsigned rank,
+                                          unsigned edge) {
+  gossamer_smi_write_(bus, GOSSAMER_SMI_NEXT_EDGE, (uint32_t)(8 | edge) << 11 | (uint32_t)rank << 3 | slot);
 }
 
-/* Binds the edges of slots (a mask), when edges and `own` are written and before collectives are opened; all ranks of
- * a tree together. */
+/* Binds the edges of slots (a mask). Call it after edges and `own` are written and before collectives are opened, for
+ * all ranks of a tree together. */
 static inline void gossamer_smi_bind_edges(const struct gossamer_smi_bus* bus, unsigned slots) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_BIND_EDGES, slots);
 }
 
-/* What follows a report: ends whatever collectives of these slots (a mask) have open, and binds their edges anew. All
- * ranks of a tree do so, with the same account: 1 to 31, another one than before, so that nothing counts that is under
- * way. Kernels begin when all have. */
+/* Recovery after a report: ends all open collectives of these slots (a mask), and binds their edges again. All ranks of
+ * a tree must do so with the same account, 1 to 31 and different from the previous one, so that packets still in flight
+ * are ignored. Kernels may start when all ranks have done so. */
 static inline void gossamer_smi_recover_edges(const struct gossamer_smi_bus* bus, unsigned slots, unsigned account) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_CLEAR, (uint32_t)slots << 8);
   gossamer_smi_write_(bus, GOSSAMER_SMI_BIND_EDGES, (uint32_t)account << 11 | slots);
 }
 
-/* Address of the port of a channel: `index` is its _INDEX in the header of any board of the design. */
-static inline uint32_t gossamer_smi_address(const struct gossamer_smi_design* design, struct gossamer_smi_place place,
-                                            unsigned index) {
+/* Address of a channel's port. `index` is its _INDEX in the header of any board of the design. */
+static inline uint32_t gossamer_smi_address(const struct gossamer_smi_design* design,
+                                            struct gossamer_smi_location place, unsigned index) {
   return UINT32_C(2) << 29 | (uint32_t)place.board << 14 | (place.slot * design->stride + index);
 }
 
-/* Standing credits between the sending half of a port of this board, and the receiving half at `address`, which has a
- * buffer of `depth` flits; the receiver's board calls gossamer_smi_eager_receive. Without them each message asks. */
+/* Grants permanent credits to the sending half of a port of this board, for the receiving half at `address` with its
+ * buffer of `depth` flits. The receiver's board calls gossamer_smi_eager_receive. Without permanent credits, the sender
+ * requests credits for each message. */
 static inline void gossamer_smi_eager_send(const struct gossamer_smi_bus* bus, unsigned port, uint32_t address,
                                            unsigned depth, unsigned account) {
   uint32_t log = 0;
@@ -141,7 +143,7 @@ static inline void gossamer_smi_eager_send(const struct gossamer_smi_bus* bus, u
   gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, log << 24 | (uint32_t)account << 11 | 1u << 10 | port);
 }
 
-/* The other end: `rank` sends, from the port at `address`. */
+/* The receiving end: `rank` sends, from the port at `address`. */
 static inline void gossamer_smi_eager_receive(const struct gossamer_smi_bus* bus, unsigned port, uint32_t address,
                                               unsigned rank, unsigned account) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_DEST, address);
@@ -149,10 +151,10 @@ static inline void gossamer_smi_eager_receive(const struct gossamer_smi_bus* bus
                       (uint32_t)rank << 16 | (uint32_t)account << 11 | 1u << 10 | 1u << 8 | port);
 }
 
-/* Both halves of a port ask for credits, and give up what they have open: after a report, or instead of standing
- * credits. All ranks that use a port of this number do so, with the same account: another one than before (0 after
- * reset), so that nothing counts that is under way. */
-static inline void gossamer_smi_ask(const struct gossamer_smi_bus* bus, unsigned port, unsigned account) {
+/* Both halves of a port request credits on demand, and abandon their open channels: after a report, or to replace
+ * permanent credits. All ranks that use this port number must do so with the same account, different from the previous
+ * one (0 after reset), so that packets still in flight are ignored. */
+static inline void gossamer_smi_on_demand(const struct gossamer_smi_bus* bus, unsigned port, unsigned account) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, (uint32_t)account << 11 | port);
   gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, (uint32_t)account << 11 | 1u << 8 | port);
 }

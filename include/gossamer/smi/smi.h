@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streaming messages (SMI), in C. A channel opens at run time to a port of a rank, carries `count` elements one at a
-   time, and is closed by the last one. docs/streams.md is the tutorial, docs/streams-reference.md has every call.
+/* Streaming messages (SMI), in C. A program opens a channel to a port of a rank at run time. The channel carries
+   `count` elements one at a time, and the last one closes it. docs/streams.md is the tutorial,
+   docs/streams-reference.md lists all calls.
 
-   Calls that are wrong (a rank outside of the communicator, one element too many, ends that do not agree) end the run
-   with a message that names ranks, port and both source lines. */
+   An erroneous call (a rank outside of the communicator, one element too many, ends that disagree) ends the run with a
+   message that names ranks, port and both source lines. */
 #ifndef GOSSAMER_SMI_H_
 #define GOSSAMER_SMI_H_
 
@@ -11,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Types of elements. A half is an IEEE 754 binary16 in two bytes (_Float16, where the compiler has it); a char has a
-   sign; a long has eight bytes. */
+/* Element types. A half is an IEEE 754 binary16 in two bytes (_Float16, if the compiler supports it); a char is signed;
+   a long has eight bytes. */
 typedef enum {
   SMI_INT = 1,
   SMI_FLOAT = 2,
@@ -23,15 +24,15 @@ typedef enum {
   SMI_HALF = 7
 } SMI_Datatype;
 
-/* How a reduction combines two elements. Integers wrap. MAX and MIN of floating point take -0 for less than +0, and
-   are NaN if one of the elements is. SMI_ADD adds along a tree from the root; SMI_ADD_ORDERED adds in the order of
-   ranks, from 0 on: the same bits for any root, tree and engine. */
+/* Reduction operations. Integers wrap. MAX and MIN of floating-point types order -0 before +0, and return NaN if an
+   element is NaN. SMI_ADD adds along a tree from the root; SMI_ADD_ORDERED adds in rank order from 0, so the result has
+   the same bits for any root, tree and engine. */
 typedef enum { SMI_ADD = 0, SMI_MAX = 1, SMI_MIN = 2, SMI_ADD_ORDERED = 3 } SMI_Op;
 
-/* A group of ranks, as one of them sees it. */
+/* A group of ranks, as seen by one of them. */
 typedef struct gs_smi_comm* SMI_Comm;
 
-/* Descriptors. Their members are not for programs. A copy is the same channel: `number` tells channels apart. */
+/* Descriptors; programs do not use their members. A copy denotes the same channel: `number` identifies the channel. */
 typedef struct {
   struct gs_smi_stream* stream;
   unsigned long long end, number;
@@ -65,25 +66,25 @@ typedef struct {
 
 /* ---- Communicators ---- */
 
-/* All ranks, as the rank that calls sees them. */
+/* All ranks, as seen by the calling rank. */
 #define SMI_COMM_WORLD (SMI_Comm_world())
 SMI_Comm SMI_Comm_world(void);
 int SMI_Comm_rank(SMI_Comm comm);
 int SMI_Comm_size(SMI_Comm comm);
-/* Ranks of `comm` that give the same color form a new communicator, in the order of key, then of rank. All ranks of
-   `comm` call it; one with the color SMI_UNDEFINED gets a null pointer. */
+/* Ranks of `comm` with the same color form a new communicator, ordered by key, then by rank. All ranks of `comm` call
+   this; a rank with the color SMI_UNDEFINED receives a null pointer. */
 #define SMI_UNDEFINED (-32766)
 SMI_Comm SMI_Comm_split(SMI_Comm comm, int color, int key);
-/* A communicator of these ranks of `comm`, in this order. All of `comm` call it, with the same list; those that are not
-   in it get a null pointer. */
+/* Creates a communicator of these ranks of `comm`, in this order. All ranks of `comm` call this with the same list;
+   ranks outside of the list receive a null pointer. */
 SMI_Comm SMI_Comm_create(SMI_Comm comm, int count, const int* ranks);
 void SMI_Comm_free(SMI_Comm* comm);
 
-/* ---- Messages from one rank to one rank ---- */
+/* ---- Point-to-point messages ---- */
 
-/* Opening costs nothing and tells nobody: a channel that is never used does not exist for the other side. The forms
-   with _ad state the asynchronicity degree: how many elements the sender may be ahead of the receiver, 0 and more. The
-   greater degree of both ends counts. */
+/* Opening is free and sends nothing: an unused channel does not exist for the peer. The forms with _ad specify the
+   asynchronicity degree: how many elements the sender may be ahead of the receiver, at least 0. The larger degree of
+   both ends applies. */
 SMI_Channel SMI_Open_send_channel(int count, SMI_Datatype type, int destination, int port, SMI_Comm comm);
 SMI_Channel SMI_Open_send_channel_ad(int count, SMI_Datatype type, int destination, int port, SMI_Comm comm,
                                      int asynch_degree);
@@ -93,37 +94,37 @@ SMI_Channel SMI_Open_recv_channel_ad(int count, SMI_Datatype type, int source, i
 SMI_Channel SMI_Open_receive_channel(int count, SMI_Datatype type, int source, int port, SMI_Comm comm);
 SMI_Channel SMI_Open_receive_channel_ad(int count, SMI_Datatype type, int source, int port, SMI_Comm comm,
                                         int asynch_degree);
-/* Returns when the element is on its way and `data` may change. */
+/* Returns when the element has been accepted and `data` may change. */
 void SMI_Push(SMI_Channel* channel, const void* data);
-/* With `immediate`, the element does not wait for others to fill its packet. */
+/* With `immediate`, the packet is sent at once, even if it is not full. */
 void SMI_Push_flush(SMI_Channel* channel, const void* data, int immediate);
 /* Returns with the next element in `data`. */
 void SMI_Pop(SMI_Channel* channel, void* data);
 
 /* ---- Collectives: every rank of the communicator opens the channel, in the same order on a port ---- */
 
-/* Each rank calls SMI_Bcast `count` times: the root gives an element, the others get it. */
+/* Each rank calls SMI_Bcast `count` times: the root passes an element, the others receive it. */
 SMI_BChannel SMI_Open_bcast_channel(int count, SMI_Datatype type, int port, int root, SMI_Comm comm);
 SMI_BChannel SMI_Open_bcast_channel_ad(int count, SMI_Datatype type, int port, int root, SMI_Comm comm,
                                        int asynch_degree);
 void SMI_Bcast(SMI_BChannel* channel, void* data);
 
-/* Each rank calls SMI_Reduce `count` times with an element; the root gets the result in `received`. */
+/* Each rank calls SMI_Reduce `count` times with an element; the root receives the result in `received`. */
 SMI_RChannel SMI_Open_reduce_channel(int count, SMI_Datatype type, SMI_Op op, int port, int root, SMI_Comm comm);
 SMI_RChannel SMI_Open_reduce_channel_ad(int count, SMI_Datatype type, SMI_Op op, int port, int root, SMI_Comm comm,
                                         int asynch_degree);
 void SMI_Reduce(SMI_RChannel* channel, const void* sent, void* received);
 
 /* The root calls SMI_Scatter count x ranks times, with the elements for rank 0 first; the others call it `count` times.
-   The root's own elements reach its `received` in the calls that give them. Both counts are the same number. */
+   The calls with the root's own elements also store them in its `received`. Both counts must be equal. */
 SMI_ScatterChannel SMI_Open_scatter_channel(int send_count, int recv_count, SMI_Datatype type, int port, int root,
                                             SMI_Comm comm);
 SMI_ScatterChannel SMI_Open_scatter_channel_ad(int send_count, int recv_count, SMI_Datatype type, int port, int root,
                                                SMI_Comm comm, int asynch_degree);
 void SMI_Scatter(SMI_ScatterChannel* channel, const void* sent, void* received);
 
-/* The root calls SMI_Gather count x ranks times and gets rank 0's elements first; the others call it `count` times. In
-   the calls for its own elements the root gives them in `sent`. */
+/* The root calls SMI_Gather count x ranks times and receives rank 0's elements first; the others call it `count` times.
+   In the calls for its own elements, the root passes them in `sent`. */
 SMI_GatherChannel SMI_Open_gather_channel(int send_count, int recv_count, SMI_Datatype type, int port, int root,
                                           SMI_Comm comm);
 SMI_GatherChannel SMI_Open_gather_channel_ad(int send_count, int recv_count, SMI_Datatype type, int port, int root,
@@ -134,8 +135,8 @@ void SMI_Gather(SMI_GatherChannel* channel, const void* sent, void* received);
 SMI_AllreduceChannel SMI_Open_allreduce_channel(int count, SMI_Datatype type, SMI_Op op, int port, SMI_Comm comm);
 void SMI_Allreduce(SMI_AllreduceChannel* channel, const void* sent, void* received);
 
-/* Each rank calls SMI_Allgather count x ranks times and gets rank 0's elements first; in the calls for its own elements
-   it gives them in `sent`. */
+/* Each rank calls SMI_Allgather count x ranks times and receives rank 0's elements first; in the calls for its own
+   elements, it passes them in `sent`. */
 SMI_AllgatherChannel SMI_Open_allgather_channel(int count, SMI_Datatype type, int port, SMI_Comm comm);
 SMI_AllgatherChannel SMI_Open_allgather_channel_ad(int count, SMI_Datatype type, int port, SMI_Comm comm,
                                                    int asynch_degree);
@@ -146,35 +147,35 @@ void SMI_Barrier(int port, SMI_Comm comm);
 
 /* ---- Kernels ---- */
 
-/* A rank starts in its program's main(), or in the kernels of a .cl file. Further kernels of the same rank run beside
-   it; `name` is for messages. A rank is done when its main and all its kernels have returned. */
+/* A rank starts in its program's main(), or in the kernels of a .cl file. Further kernels of the rank run concurrently;
+   `name` appears in messages. A rank is done when its main and all its kernels have returned. */
 typedef struct gs_smi_kernel* SMI_Kernel;
 SMI_Kernel SMI_Start_kernel(const char* name, void (*kernel)(void*), void* argument);
 void SMI_Wait_kernel(SMI_Kernel kernel);
-/* A kernel that may run for ever: the run does not wait for it. */
+/* Starts a kernel that may run forever: the run does not wait for it. */
 SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* argument);
-/* Returns when no kernel can go on, and all that the run waits for have ended, or wait here. */
+/* Returns when no kernel can continue, and all kernels but daemons have ended or wait in this call. */
 void gs_smi_settle(void);
 
-/* Channels between the kernels of one rank, of a stated depth: what `channel` of an OpenCL kernel becomes. Filled with
-   zeros, one is ready for use. */
+/* Channels between the kernels of one rank, with a given depth: the emulator's form of an OpenCL `channel`. A
+   zero-initialized channel is ready for use. */
 typedef struct {
   struct gs_smi_fifo* fifo;
 } SMI_Fifo;
 void SMI_Fifo_write(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name);
 void SMI_Fifo_read(SMI_Fifo* fifo, void* data, int size, int depth, const char* name);
-/* Without waiting: 0 if the channel is full, or empty. */
+/* Non-blocking: return 0 if the channel is full, or empty. */
 int SMI_Fifo_write_nb(SMI_Fifo* fifo, const void* data, int size, int depth, const char* name);
 int SMI_Fifo_read_nb(SMI_Fifo* fifo, void* data, int size, int depth, const char* name);
 
 /* ---- DRAM banks ---- */
 
-/* Memory of the rank in one of its board's DRAM banks, filled with zeros; main calls it. Any other memory takes no
-   time, and so does what is done with this one through its pointer. */
+/* Allocates zeroed memory in one of the DRAM banks of the rank's board; only main may call it. Accesses to other
+   memory, and to this memory through its pointer, take no time. */
 void* SMI_Bank_alloc(int bank, unsigned long long bytes);
-/* Streams of consecutive addresses, of such memory. Each is usable once a cycle, for up to 64 bytes; a read is fetched
-   ahead from the opening on. What a stream has written is in the bank when SMI_Bank_flush returns, behind the stream's
-   last byte: open it to read after that. */
+/* Streams of consecutive addresses in such memory. A stream moves up to 64 bytes once a cycle. A read stream prefetches
+   from its opening on. After the last byte of a write stream, SMI_Bank_flush waits until all data are in the bank: open
+   a read stream of the same memory only after that. */
 typedef struct {
   struct gs_smi_bank_stream* stream;
 } SMI_Bank_stream;
@@ -184,7 +185,7 @@ void SMI_Bank_read(SMI_Bank_stream* stream, void* data, int bytes);
 void SMI_Bank_write(SMI_Bank_stream* stream, const void* data, int bytes);
 void SMI_Bank_flush(SMI_Bank_stream* stream);
 
-/* ---- Halves, for compilers without a type for them ---- */
+/* ---- Halves, for compilers without such a type ---- */
 
 float SMI_Half_to_float(unsigned short half);
 unsigned short SMI_Float_to_half(float value);

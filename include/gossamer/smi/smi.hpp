@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Streaming messages (SMI), in C++: channels that know the type of their elements, and kernels with arguments. A thin
-/// layer over smi.h; both may be used in one program.
+/// Streaming messages (SMI), in C++: typed channels, and kernels with arguments. A thin layer over smi.h; a program may
+/// use both.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace smi {
 
-/// An IEEE 754 binary16. Arithmetic is float's; what is stored is rounded to nearest, ties to even.
+/// An IEEE 754 binary16. Computes in float; the stored value is rounded to nearest, ties to even.
 class half {
  public:
   half() = default;
-  half(float value) : bits_(SMI_Float_to_half(value)) {}       // NOLINT: as float converts to double
+  half(float value) : bits_(SMI_Float_to_half(value)) {}       // NOLINT: implicit, like float to double
   operator float() const { return SMI_Half_to_float(bits_); }  // NOLINT
 
  private:
   unsigned short bits_ = 0;
 };
 
-/// The SMI_Datatype of a C++ type; a type that SMI does not have does not compile.
+/// The SMI_Datatype of a C++ type; unsupported types do not compile.
 template <class T>
 constexpr SMI_Datatype datatype() {
   using U = std::remove_cv_t<T>;
@@ -42,7 +42,7 @@ constexpr SMI_Datatype datatype() {
   }
 }
 
-/// The slack that a run gives to channels which do not ask for one.
+/// Selects the run's default degree.
 inline constexpr int default_degree = -1;
 
 template <class T>

@@ -118,8 +118,8 @@ def run(
     counters, network = machine._counters(), machine._network_counters()
     ends = machine._simulator.ends()
     with tempfile.TemporaryDirectory(prefix="gossamer-host-") as name:
-        report_file, status_file, settings, ways, forget = (
-            Path(name) / part for part in ("report", "status", "settings", "ways", "forget")
+        report_file, status_file, settings, next_hops, forget = (
+            Path(name) / part for part in ("report", "status", "settings", "next_hops", "forget")
         )
         given = {
             "requests": ends[0],
@@ -130,17 +130,17 @@ def run(
             "watchdog": watchdog,
             "router": int(cluster),
             "broadcast": machine._every_tile()[0] if cluster else 0,
-            "ways": ways,
+            "next_hops": next_hops,
             "forget": forget,
         }
         if isinstance(machine, Cluster):
-            _write_ways(ways, machine.plan)
+            _write_next_hops(next_hops, machine.plan)
             forget.write_bytes(b"".join(packet.tobytes() for packet in machine.forgetting()))
         lines = [f"{key} {value}\n" for key, value in given.items()]
         for number, change in enumerate(changes):
             tables = Path(name) / f"tables-{number}"
             tables.write_bytes(change.bytes())
-            _write_ways(tables.with_name(f"{tables.name}.ways"), change.plan)
+            _write_next_hops(tables.with_name(f"{tables.name}.next_hops"), change.plan)
             lines.append(f"tables {tables}\n")
         settings.write_text("".join(lines))
         begun = time.perf_counter()
@@ -180,10 +180,10 @@ def run(
     return Ended(code, report, done)
 
 
-def _write_ways(path: Path, plan: Plan) -> None:
-    """How each board reaches each other one, a line each; beside it the whole plan, for what checks trees."""
+def _write_next_hops(path: Path, plan: Plan) -> None:
+    """Writes one line per pair of boards, and in a second file the whole plan, which the check of trees reads."""
     path.with_name(f"{path.name}.plan").write_bytes(pickle.dumps(plan))
-    path.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in plan.ways()))
+    path.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in plan.next_hops()))
 
 
 def _watched(

@@ -179,10 +179,10 @@ class Plan:
             found.append(next(other for own, other, _ in self.cluster.neighbours(here) if own == link))
         return found
 
-    def ways(self) -> Iterator[tuple[int, int, int]]:
-        """How each board reaches each other one: link in the simulator, virtual channel, the board behind the link.
+    def next_hops(self) -> Iterator[tuple[int, int, int]]:
+        """Next hop between all boards: link in the simulator, virtual channel, board at its other end.
 
-        That is the board itself where nothing leads there.
+        Where no route exists, that board is the sender itself.
         """
         for board in range(self.boards):
             behind = {link: other for link, other, _ in self.cluster.neighbours(board)}

@@ -16,11 +16,12 @@ from gossamer import builds, diagnostics
 from gossamer.device import _sources
 from gossamer.errors import AnswerNo, InputError, RunDied, signal_name
 from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS
+from gossamer.paths import INCLUDE
 from gossamer_setup._signals import SIGNALS
 
 _FLAGS = ("-O2", "-g", "-fPIC", "-pthread")
-_HEAD, _POST = 64, 192
-"""Bytes in front of the ranks' posts in shared memory, and of a post: Shared and Post of shared.c."""
+_HEAD, _INBOX = 64, 192
+"""Bytes before the ranks' inboxes in shared memory, and of an inbox: Shared and Inbox of shared.c."""
 _AWAKE, _ASLEEP, _FINALIZED, _ENDED = range(4)
 _GRACE = 2.0
 """Seconds that the others have to say what they wait for, when one has ended."""
@@ -80,7 +81,7 @@ def _c_compiler() -> list[str]:
 
 def _library(packet_bytes: int | None) -> Path:
     """The library as an archive."""
-    flags = ["-std=gnu17", *_FLAGS, "-Wall", "-Wextra", f"-I{HEADERS}"]
+    flags = ["-std=gnu17", *_FLAGS, "-Wall", "-Wextra", f"-I{HEADERS}", f"-I{INCLUDE}"]
     if packet_bytes is not None:
         flags.append(f"-DPACKET_BYTES={packet_bytes}")
     sources = sorted(LIBRARY.glob("*.c"))
@@ -108,7 +109,7 @@ def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], en
     memory = os.memfd_create("gossamer-mpi")
     started: list[subprocess.Popen[bytes]] = []
     try:
-        os.ftruncate(memory, (_HEAD + ranks * _POST + 4095) // 4096 * 4096)
+        os.ftruncate(memory, (_HEAD + ranks * _INBOX + 4095) // 4096 * 4096)
         common = {**os.environ, **environment, "GSMPI_SIZE": str(ranks), "GSMPI_FD": str(memory)}
         for rank in range(ranks):
             own = {**common, "GSMPI_RANK": str(rank)}
@@ -117,7 +118,7 @@ def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], en
             # Interrupted between the start of a rank and our knowing it, we would leave it behind.
             with SIGNALS.held():
                 started.append(subprocess.Popen(words, env=own, pass_fds=[memory], stdin=stdin))
-        with mmap.mmap(memory, _HEAD + ranks * _POST, prot=mmap.PROT_READ) as shown:
+        with mmap.mmap(memory, _HEAD + ranks * _INBOX, prot=mmap.PROT_READ) as shown:
             _wait(program, started, shown)
     finally:
         for process in started:
@@ -161,7 +162,7 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
                 rank = handles[handle]
                 left -= 1
                 code = codes[rank] = started[rank].wait()
-                state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _POST)
+                state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _INBOX)
                 said = _what_is_wrong(rank, code, state, joined)
                 if said is not None:
                     # Others that have found the same out say so before they end.
@@ -188,7 +189,7 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
 
 def _has_joined(shown: mmap.mmap, rank: int) -> bool:
     """Whether a rank takes part in the run, by MPI_Init; one that ends the run says why by itself."""
-    state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _POST)
+    state, joined = struct.unpack_from("<II", shown, _HEAD + rank * _INBOX)
     return bool(joined) and state != _ENDED
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The functions of transport.h over MPI, whichever there is.
+/// The functions of transport.h, implemented with any MPI.
 #include "transport.h"
 
 #include <mpi.h>
@@ -12,7 +12,7 @@ namespace {
 constexpr int kTag = 1;
 
 GsTransport table;
-std::vector<MPI_Request> requests;  ///< by process: what is being sent to it
+std::vector<MPI_Request> requests;  ///< by process: the send in progress
 std::vector<std::uint8_t> buffer;
 
 // Messages are shorter than 2^30 bytes: an int counts them (processes.cc).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the emulator asks of MPI, as a table of functions in a library of its own: the emulator is built without MPI,
-/// and the library with that of the machines at hand.
+/// The emulator's interface to MPI, as a table of functions in a separate library: the emulator is built without MPI,
+/// the library with the installed MPI implementation.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 extern "C" {
 
 struct GsTransport {
-  int number, count;  ///< of this process, and of all
-  /// Begins to send; the bytes stay as they are until `sent` says so. One message at a time to each process.
+  int number, count;  ///< number of this process, number of processes
+  /// Starts a send. The bytes must not change until `sent` returns true. At most one message at a time per process.
   void (*send)(int to, const void* bytes, std::uint64_t size);
-  /// Whether the last message to a process is on its way, so that its bytes may change.
+  /// Whether the last message to a process has left its buffer.
   bool (*sent)(int to);
-  /// Hands over one message that has come; false if none has. Those of one process come in order.
+  /// Passes on one received message; false if there is none. Messages of one process arrive in order.
   bool (*receive)(void* context, void (*take)(void* context, int from, const std::uint8_t* bytes, std::uint64_t size));
-  /// Called by all at the end.
+  /// Called by all processes at the end.
   void (*leave)();
 };
 

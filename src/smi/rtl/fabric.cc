@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Boards of gs_sim_stream, one model instantiated for each, and the wires between them.
+/// Boards of gs_sim_stream, one model instance each, and the wires between them.
 #include "fabric.h"
 
 #include <memory>
@@ -14,15 +14,15 @@
 namespace {
 
 constexpr unsigned kPorts = PORTS, kLinks = LINKS, kBlocks = BLOCKS;
-/// Cycles in which nothing happens until a port has sent what it has: `Linger`, and the way to the switch and out of
-/// it. A block looks at each rank of its table, twice at most, and a port that waits for a collective asks once.
-constexpr unsigned kQuiet = kBlocks ? 1024 : 64;
+/// Idle cycles after which a port has certainly sent its contents: `Linger`, plus the path to the switch and out of it.
+/// A block searches the ranks of its table at most twice, and a port that waits for a collective requests it once.
+constexpr unsigned kIdleCycles = kBlocks ? 1024 : 64;
 constexpr unsigned kUpCycles = 100'000, kSettleCycles = 2'000;
 
 struct Board {
   VerilatedContext context;
   Vgs_sim_stream top{&context};
-  // By link: the board whose wire leads here, and its link.
+  // By link: the board and link at the other end of the wire.
   unsigned far[kLinks] = {}, farLink[kLinks] = {};
   unsigned wired = 0;
   GsStreamPort ports[kPorts] = {};
@@ -31,8 +31,8 @@ struct Board {
 };
 
 std::vector<std::unique_ptr<Board>> boards;
-std::int64_t flying = 0;  ///< flits in links
-unsigned quiet = 0;
+std::int64_t flits_in_flight = 0;  ///< flits in links
+unsigned quiescent = 0;
 
 void low() {
   for (auto& board : boards) {
@@ -41,7 +41,7 @@ void low() {
   }
 }
 
-/// What stands behind the wires comes from registers: it reaches the other boards at this edge.
+/// All outputs to the wires are registered: they reach the other boards at this clock edge.
 void high() {
   for (auto& board : boards) {
     unsigned valid = 0, last = 0, error = 0;
@@ -78,13 +78,13 @@ void drive(Board& board) {
     top.send_element_i[p] = port.send_type;
     top.send_rank_i[p] = port.send_rank;
     top.send_count_i[p] = port.send_count;
-    top.s_valid_i[p] = port.gives;
-    top.s_data_i[p] = port.given;
+    top.s_valid_i[p] = port.push_valid;
+    top.s_data_i[p] = port.push_data;
     top.recv_valid_i[p] = port.opens_receive;
     top.recv_element_i[p] = port.receive_type;
     top.recv_rank_i[p] = port.receive_rank;
     top.recv_count_i[p] = port.receive_count;
-    top.m_ready_i[p] = port.takes;
+    top.m_ready_i[p] = port.pop_ready;
   }
   for (unsigned b = 0; b < kBlocks; ++b) {
     const GsStreamBlock& block = board.blocks[b];
@@ -94,51 +94,51 @@ void drive(Board& board) {
     top.open_op_i[b] = block.op;
     top.open_root_i[b] = block.root;
     top.open_count_i[b] = block.count;
-    top.give_valid_i[b] = block.gives;
-    top.give_data_i[b] = block.given;
-    top.take_ready_i[b] = block.takes;
+    top.give_valid_i[b] = block.push_valid;
+    top.give_data_i[b] = block.push_data;
+    top.take_ready_i[b] = block.pop_ready;
   }
-  top.arrive_valid_i = board.barrier.comes;
+  top.arrive_valid_i = board.barrier.enters;
   top.release_ready_i = board.barrier.leaves;
 }
 
-/// What happens at the edge that comes; whether anything does.
-bool look(Board& board) {
+/// Samples the handshakes of the coming clock edge; returns whether there are any.
+bool sample(Board& board) {
   const Vgs_sim_stream& top = board.top;
   bool some = !top.empty_o;
   for (unsigned p = 0; p < kPorts; ++p) {
     GsStreamPort& port = board.ports[p];
     port.opened_send = port.opens_send && top.send_ready_o[p];
-    port.gave = port.gives && top.s_ready_o[p];
+    port.pushed = port.push_valid && top.s_ready_o[p];
     port.opened_receive = port.opens_receive && top.recv_ready_o[p];
-    port.came = port.takes && top.m_valid_o[p];
-    port.taken = top.m_data_o[p];
-    some |= port.opened_send || port.gave || port.opened_receive || port.came;
+    port.popped = port.pop_ready && top.m_valid_o[p];
+    port.pop_data = top.m_data_o[p];
+    some |= port.opened_send || port.pushed || port.opened_receive || port.popped;
   }
   for (unsigned b = 0; b < kBlocks; ++b) {
     GsStreamBlock& block = board.blocks[b];
     block.opened = block.opens && top.open_ready_o[b];
-    block.gave = block.gives && top.give_ready_o[b];
-    block.came = block.takes && top.take_valid_o[b];
-    block.taken = top.take_data_o[b];
-    some |= block.opened || block.gave || block.came;
+    block.pushed = block.push_valid && top.give_ready_o[b];
+    block.popped = block.pop_ready && top.take_valid_o[b];
+    block.pop_data = top.take_data_o[b];
+    some |= block.opened || block.pushed || block.popped;
   }
   GsStreamBarrier& barrier = board.barrier;
-  barrier.has_come = barrier.comes && top.arrive_ready_o;
+  barrier.has_entered = barrier.enters && top.arrive_ready_o;
   barrier.has_left = barrier.leaves && top.release_valid_o;
-  some |= barrier.has_come || barrier.has_left;
-  flying += __builtin_popcount(top.tx_fire_o) - __builtin_popcount(top.rx_fire_o);
+  some |= barrier.has_entered || barrier.has_left;
+  flits_in_flight += __builtin_popcount(top.tx_fire_o) - __builtin_popcount(top.rx_fire_o);
   return some || top.tx_fire_o || top.rx_fire_o;
 }
 
-bool cycle(bool stirred) {
+bool cycle(bool active) {
   for (auto& board : boards) drive(*board);
   low();
   bool some = false;
-  for (auto& board : boards) some |= look(*board);
+  for (auto& board : boards) some |= sample(*board);
   high();
-  quiet = some || flying || stirred ? 0 : quiet + 1;
-  return quiet < kQuiet;
+  quiescent = some || flits_in_flight || active ? 0 : quiescent + 1;
+  return quiescent < kIdleCycles;
 }
 
 GsStreamPort* portOf(int rank, int port) { return &boards[static_cast<std::size_t>(rank)]->ports[port]; }
@@ -154,7 +154,7 @@ int faulty() {
   return -1;
 }
 
-/// The lines of one kind, as functions of their numbers.
+/// Calls `act` for each line of one kind with the line's numbers.
 template <class Act>
 void each(const char* script, const char* kind, Act act) {
   std::istringstream lines(script);
@@ -171,7 +171,7 @@ struct Entry {
   unsigned at, word;
 };
 
-/// Writes a table of all boards: an entry of each in a cycle.
+/// Writes a table of all boards, one entry per board and cycle.
 template <class Put>
 void write(const char* script, const char* kind, Put put) {
   std::vector<std::vector<Entry>> entries(boards.size());

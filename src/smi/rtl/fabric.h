@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the emulator asks of the RTL transport, as a table of functions in a library of its own: boards of streaming
-/// ports (sim/stream), a rank each, and the wires between them. The library is built for a run's ports.
+/// The emulator's interface to the RTL transport, as a table of functions in a separate library: boards with streaming
+/// ports (sim/stream), one per rank, and the wires between them. The library is built for the ports of a run.
 #pragma once
 
 #include <cstdint>
 
 extern "C" {
 
-/// The kernels' side of a port's two halves. What stands in a cycle is set before it; what happened, after it.
+/// The kernels' side of a port's two halves. The inputs of a cycle are set before it, the outputs by it.
 struct GsStreamPort {
-  // Set by who has the kernels: a channel to open, an element to send, room for one that comes.
-  bool opens_send, opens_receive, gives, takes;
+  // Inputs: opens of channels, an element to push, space for an element to pop.
+  bool opens_send, opens_receive, push_valid, pop_ready;
   std::uint8_t send_type, send_rank, receive_type, receive_rank;
   std::uint32_t send_count, receive_count;
-  std::uint64_t given;
-  // Set by the cycle. `taken` is there if `came`.
-  bool opened_send, opened_receive, gave, came;
-  std::uint64_t taken;
+  std::uint64_t push_data;
+  // Outputs. `pop_data` is valid if `popped`.
+  bool opened_send, opened_receive, pushed, popped;
+  std::uint64_t pop_data;
 };
 
-/// The same of a block of collectives: one to open, elements that it is given, and those that it gives.
+/// The same for a block of collectives.
 struct GsStreamBlock {
-  bool opens, gives, takes;
+  bool opens, push_valid, pop_ready;
   std::uint8_t kind, type, op, root;  ///< smi_collective, smi_type, smi_op of config/constants/stream.toml
-  std::uint32_t count;                ///< of a rank's part
-  std::uint64_t given;
-  bool opened, gave, came;
-  std::uint64_t taken;
+  std::uint32_t count;                ///< elements of a rank's block
+  std::uint64_t push_data;
+  bool opened, pushed, popped;
+  std::uint64_t pop_data;
 };
 
-/// The same of a rank's barrier: it comes, and goes on.
+/// The same for a rank's barrier: it enters, and leaves once released.
 struct GsStreamBarrier {
-  bool comes, leaves;
-  bool has_come, has_left;
+  bool enters, leaves;
+  bool has_entered, has_left;
 };
 
 struct GsFabric {
   GsStreamPort* (*port)(int rank, int port);
   GsStreamBlock* (*block)(int rank, int block);
   GsStreamBarrier* (*barrier)(int rank);
-  /// A cycle of all boards. False if nothing is under way: the wires carry no packet and no switch has one, and nothing
-  /// has happened at a port for longer than a port needs to send what it has. `stirred`: a kernel has used a port since
-  /// the last cycle, so it may have something to send.
-  bool (*cycle)(bool stirred);
+  /// One cycle of all boards. False if the boards are quiescent: wires and switches hold no packet, and no port has had
+  /// activity for longer than a port needs to send its contents. `active`: a kernel has used a port since the last
+  /// cycle, so the port may have something to send.
+  bool (*cycle)(bool active);
   /// The first rank whose board reports a fault; -1: none.
   int (*faulty)();
 };
 
-/// Makes the boards: lines `boards N`, `wire BOARD LINK FAR FARLINK` (one direction), `route BOARD TO ENTRY`,
-/// `tree BOARD ROOT ENTRY`, `order BOARD 0 ENTRY`, `way BOARD RANK ENTRY`, in the order of writing. The links are up
-/// when it returns; null, if they do not come up.
+/// Creates the boards from lines `boards N`, `wire BOARD LINK FAR FARLINK` (one direction), `route BOARD TO ENTRY`,
+/// `tree BOARD ROOT ENTRY`, `order BOARD 0 ENTRY`, `way BOARD RANK ENTRY`, in the order in which the tables are
+/// written. Returns when the links are up; null if they do not come up.
 const GsFabric* gs_fabric_make(const char* script);
 }

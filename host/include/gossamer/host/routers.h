@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tables of the boards' multicast routers, made by a host: records under keys, and trees over boards to many threads.
-/// Layouts are the `route_*` of config/constants/fabric.toml; docs/hardware/multicast.md says what a router does.
+/// Tables of the boards' multicast routers, built by a host: records under keys, and trees over boards to many threads.
+/// The layouts are the `route_*` of config/constants/fabric.toml; docs/hardware/multicast.md explains the router.
 ///
-/// Every call ends the program with one line where its arguments cannot be.
+/// Every call ends the program with one line if its arguments are invalid.
 #pragma once
 
 #include <stddef.h>
@@ -13,27 +13,27 @@
 
 namespace gossamer::host {
 
-/// How messages of a board leave for another one, by the boards' route tables.
-struct Way {
-  uint32_t link = 0;     ///< of the board
+/// The next hop of messages from one board to another, as the boards' route tables define it.
+struct NextHop {
+  uint32_t link = 0;     ///< of the sending board
   uint32_t channel = 0;  ///< virtual channel on it
   uint32_t next = 0;     ///< the board at its other end
 };
 
-/// The way from one board to another one, both by their numbers (rows of the mesh, one behind the other).
-Way way(const char* call, uint32_t from, uint32_t to);
+/// The next hop between two boards, numbered along the rows of the mesh.
+NextHop next_hop(const char* call, uint32_t from, uint32_t to);
 
-/// Whom a copy is for.
+/// Destination of a copy.
 struct RouterDest {
   uint32_t board = 0;
   uint32_t tile_x = 0;
   uint32_t tile_y = 0;
   uint64_t mask = 0;    ///< threads of the tile; 0: one thread, `thread`
   uint32_t thread = 0;  ///< of the tile
-  uint32_t key = 0;     ///< what the message begins with where it arrives: 16 bits with a mask, else 32
+  uint32_t key = 0;     ///< the first bits of the message as received: 16 with a mask, else 32
 };
 
-/// The table of one board: records in the order in which they are added; `key` names those since the last one.
+/// The table of one board: records in the order in which they are added. `key` names the records since the last key.
 class RouterTable {
  public:
   explicit RouterTable(uint32_t board);
@@ -41,54 +41,54 @@ class RouterTable {
   RouterTable(const RouterTable&) = delete;
   RouterTable& operator=(const RouterTable&) = delete;
 
-  /// A copy to one thread, or to threads of a tile, of this board; `board` of the destination is not looked at.
+  /// Adds a copy to one thread, or to threads of a tile, of this board; ignores `board` of the destination.
   void add(const char* call, const RouterDest& dest);
-  /// A copy to the router at the other end of a link, with a key of that board.
-  void add(const char* call, const Way& way, uint32_t key);
-  /// The records of another key of this board; the last record under a key. Gives the place of that key, which is 0 (a
-  /// message to nobody) until set. It holds as long as the table.
+  /// Adds a copy to the router at the other end of a link, with a key of that board.
+  void add(const char* call, const NextHop& next_hop, uint32_t key);
+  /// Adds an indirection to the records of another key of this board, as the last record of a key. Returns the location
+  /// of that other key, which is 0 (no receiver) until set. It is valid as long as the table.
   uint8_t* indirect(const char* call);
-  /// The key of the records since the last call; without any, one that reaches nobody.
+  /// The key of the records since the last call; without records, a key without receivers.
   uint32_t key(const char* call);
 
   uint32_t board() const { return board_; }
-  /// The keys that `key` has given.
+  /// The keys that `key` has returned.
   const std::vector<uint32_t>& keys() const { return keys_; }
   static uint32_t first_beat();  ///< of each table, counted from the beginning of memory
-  /// Bytes for TinselPOLiteProgRouterBase of the board, whole beats.
+  /// Contents for TinselPOLiteProgRouterBase of the board, in whole beats.
   const uint8_t* data() const { return bytes_.get(); }
   size_t size() const;
 
  private:
-  /// The beat that records go to, empty if it is a new one.
+  /// The beat for the next record, cleared if it is new.
   uint8_t* beat(const char* call);
-  /// The next place for a record of so many places, in a new beat if this one has no room.
-  uint8_t* put(const char* call, unsigned places);
+  /// The location for a record of this many slots, in a new beat if the current one has too few free slots.
+  uint8_t* put(const char* call, unsigned slots);
 
   const uint32_t board_;
   std::unique_ptr<uint8_t[]> bytes_;
   std::vector<uint32_t> keys_;
-  uint32_t beat_ = 0;   ///< that records go to
-  uint32_t first_ = 0;  ///< of the next key
-  unsigned place_ = 0;  ///< next one in the beat
-  bool ended_ = false;  ///< by an indirection: nothing may follow under this key
+  uint32_t beat_ = 0;   ///< of the next record
+  uint32_t first_ = 0;  ///< first beat of the next key
+  unsigned slot_ = 0;   ///< next free one in the beat
+  bool ended_ = false;  ///< by an indirection: no record may follow under this key
 };
 
 /// The tables of all boards of a run.
 class RouterTables {
  public:
-  /// Ends the program if there are not so many boards.
+  /// Ends the program if there are fewer boards.
   RouterTables(const char* call, uint32_t columns, uint32_t rows);
 
-  /// The table of a board by its number.
+  /// The table of a board.
   RouterTable& at(uint32_t board) { return *tables_[board]; }
-  /// The key at a board for one copy to each destination: a tree along the boards' route tables.
-  uint32_t spread(const char* call, uint32_t board, const std::vector<RouterDest>& dests);
-  /// Has the trees checked before they are written, together with those that were before and are not written over: ends
-  /// the program if messages in them could wait for each other for ever.
+  /// The key of a board that sends one copy to each destination, along a tree through the boards' route tables.
+  uint32_t multicast_key(const char* call, uint32_t board, const std::vector<RouterDest>& dests);
+  /// Checks the trees before they are written, together with earlier trees that stay in memory: ends the program if
+  /// their messages could deadlock.
   void check(const char* call) const;
-  /// The way from a board to the one beside it: 0 north (the next row), 1 south, 2 east (the next column), 3 west.
-  static Way beside(const char* call, uint32_t board, uint32_t direction);
+  /// The next hop to a neighbouring board: 0 north (the next row), 1 south, 2 east (the next column), 3 west.
+  static NextHop neighbour(const char* call, uint32_t board, uint32_t direction);
 
  private:
   std::vector<std::unique_ptr<RouterTable>> tables_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Vertices of a host program on the threads of the boards: what PGraph has in common for all types of devices.
+/// Vertices of a host program on the threads of the boards: the type-independent part of PGraph.
 #pragma once
 
+#include <gossamer/host/errors.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,20 +12,17 @@
 
 namespace gossamer::host {
 
-/// Ends the program: a call was used wrongly, or its arguments cannot be. One line, exit code 2.
-[[noreturn]] void refuse(const char* call, const std::string& what);
-
-/// A graph, its mapping to threads, and the way into the boards' memories.
+/// A graph, its mapping to threads, and its transfer to the boards' memories.
 class Vertices {
  public:
-  /// The edges from one pin, by sender.
+  /// The edges of one pin, by sender.
   struct Edges {
     std::vector<uint64_t> offsets;  ///< count + 1
     std::vector<uint32_t> targets;
     std::vector<uint8_t> values;  ///< edgeBytes for each target
   };
 
-  // Set by who calls map().
+  // Set by the caller of map().
   uint32_t count = 0;
   uint32_t stateBytes = 0;
   uint32_t edgeBytes = 0;  ///< 0 where edges have no values
@@ -34,19 +32,18 @@ class Vertices {
   bool chatty = false;
   std::vector<Edges> pins;
   std::vector<uint8_t> params;  ///< the same for all vertices
-  std::string type;             ///< the vertex's type, where the mapper is to compile it
-  /// What each vertex begins a part with that goes on; empty: all begin. A vertex that is gone is on no thread.
+  std::string type;             ///< the vertex's type, if the mapper shall compile it
+  /// By vertex, when a run continues: how it begins the next part; empty: all begin. A deleted vertex has no thread.
   enum Mark : uint8_t { kStays = 0, kBegins = 2, kChanged = 3, kGone = 4 };  // Queued of softswitch.h
   std::vector<uint8_t> marks;
 
-  // Set by map(): of each vertex the address of its thread, and its number there.
+  // Set by map(): by vertex, the address of its thread and its number on the thread.
   std::vector<uint32_t> threads;
   std::vector<uint32_t> locals;
 
-  /// What of a thread stands in memory: states, header, addresses of lists, edges that messages come along, where
-  /// messages go. None on the engine cpu.
+  /// The memory of a thread: states, header, address lists, incoming and outgoing edges. Empty on the engine cpu.
   struct Region {
-    uint8_t* data;  ///< what write() hands over
+    uint8_t* data;  ///< written by write()
     uint32_t bytes;
     uint32_t address;
   };
@@ -55,15 +52,15 @@ class Vertices {
     uint32_t thread;  ///< its address
     Region regions[kRegions];
   };
-  std::vector<Memory> memories;  ///< of each thread; set by map() too
+  std::vector<Memory> memories;  ///< by thread; set by map()
 
-  /// Gives each vertex a thread. Ends the program where the graph does not fit.
+  /// Maps each vertex to a thread. Ends the program if the graph does not fit.
   void map();
 
-  /// Hands tables and initial states, one behind the other, over to the threads that are started next.
+  /// Writes tables and initial states (contiguous) for the threads that are started next.
   void write(const void* states);
 
-  /// What the threads have left in memory.
+  /// Results that the threads have left in memory.
   struct Results {
     uint64_t steps = 0;
     uint64_t sends = 0;
@@ -72,9 +69,9 @@ class Vertices {
     uint64_t retired = 0;  ///< instructions
     std::vector<int64_t> aggregates;  ///< words of the last step
   };
-  /// Reads the final states, one behind the other, and the rest, when all threads have ended and flushed.
+  /// Reads the final states (contiguous) and all other results, after all threads have ended and flushed.
   Results read(void* states) const;
-  /// Whether threads have given up after the most steps that the command allows, then as well.
+  /// Also after the end: whether threads have stopped at the command's limit of steps.
   bool gaveUp() const;
 
  private:
@@ -82,13 +79,13 @@ class Vertices {
   std::shared_ptr<Tables> tables_;
 };
 
-/// Whether a host's message is for a vertex that write() has handed over: it names it by its number in its thread, in
-/// the first word, which becomes the key that the thread knows. Ends the program where the thread has no such vertex.
+/// Translates a host's message to a vertex that write() has transferred: the first word is the vertex's number on its
+/// thread, and becomes the key that the thread knows. Ends the program if the thread has no such vertex.
 void address_vertex(const char* call, uint32_t thread, uint32_t* words);
-/// From now on, until write() is called again, all messages have the keys that threads know.
+/// From now on, until write() is called again, all messages already contain those keys.
 void address_by_key();
-/// Why a message to a vertex is refused where the threads' program was compiled without that.
-inline constexpr const char* kDeaf =
+/// The error for a message to a vertex if the threads' program was compiled without receiving host messages.
+inline constexpr const char* kNotCompiledForMessages =
     "the devices are compiled for a host that sends them nothing: no source of it, nor a header that one includes in "
     "quotes, calls send or trySend by ., -> or HostLink::";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a HostLink begins and ends, on every engine.
+/// Construction of a HostLink, the same on every engine.
 #include <HostLink.h>
 
 #include <cstdlib>

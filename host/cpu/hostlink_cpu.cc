@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // HostLink of POLite programs on the engine cpu: one board without hardware, on which only graphs run. The devices are
-// a shared object; a thread of this process runs its main().
+// a shared object, whose main() runs on a thread of this process.
 #include <DebugLink.h>
 #include <HostLink.h>
+#include <gossamer/core/exit_codes.h>
 #include <gossamer/device_config.h>
 #include <gossamer/host/routers.h>
 #include <gossamer/host/vertices.h>
@@ -32,12 +33,12 @@ namespace gossamer::host {
 namespace {
 
 constexpr uint32_t kBoards = GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT;
-constexpr size_t kQueue = 1 << 20;  ///< messages that may wait for a host that reads none
-constexpr unsigned kPolls = 8389;   ///< of a host, behind the end: as many as on simulated boards
+constexpr size_t kQueue = 1 << 20;  ///< messages that wait for a host that does not receive
+constexpr unsigned kPolls = 8389;   ///< of a host after the end of the run: as many as on simulated boards
 constexpr std::chrono::milliseconds kPoll{1};
 
-[[noreturn]] void leave(int code, const std::string& line) {
-  // The command keeps what a program has written, unless it finds this.
+[[noreturn]] void exit_program(int code, const std::string& line) {
+  // The command discards the program's output if it finds this file.
   if (const char* folder = std::getenv("GOSSAMER_POLITE")) {
     if (FILE* file = std::fopen((std::string(folder) + "/failed").c_str(), "w")) std::fclose(file);
   }
@@ -47,35 +48,37 @@ constexpr std::chrono::milliseconds kPoll{1};
   ::_exit(code);
 }
 
-[[noreturn]] void died(const std::string& what) { leave(4, what); }
+[[noreturn]] void died(const std::string& what) { exit_program(GS_EXIT_DIED, what); }
 
 std::string name(const char* variable) {
   const char* text = std::getenv(variable);
-  if (!text) refuse("HostLink", "there is no engine; start this program with ./gossamer polite run FOLDER");
+  if (!text) reject_call("HostLink", "there is no engine; start this program with ./gossamer polite run FOLDER");
   return text;
 }
 
-/// Whether the devices look for messages of the host.
-bool hears() {
+/// Whether the devices receive messages of the host.
+bool receives_messages() {
   const char* text = std::getenv("GOSSAMER_POLITE_HEARS");
   return text && *text == '1';
 }
 
 }  // namespace
 
-void refuse(const char* call, const std::string& what) { leave(2, std::string(call) + ": " + what); }
+void reject_call(const char* call, const std::string& what) {
+  exit_program(GS_EXIT_INPUT, std::string(call) + ": " + what);
+}
 
-/// The machine that the engine stands for.
+/// The machine that this engine emulates.
 class Board {
  public:
   using Message = std::array<uint8_t, TinselBytesPerMsg>;
 
-  /// Of each vertex the address of its thread.
+  /// By vertex: the address of its thread.
   struct Graph {
     std::vector<uint8_t> states;
     std::vector<Vertices::Edges> pins;
     std::vector<uint32_t> threads;
-    std::map<uint64_t, uint32_t> devices;  ///< by address of the thread and number there
+    std::map<uint64_t, uint32_t> devices;  ///< by address of the thread and number on the thread
     uint32_t vertices, stateBytes, edgeBytes, messageBytes;
   };
 
@@ -108,12 +111,12 @@ class Board {
 
   void load(const char* call) {
     const std::lock_guard lock(mutex_);
-    if (running_) refuse(call, "the devices still run; load a program when they have ended");
+    if (running_) reject_call(call, "the devices still run; load a program when they have ended");
     ready_ = false;
   }
   void make_ready() { ready_ = true; }
   void go(const char* call) {
-    if (!ready_) refuse(call, "no thread is ready to start; call boot, startAll or startOne before");
+    if (!ready_) reject_call(call, "no thread is ready to start; call boot, startAll or startOne before");
     ready_ = false;
     if (thread_.joinable()) thread_.join();
     const std::lock_guard lock(mutex_);
@@ -127,11 +130,11 @@ class Board {
     });
   }
 
-  // ---- What devices tell ----
+  // ---- Calls of devices ----
 
   void message(const void* bytes, uint32_t count) {
     std::unique_lock lock(mutex_);
-    // Lines may stand behind messages: a host that waits for lines has to get them.
+    // Lines may follow messages in the queue: a host that waits for lines must receive them.
     changed_.wait(lock, [this] { return messages.size() < kQueue || wait_for_lines_ || stop_; });
     Message& message = messages.emplace_back();
     std::memcpy(message.data() + 4, bytes, count);
@@ -146,9 +149,9 @@ class Board {
     changed_.notify_all();
   }
 
-  /// The host's next message to a device, to be taken, or only looked for. As on boards, where time stands still while
-  /// the host computes, nothing comes to its end before the host has waited.
-  bool heard(uint32_t* device, void* bytes, uint32_t count, bool wait) {
+  /// Delivers the host's next message to a device, or only checks for one. As on boards, where time stops while the
+  /// host computes, the run cannot end before the host has waited.
+  bool receive_message(uint32_t* device, void* bytes, uint32_t count, bool wait) {
     if (!wait && !any_down_.load(std::memory_order_acquire)) return false;
     std::unique_lock lock(mutex_);
     if (wait) {
@@ -162,19 +165,19 @@ class Board {
     any_down_.store(!down_.empty(), std::memory_order_relaxed);
     return true;
   }
-  /// A message to a device of the graph that is written or runs.
+  /// Sends a message to a device of the graph that is written or runs.
   void send(const char* call, uint32_t thread, const void* message, uint32_t bytes) {
     const std::lock_guard lock(mutex_);
     const Graph* const graph = written ? written.get() : runs_.get();
-    if (!graph) refuse(call, "there is no hardware, and no graph whose devices could hear of it");
-    if (!hears()) refuse(call, kDeaf);
+    if (!graph) reject_call(call, "there is no hardware, and no graph whose devices could receive it");
+    if (!receives_messages()) reject_call(call, kNotCompiledForMessages);
     Message copy{};
     std::memcpy(copy.data(), message, bytes);
     uint32_t local;
     std::memcpy(&local, copy.data(), sizeof local);
     const auto found = graph->devices.find(uint64_t{thread} << 32 | local);
     if (found == graph->devices.end()) {
-      refuse(call, "there is no device " + std::to_string(local) +
+      reject_call(call, "there is no device " + std::to_string(local) +
                        " on that thread (PMessage::destKey); take getThreadId and getLocalDeviceId of toDeviceAddr");
     }
     down_.emplace_back(found->second, copy);
@@ -187,7 +190,7 @@ class Board {
 
   // ---- Waiting ----
 
-  /// Waits until there is one in a queue; false where none will come. `take` is called with the lock held.
+  /// Waits until a queue has an element; false if none can arrive any more. Calls `take` with the lock held.
   template <typename Queue, typename Take>
   bool wait(const Queue& queue, const Take& take) {
     std::unique_lock lock(mutex_);
@@ -208,17 +211,17 @@ class Board {
     }
     if (!running_ && ++polls_ > kPolls) {
       lock.unlock();
-      never(call);
+      fail_deadlocked(call);
     }
     return false;
   }
-  [[noreturn]] void never(const char* call) {
+  [[noreturn]] void fail_deadlocked(const char* call) {
     if (started_) died(std::string("the host waits in ") + call + ", but all threads have ended");
     died(std::string("the host waits in ") + call + ", but no thread was started (HostLink::go)");
   }
 
  private:
-  /// While the host waits for what is in a queue, with the lock held at both ends.
+  /// Marks the host as waiting for elements of a queue. The lock is held at both ends.
   class Listens {
    public:
     template <typename Queue>
@@ -265,9 +268,9 @@ class Board {
     given.workers = workers ? static_cast<unsigned>(std::strtoul(workers, nullptr, 10)) : 0;
     given.stop = &stop_;
     given.message = [](const void* bytes, uint32_t count) { open()->message(bytes, count); };
-    given.hears = hears();
-    given.heard = [](uint32_t* device, void* bytes, uint32_t count, bool wait) {
-      return open()->heard(device, bytes, count, wait);
+    given.receives_messages = receives_messages();
+    given.receive_message = [](uint32_t* device, void* bytes, uint32_t count, bool wait) {
+      return open()->receive_message(device, bytes, count, wait);
     };
     given.line = [](uint32_t thread, const char* text) { open()->line(thread, text); };
     given.failed = [](const char* why) { died(why); };
@@ -283,7 +286,7 @@ class Board {
       __atomic_store_n(&stop_, 1, __ATOMIC_RELAXED);
       changed_.notify_all();
       if (!changed_.wait_for(lock, std::chrono::seconds(2), [this] { return !running_; })) {
-        thread_.detach();  // it is in a handler that does not return, and the process ends now
+        thread_.detach();  // a handler does not return, and the process ends now
         return;
       }
     }
@@ -313,15 +316,15 @@ void Vertices::map() {
     bool known = false;
     for (const std::string& one : names) known |= one == placer;
     if (!known) {
-      refuse("PGraph::map", std::string("POLITE_PLACER=") + placer +
+      reject_call("PGraph::map", std::string("POLITE_PLACER=") + placer +
                                 ": there is no such placer; there are: metis, kahypar, bfs, random, direct");
     }
   }
   if (boardsX > GS_BOARDS_WIDTH || boardsY > GS_BOARDS_HEIGHT) {
-    refuse("PGraph::map", "the program asks for " + std::to_string(boardsX) + " x " + std::to_string(boardsY) +
+    reject_call("PGraph::map", "the program asks for " + std::to_string(boardsX) + " x " + std::to_string(boardsY) +
                               " boards (POLITE_BOARDS_X, POLITE_BOARDS_Y), but there is one");
   }
-  // Nobody waits for anybody here: any mapping does.
+  // Threads do not wait for each other here, so any mapping is valid.
   constexpr uint64_t kThreads = uint64_t{kBoards} * TinselThreadsPerBoard;
   threads.resize(count);
   locals.resize(count);
@@ -352,17 +355,17 @@ void Vertices::write(const void* states) {
 }  // namespace gossamer::host
 
 using gossamer::host::Board;
-using gossamer::host::refuse;
+using gossamer::host::reject_call;
 
 namespace {
 
 [[noreturn]] void no_hardware(const char* call) {
-  refuse(call, "there is no hardware; on the engine cpu only the devices of a PGraph run, take --engine rtl");
+  reject_call(call, "there is no hardware; on the engine cpu only the devices of a PGraph run, take --engine rtl");
 }
 
 }  // namespace
 
-gossamer::host::Way gossamer::host::way(const char* call, uint32_t, uint32_t) { no_hardware(call); }
+gossamer::host::NextHop gossamer::host::next_hop(const char* call, uint32_t, uint32_t) { no_hardware(call); }
 
 void gossamer::host::RouterTables::check(const char* call) const { no_hardware(call); }
 
@@ -377,7 +380,7 @@ void HostLink::loadRoutes() {}
 bool HostLink::send(uint32_t dest, uint32_t numFlits, void* msg, bool) {
   const char* call = "HostLink::send";
   if (numFlits < 1 || numFlits > TinselMaxFlitsPerMsg) {
-    refuse(call,
+    reject_call(call,
            "a message of " + std::to_string(numFlits) + " flits; it has 1 to " + std::to_string(TinselMaxFlitsPerMsg));
   }
   board_->send(call, dest, msg, numFlits * TinselBytesPerFlit);
@@ -390,15 +393,15 @@ void HostLink::flush() {}
 
 void HostLink::recvMsg(void* msg, uint32_t numBytes) {
   if (numBytes > TinselBytesPerMsg) {
-    refuse("HostLink::recvMsg",
+    reject_call("HostLink::recvMsg",
            std::to_string(numBytes) + " bytes; a message has " + std::to_string(TinselBytesPerMsg));
   }
   auto& messages = board_->messages;
-  const bool came = board_->wait(messages, [&] {
+  const bool arrived = board_->wait(messages, [&] {
     std::memcpy(msg, messages.front().data(), numBytes);
     messages.pop_front();
   });
-  if (!came) board_->never("HostLink::recvMsg");
+  if (!arrived) board_->fail_deadlocked("HostLink::recvMsg");
 }
 
 void HostLink::recv(void* msg) { recvMsg(msg, TinselBytesPerMsg); }
@@ -462,11 +465,11 @@ void HostLink::dumpStdOut(FILE* outFile) {
 void HostLink::dumpStdOut(FILE* outFile, uint32_t wanted) {
   auto& lines = board_->lines;
   for (uint32_t i = 0; i < wanted; ++i) {
-    const bool came = board_->wait(lines, [&] {
+    const bool arrived = board_->wait(lines, [&] {
       std::fprintf(outFile, "%s\n", lines.front().c_str());
       lines.pop_front();
     });
-    if (!came) board_->never("HostLink::dumpStdOut");
+    if (!arrived) board_->fail_deadlocked("HostLink::dumpStdOut");
   }
   std::fflush(outFile);
 }
@@ -478,7 +481,7 @@ struct DebugLink::Dest {};
 
 DebugLink::DebugLink(DebugLinkParams params) {
   if (params.numBoxesX != 1 || params.numBoxesY != 1) {
-    refuse("HostLink", std::to_string(params.numBoxesX) + " x " + std::to_string(params.numBoxesY) +
+    reject_call("HostLink", std::to_string(params.numBoxesX) + " x " + std::to_string(params.numBoxesY) +
                            " boxes are asked for, but there is one; ask for 1 x 1 (HOSTLINK_BOXES_X, "
                            "HOSTLINK_BOXES_Y)");
   }
