@@ -18,7 +18,7 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.engines import _given, _rtl_opened, _rtl_standing
+from gossamer.engines import _abi, _problem_abi, resumable
 from gossamer.errors import NoAnswer
 
 FIXTURES = ROOT / "tests" / "fixtures" / "descriptors"
@@ -318,9 +318,10 @@ def test_the_words_of_the_command_are_all_known() -> None:
     """Options of the command, and arguments of run() in Python: what is added there is added to the list."""
     import inspect
 
-    from gossamer.cli import _run_words
+    from gossamer.cli import _run_arguments
 
-    options = {name.removeprefix("--") for name in (*_run_words.VALUES, *_run_words.FLAGS) if name.startswith("--")}
+    known = (*_run_arguments.VALUES, *_run_arguments.FLAGS)
+    options = {name.removeprefix("--") for name in known if name.startswith("--")}
     arguments = {p.name for p in inspect.signature(gs.run).parameters.values() if p.kind != p.VAR_KEYWORD}
     assert options | arguments | {"graph"} == apps.COMMAND_WORDS
 
@@ -342,14 +343,14 @@ def test_structs_are_those_of_the_header() -> None:
     """Names and order of the fields; their types by the size of the whole, as the compiler lays it out."""
     header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
     for struct_name, seen in {
-        "gs_csr": _given._Csr,
-        "gs_graph": _given._Graph,
-        "gs_parameter": _given._Parameter,
-        "gs_run_options": _given._Options,
-        "gs_statistics": _given.Statistics,
-        "gs_relation": _rtl_opened.Wiring,
-        "gs_problem": _rtl_opened.Opened,
-        "gs_part": _rtl_standing.Part,
+        "gs_csr": _abi._Csr,
+        "gs_graph": _abi._Graph,
+        "gs_parameter": _abi._Parameter,
+        "gs_run_options": _abi._Options,
+        "gs_statistics": _abi.Statistics,
+        "gs_relation": _problem_abi.Wiring,
+        "gs_problem": _problem_abi.ProblemAbi,
+        "gs_part": resumable.Part,
     }.items():
         (body,) = re.findall(rf"struct {struct_name} \{{\n(.*?)\n\}};", header, re.S)
         body = re.sub(r"//[^\n]*", "", body)

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command
 
-from gossamer import apps, builds, device, native, pgraph_hosts
+from gossamer import apps, builds, device, native
 from gossamer.errors import InputError
+from gossamer.hosts import pgraph
 from gossamer.mpi import _host as mpi
 
 # All that a name can have, but for the line feed, which make's and Ninja's languages have no word for.
@@ -182,7 +183,7 @@ def test_vertices_and_programs_in_any_folder(tmp_path: Path, monkeypatch: pytest
     assert str(caught.value).startswith(f"{header}:") or name in str(caught.value)
     source = folder / f"{name}.cpp"
     source.write_text('#include <gossamer/polite.h>\n#include <cstdio>\nint main() { std::puts("here"); }\n')
-    done = subprocess.run([pgraph_hosts.compile_program(source)], capture_output=True, text=True, check=True)
+    done = subprocess.run([pgraph.compile_program(source)], capture_output=True, text=True, check=True)
     assert done.stdout == "here\n"
 
 

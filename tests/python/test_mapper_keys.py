@@ -17,7 +17,7 @@ from python.table_walker import BASE, LAYOUT, VALUED, WIDE, Walker, edges_of, pr
 import gossamer_setup
 from gossamer import mapper, routes
 from gossamer.errors import InputError
-from gossamer.mapper import records
+from gossamer.mapper import multicast_tables
 from gossamer.mapper.outcome import HEADER_BYTES
 from gossamer.routes import KeyTables
 
@@ -164,7 +164,7 @@ def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
     names = sorted(wanted, key=lambda _: source.random())
     columns = [np.array(column, np.int64) for column in zip(*names, strict=True)]
     about = [wanted[name] for name in names]
-    remote = records.Remote(
+    remote = multicast_tables.Remote(
         sender=columns[0],
         source=np.array([one for one, _, _ in about]),
         board=columns[1],
@@ -173,7 +173,7 @@ def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
         mask=np.array([mask for _, mask, _ in about], np.uint64),
         key=np.array([key for _, _, key in about]),
     )
-    found = records.Records(config, mapper.Network(topology, made), remote, most=most)
+    found = multicast_tables.Records(config, mapper.Network(topology, made), remote, most=most)
     walker = Walker.__new__(Walker)
     walker.config, walker.kinds, walker.far = config, Counter(), network.ends(topology)
     walker.bytes = [{} for _ in range(6)]
@@ -229,7 +229,7 @@ def test_tables_that_are_full_say_so() -> None:
     config = topology.cluster.boards[0].config
     count = config.router.table_bytes // 32 + 1
     sender = np.repeat(np.arange(count), 2)
-    remote = records.Remote(
+    remote = multicast_tables.Remote(
         sender=sender,
         source=np.zeros_like(sender),
         board=np.ones_like(sender),
@@ -242,4 +242,4 @@ def test_tables_that_are_full_say_so() -> None:
         InputError,
         match=r"tables have room for 1,048,576 bytes, but board .* needs 1,048,608; take --multicast local",
     ):
-        records.Records(config, mapper.Network(topology, made), remote)
+        multicast_tables.Records(config, mapper.Network(topology, made), remote)

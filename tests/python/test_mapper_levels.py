@@ -16,7 +16,7 @@ import gossamer_setup
 from gossamer import config as configs
 from gossamer import mapper
 from gossamer.errors import GossamerError
-from gossamer.mapper import partition, place, split, workers
+from gossamer.mapper import partition, placement, split, workers
 from gossamer.mapper.levels import Undirected
 
 Edges = list[tuple[int, int]]
@@ -202,7 +202,7 @@ def test_parts_are_put_near_those_they_talk_to(seed: int) -> None:
     between += between.T
     np.fill_diagonal(between, 0)
     hops = np.abs(np.arange(count)[:, None] - np.arange(count))
-    board = place.near(between, hops)
+    board = placement.near(between, hops)
     assert sorted(board) == list(range(count))
 
     def cost(at: tuple[int, ...]) -> float:
@@ -210,7 +210,7 @@ def test_parts_are_put_near_those_they_talk_to(seed: int) -> None:
 
     best = min(cost(at) for at in itertools.permutations(range(count)))
     assert cost(tuple(board)) <= 1.05 * best
-    assert cost(tuple(board)) == pytest.approx(place.cost(between, hops, board))
+    assert cost(tuple(board)) == pytest.approx(placement.cost(between, hops, board))
 
 
 def test_a_chain_of_parts_lies_along_a_chain_of_boards() -> None:
@@ -220,7 +220,7 @@ def test_a_chain_of_parts_lies_along_a_chain_of_boards() -> None:
     between = np.zeros((count, count))
     between[order[:-1], order[1:]] = between[order[1:], order[:-1]] = 10
     hops = np.abs(np.arange(count)[:, None] - np.arange(count))
-    assert place.cost(between, hops, place.near(between, hops)) <= 1.3 * between.sum()
+    assert placement.cost(between, hops, placement.near(between, hops)) <= 1.3 * between.sum()
 
 
 def test_a_cut_is_counted_edge_by_edge() -> None:

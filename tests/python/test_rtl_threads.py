@@ -11,7 +11,7 @@ import pytest
 from gossamer.cli._program_console import visible
 from gossamer.cli._program_verdict import judge as judge_run
 from gossamer.config import constants
-from gossamer.engines._rtl_threads import UNKNOWN_PC, Still, Trap, who_waits
+from gossamer.engines._rtl_threads import UNKNOWN_PC, Trap, UnfinishedThread, describe_unfinished
 from gossamer.engines.rtl import Run
 from gossamer.errors import AnswerNo, RunDied
 
@@ -36,16 +36,18 @@ def named(lines: list[str]) -> set[int]:
 @pytest.mark.parametrize("places", [1, 5, 16, 17, 64])
 def test_every_thread_that_waits_is_named(places: int) -> None:
     """However many places they wait in."""
-    threads = [Still(t, REQUEST, LOAD, 4 * (t % places), 0x4000_0000 + t % places, 0) for t in range(64)]
-    lines = who_waits(threads, lambda pc: f"f at x.c:{pc}")
+    threads = [UnfinishedThread(t, REQUEST, LOAD, 4 * (t % places), 0x4000_0000 + t % places, 0) for t in range(64)]
+    lines = describe_unfinished(threads, lambda pc: f"f at x.c:{pc}")
     assert named(lines) == set(range(64))
     assert len(lines) == len(set(lines))
 
 
 def test_what_a_thread_waits_for_has_a_name_and_a_number() -> None:
-    (line,) = who_waits([Still(3, REQUEST, CSR_ACCESS, 0, CSR["uart_put"], 0)], lambda pc: "main at x.c:5")
+    (line,) = describe_unfinished(
+        [UnfinishedThread(3, REQUEST, CSR_ACCESS, 0, CSR["uart_put"], 0)], lambda pc: "main at x.c:5"
+    )
     assert line == "thread 3 waits for the register uart_put (0x821) in main at x.c:5"
-    (line,) = who_waits([Still(3, REQUEST, CSR_ACCESS, 0, 0x123, 0)], lambda pc: "main at x.c:5")
+    (line,) = describe_unfinished([UnfinishedThread(3, REQUEST, CSR_ACCESS, 0, 0x123, 0)], lambda pc: "main at x.c:5")
     assert line == "thread 3 waits for the register 0x123 in main at x.c:5"
 
 
@@ -114,7 +116,7 @@ def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) 
         codes=codes,
         messages=[],
         traps=[Trap(t, 0, ILLEGAL, 0x40, 0) for t in traps],
-        still=[Still(t, REQUEST, LOAD, 4, 0x4000_0000, 0) for t in still],
+        unfinished=[UnfinishedThread(t, REQUEST, LOAD, 4, 0x4000_0000, 0) for t in still],
         seconds=1,
     )
 

@@ -20,7 +20,7 @@ import gossamer as gs
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import mapper
-from gossamer.engines._rtl_standing import OnBoards
+from gossamer.engines.resumable import BoardRun
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import MULTICAST, Hardware
 
@@ -48,7 +48,7 @@ class OfBoards(Walker):
 
     def __init__(self, run: gs.Run, vertices: list[int], pins: int) -> None:
         standing = run._standing
-        assert isinstance(standing, OnBoards)
+        assert isinstance(standing, BoardRun)
         hardware, tile, image = standing._hardware, standing._tile, standing._image
         assert standing._patches is not None and tile is not None and image is not None
         assert hardware.plan is not None

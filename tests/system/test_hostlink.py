@@ -18,7 +18,7 @@ from conftest import ROOT, Command
 
 import gossamer_setup
 from gossamer import config as configs
-from gossamer import hostprograms
+from gossamer.hosts import hostlink
 
 FIXTURES = ROOT / "tests" / "fixtures" / "hostlink"
 RTL = ("--engine", "rtl")
@@ -285,7 +285,7 @@ def test_sources_are_told_apart(tmp_path: Path) -> None:
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    parts = hostprograms.split([str(tmp_path)])
+    parts = hostlink.split([str(tmp_path)])
     assert [path.name for path in parts.host] == ["Run.cpp", "util.cpp"]
     devices = {name: [path.name for path in paths] for name, paths in parts.devices.items()}
     assert devices == {"dev": ["dev.c", "part.c"], "plain": ["plain.cpp", "part.c"]}

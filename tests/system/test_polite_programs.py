@@ -25,7 +25,7 @@ from scipy.sparse import csgraph
 import gossamer_setup
 from gossamer import config as configs
 from gossamer.cli import _host_program
-from gossamer.cli._program_request import Request
+from gossamer.cli._program_arguments import Request
 from gossamer.engines import _rtl_host
 from gossamer.errors import RunDied
 

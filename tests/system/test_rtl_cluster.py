@@ -94,8 +94,8 @@ def test_tiles_at_rest_are_not_simulated_and_nobody_can_tell() -> None:
     """A message wakes them, and a release, and then their counters are those of tiles that were simulated."""
     one = go(REST)
     assert one.run.reason == "done" and one.run.codes == dict.fromkeys(range(64), 0)
-    assert one.run.seen is not None
-    skipped = [tile.skipped for tile in one.run.seen.tiles]
+    assert one.run.snapshot is not None
+    skipped = [tile.skipped for tile in one.run.snapshot.tiles]
     assert skipped[0] == 0 and min(skipped[1:]) > 40_000
     # Reset ends for all tiles in one cycle, and counters are read one after the other, in the same way each time.
     cycles = [tile["cycles"] for tile in one.run.tiles]

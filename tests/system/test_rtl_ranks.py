@@ -50,8 +50,8 @@ def test_the_same_cycles_on_ranks(four: Path, ranks: int) -> None:
     assert one.run.reason == "done" and not any(one.run.codes.values()) and len(one.run.codes) == 128
     many = go(ALL, four, frame_loss=0.02, seed=3, ranks=ranks, defines=defines)
     one.same(many)
-    assert one.run.seen is not None and many.run.seen is not None
-    assert one.run.seen.tiles == many.run.seen.tiles and one.run.seen.links == many.run.seen.links
+    assert one.run.snapshot is not None and many.run.snapshot is not None
+    assert one.run.snapshot.tiles == many.run.snapshot.tiles and one.run.snapshot.links == many.run.snapshot.links
 
 
 def test_a_program_with_a_host_on_ranks(command: Command, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_the_same_cycles_whoever_simulates(tmp_path: Path) -> None:
             run = cluster.run(
                 128,
                 on_line=lambda thread, line, _: lines.append((thread, line)),
-                pauses=[(5000, lambda hear: cluster.replace_tables(change, hear=hear))],
+                pauses=[(5000, lambda handler: cluster.replace_tables(change, on_record=handler))],
             )
             assert cluster.plan is change.plan and cluster.drained()
         return Told(run, lines, [])

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, Command
 
-from gossamer.cli import _run_words
+from gossamer.cli import _run_arguments
 from gossamer.errors import InputError
 
 DESCRIPTORS = ROOT / "tests" / "fixtures" / "descriptors"
@@ -67,11 +67,11 @@ def shifted(tmp_path: Path) -> Path:
     ],
 )
 def test_which_word_is_the_application(words: list[str], at: int | None) -> None:
-    assert _run_words.first_plain(words, _run_words.VALUES) == at
+    assert _run_arguments.first_plain(words, _run_arguments.VALUES) == at
 
 
 def test_parameters_take_what_follows() -> None:
-    request = _run_words.Request.of_app(["--damping", "-0.5", "pagerank", "--raw", "g.mtx", "-t", "2", "--dedupe"])
+    request = _run_arguments.Request.of_app(["--damping", "-0.5", "pagerank", "--raw", "g.mtx", "-t", "2", "--dedupe"])
     assert request.parameters == {"damping": "-0.5", "raw": "1"}
     assert (request.app, request.graph, request.flags) == ("pagerank", "g.mtx", {"dedupe"})
     assert request.options == {"threads": ["2"]}
@@ -84,7 +84,7 @@ def test_parameters_take_what_follows() -> None:
         ("pagerank", "--dumping", "1"): "pagerank has no parameter 'dumping'",
     }.items():
         with pytest.raises(InputError, match=what):
-            _run_words.Request.of_app(words)
+            _run_arguments.Request.of_app(words)
 
 
 def test_words_end_to_end(command: Command, tmp_path: Path) -> None:

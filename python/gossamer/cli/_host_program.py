@@ -17,14 +17,14 @@ import click
 from gossamer import files
 from gossamer.cli import _program_report, _program_tables, _program_verdict
 from gossamer.cli._program_console import Progress, show_warnings, visible
-from gossamer.engines._rtl_threads import ACCELERATOR, Still
+from gossamer.engines._rtl_threads import ACCELERATOR, UnfinishedThread
 from gossamer.errors import InputError, RunDied, signal_name
 
 if TYPE_CHECKING:
-    from gossamer.cli._program_request import Request
+    from gossamer.cli._program_arguments import Request
     from gossamer.engines import rtl, rtl_cluster
     from gossamer.engines._rtl_host import Report, Status
-    from gossamer.hostprograms import Program
+    from gossamer.hosts.hostlink import Program
     from gossamer.polite import Staged
 
 _NOT_HERE = {
@@ -45,8 +45,9 @@ _LONG = 30.0
 
 def run(request: Request, arguments: Sequence[str]) -> int:
     """Builds and runs a program; gives the host's exit code. Raises RunDied where the run cannot go on."""
-    from gossamer import device, hostprograms, mapper, pgraph_hosts, polite
+    from gossamer import device, mapper, polite
     from gossamer.engines import _rtl_host, rtl, rtl_cluster, rtl_vertices
+    from gossamer.hosts import hostlink, pgraph
 
     for name, why in _NOT_HERE.items():
         if request.one(name) is not None:
@@ -78,10 +79,10 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     most_cycles = request.number("max-cycles", 1)
     shape = plan.shape if plan is not None else device.ALONE
     defines, includes = request.options.get("define", []), request.options.get("include", [])
-    if pgraph_hosts.is_one(request.program):
-        program = pgraph_hosts.build(request.program, config, defines, boards=shape, sends=placement.sends)
+    if pgraph.is_one(request.program):
+        program = pgraph.build(request.program, config, defines, boards=shape, sends=placement.sends)
     else:
-        program = hostprograms.build(
+        program = hostlink.build(
             request.programs, config, defines, includes=includes, boards=shape, sends=placement.sends
         )
     for name, what in OF_GRAPHS.items():
@@ -113,7 +114,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             ended = _rtl_host.run(
                 machine,
                 program,
-                [hostprograms.argument(one, program.folder) for one in arguments],
+                [hostlink.argument(one, program.folder) for one in arguments],
                 environment=environment,
                 most_cycles=most_cycles or 0,
                 watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
@@ -132,7 +133,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             stage.ended_well = ended.code >= 0 and report is not None and report.reason == "done"
     for event in report.events if report is not None else []:
         if event.what != "link_up" and many is not None:
-            click.echo(visible(many.event_words(event)), err=True)
+            click.echo(visible(many.describe_event(event)), err=True)
     if report is not None and report.reason != "done":
         _died(program, report, machine, many, vertices)
     if ended.code < 0:
@@ -148,7 +149,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
 class _Vertices:
     """What is told of a graph's vertices where a run could not go on."""
 
-    still: str = ""
+    senders: str = ""
     """Those that would go on sending."""
     trapped: Mapping[int, str] = field(default_factory=dict)
     """By thread, the vertex that it trapped at."""
@@ -169,12 +170,14 @@ def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_ste
     names = ("vertex", "vertices") if stage.program.recipe.late else ("device", "devices")
     seen = PostMortem(machine, *placed, *names)
     if report.reason == "trap":
-        return _Vertices(trapped={t.thread: seen.points_to(t.thread) for t in report.traps if t.thread != ACCELERATOR})
+        return _Vertices(
+            trapped={t.thread: seen.pointed_vertex(t.thread) for t in report.traps if t.thread != ACCELERATOR}
+        )
     if report.reason in ("max-cycles", "deadlock", "stuck"):
-        return _Vertices(seen.who_sends(ended=False))
+        return _Vertices(seen.describe_senders(ended=False))
     if most_steps and seen.gave_up():
         report.reason = "max-steps"
-        return _Vertices(seen.who_sends(ended=True), most_steps=most_steps)
+        return _Vertices(seen.describe_senders(ended=True), most_steps=most_steps)
     return _NO_VERTICES
 
 
@@ -186,11 +189,11 @@ def _died(
     vertices: _Vertices,
 ) -> None:
     """Says why a run could not go on."""
-    from gossamer.engines.rtl import on_tiles, ranges, who_waits
+    from gossamer.engines.rtl import describe_unfinished, on_tiles, ranges
 
     lines = [
         (thread, line)
-        for thread, text in sorted(report.said.items())
+        for thread, text in sorted(report.output.items())
         for line in text.decode(errors="backslashreplace").splitlines()
     ]
     for thread, line in lines[-_MOST_LINES:]:
@@ -200,35 +203,35 @@ def _died(
         place = f" {cluster.place(trap.thread)}" if cluster is not None and trap.thread != ACCELERATOR else ""
         at = vertices.trapped.get(trap.thread, "")
         click.echo(f"[{trap.who}{place}{at}] trap: {visible(trap.words(code.where, code.instruction))}", err=True)
-    by_code: dict[str, list[Still]] = {}
+    by_code: dict[str, list[UnfinishedThread]] = {}
     if report.reason in ("deadlock", "stuck", "max-cycles"):
-        for one in report.still:
+        for one in report.unfinished:
             by_code.setdefault(report.image(one.thread), []).append(one)
     config = machine.config
     one_board = functools.partial(on_tiles, per_tile=config.threads_per_tile, width=config.mesh.width)
     places = cluster.on_boards if cluster is not None else one_board
     for group in by_code.values():
-        for line in who_waits(group, _Code(program, report, group[0].thread).where, places):
+        for line in describe_unfinished(group, _Code(program, report, group[0].thread).where, places):
             click.echo(visible(line), err=True)
     held = _program_verdict.held(report.queues, cluster, config, places)
     for line in held:
         click.echo(line, err=True)
     down = _program_verdict.links_down(report.events, cluster)
-    waiting = ranges(one.thread for one in report.still)
+    waiting = ranges(one.thread for one in report.unfinished)
     threads = {trap.thread for trap in report.traps if trap.thread != ACCELERATOR}
     who = f"thread{'s' if len(threads) > 1 else ''} {ranges(threads)} trapped" if threads else "an accelerator failed"
     host = f"the host waits in {report.call}"
     told = {
         "trap": f"{who}; {host}",
         "deadlock": f"deadlock: {host}, all threads that run ({waiting}) {_program_verdict.why_they_wait(held)}{down}"
-        f"{vertices.still}",
+        f"{vertices.senders}",
         "ended": f"{host}, but all threads have ended",
         "idle": f"{host}, but no thread was started (HostLink::go)",
         "stuck": f"stuck: no instruction and no output for long, after {report.cycles:,} cycles; {host}"
-        f"{vertices.still}",
-        "max-cycles": f"not at its end after {report.cycles:,} cycles; {host}{vertices.still}",
+        f"{vertices.senders}",
+        "max-cycles": f"not at its end after {report.cycles:,} cycles; {host}{vertices.senders}",
         "max-steps": f"not at its end after {vertices.most_steps:,} step{'s' if vertices.most_steps > 1 else ''}"
-        f"{vertices.still}",
+        f"{vertices.senders}",
         "failed": f"{report.failed}; in {report.call}",
         "stopped": f"the simulation was stopped; {host}",
         "gone": f"{report.failed}; in {report.call}",

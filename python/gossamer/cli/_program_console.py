@@ -112,7 +112,7 @@ class Console:
         if self.cluster is None or event.what == "link_up":
             return
         self.clear()
-        click.echo(visible(self.cluster.event_words(event)), err=True)
+        click.echo(visible(self.cluster.describe_event(event)), err=True)
 
 
 __all__ = ["Console", "Progress", "show_warnings", "visible"]

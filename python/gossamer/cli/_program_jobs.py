@@ -13,7 +13,7 @@ from gossamer.cli import _program_verdict
 from gossamer.errors import AnswerNo, InputError, RunDied
 
 if TYPE_CHECKING:
-    from gossamer.cli._program_request import Request
+    from gossamer.cli._program_arguments import Request
     from gossamer.device import Image
     from gossamer.engines._rtl_jobs import Job
     from gossamer.engines._rtl_threads import Tiles
@@ -39,17 +39,17 @@ class Share:
 
     def of(self, run: Run) -> Run:
         """What became of this job in a run."""
-        still = [one for one in run.still if self.has(one.thread)]
+        unfinished = [one for one in run.unfinished if self.has(one.thread)]
         ends = {thread: cycle for thread, cycle in run.ends.items() if self.has(thread)}
         return dataclasses.replace(
             run,
             # A job is over when its threads are, whatever became of the others.
-            reason=run.reason if still else "done",
+            reason=run.reason if unfinished else "done",
             threads=self.threads * len(self.job.boards),
-            cycles=run.cycles if still else max(ends.values(), default=0),
+            cycles=run.cycles if unfinished else max(ends.values(), default=0),
             codes={thread: code for thread, code in run.codes.items() if self.has(thread)},
             traps=[trap for trap in run.traps if trap.thread >= 0 and self.has(trap.thread)],
-            still=still,
+            unfinished=unfinished,
             ends=ends,
         )
 
@@ -77,15 +77,16 @@ def asked(request: Request) -> list[tuple[str, list[str]]]:
 
 def shares(request: Request, plan: Plan, wanted: Sequence[tuple[str, list[str]]]) -> list[Share]:
     """The programs, built for their boards."""
-    from gossamer import device, hostprograms
+    from gossamer import device
     from gossamer.engines import rtl_cluster
+    from gossamer.hosts import hostlink
 
     found = []
     includes, defines = request.options.get("include", []), request.options.get("define", [])
     names = [f"{program} on {', '.join(boards)}" for program, boards in wanted]
     jobs = rtl_cluster.jobs(plan.cluster, [(name, boards) for name, (_, boards) in zip(names, wanted, strict=True)])
     for job, (program, _) in zip(jobs, wanted, strict=True):
-        if hostprograms.is_one([program], includes):
+        if hostlink.is_one([program], includes):
             raise InputError(f"{program}: has a host of its own, and a cluster has one; run it alone")
         image = device.build(program, plan.config, defines, includes=includes, boards=job.part(plan.cluster))
         found.append(Share(job, image, plan.config.threads))

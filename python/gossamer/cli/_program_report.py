@@ -13,7 +13,7 @@ import click
 from gossamer.files import write_whole
 
 if TYPE_CHECKING:
-    from gossamer.cli._program_request import Request
+    from gossamer.cli._program_arguments import Request
     from gossamer.config import Config
     from gossamer.engines.rtl import Run
     from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
@@ -97,7 +97,7 @@ def _of_network(run: Run, cluster: SimulatedCluster) -> dict[str, Any]:
             {"board": plan.cluster.boards[board].name, "link": plan.links_of(board)[link], **counters}
             for (board, link), counters in run.links.items()
         ],
-        "events": [cluster.event_words(event) for event in run.events],
+        "events": [cluster.describe_event(event) for event in run.events],
     }
 
 
@@ -128,32 +128,32 @@ def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tu
 
 def _page(program: str, config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
     """The page of a run."""
-    from gossamer import reporting
+    from gossamer.watch import html_report
 
-    assert run.seen is not None
+    assert run.snapshot is not None
     cables, boards, places = [], ["board"], [(0.0, 0.0)]
     if cluster is not None:
         plan = cluster.plan
         boards = [board.name for board in plan.cluster.boards]
         known = [(board.x, board.y) for board in plan.cluster.boards]
         placed = [(float(x), float(y or 0)) for x, y in known if x is not None]
-        places = placed if len(placed) == len(boards) else reporting.ring(len(boards))
+        places = placed if len(placed) == len(boards) else html_report.ring(len(boards))
         rate = config.links.rate_mbps / 8 / config.board.clock_mhz
         for from_board, link, to_board, to_link, _ in plan.wires({}):
             counters = run.links.get((from_board, link))
             if counters is not None:
                 ends = plan.links_of(from_board)[link], to_board, plan.links_of(to_board)[to_link]
-                cables.append(reporting.Cable(from_board, *ends, counters, rate, config.links.overhead_bytes))
-    return reporting.page(
-        reporting.Page(
+                cables.append(html_report.Cable(from_board, *ends, counters, rate, config.links.overhead_bytes))
+    return html_report.page(
+        html_report.Page(
             title=f"{program} on {f'cluster {cluster.plan.cluster.name}' if cluster is not None else config.name}",
             figures=[("threads", f"{run.threads:,}", ""), ("end", run.reason, ""), *_rows(config, run, cluster)],
-            seen=run.seen,
+            snapshot=run.snapshot,
             counters=run.tiles,
             cables=cables,
             boards=boards,
             places=places,
-            notes=[cluster.event_words(event) for event in run.events] if cluster is not None else [],
+            notes=[cluster.describe_event(event) for event in run.events] if cluster is not None else [],
         )
     )
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
-    from gossamer.cli._program_request import Request
-    from gossamer.engines.rtl import Hear
+    from gossamer.cli._program_arguments import Request
+    from gossamer.engines.rtl import RecordHandler
     from gossamer.engines.rtl_cluster import Change, Cluster, Plan
 
 
@@ -66,12 +66,12 @@ def untimed(request: Request, plan: Plan) -> list[Change]:
     return changes(plan, files)
 
 
-def pauses(cluster: Cluster, wanted: Sequence[Timed]) -> list[tuple[int, Callable[[Hear], object]]]:
+def pauses(cluster: Cluster, wanted: Sequence[Timed]) -> list[tuple[int, Callable[[RecordHandler], object]]]:
     """When a run pauses, and what is done then."""
 
-    def action(one: Timed) -> Callable[[Hear], object]:
-        def load(hear: Hear) -> None:
-            cluster.replace_tables(one.change, hear=hear)
+    def action(one: Timed) -> Callable[[RecordHandler], object]:
+        def load(on_record: RecordHandler) -> None:
+            cluster.replace_tables(one.change, on_record=on_record)
             one.loaded = True
 
         return load

@@ -29,20 +29,20 @@ def judge(
     """Raises what the end of the run comes to; nothing if all is well. ``tiles`` says where threads are, ``held`` what
     holds messages up, a line each.
     """
-    from gossamer.engines.rtl import ranges, who_waits
+    from gossamer.engines.rtl import describe_unfinished, ranges
 
-    for line in who_waits(run.still, image.where, tiles):
+    for line in describe_unfinished(run.unfinished, image.where, tiles):
         click.echo(visible(line), err=True)
     for line in held:
         click.echo(line, err=True)
     trapped = {trap.thread for trap in run.traps}
     failed = {thread: code for thread, code in sorted(run.codes.items()) if code}
-    waiting = {one.thread for one in run.still}
+    waiting = {one.thread for one in run.unfinished}
     ended = [f"{_named(trapped)} trapped"] if trapped else []
     ended += [_failed(failed)] if failed else []
     also = "".join(f"; {what}" for what in ended) + down
     if run.reason == "max-cycles":
-        count = f"{len(run.still)} of {run.threads} threads"
+        count = f"{len(run.unfinished)} of {run.threads} threads"
         raise RunDied(f"{program}: {count} had not ended after {run.cycles:,} cycles{also}")
     if run.reason == "deadlock":
         raise RunDied(f"{program}: deadlock: all threads that run ({ranges(waiting)}) {why_they_wait(held)}{also}")

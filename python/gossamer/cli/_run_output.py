@@ -14,7 +14,7 @@ from gossamer import files
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
-    from gossamer.results import Result
+    from gossamer.apps.results import Result
 
 
 def show(result: Result, top: int) -> None:

@@ -13,8 +13,8 @@ import click
 from gossamer import files, progress
 from gossamer.cli import _program_jobs, _program_report, _program_tables, _program_verdict
 from gossamer.cli._host_program import OF_GRAPHS
+from gossamer.cli._program_arguments import HELP, Request, is_one
 from gossamer.cli._program_console import Console, show_warnings
-from gossamer.cli._program_request import HELP, Request, is_one
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:

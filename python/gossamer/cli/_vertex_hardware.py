@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gossamer.cli import _program_report
-from gossamer.cli._program_request import Request
+from gossamer.cli._program_arguments import Request
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:

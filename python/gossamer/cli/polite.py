@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import click
 
+from gossamer.cli._program_arguments import Request
 from gossamer.cli._program_console import show_warnings
-from gossamer.cli._program_request import Request
 from gossamer.cli.run import Words
 from gossamer.errors import ExitCode, InputError
 

@@ -61,7 +61,7 @@ def command(
       ./gossamer routes torus8 --check torus8.routes --check new.routes
     """
     from gossamer import routes
-    from gossamer.routes import keys as key_tables
+    from gossamer.routes import multicast_keys as key_tables
 
     found = routes.with_down(routes.read_topology(topology, config=config), down)
     if check_files and (tables or json_path or plot or replaces or down or vcs is not None or method != "auto"):

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer import files, processes
-from gossamer.cli import _host_program, _program_request, _run_output, _run_words, _tile_program, _vertex_hardware
+from gossamer.cli import _host_program, _program_arguments, _run_arguments, _run_output, _tile_program, _vertex_hardware
 from gossamer.errors import AnswerNo, ExitCode, GraphWarning, InputError, RunDied, signal_name
 from gossamer.paths import DATA
 
 if TYPE_CHECKING:
     from gossamer.apps import App
+    from gossamer.apps.results import Result
     from gossamer.graph import Graph
-    from gossamer.results import Result
 
 BUNDLED = DATA / "debian12.adj.gz"
 
@@ -100,14 +100,14 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     and which of those take a value, is for the application to say.
     """
     if _tile_program.is_one(words):
-        if (at := _program_request.host_at(words)) is not None:
+        if (at := _program_arguments.host_at(words)) is not None:
             behind = words[at + 1 :] + ctx.meta["behind"]
-            sys.exit(_host_program.run(_program_request.Request.of(words[: at + 1]), behind))
+            sys.exit(_host_program.run(_program_arguments.Request.of(words[: at + 1]), behind))
         _tile_program.run(words, ctx.meta["behind"])
         return
     words += ctx.meta["behind"]
-    at = _run_words.first_plain(words, _run_words.VALUES)
-    if at is not None and words[at].endswith(_run_words.PROGRAMS):
+    at = _run_arguments.first_plain(words, _run_arguments.VALUES)
+    if at is not None and words[at].endswith(_run_arguments.PROGRAMS):
         sys.exit(_run_program(words[:at], words[at], words[at + 1 :]))
     _run_app(words)
 
@@ -146,7 +146,7 @@ def _show_help(app: App | None, typed: str) -> None:
 
 
 def _run_app(words: tuple[str, ...]) -> None:
-    request = _run_words.Request.of_app(words)
+    request = _run_arguments.Request.of_app(words)
     app = request.compiled
     if "help" in request.flags:
         _show_help(app, shlex.quote(request.app))
@@ -155,7 +155,7 @@ def _run_app(words: tuple[str, ...]) -> None:
         raise InputError("which application? for instance: ./gossamer run pagerank (see ./gossamer run --help)")
 
     from gossamer import engines
-    from gossamer import run_app as runner
+    from gossamer.apps import runner
     from gossamer.graph import read_graph
 
     # What can be refused without the graph is refused before it is read.
@@ -163,7 +163,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     top = request.number("top", 10, 0)
     request.number("shuffle", 0, 0)
     engine: str | engines.Engine = request.one("engine", "cpu") or "cpu"
-    hardware = {name: request.options[name] for name in _run_words.HARDWARE if name in request.options}
+    hardware = {name: request.options[name] for name in _run_arguments.HARDWARE if name in request.options}
     asked = None
     if engine == "rtl":
         asked = _vertex_hardware.Asked(app.name, hardware)
@@ -207,8 +207,8 @@ def _run_app(words: tuple[str, ...]) -> None:
         _shuffle(request, app, graph, result)
 
 
-def _shuffle(request: _run_words.Request, app: App, graph: Graph, result: Result) -> None:
-    from gossamer import run_app as runner
+def _shuffle(request: _run_arguments.Request, app: App, graph: Graph, result: Result) -> None:
+    from gossamer.apps import runner
 
     seed = request.number("shuffle", 0, 0)
     given: dict[str, Any] = dict(request.parameters)
@@ -229,9 +229,10 @@ def _shuffle(request: _run_words.Request, app: App, graph: Graph, result: Result
 
 def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...]) -> int:
     """Compiles a program and runs it; gives its exit code."""
-    from gossamer import engines, pgraph_hosts
+    from gossamer import engines
+    from gossamer.hosts import pgraph
 
-    request = _run_words.Request.of_program(before)
+    request = _run_arguments.Request.of_program(before)
     if "help" in request.flags:
         _show_help(None, "")
         return ExitCode.DONE
@@ -244,7 +245,7 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
     environment["GOSSAMER_ENGINE"] = engine
     environment["GOSSAMER_THREADS"] = str(request.number("threads", 0, 1))
     environment["GOSSAMER_SOURCE"] = source
-    binary = pgraph_hosts.compile_program(Path(source), request.options.get("define", []))
+    binary = pgraph.compile_program(Path(source), request.options.get("define", []))
     code = processes.run_attended([binary, *arguments], env=environment)
     if code < 0:
         raise RunDied(f"{source}: the program died of {signal_name(-code)}")

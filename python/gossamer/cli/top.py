@@ -9,8 +9,8 @@ import time
 
 import click
 
-from gossamer import _dashboard, watching
 from gossamer.errors import InputError
+from gossamer.watch import dashboard, snapshots
 
 _EVERY = 1.0
 _LOOK = 0.1
@@ -42,15 +42,15 @@ def command(pid: int | None, once: bool, every: float) -> None:
     if not 0.1 <= every <= 3600:
         raise InputError(f"--every {every:g}: must be from 0.1 to 3600 seconds")
     if pid is None:
-        simulations = watching.running()
+        simulations = snapshots.running()
         if not simulations:
             raise InputError("no simulation runs in this checkout; start one with ./gossamer run PROGRAM --engine rtl")
         if len(simulations) > 1:
-            click.echo("\n".join(_dashboard.listing(simulations)))
+            click.echo("\n".join(dashboard.listing(simulations)))
             click.echo("several simulations run: ./gossamer top PID shows one")
             return
         pid = simulations[-1].pid
-    elif all(seen.pid != pid for seen in watching.running()):
+    elif all(seen.pid != pid for seen in snapshots.running()):
         raise InputError(
             f"process {pid} is no simulation that runs in this checkout; ./gossamer top lists those that do"
         )
@@ -58,15 +58,15 @@ def command(pid: int | None, once: bool, every: float) -> None:
 
 
 def _show(pid: int, once: bool, every: float) -> None:
-    early = watching.read(pid)
+    early = snapshots.read(pid)
     screen = _Screen() if sys.stdout.isatty() and not once else None
     try:
         while early is not None:
             late = _next(pid, early, every if not once else 0.5)
             if late is None:
                 break
-            size = _dashboard.Size(*_size()) if screen else _dashboard.Size(_size()[0])
-            lines = _dashboard.page(late, watching.between(early, late), size)
+            size = dashboard.Size(*_size()) if screen else dashboard.Size(_size()[0])
+            lines = dashboard.page(late, snapshots.between(early, late), size)
             if screen:
                 screen.draw(lines)
             else:
@@ -81,12 +81,12 @@ def _show(pid: int, once: bool, every: float) -> None:
     click.echo(f"the simulation of process {pid} has ended")
 
 
-def _next(pid: int, early: watching.Seen, seconds: float) -> watching.Seen | None:
+def _next(pid: int, early: snapshots.Snapshot, seconds: float) -> snapshots.Seen | None:
     """What it tells so many seconds later, or when it tells something new; None if it has ended."""
     begun = time.monotonic()
     while True:
         time.sleep(min(_LOOK, seconds))
-        late = watching.read(pid)
+        late = snapshots.read(pid)
         waited = time.monotonic() - begun
         if late is None or (waited >= seconds and late.cycle > early.cycle) or waited >= max(seconds, _PATIENCE):
             return late

@@ -8,7 +8,7 @@ them on the threads of the simulated hardware, instruction by instruction.
 
 from __future__ import annotations
 
-from gossamer.engines._base import Change, Engine, Indices, Standing, Weights
+from gossamer.engines._base import Change, Engine, Indices, ResumableRun, Weights
 from gossamer.errors import InputError
 
 
@@ -30,4 +30,4 @@ def get(name: str) -> Engine:
     return InProcess(name)
 
 
-__all__ = ["Change", "Engine", "Indices", "Standing", "Weights", "get", "names"]
+__all__ = ["Change", "Engine", "Indices", "ResumableRun", "Weights", "get", "names"]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gossamer.apps import App, Numbers
+    from gossamer.apps.results import Result
     from gossamer.graph import Graph
-    from gossamer.results import Result
 
 
 Indices: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
@@ -34,7 +34,7 @@ class Change(enum.IntEnum):
     RESTART = 7
 
 
-class Standing(abc.ABC):
+class ResumableRun(abc.ABC):
     """A run that stands still on a graph that may change, and then goes on."""
 
     @abc.abstractmethod
@@ -64,9 +64,9 @@ class Engine(abc.ABC):
         KeyboardInterrupt on Ctrl-C.
         """
 
-    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
+    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> ResumableRun:
         """Prepares a run on a graph that changes; arguments as of ``run``. Raises InputError where there is none."""
         raise InputError(f"{app.name}: on the engine {self.name} graphs do not change yet; take cpu or shuffle")
 
 
-__all__ = ["Change", "Engine", "Indices", "Standing", "Weights"]
+__all__ = ["Change", "Engine", "Indices", "ResumableRun", "Weights"]

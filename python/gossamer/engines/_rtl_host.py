@@ -26,11 +26,11 @@ from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_plan import Plan
 from gossamer.engines._rtl_queues import Held
 from gossamer.engines._rtl_tables import Change
-from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Still, Trap
+from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Trap, UnfinishedThread
 from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
 from gossamer.engines.rtl_cluster import Cluster
 from gossamer.errors import RunDied
-from gossamer.hostprograms import Program
+from gossamer.hosts.hostlink import Program
 
 _STATUS = struct.Struct("<6Q")
 _LOOK = 0.25
@@ -63,8 +63,8 @@ class Report:
     queued: int = 0
     failed: str = ""
     traps: list[Trap] = field(default_factory=list)
-    still: list[Still] = field(default_factory=list)
-    said: dict[int, bytes] = field(default_factory=dict)
+    unfinished: list[UnfinishedThread] = field(default_factory=list)
+    output: dict[int, bytes] = field(default_factory=dict)
     """What threads had printed and the host had not taken."""
     events: list[Event] = field(default_factory=list)
     """What boards told by themselves."""
@@ -82,7 +82,7 @@ class Report:
 
 
 @dataclass
-class Ended:
+class HostResult:
     """How a program ended."""
 
     code: int
@@ -104,7 +104,7 @@ def run(
     timeout: float | None = None,
     on_status: Callable[[Status], object] = lambda status: None,
     changes: Sequence[Change] = (),
-) -> Ended:
+) -> HostResult:
     """Runs a program on a board or a cluster that has run nothing before, to its end.
 
     ``environment`` is for the program, beside that of this process. 0 ``most_cycles`` are any number. ``on_status`` is
@@ -135,7 +135,7 @@ def run(
         }
         if isinstance(machine, Cluster):
             _write_ways(ways, machine.plan)
-            forget.write_bytes(b"".join(packet.tobytes() for packet in machine.forgetting()))
+            forget.write_bytes(b"".join(packet.tobytes() for packet in machine.record_cache_flushes()))
         lines = [f"{key} {value}\n" for key, value in given.items()]
         for number, change in enumerate(changes):
             tables = Path(name) / f"tables-{number}"
@@ -151,9 +151,9 @@ def run(
         seconds = time.perf_counter() - begun
         report, status = _report(report_file), _status(status_file)
     if report is not None and report.reason == "gone":
-        report.failed = machine._simulator.last_words()
+        report.failed = machine._simulator.exit_message()
     if report is None or report.reason != "done" or status is None:
-        return Ended(code, report, None)
+        return HostResult(code, report, None)
     machine._ran = True
     tiles = [
         {key: late[key] - early[key] for key in late} for early, late in zip(counters, machine._counters(), strict=True)
@@ -167,17 +167,17 @@ def run(
         counters={key: tiles[0][key] if key == "cycles" else sum(tile[key] for tile in tiles) for key in tiles[0]},
         codes={},
         traps=[],
-        still=[],
+        unfinished=[],
         messages=[],
         seconds=seconds,
         tiles=tiles,
         events=report.events,
         links=links,
         boards=boards,
-        seen=machine.watched(),
+        snapshot=machine.watched(),
         retired=report.retired,
     )
-    return Ended(code, report, done)
+    return HostResult(code, report, done)
 
 
 def _write_ways(path: Path, plan: Plan) -> None:
@@ -251,7 +251,7 @@ def _report(path: Path) -> Report | None:
             place = f"{sender >> 6 & 0xF},{sender >> 10 & 0xF}"
             report.traps.append(Trap(ACCELERATOR, cycle, cause, UNKNOWN_PC, address, place))
         elif key == "still":
-            report.still.append(Still(*map(int, words)))
+            report.unfinished.append(UnfinishedThread(*map(int, words)))
         elif key == "held":
             report.queues.append(Held(*map(int, words)))
         elif key == "event":
@@ -261,7 +261,7 @@ def _report(path: Path) -> Report | None:
                 report.events.append(event)
         elif key == "said":
             thread, byte = map(int, words)
-            report.said[thread] = report.said.get(thread, b"") + bytes([byte])
+            report.output[thread] = report.output.get(thread, b"") + bytes([byte])
         elif key == "image":
             parts = rest.split(" ", 2)
             if len(parts) == 3 and parts[0].isdecimal() and parts[1].isdecimal():
@@ -271,4 +271,4 @@ def _report(path: Path) -> Report | None:
     return report
 
 
-__all__ = ["Ended", "Report", "Status", "run"]
+__all__ = ["HostResult", "Report", "Status", "run"]

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gossamer import watching
 from gossamer.config import constants
 from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
 from gossamer.engines._rtl_process import Kind, Simulator
 from gossamer.errors import RunDied
 from gossamer.files import move_whole, temporary_sibling
+from gossamer.watch import snapshots
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -81,8 +81,8 @@ class Machine:
         return Simulator(command)
 
     def _status(self, program: str) -> list[str]:
-        """Has the simulator tell others of itself (gossamer.watching)."""
-        folder = watching.folder()
+        """Has the simulator tell others of itself (gossamer.watch.snapshots)."""
+        folder = snapshots.folder()
         if folder is None:
             return []
         about = {"program": program, "begun": time.time(), **self._about()}

@@ -117,7 +117,7 @@ class Simulator:
                         end, _ = listener.accept()
                         return self._child, end
                     if self._child.poll() is not None:
-                        raise self._died()
+                        raise self._exit_error()
             except BaseException:
                 self._child.kill()
                 self._child.wait()
@@ -144,7 +144,7 @@ class Simulator:
             while data:
                 data = data[os.write(self._to, data) :]
         except (BrokenPipeError, ConnectionResetError):
-            raise self._died() from None
+            raise self._exit_error() from None
 
     def records(self) -> Iterator[Record]:
         """Records as they come; RunDied when the child ends."""
@@ -156,7 +156,7 @@ class Simulator:
             except ConnectionResetError:
                 data = b""
             if not data:
-                raise self._died()
+                raise self._exit_error()
             self._buffer += data
 
     def until_done(self) -> list[Record]:
@@ -203,11 +203,11 @@ class Simulator:
         del self._buffer[:end]
         return record
 
-    def last_words(self) -> str:
+    def exit_message(self) -> str:
         """How the child ended, and what it said of that."""
-        return str(self._died())
+        return str(self._exit_error())
 
-    def _died(self) -> RunDied:
+    def _exit_error(self) -> RunDied:
         code = self._child.wait()
         self._said.seek(0)
         said = self._said.read().decode(errors="replace").strip().splitlines()

@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gossamer import watching
 from gossamer.config import constants
 from gossamer.engines import _rtl_control, _rtl_network
 from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_network import Message
 from gossamer.engines._rtl_process import Kind, Record
 from gossamer.engines._rtl_queues import Held, queues
-from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Still, Trap
+from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Trap, UnfinishedThread
+from gossamer.watch import snapshots
 
-Text = Callable[[int, str, bool], object]
+LineHandler = Callable[[int, str, bool], object]
 """Told of each line: thread, text, whether more of the line follows."""
 
 
@@ -39,14 +39,14 @@ class Run:
     codes: Mapping[int, int]
     """Exit codes of the threads that ended."""
     traps: Sequence[Trap]
-    still: Sequence[Still]
+    unfinished: Sequence[UnfinishedThread]
     """The threads that had not ended."""
     messages: Sequence[Message]
     """What was sent to the host, in the order in which it arrived."""
     seconds: float
     tiles: Sequence[Mapping[str, int]] = ()
     """The counters of each tile."""
-    seen: watching.Seen | None = None
+    snapshot: snapshots.Snapshot | None = None
     """What all tiles did, as far as the simulator looked."""
     events: Sequence[Event] = ()
     """What boards told by themselves."""
@@ -66,7 +66,7 @@ class Run:
 class Listeners:
     """Who is told of what, and what is kept of it."""
 
-    line: Text = silent
+    line: LineHandler = silent
     emit: Callable[[int, int], object] = silent
     trap: Callable[[Trap], object] = silent
     progress: Callable[[int, int], object] = silent
@@ -78,12 +78,12 @@ class Listeners:
     """Whether there are tiles to be told apart."""
     messages: list[Message] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    seen: watching.Seen | None = None
+    snapshot: snapshots.Snapshot | None = None
     events: list[Event] = field(default_factory=list)
     queues: list[Held] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
 
-    def hear(self, record: Record) -> None:
+    def dispatch(self, record: Record) -> None:
         """Hands a record on to whom it is for."""
         if record.kind == Kind.LINE:
             self.line(record.thread, record.payload.decode(errors="backslashreplace"), bool(record.flags & 1))
@@ -102,7 +102,7 @@ class Listeners:
         elif record.kind == Kind.NOTE:
             self.notes.append(record.payload.decode())
         elif record.kind == Kind.WATCH:
-            self.seen = watching.parse(record.payload)
+            self.snapshot = snapshots.parse(record.payload)
         elif record.kind == Kind.QUEUES:
             self.queues = queues(record.payload)
         elif record.kind == Kind.PROGRESS:
@@ -123,4 +123,4 @@ class Listeners:
             self.trap(self.traps[-1])
 
 
-__all__ = ["Listeners", "Run", "Text", "silent"]
+__all__ = ["LineHandler", "Listeners", "Run", "silent"]

@@ -52,7 +52,7 @@ _MOST_TILES = 4
 
 
 @dataclass(frozen=True)
-class Still:
+class UnfinishedThread:
     """A thread that had not ended when the run did."""
 
     thread: int
@@ -94,15 +94,17 @@ class Still:
         return f"waits for the register {_register(self.address)}"
 
 
-def stills(payload: bytes) -> list[Still]:
+def parse_unfinished(payload: bytes) -> list[UnfinishedThread]:
     """The threads in the payload of a record End, behind its head."""
     found = []
     for thread, doing, asked, _, pc, address, data in _STILL.iter_unpack(payload):
-        found.append(Still(thread, doing, asked, pc, address, data))
+        found.append(UnfinishedThread(thread, doing, asked, pc, address, data))
     return found
 
 
-def who_waits(threads: Iterable[Still], where: Where, tiles: Tiles = lambda threads: "") -> list[str]:
+def describe_unfinished(
+    threads: Iterable[UnfinishedThread], where: Where, tiles: Tiles = lambda threads: ""
+) -> list[str]:
     """A line for each group of threads that do the same in the same place; ``tiles`` says which tiles they are on."""
     groups: dict[str, list[int]] = {}
     for one in threads:
@@ -220,4 +222,14 @@ def _reaches_register(instruction: int | None) -> bool:
     return instruction is not None and instruction & 0x7F == _SYSTEM and instruction >> 12 & 3 != 0
 
 
-__all__ = ["ACCELERATOR", "Still", "Tiles", "Trap", "Where", "on_tiles", "ranges", "stills", "who_waits"]
+__all__ = [
+    "ACCELERATOR",
+    "Tiles",
+    "Trap",
+    "UnfinishedThread",
+    "Where",
+    "describe_unfinished",
+    "on_tiles",
+    "parse_unfinished",
+    "ranges",
+]

@@ -47,7 +47,7 @@ class Verdict:
     tables: Tables
     vertex_at: VertexAt
 
-    def ended(self, run: Run) -> None:
+    def check_end(self, run: Run) -> None:
         """Raises RunDied unless all threads came to an end."""
         if run.traps:
             first = run.traps[0]
@@ -56,7 +56,7 @@ class Verdict:
             what = first.words(
                 lambda pc: str(self.image.where(pc)).partition(", inlined into")[0], self.image.instruction
             )
-            at = self._points_to(first.thread)
+            at = self._pointed_vertex(first.thread)
             raise RunDied(f"{self.app.name}: thread {first.thread}{at}: {what}{many}; there is no answer")
         if run.reason != "done":
             why = {
@@ -65,10 +65,10 @@ class Verdict:
                 "stuck": "no thread has done anything for long",
                 "stopped": "was stopped",
             }[run.reason]
-            still = self._senders.broken_off() if run.reason in ("max-cycles", "deadlock", "stuck") else ""
+            still = self._senders.describe_halted() if run.reason in ("max-cycles", "deadlock", "stuck") else ""
             raise RunDied(f"{self.app.name}: {why}{still}; there is no answer")
 
-    def believe(self, found: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    def check_status(self, found: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Raises RunDied where threads say that their states are not an answer."""
         for thread in np.flatnonzero(np.isin(found["status"], (WRONG_PIN, WRONG_EDGE))).tolist():
             local, wrong = int(found["wrong"][thread]), int(found["wrong_pin"][thread])
@@ -86,7 +86,7 @@ class Verdict:
         if (found["status"] != DONE).any():
             raise RunDied(f"{self.app.name}: {int((found['status'] != DONE).sum())} threads did not come to an end")
 
-    def who_waits(self, run: Run, cluster: Cluster | None) -> list[str]:
+    def describe_unfinished(self, run: Run, cluster: Cluster | None) -> list[str]:
         """Where the threads are that have not ended, and which queues hold messages, a line each."""
         config = self.hardware.machine.config
 
@@ -96,13 +96,13 @@ class Verdict:
             return rtl.on_tiles(threads, config.threads_per_tile, config.mesh.width)
 
         port = _rtl_queues.no_board if cluster is None else cluster.switch_port
-        where = rtl.who_waits(run.still, self.image.where, tiles)
+        where = rtl.describe_unfinished(run.unfinished, self.image.where, tiles)
         return [*where, *_rtl_queues.words(run.queues, config, tiles, port)]
 
     def _name(self, vertex: int) -> str:
         return str(self.graph.label_of(vertex))
 
-    def _points_to(self, thread: int) -> str:
+    def _pointed_vertex(self, thread: int) -> str:
         """The vertex that a thread trapped at, as words behind its number; nothing where no register tells."""
         vertices = self.tables.outcome.pointed_to(thread, self.tile.registers(thread), self.vertex_at)
         if not 1 <= len(vertices) <= 2:
@@ -128,21 +128,21 @@ class Senders:
 
     def words(self) -> str:
         """They as the middle of a sentence, where all threads have ended; nothing where there are none."""
-        return self._words(self._there())
+        return self._words(self._want_to_send())
 
-    def broken_off(self) -> str:
+    def describe_halted(self) -> str:
         """The same of threads that have not ended: they are halted first."""
         # A machine that is broken may not answer; then nothing is known, and what it ended of is told all the same.
         with contextlib.suppress(RunDied):
             for _ in range(_LOOKS):
                 self.tile.halt()
                 # Whoever still waits is idle, or sends before the next look.
-                if found := self._there(self.tile.flush_halted()):
+                if found := self._want_to_send(self.tile.flush_halted()):
                     return self._words(found)
                 self.tile.resume()
         return ""
 
-    def _there(self, without: Sequence[int] = ()) -> list[int]:
+    def _want_to_send(self, without: Sequence[int] = ()) -> list[int]:
         """As memory has it, but for what these threads have."""
         flags = [self.tile.read_memory(*span) for span in self.outcome.flag_spans()]
         return sorted(self.vertex_at(*place) for place in self.outcome.sending(flags) if place[0] not in without)

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from gossamer import native
 from gossamer.apps import App, Numbers
-from gossamer.engines._base import Change, Engine, Indices, Standing, Weights
-from gossamer.engines._given import Given, Going, change, collect, explained, labelled
+from gossamer.apps.results import Result
+from gossamer.engines._abi import ResumeArgs, RunArgs, change, collect, explained, labelled
+from gossamer.engines._base import Change, Engine, Indices, ResumableRun, Weights
 from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
-from gossamer.results import Result
 
 _T = TypeVar("_T")
 
@@ -33,7 +33,7 @@ class InProcess(Engine):
 
     def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """See Engine.run."""
-        given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
+        given = RunArgs(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()
 
         def work() -> Result:
@@ -47,9 +47,9 @@ class InProcess(Engine):
 
         return _run_interruptibly(work, given, app, graph)
 
-    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
+    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> ResumableRun:
         """See Engine.start."""
-        given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
+        given = RunArgs(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()
 
         def work() -> ctypes.c_void_p:
@@ -59,10 +59,10 @@ class InProcess(Engine):
             native.check(code)
             return handle
 
-        return _InProcessStanding(self.name, app, _run_interruptibly(work, given, app, graph), threads, seed)
+        return _InProcessRun(self.name, app, _run_interruptibly(work, given, app, graph), threads, seed)
 
 
-class _InProcessStanding(Standing):
+class _InProcessRun(ResumableRun):
     """A run between two of its parts, in the compiled application."""
 
     def __init__(self, engine: str, app: App, handle: ctypes.c_void_p, threads: int, seed: int) -> None:
@@ -70,12 +70,12 @@ class _InProcessStanding(Standing):
         weakref.finalize(self, app.library.gs_app_free, handle)
 
     def change(self, kind: Change, count: int, ends: Sequence[Indices], weights: Weights | None = None) -> None:
-        """See Standing.change."""
+        """See ResumableRun.change."""
         change(self._app, self._handle, kind, count, ends, weights)
 
     def go(self, graph: Graph) -> Result:
-        """See Standing.go."""
-        going = Going(engine=self._engine, threads=self._threads, seed=self._seed)
+        """See ResumableRun.go."""
+        going = ResumeArgs(engine=self._engine, threads=self._threads, seed=self._seed)
 
         def work() -> Result:
             begun = time.perf_counter()
@@ -85,10 +85,10 @@ class _InProcessStanding(Standing):
         return _run_interruptibly(work, going, self._app, graph)
 
 
-def _run_interruptibly(work: Callable[[], _T], how: Given | Going, app: App, graph: Graph) -> _T:
+def _run_interruptibly(work: Callable[[], _T], how: RunArgs | ResumeArgs, app: App, graph: Graph) -> _T:
     """What ``work`` gives on a thread while this one listens for Ctrl-C and shows progress."""
     outcome: list[_T] = []
-    failure: list[BaseException] = how.failure if isinstance(how, Given) else []
+    failure: list[BaseException] = how.failure if isinstance(how, RunArgs) else []
 
     def kept() -> None:
         try:

@@ -26,20 +26,28 @@ from gossamer.engines._rtl_machine import LEAST_WAIT, TRACE_BYTES
 from gossamer.engines._rtl_memory import Loaded, functions
 from gossamer.engines._rtl_network import Message
 from gossamer.engines._rtl_process import Kind, Record
-from gossamer.engines._rtl_run import Listeners, Run, Text, silent
-from gossamer.engines._rtl_threads import ACCELERATOR, Still, Trap, on_tiles, ranges, stills, who_waits
+from gossamer.engines._rtl_run import LineHandler, Listeners, Run, silent
+from gossamer.engines._rtl_threads import (
+    ACCELERATOR,
+    Trap,
+    UnfinishedThread,
+    describe_unfinished,
+    on_tiles,
+    parse_unfinished,
+    ranges,
+)
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
-    from gossamer import watching
     from gossamer.config import Config
+    from gossamer.watch import snapshots
 
 WATCHDOG = 1_000_000
 """Cycles without an instruction and without output after which a run is given up."""
 _END = struct.Struct("<IIQQQ")
 _REASONS = ("done", "max-cycles", "deadlock", "stuck", "stopped")
 
-Hear = Callable[[Record], object]
+RecordHandler = Callable[[Record], object]
 """Is handed what a simulator tells while it is asked for something else."""
 NetworkCounters = tuple[dict[tuple[int, int], dict[str, int]], list[dict[str, int]]]
 """Counters of links by board and link, and of boards."""
@@ -60,14 +68,14 @@ class Tile(Loaded):
         """The tiles' counters since reset, by name, added up; ``cycles`` are those of one."""
         return _sum(self._counters())
 
-    def watched(self) -> watching.Seen | None:
+    def watched(self) -> snapshots.Snapshot | None:
         """What all tiles did in the last run, as far as the simulator looked; the run's notes come with it."""
         listeners = Listeners()
         self._simulator.request("T")
         for record in self._simulator.until_done():
-            listeners.hear(record)
+            listeners.dispatch(record)
         self.notes = listeners.notes
-        return listeners.seen
+        return listeners.snapshot
 
     def run(
         self,
@@ -76,13 +84,13 @@ class Tile(Loaded):
         max_cycles: int | None = None,
         watchdog: int = WATCHDOG,
         inputs: Mapping[int, bytes] | None = None,
-        on_line: Text = silent,
+        on_line: LineHandler = silent,
         on_emit: Callable[[int, int], object] = silent,
         on_trap: Callable[[Trap], object] = silent,
         on_progress: Callable[[int, int], object] = silent,
         on_message: Callable[[Message], object] = silent,
         on_event: Callable[[Event], object] = silent,
-        pauses: Sequence[tuple[int, Callable[[Hear], object]]] = (),
+        pauses: Sequence[tuple[int, Callable[[RecordHandler], object]]] = (),
     ) -> Run:
         """Starts threads 0 to ``threads`` - 1 and waits for the end of all.
 
@@ -108,7 +116,7 @@ class Tile(Loaded):
         self._simulator.request("R", request + struct.pack(f"<{len(started or ())}I", *(started or ())))
         try:
             while (end := self._listen(listeners)).kind == Kind.PAUSED:
-                left.pop(0)[1](listeners.hear)
+                left.pop(0)[1](listeners.dispatch)
                 self._pause(left)
                 self._simulator.request("C")
         except KeyboardInterrupt:
@@ -122,7 +130,7 @@ class Tile(Loaded):
         self._ran = True
         self.notes = listeners.notes
         reason, count, first, last, instructions = _END.unpack_from(end.payload)
-        found = stills(end.payload[_END.size :])
+        found = parse_unfinished(end.payload[_END.size :])
         assert len(found) == count
         # Its threads may hold the bus up; then only what the simulator saw is known.
         after = self._counters() if reason in (0, 1, 2) else before
@@ -137,11 +145,11 @@ class Tile(Loaded):
             codes=listeners.codes,
             ends={thread: cycle - first for thread, cycle in listeners.ends.items()},
             traps=listeners.traps,
-            still=found,
+            unfinished=found,
             messages=listeners.messages,
             seconds=seconds,
             tiles=tiles,
-            seen=listeners.seen,
+            snapshot=listeners.snapshot,
             events=listeners.events,
             links=network[0],
             boards=network[1],
@@ -170,7 +178,7 @@ class Tile(Loaded):
         for record in self._simulator.records():
             if record.kind in (Kind.END, Kind.PAUSED):
                 return record
-            listeners.hear(record)
+            listeners.dispatch(record)
         raise AssertionError("records end with an error only")
 
 
@@ -224,6 +232,19 @@ class Board(Tile):
 
 
 __all__ = [
-    "ACCELERATOR", "LEAST_WAIT", "TRACE_BYTES", "WATCHDOG", "Board", "Event", "Message", "Run", "Still", "Tile", "Trap",
-    "functions", "on_tiles", "ranges", "who_waits",
+    "ACCELERATOR",
+    "LEAST_WAIT",
+    "TRACE_BYTES",
+    "WATCHDOG",
+    "Board",
+    "Event",
+    "Message",
+    "Run",
+    "Tile",
+    "Trap",
+    "UnfinishedThread",
+    "describe_unfinished",
+    "functions",
+    "on_tiles",
+    "ranges",
 ]  # fmt: skip

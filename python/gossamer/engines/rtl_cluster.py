@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gossamer import mpi_ranks
 from gossamer.config import constants
 from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_tables
 from gossamer.engines._rtl_jobs import MOST, NO_JOB, Job, jobs
@@ -27,8 +26,9 @@ from gossamer.engines._rtl_plan import Plan, cuts, tables
 from gossamer.engines._rtl_process import Kind, Simulator
 from gossamer.engines._rtl_run import silent
 from gossamer.engines._rtl_tables import Change
-from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, Hear, NetworkCounters
+from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters, RecordHandler
 from gossamer.errors import InputError, RunDied
+from gossamer.hosts import mpi_launcher
 
 if TYPE_CHECKING:
     from gossamer.config import Cluster as ClusterFile
@@ -134,7 +134,7 @@ class Cluster(Board):
     def _start(self, command: Sequence[str | Path]) -> Simulator:
         if self._ranks == 1:
             return super()._start(command)
-        return Simulator(lambda socket: mpi_ranks.command(self._ranks, command, socket))
+        return Simulator(lambda socket: mpi_launcher.command(self._ranks, command, socket))
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -155,11 +155,11 @@ class Cluster(Board):
     # ---- Control units ----
 
     def control(
-        self, packets: Sequence[_rtl_network.Flits], answers: int | None = None, hear: Hear = silent
+        self, packets: Sequence[_rtl_network.Flits], answers: int | None = None, on_record: RecordHandler = silent
     ) -> list[_rtl_control.Answer]:
         """Sends packets to control units and waits for their answers, one each. RunDied for one that is refused.
 
-        ``hear`` is handed what else is told meanwhile.
+        ``on_record`` is handed what else is told meanwhile.
         """
         found = []
         for part in _batches(packets):
@@ -172,7 +172,7 @@ class Cluster(Board):
                 if isinstance(said, _rtl_control.Answer):
                     found.append(said)
                 else:
-                    hear(record)
+                    on_record(record)
         for answer in found:
             if answer.refused:
                 board = self.plan.cluster.boards[answer.board].name
@@ -189,7 +189,7 @@ class Cluster(Board):
             for own, other, _ in plan.cluster.neighbours(board):
                 cable = plan.cable_at(board, plan.link(board, own))
                 if other in done and cable is not None and not plan.avoided(cable):
-                    self._come_up(cable, other)
+                    self._wait_for_link(cable, other)
             # Until the board knows its way to the host and whom to answer, it answers nobody.
             first = _rtl_control.table(board, _rtl_control.host_entry(0), [plan.host_entry(board, 0)])
             self.control(first, 0)
@@ -252,15 +252,15 @@ class Cluster(Board):
             flush=int(flush),
         )
 
-    def forgetting(self) -> list[_rtl_network.Flits]:
+    def record_cache_flushes(self) -> list[_rtl_network.Flits]:
         """For each board the packet that empties its caches of records; answered."""
         return [self._sizes(board, flush=True) for board in range(self.plan.boards)]
 
-    def forget_records(self) -> None:
+    def flush_record_caches(self) -> None:
         """Lets the boards' multicast routers read records from memory again: others have been written."""
-        self.control(self.forgetting())
+        self.control(self.record_cache_flushes())
 
-    def _come_up(self, cable: int, board: int) -> None:
+    def _wait_for_link(self, cable: int, board: int) -> None:
         """Waits until a link is up, as a board at its end sees it. InputError if it does not come up."""
         one = self.plan.cluster.cables[cable]
         link = self.plan.link(board, one.a_link if one.a == board else one.b_link)
@@ -306,14 +306,14 @@ class Cluster(Board):
         """Whether no packet is under way in the whole fabric, as the boards say."""
         return _rtl_tables.drained(self.plan, self.control)
 
-    def replace_tables(self, change: Change, *, hear: Hear = silent) -> None:
-        """Gives all boards other tables; while threads run, ``hear`` is handed what they say meanwhile.
+    def replace_tables(self, change: Change, *, on_record: RecordHandler = silent) -> None:
+        """Gives all boards other tables; while threads run, ``on_record`` is handed what they say meanwhile.
 
         Tables that must not meet the old ones wait until nothing is under way; InputError if that does not come.
         """
 
         def ask(packets: list[_rtl_network.Flits]) -> list[_rtl_control.Answer]:
-            return self.control(packets, hear=hear)
+            return self.control(packets, on_record=on_record)
 
         if change.fault:
             _rtl_tables.wait_until_drained(self.plan, ask, _DRAIN_PATIENCE + 8 * self._flight)
@@ -398,7 +398,7 @@ class Cluster(Board):
             )
         return f" ({'; '.join(parts)})" if parts else ""
 
-    def event_words(self, event: _rtl_control.Event) -> str:
+    def describe_event(self, event: _rtl_control.Event) -> str:
         """An event as a line: who tells it, which link it is about, what has happened."""
         board = self.plan.cluster.boards[event.board].name
         doc = constants.enumeration("board_event").docs.get(event.what, "something unknown happened")

@@ -24,16 +24,16 @@ import numpy as np
 import gossamer_setup
 from gossamer import device, mapper, native
 from gossamer.apps import App, Numbers
-from gossamer.engines._base import Engine, Standing
-from gossamer.engines._given import Given, Statistics, columns, explained, judge, totals
-from gossamer.engines._rtl_opened import Opened, problem_of
-from gossamer.engines._rtl_standing import OnBoards
+from gossamer.apps.results import Result
+from gossamer.engines._abi import RunArgs, Statistics, columns, explained, judge, totals
+from gossamer.engines._base import Engine, ResumableRun
+from gossamer.engines._problem_abi import ProblemAbi, problem_of
 from gossamer.engines._rtl_verdict import Verdict
+from gossamer.engines.resumable import BoardRun
 from gossamer.engines.rtl import WATCHDOG, Board
 from gossamer.engines.rtl_cluster import Cluster, Plan
 from gossamer.errors import HandlerDied, InputError
 from gossamer.graph import Graph
-from gossamer.results import Result
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -100,7 +100,7 @@ class Hardware(Engine):
         except HandlerDied as died:  # a function of the descriptor, which runs here
             raise explained(died, app, graph) from None
 
-    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
+    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> ResumableRun:
         """See Engine.start."""
         self.check(app, threads)
         if app.writes_edges:
@@ -108,7 +108,7 @@ class Hardware(Engine):
                 f"{app.name}: its recv changes the values of edges, which boards do not give back; "
                 "take cpu or shuffle, or recv with const Edge*"
             )
-        return OnBoards(self, app, Given(app, graph, parameters, engine="cpu", threads=0, seed=seed), seed)
+        return BoardRun(self, app, RunArgs(app, graph, parameters, engine="cpu", threads=0, seed=seed), seed)
 
     def check(self, app: App, threads: int) -> None:
         """Raises InputError for what the hardware does not do; installs what simulation needs."""
@@ -125,8 +125,8 @@ class Hardware(Engine):
     def _result(self, app: App, graph: Graph, parameters: Numbers, threads: int, seed: int) -> Result:
         begun = time.perf_counter()
         self.check(app, threads)
-        given = Given(app, graph, parameters, engine="cpu", threads=0, seed=seed)
-        handle, opened = ctypes.c_void_p(), Opened()
+        given = RunArgs(app, graph, parameters, engine="cpu", threads=0, seed=seed)
+        handle, opened = ctypes.c_void_p(), ProblemAbi()
         native.check(
             app.library.gs_app_open(
                 ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(handle), ctypes.byref(opened)
@@ -152,7 +152,7 @@ class Hardware(Engine):
         )
 
     def _run(
-        self, app: App, graph: Graph, opened: Opened, seed: int, handle: ctypes.c_void_p
+        self, app: App, graph: Graph, opened: ProblemAbi, seed: int, handle: ctypes.c_void_p
     ) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Statistics, and the words of the aggregates."""
         problem = problem_of(app, opened)
@@ -191,7 +191,7 @@ class Hardware(Engine):
             run, messages = self.go(verdict)
             memories = [tile.read_memory(*span) for span in tables.outcome.spans()]
             found = tables.outcome.results(memories)
-            verdict.believe(found)
+            verdict.check_status(found)
         for message in messages:
             native.check(app.library.gs_app_hear(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
@@ -229,8 +229,8 @@ class Hardware(Engine):
         finally:
             self.notes = tile.notes
         if not run.traps and run.reason != "done":
-            self.notes = [*self.notes, *verdict.who_waits(run, self.simulated)]
-        verdict.ended(run)
+            self.notes = [*self.notes, *verdict.describe_unfinished(run, self.simulated)]
+        verdict.check_end(run)
         tile.flush()
         return run, messages
 
@@ -255,7 +255,7 @@ class Hardware(Engine):
         for memory, words in tables.blocks():
             tile.write_memory(memory, image.symbols["gossamer_polite_blocks"], words)
         if tables.records is not None and self.simulated is not None:
-            self.simulated.forget_records()
+            self.simulated.flush_record_caches()
 
     # ---- How it went ----
 

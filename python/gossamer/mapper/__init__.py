@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from gossamer.mapper.layout import Layout, Problem, Relation
 from gossamer.mapper.machine import Machine
+from gossamer.mapper.multicast_tables import Network
 from gossamer.mapper.outcome import Outcome
 from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut
 from gossamer.mapper.patches import Full, Patches
-from gossamer.mapper.records import Network
 from gossamer.mapper.tables import Spare, Tables, TooWide
 
 __all__ = [

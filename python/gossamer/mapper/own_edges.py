@@ -13,9 +13,9 @@ import numpy as np
 from gossamer.errors import InputError
 from gossamer.mapper.layout import Bytes, Layout, Problem, put, up, words
 from gossamer.mapper.machine import Machine, Numbers
+from gossamer.mapper.messages import EdgeLists
 from gossamer.mapper.partition import Mapping
-from gossamer.mapper.places import Places
-from gossamer.mapper.sends import EdgeLists
+from gossamer.mapper.regions import Places
 
 _EACH = 12
 """Bytes of a row for each edge, but for its value: vertex, thread, key."""

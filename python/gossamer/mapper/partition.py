@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import InputError
-from gossamer.mapper import place, split, workers
+from gossamer.mapper import placement, split, workers
 from gossamer.mapper.levels import Undirected
 from gossamer.mapper.machine import Machine, Numbers
 
@@ -136,7 +136,7 @@ def _multilevel(
 ) -> Numbers:
     boards = split.split(graph, machine.boards, method, seed)
     if machine.boards > 1 and machine.hops is not None:
-        boards = place.near(place.traffic(graph, boards, machine.boards), machine.hops)[boards]
+        boards = placement.near(placement.traffic(graph, boards, machine.boards), machine.hops)[boards]
     thread = np.empty(graph.vertices, np.int64)
     done, total = 0, machine.boards * machine.board_tiles
 

@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 
 from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, put, up, words
 from gossamer.mapper.machine import Machine, Numbers
+from gossamer.mapper.messages import EdgeLists, Sends, to_threads, to_tiles
+from gossamer.mapper.multicast_tables import Network, Records, Remote
 from gossamer.mapper.outcome import GIVEN, Outcome
 from gossamer.mapper.own_edges import OwnEdges
 from gossamer.mapper.partition import Mapping
-from gossamer.mapper.places import Places
-from gossamer.mapper.records import Network, Records, Remote
-from gossamer.mapper.sends import EdgeLists, Sends, to_threads, to_tiles
+from gossamer.mapper.regions import Places
 
 _NO_END = 0xFFFF_FFFF
 """Steps that no run does."""

@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import hostprograms, mapper
+from gossamer import mapper
 from gossamer.errors import InputError
+from gossamer.hosts import hostlink
 from gossamer.mapper.partition import METHODS, mapped
 from gossamer.mapper.patches import GONE
 from gossamer.polite import _program
@@ -124,7 +125,7 @@ def _tables(
     given: Given,
     mapping: mapper.Mapping,
     machine: mapper.Machine,
-    recipe: hostprograms.Recipe,
+    recipe: hostlink.Recipe,
     network: mapper.Network | None,
     wide: bool,
 ) -> tuple[Any, mapper.Tables]:
@@ -157,7 +158,7 @@ def _tables(
 
 def run(settings: Path, problem: Path, result: Path) -> None:
     """Reads a graph and writes its tables."""
-    recipe: hostprograms.Recipe
+    recipe: hostlink.Recipe
     placement: Placement
     recipe, placement = pickle.loads(settings.read_bytes())
     given = Given(problem)
@@ -176,11 +177,11 @@ def run(settings: Path, problem: Path, result: Path) -> None:
     except mapper.TooWide:
         image, tables = _tables(given, mapping, machine, recipe, network, wide=True)
         recipe.write_hex(problem.parent, image)
-        (problem.parent / hostprograms.WIDE).touch()
+        (problem.parent / hostlink.WIDE).touch()
     else:
         if given.vertex:
             recipe.write_hex(problem.parent, image)
-            (problem.parent / hostprograms.WIDE).unlink(missing_ok=True)  # of a part before
+            (problem.parent / hostlink.WIDE).unlink(missing_ok=True)  # of a part before
     pieces = [*tables.images(placement.most_steps)]
     pieces += [(memory, image.symbols[_BLOCKS], words) for memory, words in tables.blocks()]
     if len(given.marks):

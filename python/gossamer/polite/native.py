@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer import builds, device, hostprograms, native, processes
+from gossamer import builds, device, native, processes
 from gossamer.device import _sources
 from gossamer.errors import InputError, RunDied, signal_name
-from gossamer.hostprograms import POLITE
+from gossamer.hosts import hostlink
+from gossamer.hosts.hostlink import POLITE
 from gossamer.paths import INCLUDE
 from gossamer.polite.staging import staged
 
@@ -34,9 +35,9 @@ _LOOK = 0.1
 
 def build(
     given: Sequence[str], config: Config, defines: Sequence[str] = (), *, includes: Sequence[str] = ()
-) -> hostprograms.Program:
+) -> hostlink.Program:
     """Builds host and devices; the devices are ``devices.so`` in the folder of the run."""
-    parts = hostprograms.split(given, includes)
+    parts = hostlink.split(given, includes)
     if not parts.polite:
         raise InputError(
             f"{parts.host[0]}: has no PGraph, so its threads do more than run devices; run it with --engine rtl"
@@ -45,22 +46,22 @@ def build(
         several = ", ".join(str(files[0]) for files in parts.devices.values())
         raise InputError(f"{parts.host[0]}: has one PGraph for several programs for threads: {several}; keep one")
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
-    binary = hostprograms.host_binary(parts.host, config, device.ALONE, defines, folders, "cpu")
+    binary = hostlink.host_binary(parts.host, config, device.ALONE, defines, folders, "cpu")
     ((name, sources),) = parts.devices.items()
     devices = _devices(sources, config, defines, folders)
     run = binary.parent / "run"
     run.mkdir(parents=True, exist_ok=True)
-    hostprograms.link(run, {"devices.so": devices, **{path.name: path for path in parts.data}})
-    defined = (*defines, *([hostprograms.HEARS] if parts.sends else []))
-    recipe = hostprograms.Recipe(name, sources, config, defined, tuple(folders), device.ALONE, 1, {})
-    return hostprograms.Program(str(parts.host[0]), binary, run, {}, (), recipe)
+    hostlink.link(run, {"devices.so": devices, **{path.name: path for path in parts.data}})
+    defined = (*defines, *([hostlink.HEARS] if parts.sends else []))
+    recipe = hostlink.Recipe(name, sources, config, defined, tuple(folders), device.ALONE, 1, {})
+    return hostlink.Program(str(parts.host[0]), binary, run, {}, (), recipe)
 
 
 def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], folders: Sequence[str]) -> Path:
     """The devices and the engine that runs them, as a shared object."""
     library = native.ensure_built()
     ours = [POLITE / "cpu", POLITE, device.headers(config), INCLUDE]
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in hostprograms.reached(sources, folders)]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in hostlink.reached(sources, folders)]
     flags = [
         *_FLAGS,
         "-DTINSEL",
@@ -70,7 +71,7 @@ def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], fo
         *_sources.search(list(folders)),
         *(f"-I{one}" for one in ours),
         "-idirafter",  # for the places of threads; what stands in C's own headers is C's
-        str(hostprograms.DEVICE),
+        str(hostlink.DEVICE),
     ]
 
     def steps(plan: builds.Plan) -> None:
@@ -84,12 +85,10 @@ def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], fo
 
     tag = builds.tag(*(str(path.resolve()) for path in sources), *flags, str(library))
     name = f"hostprograms/devices-{builds.plain(sources[0].stem)}-{tag}"
-    return builds.kept(name, steps, hostprograms.failed_in(sources)) / "devices.so"
+    return builds.kept(name, steps, hostlink.failed_in(sources)) / "devices.so"
 
 
-def run(
-    program: hostprograms.Program, arguments: Sequence[str], *, threads: int = 0, timeout: float | None = None
-) -> int:
+def run(program: hostlink.Program, arguments: Sequence[str], *, threads: int = 0, timeout: float | None = None) -> int:
     """Runs a program to its end and gives its exit code. Raises RunDied where it crashes or does not end in time."""
     with staged(program) as stage:
         here = stage.program
@@ -100,7 +99,7 @@ def run(
             "GOSSAMER_POLITE_DEVICES": str((here.folder / "devices.so").resolve()),
             "GOSSAMER_POLITE_HEARS": str(int(here.recipe is not None and here.recipe.hears)),
         }
-        command = [str(program.binary), *(hostprograms.argument(one, here.folder) for one in arguments)]
+        command = [str(program.binary), *(hostlink.argument(one, here.folder) for one in arguments)]
         begun = time.monotonic()
 
         def look() -> None:

@@ -31,14 +31,14 @@ class PostMortem:
         read = [self.machine.read_memory(*span) for span in self.outcome.header_spans()]
         return bool((self.outcome.results(read)["status"] == GIVEN_UP).any())
 
-    def who_sends(self, *, ended: bool) -> str:
+    def describe_senders(self, *, ended: bool) -> str:
         """Those that would go on, as the middle of a sentence; ``ended``: all threads have, else they are halted."""
         from gossamer.engines._rtl_verdict import Senders
 
         senders = Senders(self.machine, self.outcome, self._vertex_at, str, self.one, self.many)
-        return senders.words() if ended else senders.broken_off()
+        return senders.words() if ended else senders.describe_halted()
 
-    def points_to(self, thread: int) -> str:
+    def pointed_vertex(self, thread: int) -> str:
         """The vertex that a thread trapped at, as words; nothing where no register tells."""
         found: list[int] = []
         with contextlib.suppress(RunDied):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
-from gossamer.hostprograms import WIDE, Program
+from gossamer.hosts.hostlink import WIDE, Program
 from gossamer.paths import ROOT
 
 if TYPE_CHECKING:

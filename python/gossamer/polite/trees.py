@@ -21,7 +21,7 @@ from gossamer.config import constants
 from gossamer.engines._rtl_plan import Plan
 from gossamer.errors import InputError
 from gossamer.polite import _program
-from gossamer.routes.keys import WIDE, branches
+from gossamer.routes.multicast_keys import WIDE, branches
 
 _BEAT = constants.layout("route_beat").bits // 8
 _PLACE = constants.layout("route_router").bits

@@ -26,7 +26,7 @@ from gossamer.routes._tables import write as write_tables
 from gossamer.routes._topology import Topology, topology_hash, with_down
 from gossamer.routes._topology import read as read_topology
 from gossamer.routes.deadlock import Report
-from gossamer.routes.keys import KeyTables
+from gossamer.routes.multicast_keys import KeyTables
 from gossamer.routes.tree_turns import TreeTurns, tree_turns
 
 __all__ = [

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.config import Cluster, constants
-from gossamer.routes.keys import Branch, KeyTables, branches
+from gossamer.routes.multicast_keys import Branch, KeyTables, branches
 
 Ints = NDArray[np.int64]
 Table = NDArray[np.int8]

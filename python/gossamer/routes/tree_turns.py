@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gossamer.routes import _dimension, deadlock
 from gossamer.routes._tables import Tables
 from gossamer.routes._topology import Topology
-from gossamer.routes.keys import KeyTables
+from gossamer.routes.multicast_keys import KeyTables
 
 Ints = NDArray[np.int64]
 

@@ -17,7 +17,7 @@ from python.routes.key_writer import Writer, beat, key_of, record, tree_of
 from gossamer import routes
 from gossamer.errors import InputError
 from gossamer.routes import KeyTables
-from gossamer.routes import keys as key_tables
+from gossamer.routes import multicast_keys as key_tables
 
 
 @pytest.mark.parametrize("text", ["torus 4x4", "mesh 3x4", "bus 5", "ring 5", "random", "random", "random"])

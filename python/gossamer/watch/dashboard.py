@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from gossamer.watching import DIRECTIONS, Link, Seen, Tile
+from gossamer.watch.snapshots import DIRECTIONS, Link, Snapshot, Tile
 
 _NARROW = 40
 _BAR = 10
@@ -24,7 +24,7 @@ class Size:
     lines: int = 0
 
 
-def page(all_of_it: Seen, lately: Seen, size: Size) -> list[str]:
+def page(all_of_it: Snapshot, lately: Snapshot, size: Size) -> list[str]:
     """A page: ``all_of_it`` since the begin, ``lately`` between two looks. Lines of at most ``size.columns``."""
     columns = max(_NARROW, size.columns)
     lines = [*_head(all_of_it, lately), ""]
@@ -38,7 +38,7 @@ def page(all_of_it: Seen, lately: Seen, size: Size) -> list[str]:
     return [line[: size.columns].rstrip() for line in lines]
 
 
-def listing(simulations: Sequence[Seen]) -> list[str]:
+def listing(simulations: Sequence[Snapshot]) -> list[str]:
     """A line for each of several simulations."""
     lines = ["  PID     CYCLES  PROGRAM"]
     for seen in simulations:
@@ -47,12 +47,12 @@ def listing(simulations: Sequence[Seen]) -> list[str]:
     return lines
 
 
-def _program(seen: Seen) -> str:
+def _program(seen: Snapshot) -> str:
     """The name of its file or folder, without where that is."""
     return PurePath(str(seen.about.get("program", ""))).name
 
 
-def _head(seen: Seen, lately: Seen) -> list[str]:
+def _head(seen: Snapshot, lately: Snapshot) -> list[str]:
     what = seen.about.get("cluster") or seen.about.get("config", "")
     boards = f"{seen.boards} boards, " if seen.boards > 1 else ""
     tiles = f"{len(seen.tiles)} tile{'s' if len(seen.tiles) > 1 else ''}"
@@ -70,7 +70,7 @@ def _head(seen: Seen, lately: Seen) -> list[str]:
     ]
 
 
-def _busy(tile: Tile, seen: Seen) -> float:
+def _busy(tile: Tile, seen: Snapshot) -> float:
     """Share of the cycles in which the tile's cores issued an instruction."""
     return tile.instructions / max(1, seen.cycle * seen.cores)
 
@@ -94,7 +94,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], columns: int) ->
     ]
 
 
-def _row(name: str, tiles: Sequence[Tile], lately: Seen) -> list[str]:
+def _row(name: str, tiles: Sequence[Tile], lately: Snapshot) -> list[str]:
     busy = sum(_busy(tile, lately) for tile in tiles) / len(tiles)
     cells = [name, _bar(busy), f"{busy:.1%}", f"{sum(tile.started for tile in tiles)}"]
     cells.append(f"{sum(tile.threads('runs') for tile in tiles):.1f}")
@@ -108,7 +108,7 @@ def _row(name: str, tiles: Sequence[Tile], lately: Seen) -> list[str]:
 _HEADS = ("", "busy", "thr", "run", *(head for _, head in _WAITS), *(name[0].upper() for name in DIRECTIONS))
 
 
-def _tiles(seen: Seen, lately: Seen, columns: int) -> list[str]:
+def _tiles(seen: Snapshot, lately: Snapshot, columns: int) -> list[str]:
     rows = []
     numbers = sorted(range(len(lately.tiles)), key=lambda t: (-round(_busy(lately.tiles[t], lately), 2), t))
     for number in numbers if len(numbers) > seen.board_tiles else range(len(lately.tiles)):
@@ -118,17 +118,17 @@ def _tiles(seen: Seen, lately: Seen, columns: int) -> list[str]:
     return _table(["tile", *_HEADS], rows, columns)
 
 
-def _boards(seen: Seen, lately: Seen, columns: int) -> list[str]:
+def _boards(seen: Snapshot, lately: Snapshot, columns: int) -> list[str]:
     rows = [_row(_board_name(seen, b), lately.of_board(b), lately) for b in range(seen.boards)]
     return [*_table(["board", *_HEADS], rows, columns), ""]
 
 
-def _board_name(seen: Seen, board: int) -> str:
+def _board_name(seen: Snapshot, board: int) -> str:
     names = seen.about.get("boards", [])
     return str(names[board]) if board < len(names) else str(board)
 
 
-def _links(lately: Seen, columns: int) -> list[str]:
+def _links(lately: Snapshot, columns: int) -> list[str]:
     if not lately.links:
         return []
     rate = float(lately.about.get("link_bytes", 0))

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from gossamer import apps, builds, device, hostprograms, native
+from gossamer import apps, builds, device, native
 from gossamer.errors import GossamerError, InputError
+from gossamer.hosts import hostlink
 from gossamer.paths import INCLUDE
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ GOSSAMER_SOFTSWITCH({vertex})
 
 
 @dataclass(frozen=True)
-class VertexRecipe(hostprograms.Recipe):
+class VertexRecipe(hostlink.Recipe):
     """How the threads' part of a host's graph is compiled: ``sources`` are headers, one of which has the vertex."""
 
     pins: int = 1
@@ -89,17 +90,17 @@ def build(
     *,
     boards: tuple[int, int] = device.ALONE,
     sends: int = 1,
-) -> hostprograms.Program:
+) -> hostlink.Program:
     """A host program for simulated boards, of so many columns and rows; ``sends`` as of a Recipe.
 
     Raises InputError where it does not compile.
     """
-    folders = hostprograms.host_library(config, boards)
+    folders = hostlink.host_library(config, boards)
     binary = compile_program(Path(source), defines, folders)
     path = Path(os.path.realpath(source))
     recipe = VertexRecipe(
         source,
-        hostprograms.vertex_headers(path),
+        hostlink.vertex_headers(path),
         config,
         tuple(defines),
         (),
@@ -111,10 +112,10 @@ def build(
     run.mkdir(exist_ok=True)
     for name in recipe.files:  # the mapper writes them; what is there beforehand is no result of the host
         (run / name).touch()
-    return hostprograms.Program(source, binary, run, {}, (), recipe)
+    return hostlink.Program(source, binary, run, {}, (), recipe)
 
 
-def compile_program(source: Path, defines: Sequence[str] = (), boards: hostprograms.HostLibrary | None = None) -> Path:
+def compile_program(source: Path, defines: Sequence[str] = (), boards: hostlink.HostLibrary | None = None) -> Path:
     """The executable of a host program, compiled where it is not up to date; ``boards`` are those of the engine rtl.
 
     Raises InputError where it is not there or does not compile.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with a part for a host and a part for threads, as written for Tinsel's HostLink.
 
-    program = hostprograms.build(["ring/"], config)
+    program = hostlink.build(["ring/"], config)
     program.binary          # the host, an executable
     program.folder          # where it runs: code.v, data.v and the other files of the program's folder are there
 
@@ -117,7 +117,7 @@ class Recipe:
         return device.build(list(self.sources), self.config, defines, includes=self.includes, boards=self.boards)
 
     def of_vertex(self, vertex: str, pins: int, changes: bool) -> Recipe:
-        """The same for a vertex that only the host has named, and the pins of its graph: pgraph_hosts.py."""
+        """The same for a vertex that only the host has named, and the pins of its graph: hosts/pgraph.py."""
         raise InputError(f"{self.name}: is compiled for one vertex already, not for {vertex} with {pins} pins")
 
     def absolute(self) -> Recipe:

@@ -15,9 +15,9 @@ import numpy as np
 
 from gossamer import apps, engines, native
 from gossamer.apps import App, Numbers, Parameter
+from gossamer.apps.results import Result
 from gossamer.errors import GraphWarning, InputError
 from gossamer.graph import Graph
-from gossamer.results import Result
 
 MOST_THREADS = 1024
 Value = float | str | bool

@@ -24,7 +24,7 @@ class Wiring(ctypes.Structure):
     ]
 
 
-class Opened(ctypes.Structure):
+class ProblemAbi(ctypes.Structure):
     """gs_problem of the C interface."""
 
     _fields_ = [
@@ -44,7 +44,7 @@ class Opened(ctypes.Structure):
     ]
 
 
-def problem_of(app: App, opened: Opened) -> mapper.Problem:
+def problem_of(app: App, opened: ProblemAbi) -> mapper.Problem:
     """The arrays that an application has opened; those of the states and edges are copies."""
     count = int(opened.vertices)
 
@@ -70,4 +70,4 @@ def problem_of(app: App, opened: Opened) -> mapper.Problem:
     )
 
 
-__all__ = ["Opened", "Wiring", "problem_of"]
+__all__ = ["ProblemAbi", "Wiring", "problem_of"]

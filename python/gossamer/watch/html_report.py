@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gossamer.watching import DIRECTIONS, Seen, Tile
+from gossamer.watch.snapshots import DIRECTIONS, Snapshot, Tile
 
 _SCALE = ((246, 248, 250), (188, 218, 234), (106, 174, 214), (33, 113, 181), (8, 48, 107))
 """Colours from none to most; all of them are told apart in grey."""
@@ -55,7 +55,7 @@ class Page:
     title: str
     figures: Sequence[tuple[str, str, str]]
     """Name, value, note."""
-    seen: Seen
+    snapshot: Snapshot
     counters: Sequence[Mapping[str, int]]
     """The counters of each tile."""
     cables: Sequence[Cable] = ()
@@ -67,7 +67,7 @@ class Page:
 
 def page(about: Page) -> str:
     """The page."""
-    seen = about.seen
+    snapshot = about.snapshot
     parts = [
         f"<h1>{_e(about.title)}</h1>",
         *(f'<p class="note">{_e(note)}</p>' for note in about.notes),
@@ -83,7 +83,7 @@ def page(about: Page) -> str:
         parts += ["<h2>Cables: share of what they carry at most, each way</h2>", _legend("bytes", 1.0), _cables(about)]
         parts += ["<h2>Links</h2>", _link_table(about)]
     parts += ["<h2>Table of tiles</h2>", _tile_table(about)]
-    if seen.tiles and seen.tiles[0].looks < 100:
+    if snapshot.tiles and snapshot.tiles[0].looks < 100:
         parts.insert(1, '<p class="note">The run was short: what threads waited for is known only roughly.</p>')
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{_e(about.title)}</title>\n'
@@ -173,19 +173,19 @@ Drawn = Callable[[Page, int, float], str]
 
 def _map(about: Page, draw: Drawn) -> str:
     """All boards where they stand, with their tiles, the first at the south-west."""
-    seen = about.seen
-    columns, rows = seen.width, seen.board_tiles // seen.width
+    snapshot = about.snapshot
+    columns, rows = snapshot.width, snapshot.board_tiles // snapshot.width
     xs, ys = [x for x, _ in about.places], [y for _, y in about.places]
     across = (max(xs) - min(xs) + 1) * columns
     tile = max(18.0, min(96.0, 1080 / across - 14))
-    gap = max(6.0, tile / 4) if any(one.flits for one in seen.tiles) else 4.0
+    gap = max(6.0, tile / 4) if any(one.flits for one in snapshot.tiles) else 4.0
     step = tile + gap
-    label = 16 if seen.boards > 1 else 0
+    label = 16 if snapshot.boards > 1 else 0
     wide, high = columns * step + gap + 4, rows * step + gap + label + 4
     drawn = []
     for board, (x, y) in enumerate(about.places):
         left, top = (x - min(xs)) * wide, (max(ys) - y) * high
-        if seen.boards > 1:
+        if snapshot.boards > 1:
             drawn.append(
                 f'<text x="{left + gap:.1f}" y="{top + 12:.1f}" fill="#52606d">{_e(about.boards[board])}</text>'
             )
@@ -193,11 +193,11 @@ def _map(about: Page, draw: Drawn) -> str:
                 f'<rect x="{left + 2:.1f}" y="{top + label:.1f}" width="{wide - 4:.1f}" '
                 f'height="{high - label - 4:.1f}" fill="none" stroke="#d5dde5" rx="4"/>'
             )
-        for here in range(seen.board_tiles):
+        for here in range(snapshot.board_tiles):
             place = left + gap + here % columns * step, top + label + gap + (rows - 1 - here // columns) * step
             drawn.append(
                 f'<g transform="translate({place[0]:.1f} {place[1]:.1f})">'
-                f"{draw(about, board * seen.board_tiles + here, tile)}</g>"
+                f"{draw(about, board * snapshot.board_tiles + here, tile)}</g>"
             )
     width, height = (max(xs) - min(xs) + 1) * wide, (max(ys) - min(ys) + 1) * high
     return (
@@ -207,29 +207,29 @@ def _map(about: Page, draw: Drawn) -> str:
 
 
 def _name(about: Page, number: int) -> str:
-    board, x, y = about.seen.place(number)
-    return f"{about.boards[board]} {x},{y}" if about.seen.boards > 1 else f"{x},{y}"
+    board, x, y = about.snapshot.place(number)
+    return f"{about.boards[board]} {x},{y}" if about.snapshot.boards > 1 else f"{x},{y}"
 
 
 def _rate(about: Page, tile: Tile) -> float:
     """Instructions a cycle of one of its cores."""
-    return tile.instructions / max(1, about.seen.cycle) / about.seen.cores
+    return tile.instructions / max(1, about.snapshot.cycle) / about.snapshot.cores
 
 
 def _busy(about: Page, number: int, size: float) -> str:
-    tile = about.seen.tiles[number]
+    tile = about.snapshot.tiles[number]
     rate = _rate(about, tile)
-    title = f"tile {_name(about, number)}: {rate * about.seen.cores:.3f} instructions a cycle"
+    title = f"tile {_name(about, number)}: {rate * about.snapshot.cores:.3f} instructions a cycle"
     drawn = (
         f'<rect width="{size:.1f}" height="{size:.1f}" rx="3" fill="{colour(rate)}" stroke="#9fb3c8">'
         f"<title>{_e(title)}</title></rect>"
     )
     if size >= _TEXT_TILE:
         drawn += _text(size / 2, size / 2 - 2, _name(about, number).split(" ")[-1], _ink(rate))
-        drawn += _text(size / 2, size / 2 + 12, f"{rate * about.seen.cores:.2f}", _ink(rate))
+        drawn += _text(size / 2, size / 2 + 12, f"{rate * about.snapshot.cores:.2f}", _ink(rate))
     gap = max(6.0, size / 4)
     for direction, flits in enumerate(tile.flits):
-        share = flits / max(1, about.seen.cycle)
+        share = flits / max(1, about.snapshot.cycle)
         if not flits:
             continue
         drawn += (
@@ -257,7 +257,7 @@ def _arrow(direction: int, size: float, gap: float) -> str:
 
 def _shares(about: Page, number: int, size: float) -> str:
     """Bars from below: threads by what they do, of all threads of the tile."""
-    tile, threads = about.seen.tiles[number], about.seen.threads
+    tile, threads = about.snapshot.tiles[number], about.snapshot.threads
     drawn = f'<rect width="{size:.1f}" height="{size:.1f}" fill="#f6f8fa" stroke="#9fb3c8"/>'
     top = size
     told = [f"tile {_name(about, number)}, of {threads} threads on average:"]
@@ -281,7 +281,7 @@ def _text(x: float, y: float, text: str, fill: str) -> str:
 
 def _share(about: Page, cable: Cable) -> float:
     sent = cable.counters["tx_bytes"] + cable.overhead * cable.counters["tx_frames"]
-    return sent / max(1.0, about.seen.cycle * cable.bytes_a_cycle)
+    return sent / max(1.0, about.snapshot.cycle * cable.bytes_a_cycle)
 
 
 def _cables(about: Page) -> str:
@@ -359,9 +359,9 @@ def _tile_table(about: Page) -> str:
     heads = ["tile", "instructions a cycle", "run", *(f"wait: {name}" for name in list(_KINDS)[1:])]
     heads += ["sent", "received", *(f"flits {name}" for name in DIRECTIONS)]
     rows = []
-    for number, tile in enumerate(about.seen.tiles):
+    for number, tile in enumerate(about.snapshot.tiles):
         counters = about.counters[number] if number < len(about.counters) else {}
-        row = [_name(about, number), f"{_rate(about, tile) * about.seen.cores:.3f}"]
+        row = [_name(about, number), f"{_rate(about, tile) * about.snapshot.cores:.3f}"]
         row += [f"{tile.threads(name):.2f}" for name in _KINDS]
         row += [f"{counters.get(name, 0):,}" for name in ("sent", "received")]
         row += [f"{tile.flits[d]:,}" if tile.flits else "-" for d in range(len(DIRECTIONS))]

@@ -14,13 +14,13 @@ import numpy as np
 
 from gossamer import engines, native
 from gossamer.apps import App, Numbers
+from gossamer.apps.results import Result
+from gossamer.apps.runner import check, checked
 from gossamer.engines import Change, Indices, Weights
-from gossamer.engines._given import labelled
+from gossamer.engines._abi import labelled
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
 from gossamer.graph._rows import from_edges
-from gossamer.results import Result
-from gossamer.run_app import check, checked
 
 _MOST_VERTICES = 2**32 - 2
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gossamer import config as configs
-from gossamer import run_app
+from gossamer.apps import runner
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
@@ -46,8 +46,8 @@ def run(app: str, graph: Graph, machine: Plan | configs.Config, *, want: Any = N
     """
     words = {name: how.pop(name) for name in ("multicast", "mapping") if name in how}
     hardware = Hardware(plan=machine, **words) if isinstance(machine, Plan) else Hardware(config=machine, **words)
-    got = run_app.run(app, graph, engine=hardware, **how)
-    wrong = run_app.difference(run_app.run(app, graph, **how) if want is None else want, got)
+    got = runner.run(app, graph, engine=hardware, **how)
+    wrong = runner.difference(runner.run(app, graph, **how) if want is None else want, got)
     if wrong is not None:
         raise RunDied(f"{app}: {wrong.second:g} at vertex {wrong.vertex} instead of {wrong.first:g}")
     assert hardware.done is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer import files
-from gossamer.cli import _run_words
+from gossamer.cli import _run_arguments
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ _VALUES = {
 
 def is_one(words: Sequence[str]) -> bool:
     """Whether the words ask for a program on a tile."""
-    at = _run_words.first_plain(words, {*_run_words.VALUES, *_VALUES})
+    at = _run_arguments.first_plain(words, {*_run_arguments.VALUES, *_VALUES})
     first = "" if at is None else words[at]
     program, at_sign, _ = first.rpartition("@")
     if at_sign and program and not os.path.exists(first):
@@ -140,10 +140,10 @@ def is_one(words: Sequence[str]) -> bool:
 
 def host_at(words: Sequence[str]) -> int | None:
     """Where a program with a host of its own (PGraph) stands: what is behind it is for the host."""
-    from gossamer import pgraph_hosts
+    from gossamer.hosts import pgraph
 
-    at = _run_words.first_plain(words, {*_run_words.VALUES, *_VALUES})
-    return at if at is not None and pgraph_hosts.is_one(words[at]) else None
+    at = _run_arguments.first_plain(words, {*_run_arguments.VALUES, *_VALUES})
+    return at if at is not None and pgraph.is_one(words[at]) else None
 
 
 def _is_folder(word: str) -> bool:
@@ -263,9 +263,9 @@ class Request:
 
     def has_host(self) -> bool:
         """Whether the program has a part that runs on this machine."""
-        from gossamer import hostprograms
+        from gossamer.hosts import hostlink
 
-        return hostprograms.is_one(self.programs, self.options.get("include", []))
+        return hostlink.is_one(self.programs, self.options.get("include", []))
 
     def views(self, waves: Path | None, trace: Path | None) -> dict[str, Any]:
         """How a machine is to be watched, as its arguments."""

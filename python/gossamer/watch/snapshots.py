@@ -61,7 +61,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Snapshot:
     """What was seen of a simulation, since its begin or between two looks."""
 
     pid: int
@@ -102,7 +102,7 @@ _KNOWN = (
 )  # fmt: skip
 
 
-def parse(text: bytes | str) -> Seen:
+def parse(text: bytes | str) -> Snapshot:
     """What a simulator tells. Raises ValueError where it is anything else."""
     try:
         told = json.loads(text)
@@ -117,7 +117,7 @@ def parse(text: bytes | str) -> Seen:
         links = [
             Link(one["board"], one["link"], one["up"], {name: one[name] for name in LINK_SUMS}) for one in told["links"]
         ]
-        return Seen(
+        return Snapshot(
             pid=told["pid"], state=told["state"], time=told["time"],
             cycle=told["cycle"] - told["first"] if told["first"] else 0, board_tiles=told["board_tiles"],
             width=told["width"], threads=told["threads"], cores=told["cores"], tiles=tiles, links=links,
@@ -127,7 +127,7 @@ def parse(text: bytes | str) -> Seen:
         raise ValueError(f"not what a simulator tells: {error!r}") from None
 
 
-def between(early: Seen, late: Seen) -> Seen:
+def between(early: Snapshot, late: Snapshot) -> Snapshot:
     """What happened from one look to a later one; if another run has begun meanwhile, in that."""
     if late.cycle < early.cycle:
         return replace(late, time=late.time - early.time)
@@ -145,13 +145,13 @@ def between(early: Seen, late: Seen) -> Seen:
         Link(b.board, b.link, b.up, {name: (b.sums[name] - a.sums[name]) % 2**32 for name in b.sums})
         for a, b in zip(early.links, late.links, strict=True)
     ]
-    return Seen(
+    return Snapshot(
         late.pid, late.state, late.time - early.time, late.cycle - early.cycle, late.board_tiles, late.width,
         late.threads, late.cores, tiles, links, late.about,
     )  # fmt: skip
 
 
-def running() -> list[Seen]:
+def running() -> list[Snapshot]:
     """Simulations that run, the youngest last. Files that a killed one has left are removed."""
     found = []
     for path in FOLDER.glob("*.json*"):
@@ -165,7 +165,7 @@ def running() -> list[Seen]:
     return sorted(found, key=lambda seen: (seen.about.get("begun", 0), seen.pid))
 
 
-def read(pid: int) -> Seen | None:
+def read(pid: int) -> Snapshot | None:
     """One of them; None if it has ended."""
     try:
         return parse((FOLDER / f"{pid}.json").read_bytes())
@@ -198,4 +198,16 @@ def _is_simulator(pid: int) -> bool:
         return False
 
 
-__all__ = ["DIRECTIONS", "FOLDER", "LINK_SUMS", "Link", "Seen", "Tile", "between", "folder", "parse", "read", "running"]
+__all__ = [
+    "DIRECTIONS",
+    "FOLDER",
+    "LINK_SUMS",
+    "Link",
+    "Snapshot",
+    "Tile",
+    "between",
+    "folder",
+    "parse",
+    "read",
+    "running",
+]

@@ -20,15 +20,15 @@ import numpy as np
 
 from gossamer import mapper, native
 from gossamer.apps import App
-from gossamer.engines._base import Change, Indices, Standing, Weights
-from gossamer.engines._given import Given, Statistics, change, columns, explained, judge, totals
-from gossamer.engines._rtl_opened import Opened
+from gossamer.apps.results import Result
+from gossamer.engines._abi import RunArgs, Statistics, change, columns, explained, judge, totals
+from gossamer.engines._base import Change, Indices, ResumableRun, Weights
+from gossamer.engines._problem_abi import ProblemAbi
 from gossamer.engines._rtl_verdict import Verdict
 from gossamer.errors import HandlerDied
 from gossamer.graph import Graph
 from gossamer.mapper import patches
 from gossamer.mapper.partition import mapped
-from gossamer.results import Result
 
 if TYPE_CHECKING:
     from gossamer.device import Image
@@ -42,7 +42,7 @@ class Part(ctypes.Structure):
     """gs_part of the C interface."""
 
     _fields_ = [
-        ("problem", Opened),
+        ("problem", ProblemAbi),
         ("fresh", ctypes.c_void_p),
         ("changed", ctypes.c_void_p),
         ("gone", ctypes.c_void_p),
@@ -117,10 +117,10 @@ class _Seen:
         return mapper.Problem(self.states[there].copy(), self.params, self.unit, relations, names=there)
 
 
-class OnBoards(Standing):
+class BoardRun(ResumableRun):
     """A run on simulated boards, between two of its parts."""
 
-    def __init__(self, hardware: Hardware, app: App, given: Given, seed: int) -> None:
+    def __init__(self, hardware: Hardware, app: App, given: RunArgs, seed: int) -> None:
         self._hardware, self._app, self._seed = hardware, app, seed
         self._handle = ctypes.c_void_p()
         native.check(
@@ -136,11 +136,11 @@ class OnBoards(Standing):
         self._wide = False
 
     def change(self, kind: Change, count: int, ends: Sequence[Indices], weights: Weights | None = None) -> None:
-        """See Standing.change. The tables follow when the run goes on."""
+        """See ResumableRun.change. The tables follow when the run goes on."""
         change(self._app, self._handle, kind, count, ends, weights)
 
     def go(self, graph: Graph) -> Result:
-        """See Standing.go."""
+        """See ResumableRun.go."""
         begun = time.perf_counter()
         try:
             stats = self._part(graph)
@@ -278,7 +278,7 @@ class OnBoards(Standing):
             load[thread[vertex]] += 1
         return mapped(thread, self._machine)
 
-    def _run(self, graph: Graph, seen: _Seen, opened: Opened) -> tuple[dict[str, Any], tuple[int, ...]]:
+    def _run(self, graph: Graph, seen: _Seen, opened: ProblemAbi) -> tuple[dict[str, Any], tuple[int, ...]]:
         hardware, made, tile = self._hardware, self._patches, self._tile
         assert made is not None and tile is not None and self._image is not None
 
@@ -290,7 +290,7 @@ class OnBoards(Standing):
         run, messages = hardware.go(verdict)
         read = [tile.read_memory(*span) for span in made.spans()]
         found = made.tables.outcome.results(read)
-        verdict.believe(found)
+        verdict.check_status(found)
         for message in messages:
             native.check(self._app.library.gs_app_hear(self._handle, message.data[4 : 4 + opened.message_bytes]))
         made.ended(read)
@@ -317,4 +317,4 @@ def _view(address: int | None, count: int, kind: type[np.generic]) -> _Array:
     return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address)).view(kind)
 
 
-__all__ = ["OnBoards", "Part"]
+__all__ = ["BoardRun", "Part"]

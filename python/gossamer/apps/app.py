@@ -129,7 +129,7 @@ COMMAND_WORDS = frozenset(
 )
 """What a parameter may not be called: options of ``./gossamer run``, arguments of ``gossamer.run``."""
 ABI_VERSION = 7
-"""GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_given.py`` follow."""
+"""GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_abi.py`` follow."""
 
 
 def names() -> list[str]:

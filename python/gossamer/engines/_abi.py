@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import native, places
+from gossamer import native, symbolize
 from gossamer.apps import App, Numbers
+from gossamer.apps.results import Result
 from gossamer.errors import HandlerDied, NoAnswer
 from gossamer.graph import CSR, Graph, _native
-from gossamer.results import Result
 
 _TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
 _SYMMETRIC = 1
@@ -114,7 +114,7 @@ def change(
     native.check(app.library.gs_app_change(handle, ctypes.byref(what)))
 
 
-class Going:
+class ResumeArgs:
     """Options of a run that goes on: nothing of the graph."""
 
     def __init__(self, *, engine: str, threads: int, seed: int) -> None:
@@ -133,7 +133,7 @@ class Going:
         )
 
 
-class Given:
+class RunArgs:
     """The structs, and what they point to; to be kept while the application uses them."""
 
     def __init__(self, app: App, graph: Graph, parameters: Numbers, *, engine: str, threads: int, seed: int) -> None:
@@ -262,8 +262,19 @@ def labelled(text: str, label: Callable[[int], str | int]) -> str:
 def explained(died: HandlerDied, app: App, graph: Graph) -> HandlerDied:
     """The same with the vertex by its label, and with the line of the user's source where that is known."""
     text = labelled(str(died), graph.label_of)
-    place = places.line_of(died.places, app.path)
+    place = symbolize.line_of(died.places, app.path)
     return HandlerDied(f"{app.name}: {text}{f', at {place}' if place else ''}; there is no answer", died.vertex)
 
 
-__all__ = ["Given", "Going", "Statistics", "change", "collect", "columns", "explained", "judge", "labelled", "totals"]
+__all__ = [
+    "ResumeArgs",
+    "RunArgs",
+    "Statistics",
+    "change",
+    "collect",
+    "columns",
+    "explained",
+    "judge",
+    "labelled",
+    "totals",
+]
