@@ -18,7 +18,7 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.engines import _abi, _problem_abi, resumable
+from gossamer.engines import _abi
 from gossamer.errors import NoAnswer
 
 FIXTURES = ROOT / "tests" / "fixtures" / "descriptors"
@@ -348,9 +348,9 @@ def test_structs_are_those_of_the_header() -> None:
         "gs_parameter": _abi._Parameter,
         "gs_run_options": _abi._Options,
         "gs_statistics": _abi.Statistics,
-        "gs_relation": _problem_abi.Wiring,
-        "gs_problem": _problem_abi.ProblemAbi,
-        "gs_part": resumable.Part,
+        "gs_relation": _abi.RelationAbi,
+        "gs_problem": _abi.ProblemAbi,
+        "gs_part": _abi.PartAbi,
     }.items():
         (body,) = re.findall(rf"struct {struct_name} \{{\n(.*?)\n\}};", header, re.S)
         body = re.sub(r"//[^\n]*", "", body)

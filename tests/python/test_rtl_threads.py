@@ -11,7 +11,7 @@ import pytest
 from gossamer.cli._program_console import visible
 from gossamer.cli._program_verdict import judge as judge_run
 from gossamer.config import constants
-from gossamer.engines._rtl_threads import UNKNOWN_PC, Trap, UnfinishedThread, describe_unfinished
+from gossamer.engines._rtl_diagnostics import UNKNOWN_PC, Trap, UnfinishedThread, describe_unfinished
 from gossamer.engines.rtl import Run
 from gossamer.errors import AnswerNo, RunDied
 

@@ -178,7 +178,7 @@ def test_what_does_not_fit_is_refused_and_restart_goes_on(monkeypatch: pytest.Mo
     run = gs.start("sssp", gs.Graph.from_arrays([0, 1], [1, 2], [3, 4]), engine=boards(), source=0)
     run.go()
     with monkeypatch.context() as less:
-        base = int(run._standing._patches.tables.headers.min())  # type: ignore[attr-defined]
+        base = int(run._engine_run._patches.tables.headers.min())  # type: ignore[attr-defined]
         less.setattr(mapper.Machine, "memory_end", property(lambda self: base + 300_000))
         random = np.random.default_rng(1)
         run.add_vertices(900)

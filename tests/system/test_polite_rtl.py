@@ -354,7 +354,7 @@ def test_the_watchdog_names_who_sends(monkeypatch: pytest.MonkeyPatch) -> None:
         return dataclasses.replace(real(*arguments, **how), reason="stuck")
 
     monkeypatch.setattr(Board, "run", frozen)
-    with pytest.raises(RunDied, match=r"has done anything for long: 2 vertices still send \(c, h\); there is no"):
+    with pytest.raises(RunDied, match=r"made progress for a long time: 2 vertices still send \(c, h\); there is no"):
         runner.run(FIXTURES / "endless.h", named_ring(11), engine=hardware("tiny", max_cycles=50_000))
 
 

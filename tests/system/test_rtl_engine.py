@@ -11,7 +11,7 @@ from conftest import Command
 
 from gossamer.cli import _tile_program
 from gossamer.config import constants
-from gossamer.engines import _rtl_threads as words
+from gossamer.engines import _rtl_diagnostics as words
 
 CSR = constants.enumeration("csr")
 REQUEST, CSR_ACCESS = 2, 2

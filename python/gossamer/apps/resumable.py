@@ -87,7 +87,7 @@ class Run:
         self._new: dict[str, int] = {}
         self._gone = np.zeros(graph.vertices, np.bool_)
         self._going = threading.Lock()
-        self._standing = engine.start(app, graph, numbers, threads=threads, seed=seed)
+        self._engine_run = engine.start(app, graph, numbers, threads=threads, seed=seed)
 
     def __repr__(self) -> str:
         return f"<Run of {self.app.name} on {self._vertices} vertices>"
@@ -99,7 +99,7 @@ class Run:
         changed or that were woken, ``init`` on those that are new or were reset. Raises what ``gossamer.run`` raises.
         """
         with self._alone("go"):
-            return self._standing.go(self._graph())
+            return self._engine_run.resume(self._graph())
 
     def add_edges(self, sources: Any, targets: Any, weights: Any = None) -> None:
         """Adds edges; parallel ones stay apart. Where the graph has weights, so have they.
@@ -197,7 +197,7 @@ class Run:
     ) -> None:
         number = count if count is not None else len(ends[0]) if ends else 0
         try:
-            self._standing.change(kind, number, ends, weights)
+            self._engine_run.change(kind, number, ends, weights)
         except InputError as error:
             text = labelled(str(error), self._label)
             raise InputError(text if text.startswith(f"{self.app.name}:") else f"{what}: {text}") from None

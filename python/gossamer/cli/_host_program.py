@@ -17,7 +17,7 @@ import click
 from gossamer import files
 from gossamer.cli import _program_report, _program_tables, _program_verdict
 from gossamer.cli._program_console import Progress, show_warnings, visible
-from gossamer.engines._rtl_threads import ACCELERATOR, UnfinishedThread
+from gossamer.engines._rtl_diagnostics import ACCELERATOR, UnfinishedThread
 from gossamer.errors import InputError, RunDied, signal_name
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     plan, changes = None, []
     if cluster is not None:
         tables = request.one("routes")
-        plan = rtl_cluster.Plan(cluster, rtl_cluster.tables(cluster, tables) if tables else None)
+        plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
         changes = _program_tables.untimed(request, plan)
     placement = polite.Placement(
         plan,

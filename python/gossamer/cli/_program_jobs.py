@@ -15,8 +15,8 @@ from gossamer.errors import AnswerNo, InputError, RunDied
 if TYPE_CHECKING:
     from gossamer.cli._program_arguments import Request
     from gossamer.device import Image
-    from gossamer.engines._rtl_jobs import Job
-    from gossamer.engines._rtl_threads import Tiles
+    from gossamer.engines._rtl_diagnostics import Tiles
+    from gossamer.engines._rtl_plan import Job
     from gossamer.engines.rtl import Run
     from gossamer.engines.rtl_cluster import Plan
 

@@ -13,7 +13,7 @@ from gossamer.errors import InputError
 if TYPE_CHECKING:
     from gossamer.cli._program_arguments import Request
     from gossamer.engines.rtl import RecordHandler
-    from gossamer.engines.rtl_cluster import Change, Cluster, Plan
+    from gossamer.engines.rtl_cluster import Cluster, Plan, TableUpdate
 
 
 @dataclass
@@ -22,17 +22,17 @@ class Timed:
 
     file: str
     cycle: int
-    change: Change
+    change: TableUpdate
     loaded: bool = False
 
 
-def changes(plan: Plan, files: Sequence[str]) -> list[Change]:
+def changes(plan: Plan, files: Sequence[str]) -> list[TableUpdate]:
     """What each of the files makes of the one before, the first of the tables in use."""
     from gossamer.engines import rtl_cluster
 
-    found: list[Change] = []
+    found: list[TableUpdate] = []
     for file in files:
-        found.append(rtl_cluster.Change.of(plan, rtl_cluster.tables(plan.cluster, file)))
+        found.append(rtl_cluster.TableUpdate.of(plan, rtl_cluster.read_tables(plan.cluster, file)))
         plan = found[-1].plan
     return found
 
@@ -56,7 +56,7 @@ def timed(request: Request, plan: Plan) -> list[Timed]:
     return [Timed(file, cycle, change) for (cycle, file), change in zip(wanted, made, strict=True)]
 
 
-def untimed(request: Request, plan: Plan) -> list[Change]:
+def untimed(request: Request, plan: Plan) -> list[TableUpdate]:
     """What the words ask for where a host loads it."""
     files = request.options.get("next-routes", [])
     for file in files:

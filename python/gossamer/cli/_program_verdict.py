@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.device import Image
     from gossamer.engines._rtl_control import Event
-    from gossamer.engines._rtl_queues import Held
-    from gossamer.engines._rtl_threads import Tiles
+    from gossamer.engines._rtl_diagnostics import Held, Tiles
     from gossamer.engines.rtl import Run
     from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
 
@@ -59,10 +58,10 @@ def judge(
 
 def held(queues: Sequence[Held], cluster: SimulatedCluster | None, config: Config, tiles: Tiles) -> list[str]:
     """What holds messages up, a line each; nothing if none was under way."""
-    from gossamer.engines import _rtl_queues
+    from gossamer.engines import _rtl_diagnostics
 
-    board = cluster.switch_port if cluster is not None else _rtl_queues.no_board
-    return _rtl_queues.words(queues, config, tiles, board)
+    board = cluster.switch_port if cluster is not None else _rtl_diagnostics.no_board
+    return _rtl_diagnostics.describe_queues(queues, config, tiles, board)
 
 
 def refused(run: Run, cluster: SimulatedCluster | None, config: Config) -> list[str]:

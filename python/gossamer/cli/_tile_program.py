@@ -75,7 +75,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     shown = request.tile(config, cluster)
     if cluster is not None:
         tables = request.one("routes")
-        plan = rtl_cluster.Plan(cluster, rtl_cluster.tables(cluster, tables) if tables else None)
+        plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
         cut = request.options.get("cut", [])
         rtl_cluster.cuts(plan, cut)
         changes = _program_tables.timed(request, plan)

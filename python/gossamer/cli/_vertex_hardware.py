@@ -58,7 +58,7 @@ class Asked:
         plan = None
         if cluster is not None:
             tables = request.one("routes")
-            plan = rtl_cluster.Plan(cluster, rtl_cluster.tables(cluster, tables) if tables else None)
+            plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
             cut, seed = request.options.get("cut", []), request.number("seed", 0)
             rtl_cluster.cuts(plan, cut)
             settings |= {"frame_loss": request.share("frame-loss"), "cut": cut, "seed": 1 if seed is None else seed}

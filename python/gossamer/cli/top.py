@@ -81,7 +81,7 @@ def _show(pid: int, once: bool, every: float) -> None:
     click.echo(f"the simulation of process {pid} has ended")
 
 
-def _next(pid: int, early: snapshots.Snapshot, seconds: float) -> snapshots.Seen | None:
+def _next(pid: int, early: snapshots.Snapshot, seconds: float) -> snapshots.Snapshot | None:
     """What it tells so many seconds later, or when it tells something new; None if it has ended."""
     begun = time.monotonic()
     while True:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a compiled application is given: graph, options and parameters, as the structs of ``include/gossamer/abi.h``."""
+"""ctypes structs of the C interface of applications (``include/gossamer/abi.h``); functions that fill and read them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ctypes
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from gossamer.apps import App, Numbers
 from gossamer.apps.results import Result
 from gossamer.errors import HandlerDied, NoAnswer
 from gossamer.graph import CSR, Graph, _native
+
+if TYPE_CHECKING:
+    from gossamer import mapper
 
 _TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
 _SYMMETRIC = 1
@@ -106,16 +109,16 @@ def change(
     ends: Sequence[np.ndarray[Any, np.dtype[np.uint32]]],
     weights: np.ndarray[Any, np.dtype[Any]] | None,
 ) -> None:
-    """Changes the graph of a run that gs_app_start has begun; ``ends`` are none, vertices, or sources and targets."""
-    given = [array.ctypes.data for array in ends] + [None, None]
-    costs = None if weights is None else weights.ctypes.data
-    kind_of = 0 if weights is None else _TYPES[weights.dtype]
-    what = _Change(kind, kind_of, count, given[0], given[1], costs)
-    native.check(app.library.gs_app_change(handle, ctypes.byref(what)))
+    """Changes the graph of a run that gs_app_start started; ``ends`` is empty, or vertices, or sources and targets."""
+    pointers = [array.ctypes.data for array in ends] + [None, None]
+    weight_pointer = None if weights is None else weights.ctypes.data
+    weight_type = 0 if weights is None else _TYPES[weights.dtype]
+    request = _Change(kind, weight_type, count, pointers[0], pointers[1], weight_pointer)
+    native.check(app.library.gs_app_change(handle, ctypes.byref(request)))
 
 
 class ResumeArgs:
-    """Options of a run that goes on: nothing of the graph."""
+    """Options of a run that resumes; the application has the graph already."""
 
     def __init__(self, *, engine: str, threads: int, seed: int) -> None:
         self.stop = ctypes.c_int(0)
@@ -134,7 +137,7 @@ class ResumeArgs:
 
 
 class RunArgs:
-    """The structs, and what they point to; to be kept while the application uses them."""
+    """Graph, options and parameters of a run. Owns the memory behind the structs, so it must outlive the run."""
 
     def __init__(self, app: App, graph: Graph, parameters: Numbers, *, engine: str, threads: int, seed: int) -> None:
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
@@ -152,14 +155,14 @@ class RunArgs:
         self.progress = (ctypes.c_uint64 * 2)(0, 0)
         """Steps, and rounds of messages."""
         self.failure: list[BaseException] = []
-        """What went wrong in a callback."""
-        # One that has several values is named as often.
-        given = [(name, one) for name, value in parameters.items() for one in _each(value)]
-        numbers = (_Parameter * max(1, len(given)))()
-        for slot, (name, value) in zip(numbers, given, strict=False):
+        """The exception that a callback raised, if any."""
+        # A parameter with several values has an entry for each.
+        entries = [(name, one) for name, value in parameters.items() for one in _each(value)]
+        numbers = (_Parameter * max(1, len(entries)))()
+        for slot, (name, value) in zip(numbers, entries, strict=False):
             slot.name = name.encode()
             if isinstance(value, int):
-                slot.integer = value  # all 64 bits of it, whatever its sign
+                slot.integer = value  # all 64 bits, signed or unsigned
             else:
                 slot.real = value
 
@@ -183,7 +186,7 @@ class RunArgs:
             self._callback,
             None,
             numbers,
-            len(given),
+            len(entries),
         )
 
 
@@ -209,7 +212,7 @@ def columns(app: App, graph: Graph, handle: ctypes.c_void_p) -> dict[str, np.nda
 
 
 def totals(app: App, handle: ctypes.c_void_p) -> dict[str, int | float]:
-    """What the last step's aggregates have come to, by name."""
+    """The aggregates of the last step, by name."""
     found: dict[str, int | float] = {}
     for index, about in enumerate(app.totals):
         value = np.empty(1, about.dtype)
@@ -219,7 +222,7 @@ def totals(app: App, handle: ctypes.c_void_p) -> dict[str, int | float]:
 
 
 def collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> Result:
-    """The result of a run that an application has done itself, begun at that time. Raises NoAnswer where it is none."""
+    """The result of a run inside the application, which started at time ``begun``. Raises NoAnswer if it is invalid."""
     stats = _statistics(app, handle)
     if stats["stopped"]:
         raise KeyboardInterrupt
@@ -242,8 +245,18 @@ def _statistics(app: App, handle: ctypes.c_void_p) -> dict[str, Any]:
     return stats
 
 
+def report_end(app: App, handle: ctypes.c_void_p, stats: dict[str, Any], aggregates: Sequence[int]) -> None:
+    """Reports to the application the end of a run on other threads than its own: statistics and aggregate words."""
+    numbers = stats.keys() - {"engine"}
+    ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in numbers})
+    ended.aggregates = (ctypes.c_int64 * max(1, len(aggregates)))(*aggregates)
+    ended.aggregate_count = len(aggregates)
+    ended.engine = stats["engine"].encode()
+    native.check(app.library.gs_app_ended(handle, ctypes.byref(ended)))
+
+
 def judge(app: App, graph: Graph, handle: ctypes.c_void_p) -> None:
-    """Asks the application whether its values are the answer. Raises NoAnswer if they are not."""
+    """Asks the application whether its values are an answer. Raises NoAnswer if they are not."""
     why, vertex = ctypes.c_char_p(), ctypes.c_uint64(_NO_VERTEX)
     verdict = app.library.gs_app_verdict(handle, ctypes.byref(why), ctypes.byref(vertex))
     if not verdict:
@@ -255,18 +268,96 @@ def judge(app: App, graph: Graph, handle: ctypes.c_void_p) -> None:
 
 
 def labelled(text: str, label: Callable[[int], str | int]) -> str:
-    """What the library says of vertices, which it knows by their indices, with their labels."""
+    """A message of the library with vertices by their labels; the library has only their indices."""
     return re.sub(r"the vertex of index (\d+)", lambda found: f"vertex {label(int(found[1]))}", text)
 
 
 def explained(died: HandlerDied, app: App, graph: Graph) -> HandlerDied:
-    """The same with the vertex by its label, and with the line of the user's source where that is known."""
+    """The same error with the label of the vertex, and with the line of the user's source if it is known."""
     text = labelled(str(died), graph.label_of)
-    place = symbolize.line_of(died.places, app.path)
-    return HandlerDied(f"{app.name}: {text}{f', at {place}' if place else ''}; there is no answer", died.vertex)
+    line = symbolize.line_of(died.places, app.path)
+    return HandlerDied(f"{app.name}: {text}{f', at {line}' if line else ''}; there is no answer", died.vertex)
+
+
+class RelationAbi(ctypes.Structure):
+    """gs_relation of the C interface."""
+
+    _fields_ = [
+        ("pin", ctypes.c_uint32),
+        ("offsets", ctypes.c_void_p),
+        ("ends", ctypes.c_void_p),
+        ("targets", ctypes.c_void_p),
+        ("values", ctypes.c_void_p),
+    ]
+
+
+class ProblemAbi(ctypes.Structure):
+    """gs_problem of the C interface: a problem that an application has opened for an engine that runs elsewhere."""
+
+    _fields_ = [
+        ("vertices", ctypes.c_uint64),
+        ("states", ctypes.c_void_p),
+        ("params", ctypes.c_void_p),
+        ("unit", ctypes.c_void_p),
+        ("relations", ctypes.POINTER(RelationAbi)),
+        ("state_bytes", ctypes.c_uint64),
+        ("params_bytes", ctypes.c_uint64),
+        ("edge_bytes", ctypes.c_uint64),
+        ("message_bytes", ctypes.c_uint64),
+        ("relation_count", ctypes.c_uint32),
+        ("listens", ctypes.c_uint32),
+        ("aggregates", ctypes.POINTER(ctypes.c_uint8)),
+        ("aggregate_count", ctypes.c_uint64),
+    ]
+
+
+class PartAbi(ctypes.Structure):
+    """gs_part of the C interface: the next part of a run that resumes."""
+
+    _fields_ = [
+        ("problem", ProblemAbi),
+        ("fresh", ctypes.c_void_p),
+        ("changed", ctypes.c_void_p),
+        ("gone", ctypes.c_void_p),
+        ("fresh_count", ctypes.c_uint64),
+        ("changed_count", ctypes.c_uint64),
+        ("there", ctypes.c_uint64),
+        ("whole", ctypes.c_uint32),
+    ]
+
+
+def problem_of(app: App, opened: ProblemAbi) -> mapper.Problem:
+    """The mapper's problem from an opened problem; states and edges are copied."""
+    from gossamer import mapper
+
+    count = int(opened.vertices)
+
+    def array(address: int | None, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        if not address or not size:
+            return np.empty(0, np.uint8)
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+    relations = []
+    for index in range(opened.relation_count):
+        one = opened.relations[index]
+        # Rows of a graph that does not change are contiguous.
+        offsets = array(one.offsets, 8 * (count + 1)).view(np.uint64).astype(np.int64)
+        edges = int(offsets[-1])
+        values = array(one.values, edges * opened.edge_bytes).reshape(edges, -1) if one.values and edges else None
+        targets = array(one.targets, 4 * edges).view(np.uint32).astype(np.int64)
+        relations.append(mapper.Relation(one.pin, offsets, targets, values))
+    return mapper.Problem(
+        states=array(opened.states, count * opened.state_bytes).reshape(count, -1).copy(),
+        params=array(opened.params, opened.params_bytes).tobytes(),
+        unit=array(opened.unit, app.edge_bytes).tobytes(),  # an empty C++ type has one byte, which carries no value
+        relations=relations,
+    )
 
 
 __all__ = [
+    "PartAbi",
+    "ProblemAbi",
+    "RelationAbi",
     "ResumeArgs",
     "RunArgs",
     "Statistics",
@@ -276,5 +367,7 @@ __all__ = [
     "explained",
     "judge",
     "labelled",
+    "problem_of",
+    "report_end",
     "totals",
 ]

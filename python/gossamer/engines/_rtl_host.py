@@ -23,10 +23,8 @@ import numpy as np
 from gossamer import processes
 from gossamer.engines import _rtl_control
 from gossamer.engines._rtl_control import Event
-from gossamer.engines._rtl_plan import Plan
-from gossamer.engines._rtl_queues import Held
-from gossamer.engines._rtl_tables import Change
-from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Trap, UnfinishedThread
+from gossamer.engines._rtl_diagnostics import ACCELERATOR, UNKNOWN_PC, Held, Trap, UnfinishedThread
+from gossamer.engines._rtl_plan import Plan, TableUpdate
 from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
 from gossamer.engines.rtl_cluster import Cluster
 from gossamer.errors import RunDied
@@ -103,7 +101,7 @@ def run(
     watchdog: int = WATCHDOG,
     timeout: float | None = None,
     on_status: Callable[[Status], object] = lambda status: None,
-    changes: Sequence[Change] = (),
+    changes: Sequence[TableUpdate] = (),
 ) -> HostResult:
     """Runs a program on a board or a cluster that has run nothing before, to its end.
 

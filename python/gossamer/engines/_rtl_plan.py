@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a simulated cluster is put together: which links are simulated, what tables say, trees of boards, the order.
+"""The structure of a simulated cluster: links, routing tables and their updates, trees of boards, jobs.
 
-Boards have only those links that a cable uses, numbered without gaps; a host is at a port of its own of its board's
-switch. A cluster without a host gets one at its first board.
+Only links that a cable uses are simulated, numbered without gaps; a host has a port of its own on the switch of its
+board. A cluster without a host gets one at its first board.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import struct
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer import routes
+from gossamer import device, routes
 from gossamer.config import Cluster, Config
 from gossamer.engines import _rtl_control
+from gossamer.engines._rtl_network import Flits
 from gossamer.errors import InputError
 from gossamer.routes._topology import link_name
+
+if TYPE_CHECKING:
+    from gossamer.engines._rtl_control import Answer
+
 
 # A relay (gs_board_broadcast) takes a packet of 17 flits, then sends its copies, a cycle between two.
 _RELAY_TAKES, _RELAY_COPY = 19, 18
@@ -287,7 +294,7 @@ def _depths(tree: Tree) -> dict[int, int]:
     return depth
 
 
-def tables(cluster: Cluster, path: str) -> routes.Tables:
+def read_tables(cluster: Cluster, path: str) -> routes.Tables:
     """Tables out of a file; InputError for one that is damaged or for another topology."""
     return routes.read_tables(path, routes.Topology(cluster, {}))
 
@@ -303,4 +310,146 @@ def cuts(plan: Plan, texts: Sequence[str]) -> dict[int, int]:
     return found
 
 
-__all__ = ["Plan", "Tree", "cuts", "tables"]
+Ask = Callable[[list[Flits]], "list[Answer]"]
+"""Sends packets to control units and gives their answers."""
+
+
+@dataclass(frozen=True)
+class TableUpdate:
+    """Tables that follow others."""
+
+    plan: Plan
+    """What a cluster is with the new ones."""
+    fault: str
+    """Why they must not meet the old ones; empty if both may be in use at once."""
+
+    @classmethod
+    def of(cls, plan: Plan, tables: routes.Tables) -> TableUpdate:
+        """A change from the tables of a plan; InputError for tables that are not safe by themselves."""
+        after = Plan(plan.cluster, tables)
+        report = routes.check(plan.topology, plan.tables, tables)
+        return cls(after, report.fault or "")
+
+    def packets(self, board: int) -> list[Flits]:
+        """What gives a board its table."""
+        plan = self.plan
+        hosts = [plan.host_entry(board, host) for host in range(len(plan.hosts))]
+        # Hosts' entries stand from the end of the table on, the first one's last.
+        last = _rtl_control.host_entry(len(hosts) - 1)
+        return [
+            *_rtl_control.table(board, 0, plan.board_entries(board)),
+            *_rtl_control.table(board, last, hosts[::-1]),
+        ]
+
+    def load(self, ask: Ask) -> None:
+        """Gives all boards their tables, each when the one before has answered."""
+        for board in self.plan.order():
+            ask(self.packets(board))
+
+    def bytes(self) -> bytes:
+        """The same for a host program (host/src/board.cc): whether the fabric must be empty, and packets in groups.
+
+        Each group is answered before the next is sent.
+        """
+        groups = []
+        for board in self.plan.order():
+            packets = self.packets(board)
+            groups += [packets[at : at + _rtl_control.ANSWERS] for at in range(0, len(packets), _rtl_control.ANSWERS)]
+        head = struct.pack("<II", bool(self.fault), len(groups))
+        return head + b"".join(
+            struct.pack("<I", len(group)) + b"".join(packet.tobytes() for packet in group) for group in groups
+        )
+
+
+def drained(plan: Plan, ask: Ask) -> bool:
+    """Whether no packet is under way: two rounds over all boards have found none, and none that entered between them.
+
+    Boards are asked one by one, so that no question or answer is under way when another board looks.
+    """
+    before: list[int] = []
+    for _ in range(2):
+        busy, entered = 0, []
+        for board in range(plan.boards):
+            for name in ("in_flight", "entered"):
+                (answer,) = ask([_rtl_control.counter(board, name)])
+                if name == "entered":
+                    entered.append(answer.value)
+                else:
+                    busy |= answer.value
+        if busy or (before and entered != before):
+            return False
+        before = entered
+    return True
+
+
+def wait_until_drained(plan: Plan, ask: Ask, patience: int) -> None:
+    """Asks until nothing is under way; InputError if that is not so after so many cycles."""
+    begun = None
+    while not drained(plan, ask):
+        (answer,) = ask([_rtl_control.counter(plan.hosts[0], "entered")])
+        begun = answer.cycle if begun is None else begun
+        if answer.cycle - begun > patience:
+            raise InputError(
+                f"cluster {plan.cluster.name}: packets are under way all the time, so tables that must not meet the "
+                "old ones cannot be loaded; load them when all threads wait or have ended"
+            )
+
+
+NO_JOB = 31
+"""The number that tiles of no job have."""
+MAX_JOBS = 16
+"""Places for jobs of a board."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some boards of a cluster, for a program of their own."""
+
+    name: str
+    """As messages call it."""
+    boards: tuple[int, ...]
+    """By number, rising."""
+
+    def part(self, cluster: Cluster) -> device.Part:
+        """What its program is told of its boards: a rectangle of a mesh as one, others as a row."""
+        width = cluster.width
+        if width and cluster.height:
+            columns = sorted({board % width for board in self.boards})
+            rows = sorted({board // width for board in self.boards})
+            dense = columns[-1] - columns[0] == len(columns) - 1 and rows[-1] - rows[0] == len(rows) - 1
+            if dense and len(columns) * len(rows) == len(self.boards):
+                return device.Part(len(columns), len(rows), self.boards)
+        return device.Part(len(self.boards), 1, self.boards)
+
+
+def jobs(cluster: Cluster, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[Job]:
+    """Jobs by name and names of boards; InputError for a board that is not there, or is given twice."""
+    found: list[Job] = []
+    taken: dict[int, str] = {}
+    for name, boards in wanted:
+        numbers = []
+        for board in boards:
+            number = cluster.board(board).index
+            if number in taken:
+                raise InputError(f"{name}: board {board} of cluster {cluster.name} runs {taken[number]} already")
+            taken[number] = name
+            numbers.append(number)
+        found.append(Job(name, tuple(sorted(numbers))))
+    if len(found) > MAX_JOBS:
+        raise InputError(f"cluster {cluster.name}: {len(found)} jobs; its boards have places for {MAX_JOBS}")
+    return found
+
+
+__all__ = [
+    "MAX_JOBS",
+    "NO_JOB",
+    "Job",
+    "Plan",
+    "TableUpdate",
+    "Tree",
+    "cuts",
+    "drained",
+    "jobs",
+    "read_tables",
+    "wait_until_drained",
+]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the ``rtl`` engine that go on where their graph changes.
+"""Runs of the ``rtl`` engine that resume after their graph has changed.
 
-The application in this process keeps edges and states (gs_app_part); the boards' tables follow it. A part ends with
-the job: all threads stop, and their caches are written back. Before the next one the host compares the rows of those
-vertices that the change concerns with what stands in the tables, and writes the lines that differ. Where that does not
-fit, all tables are made anew, for the threads that the vertices are on.
+The application in this process holds edges and states (gs_app_part); the host updates the boards' tables from it. A
+part ends with the job: all threads stop, and their caches are written back. Before the next part the host compares the
+rows of changed vertices with the tables, and writes the cache lines that differ. If a row no longer fits, the host
+rebuilds all tables; vertices stay on their threads.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ import numpy as np
 from gossamer import mapper, native
 from gossamer.apps import App
 from gossamer.apps.results import Result
-from gossamer.engines._abi import RunArgs, Statistics, change, columns, explained, judge, totals
+from gossamer.engines._abi import PartAbi, ProblemAbi, RunArgs, change, columns, explained, judge, report_end, totals
 from gossamer.engines._base import Change, Indices, ResumableRun, Weights
-from gossamer.engines._problem_abi import ProblemAbi
-from gossamer.engines._rtl_verdict import Verdict
+from gossamer.engines._rtl_vertex_machine import Verdict, VertexMachine
 from gossamer.errors import HandlerDied
 from gossamer.graph import Graph
 from gossamer.mapper import patches
@@ -33,29 +32,13 @@ from gossamer.mapper.partition import mapped
 if TYPE_CHECKING:
     from gossamer.device import Image
     from gossamer.engines.rtl import Tile
-    from gossamer.engines.rtl_vertices import Hardware
 
 _Array = np.ndarray[Any, Any]
 
 
-class Part(ctypes.Structure):
-    """gs_part of the C interface."""
-
-    _fields_ = [
-        ("problem", ProblemAbi),
-        ("fresh", ctypes.c_void_p),
-        ("changed", ctypes.c_void_p),
-        ("gone", ctypes.c_void_p),
-        ("fresh_count", ctypes.c_uint64),
-        ("changed_count", ctypes.c_uint64),
-        ("there", ctypes.c_uint64),
-        ("whole", ctypes.c_uint32),
-    ]
-
-
 @dataclass(frozen=True)
 class _Pin:
-    """Rows of one relation, as the application has them now."""
+    """Current rows of one relation."""
 
     pin: int
     begins: _Array
@@ -64,10 +47,10 @@ class _Pin:
     values: _Array | None
 
 
-class _Seen:
-    """What the application shows of its next part: views of its memory, until the next change."""
+class _PartView:
+    """The application's data of its next part: views of its memory, valid until the next change."""
 
-    def __init__(self, part: Part, edge_bytes: int) -> None:
+    def __init__(self, part: PartAbi, edge_bytes: int) -> None:
         opened = part.problem
         self.whole, self.there = bool(part.whole), int(part.there)
         self.count = count = int(opened.vertices)
@@ -104,7 +87,7 @@ class _Seen:
         return found
 
     def problem(self, there: _Array) -> mapper.Problem:
-        """The graph of the vertices that are there, numbered from 0."""
+        """The graph of the present vertices, numbered from 0."""
         number = np.full(self.count, -1, np.int64)
         number[there] = np.arange(len(there))
         relations = []
@@ -118,16 +101,18 @@ class _Seen:
 
 
 class BoardRun(ResumableRun):
-    """A run on simulated boards, between two of its parts."""
+    """A run on simulated boards that pauses between parts."""
 
-    def __init__(self, hardware: Hardware, app: App, given: RunArgs, seed: int) -> None:
+    def __init__(self, hardware: VertexMachine, app: App, arguments: RunArgs, seed: int) -> None:
         self._hardware, self._app, self._seed = hardware, app, seed
         self._handle = ctypes.c_void_p()
         native.check(
-            app.library.gs_app_start(ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(self._handle))
+            app.library.gs_app_start(
+                ctypes.byref(arguments.graph), ctypes.byref(arguments.options), ctypes.byref(self._handle)
+            )
         )
-        if given.failure:
-            raise given.failure[0]
+        if arguments.failure:
+            raise arguments.failure[0]
         weakref.finalize(self, app.library.gs_app_free, self._handle)
         self._machine = hardware.machine
         self._tile: Tile | None = None
@@ -136,15 +121,15 @@ class BoardRun(ResumableRun):
         self._wide = False
 
     def change(self, kind: Change, count: int, ends: Sequence[Indices], weights: Weights | None = None) -> None:
-        """See ResumableRun.change. The tables follow when the run goes on."""
+        """See ResumableRun.change. The next resume() updates the tables."""
         change(self._app, self._handle, kind, count, ends, weights)
 
-    def go(self, graph: Graph) -> Result:
-        """See ResumableRun.go."""
+    def resume(self, graph: Graph) -> Result:
+        """See ResumableRun.resume."""
         begun = time.perf_counter()
         try:
             stats = self._part(graph)
-        except HandlerDied as died:  # a function of the descriptor, which runs here
+        except HandlerDied as died:  # from a function of the descriptor, which runs in this process
             raise explained(died, self._app, graph) from None
         judge(self._app, graph, self._handle)
         values, found = columns(self._app, graph, self._handle), totals(self._app, self._handle)
@@ -154,33 +139,28 @@ class BoardRun(ResumableRun):
     # ---- A part ----
 
     def _part(self, graph: Graph) -> dict[str, Any]:
-        app, part = self._app, Part()
+        app, part = self._app, PartAbi()
         native.check(app.library.gs_app_part(self._handle, ctypes.byref(part)))
-        seen = _Seen(part, app.edge_bytes)
+        seen = _PartView(part, app.edge_bytes)
         try:
-            written, anew = self._write(seen, bool(part.problem.listens))
+            written, rebuilt = self._write(seen, bool(part.problem.listens))
             stats, words = self._run(graph, seen, part.problem)
         except BaseException:
-            self._end()
+            self._close()
             raise
-        stats |= {"written_bytes": written, "tables_anew": anew}
-        numbers = stats.keys() - {"engine"}
-        ended = Statistics(**{name: stats[name] for name, *_ in Statistics._fields_ if name in numbers})
-        ended.aggregates = (ctypes.c_int64 * max(1, len(words)))(*words)
-        ended.aggregate_count = len(words)
-        ended.engine = b"rtl"
-        native.check(app.library.gs_app_ended(self._handle, ctypes.byref(ended)))
+        stats |= {"written_bytes": written, "tables_anew": rebuilt}
+        report_end(app, self._handle, stats, words)
         return stats
 
-    def _end(self) -> None:
-        """Nothing stands any more: neither a machine nor its tables."""
+    def _close(self) -> None:
+        """Ends the machine and drops its tables."""
         tile, self._tile, self._patches = self._tile, None, None
         if tile is not None:
             tile.close()
 
-    def _write(self, seen: _Seen, listens: bool) -> tuple[int, bool]:
-        """Brings the tables up to date. Gives the bytes that were written, and whether the tables were made anew."""
-        # What vertices read of their own edges leads to lists at receivers, which move when they grow.
+    def _write(self, seen: _PartView, listens: bool) -> tuple[int, bool]:
+        """Updates the tables. Returns the number of bytes written, and whether all tables were rebuilt."""
+        # A vertex's table of its own edges holds addresses of lists at receivers, which move when they grow.
         if not seen.whole and self._patches is not None and not self._app.reads_edges:
             try:
                 self._patch(self._patches, seen)
@@ -188,16 +168,16 @@ class BoardRun(ResumableRun):
                 pass
             else:
                 assert self._tile is not None
-                return _write_late(self._tile, self._patches), False
-        return self._anew(seen, listens), True
+                return _write_dirty(self._tile, self._patches), False
+        return self._rebuild(seen, listens), True
 
-    def _patch(self, tables: mapper.Patches, seen: _Seen) -> None:
+    def _patch(self, tables: mapper.Patches, seen: _PartView) -> None:
         known = tables.thread
         here = np.flatnonzero(known >= 0)
         for vertex in here[seen.gone[here]].tolist():
             tables.drop(vertex)
-        concerned = np.concatenate([seen.fresh, seen.changed]).tolist()
-        rows = {(v, pin): seen.row(v, pin) for v in concerned for pin in range(seen.pin_count)}
+        affected = np.concatenate([seen.fresh, seen.changed]).tolist()
+        rows = {(v, pin): seen.row(v, pin) for v in affected for pin in range(seen.pin_count)}
         new = {v for v in seen.fresh.tolist() if v >= len(known) or known[v] < 0}
         near: dict[int, list[int]] = {v: [] for v in sorted(new)}
         for (vertex, _), row in rows.items():
@@ -211,19 +191,19 @@ class BoardRun(ResumableRun):
         for (vertex, pin), row in rows.items():
             tables.change(vertex, pin, row)
         tables.begin(seen.there, seen.params, self._marks(seen))
-        for vertex in concerned:
+        for vertex in affected:
             tables.set_state(vertex, seen.states[vertex].tobytes())
 
-    def _marks(self, seen: _Seen) -> dict[int, int]:
+    def _marks(self, seen: _PartView) -> dict[int, int]:
         marks = dict.fromkeys(seen.fresh.tolist(), patches.BEGINS)
         return marks | dict.fromkeys(seen.changed.tolist(), patches.CHANGED)
 
-    def _anew(self, seen: _Seen, listens: bool) -> int:
-        """Makes all tables, and writes them."""
+    def _rebuild(self, seen: _PartView, listens: bool) -> int:
+        """Builds and writes all tables. Returns the number of bytes written."""
         hardware, machine = self._hardware, self._machine
         there = np.flatnonzero(~seen.gone)
         problem = seen.problem(there)
-        placed = self._placed(problem, there, keep=not seen.whole)
+        placed = self._assign(problem, there, keep=not seen.whole)
         network = hardware.network(machine)
         sends = 2 if network is not None else int(hardware.multicast != "none")
         while True:
@@ -249,15 +229,15 @@ class BoardRun(ResumableRun):
         self._image = image
         hardware.load(self._tile, image, tables)
         made = mapper.Patches(tables, placed, there, multicast=sends > 0, pins=seen.pin_count, most=hardware.max_steps)
-        # Nobody has written flags yet: what stands there is of other vertices, or of none.
+        # The flags in memory are uninitialized, or of other vertices.
         made.clear()
         marks = dict.fromkeys(there.tolist(), patches.BEGINS) if seen.whole else self._marks(seen)
         made.begin(seen.there, seen.params, marks)
         self._patches = made
-        return int(tables.bytes.sum()) + _write_late(self._tile, made)
+        return int(tables.bytes.sum()) + _write_dirty(self._tile, made)
 
-    def _placed(self, problem: mapper.Problem, there: _Array, *, keep: bool) -> mapper.Mapping:
-        """A thread for each vertex: as it was, or by the partitioner."""
+    def _assign(self, problem: mapper.Problem, there: _Array, *, keep: bool) -> mapper.Mapping:
+        """A thread for each vertex: its old one if ``keep``, else by the partitioner."""
         old = self._patches
         if not keep or old is None:
             return mapper.assign(
@@ -278,7 +258,7 @@ class BoardRun(ResumableRun):
             load[thread[vertex]] += 1
         return mapped(thread, self._machine)
 
-    def _run(self, graph: Graph, seen: _Seen, opened: ProblemAbi) -> tuple[dict[str, Any], tuple[int, ...]]:
+    def _run(self, graph: Graph, seen: _PartView, opened: ProblemAbi) -> tuple[dict[str, Any], tuple[int, ...]]:
         hardware, made, tile = self._hardware, self._patches, self._tile
         assert made is not None and tile is not None and self._image is not None
 
@@ -286,8 +266,18 @@ class BoardRun(ResumableRun):
             its = made.vertices[thread]
             return int(its[local]) if local < len(its) else -1
 
-        verdict = Verdict(hardware, self._app, graph, tile, self._image, made.tables, vertex_at)
-        run, messages = hardware.go(verdict)
+        verdict = Verdict(
+            self._machine.config,
+            hardware.max_steps,
+            hardware.max_cycles,
+            self._app,
+            graph,
+            tile,
+            self._image,
+            made.tables,
+            vertex_at,
+        )
+        run, messages = hardware.run_threads(verdict)
         read = [tile.read_memory(*span) for span in made.spans()]
         found = made.tables.outcome.results(read)
         verdict.check_status(found)
@@ -300,8 +290,8 @@ class BoardRun(ResumableRun):
         return stats, made.tables.outcome.aggregates(read)
 
 
-def _write_late(tile: Tile, made: mapper.Patches) -> int:
-    """Writes the lines that the boards do not have; gives the bytes."""
+def _write_dirty(tile: Tile, made: mapper.Patches) -> int:
+    """Writes the lines that differ from the boards' memories. Returns the number of bytes written."""
     written = 0
     for memory, address, data in made.copy.late():
         tile.write_memory(memory, address, data)
@@ -317,4 +307,4 @@ def _view(address: int | None, count: int, kind: type[np.generic]) -> _Array:
     return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address)).view(kind)
 
 
-__all__ = ["BoardRun", "Part"]
+__all__ = ["BoardRun"]

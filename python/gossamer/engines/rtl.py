@@ -15,19 +15,17 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer.engines import _rtl_build, _rtl_network
 from gossamer.engines._rtl_control import Event
-from gossamer.engines._rtl_machine import LEAST_WAIT, TRACE_BYTES
-from gossamer.engines._rtl_memory import Loaded, functions
-from gossamer.engines._rtl_network import Message
-from gossamer.engines._rtl_process import Kind, Record
-from gossamer.engines._rtl_run import LineHandler, Listeners, Run, silent
-from gossamer.engines._rtl_threads import (
+from gossamer.engines._rtl_diagnostics import (
     ACCELERATOR,
     Trap,
     UnfinishedThread,
@@ -36,11 +34,16 @@ from gossamer.engines._rtl_threads import (
     parse_unfinished,
     ranges,
 )
+from gossamer.engines._rtl_machine import LEAST_WAIT, TRACE_BYTES, Loaded, functions
+from gossamer.engines._rtl_network import Message
+from gossamer.engines._rtl_simulator import Kind, LineHandler, Listeners, Record, Run, silent
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
     from gossamer.config import Config
+    from gossamer.device import Image
     from gossamer.watch import snapshots
+
 
 WATCHDOG = 1_000_000
 """Cycles without an instruction and without output after which a run is given up."""
@@ -231,6 +234,66 @@ class Board(Tile):
         return [_rtl_network.tile(tile % width, tile // width) for tile in range(0, self.tiles, each)]
 
 
+_REQUEST_HEAD = struct.Struct("<II")
+
+
+@dataclass(frozen=True)
+class TileOutcome:
+    """What one of the tiles did."""
+
+    cycles: int
+    """From the start of its threads to the end of the last, or of the run."""
+    ended: int
+    """Threads that have."""
+    sum: str
+    """Over all that it told, and when."""
+
+
+@dataclass(frozen=True)
+class ManyTilesRun:
+    """A run of many tiles."""
+
+    tiles: tuple[TileOutcome, ...]
+    cycles: int
+    """Cycles in which all of them ran."""
+    seconds: float
+    """The processor's time for those."""
+
+
+def run_many_tiles(
+    config: Config, image: Image, tiles: int, *, stagger: int, most: int, apart: bool = False
+) -> ManyTilesRun:
+    """Runs all threads of ``tiles`` tiles, each started ``stagger`` cycles behind the one before it.
+
+    It ends with the last thread, or ``most`` cycles after the last tile's start. With ``apart`` each tile is evaluated
+    by itself, for comparison. Raises InputError where the simulator cannot be built.
+    """
+    simulator = _rtl_build.simulator_of_many(config)
+    with tempfile.TemporaryDirectory() as folder:
+        requests = Path(folder) / "requests"
+        requests.write_bytes(_requests(config, image))
+        command = [str(word) for word in (simulator, requests, tiles, stagger, most, int(apart))]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunDied(f"the simulator of many tiles ended with {done.returncode}: {done.stderr.strip()}")
+    found: list[TileOutcome] = []
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if words[0] == "tile":
+            found.append(TileOutcome(int(words[3]), int(words[5]), words[7]))
+    return ManyTilesRun(tuple(found), int(words[1]), float(words[2]))
+
+
+def _requests(config: Config, image: Image) -> bytes:
+    """What one tile is asked for to load a program and start all threads."""
+    with Tile(config) as tile:
+        sent: list[tuple[str, bytes]] = []
+        tile._simulator.sent = sent
+        tile.load_image(image)
+        tile.run(tile.threads, max_cycles=1)
+    return b"".join(_REQUEST_HEAD.pack(ord(kind), len(payload)) + payload for kind, payload in sent)
+
+
 __all__ = [
     "ACCELERATOR",
     "LEAST_WAIT",
@@ -238,13 +301,16 @@ __all__ = [
     "WATCHDOG",
     "Board",
     "Event",
+    "ManyTilesRun",
     "Message",
     "Run",
     "Tile",
+    "TileOutcome",
     "Trap",
     "UnfinishedThread",
     "describe_unfinished",
     "functions",
     "on_tiles",
     "ranges",
-]  # fmt: skip
+    "run_many_tiles",
+]

@@ -20,12 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_tables
-from gossamer.engines._rtl_jobs import MOST, NO_JOB, Job, jobs
-from gossamer.engines._rtl_plan import Plan, cuts, tables
-from gossamer.engines._rtl_process import Kind, Simulator
-from gossamer.engines._rtl_run import silent
-from gossamer.engines._rtl_tables import Change
+from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_plan
+from gossamer.engines._rtl_plan import MAX_JOBS, NO_JOB, Job, Plan, TableUpdate, cuts, jobs, read_tables
+from gossamer.engines._rtl_simulator import Kind, Simulator, silent
 from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters, RecordHandler
 from gossamer.errors import InputError, RunDied
 from gossamer.hosts import mpi_launcher
@@ -119,7 +116,7 @@ class Cluster(Board):
         return self.plan.shape
 
     def _executable(self, config: Config, waves: bool) -> Path:
-        places = next(size for size in (1, 2, 4, 8, MOST) if size >= len(self.jobs))
+        places = next(size for size in (1, 2, 4, 8, MAX_JOBS) if size >= len(self.jobs))
         return _rtl_build.cluster(config, self.plan.links, jobs=places, waves=waves)
 
     def _options(self) -> list[str]:
@@ -304,9 +301,9 @@ class Cluster(Board):
 
     def drained(self) -> bool:
         """Whether no packet is under way in the whole fabric, as the boards say."""
-        return _rtl_tables.drained(self.plan, self.control)
+        return _rtl_plan.drained(self.plan, self.control)
 
-    def replace_tables(self, change: Change, *, on_record: RecordHandler = silent) -> None:
+    def replace_tables(self, change: TableUpdate, *, on_record: RecordHandler = silent) -> None:
         """Gives all boards other tables; while threads run, ``on_record`` is handed what they say meanwhile.
 
         Tables that must not meet the old ones wait until nothing is under way; InputError if that does not come.
@@ -316,7 +313,7 @@ class Cluster(Board):
             return self.control(packets, on_record=on_record)
 
         if change.fault:
-            _rtl_tables.wait_until_drained(self.plan, ask, _DRAIN_PATIENCE + 8 * self._flight)
+            _rtl_plan.wait_until_drained(self.plan, ask, _DRAIN_PATIENCE + 8 * self._flight)
         change.load(ask)
         self.plan = change.plan
 
@@ -463,4 +460,4 @@ def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_networ
     yield from turns
 
 
-__all__ = ["Change", "Cluster", "Job", "Plan", "cuts", "jobs", "tables"]
+__all__ = ["Cluster", "Job", "Plan", "TableUpdate", "cuts", "jobs", "read_tables"]

@@ -22,8 +22,8 @@ class PostMortem:
     outcome: Outcome
     vertices: list[list[int]]
     """Of each thread, in their places."""
-    one: str = "vertex"
-    many: str = "vertices"
+    singular: str = "vertex"
+    plural: str = "vertices"
 
     def gave_up(self) -> bool:
         """Whether threads have ended after the most steps; all have ended."""
@@ -33,10 +33,10 @@ class PostMortem:
 
     def describe_senders(self, *, ended: bool) -> str:
         """Those that would go on, as the middle of a sentence; ``ended``: all threads have, else they are halted."""
-        from gossamer.engines._rtl_verdict import Senders
+        from gossamer.engines._rtl_vertex_machine import Senders
 
-        senders = Senders(self.machine, self.outcome, self._vertex_at, str, self.one, self.many)
-        return senders.words() if ended else senders.describe_halted()
+        senders = Senders(self.machine, self.outcome, self._vertex_at, str, self.singular, self.plural)
+        return senders.describe() if ended else senders.describe_halted()
 
     def pointed_vertex(self, thread: int) -> str:
         """The vertex that a thread trapped at, as words; nothing where no register tells."""
@@ -45,7 +45,7 @@ class PostMortem:
             found = self.outcome.pointed_to(thread, self.machine.registers(thread), self._vertex_at)
         if not 1 <= len(found) <= 2:
             return ""
-        return f", whose registers point to {self.one} {' or '.join(map(str, found))}"
+        return f", whose registers point to {self.singular} {' or '.join(map(str, found))}"
 
     def _vertex_at(self, thread: int, local: int) -> int:
         its = self.vertices[thread]
