@@ -301,7 +301,7 @@ void* SMI_Bank_alloc(int number, unsigned long long bytes) {
   if (fiber.name != "main") {
     wrong("SMI_Bank_alloc outside of main ({}); allocate there, so that addresses are the same in each run", place);
   }
-  if (!bankCount) wrong("SMI_Bank_alloc, but the boards have no DRAM ({}); give another --topology", place);
+  if (!bankCount) wrong("SMI_Bank_alloc, but the boards have no DRAM ({}); give another --cluster", place);
   if (number < 0 || number >= bankCount) {
     wrong(format("SMI_Bank_alloc in bank %d ({}); banks are 0 to %d", number, bankCount - 1), place);
   }

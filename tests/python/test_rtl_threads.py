@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.cli._program_console import visible
-from gossamer.cli._program_verdict import judge as judge_run
+from gossamer.cli._program_output import judge_run, visible
 from gossamer.config import constants
 from gossamer.engines._rtl_diagnostics import UNKNOWN_PC, Trap, UnfinishedThread, describe_unfinished
 from gossamer.engines.rtl import Run

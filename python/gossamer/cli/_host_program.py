@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gossamer import files
-from gossamer.cli import _program_report, _program_tables, _program_verdict
-from gossamer.cli._program_console import Progress, show_warnings, visible
+from gossamer.cli import _program_arguments, _program_output
+from gossamer.cli._program_arguments import GRAPH_OPTIONS
+from gossamer.cli._program_output import Progress, show_warnings, visible
 from gossamer.engines._rtl_diagnostics import ACCELERATOR, UnfinishedThread
 from gossamer.errors import InputError, RunDied, signal_name
 
@@ -32,12 +33,6 @@ _NOT_HERE = {
     "input": "a host sends bytes with DebugLink",
 }
 _OF_CLUSTERS = ("routes", "next-routes", "frame-loss", "cut", "ranks")
-OF_GRAPHS = {
-    "mapping": "places vertices of a graph",
-    "multicast": "is how vertices of a graph send",
-    "max-steps": "limits the steps of a graph's vertices",
-}
-"""Options for graphs alone."""
 _MOST_LINES = 20
 _LONG = 30.0
 """Seconds without a call of the host after which that is told."""
@@ -67,7 +62,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if cluster is not None:
         tables = request.one("routes")
         plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
-        changes = _program_tables.untimed(request, plan)
+        changes = _program_arguments.host_updates(request, plan)
     placement = polite.Placement(
         plan,
         request.one_of("multicast", rtl_vertices.MULTICAST),
@@ -85,7 +80,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
         program = hostlink.build(
             request.programs, config, defines, includes=includes, boards=shape, sends=placement.sends
         )
-    for name, what in OF_GRAPHS.items():
+    for name, what in GRAPH_OPTIONS.items():
         if name in request.options and program.recipe is None:
             raise InputError(f"--{name}: {what}, and {program.name} has none (PGraph)")
     show_warnings(program.warnings)
@@ -139,8 +134,8 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if ended.code < 0:
         raise RunDied(f"{program.name}: the host program died of {signal_name(-ended.code)}")
     if ended.run is not None:
-        _program_report.write(request, config, ended.run, many, report_file)
-        for line in _program_verdict.refused(ended.run, many, config):
+        _program_output.write_figures(request, config, ended.run, many, report_file)
+        for line in _program_output.rejected_messages(ended.run, many, config):
             click.echo(line, err=True)
     return ended.code
 
@@ -213,17 +208,17 @@ def _died(
     for group in by_code.values():
         for line in describe_unfinished(group, _Code(program, report, group[0].thread).where, places):
             click.echo(visible(line), err=True)
-    held = _program_verdict.held(report.queues, cluster, config, places)
+    held = _program_output.describe_queues(report.queues, cluster, config, places)
     for line in held:
         click.echo(line, err=True)
-    down = _program_verdict.links_down(report.events, cluster)
+    down = _program_output.describe_links_down(report.events, cluster)
     waiting = ranges(one.thread for one in report.unfinished)
     threads = {trap.thread for trap in report.traps if trap.thread != ACCELERATOR}
     who = f"thread{'s' if len(threads) > 1 else ''} {ranges(threads)} trapped" if threads else "an accelerator failed"
     host = f"the host waits in {report.call}"
     told = {
         "trap": f"{who}; {host}",
-        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) {_program_verdict.why_they_wait(held)}{down}"
+        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) {_program_output.describe_deadlock(held)}{down}"
         f"{vertices.senders}",
         "ended": f"{host}, but all threads have ended",
         "idle": f"{host}, but no thread was started (HostLink::go)",

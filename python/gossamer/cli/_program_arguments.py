@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of ``./gossamer run`` that ask for a program on simulated hardware, and what they ask for."""
+"""The arguments of ``./gossamer run`` for a program on simulated hardware."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,20 @@ from gossamer.errors import InputError
 
 if TYPE_CHECKING:
     from gossamer.config import Cluster, Config
+    from gossamer.engines.rtl import RecordHandler
+    from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
+    from gossamer.engines.rtl_cluster import Plan, TableUpdate
+
 
 ENDINGS = (".c", ".S", ".o", ".elf")
 """Programs that are always for a tile. Others are if the engine is rtl, and have a host of their own otherwise."""
 CONFIG = "tiny"
+GRAPH_OPTIONS = {
+    "mapping": "places vertices of a graph",
+    "multicast": "is how vertices of a graph send",
+    "max-steps": "limits the steps of a graph's vertices",
+}
+"""Options for graphs alone."""
 
 HELP = """Usage: ./gossamer run FILE... --engine rtl [OPTIONS]
        ./gossamer run FOLDER --engine rtl [OPTIONS]
@@ -312,4 +322,91 @@ class Request:
         return cluster.board(board).index * config.tiles + number
 
 
-__all__ = ["ENDINGS", "HELP", "Request", "is_one"]
+# ---- Updates of routing tables ----
+
+
+@dataclass
+class TimedUpdate:
+    """Tables that are loaded in a cycle of the run."""
+
+    file: str
+    cycle: int
+    change: TableUpdate
+    loaded: bool = False
+
+
+def table_updates(plan: Plan, files: Sequence[str]) -> list[TableUpdate]:
+    """What each of the files makes of the one before, the first of the tables in use."""
+    from gossamer.engines import rtl_cluster
+
+    found: list[TableUpdate] = []
+    for file in files:
+        found.append(rtl_cluster.TableUpdate.of(plan, rtl_cluster.read_tables(plan.cluster, file)))
+        plan = found[-1].plan
+    return found
+
+
+def timed_updates(request: Request, plan: Plan) -> list[TimedUpdate]:
+    """What the words ask for; InputError for tables that must not meet those before them."""
+    wanted = []
+    for text in request.options.get("next-routes", []):
+        file, at, cycle = text.rpartition("@")
+        if not (at and file and cycle.isdecimal()):
+            raise InputError(f"--next-routes {text}: write FILE@CYCLE, for instance new.routes@20000")
+        wanted.append((int(cycle), file))
+    wanted.sort(key=lambda one: one[0])
+    made = table_updates(plan, [file for _, file in wanted])
+    for (_, file), change in zip(wanted, made, strict=True):
+        if change.fault:
+            raise InputError(
+                f"{file}: {change.fault}; such tables can only be loaded when nothing is under way: by a host, with "
+                "HostLink::loadRoutes"
+            )
+    return [TimedUpdate(file, cycle, change) for (cycle, file), change in zip(wanted, made, strict=True)]
+
+
+def host_updates(request: Request, plan: Plan) -> list[TableUpdate]:
+    """What the words ask for where a host loads it."""
+    files = request.options.get("next-routes", [])
+    for file in files:
+        _, at, cycle = file.rpartition("@")
+        if at and cycle.isdecimal() and not os.path.exists(file):
+            raise InputError(f"--next-routes {file}: the host says when, with HostLink::loadRoutes; leave out @{cycle}")
+    return table_updates(plan, files)
+
+
+def update_pauses(
+    cluster: SimulatedCluster, wanted: Sequence[TimedUpdate]
+) -> list[tuple[int, Callable[[RecordHandler], object]]]:
+    """When a run pauses, and what is done then."""
+
+    def action(one: TimedUpdate) -> Callable[[RecordHandler], object]:
+        def load(on_record: RecordHandler) -> None:
+            cluster.replace_tables(one.change, on_record=on_record)
+            one.loaded = True
+
+        return load
+
+    return [(one.cycle, action(one)) for one in wanted]
+
+
+def missed_updates(wanted: Sequence[TimedUpdate]) -> list[str]:
+    """Tables that were not loaded, a line each."""
+    return [
+        f"note: the run ended before cycle {one.cycle:,}: {one.file} was not loaded" for one in wanted if not one.loaded
+    ]
+
+
+__all__ = [
+    "ENDINGS",
+    "GRAPH_OPTIONS",
+    "HELP",
+    "Request",
+    "TimedUpdate",
+    "host_updates",
+    "is_one",
+    "missed_updates",
+    "table_updates",
+    "timed_updates",
+    "update_pauses",
+]

@@ -11,6 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import click
+
 from gossamer.errors import InputError
 from gossamer.paths import APPS
 
@@ -44,6 +46,17 @@ FLAGS = {"--undirected": "undirected", "--dedupe": "dedupe", "--no-loops": "no-l
 PROGRAMS = (".cpp", ".cc", ".cxx")
 """Programs with a host of their own, by their ending."""
 _HEADERS = (".h", ".hh", ".hpp")
+PASSED_THROUGH = "gossamer.passed_through"
+"""Key in ``click.Context.meta`` of the arguments after ``--``."""
+
+
+class PassThroughCommand(click.Command):
+    """Stores the arguments after ``--`` in the context; click itself would only drop the ``--``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[PASSED_THROUGH] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
 
 
 def first_plain(words: Sequence[str], values: Collection[str]) -> int | None:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import click
 
 from gossamer.cli._program_arguments import Request
-from gossamer.cli._program_console import show_warnings
-from gossamer.cli.run import Words
+from gossamer.cli._program_output import show_warnings
+from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 from gossamer.errors import ExitCode, InputError
 
 _ENGINES = ("cpu", "rtl")
@@ -74,7 +74,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command(
-    cls=Words,
+    cls=PassThroughCommand,
     add_help_option=False,
     short_help="Build a program and run it.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True},
@@ -83,7 +83,7 @@ def command(ctx: click.Context) -> None:
 @click.pass_context
 def run(ctx: click.Context, words: tuple[str, ...]) -> int:
     """Build a program and run it."""
-    return _run(words, ctx.meta["behind"])
+    return _run(words, ctx.meta[PASSED_THROUGH])
 
 
 def _run(words: Sequence[str], arguments: Sequence[str]) -> int:

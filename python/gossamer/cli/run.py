@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer run``: an application on a graph, a program with a host of its own, or one for a tile."""
+"""``./gossamer run``: an application on a graph, a program with a host of its own, or a program for a tile."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ import shlex
 import sys
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gossamer import files, processes
-from gossamer.cli import _host_program, _program_arguments, _run_arguments, _run_output, _tile_program, _vertex_hardware
+from gossamer.cli import _host_program, _program_arguments, _program_output, _run_arguments, _run_output, _tile_program
+from gossamer.cli._program_arguments import Request as _ProgramRequest
+from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 from gossamer.errors import AnswerNo, ExitCode, GraphWarning, InputError, RunDied, signal_name
 from gossamer.paths import DATA
 
 if TYPE_CHECKING:
     from gossamer.apps import App
     from gossamer.apps.results import Result
+    from gossamer.engines.rtl_vertices import Hardware
     from gossamer.graph import Graph
+
 
 BUNDLED = DATA / "debian12.adj.gz"
 
@@ -77,17 +82,8 @@ Examples:
 """
 
 
-class Words(click.Command):
-    """Keeps apart what stands behind --, which click would only leave out."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        at = args.index("--") if "--" in args else len(args)
-        ctx.meta["behind"] = tuple(args[at + 1 :])
-        return super().parse_args(ctx, args[:at])
-
-
 @click.command(
-    cls=Words,
+    cls=PassThroughCommand,
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True},
 )
@@ -101,11 +97,11 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     """
     if _tile_program.is_one(words):
         if (at := _program_arguments.host_at(words)) is not None:
-            behind = words[at + 1 :] + ctx.meta["behind"]
+            behind = words[at + 1 :] + ctx.meta[PASSED_THROUGH]
             sys.exit(_host_program.run(_program_arguments.Request.of(words[: at + 1]), behind))
-        _tile_program.run(words, ctx.meta["behind"])
+        _tile_program.run(words, ctx.meta[PASSED_THROUGH])
         return
-    words += ctx.meta["behind"]
+    words += ctx.meta[PASSED_THROUGH]
     at = _run_arguments.first_plain(words, _run_arguments.VALUES)
     if at is not None and words[at].endswith(_run_arguments.PROGRAMS):
         sys.exit(_run_program(words[:at], words[at], words[at + 1 :]))
@@ -119,7 +115,7 @@ def _show_help(app: App | None, typed: str) -> None:
         from gossamer.graph._formats import NAMES
 
         general = _HELP.format(apps=", ".join(apps.names()), formats=NAMES)
-        click.echo(general + "\n" + _vertex_hardware.HELP + _EXAMPLES.rstrip())
+        click.echo(general + "\n" + _HARDWARE_HELP + _EXAMPLES.rstrip())
         return
     click.echo(f"{app.name}: {app.summary}")
     click.echo(f"\nUsage: ./gossamer run {typed} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
@@ -166,7 +162,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     hardware = {name: request.options[name] for name in _run_arguments.HARDWARE if name in request.options}
     asked = None
     if engine == "rtl":
-        asked = _vertex_hardware.Asked(app.name, hardware)
+        asked = _HardwareOptions(app.name, hardware)
         engine = asked.engine
     elif hardware:
         raise InputError(f"--{next(iter(hardware))}: is for the simulated hardware; add --engine rtl")
@@ -250,3 +246,105 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
     if code < 0:
         raise RunDied(f"{source}: the program died of {signal_name(-code)}")
     return code
+
+
+# ---- Applications on simulated hardware ----
+
+
+_HARDWARE_HELP = """Options of --engine rtl, beside those:
+  -c, --config NAME     configuration of the board: a name or a file (default quad)
+      --cluster NAME    all boards of a cluster: a name (pair, quad4, ...) or a file
+      --mapping NAME    how vertices are mapped to threads: metis (default), kahypar,
+                        bfs, random, direct
+      --multicast NAME  local (default): one message to all threads of a tile that
+                        have receivers; none: one message to each thread; full: as
+                        local, and one for all on other boards, copied by routers
+      --max-steps N     give up after so many steps
+      --max-cycles N    give up after so many cycles
+      --watchdog N      give up after so many cycles without an instruction
+      --workers N       threads of this machine that simulate
+      --report FILE     write a page (HTML): figures, maps of tiles and links by use
+      --trace FILE, --trace-size MB, --least-wait N, --waves FILE, --tile X,Y,
+      --routes FILE, --frame-loss RATE, --cut LINK@CYCLE, --seed N: as for programs
+                        (./gossamer run prog.c --help)
+"""
+
+
+class _HardwareOptions:
+    """The hardware that the words ask for. Raises InputError for what is wrong with them."""
+
+    def __init__(self, app: str, options: Mapping[str, Sequence[str]]) -> None:
+        from gossamer import mapper
+        from gossamer.engines import rtl, rtl_cluster, rtl_vertices
+
+        self._request = request = _ProgramRequest(
+            programs=[app], options={name: list(got) for name, got in options.items()}
+        )
+        request.config = rtl_vertices.CONFIG
+        self._page = request.file("report")
+        waves = request.file("waves")
+        if waves is not None and waves.suffix != ".fst":
+            raise InputError(f"{waves}: waves are written as FST; give a name that ends with .fst")
+        config, cluster = request.hardware()
+        for name in ("routes", "frame-loss", "cut", "seed"):
+            if name in request.options and cluster is None:
+                raise InputError(f"--{name}: is for clusters; name one with --cluster")
+        settings = request.views(waves, request.file("trace"))
+        settings |= {"workers": request.number("workers", 1), "tile": request.tile(config, cluster)}
+        plan = None
+        if cluster is not None:
+            tables = request.one("routes")
+            plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
+            cut, seed = request.options.get("cut", []), request.number("seed", 0)
+            rtl_cluster.cuts(plan, cut)
+            settings |= {"frame_loss": request.share("frame-loss"), "cut": cut, "seed": 1 if seed is None else seed}
+        watchdog = request.number("watchdog", 0)
+        self._progress = _Progress(app)
+        self.engine: Hardware = rtl_vertices.Hardware(
+            config=config,
+            plan=plan,
+            mapping=request.one_of("mapping", mapper.METHODS),
+            multicast=request.one_of("multicast", rtl_vertices.MULTICAST),
+            max_steps=request.number("max-steps", 1) or 0,
+            max_cycles=request.number("max-cycles", 1),
+            watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
+            settings=settings,
+            on_phase=self._progress.show,
+        )
+
+    def show(self) -> None:
+        """What a run has left to be seen, after its end however it ended."""
+        self._progress.clear()
+        for note in self.engine.notes:
+            click.echo(note, err=True)
+        if self._page is not None and self.engine.done is not None:
+            _program_output.write_figures(
+                self._request, self.engine.machine.config, self.engine.done, self.engine.simulated, self._page
+            )
+
+
+class _Progress:
+    """A line on a terminal: what is being done, and how much of it is."""
+
+    def __init__(self, app: str) -> None:
+        self._app = app
+        self._shown = False
+        self._last = 0.0
+
+    def show(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if not sys.stderr.isatty() or now - self._last < 0.1:
+            return
+        self._last, self._shown = now, True
+        how_far = f"{done:,} of {total:,}" if total else f"{done:,}"
+        sys.stderr.write(f"\r{self._app}: {what} {how_far} \x1b[K")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Takes the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            self._shown = False
+
+
+__all__ = ["command"]
