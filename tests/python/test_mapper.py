@@ -129,7 +129,7 @@ def packed(messages: list[dict[int, int]], senders: list[int]) -> list[int]:
     first = np.concatenate([[0], np.cumsum([len(one) for one in messages])])
     threads = np.array([thread for one in messages for thread in one])
     units = np.array([one[thread] for one in messages for thread in one])
-    return pack.places(first, np.array(senders), threads, units).tolist()
+    return pack.offsets(first, np.array(senders), threads, units).tolist()
 
 
 def test_lists_of_a_thread_do_not_overlap(seed: int) -> None:
@@ -230,19 +230,17 @@ def test_what_does_not_fit_says_so() -> None:
         states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)]
     )
     mapping = mapped(np.arange(vertices) % 32, mapper.Machine(config))
-    with pytest.raises(
-        InputError, match=r"tiny: a DRAM has room for .* bytes of the graph, but the states end"
-    ) as told:
+    with pytest.raises(InputError, match=r"tiny: a DRAM holds .* bytes of the graph, but the states end") as told:
         mapper.Tables(given, mapping, mapper.Machine(config), layout, base=BASE)
-    # What it names has room indeed, and one board less has not.
-    found = re.search(r"there is room on a board of (.*), or on (\d+) boards of tiny$", str(told.value))
+    # The named machines are large enough, and a cluster with one board less is not.
+    found = re.search(r"it fits on a board of (.*), or on (\d+) boards of tiny$", str(told.value))
     assert found is not None
     machines = [mapper.Machine(configs.load(name)) for name in found[1].split(", ")]
     for machine in (*machines, mapper.Machine(config, int(found[2]))):
         mapping = mapped(np.arange(vertices) % machine.threads, machine)
         mapper.Tables(given, mapping, machine, layout, base=BASE)
     machine = mapper.Machine(config, int(found[2]) - 1)
-    with pytest.raises(InputError, match="a DRAM has room for"):
+    with pytest.raises(InputError, match="a DRAM holds"):
         mapper.Tables(given, mapped(np.arange(vertices) % machine.threads, machine), machine, layout, base=BASE)
-    with pytest.raises(InputError, match="no mapping 'best'; there are: metis"):
+    with pytest.raises(InputError, match="no such mapping: 'best'; choose one of metis"):
         mapper.assign(3, np.array([0]), np.array([1]), mapper.Machine(config), method="best")

@@ -41,7 +41,7 @@ def tables_of(
 
 def beats_of(tables: mapper.Tables, boards: int) -> dict[int, dict[int, int]]:
     """Beats by board and number, from the bytes of the boards' first memories."""
-    base = tables.records.base if tables.records else 0
+    base = tables.multicast_tables.base if tables.multicast_tables else 0
     found: dict[int, dict[int, int]] = {board: {} for board in range(boards)}
     for memory, address, data in tables.images():
         if address == base:
@@ -72,7 +72,7 @@ def test_every_edge_is_reached_once_by_keys(text: str, size: Size, seed: int) ->
         keys = KeyTables(beats_of(tables, boards), tuple(sorted(walker.keys)), turns=turns)
         report = routes.check(topology, made, keys=keys)
         assert report.safe, report.fault
-        assert walker.crossings == (tables.records.crossings if tables.records else 0)
+        assert walker.crossings == (tables.multicast_tables.crossings if tables.multicast_tables else 0)
         if vertices == 120 and boards > 2 and how["method"] == "random" and given.edges > 400:
             assert walker.keys and walker.kinds[4] and walker.kinds[5]
 
@@ -85,11 +85,11 @@ def test_the_walker_sees_records_that_are_wrong(size: Size, seed: int) -> None:
     # Edges have values, so that no two lists are the same.
     given = problem(source, 40, 150, 1, VALUED)
     tables = tables_of(given, topology, made, VALUED, method="random")
-    assert tables.records is not None
+    assert tables.multicast_tables is not None
     for _ in range(size.pick(3, 10, 200)):
         walker = Walker(tables, given, VALUED, multicast=True, topology=topology)
         memory = source.randrange(4)
-        here = [at for at in walker.bytes[memory] if at >= tables.records.base]
+        here = [at for at in walker.bytes[memory] if at >= tables.multicast_tables.base]
         beat = source.choice([at for at in here if at % 32 == 0])
         count = int.from_bytes(walker.raw(memory, beat, 2), "little")
         value = int.from_bytes(walker.raw(memory, beat, 32), "little")
@@ -164,7 +164,7 @@ def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
     names = sorted(wanted, key=lambda _: source.random())
     columns = [np.array(column, np.int64) for column in zip(*names, strict=True)]
     about = [wanted[name] for name in names]
-    remote = multicast_tables.Remote(
+    remote = multicast_tables.RemoteMessages(
         sender=columns[0],
         source=np.array([one for one, _, _ in about]),
         board=columns[1],
@@ -173,7 +173,7 @@ def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
         mask=np.array([mask for _, mask, _ in about], np.uint64),
         key=np.array([key for _, _, key in about]),
     )
-    found = multicast_tables.Records(config, mapper.Network(topology, made), remote, most=most)
+    found = multicast_tables.MulticastTables(config, mapper.Network(topology, made), remote, most=most)
     walker = Walker.__new__(Walker)
     walker.config, walker.kinds, walker.far = config, Counter(), network.ends(topology)
     walker.bytes = [{} for _ in range(6)]
@@ -220,7 +220,7 @@ def test_trees_have_fewer_links_than_routes_together(seed: int) -> None:
             nx.add_path(tree, ys)
         most += tree.number_of_edges()
         least += len({tile // machine.board_tiles for tile in tiles})
-    assert tables.records is not None and least <= tables.records.crossings < 0.95 * most
+    assert tables.multicast_tables is not None and least <= tables.multicast_tables.crossings < 0.95 * most
 
 
 def test_tables_that_are_full_say_so() -> None:
@@ -229,7 +229,7 @@ def test_tables_that_are_full_say_so() -> None:
     config = topology.cluster.boards[0].config
     count = config.router.table_bytes // 32 + 1
     sender = np.repeat(np.arange(count), 2)
-    remote = multicast_tables.Remote(
+    remote = multicast_tables.RemoteMessages(
         sender=sender,
         source=np.zeros_like(sender),
         board=np.ones_like(sender),
@@ -240,6 +240,6 @@ def test_tables_that_are_full_say_so() -> None:
     )
     with pytest.raises(
         InputError,
-        match=r"tables have room for 1,048,576 bytes, but board .* needs 1,048,608; take --multicast local",
+        match=r"tables hold 1,048,576 bytes, but board .* needs 1,048,608; use --multicast local",
     ):
-        multicast_tables.Records(config, mapper.Network(topology, made), remote)
+        multicast_tables.MulticastTables(config, mapper.Network(topology, made), remote)

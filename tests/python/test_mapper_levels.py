@@ -38,7 +38,7 @@ def some(source: random.Random, vertices: int, edges: int) -> Edges:
 
 def graph_of(vertices: int, edges: Edges, own: int = 4) -> Undirected:
     ends = np.array(edges, np.int64).reshape(-1, 2)
-    return Undirected.of(vertices, ends[:, 0], ends[:, 1], own)
+    return Undirected.from_edges(vertices, ends[:, 0], ends[:, 1], own)
 
 
 def entries(graph: Undirected) -> Counter[tuple[int, int]]:
@@ -202,7 +202,7 @@ def test_parts_are_put_near_those_they_talk_to(seed: int) -> None:
     between += between.T
     np.fill_diagonal(between, 0)
     hops = np.abs(np.arange(count)[:, None] - np.arange(count))
-    board = placement.near(between, hops)
+    board = placement.assign_boards(between, hops)
     assert sorted(board) == list(range(count))
 
     def cost(at: tuple[int, ...]) -> float:
@@ -220,7 +220,7 @@ def test_a_chain_of_parts_lies_along_a_chain_of_boards() -> None:
     between = np.zeros((count, count))
     between[order[:-1], order[1:]] = between[order[1:], order[:-1]] = 10
     hops = np.abs(np.arange(count)[:, None] - np.arange(count))
-    assert placement.cost(between, hops, placement.near(between, hops)) <= 1.3 * between.sum()
+    assert placement.cost(between, hops, placement.assign_boards(between, hops)) <= 1.3 * between.sum()
 
 
 def test_a_cut_is_counted_edge_by_edge() -> None:

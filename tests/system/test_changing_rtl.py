@@ -183,7 +183,7 @@ def test_what_does_not_fit_is_refused_and_restart_goes_on(monkeypatch: pytest.Mo
         random = np.random.default_rng(1)
         run.add_vertices(900)
         run.add_edges(*random.integers(0, 900, (2, 60_000)), np.ones(60_000, np.int64))
-        with pytest.raises(gs.InputError, match=r"^tiny: a DRAM has room for .* bytes of the graph, but the lists end"):
+        with pytest.raises(gs.InputError, match=r"^tiny: a DRAM holds .* bytes of the graph, but the lists end"):
             run.go()
         with pytest.raises(gs.InputError, match=r"its last run did not come to an end, .*call restart\(\)$"):
             run.go()

@@ -416,6 +416,6 @@ def test_a_graph_too_large_says_what_overflows() -> None:
     from gossamer.errors import InputError
 
     given = gs.Graph.from_csr(np.zeros(3_000_001, np.int64), np.empty(0, np.uint32), name="large")
-    with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph"):
+    with pytest.raises(InputError, match=r"tiny: a DRAM holds .* bytes of the graph"):
         runner.run("asp", given, engine=hardware("tiny", mapping="direct"))
     assert apps.load("asp").state_bytes >= 20

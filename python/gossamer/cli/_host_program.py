@@ -218,8 +218,8 @@ def _died(
     host = f"the host waits in {report.call}"
     told = {
         "trap": f"{who}; {host}",
-        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) {_program_output.describe_deadlock(held)}{down}"
-        f"{vertices.senders}",
+        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) "
+        f"{_program_output.describe_deadlock(held)}{down}{vertices.senders}",
         "ended": f"{host}, but all threads have ended",
         "idle": f"{host}, but no thread was started (HostLink::go)",
         "stuck": f"stuck: no instruction and no output for long, after {report.cycles:,} cycles; {host}"

@@ -143,7 +143,7 @@ class VertexMachine:
             self.on_phase("loading", done, total)
         for memory, words in tables.blocks():
             tile.write_memory(memory, image.symbols["gossamer_polite_blocks"], words)
-        if tables.records is not None and self.simulated is not None:
+        if tables.multicast_tables is not None and self.simulated is not None:
             self.simulated.flush_record_caches()
 
     def statistics(

@@ -164,7 +164,7 @@ class BoardRun(ResumableRun):
         if not seen.whole and self._patches is not None and not self._app.reads_edges:
             try:
                 self._patch(self._patches, seen)
-            except (patches.Full, mapper.TooWide):
+            except (patches.OutOfSpace, mapper.TooWide):
                 pass
             else:
                 assert self._tile is not None
@@ -293,7 +293,7 @@ class BoardRun(ResumableRun):
 def _write_dirty(tile: Tile, made: mapper.Patches) -> int:
     """Writes the lines that differ from the boards' memories. Returns the number of bytes written."""
     written = 0
-    for memory, address, data in made.copy.late():
+    for memory, address, data in made.memory.take_dirty():
         tile.write_memory(memory, address, data)
         written += len(data)
     return written

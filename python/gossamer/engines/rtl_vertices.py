@@ -147,7 +147,7 @@ class Hardware(VertexMachine, Engine):
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
         stats = self.statistics(problem.vertices, problem.edges, layout, run, found)
         stats |= {
-            "messages_per_round": tables.messages,
+            "messages_per_round": tables.message_count,
             "balance": tables.balance,
             "memory_bytes": int(tables.bytes.max()),
         }

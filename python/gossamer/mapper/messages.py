@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What threads send each other: lists of edges at the receivers, and the messages that lead to them."""
+"""Messages between threads: lists of edges at the receivers, and the messages that refer to them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gossamer.mapper.partition import Mapping
 
 
 class EdgeLists:
-    """The lists of edges: one for each slot and thread with receivers, sorted by both.
+    """The lists of edges: one for each sending slot and receiving thread, sorted by thread and slot.
 
-    A slot is a sender, a vertex and a pin; slots are numbered thread by thread in the order in which vertices stand
-    there, which is the one in which they mostly send. By edge: ``target``, and ``order``, its number in the problem.
-    By list: ``heads``, its first edge; ``sizes``, edges; ``slot``; ``sender``, the thread of the slot; ``to``, the
-    thread; ``own``, whether both are the same. By thread: ``edges_of``, how many edges end there.
+    A slot is a vertex and a pin; slots are numbered thread by thread in the order of vertices, which is mostly the
+    order in which they send. Per edge: ``target``, and ``order``, its number in the problem. Per list: ``heads``, its
+    first edge; ``sizes``, its number of edges; ``slot``; ``sender``, the thread of the slot; ``to``, the receiving
+    thread; ``own``, whether both threads are the same. Per thread: ``edges_of``, the number of edges that end there.
     """
 
     def __init__(self, problem: Problem, mapping: Mapping, machine: Machine) -> None:
@@ -46,37 +46,37 @@ class EdgeLists:
         self.edges_of = np.bincount(to, minlength=machine.threads)
 
     def bytes(self, layout: Layout, which: Numbers) -> Numbers:
-        """What these lists take at their receivers, aligned."""
+        """Aligned sizes of these lists at their receivers."""
         return up(layout.list + layout.edge * self.sizes[which], layout.unit)
 
 
 @dataclass(frozen=True)
-class Sends:
+class Messages:
     """Messages between threads."""
 
     slot: Numbers
-    """Sender of each."""
+    """Sending slot of each message."""
     dest: Numbers
     """Address of the thread, or of the tile."""
     list: Numbers
-    """For each list that is reached from elsewhere, its message."""
+    """For each list with a sender on another thread, its message."""
     named: NDArray[np.bool_]
-    """Of these lists: the key is their one vertex, and the list is not written."""
+    """For each of these lists: the key names its only vertex, and the list is not written."""
     place: Numbers
-    """Where each finds its lists: in the tables by key, or among the receiver's lists."""
+    """Offset of each message's lists: in the tables by key, or among the receiver's lists."""
     keys_of: Numbers
     """Bytes of each thread's table by key."""
     edges_of: Numbers
     """Bytes of each thread's lists by address."""
     mask: NDArray[np.uint64]
     sender: Numbers
-    """Of each message to a tile its thread;"""
+    """For each message to a tile, the sending thread."""
     tile: Numbers
-    """and the tile, numbered through all boards."""
+    """For each message to a tile, the tile, numbered board by board."""
 
 
-def to_threads(lists: EdgeLists, machine: Machine, layout: Layout, *, changing: bool = False) -> Sends:
-    """A message for each list; graphs that are ``changing`` keep lists of one edge."""
+def to_threads(lists: EdgeLists, machine: Machine, layout: Layout, *, changing: bool = False) -> Messages:
+    """A message for each list; graphs that are ``changing`` store lists of one edge as well."""
     away = np.flatnonzero(~lists.own)
     slot, to = lists.slot[away], lists.to[away]
     named = (lists.sizes[away] == 1) & (layout.names_vertices and not changing)
@@ -84,7 +84,7 @@ def to_threads(lists: EdgeLists, machine: Machine, layout: Layout, *, changing: 
     edges_of = np.bincount(to, weights=sizes, minlength=machine.threads).astype(np.int64)
     place = np.cumsum(sizes) - sizes - (np.cumsum(edges_of) - edges_of)[to]
     none = np.zeros(machine.threads, np.int64)
-    return Sends(
+    return Messages(
         slot,
         machine.addresses(to),
         np.arange(len(away)),
@@ -98,8 +98,8 @@ def to_threads(lists: EdgeLists, machine: Machine, layout: Layout, *, changing: 
     )
 
 
-def to_tiles(lists: EdgeLists, machine: Machine, layout: Layout) -> Sends:
-    """A message for each tile, with a place that is free in the tables of all its receivers."""
+def to_tiles(lists: EdgeLists, machine: Machine, layout: Layout) -> Messages:
+    """A message for each tile, with an offset that is free in the tables of all its receivers."""
     away = np.flatnonzero(~lists.own)
     slot, to = lists.slot[away], lists.to[away]
     tile, thread = to // machine.tile_threads, to % machine.tile_threads
@@ -113,13 +113,13 @@ def to_tiles(lists: EdgeLists, machine: Machine, layout: Layout) -> Sends:
     heads = order[starts]
     mask = np.zeros(len(heads), np.uint64)
     np.bitwise_or.at(mask, message, np.uint64(1) << thread.astype(np.uint64))
-    # Keys are those of a tile; messages are sorted by tile, and their lists with them.
+    # Offsets are allocated tile by tile; messages, and their lists with them, are sorted by tile.
     place = np.empty(len(heads), np.int64)
     tiles, lists_at = tile[heads], np.append(starts, len(order))
     bounds = np.searchsorted(tiles, np.arange(machine.boards * machine.board_tiles + 1))
     for begin, end in itertools.pairwise(bounds):
         its = order[lists_at[begin] : lists_at[end]]
-        place[begin:end] = layout.unit * pack.places(
+        place[begin:end] = layout.unit * pack.offsets(
             lists_at[begin : end + 1] - lists_at[begin],
             lists.sender[away[heads[begin:end]]],
             thread[its],
@@ -130,7 +130,7 @@ def to_tiles(lists: EdgeLists, machine: Machine, layout: Layout) -> Sends:
     sender = lists.sender[away[heads]]
     dest, none = machine.tile_addresses(tiles), np.zeros_like(keys_of)
     named = np.zeros(len(away), bool)
-    return Sends(slot[heads], dest, message, named, place, keys_of, none, mask, sender, tiles)
+    return Messages(slot[heads], dest, message, named, place, keys_of, none, mask, sender, tiles)
 
 
-__all__ = ["EdgeLists", "Sends", "to_threads", "to_tiles"]
+__all__ = ["EdgeLists", "Messages", "to_threads", "to_tiles"]

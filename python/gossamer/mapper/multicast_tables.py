@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records of the boards' multicast routers: one message of a vertex reaches tiles of other boards by keys.
+"""Tables of the boards' multicast routers, by which one message of a vertex reaches tiles of several other boards.
 
-A message follows a tree of boards to all that have receivers (``trees.py``). At each place of the tree
-it has a key of its own, whose records are: one to each neighbour's router that it goes on to, with the key there, and
-one to each tile of the board that has receivers, with the key of the edges there. Layouts are the ``route_*`` of
-``config/constants/fabric.toml``; docs/hardware/multicast.md says what a router does with them.
+A message follows a tree of boards to all boards with receivers (``trees.py``). At each node of the tree it has a key of
+its own. The records of the key are: one for each neighbour's router to which the message is forwarded, with the key
+there, and one for each tile of the board with receivers, with the key of the edges there. Layouts are the ``route_*``
+of ``config/constants/fabric.toml``; docs/hardware/multicast.md describes how a router processes them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from gossamer.mapper.trees import multicast_trees
 
 BEAT_BYTES = 32
 _PLACES = 5
-"""Of 48 bits in a beat; records to routers take one, those to tiles and with a new word two."""
+"""Slots of 48 bits in a beat; a record to a router takes one, a record to a tile or with a new word two."""
 _MOST = 48
-"""Records of two places under one key: with all links' records before them they fit into 31 beats."""
+"""Maximum number of two-slot records under one key: with the records of all links they fit into 31 beats."""
 _HALF = 1 << 16
-"""A record to a tile gives keys below this."""
+"""Keys below this fit into a record to a tile."""
 
 
 class Network:
-    """How boards are joined, and the routes that messages take.
+    """The topology of boards, and the routes of messages.
 
-    ``link`` gives the number that a board's router has for a link of the configuration.
+    ``link`` maps a board and a link of the configuration to the link's number in the board's router.
     """
 
     def __init__(
@@ -45,45 +45,45 @@ class Network:
     ) -> None:
         self.topology, self.tables, self.link = topology, tables, link
         self.turns = routes.tree_turns(topology, tables)
-        """What trees may do on their way."""
+        """The turns that trees may take."""
         self.boards = len(topology.cluster.boards)
 
 
 @dataclass(frozen=True)
-class Remote:
-    """Messages to tiles of other boards than the sender's: an element of each array for each tile."""
+class RemoteMessages:
+    """Messages to tiles of other boards; an element of each array per tile."""
 
     sender: Numbers
-    """What sends: a vertex and a pin."""
+    """Sending slot: a vertex and a pin."""
     source: Numbers
-    """The board that it is on."""
+    """Board of the sender."""
     board: Numbers
-    """Of the tile, and its place there:"""
+    """Board of the tile, and its column and row there."""
     column: Numbers
     row: Numbers
     mask: NDArray[np.uint64]
     """Receiving threads."""
     key: Numbers
-    """Of the edges: the first word of the message as these threads receive it."""
+    """Key of the edges: the first word of the message as these threads receive it."""
 
 
-class Records:
+class MulticastTables:
     """Keys of senders, and the beats of all boards. Raises InputError where they do not fit into the routers' tables.
 
-    ``most`` is how many records of two places stand under one key; more are reached by indirection.
+    ``most`` is the maximum number of two-slot records under one key; further records are reached by indirection.
     """
 
-    def __init__(self, config: Config, network: Network, remote: Remote, *, most: int = _MOST) -> None:
+    def __init__(self, config: Config, network: Network, remote: RemoteMessages, *, most: int = _MOST) -> None:
         self._config, self._network = config, network
         place = memory_map(config)
         self.base = place.data_base + place.data_bytes
         """Address of each board's tables, in its first DRAM."""
         first_beat = (self.base - constants.value("dram_base")) // BEAT_BYTES
         self.sender, sender = np.unique(remote.sender, return_inverse=True)
-        """Those that send by key, sorted; ``key`` is that of each."""
+        """Sorted slots that send by key; ``key`` has the key of each."""
         nodes, last = self._nodes(remote, sender)
         self.crossings = int((nodes.parent >= 0).sum())
-        """Links that the messages of all senders cross, when each sends once."""
+        """Links that messages cross when every sender sends once."""
 
         wide, node = _wide(remote, last)
         order = np.argsort(node, kind="stable")
@@ -94,16 +94,16 @@ class Records:
         order = np.argsort(node, kind="stable")
         wide, node = wide[order], node[order]
 
-        # Where each record stands: routers first, since they have furthest to go, then wide ones, then an indirection.
+        # Order of records: routers first, since their copies travel furthest, then wide records, then an indirection.
         count = len(board)
         routers = np.bincount(nodes.parent[below], minlength=count)
         whole, rest = routers // _PLACES, routers % _PLACES
-        beside = (_PLACES - rest) // 2  # wide records in the beat that routers have begun
+        shared = (_PLACES - rest) // 2  # wide records that fit into the last beat with router records
         number = _within(node, count)
-        behind = number - beside[node]
-        wide_beat = whole[node] + np.where(behind < 0, 0, 1 + behind // 2)
-        wide_place = np.where(behind < 0, rest[node] + 2 * number, 2 * (behind % 2))
-        ends = np.zeros(count, np.int64)  # places behind the last record
+        further = number - shared[node]
+        wide_beat = whole[node] + np.where(further < 0, 0, 1 + further // 2)
+        wide_place = np.where(further < 0, rest[node] + 2 * number, 2 * (further % 2))
+        ends = np.zeros(count, np.int64)  # end of the last record, in slots
         np.maximum.at(ends, nodes.parent[below], _within(nodes.parent[below], count) + 1)
         np.maximum.at(ends, node, _PLACES * wide_beat + wide_place + 2)
         link_at = ends[more_from]
@@ -121,7 +121,7 @@ class Records:
         keys = (start - offset[board] + first_beat) << layout.field("beat").lsb | beats << layout.field("beats").lsb
         self.key = keys[nodes.first]
 
-        # All boards' beats are one array of half-words: the count, then the places.
+        # All boards' beats are one array of half-words: the count, then the slots.
         self._beats = np.zeros((int(needed.sum()), BEAT_BYTES // 2), "<u2")
         self._offset, self._needed = offset, needed
         self._put(start[node] + wide_beat, wide_place, wide[:, 0], wide[:, 1])
@@ -132,7 +132,7 @@ class Records:
         self._put(start[more_from] + link_at // _PLACES, link_at % _PLACES, indirect[:, 0])
 
     def images(self) -> list[tuple[int, bytes]]:
-        """For each board the bytes of its tables, to be written at ``base``."""
+        """For each board the bytes of its tables, which belong at ``base``."""
         return [
             (board, self._beats[first : first + count].tobytes())
             for board, (first, count) in enumerate(zip(self._offset.tolist(), self._needed.tolist(), strict=True))
@@ -140,23 +140,23 @@ class Records:
         ]
 
     def _check(self, needed: Numbers) -> None:
-        room = self._config.router.table_bytes
+        size = self._config.router.table_bytes
         worst = int(needed.argmax())
-        if needed[worst] * BEAT_BYTES > room:
+        if needed[worst] * BEAT_BYTES > size:
             raise InputError(
-                f"{self._config.name}: the multicast router's tables have room for {room:,} bytes, but board "
-                f"{self._network.topology.cluster.boards[worst].name} needs {needed[worst] * BEAT_BYTES:,}; take "
+                f"{self._config.name}: the multicast router's tables hold {size:,} bytes, but board "
+                f"{self._network.topology.cluster.boards[worst].name} needs {needed[worst] * BEAT_BYTES:,}; use "
                 "--multicast local, a larger router.table_bytes, or more boards"
             )
 
-    def _nodes(self, remote: Remote, sender: Numbers) -> tuple[_Nodes, Numbers]:
-        """The places of all trees; for each element of ``remote`` the place where it leaves the tree."""
+    def _nodes(self, remote: RemoteMessages, sender: Numbers) -> tuple[_Nodes, Numbers]:
+        """The nodes of all trees; for each element of ``remote`` the node at which it leaves the tree."""
         network, boards = self._network, self._network.boards
         sources = np.zeros(len(self.sender), np.int64)
         sources[sender] = remote.source
         reached = np.zeros((len(self.sender), boards), bool)
         reached[sender, remote.board] = True
-        # Senders of one board to the same boards have the same tree.
+        # Senders on one board with the same receiving boards share a tree.
         begins = sources.astype("<u4").view(np.uint8).reshape(-1, 4)
         rows = np.concatenate([begins, np.packbits(reached, axis=1)], axis=1)
         _, shown, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
@@ -168,7 +168,7 @@ class Records:
         which = np.repeat(made.first[:-1][kind] - first, size) + np.arange(int(size.sum()))
         parent = made.parent[which]
         above = np.where(parent < 0, -1, parent + np.repeat(first, size))
-        # Routers may have other numbers for their links than the configuration.
+        # Routers may number their links differently from the configuration.
         numbers = np.full(network.turns.far.shape, -1, np.int64)
         for board, link in np.argwhere(network.turns.far >= 0).tolist():
             numbers[board, link] = network.link(board, link)
@@ -178,7 +178,7 @@ class Records:
         return _Nodes(made.board[which], above, out, made.vc[which], first), last
 
     def _put(self, beat: Numbers, place: Numbers, *halves: NDArray[np.uint64]) -> None:
-        """Writes records that begin at places of beats: one of 48 bits, or two of them."""
+        """Writes records, of one or two slots of 48 bits each, that begin at slot ``place`` of ``beat``."""
         for number, half in enumerate(halves):
             for part in range(3):
                 word = half >> np.uint64(16 * part) & np.uint64(0xFFFF)
@@ -188,7 +188,7 @@ class Records:
 
 @dataclass(frozen=True)
 class _Nodes:
-    """The places of all senders' trees; ``first`` is where each sender's begin."""
+    """The nodes of all senders' trees; ``first`` is the first node of each sender."""
 
     board: Numbers
     parent: Numbers
@@ -197,10 +197,10 @@ class _Nodes:
     first: Numbers
 
 
-def _wide(remote: Remote, last: Numbers) -> tuple[NDArray[np.uint64], Numbers]:
-    """The records to receivers, each in two halves of 48 bits, and the places that have them.
+def _wide(remote: RemoteMessages, last: Numbers) -> tuple[NDArray[np.uint64], Numbers]:
+    """The records to receivers, each in two halves of 48 bits, and their nodes.
 
-    A tile whose key fits into half a word takes one record, and else each of its threads one.
+    A tile whose key fits into half a word has one record; otherwise each of its threads has one.
     """
     tiles = np.flatnonzero(remote.key < _HALF)
     mask = remote.mask[tiles]
@@ -228,7 +228,7 @@ def _wide(remote: Remote, last: Numbers) -> tuple[NDArray[np.uint64], Numbers]:
 
 
 def _packed(layout: str, *, kind: str, **values: NDArray[np.int64] | NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Records, a row each of halves of 48 bits: the low one has the kind."""
+    """Records as rows of two halves of 48 bits; the kind is in the low half."""
     fields = constants.layout(layout)
     count = len(next(iter(values.values())))
     found = np.zeros((count, 2), np.uint64)
@@ -243,10 +243,10 @@ def _packed(layout: str, *, kind: str, **values: NDArray[np.int64] | NDArray[np.
 
 
 def _split(board: Numbers, node: Numbers, most: int) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Spreads what has too many wide records for one key over several, each of which leads to the next.
+    """Distributes the wide records of a node with too many of them over several keys, chained by indirections.
 
-    ``node`` is the place of each wide record, sorted. Gives the boards of all places, the place of each record, and
-    the places that were added with those that lead to them.
+    ``node`` is the sorted node of each wide record. Returns the boards of all nodes, the node of each record, and the
+    added nodes with their predecessors.
     """
     count = len(board)
     number = _within(node, count)
@@ -260,9 +260,9 @@ def _split(board: Numbers, node: Numbers, most: int) -> tuple[Numbers, Numbers, 
 
 
 def _within(group: Numbers, groups: int) -> Numbers:
-    """The number of each element among those of its group; groups are sorted."""
+    """The index of each element within its group; groups are sorted."""
     sizes = np.bincount(group, minlength=groups)
     return np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
 
 
-__all__ = ["Network", "Records", "Remote"]
+__all__ = ["MulticastTables", "Network", "RemoteMessages"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where tables stand in the memories of a machine."""
+"""Allocation of regions for tables in the memories of a machine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gossamer.mapper.layout import up
 from gossamer.mapper.machine import Machine, Numbers
 
 _MOST_BOARDS = 1024
-"""Of a cluster."""
+"""Boards of the largest cluster that an error message suggests."""
 
 
-class Places:
-    """Addresses in all DRAMs and the SRAMs beside them, given out region by region."""
+class MemoryRegions:
+    """Allocates addresses in all DRAMs and their SRAMs, region by region."""
 
     def __init__(self, machine: Machine, base: int) -> None:
         self._machine = machine
@@ -28,7 +28,7 @@ class Places:
         self._sizes: dict[str, Numbers] = {}
 
     def region(self, name: str, sizes: Numbers, *, fast: bool = False) -> Numbers:
-        """The address of each thread's part; parts begin with a line. Fast ones are in SRAM if it has room."""
+        """The address of each thread's part, aligned to a line. Fast regions are in SRAM if they fit."""
         sizes = up(sizes, self._line)
         if fast:
             starts, grown = self._starts(self._sram, sizes)
@@ -40,7 +40,7 @@ class Places:
         return starts
 
     def _starts(self, begins: Numbers, sizes: Numbers) -> tuple[Numbers, Numbers]:
-        """Threads' parts behind each other from where each memory begins, and where they end there."""
+        """Consecutive parts of threads from the begin of each memory, and the end of the last part in each memory."""
         starts, grown = np.empty(len(sizes), np.int64), begins.copy()
         for memory in range(self._machine.memories):
             here = np.flatnonzero(self._memory == memory)
@@ -49,15 +49,15 @@ class Places:
         return starts, grown
 
     def arenas(self, name: str, needed: Numbers, most: int) -> tuple[Numbers, int]:
-        """The address of each thread's arena, and the bytes of each: all are alike."""
+        """The address of each thread's arena, and the size that all arenas have."""
         users = int(np.bincount(self._memory).max())
-        room = (self._machine.memory_end - int(self._next.max())) // users // self._line * self._line
+        space = (self._machine.memory_end - int(self._next.max())) // users // self._line * self._line
         least = -(-int(needed.max()) // self._line) * self._line
-        size = max(least, min(room, most // self._line * self._line))
+        size = max(least, min(space, most // self._line * self._line))
         return self.region(name, np.full(len(needed), size)), size
 
     def shared(self, name: str, size: int) -> int:
-        """The address of a part that all threads read, the same in every DRAM."""
+        """The address of a part that all threads read; equal in every DRAM."""
         start = int(self._next.max())
         self._grow(name, np.full_like(self._next, start + -(-size // self._line) * self._line))
         return start
@@ -67,24 +67,24 @@ class Places:
         self._next = grown
 
     def check(self) -> None:
-        """Raises InputError where the regions end behind their memory, and says what would hold them."""
+        """Raises InputError, with machines that are large enough, if the regions exceed their memory."""
         config = self._machine.config
-        room, most = self._machine.memory_end - self._base, int(self.used().max())
-        if most <= room:
+        space, most = self._machine.memory_end - self._base, int(self.used().max())
+        if most <= space:
             return
         end, over = 0, ""
         for name, size in self._sizes.items():
             end += int(size.max())
-            if end > room and not over:
+            if end > space and not over:
                 over = name
         sizes = ", ".join(f"{region} {int(size.max()):,}" for region, size in self._sizes.items())
         raise InputError(
-            f"{config.name}: a DRAM has room for {room:,} bytes of the graph, but the {over} end at {end:,} of its "
-            f"{most:,} ({sizes}); {self._holders(most)}"
+            f"{config.name}: a DRAM holds {space:,} bytes of the graph, but the {over} end at {end:,} of its "
+            f"{most:,} ({sizes}); {self._suggestion(most)}"
         )
 
-    def _holders(self, most: int) -> str:
-        """Which machines have room for so many bytes of each DRAM, as a thing to do."""
+    def _suggestion(self, most: int) -> str:
+        """A sentence that names machines which hold ``most`` bytes of each of the present DRAMs."""
         total = most * self._machine.memories
         boards, least = {}, self._machine.config.name
         for name in dict.fromkeys([least, *configs.names()]):
@@ -95,11 +95,11 @@ class Places:
             found.insert(0, f"a board of {', '.join(alone)}")
         elif boards and (best := min(boards, key=lambda name: boards[name])) and boards[best] <= _MOST_BOARDS:
             found.append(f"{boards[best]} of {best}")
-        return f"there is room on {', or on '.join(found)}" if found else "no cluster has room for it"
+        return f"it fits on {', or on '.join(found)}" if found else "it fits on no cluster"
 
     def used(self) -> Numbers:
-        """Bytes of each DRAM."""
+        """Bytes used of each DRAM."""
         return self._next - self._base
 
 
-__all__ = ["Places"]
+__all__ = ["MemoryRegions"]
