@@ -123,7 +123,7 @@ def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) 
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        ("stuck", "stuck: no instruction and no output for long, after 1,000 cycles; threads 3-4 had not ended"),
+        ("stuck", "stuck: no instruction and no output for a long time, after 1,000 cycles; threads 3-4 had not ended"),
         ("deadlock", "deadlock: all threads that run (3-4) wait for messages"),
         ("max-cycles", "2 of 16 threads had not ended after 1,000 cycles"),
     ],
@@ -141,7 +141,7 @@ def test_a_trap_hides_no_exit_code() -> None:
         judge(run("done", {0: 0, 1: 7, 2: 7}, [5], []))
     with pytest.raises(AnswerNo, match=r"^x.c: thread 1 with 7 ended, not with 0$"):
         judge(run("done", {0: 0, 1: 7}, [], []))
-    with pytest.raises(RunDied, match=r"stuck: .*; all threads had ended, but not all had said so$"):
+    with pytest.raises(RunDied, match=r"stuck: .*; all threads had ended, but not all had reported it$"):
         judge(run("stuck", {}, [], []))
 
 

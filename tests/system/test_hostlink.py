@@ -190,7 +190,7 @@ def test_a_deadlock_is_told(command: Command, tmp_path: Path, call: str) -> None
     assert lines[1].startswith(f"threads 0-{THREADS - 1} (tiles 0,0, 1,0) wait for a message (tinselWaitUntil) in")
     assert lines[2] == (
         f"gossamer: error: {folder}/Run.cpp: deadlock: the host waits in HostLink::{call.split('(')[0]}, all threads "
-        f"that run (0-{THREADS - 1}) wait for messages, and none is on its way"
+        f"that run (0-{THREADS - 1}) wait for messages, and none is in flight"
     )
 
 
@@ -205,14 +205,14 @@ def test_nobody_is_left_to_answer(command: Command, tmp_path: Path) -> None:
     assert lines == [error + "the host waits in HostLink::recv, but no thread was started (HostLink::go)"]
     written(folder, "hostLink.recv(msg);", "for (;;);")
     lines = bad(command("run", folder, *RTL, "--max-cycles", "20000", timeout=100), 4)
-    assert lines[-1] == error + "not at its end after 20,000 cycles; the host waits in HostLink::recv"
+    assert lines[-1] == error + "did not end within 20,000 cycles; the host waits in HostLink::recv"
 
 
 def test_a_host_that_crashes_or_computes_for_ever(command: Command, tmp_path: Path) -> None:
     folder = written(tmp_path / "crash", 'puts("before"); fflush(stdout); *(volatile int*) 8 = 1;')
     done = command("run", folder, *RTL, timeout=100)
     assert done.stdout == "before\n"
-    assert bad(done, 4) == [f"gossamer: error: {folder}/Run.cpp: the host program died of SIGSEGV"]
+    assert bad(done, 4) == [f"gossamer: error: {folder}/Run.cpp: the host program was killed by SIGSEGV"]
     written(folder, "hostLink.canRecv(); for (;;) usleep(1000);")
     (line,) = bad(command("run", folder, *RTL, "--timeout", "1", timeout=100), 4)
     wanted = "the host has computed for 1 s without a call to HostLink (--timeout); simulated time stood still at cycle"

@@ -65,7 +65,7 @@ def test_a_trap_and_a_deadlock_name_their_boards(command: Command) -> None:
     assert done.returncode == 4
     first, last = done.stderr.splitlines()
     assert first.startswith("threads 0-63 (board a, tiles 0,0, 1,0; board b, tiles 0,0, 1,0) wait for a message")
-    assert last.endswith("all threads that run (0-63) wait for messages, and none is on its way")
+    assert last.endswith("all threads that run (0-63) wait for messages, and none is in flight")
 
 
 def test_all_boards_sort_words_of_the_host(command: Command) -> None:

@@ -351,11 +351,11 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, mon
     words = ("polite", "run", "--engine", "rtl")
     path = written(tmp_path, np.array([[i, (i + 1) % 9] for i in range(9)]))
     done = command(*words, FIXTURES / "pagerank", "--max-steps", "4", "--", path, cwd=tmp_path)
-    named = "not at its end after 4 steps: 9 devices still send (0, 1, 2, 3, 4, 5, 6, 7, ...)"
+    named = "did not end within 4 steps: 9 devices still send (0, 1, 2, 3, 4, 5, 6, 7, ...)"
     assert done.returncode == 4 and done.stderr.splitlines()[-1].endswith(named)
     assert not (tmp_path / "stats.txt").exists()
     done = command(*words, endless(tmp_path, "true"), "--max-cycles", "30000")
-    assert done.returncode == 4 and re.search(r"not at its end after .*: \d+ devices still send \(", done.stderr)
+    assert done.returncode == 4 and re.search(r"did not end within .*: \d+ devices still send \(", done.stderr)
     # The watchdog ends what only a broken machine does: here it says so of a sound one, which is at work.
     real = _rtl_host.run
 
@@ -367,7 +367,9 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, mon
 
     monkeypatch.setattr(_rtl_host, "run", frozen)
     given = ["--config", "tiny", "--max-cycles", "30000", str(tmp_path / "program")]
-    with pytest.raises(RunDied, match=r"stuck: no instruction and no output for long, .*: \d+ devices still send \("):
+    with pytest.raises(
+        RunDied, match=r"stuck: no instruction and no output for a long time, .*: \d+ devices still send \("
+    ):
         _host_program.run(Request.of(given), [])
     done = command("run", ROOT / "programs/hello.c", "--engine", "rtl", "--config", "tiny", "--max-steps", "4")
     assert done.returncode == 2 and "--max-steps: limits the steps of a graph's vertices, and" in done.stderr

@@ -390,7 +390,7 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
     for words, what in [
         (("--mapping", "best"), "--mapping: 'best' is none of metis, kahypar, bfs, random, direct"),
         (("--multicast", "best"), "--multicast: 'best' is none of local, none, full"),
-        (("--frame-loss", "0.1"), "--frame-loss: is for clusters"),
+        (("--frame-loss", "0.1"), "--frame-loss: needs a cluster"),
         (("--threads", "3"), "vertices use all 32 threads"),
         (("--waves", tmp_path / "w.vcd"), "written as FST"),
     ]:

@@ -194,7 +194,7 @@ def test_deadlock_names_threads_and_tiles(command: Command, tmp_path: Path) -> N
     assert done.returncode == 4
     waiting = r"threads 14-19 \(tiles 0,0, 1,0\) wait for a message \(tinselWaitUntil\) in tinselWaitUntil at "
     assert re.match(waiting, done.stderr), done.stderr
-    assert "deadlock: all threads that run (14-19) wait for messages, and none is on its way" in done.stderr
+    assert "deadlock: all threads that run (14-19) wait for messages, and none is in flight" in done.stderr
 
 
 def test_faults_of_an_accelerator_name_its_tile(tmp_path: Path) -> None:

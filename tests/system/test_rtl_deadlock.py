@@ -69,7 +69,7 @@ def test_message_slots_of_both_boards_and_what_is_between_them(command: Command,
     assert behind.startswith(f"behind them messages wait at routers {every}; in the switch of board a from ")
     for part in ("in the switch of board b from ", "to leave board a over link a:", "at board b off link b:"):
         assert part in behind, behind
-    assert last.endswith(": deadlock: all threads that run (0-63) wait behind each other: messages do not move")
+    assert last.endswith(": deadlock: all threads that run (0-63) wait for each other: messages are blocked")
 
 
 @pytest.mark.parametrize("words", [("--config", "tiny"), ("--one-tile", "--config", "tiny")])
@@ -78,7 +78,7 @@ def test_message_slots_of_tiles(command: Command, tmp_path: Path, words: tuple[s
     tiles = "" if "--one-tile" in words else " (tiles 0,0, 1,0)"
     assert full == f"full: all message slots{tiles}: messages for these threads wait until one is freed"
     assert [line.startswith("behind them messages wait at routers (tile") for line in behind] == [True] * bool(tiles)
-    assert last.endswith("wait behind each other: messages do not move")
+    assert last.endswith("wait for each other: messages are blocked")
 
 
 def test_the_queue_of_one_thread(command: Command, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_queue_of_one_thread(command: Command, tmp_path: Path) -> None:
 def test_nothing_is_named_where_nothing_is_on_its_way(command: Command, tmp_path: Path) -> None:
     body = "int main(void) { tinselWaitUntil(TINSEL_CAN_RECV); return 0; }"
     (_, last) = lines(command, tmp_path, body, "--cluster", "pair")
-    assert last.endswith("deadlock: all threads that run (0-63) wait for messages, and none is on its way")
+    assert last.endswith("deadlock: all threads that run (0-63) wait for messages, and none is in flight")
 
 
 def test_a_message_behind_a_cut_link(command: Command, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_message_behind_a_cut_link(command: Command, tmp_path: Path) -> None:
     words = ("--cluster", "pair", "--cut", "a:north@1000", "--cut", "a:east@1000")
     found = lines(command, tmp_path, body, *words)
     assert found[-1].endswith(
-        "wait for messages, and none is on its way; link a:east - b:west, a:north - b:south are down"
+        "wait for messages, and none is in flight; link a:east - b:west, a:north - b:south are down"
     )
 
 

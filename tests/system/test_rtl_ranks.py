@@ -83,7 +83,7 @@ def test_what_is_said_of_a_deadlock_behind_a_cut_link(command: Command) -> None:
         (["--cluster", "pair", "--ranks", "2", "--trace", "t.pftrace"], "--trace: not with --ranks"),
         (["--cluster", "pair", "--ranks", "2", "--workers", "2"], "--workers: not with --ranks"),
         (["--cluster", "pair", "--ranks", "0"], "no whole number from 1 up"),
-        (["--config", "tiny", "--ranks", "2"], "--ranks: is for clusters"),
+        (["--config", "tiny", "--ranks", "2"], "--ranks: needs a cluster"),
     ],
 )
 def test_bad_input(command: Command, tmp_path: Path, words: list[str], said: str) -> None:

@@ -143,9 +143,9 @@ def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
         ((hello, *ON_FOUR, "--next-routes", away), f"--next-routes {away}: write FILE@CYCLE"),
         ((hello, *ON_FOUR, "--next-routes", f"{tmp_path}/none@5"), f"{tmp_path}/none: cannot read routing tables"),
         ((hello, *ON_FOUR, "--next-routes", f"{other}@5"), f"{other}:2: routing tables for another topology"),
-        ((hello, "--engine", "rtl", "--next-routes", f"{away}@5"), "--next-routes: is for clusters"),
-        ((REROUTE, "--engine", "rtl", "--next-routes", away), "--next-routes: is for clusters"),
-        ((REROUTE, *ON_FOUR, "--next-routes", f"{away}@5"), f"--next-routes {away}@5: the host says when"),
+        ((hello, "--engine", "rtl", "--next-routes", f"{away}@5"), "--next-routes: needs a cluster"),
+        ((REROUTE, "--engine", "rtl", "--next-routes", away), "--next-routes: needs a cluster"),
+        ((REROUTE, *ON_FOUR, "--next-routes", f"{away}@5"), f"--next-routes {away}@5: the host loads it with"),
     ):
         done = command("run", *words)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr

@@ -78,9 +78,9 @@ def test_parameters_take_what_follows() -> None:
     for words, what in {
         ("pagerank", "--damping"): "--damping: needs a value",
         ("pagerank", "--damping", "--raw"): "--damping: needs a value",
-        ("pagerank", "-x"): "there is no option -x",
+        ("pagerank", "-x"): "no such option: -x",
         ("pagerank", "-t"): "-t: needs a value",
-        ("pagerank", "a", "b"): "there is a graph already",
+        ("pagerank", "a", "b"): "a graph is given already",
         ("pagerank", "--dumping", "1"): "pagerank has no parameter 'dumping'",
     }.items():
         with pytest.raises(InputError, match=what):
@@ -93,7 +93,9 @@ def test_words_end_to_end(command: Command, tmp_path: Path) -> None:
     assert re.search(r"^ +4 +-8 +4$", done.stdout, re.MULTILINE)
     # Neither a graph nor a file to write is a program.
     assert "no such file" in said(command("run", "pagerank", tmp_path / "none.cpp"), 2)
-    assert "ends in none of .npy" in said(command("run", "pagerank", RING, "-o", tmp_path / "x.c"), 2)
+    assert "unknown ending; write a file that ends in .npy" in said(
+        command("run", "pagerank", RING, "-o", tmp_path / "x.c"), 2
+    )
     # What is wrong without a look at the graph is told before it is read.
     for words in (["--shuffle", "x"], ["-t", "1025"], ["--engine", "cpuu"], ["--damping", "7"], ["--format", "x"]):
         assert said(command("run", "pagerank", tmp_path / "none.mtx", *words), 2).find(words[1]) > 0

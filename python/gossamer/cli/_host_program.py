@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer run FOLDER --engine rtl`` for a program with a host: both parts built, and run beside the simulator."""
+"""``./gossamer run FOLDER --engine rtl``: builds both parts of a program with a host, and runs it with a simulator."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from gossamer.hosts.hostlink import Program
     from gossamer.polite import Staged
 
-_NOT_HERE = {
+_WITHOUT_HOST_OPTIONS = {
     "threads": "a host starts its threads itself",
     "input": "a host sends bytes with DebugLink",
 }
-_OF_CLUSTERS = ("routes", "next-routes", "frame-loss", "cut", "ranks")
-_MOST_LINES = 20
-_LONG = 30.0
-"""Seconds without a call of the host after which that is told."""
+_CLUSTER_OPTIONS = ("routes", "next-routes", "frame-loss", "cut", "ranks")
+_MAX_LINES = 20
+_NOTE_SECONDS = 30.0
+"""Seconds without a call of the host after which a note is printed."""
 
 
 def run(request: Request, arguments: Sequence[str]) -> int:
-    """Builds and runs a program; gives the host's exit code. Raises RunDied where the run cannot go on."""
+    """Builds and runs a program. Returns the host's exit code. Raises RunDied if the run aborts."""
     from gossamer import device, mapper, polite
     from gossamer.engines import _rtl_host, rtl, rtl_cluster, rtl_vertices
     from gossamer.hosts import hostlink, pgraph
 
-    for name, why in _NOT_HERE.items():
+    for name, why in _WITHOUT_HOST_OPTIONS.items():
         if request.one(name) is not None:
             raise InputError(f"--{name}: not for a program with a host; {why}")
     if request.one_tile:
@@ -55,9 +55,9 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if request.stats_file is not None:
         files.check_writable(request.stats_file)
     shown = request.tile(config, cluster)
-    for name in _OF_CLUSTERS:
+    for name in _CLUSTER_OPTIONS:
         if name in request.options and cluster is None:
-            raise InputError(f"--{name}: is for clusters; name one with --cluster")
+            raise InputError(f"--{name}: needs a cluster; name one with --cluster")
     plan, changes = None, []
     if cluster is not None:
         tables = request.one("routes")
@@ -130,9 +130,9 @@ def run(request: Request, arguments: Sequence[str]) -> int:
         if event.what != "link_up" and many is not None:
             click.echo(visible(many.describe_event(event)), err=True)
     if report is not None and report.reason != "done":
-        _died(program, report, machine, many, vertices)
+        _raise_aborted(program, report, machine, many, vertices)
     if ended.code < 0:
-        raise RunDied(f"{program.name}: the host program died of {signal_name(-ended.code)}")
+        raise RunDied(f"{program.name}: the host program was killed by {signal_name(-ended.code)}")
     if ended.run is not None:
         _program_output.write_figures(request, config, ended.run, many, report_file)
         for line in _program_output.rejected_messages(ended.run, many, config):
@@ -142,12 +142,12 @@ def run(request: Request, arguments: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class _Vertices:
-    """What is told of a graph's vertices where a run could not go on."""
+    """Texts about a graph's vertices in a run that aborted."""
 
     senders: str = ""
-    """Those that would go on sending."""
+    """The vertices that still want to send."""
     trapped: Mapping[int, str] = field(default_factory=dict)
-    """By thread, the vertex that it trapped at."""
+    """By thread, the vertex at which it trapped."""
     most_steps: int = 0
 
 
@@ -155,7 +155,7 @@ _NO_VERTICES = _Vertices()
 
 
 def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_steps: int) -> _Vertices:
-    """Looks at the boards as the host has left them; a run that has given up has not come to its end."""
+    """Inspects the boards after the host has ended; sets the reason max-steps if threads reached that limit."""
     from gossamer.polite.post_mortem import PostMortem
 
     placed = stage.placed()
@@ -176,14 +176,14 @@ def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_ste
     return _NO_VERTICES
 
 
-def _died(
+def _raise_aborted(
     program: Program,
     report: Report,
     machine: rtl.Board,
     cluster: rtl_cluster.Cluster | None,
     vertices: _Vertices,
 ) -> None:
-    """Says why a run could not go on."""
+    """Prints the state of a run that aborted, and raises RunDied with the reason."""
     from gossamer.engines.rtl import describe_unfinished, on_tiles, ranges
 
     lines = [
@@ -191,7 +191,7 @@ def _died(
         for thread, text in sorted(report.output.items())
         for line in text.decode(errors="backslashreplace").splitlines()
     ]
-    for thread, line in lines[-_MOST_LINES:]:
+    for thread, line in lines[-_MAX_LINES:]:
         click.echo(f"[{thread}] {visible(line)}", err=True)
     for trap in report.traps:
         code = _Code(program, report, trap.thread)
@@ -216,40 +216,41 @@ def _died(
     threads = {trap.thread for trap in report.traps if trap.thread != ACCELERATOR}
     who = f"thread{'s' if len(threads) > 1 else ''} {ranges(threads)} trapped" if threads else "an accelerator failed"
     host = f"the host waits in {report.call}"
-    told = {
+    reasons = {
         "trap": f"{who}; {host}",
         "deadlock": f"deadlock: {host}, all threads that run ({waiting}) "
         f"{_program_output.describe_deadlock(held)}{down}{vertices.senders}",
         "ended": f"{host}, but all threads have ended",
         "idle": f"{host}, but no thread was started (HostLink::go)",
-        "stuck": f"stuck: no instruction and no output for long, after {report.cycles:,} cycles; {host}"
+        "stuck": f"stuck: no instruction and no output for a long time, after {report.cycles:,} cycles; {host}"
         f"{vertices.senders}",
-        "max-cycles": f"not at its end after {report.cycles:,} cycles; {host}{vertices.senders}",
-        "max-steps": f"not at its end after {vertices.most_steps:,} step{'s' if vertices.most_steps > 1 else ''}"
+        "max-cycles": f"did not end within {report.cycles:,} cycles; {host}{vertices.senders}",
+        "max-steps": f"did not end within {vertices.most_steps:,} step{'s' if vertices.most_steps > 1 else ''}"
         f"{vertices.senders}",
         "failed": f"{report.failed}; in {report.call}",
         "stopped": f"the simulation was stopped; {host}",
         "gone": f"{report.failed}; in {report.call}",
     }
-    queued = f"; {report.queued} flits of the host wait to enter the network" if report.queued else ""
-    raise RunDied(f"{program.name}: {told.get(report.reason, report.reason)}{queued}")
+    many, verb = ("", "waits") if report.queued == 1 else ("s", "wait")
+    queued = f"; {report.queued} flit{many} of the host {verb} to enter the network" if report.queued else ""
+    raise RunDied(f"{program.name}: {reasons.get(report.reason, report.reason)}{queued}")
 
 
 class _Code:
-    """The program that a thread runs."""
+    """The code of a thread."""
 
     def __init__(self, program: Program, report: Report, thread: int) -> None:
         self._image = program.images.get(report.image(thread))
 
     def where(self, pc: int) -> object:
-        return self._image.where(pc) if self._image else f"a program that is not known here (pc {pc:#x})"
+        return self._image.where(pc) if self._image else f"an unknown program (pc {pc:#x})"
 
     def instruction(self, pc: int) -> int | None:
         return self._image.instruction(pc) if self._image else None
 
 
 class _Console:
-    """What is shown on a terminal while a program runs."""
+    """Progress and notes on the terminal while a program runs."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -262,14 +263,14 @@ class _Console:
         now = time.monotonic()
         if status.calls != self._calls or not status.computes:
             self._calls, self._since = status.calls, now
-        elif now - self._since > _LONG:
+        elif now - self._since > _NOTE_SECONDS:
             self._since = now + 1e9
             self.clear()
             click.echo(
-                f"note: {self._name} has made no call to HostLink for {_LONG:g} s; simulated time stands still at "
+                f"note: {self._name} has not called HostLink for {_NOTE_SECONDS:g} s; simulated time is stopped at "
                 f"cycle {status.cycle:,} until it does",
                 err=True,
             )
-        # What the host prints goes to the terminal by itself, and would stand in the middle of this line.
+        # The host prints to the terminal directly, and its output would interrupt this line.
         if not sys.stdout.isatty():
             self._progress.show(status.cycle, status.instructions)

@@ -21,68 +21,69 @@ if TYPE_CHECKING:
 
 
 ENDINGS = (".c", ".S", ".o", ".elf")
-"""Programs that are always for a tile. Others are if the engine is rtl, and have a host of their own otherwise."""
+"""Endings of programs that are always for a tile. Others are for a tile with the engine rtl, else have a host."""
 CONFIG = "tiny"
 GRAPH_OPTIONS = {
-    "mapping": "places vertices of a graph",
-    "multicast": "is how vertices of a graph send",
+    "mapping": "maps vertices of a graph",
+    "multicast": "selects how vertices of a graph send",
     "max-steps": "limits the steps of a graph's vertices",
 }
-"""Options for graphs alone."""
+"""Options that need a graph, and what they do."""
 
 HELP = """Usage: ./gossamer run FILE... --engine rtl [OPTIONS]
        ./gossamer run FOLDER --engine rtl [OPTIONS]
        ./gossamer run FILE@BOARD,BOARD FILE@BOARD ... --engine rtl --cluster NAME
 
 Compiles a program for the threads of a board, loads it into the simulated hardware,
-and runs main() on all of them. FILEs are C (.c), C++ (.cpp, .cc, .cxx), assembly
-(.S) or objects (.o) of one program, or one .elf. A FOLDER stands for all sources
-directly in it. With @ and boards of a cluster each is a program of its own, a job on
-these boards. Output stands behind the number of its thread, warnings of the
-compiler and traps go to standard error.
-Exit code: 0 if all threads returned 0, 1 if one did not, 2 if there was nothing to
-run, 4 if a thread trapped or the run got stuck.
+and runs main() on all threads. FILEs are C (.c), C++ (.cpp, .cc, .cxx), assembly
+(.S) or objects (.o) of one program, or one .elf. A FOLDER means all sources directly
+in it. With @ and boards of a cluster, each FILE is a program of its own that runs as
+a job on these boards. Output lines begin with the number of their thread; compiler
+warnings and traps are printed to standard error.
+Exit code: 0 if all threads returned 0, 1 if one did not, 2 if the input is wrong,
+4 if a thread trapped or the run was stuck.
 
 Options:
   -c, --config NAME     configuration: a name or a file (default tiny)
       --cluster NAME    all boards of a cluster: a name (pair, quad4, ...) or a file;
                         it names the configuration of its boards
   -t, --threads N       threads to start, from 0 up (default: all of the board)
-      --one-tile        one tile alone, without mesh and the other tiles
+      --one-tile        simulate a single tile, without the mesh and the other tiles
       --workers N       threads of this machine that simulate a board or a cluster
-                        (default: as many as it has); cycles do not depend on it
-      --ranks N         MPI processes that share the boards of a cluster, also of several
-                        machines; cycles do not depend on it
+                        (default: one per processor); cycle counts do not depend on it
+      --ranks N         MPI processes that simulate the boards of a cluster, possibly on
+                        several machines; cycle counts do not depend on it
       --routes FILE     routing tables of ./gossamer routes NAME --tables FILE
-      --next-routes FILE@CYCLE  other tables, loaded in that cycle of the run, whatever is under way (may
-                        be repeated); with a host FILE alone: when it calls loadRoutes
-      --frame-loss RATE share of the frames on links between boards that are lost,
-                        and that are damaged (default 0)
+      --next-routes FILE@CYCLE  new tables, loaded in that cycle of the run, even with
+                        packets in flight (may be repeated); for a program with a host
+                        FILE only: the host loads them with loadRoutes
+      --frame-loss RATE share of frames lost on links between boards, and share of
+                        frames damaged (default 0)
       --cut LINK@CYCLE  cut a link in that cycle of the run, as in a:east@5000;
                         without @CYCLE it never comes up (may be repeated)
-      --seed N          for which frames are lost (default 1)
-      --stats [FILE]    print cycles, instructions and counters; into FILE as JSON
-                        if the next word ends with .json (or: --stats=FILE)
+      --seed N          seed of frame loss (default 1)
+      --stats [FILE]    print cycles, instructions and counters; write them to FILE as
+                        JSON if the next argument ends with .json (or: --stats=FILE)
       --waves FILE      write waves of a tile (FST, for GTKWave or Surfer)
-      --tile X,Y        the tile whose waves are written (default 0,0); of another
-                        board of a cluster than the first: BOARD:X,Y
-      --trace FILE      write who ran, who waited for what and an arrow for each message
-                        (for ui.perfetto.dev)
-      --trace-size MB   most that the trace may have (default 64): it is thinned to that
-      --report FILE     write a page (HTML): figures, maps of tiles and links by use
+      --tile X,Y        the tile whose waves are written (default 0,0); BOARD:X,Y for a
+                        board of a cluster other than the first
+      --trace FILE      write a trace of running and waiting threads, with an arrow for
+                        each message (for ui.perfetto.dev)
+      --trace-size MB   maximum size of the trace (default 64); a larger one is thinned
+      --report FILE     write an HTML page: figures, utilization maps of tiles and links
       --least-wait N    cycles of the shortest wait in the trace (default 24)
-      --max-cycles N    give up after so many cycles
-      --watchdog N      give up after so many cycles without an instruction and
-                        without output (default 1,000,000; 0: never)
+      --max-cycles N    abort after N cycles
+      --watchdog N      abort after N cycles without an instruction and without output
+                        (default 1,000,000; 0: never)
       --input FILE      bytes that thread 0 reads from its debug channel
-      --timeout N       with a host (HostLink.h): give up when it has computed for N
-                        seconds without a call; its arguments stand behind --
-      --raw-text        write what threads print as it is; without it control
-                        characters other than tabs are shown as \\x1b and the like
+      --timeout N       with a host (HostLink.h): abort when the host has computed for N
+                        seconds without a call; arguments of the host follow --
+      --raw-text        print the output of threads unchanged; without it control
+                        characters other than tabs are printed as \\x1b and the like
       --mapping NAME, --multicast NAME, --max-steps N: with a host that has a PGraph, as
                         of an application (./gossamer run --help)
-  -D, --define M=VALUE  a macro for the program
-  -I, --include FOLDER  a folder with headers of the program
+  -D, --define M=VALUE  define a macro for the program
+  -I, --include FOLDER  search FOLDER for headers of the program
 
 Examples:
   ./gossamer run programs/hello.c --engine rtl --config tiny
@@ -129,31 +130,31 @@ _VALUES = {
 }
 
 
-def is_one(words: Sequence[str]) -> bool:
-    """Whether the words ask for a program on a tile."""
-    at = _run_arguments.first_plain(words, {*_run_arguments.VALUES, *_VALUES})
-    first = "" if at is None else words[at]
+def is_one(arguments: Sequence[str]) -> bool:
+    """Whether the arguments name a program for a tile."""
+    at = _run_arguments.first_plain(arguments, {*_run_arguments.VALUES, *_VALUES})
+    first = "" if at is None else arguments[at]
     program, at_sign, _ = first.rpartition("@")
     if at_sign and program and not os.path.exists(first):
         first = program
     if first.endswith(ENDINGS):
         return True
-    engines = [value for word, value in _options(words) if word in ("--engine", "-e")]
+    engines = [value for word, value in _options(arguments) if word in ("--engine", "-e")]
     if engines[-1:] == ["rtl"]:
-        # What looks like a file and is no header of a vertex; whether it is a program is seen where it is read.
+        # Any path that is not the header of a vertex; whether it is a program is checked when it is read.
         looks = ("/" in first or "." in first) and not first.endswith((".h", ".hpp"))
         return looks or _is_folder(first)
     if _is_folder(first):
-        raise InputError(f"{first}: is a folder; one with a program for threads of a tile runs with --engine rtl")
+        raise InputError(f"{first}: is a folder; a folder with a program for threads of a tile needs --engine rtl")
     return False
 
 
-def host_at(words: Sequence[str]) -> int | None:
-    """Where a program with a host of its own (PGraph) stands: what is behind it is for the host."""
+def host_at(arguments: Sequence[str]) -> int | None:
+    """The position of a program with a host of its own (PGraph), which receives the arguments after it."""
     from gossamer.hosts import pgraph
 
-    at = _run_arguments.first_plain(words, {*_run_arguments.VALUES, *_VALUES})
-    return at if at is not None and pgraph.is_one(words[at]) else None
+    at = _run_arguments.first_plain(arguments, {*_run_arguments.VALUES, *_VALUES})
+    return at if at is not None and pgraph.is_one(arguments[at]) else None
 
 
 def _is_folder(word: str) -> bool:
@@ -165,9 +166,9 @@ def _is_folder(word: str) -> bool:
     return word not in apps.names()
 
 
-def _options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """Options with their values, however they are written; a word that is none has the option ''."""
-    queue = iter(words)
+def _options(arguments: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Options with their values, in any spelling; an argument that is not an option has the option name ''."""
+    queue = iter(arguments)
     for word in queue:
         name, equals, value = word.partition("=")
         if word.startswith("--") and equals:
@@ -184,7 +185,7 @@ def _options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
 
 @dataclass
 class Request:
-    """What the words ask for."""
+    """The parsed arguments."""
 
     programs: list[str] = field(default_factory=list)
     help: bool = False
@@ -194,13 +195,14 @@ class Request:
     stats_file: Path | None = None
     options: dict[str, list[str]] = field(default_factory=dict)
     config: str = CONFIG
-    """The configuration, where none is named."""
+    """The configuration, if the arguments name none."""
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> Request:
+    def of(cls, arguments: Sequence[str]) -> Request:
+        """Parses arguments. Raises InputError."""
         request = cls()
         after_stats = False
-        for word, value in _options(words):
+        for word, value in _options(arguments):
             if word == "":
                 assert value is not None
                 if after_stats and value.endswith(".json"):
@@ -217,7 +219,7 @@ class Request:
             elif word == "--one-tile":
                 request.one_tile = True
             elif word not in _VALUES:
-                raise InputError(f"there is no option {word} for a program; see ./gossamer run prog.c --help")
+                raise InputError(f"no such option for a program: {word}; see ./gossamer run prog.c --help")
             elif value is None:
                 raise InputError(f"{word}: needs a value; see ./gossamer run prog.c --help")
             else:
@@ -227,14 +229,15 @@ class Request:
 
     @property
     def program(self) -> str:
-        """What the program is called in messages: the first of its files."""
+        """The name of the program in messages: the first of its files."""
         return self.programs[0]
 
     def one(self, name: str) -> str | None:
+        """The last value of an option; None if it is not given."""
         return self.options[name][-1] if name in self.options else None
 
     def one_of(self, name: str, known: Sequence[str]) -> str:
-        """One of these words, the first if it was not given."""
+        """The value of an option with these choices; the first choice if it is not given."""
         text = self.one(name)
         if text is None:
             return known[0]
@@ -243,7 +246,7 @@ class Request:
         return text
 
     def number(self, name: str, low: int) -> int | None:
-        """A whole number from ``low`` up, None if it was not given."""
+        """The value of an option as an integer of at least ``low``; None if it is not given."""
         text = self.one(name)
         if text is None:
             return None
@@ -253,7 +256,7 @@ class Request:
         return int(digits)
 
     def share(self, name: str) -> float:
-        """A number from 0 up to 1, without 1."""
+        """The value of an option as a number in [0, 1)."""
         text = self.one(name) or "0"
         try:
             value = float(text)
@@ -264,7 +267,7 @@ class Request:
         return value
 
     def file(self, name: str) -> Path | None:
-        """A file that can be written."""
+        """The value of an option as a path that can be written; None if it is not given."""
         text = self.one(name)
         if text is None:
             return None
@@ -278,7 +281,7 @@ class Request:
         return hostlink.is_one(self.programs, self.options.get("include", []))
 
     def views(self, waves: Path | None, trace: Path | None) -> dict[str, Any]:
-        """How a machine is to be watched, as its arguments."""
+        """The constructor arguments of a machine that select its waves, trace and name."""
         from gossamer.engines import rtl
 
         least, size = self.number("least-wait", 0), self.number("trace-size", 1)
@@ -291,21 +294,21 @@ class Request:
         }
 
     def hardware(self) -> tuple[Config, Cluster | None]:
-        """The configuration that is asked for, and the cluster of boards of it; no cluster for a board or a tile."""
+        """The requested configuration, and the cluster; None as cluster for a single board or tile."""
         from gossamer import config as configs
 
         name = self.one("cluster")
         if name is None:
             return configs.load(self.one("config") or self.config), None
         if self.one("config") is not None:
-            raise InputError(f"--config: cluster {name} names the configuration of its boards; leave this out")
+            raise InputError(f"--config: cluster {name} names the configuration of its boards; omit --config")
         if self.one_tile:
-            raise InputError("--one-tile: is not for clusters; leave out --cluster")
+            raise InputError("--one-tile: not for clusters; omit --cluster")
         cluster = configs.load_cluster(name)
         return cluster.boards[0].config, cluster
 
     def tile(self, config: Config, cluster: Cluster | None) -> int:
-        """The number of the tile that is given as column and row, in a cluster behind the name of its board."""
+        """The number of the tile in --tile: column and row, in a cluster after the name of its board."""
         text = self.one("tile")
         if text is None:
             return 0
@@ -318,7 +321,7 @@ class Request:
         if not colon:
             return number
         if cluster is None:
-            raise InputError(f"--tile {text}: names a board, but there is no cluster; write {place}")
+            raise InputError(f"--tile {text}: names a board, but no cluster is given; write {place}")
         return cluster.board(board).index * config.tiles + number
 
 
@@ -327,7 +330,7 @@ class Request:
 
 @dataclass
 class TimedUpdate:
-    """Tables that are loaded in a cycle of the run."""
+    """An update of routing tables at a cycle of the run."""
 
     file: str
     cycle: int
@@ -336,7 +339,7 @@ class TimedUpdate:
 
 
 def table_updates(plan: Plan, files: Sequence[str]) -> list[TableUpdate]:
-    """What each of the files makes of the one before, the first of the tables in use."""
+    """The updates from each table file to the next; the first file replaces the tables in use."""
     from gossamer.engines import rtl_cluster
 
     found: list[TableUpdate] = []
@@ -347,7 +350,7 @@ def table_updates(plan: Plan, files: Sequence[str]) -> list[TableUpdate]:
 
 
 def timed_updates(request: Request, plan: Plan) -> list[TimedUpdate]:
-    """What the words ask for; InputError for tables that must not meet those before them."""
+    """The updates of --next-routes FILE@CYCLE. InputError for tables that cannot coexist with their predecessors."""
     wanted = []
     for text in request.options.get("next-routes", []):
         file, at, cycle = text.rpartition("@")
@@ -359,26 +362,26 @@ def timed_updates(request: Request, plan: Plan) -> list[TimedUpdate]:
     for (_, file), change in zip(wanted, made, strict=True):
         if change.fault:
             raise InputError(
-                f"{file}: {change.fault}; such tables can only be loaded when nothing is under way: by a host, with "
+                f"{file}: {change.fault}; such tables can be loaded only while no packet is in flight: by a host, with "
                 "HostLink::loadRoutes"
             )
     return [TimedUpdate(file, cycle, change) for (cycle, file), change in zip(wanted, made, strict=True)]
 
 
 def host_updates(request: Request, plan: Plan) -> list[TableUpdate]:
-    """What the words ask for where a host loads it."""
+    """The updates of --next-routes FILE, which a host loads."""
     files = request.options.get("next-routes", [])
     for file in files:
         _, at, cycle = file.rpartition("@")
         if at and cycle.isdecimal() and not os.path.exists(file):
-            raise InputError(f"--next-routes {file}: the host says when, with HostLink::loadRoutes; leave out @{cycle}")
+            raise InputError(f"--next-routes {file}: the host loads it with HostLink::loadRoutes; omit @{cycle}")
     return table_updates(plan, files)
 
 
 def update_pauses(
     cluster: SimulatedCluster, wanted: Sequence[TimedUpdate]
 ) -> list[tuple[int, Callable[[RecordHandler], object]]]:
-    """When a run pauses, and what is done then."""
+    """Cycles at which a run pauses, and the action that loads the tables there."""
 
     def action(one: TimedUpdate) -> Callable[[RecordHandler], object]:
         def load(on_record: RecordHandler) -> None:
@@ -391,7 +394,7 @@ def update_pauses(
 
 
 def missed_updates(wanted: Sequence[TimedUpdate]) -> list[str]:
-    """Tables that were not loaded, a line each."""
+    """A line for each update that was not loaded before the run ended."""
     return [
         f"note: the run ended before cycle {one.cycle:,}: {one.file} was not loaded" for one in wanted if not one.loaded
     ]

@@ -32,7 +32,7 @@ _MOST_WARNINGS = 20
 
 
 def visible(text: str) -> str:
-    """Text without what a terminal would obey: control characters other than tabs, as escapes."""
+    """Text with control characters other than tabs replaced by escapes, so that a terminal does not interpret them."""
     return "".join(_ESCAPES.get(c, c) for c in text)
 
 
@@ -40,11 +40,11 @@ _ESCAPES = {chr(code): f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 
 _ESCAPES |= {chr(code): f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))}
 _ESCAPES |= {"\r": "\\r"}
 del _ESCAPES["\t"]
-"""The controls of ASCII and Latin-1, line separators, and what turns the direction of text."""
+"""Control characters of ASCII and Latin-1, line separators, and controls of text direction."""
 
 
 def show_warnings(warnings: Sequence[str]) -> None:
-    """The warnings of a compiler, and how many more there are."""
+    """Prints the first warnings of a compiler, and the number of further ones."""
     for warning in warnings[:_MOST_WARNINGS]:
         click.echo(visible(warning), err=True)
     if len(warnings) > _MOST_WARNINGS:
@@ -52,7 +52,7 @@ def show_warnings(warnings: Sequence[str]) -> None:
 
 
 class Progress:
-    """The line on a terminal that says how far a run has come."""
+    """The progress line of a run on a terminal."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -70,7 +70,7 @@ class Progress:
         self._shown = True
 
     def clear(self) -> None:
-        """Takes the line off the screen."""
+        """Erases the line."""
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -78,49 +78,49 @@ class Progress:
 
 
 class Console:
-    """What is shown while a program runs: its output on stdout, traps and progress on stderr."""
+    """Prints a running program's output on stdout, traps and progress on stderr."""
 
     def __init__(self, name: str, image_of: Callable[[int], Image], raw: bool = False) -> None:
-        """``image_of`` gives the program that a thread runs."""
+        """``image_of`` maps a thread to its program."""
         self._raw = raw
         self._image_of = image_of
         self._progress = Progress(name)
         self.progress, self.clear = self._progress.show, self._progress.clear
         self.cluster: SimulatedCluster | None = None
-        """Whose threads have a place to be named beside their numbers."""
+        """The cluster, whose board and tile names follow the numbers of threads."""
 
-    def _who(self, thread: int) -> str:
+    def _label(self, thread: int) -> str:
         return str(thread) if self.cluster is None else f"{thread} {self.cluster.place(thread)}"
 
     def line(self, thread: int, text: str, more: bool) -> None:
-        """A line of a thread; one that is too long is broken, and says so with a backslash."""
+        """Prints a line of a thread; a part of a longer line ends with a backslash."""
         self.clear()
         text = text if self._raw else visible(text)
-        sys.stdout.write(f"[{self._who(thread)}] {text}{chr(92) if more else ''}\n")
+        sys.stdout.write(f"[{self._label(thread)}] {text}{chr(92) if more else ''}\n")
         sys.stdout.flush()
 
     def message(self, message: Message) -> None:
-        """A message to the host, as words."""
+        """Prints a message to the host as words."""
         self.clear()
         words = struct.unpack(f"<{len(message.data) // 4}I", message.data)
         sys.stdout.write(f"[host] message {' '.join(f'{word:08x}' for word in words)}\n")
         sys.stdout.flush()
 
     def emit(self, thread: int, word: int) -> None:
-        """A word that a thread wrote to ``emit``."""
+        """Prints a word that a thread wrote to ``emit``."""
         self.clear()
-        sys.stdout.write(f"[{self._who(thread)}] emit {word:#010x}\n")
+        sys.stdout.write(f"[{self._label(thread)}] emit {word:#010x}\n")
         sys.stdout.flush()
 
     def trap(self, trap: Trap) -> None:
         self.clear()
         image = self._image_of(trap.thread)
         said = trap.words(image.where, image.instruction)
-        who = trap.who if trap.thread < 0 else self._who(trap.thread)
+        who = trap.who if trap.thread < 0 else self._label(trap.thread)
         click.echo(f"[{who}] trap: {visible(said)}", err=True)
 
     def event(self, event: Event) -> None:
-        """What a board told by itself, but for links that come up."""
+        """Prints an event of a board, except a link that came up."""
         if self.cluster is None or event.what == "link_up":
             return
         self.clear()
@@ -130,14 +130,14 @@ class Console:
 # ---- Verdict ----
 
 
-_MOST_CODES = 8
+_MAX_CODES = 8
 
 
 def judge_run(
     program: str, image: Image, run: Run, tiles: Tiles = lambda threads: "", down: str = "", held: Sequence[str] = ()
 ) -> None:
-    """Raises what the end of the run comes to; nothing if all is well. ``tiles`` says where threads are, ``held`` what
-    holds messages up, a line each.
+    """Raises RunDied or AnswerNo if a run failed. ``tiles`` names the tiles of threads, ``held`` has a line for each
+    queue that blocks messages.
     """
     from gossamer.engines.rtl import describe_unfinished, ranges
 
@@ -157,9 +157,9 @@ def judge_run(
     if run.reason == "deadlock":
         raise RunDied(f"{program}: deadlock: all threads that run ({ranges(waiting)}) {describe_deadlock(held)}{also}")
     if run.reason == "stuck":
-        who = f"{_named(waiting)} had not ended" if waiting else "all threads had ended, but not all had said so"
+        who = f"{_named(waiting)} had not ended" if waiting else "all threads had ended, but not all had reported it"
         raise RunDied(
-            f"{program}: stuck: no instruction and no output for long, after {run.cycles:,} cycles; {who}{also}"
+            f"{program}: stuck: no instruction and no output for a long time, after {run.cycles:,} cycles; {who}{also}"
         )
     if trapped:
         raise RunDied(f"{program}: {'; '.join(ended)}")
@@ -170,7 +170,7 @@ def judge_run(
 def describe_queues(
     queues: Sequence[Held], cluster: SimulatedCluster | None, config: Config, tiles: Tiles
 ) -> list[str]:
-    """What holds messages up, a line each; nothing if none was under way."""
+    """A line for each queue that blocks messages; none if no message was in flight."""
     from gossamer.engines import _rtl_diagnostics
 
     board = cluster.switch_port if cluster is not None else _rtl_diagnostics.no_board
@@ -178,24 +178,24 @@ def describe_queues(
 
 
 def rejected_messages(run: Run, cluster: SimulatedCluster | None, config: Config) -> list[str]:
-    """The tiles that refused messages in a run, and how many, a line each."""
+    """A line for each tile that rejected messages in a run."""
     lines = []
     for number, counters in enumerate(run.tiles):
         if count := counters["rejected_messages"]:
             board, tile = divmod(number, config.tiles)
             on = f"board {cluster.plan.cluster.boards[board].name}, " if cluster is not None else ""
-            place = f"{tile % config.mesh.width},{tile // config.mesh.width}"
-            lines.append(f"{on}tile {place} refused {count:,} message{'s' if count > 1 else ''}")
+            position = f"{tile % config.mesh.width},{tile // config.mesh.width}"
+            lines.append(f"{on}tile {position} rejected {count:,} message{'s' if count > 1 else ''}")
     return lines
 
 
 def describe_deadlock(held: Sequence[str]) -> str:
-    """What all threads of a deadlock do, as the end of a sentence."""
-    return "wait behind each other: messages do not move" if held else "wait for messages, and none is on its way"
+    """What the threads of a deadlock wait for, as the end of a sentence."""
+    return "wait for each other: messages are blocked" if held else "wait for messages, and none is in flight"
 
 
 def describe_links_down(events: Sequence[Event], cluster: SimulatedCluster | None) -> str:
-    """The links that went down and did not come up again, as the end of a sentence."""
+    """The links that are down, as the end of a sentence."""
     state: dict[str, bool] = {}
     for event in events:
         if cluster is not None and event.what in ("link_up", "link_down", "link_restarted"):
@@ -207,14 +207,14 @@ def describe_links_down(events: Sequence[Event], cluster: SimulatedCluster | Non
 
 
 def _failed(codes: Mapping[int, int]) -> str:
-    """Threads that ended with another code than 0, with their codes."""
+    """Threads that ended with a code other than 0, and their codes."""
     from gossamer.engines.rtl import ranges
 
-    told = [f"{thread} with {_signed(code)}" for thread, code in list(codes.items())[:_MOST_CODES]]
-    more = f" and {len(codes) - _MOST_CODES} more" if len(codes) > _MOST_CODES else ""
+    listed = [f"{thread} with {_signed(code)}" for thread, code in list(codes.items())[:_MAX_CODES]]
+    more = f" and {len(codes) - _MAX_CODES} more" if len(codes) > _MAX_CODES else ""
     if len(set(codes.values())) == 1:
-        told, more = [f"{ranges(codes)} with {_signed(next(iter(codes.values())))}"], ""
-    return f"thread{'s' if len(codes) > 1 else ''} {', '.join(told)}{more} ended, not with 0"
+        listed, more = [f"{ranges(codes)} with {_signed(next(iter(codes.values())))}"], ""
+    return f"thread{'s' if len(codes) > 1 else ''} {', '.join(listed)}{more} ended, not with 0"
 
 
 def _named(numbers: set[int]) -> str:
@@ -240,7 +240,7 @@ def write_figures(
     page: Path | None,
     jobs: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Prints and writes what the words ask for; the page where it has a file."""
+    """Prints or writes the figures that the arguments request, and the page if ``page`` names a file."""
     if request.stats:
         if request.stats_file is None:
             click.echo("\n".join([_table(config, run, cluster), *map(_job, jobs)]))
@@ -315,11 +315,11 @@ def _of_network(run: Run, cluster: SimulatedCluster) -> dict[str, Any]:
 
 
 def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tuple[str, str, str]]:
-    """The most telling figures: name, value, note."""
+    """The main figures: name, value, note."""
     about = _statistics("", config, run, cluster)
     cache, mailbox = about["cache"], about["mailbox"]
     hit_share = "-" if cache["hit_share"] is None else f"{cache['hit_share']:.3f}"
-    # Programs without vertices do not count theirs.
+    # Programs without vertices do not count retired instructions.
     retired = [] if run.retired is None else [("instructions retired", f"{run.retired:,}", "by threads with vertices")]
     micros = run.cycles / config.board.clock_mhz
     return [
@@ -332,7 +332,7 @@ def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tu
         ("cache misses", f"{cache['misses']:,}", ""),
         ("lines written back", f"{cache['writebacks']:,}", ""),
         ("messages sent", f"{mailbox['sent']:,}", ""),
-        ("messages delivered", f"{mailbox['received']:,}", "once for all threads of a tile that got it"),
+        ("messages delivered", f"{mailbox['received']:,}", "once for all receiving threads of a tile"),
         ("flits out, in", f"{mailbox['flits_out']:,}, {mailbox['flits_in']:,}", "to and from other tiles"),
         ("floating-point operations", f"{about['fpu_operations']:,}", ""),
         ("simulated at", f"{about['kilohertz']:,.0f} kHz", f"{run.seconds:.3f} s"),
@@ -340,7 +340,7 @@ def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tu
 
 
 def _page(program: str, config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
-    """The page of a run."""
+    """The HTML page of a run."""
     from gossamer.watch import html_report
 
     assert run.snapshot is not None
@@ -375,10 +375,12 @@ def _table(config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
     about = _statistics("", config, run, cluster)
     rows = _rows(config, run, cluster)
     width = max(len(value) for _, value, _ in rows)
-    what = f"a board of {config.name}, {about['tiles']} tiles" if about["tiles"] > 1 else f"one tile of {config.name}"
+    tiles = f"{about['tiles']} tile{'' if about['tiles'] == 1 else 's'}"
+    what = f"a board of {config.name}, {tiles}" if about["tiles"] > 1 else f"one tile of {config.name}"
     if cluster is not None:
-        what = f"cluster {about['cluster']}, {cluster.plan.boards} boards of {config.name}, {about['tiles']} tiles"
-    lines = [f"rtl engine, {what}: {run.threads} threads"]
+        boards = f"{cluster.plan.boards} board{'' if cluster.plan.boards == 1 else 's'}"
+        what = f"cluster {about['cluster']}, {boards} of {config.name}, {tiles}"
+    lines = [f"rtl engine, {what}: {run.threads} thread{'' if run.threads == 1 else 's'}"]
     lines += [f"  {name:<26} {value:>{width}}  {note}".rstrip() for name, value, note in rows]
     if cluster is not None and run.links:
         lines.append(f"  {'link':<20} {'packets out':>12} {'in':>10} {'bytes out':>12} {'resent':>8} {'damaged':>8}")
@@ -391,7 +393,7 @@ def _table(config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
 
 
 def _job(job: Mapping[str, Any]) -> str:
-    """A job of several, as a line."""
+    """The line of a job."""
     end = "" if job["end"] == "done" else f", {job['end']}"
     return f"  job {job['job']}, {job['program']}: {job['threads']:,} threads, {job['cycles']:,} cycles{end}"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words behind ``./gossamer run``: which is the application, which are options, parameters, the graph.
+"""The arguments of ``./gossamer run``: application, options, parameters of the application, graph.
 
-They are not parsed by click: which of them are parameters, and which of those take a
-value, is for the application to say, which is compiled only when its name is known.
+click cannot parse them: the application defines its parameters and which of them take a value, and it is compiled only
+after its name is known.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ HARDWARE = (
     "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report", "least-wait",
     "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps",
 )  # fmt: skip
-"""Options of the engine ``rtl`` alone."""
+"""Options of the engine ``rtl`` only."""
 VALUES |= {f"--{name}": name for name in HARDWARE} | {"-c": "config"}
 """Options that take a value."""
 FLAGS = {"--undirected": "undirected", "--dedupe": "dedupe", "--no-loops": "no-loops", "-h": "help", "--help": "help"}
-"""Options that take none."""
+"""Options without a value."""
 PROGRAMS = (".cpp", ".cc", ".cxx")
-"""Programs with a host of their own, by their ending."""
+"""Endings of programs with a host of their own."""
 _HEADERS = (".h", ".hh", ".hpp")
 PASSED_THROUGH = "gossamer.passed_through"
 """Key in ``click.Context.meta`` of the arguments after ``--``."""
@@ -60,10 +60,10 @@ class PassThroughCommand(click.Command):
 
 
 def first_plain(words: Sequence[str], values: Collection[str]) -> int | None:
-    """Where the application or program stands: the first word that is neither an option nor its value.
+    """The position of the application or program: the first argument that is neither an option nor an option's value.
 
-    ``values`` are the options that take a value. Behind an option that is none of them,
-    a parameter perhaps, a word may be its value: it is taken if it names an application.
+    ``values`` are the options that take a value. After an unknown option, perhaps a parameter, an argument may be that
+    option's value: it counts as the application only if it names one.
     """
     unsure: int | None = None
     skip = maybe = -1
@@ -71,7 +71,7 @@ def first_plain(words: Sequence[str], values: Collection[str]) -> int | None:
         if at == skip:
             continue
         if word in values:
-            # --stats needs no value for a program of a tile.
+            # The value of --stats is optional for a program of a tile.
             if word != "--stats" or not words[at + 1 : at + 2] or not words[at + 1].endswith((*PROGRAMS, ".c", ".S")):
                 skip = at + 1
         elif word.startswith("-") and len(word) > 1:
@@ -90,7 +90,7 @@ def _is_app(word: str) -> bool:
 
 @dataclass
 class Request:
-    """What the words ask for."""
+    """The parsed arguments."""
 
     options: dict[str, list[str]] = field(default_factory=dict)
     flags: set[str] = field(default_factory=set)
@@ -101,7 +101,7 @@ class Request:
 
     @classmethod
     def of_app(cls, words: Sequence[str]) -> Request:
-        """What is asked of an application, which is compiled for it."""
+        """Parses the arguments of an application, and compiles it."""
         request = cls()
         at = first_plain(words, VALUES)
         if at is None:
@@ -116,12 +116,12 @@ class Request:
 
     @classmethod
     def of_program(cls, words: Sequence[str]) -> Request:
-        """What stands before a program with a host of its own."""
+        """Parses the arguments before a program with a host of its own."""
         request = cls()
         request._read(words, None)
         wrong = [f"--{name}" for name in (*request.options, *sorted(request.flags)) if name not in _FOR_PROGRAMS]
         if wrong:
-            raise InputError(f"{wrong[0]}: not for a program with a host of its own, whose arguments stand behind it")
+            raise InputError(f"{wrong[0]}: not for a program with a host of its own, whose arguments follow its name")
         return request
 
     def _read(self, words: Sequence[str], app: App | None) -> None:
@@ -144,7 +144,7 @@ class Request:
                 if not equals and parameter.kind == "flag":
                     value = "1"
                 elif not equals:
-                    # What begins with one - is a value here: a number below 0, or a label.
+                    # An argument with a single leading - is a value here: a negative number, or a label.
                     value = next(queue, "--")
                     if value.startswith("--"):
                         raise InputError(
@@ -156,11 +156,11 @@ class Request:
                 else:
                     self.parameters[parameter.name] = value
             elif word.startswith("-") and len(word) > 1:
-                raise InputError(f"there is no option {word}; see ./gossamer run --help")
+                raise InputError(f"no such option: {word}; see ./gossamer run --help")
             elif app is None:
-                raise InputError(f"{word!r}: stands before the program and is no option; put it behind")
+                raise InputError(f"{word!r}: precedes the program but is not an option; write it after the program")
             elif self.graph is not None:
-                raise InputError(f"{word!r}: there is a graph already, {self.graph!r}")
+                raise InputError(f"{word!r}: a graph is given already, {self.graph!r}")
             else:
                 self.graph = word
 
@@ -168,12 +168,12 @@ class Request:
         self.options.setdefault(option, []).append(value)
 
     def one(self, name: str, default: str | None = None) -> str | None:
-        """The last value given for an option."""
+        """The last value of an option; ``default`` if it is not given."""
         values = self.options.get(name)
         return values[-1] if values else default
 
     def number(self, name: str, default: int, low: int, high: int = 2**63 - 1) -> int:
-        """An option that is a whole number from ``low`` to ``high``."""
+        """The value of an option as an integer from ``low`` to ``high``."""
         text = self.one(name)
         if text is None:
             return default
@@ -187,7 +187,7 @@ _FOR_PROGRAMS = {"engine", "threads", "shuffle", "define", "help"}
 
 
 def _defines(words: Sequence[str]) -> list[str]:
-    """The macros alone: compiling the application needs them before the rest can be read."""
+    """The values of --define, which are needed to compile the application before the other arguments can be parsed."""
     request = Request()
     queue = iter(words)
     for word in queue:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
-    """Does what the words ask for. Raises AnswerNo or RunDied where a thread says no, traps or never ends."""
+    """Runs a program. Raises AnswerNo if a thread returns another code than 0, RunDied if one traps or never ends."""
     request = Request.of(words)
     if request.help:
         click.echo(HELP.rstrip())
@@ -49,12 +49,12 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         if name in request.options:
             raise InputError(f"--{name}: {what}, and {request.program} has none")
     if arguments:
-        raise InputError(f"{request.program}: has no host that arguments behind -- would be for")
+        raise InputError(f"{request.program}: has no host that could receive the arguments after --")
     waves, trace, report = request.file("waves"), request.file("trace"), request.file("report")
     if request.stats_file is not None:
         files.check_writable(request.stats_file)
     if waves is not None and waves.suffix != ".fst":
-        raise InputError(f"{waves}: waves are written as FST; give a name that ends with .fst")
+        raise InputError(f"{waves}: waves are written as FST; use a name that ends with .fst")
     views = request.views(waves, trace)
     max_cycles = request.number("max-cycles", 1)
     watchdog = request.number("watchdog", 0)
@@ -64,7 +64,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     ranks = request.number("ranks", 1) or 1
     for name in ("routes", "next-routes", "frame-loss", "cut", "seed", "ranks"):
         if name in request.options and "cluster" not in request.options:
-            raise InputError(f"--{name}: is for clusters; name one with --cluster")
+            raise InputError(f"--{name}: needs a cluster; name one with --cluster")
     inputs = {0: _bytes(Path(given))} if (given := request.one("input")) is not None else {}
 
     from gossamer import device
@@ -80,7 +80,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     if threads is not None and threads > there:
         what = "a tile" if one_tile else "a board"
         named = f"cluster {cluster.name}" if cluster else f"{what} of {config.name}"
-        raise InputError(f"--threads {threads}: {named} has {there} threads")
+        raise InputError(f"--threads {threads}: {named} has {there} thread{'' if there == 1 else 's'}")
     shown = request.tile(config, cluster)
     if cluster is not None:
         tables = request.one("routes")
@@ -169,7 +169,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _load(tile: Tile, image: Image, **how: Any) -> None:
-    """Loads a program, with a bar where that takes long."""
+    """Loads a program, with a progress bar if that takes long."""
     with progress.bar(sum(part.size for part in image.segments) + 4 * len(image.instructions), "loading", "B") as bar:
         done = 0
 
@@ -185,29 +185,29 @@ def _load(tile: Tile, image: Image, **how: Any) -> None:
 
 
 _SINGLE_PROGRAM_OPTIONS = ("threads", "input")
-"""Options for one program alone."""
+"""Options that apply to a single program only."""
 
 
 @dataclass(frozen=True)
 class JobProgram:
-    """What one job does on its boards."""
+    """The program of a job on its boards."""
 
     job: Job
     image: Image
     threads: int
-    """Of a board."""
+    """Threads of a board."""
 
     def has(self, thread: int) -> bool:
-        """Whether a thread, by its number in the cluster, is one of the job's."""
+        """Whether a thread, by its number in the cluster, belongs to the job."""
         return thread // self.threads in self.job.boards
 
     def of(self, run: Run) -> Run:
-        """What became of this job in a run."""
+        """The part of a run that concerns this job."""
         unfinished = [one for one in run.unfinished if self.has(one.thread)]
         ends = {thread: cycle for thread, cycle in run.ends.items() if self.has(thread)}
         return dataclasses.replace(
             run,
-            # A job is over when its threads are, whatever became of the others.
+            # A job is done when its threads have ended, even if other jobs have not.
             reason=run.reason if unfinished else "done",
             threads=self.threads * len(self.job.boards),
             cycles=run.cycles if unfinished else max(ends.values(), default=0),
@@ -219,7 +219,7 @@ class JobProgram:
 
 
 def parse_jobs(request: Request) -> list[tuple[str, list[str]]]:
-    """Programs and the boards that each is to run on; none where the words name no boards."""
+    """Programs and their boards; empty if the arguments name no boards."""
     found = []
     for word in request.programs:
         program, at, boards = word.rpartition("@")
@@ -230,9 +230,9 @@ def parse_jobs(request: Request) -> list[tuple[str, list[str]]]:
             found.append((program, names))
     if found and len(found) < len(request.programs):
         other = next(word for word in request.programs if "@" not in word)
-        raise InputError(f"{other}: which boards is it for? Write {other}@BOARD,... as for the others")
+        raise InputError(f"{other}: needs boards, as the other programs; write {other}@BOARD,...")
     if found and "cluster" not in request.options:
-        raise InputError(f"{request.program}: names boards of a cluster; name that with --cluster")
+        raise InputError(f"{request.program}: names boards of a cluster; name the cluster with --cluster")
     for name in _SINGLE_PROGRAM_OPTIONS:
         if found and name in request.options:
             raise InputError(f"--{name}: not with several programs; each runs on all threads of its boards")
@@ -251,19 +251,19 @@ def build_jobs(request: Request, plan: Plan, wanted: Sequence[tuple[str, list[st
     jobs = rtl_cluster.jobs(plan.cluster, [(name, boards) for name, (_, boards) in zip(names, wanted, strict=True)])
     for job, (program, _) in zip(jobs, wanted, strict=True):
         if hostlink.is_one([program], includes):
-            raise InputError(f"{program}: has a host of its own, and a cluster has one; run it alone")
+            raise InputError(f"{program}: has a host of its own, but a cluster has one host; run it alone")
         image = device.build(program, plan.config, defines, includes=includes, boards=job.part(plan.cluster))
         found.append(JobProgram(job, image, plan.config.threads))
     return found
 
 
 def program_of(all_shares: Sequence[JobProgram], thread: int) -> Image:
-    """The program that a thread runs."""
+    """The program of a thread."""
     return next((one.image for one in all_shares if one.has(thread)), all_shares[0].image)
 
 
 def judge_jobs(all_shares: Sequence[JobProgram], run: Run, tiles: Tiles, down: str, held: Iterable[str]) -> None:
-    """Raises what the end of the run comes to for all jobs together; nothing if all is well with each."""
+    """Raises one RunDied or AnswerNo for all jobs that failed."""
     died, no = [], []
     held = list(held)
     for share in all_shares:
@@ -271,7 +271,7 @@ def judge_jobs(all_shares: Sequence[JobProgram], run: Run, tiles: Tiles, down: s
             _program_output.judge_run(share.job.name, share.image, share.of(run), tiles, down, held)
         except RunDied as error:
             died.append(str(error))
-            held = []  # told once
+            held = []  # printed once
         except AnswerNo as error:
             no.append(str(error))
     if died:
@@ -281,7 +281,7 @@ def judge_jobs(all_shares: Sequence[JobProgram], run: Run, tiles: Tiles, down: s
 
 
 def job_statistics(all_shares: Sequence[JobProgram], run: Run) -> list[dict[str, Any]]:
-    """Of each job what a run's statistics have of the run."""
+    """The statistics of each job."""
     found = []
     for number, share in enumerate(all_shares):
         its = share.of(run)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.group("mpi", short_help="Run MPI programs.")
 def command() -> None:
-    """Run MPI programs: on this machine, or on threads of simulated boards.
+    """Run MPI programs on this machine, or on threads of simulated boards.
 
     \b
     Examples:
@@ -34,17 +34,17 @@ def command() -> None:
 
 @command.command("run", cls=PassThroughCommand)
 @click.argument("program", nargs=-1, required=True)
-@click.option("-n", "ranks", type=click.IntRange(1), default=4, show_default=True, help="How many ranks.")
+@click.option("-n", "ranks", type=click.IntRange(1), default=4, show_default=True, help="Number of ranks.")
 @click.option("-e", "--engine", type=click.Choice(["cpu", "rtl"]), default="cpu", show_default=True,
               help="cpu: processes of this machine; rtl: threads of a simulated board or cluster.")  # fmt: skip
 @click.option("-c", "--config", "config", help=f"The board of engine rtl.  [default: {CONFIG}]")
-@click.option("--cluster", help="A cluster of boards instead, over which the ranks are spread.")
-@click.option("-D", "--define", multiple=True, metavar="M=VALUE", help="A macro for the program.")
-@click.option("-I", "--include", multiple=True, metavar="FOLDER", help="A folder with headers of the program.")
-@click.option("--max-cycles", type=click.IntRange(1), help="End a run on engine rtl after so many cycles.")
+@click.option("--cluster", help="A cluster, over whose boards the ranks are distributed, instead of one board.")
+@click.option("-D", "--define", multiple=True, metavar="M=VALUE", help="Define a macro for the program.")
+@click.option("-I", "--include", multiple=True, metavar="FOLDER", help="Search FOLDER for headers of the program.")
+@click.option("--max-cycles", type=click.IntRange(1), help="On engine rtl, abort the run after this many cycles.")
 @click.option("--workers", type=click.IntRange(1), help="Threads of this machine that simulate.")
-@click.option("--label", is_flag=True, help="On engine rtl, write the rank in front of each line.")
-@click.option("--cycles", is_flag=True, help="On engine rtl, tell cycles and instructions at the end.")
+@click.option("--label", is_flag=True, help="On engine rtl, begin each line with the rank.")
+@click.option("--cycles", is_flag=True, help="On engine rtl, print cycles and instructions at the end.")
 def run(
     program: tuple[str, ...],
     ranks: int,
@@ -60,7 +60,7 @@ def run(
 ) -> None:
     """Compile an MPI PROGRAM (sources, or folders of them) and run it.
 
-    Arguments of the program stand behind --. All ranks write to one output; lines do not mix.
+    Arguments after -- are passed to the program. All ranks write to one output; lines are never interleaved.
 
     \b
     Examples:
@@ -80,7 +80,7 @@ def run(
         ("label", label), ("cycles", cycles),
     ):  # fmt: skip
         if given:
-            raise InputError(f"--{name}: is for engine rtl; add --engine rtl")
+            raise InputError(f"--{name}: needs engine rtl; add --engine rtl")
     from gossamer.mpi import _host
 
     executable, warned = _host.build(sources, defines=define, includes=include)
@@ -92,9 +92,9 @@ def run(
 
 
 _ENDS, _CODE = 0x4D504900, 0xFF
-"""What a rank emits that ends the run, and its exit code: GSMPI_ENDS of src/mpi/mailbox.h."""
+"""The word that a rank emits to end the run, and the bits of its exit code: GSMPI_ENDS of src/mpi/mailbox.h."""
 _OWN = "mpi: "
-"""In front of what the library says."""
+"""Prefix of the library's messages."""
 _DEADLOCK = ": deadlock: "
 
 
@@ -106,13 +106,13 @@ class _Ended(Exception):
 
 
 class _Console:
-    """Lines of ranks on stdout, what the library says and traps on stderr."""
+    """Prints lines of ranks on stdout, messages of the library and traps on stderr."""
 
     def __init__(self, name: str, image: Image, place: Places, threads_per_board: int, label: bool) -> None:
         self._image, self._place, self._threads, self._label = image, place, threads_per_board, label
         self._progress = Progress(name)
         self.deadlock = False
-        """Whether ranks have said that nobody can go on."""
+        """Whether ranks have reported a deadlock."""
         self.progress, self.clear = self._progress.show, self._progress.clear
 
     def rank(self, thread: int) -> int:
@@ -153,9 +153,9 @@ def _run_on_boards(
     label: bool,
     cycles: bool,
 ) -> None:
-    """Compiles, loads and runs; raises AnswerNo or RunDied where a rank says no, dies, or never ends."""
+    """Compiles, loads and runs. Raises AnswerNo if a rank returns a code other than 0, RunDied if one fails or hangs."""
     if config is not None and cluster is not None:
-        raise InputError(f"--config: cluster {cluster} names the configuration of its boards; leave this out")
+        raise InputError(f"--config: cluster {cluster} names the configuration of its boards; omit --config")
     from gossamer import config as configs
     from gossamer import device
     from gossamer.engines import rtl, rtl_cluster
@@ -191,22 +191,23 @@ def _run_on_boards(
         finally:
             console.clear()
     if cycles:
-        click.echo(f"{done.cycles} cycles, {done.instructions} instructions", err=True)
+        cycles_noun, instructions_noun = ("" if n == 1 else "s" for n in (done.cycles, done.instructions))
+        click.echo(f"{done.cycles} cycle{cycles_noun}, {done.instructions} instruction{instructions_noun}", err=True)
 
     _judge(sources[0], image, done, console)
 
 
 def _judge(program: str, image: Image, run: Run, console: _Console) -> None:
-    """Raises what the end of the run comes to; nothing if all ranks have returned 0."""
+    """Raises RunDied or AnswerNo unless all ranks have returned 0."""
     if console.deadlock:
-        raise RunDied(f"{program}: deadlock: all ranks wait, and no message is on its way")
+        raise RunDied(f"{program}: deadlock: all ranks wait, and no message is in flight")
     if run.reason != "done" or run.traps:
         _program_output.judge_run(program, image, run)
     codes = {console.rank(thread): code for thread, code in sorted(run.codes.items()) if code}
     if codes:
         listed = ", ".join(f"rank {rank} with {code}" for rank, code in list(codes.items())[:4])
         more = f", and {len(codes) - 4} more" if len(codes) > 4 else ""
-        raise AnswerNo(f"{program}: ended with another code than 0: {listed}{more}")
+        raise AnswerNo(f"{program}: ended with a code other than 0: {listed}{more}")
 
 
 __all__ = ["command"]

@@ -416,8 +416,8 @@ class Cluster(Board):
             told = constants.layout("refused_by").unpack(event.value)
             tile, count = f"{told['tile_x']},{told['tile_y']}", told["count"]
             return (
-                f"board {board}: {event.what}: tile {tile} refused a message of job {told['job']}: "
-                f"{_refusal(told['why'])}; {count} refused on this board so far"
+                f"board {board}: {event.what}: tile {tile} rejected a message of job {told['job']}: "
+                f"{_refusal(told['why'])}; {count} rejected on this board so far"
             )
         return f"board {board}: {event.what}: {doc}"
 

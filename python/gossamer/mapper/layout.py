@@ -60,7 +60,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Relation:
-    """The edges of a pin in rows by source: ``offsets`` has vertices + 1 elements, ``values`` a row of bytes per edge."""
+    """The edges of a pin by source: ``offsets`` has vertices + 1 elements, ``values`` a row of bytes per edge."""
 
     pin: int
     offsets: Numbers

@@ -83,7 +83,7 @@ class Undirected:
         return self._made_by("gs_map_contract", self._handle, _address(labels), ctypes.c_uint64(count), 0)
 
     def clusters(self, most: int) -> tuple[NDArray[np.uint32], int]:
-        """The cluster of each vertex, and the number of clusters. Clusters of several vertices weigh at most ``most``."""
+        """The cluster of each vertex, and their number. Clusters of several vertices weigh at most ``most``."""
         labels, count = np.empty(self.vertices, np.uint32), ctypes.c_uint64()
         native.check(
             native.lib().gs_map_cluster(

@@ -43,12 +43,12 @@ class TooWide(Exception):
 
 @dataclass(frozen=True)
 class Spare:
-    """Room for what a graph may become."""
+    """Spare space for the growth of a graph."""
 
     least: int = 4
-    """MemoryRegions for more vertices that each thread has at least; and a quarter more than it has vertices."""
+    """Minimum number of free vertex slots per thread; a thread has a quarter of its vertex count if that is more."""
     arena: int = 1 << 40
-    """Most bytes of a thread's arena, but for what it holds at first."""
+    """Maximum bytes of a thread's arena; initial content always fits."""
 
     def slots(self, counts: Numbers) -> Numbers:
         """Vertex slots of each thread."""
@@ -56,7 +56,7 @@ class Spare:
 
 
 class Tables:
-    """All tables of a problem on a machine. Raises InputError where they do not fit into its memories.
+    """All tables of a problem on a machine. Raises InputError if they do not fit into its memories.
 
     With ``multicast`` a message is sent to all threads of a tile that have receivers, else to one thread. With a
     ``network`` as well, the boards' multicast routers forward a message with receivers on several tiles of other
@@ -256,7 +256,7 @@ class Tables:
                 yield board * (self.machine.memories // self.machine.boards), self.multicast_tables.base, beats
 
     def flags(self, marks: Bytes) -> Iterator[tuple[int, int, bytes]]:
-        """For each DRAM the address and content of its vertices' flags, with each vertex's mark, before a run resumes."""
+        """For each DRAM the address and content of its vertices' flags, with their marks, before a run resumes."""
         rows = np.zeros((len(marks), self.layout.flags), np.uint8)
         rows[:, 1] = marks[self._mapping.order]
         ends = self._vertices_before + self._mapping.counts
@@ -308,8 +308,8 @@ class Tables:
         return np.append(self.list_address[first : first + count], self._list_ends[thread]).tobytes()
 
     def regions(self) -> Iterator[tuple[Numbers, Numbers]]:
-        """Address and bytes, by thread: states, headers, addresses of lists, edges of received messages, and destinations
-        of sent ones."""
+        """Address and bytes, by thread: states, headers, addresses of lists, edges of received messages, destinations of
+        sent messages."""
         yield self.states_at, self.layout.state * self._mapping.counts
         yield self.headers, np.full_like(self.headers, self.layout.header)
         yield self.outs_at, np.array([len(self._outs_of(t)) for t in range(self.machine.threads)])
@@ -338,7 +338,7 @@ class Tables:
 
 
 def _by_key(sends: Messages, machine: Machine, network: Network) -> tuple[Numbers, MulticastTables]:
-    """The messages without a routing key, and the tables for the rest: senders with several messages to other boards."""
+    """The messages without a routing key, and the tables for senders with several messages to other boards."""
     board, its = sends.tile // machine.board_tiles, sends.tile % machine.board_tiles
     source = sends.sender // (machine.board_tiles * machine.tile_threads)
     away = board != source
