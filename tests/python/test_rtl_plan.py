@@ -84,5 +84,5 @@ def test_no_board_and_host_share_an_entry(monkeypatch: pytest.MonkeyPatch) -> No
     """Boards' entries stand at the start of a table, hosts' at its end."""
     monkeypatch.setattr("gossamer.engines._rtl_control.TABLE", 4)
     assert Plan(configs.load_cluster("pair")).boards == 2
-    with pytest.raises(InputError, match="ring4: 4 boards and 1 hosts are more than the 4 entries of a switch's table"):
+    with pytest.raises(InputError, match="ring4: 4 boards and 1 host are more than the 4 entries of a switch's table"):
         Plan(configs.load_cluster("ring4"))

@@ -72,9 +72,9 @@ def test_a_register_is_no_instruction(instruction: int, value: int, said: str) -
 def test_a_trap_whose_place_is_not_known() -> None:
     cause = constants.enumeration("trap")["bad_register"]
     words = Trap(1, 0, cause, UNKNOWN_PC, 0x7C0).words(lambda pc: "nowhere", {}.get)
-    assert words == "bad_register: this core has no register 0x7c0, place not known"
+    assert words == "bad_register: this core has no register 0x7c0, location unknown"
     words = Trap(1, 0, cause, UNKNOWN_PC, 0xC00).words(lambda pc: "nowhere", {}.get)
-    assert words == "bad_register: register cycle (0xc00) cannot be read or written like that, place not known"
+    assert words == "bad_register: register cycle (0xc00) cannot be read or written like that, location unknown"
 
 
 def test_the_cause_of_a_trap_is_what_happened() -> None:

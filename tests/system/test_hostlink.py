@@ -215,7 +215,7 @@ def test_a_host_that_crashes_or_computes_for_ever(command: Command, tmp_path: Pa
     assert bad(done, 4) == [f"gossamer: error: {folder}/Run.cpp: the host program was killed by SIGSEGV"]
     written(folder, "hostLink.canRecv(); for (;;) usleep(1000);")
     (line,) = bad(command("run", folder, *RTL, "--timeout", "1", timeout=100), 4)
-    wanted = "the host has computed for 1 s without a call to HostLink (--timeout); simulated time stood still at cycle"
+    wanted = "the host has computed for 1 s without a call to HostLink (--timeout); simulated time was stopped at cycle"
     assert wanted in line
 
 

@@ -50,7 +50,7 @@ def test_every_state_has_words() -> None:
 def test_many_different_waits_are_not_all_shown() -> None:
     lines = words.describe_unfinished([still(t, CSR["wait"], 2, pc=t) for t in range(64)], str)
     assert len(lines) == 17
-    assert lines[-1] == "threads 16-63 wait for a message (tinselWaitUntil), in other places"
+    assert lines[-1] == "threads 16-63 wait for a message (tinselWaitUntil), at other locations"
 
 
 def test_stills_are_read_as_the_driver_writes_them() -> None:
@@ -73,7 +73,7 @@ def test_every_trap_says_cause_and_place(name: str) -> None:
 
 def test_a_trap_whose_place_nobody_knows() -> None:
     text = words.Trap(3, 100, 63, words.UNKNOWN_PC, 0).words(str)
-    assert text.startswith("cause 63: ") and text.endswith("place not known")
+    assert text.startswith("cause 63: ") and text.endswith("location unknown")
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_what_is_said_of_a_deadlock_behind_a_cut_link(command: Command) -> None:
 @pytest.mark.parametrize(
     "words,said",
     [
-        (["--cluster", "pair", "--ranks", "3"], "cluster pair has 2 boards, and each rank simulates one or more"),
+        (["--cluster", "pair", "--ranks", "3"], "cluster pair has 2 boards, and each rank simulates at least one"),
         (["--cluster", "pair", "--ranks", "2", "--trace", "t.pftrace"], "--trace: not with --ranks"),
         (["--cluster", "pair", "--ranks", "2", "--workers", "2"], "--workers: not with --ranks"),
         (["--cluster", "pair", "--ranks", "0"], "no whole number from 1 up"),

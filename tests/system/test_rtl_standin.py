@@ -163,7 +163,7 @@ def test_a_trap_stops_its_thread_alone(runner: Runner, fault: int) -> None:
 
 def test_a_trap_of_a_thread_that_cannot_say_where(runner: Runner) -> None:
     (trap,) = runner("int main(void) { return *(volatile int *)0x20; }", fault=8, threads=1).traps
-    assert trap.pc == 0xFFFF_FFFF and trap.words(str).endswith("place not known")
+    assert trap.pc == 0xFFFF_FFFF and trap.words(str).endswith("location unknown")
 
 
 def test_deadlock_is_seen_at_once(runner: Runner) -> None:
@@ -248,7 +248,7 @@ def test_trace(runner: Runner, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        (1, "is not one of tiny"),
+        (1, "is not of configuration tiny"),
         (2, "takes no more bytes"),
         (5, "packet of an unknown kind"),
         (7, "has had enough"),

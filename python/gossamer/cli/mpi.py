@@ -153,7 +153,7 @@ def _run_on_boards(
     label: bool,
     cycles: bool,
 ) -> None:
-    """Compiles, loads and runs. Raises AnswerNo if a rank returns a code other than 0, RunDied if one fails or hangs."""
+    """Compiles, loads and runs. Raises AnswerNo if a rank returns a code other than 0, RunDied if one fails."""
     if config is not None and cluster is not None:
         raise InputError(f"--config: cluster {cluster} names the configuration of its boards; omit --config")
     from gossamer import config as configs

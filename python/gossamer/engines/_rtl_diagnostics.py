@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 UNKNOWN_PC = 0xFFFF_FFFF
 ACCELERATOR = -1
-"""In a trap's place of a thread: the tile's accelerator, whose load or store failed."""
+"""Thread number of a trap of the tile's accelerator, whose load or store failed."""
 _STILL = struct.Struct("<IBBHIII")
 
 Tiles = Callable[[Iterable[int]], str]
-"""The tiles that threads are on, as words that follow their numbers; empty where there is but one."""
+"""Names the tiles of threads, as text after their numbers; empty if there is a single tile."""
 Where = Callable[[int], object]
-"""A program counter's place, which as a string is ``function at file:line``."""
+"""The source location of a program counter, which prints as ``function at file:line``."""
 Fetch = Callable[[int], "int | None"]
-"""The instruction at an address, where it is known."""
+"""The instruction at an address; None if it is unknown."""
 _SYSTEM = 0x73
-"""Opcode of the instructions that access registers (CSRs)."""
+"""Opcode of instructions that access registers (CSRs)."""
 
-# As the cores number them (docs/engine-rtl.md); the driver passes them on as they are.
+# Codes of the cores (docs/engine-rtl.md), which the driver passes on unchanged.
 _NOTHING, _RUNS, _REQUEST, _FLOAT, _DIVIDE, _PARKED = range(6)
 _LOAD, _STORE, _CSR, _TRAP = range(4)
 
-# What the trap's value is: a word before the number, or nothing where it says nothing.
+# Names of a trap's value; empty if the value has no meaning.
 _VALUES = {
     "illegal_instruction": "instruction",
     "bad_length": "length",
@@ -45,15 +45,15 @@ _VALUES = {
     "nothing_to_receive": "",
 }
 _WAITS = (
-    "waits for nothing (tinselWaitUntil of no event)",
+    "waits for no event (tinselWaitUntil without events)",
     "waits until it can send (tinselWaitUntil)",
     "waits for a message (tinselWaitUntil)",
     "waits for a message or until it can send (tinselWaitUntil)",
 )
 _MOST = 16
-"""Lines of threads that wait; a tile has 64 threads, and they mostly wait for the same."""
+"""Maximum number of lines with waiting threads; the threads of a tile mostly wait for the same event."""
 _MOST_TILES = 4
-"""Tiles that are named one by one."""
+"""Maximum number of tiles that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class UnfinishedThread:
 
     @property
     def waits_for_message(self) -> bool:
-        """Whether it sleeps until a message is there, or may be sent."""
+        """Whether the thread sleeps until it can receive or send a message, or until idleness."""
         csr = constants.enumeration("csr")
         return (self.doing, self.asked) == (_REQUEST, _CSR) and self.address in (csr["wait"], csr["idle"])
 
     def words(self) -> str:
-        """What it does, as the end of a sentence that begins with the thread."""
+        """The state of the thread, as the end of a sentence that begins with the thread."""
         if self.doing == _REQUEST:
             return self._request()
         return {
@@ -82,8 +82,8 @@ class UnfinishedThread:
             _RUNS: "runs",
             _FLOAT: "waits for the FPU",
             _DIVIDE: "waits for the divider",
-            _PARKED: "stands still: it was halted",
-        }.get(self.doing, "does something unknown")
+            _PARKED: "is halted",
+        }.get(self.doing, "is in an unknown state")
 
     def _request(self) -> str:
         csr = constants.enumeration("csr")
@@ -100,7 +100,7 @@ class UnfinishedThread:
 
 
 def parse_unfinished(payload: bytes) -> list[UnfinishedThread]:
-    """The threads in the payload of a record End, behind its head."""
+    """The unfinished threads in the payload of a record End, without its head."""
     found = []
     for thread, doing, asked, _, pc, address, data in _STILL.iter_unpack(payload):
         found.append(UnfinishedThread(thread, doing, asked, pc, address, data))
@@ -110,19 +110,19 @@ def parse_unfinished(payload: bytes) -> list[UnfinishedThread]:
 def describe_unfinished(
     threads: Iterable[UnfinishedThread], where: Where, tiles: Tiles = lambda threads: ""
 ) -> list[str]:
-    """A line for each group of threads that do the same in the same place; ``tiles`` says which tiles they are on."""
+    """A line for each group of threads in the same state at the same location; ``tiles`` names their tiles."""
     groups: dict[str, list[int]] = {}
     for one in threads:
         place = "" if one.doing == _NOTHING else f" in {where(one.pc)}"
         groups.setdefault(one.words() + place, []).append(one.thread)
-    # The largest groups first, so that what is cut short are threads on their own.
+    # The largest groups first, so that only small groups are abbreviated.
     known = sorted(groups.items(), key=lambda group: (-len(group[1]), group[1][0]))
     lines = [_sentence(who, what, tiles(who)) for what, who in known[:_MOST]]
     if len(known) > _MOST:
         rest: dict[str, list[int]] = {}
         for what, who in known[_MOST:]:
             rest.setdefault(what.split(" in ")[0], []).extend(who)
-        lines += [_sentence(who, what, tiles(who)) + ", in other places" for what, who in rest.items()]
+        lines += [_sentence(who, what, tiles(who)) + ", at other locations" for what, who in rest.items()]
     return lines
 
 
@@ -133,7 +133,7 @@ def _sentence(who: list[int], what: str, tiles: str) -> str:
 
 
 def on_tiles(threads: Iterable[int], per_tile: int, width: int) -> str:
-    """The tiles of a board that threads are on: `` (tile 1,0)``, column and row; many tiles by their number."""
+    """The tiles of threads on a board, as column and row: `` (tile 1,0)``; many tiles only as their number."""
     found = sorted({thread // per_tile for thread in threads})
     if len(found) > _MOST_TILES:
         return f" ({len(found)} tiles)"
@@ -142,33 +142,33 @@ def on_tiles(threads: Iterable[int], per_tile: int, width: int) -> str:
 
 
 def _register(number: int) -> str:
-    """A register by its name and number, or the number alone."""
+    """A register by name and number; by number if it has no name."""
     values = constants.enumeration("csr").values
     name = next((name for name, value in values.items() if value == number), "")
     return f"{name} ({number:#05x})" if name else f"{number:#05x}"
 
 
 def _about_register(number: int, instruction: int | None) -> str:
-    """What is wrong with an access to a register; ``instruction`` where it is known."""
+    """Describes an illegal access to a register; ``instruction`` is None if unknown."""
     csr = constants.enumeration("csr")
     if number not in csr.values.values():
         return f"this core has no register {number:#05x}"
     if instruction is None:
         return f"register {_register(number)} cannot be read or written like that"
     operation, source = instruction >> 12 & 7, instruction >> 15 & 31
-    # Of the six forms two write in any case; the others only where they have bits to change.
+    # CSRRW and CSRRWI always write; the other four write only if the source is not 0.
     writes = operation & 3 == 1 or source != 0
     return f"register {_register(number)} cannot be {'written' if writes else 'read'} here"
 
 
 def _plural(what: str) -> str:
     first, _, rest = what.partition(" ")
-    verbs = {"waits": "wait", "runs": "run", "has": "have", "stands": "stand", "does": "do"}
+    verbs = {"waits": "wait", "runs": "run", "has": "have", "is": "are"}
     return f"{verbs[first]} {rest}".replace("it can", "they can").replace("it was", "they were")
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Numbers as people write them: ``0-3, 5, 7-9``."""
+    """Numbers as ranges: ``0-3, 5, 7-9``."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and parts[-1][1] + 1 == number:
@@ -180,16 +180,16 @@ def ranges(numbers: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class Trap:
-    """Why a thread stopped before its end, or what the accelerator could not load or store."""
+    """A trap of a thread, or a failed load or store of an accelerator."""
 
     thread: int
-    """The thread, or ACCELERATOR, which goes on."""
+    """The thread, or ACCELERATOR, which does not stop."""
     cycle: int
     cause: int
     pc: int
     value: int
     place: str = ""
-    """Of an accelerator on a board: its tile, as ``column,row``."""
+    """For an accelerator on a board, its tile as ``column,row``."""
 
     @property
     def who(self) -> str:
@@ -200,13 +200,13 @@ class Trap:
 
     @property
     def name(self) -> str:
-        """The cause as ``config/`` calls it."""
+        """The name of the cause in ``config/``."""
         values = constants.enumeration("trap").values
         return next((name for name, number in values.items() if number == self.cause), f"cause {self.cause}")
 
     def words(self, where: Where, fetch: Fetch = lambda pc: None) -> str:
-        """Cause, value and place, as one line. ``fetch`` tells an access to a register from other instructions."""
-        doc = constants.enumeration("trap").docs.get(self.name, "of a kind that is not known")
+        """Cause, value and location, as one line. ``fetch`` is used to recognize accesses to registers."""
+        doc = constants.enumeration("trap").docs.get(self.name, "of unknown kind")
         text = f"{self.name}: {doc}"
         instruction = None if self.pc == UNKNOWN_PC else fetch(self.pc)
         if self.name == "bad_register":
@@ -219,7 +219,7 @@ class Trap:
         if self.thread == ACCELERATOR:
             return text
         if self.pc == UNKNOWN_PC:
-            return f"{text}, place not known"
+            return f"{text}, location unknown"
         return f"{text}, in {where(self.pc)} (pc {self.pc:#x})"
 
 
@@ -228,38 +228,38 @@ def _reaches_register(instruction: int | None) -> bool:
 
 
 _HELD = struct.Struct("<4I")
-# As sim/host/records.h numbers them.
+# Codes of sim/host/records.h.
 _THREAD, _SLOTS, _ROUTER, _SWITCH, _SENDER, _RECEIVER = range(1, 7)
 
 SwitchPort = Callable[[int, int], tuple[str, str]]
-"""A board's name, and what is at a port of its switch."""
+"""Maps a board and a port of its switch to the board's name and the port's neighbour."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A queue with something in it."""
+    """A non-empty queue."""
 
     place: int
-    """The tile or the board that it is on, among all."""
+    """Number of its tile or board."""
     what: int
     index: int
     """Thread of the tile, input of the router, port of the switch, link."""
     channels: int
-    """A bit for each virtual network or channel that has something."""
+    """A bit for each virtual network or channel that is not empty."""
 
 
 def parse_queues(payload: bytes) -> list[Held]:
-    """Those in the payload of a record Queues."""
+    """The queues in the payload of a record Queues."""
     return [Held(*words) for words in _HELD.iter_unpack(payload)]
 
 
 def no_board(board: int, port: int) -> tuple[str, str]:
-    """For a machine whose boards have no switch."""
+    """SwitchPort of a machine whose boards have no switch."""
     raise AssertionError(f"a queue at port {port} of the switch of board {board}, which has none")
 
 
 def describe_queues(held: Sequence[Held], config: Config, tiles: Tiles, port: SwitchPort) -> list[str]:
-    """The full queues first, then where messages wait behind them; a line each. ``tiles``: where threads are."""
+    """Lines that name full queues, then queues blocked by them. ``tiles`` names the tiles of threads."""
     each, exits = config.threads_per_tile, config.router.mesh_ports
     lines = []
     if full := [one.place * each + one.index for one in held if one.what == _THREAD]:
@@ -267,13 +267,13 @@ def describe_queues(held: Sequence[Held], config: Config, tiles: Tiles, port: Sw
         lines.append(
             f"full: the queue{'s' if many else ''} of thread{'s' if many else ''} {ranges(full)}{tiles(full)}: "
             f"{config.mailbox.queue_depth} messages {'each ' if many else ''}wait to be received, and the next one "
-            "holds up all messages for its tile"
+            "blocks all messages for its tile"
         )
     if full := [one.place * each for one in held if one.what == _SLOTS]:
-        lines.append(f"full: all message slots{tiles(full)}: messages for these threads wait until one is freed")
-    behind = []
+        lines.append(f"full: all message slots{tiles(full)}: messages for these threads wait until a slot is freed")
+    blocked = []
     if routers := [one.place * each for one in held if one.what == _ROUTER]:
-        behind.append(f"at routers{tiles(routers)}")
+        blocked.append(f"at routers{tiles(routers)}")
     switches: dict[str, list[str]] = {}
     links = []
     for one in held:
@@ -285,12 +285,12 @@ def describe_queues(held: Sequence[Held], config: Config, tiles: Tiles, port: Sw
             links.append(
                 f"to leave board {board} over {what}" if one.what == _SENDER else f"at board {board} off {what}"
             )
-    behind += [
+    blocked += [
         f"in the switch of board {board} from {', '.join(dict.fromkeys(ports))}" for board, ports in switches.items()
     ]
-    behind += links
-    if behind:
-        lines.append(f"{'behind them ' if lines else ''}messages wait {'; '.join(behind)}")
+    blocked += links
+    if blocked:
+        lines.append(f"{'blocked by them, ' if lines else ''}messages wait {'; '.join(blocked)}")
     return lines
 
 

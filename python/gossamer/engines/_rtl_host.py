@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a host program beside the simulator that it talks to: what it is told, how far it is, how it ended.
+"""Runs a host program together with a simulator: passes settings, polls its progress, reads its report.
 
-The program speaks to the simulator itself (``host/src/simulator.cc``), which was started and set up here; nothing of a
-message passes through here. A file of settings tells it how; it shows how far it is in another one, and leaves a report
-of how it ended.
+The program communicates with the simulator directly (``host/src/simulator.cc``); no message passes through this module.
+The program reads how to connect from a settings file; it writes its progress to a status file, and its outcome to a
+report file.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from gossamer.errors import RunDied
 from gossamer.hosts.hostlink import Program
 
 _STATUS = struct.Struct("<6Q")
-_LOOK = 0.25
-"""Seconds between two looks at how far it is."""
+_POLL = 0.25
+"""Seconds between two polls of the status file."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a program is."""
+    """The progress of a program."""
 
     calls: int
-    """Calls so far that let time pass."""
+    """Calls so far during which simulated time advanced."""
     first: int
     """Cycle in which the first threads were started; 0 if none were."""
     cycle: int
     instructions: int
     threads: int
-    """Threads that were started."""
+    """Number of started threads."""
     computes: bool
-    """Whether it computes, and simulated time stands still."""
+    """Whether the host computes while simulated time is stopped."""
 
 
 @dataclass
 class Report:
-    """How a run ended: done, or why it could not go on."""
+    """The outcome of a run: done, or the reason why it aborted."""
 
     reason: str = ""
     call: str = ""
@@ -63,15 +63,15 @@ class Report:
     traps: list[Trap] = field(default_factory=list)
     unfinished: list[UnfinishedThread] = field(default_factory=list)
     output: dict[int, bytes] = field(default_factory=dict)
-    """What threads had printed and the host had not taken."""
+    """Output of threads that the host had not read."""
     events: list[Event] = field(default_factory=list)
-    """What boards told by themselves."""
+    """Events that boards reported."""
     queues: list[Held] = field(default_factory=list)
-    """Where the run came to stand still: the queues that hold something."""
+    """Non-empty queues, if the run was blocked."""
     retired: int | None = None
-    """Instructions that threads with vertices have finished in all runs of graphs; None where there was none."""
+    """Instructions retired by threads with vertices in all runs of graphs; None without such a run."""
     images: list[tuple[int, int | None, str]] = field(default_factory=list)
-    """First thread, how many threads (None: all), and the file with their code, in the order of loading."""
+    """First thread, number of threads (None: all), and the file with their code, in the order of loading."""
 
     def image(self, thread: int) -> str:
         """The file with a thread's code."""
@@ -81,14 +81,14 @@ class Report:
 
 @dataclass
 class HostResult:
-    """How a program ended."""
+    """The result of a host program."""
 
     code: int
     """Its exit code; less than 0 for a signal."""
     report: Report | None
-    """None for a program that crashed, or never asked for a board."""
+    """None if the program crashed, or never opened a board."""
     run: Run | None
-    """Counters from the first threads to the program's last call; None where it did not end well."""
+    """Counters from the start of the first threads to the program's last call; None if the run aborted."""
 
 
 def run(
@@ -103,12 +103,12 @@ def run(
     on_status: Callable[[Status], object] = lambda status: None,
     changes: Sequence[TableUpdate] = (),
 ) -> HostResult:
-    """Runs a program on a board or a cluster that has run nothing before, to its end.
+    """Runs a program to its end on a board or a cluster that has not run anything since reset.
 
-    ``environment`` is for the program, beside that of this process. 0 ``most_cycles`` are any number. ``on_status`` is
-    told of how far it is, a few times a second. ``changes`` are what ``HostLink::loadRoutes`` loads, in its order.
-    Raises KeyboardInterrupt after Ctrl-C, which the program gets as well; RunDied if it made no call for ``timeout``
-    seconds.
+    ``environment`` extends the environment of this process. ``most_cycles`` 0 means no limit. ``on_status`` is called
+    with the progress a few times a second. ``changes`` are the updates of ``HostLink::loadRoutes``, in order. Raises
+    KeyboardInterrupt after Ctrl-C, which the program receives as well; RunDied if the program makes no call for
+    ``timeout`` seconds.
     """
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
         machine.load((), (), functions(*images.values()))
@@ -145,7 +145,7 @@ def run(
         given_here = {"GOSSAMER_HOSTLINK": str(settings), "GOSSAMER_ENGINE": "rtl"}
         whole = {**os.environ, **(environment or {}), **given_here}
         command = [str(program.binary), *arguments]
-        code = _watched(command, program.folder, ends, whole, status_file, timeout, on_status)
+        code = _wait(command, program.folder, ends, whole, status_file, timeout, on_status)
         seconds = time.perf_counter() - begun
         report, status = _report(report_file), _status(status_file)
     if report is not None and report.reason == "gone":
@@ -179,12 +179,12 @@ def run(
 
 
 def _write_ways(path: Path, plan: Plan) -> None:
-    """How each board reaches each other one, a line each; beside it the whole plan, for what checks trees."""
+    """Writes the next hop of each pair of boards, a line each, and the pickled plan, for the check of trees."""
     path.with_name(f"{path.name}.plan").write_bytes(pickle.dumps(plan))
     path.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in plan.ways()))
 
 
-def _watched(
+def _wait(
     command: Sequence[str],
     folder: Path,
     ends: tuple[int, int],
@@ -193,10 +193,10 @@ def _watched(
     timeout: float | None,
     on_status: Callable[[Status], object],
 ) -> int:
-    """Waits for a child, and tells how far it is."""
+    """Waits for the host process, and reports its progress."""
     calls, since = -1, time.monotonic()
 
-    def look() -> None:
+    def poll() -> None:
         nonlocal calls, since
         now = time.monotonic()
         shown = _status(status)
@@ -208,10 +208,10 @@ def _watched(
         elif timeout is not None and now - since > timeout:
             raise RunDied(
                 f"the host has computed for {timeout:g} s without a call to HostLink (--timeout); "
-                f"simulated time stood still at cycle {shown.cycle:,}"
+                f"simulated time was stopped at cycle {shown.cycle:,}"
             )
 
-    return processes.run_attended(command, cwd=folder, env=environment, pass_fds=ends, look=look, every=_LOOK)
+    return processes.run_attended(command, cwd=folder, env=environment, pass_fds=ends, look=poll, every=_POLL)
 
 
 def _status(path: Path) -> Status | None:

@@ -30,16 +30,16 @@ from gossamer.watch import snapshots
 _HEAD = struct.Struct("<BBHIIIQ")
 _REQUEST = struct.Struct("<II")
 _CHUNK = 1 << 16
-_LOOK = 0.2
-"""Seconds between looks at a child that has not called yet."""
+_POLL = 0.2
+"""Seconds between two checks of a child that has not connected yet."""
 _MARKS = ("%Fatal", "%Error", "simulator: ")
-"""Verilator tells its reason with the place, and then what it does about it; what starts ranks tells more."""
-_PATIENCE = 10.0
-"""Seconds in which the child must end once it is told to."""
+"""Marks of the line with the reason of a failure, among further lines of Verilator and the MPI launcher."""
+_END_TIMEOUT = 10.0
+"""Seconds within which the child must end after its input is closed."""
 
 
 class Kind(enum.IntEnum):
-    """What a record tells."""
+    """Kinds of records."""
 
     LINE = 1
     EMIT = 2
@@ -61,7 +61,7 @@ class Kind(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Record:
-    """One thing that the simulator told, and in which cycle."""
+    """A record of the simulator, with its cycle."""
 
     kind: Kind
     thread: int
@@ -75,31 +75,33 @@ class Record:
 
 
 class Simulator:
-    """The child. A context manager: on leaving it, the child has gone."""
+    """The child process. A context manager; the child has ended on exit."""
 
     def __init__(self, command: Sequence[str | Path] | Callable[[Path], Sequence[str | Path]]) -> None:
-        """A ``command`` that is made for a path speaks over a socket there: its own input and output are another's."""
-        # What the model says of itself; a file, so that nobody has to read it while it runs.
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115
+        """If ``command`` is a function of a path, the child communicates over a socket at that path, not over pipes."""
+        # Output of the model goes to a file, which needs no reader while the model runs.
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115
         self._end: socket.socket | None = None
         if callable(command):
-            self._child, self._end = self._far(command)
+            self._child, self._end = self._start_with_socket(command)
             self._to = self._from = self._end.fileno()
         else:
             self._child = subprocess.Popen(
                 [os.fspath(word) for word in command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=self._output,
                 bufsize=0,
             )
             assert self._child.stdin is not None and self._child.stdout is not None
             self._to, self._from = self._child.stdin.fileno(), self._child.stdout.fileno()
         self._buffer = bytearray()
         self.sent: list[tuple[str, bytes]] | None = None
-        """A list here gets all further requests, for another simulator."""
+        """If set to a list, all further requests are appended, for replay to another simulator."""
 
-    def _far(self, command: Callable[[Path], Sequence[str | Path]]) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    def _start_with_socket(
+        self, command: Callable[[Path], Sequence[str | Path]]
+    ) -> tuple[subprocess.Popen[bytes], socket.socket]:
         with tempfile.TemporaryDirectory(prefix="gossamer-") as folder, socket.socket(socket.AF_UNIX) as listener:
             path = Path(folder) / "socket"
             try:
@@ -108,13 +110,13 @@ class Simulator:
                 why = "the path is too long" if error.errno is None else error.strerror
                 raise InputError(f"{path}: cannot make a socket there: {why}; set TMPDIR to a shorter folder") from None
             listener.listen(1)
-            listener.settimeout(_LOOK)
-            # Ctrl-C is for us, and what starts ranks would end them.
+            listener.settimeout(_POLL)
+            # A new session: on Ctrl-C only this process must react, but the launcher would end the ranks.
             self._child = subprocess.Popen(
                 [os.fspath(word) for word in command(path)],
                 stdin=subprocess.DEVNULL,
-                stdout=self._said,
-                stderr=self._said,
+                stdout=self._output,
+                stderr=self._output,
                 start_new_session=True,
             )
             try:
@@ -138,11 +140,11 @@ class Simulator:
         self.close()
 
     def ends(self) -> tuple[int, int]:
-        """Descriptors for requests and for records, for a process that speaks to the child in our place."""
+        """Descriptors of requests and of records, for another process that takes over the communication."""
         return self._to, self._from
 
     def request(self, kind: str, payload: bytes = b"") -> None:
-        """Sends a request; RunDied if nobody is there to take it."""
+        """Sends a request. Raises RunDied if the child has ended."""
         if self.sent is not None:
             self.sent.append((kind, payload))
         data = memoryview(_REQUEST.pack(ord(kind), len(payload)) + payload)
@@ -153,7 +155,7 @@ class Simulator:
             raise self._exit_error() from None
 
     def records(self) -> Iterator[Record]:
-        """Records as they come; RunDied when the child ends."""
+        """Yields records as they arrive. Raises RunDied when the child ends."""
         while True:
             while (record := self._cut()) is not None:
                 yield record
@@ -166,7 +168,7 @@ class Simulator:
             self._buffer += data
 
     def until_done(self) -> list[Record]:
-        """The records up to Done; RunDied where the tile failed to answer."""
+        """The records up to Done. Raises RunDied if the simulator reports a failure."""
         found = []
         for record in self.records():
             if record.kind == Kind.DONE:
@@ -177,28 +179,28 @@ class Simulator:
         return found
 
     def stop(self) -> None:
-        """Asks for the end of a run; the record End still comes."""
+        """Requests the end of a run; the record End follows."""
         with contextlib.suppress(RunDied):
             self.request("X")
 
     def close(self) -> None:
-        """Ends the child, politely first."""
+        """Closes the child's input; kills the child if it does not end."""
         child = self._child
         for end in (child.stdin, self._end, child.stdout):
-            # It may still have something to say, and must not wait for a reader.
+            # Close its output as well, so that the child does not block on a write.
             with contextlib.suppress(OSError):
                 if end is not None:
                     end.close()
         try:
-            child.wait(_PATIENCE)
+            child.wait(_END_TIMEOUT)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
             child.kill()
             child.wait()
         finally:
-            self._said.close()
+            self._output.close()
 
     def _cut(self) -> Record | None:
-        """The next record off the buffer, if all of it is there."""
+        """Removes the next record from the buffer; None if it is incomplete."""
         if len(self._buffer) < _HEAD.size:
             return None
         kind, flags, _, thread, length, _, cycle = _HEAD.unpack_from(self._buffer)
@@ -210,68 +212,68 @@ class Simulator:
         return record
 
     def exit_message(self) -> str:
-        """How the child ended, and what it said of that."""
+        """The child's exit code and error message."""
         return str(self._exit_error())
 
     def _exit_error(self) -> RunDied:
         code = self._child.wait()
-        self._said.seek(0)
-        said = self._said.read().decode(errors="replace").strip().splitlines()
-        told = next((line for line in said if any(mark in line for mark in _MARKS)), said[-1] if said else "")
+        self._output.seek(0)
+        lines = self._output.read().decode(errors="replace").strip().splitlines()
+        reason = next((line for line in lines if any(mark in line for mark in _MARKS)), lines[-1] if lines else "")
         what = f"signal {-code}" if code < 0 else f"code {code}"
-        return RunDied(f"the simulator ended with {what}" + (f": {told}" if told else ""))
+        return RunDied(f"the simulator ended with {what}" + (f": {reason}" if reason else ""))
 
 
 LineHandler = Callable[[int, str, bool], object]
-"""Told of each line: thread, text, whether more of the line follows."""
+"""Callback for each line: thread, text, whether more of the line follows."""
 
 
 def silent(*_: object) -> None:
-    """Nobody listens."""
+    """A callback that does nothing."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """How a program went."""
+    """The outcome of a run."""
 
     reason: str
-    """done, max-cycles, deadlock, stuck (no instruction for long) or stopped (by Ctrl-C)."""
+    """done, max-cycles, deadlock, stuck (watchdog expired) or stopped (by Ctrl-C)."""
     threads: int
-    """Threads that were started."""
+    """Number of started threads."""
     cycles: int
     """From the start of the threads to the end of the last."""
     instructions: int
     counters: Mapping[str, int]
-    """The tiles' counters (debug_counter), of this run alone, added up; ``cycles`` are those of one."""
+    """Sums of the tiles' counters (debug_counter) in this run; ``cycles`` is that of one tile."""
     codes: Mapping[int, int]
     """Exit codes of the threads that ended."""
     traps: Sequence[Trap]
     unfinished: Sequence[UnfinishedThread]
     """The threads that had not ended."""
     messages: Sequence[Message]
-    """What was sent to the host, in the order in which it arrived."""
+    """Messages to the host in the order of arrival."""
     seconds: float
     tiles: Sequence[Mapping[str, int]] = ()
     """The counters of each tile."""
     snapshot: snapshots.Snapshot | None = None
-    """What all tiles did, as far as the simulator looked."""
+    """Sampled activity of all tiles."""
     events: Sequence[Event] = ()
-    """What boards told by themselves."""
+    """Events that boards reported."""
     links: Mapping[tuple[int, int], Mapping[str, int]] = field(default_factory=dict)
-    """Of a cluster: counters of this run (link_counter) by board and link."""
+    """For a cluster: counters of this run (link_counter) by board and link."""
     boards: Sequence[Mapping[str, int]] = ()
-    """Of a cluster: counters of this run (board_counter) of each board."""
+    """For a cluster: counters of this run (board_counter) of each board."""
     queues: Sequence[Held] = ()
-    """Of a run that came to stand still: the queues that hold something."""
+    """Non-empty queues, if the run was blocked."""
     retired: int | None = None
-    """Instructions that threads with vertices have finished by their own counters (``instret``); None of others."""
+    """Instructions retired by threads with vertices (``instret``); None for other programs."""
     ends: Mapping[int, int] = field(default_factory=dict)
-    """Cycles from the start in which threads had ended or trapped, as far as they did."""
+    """Cycle, from the start, in which each thread that is not unfinished ended or trapped."""
 
 
 @dataclass
 class Listeners:
-    """Who is told of what, and what is kept of it."""
+    """Callbacks for records of a run, and the data collected from them."""
 
     line: LineHandler = silent
     emit: Callable[[int, int], object] = silent
@@ -282,7 +284,7 @@ class Listeners:
     codes: dict[int, int] = field(default_factory=dict)
     traps: list[Trap] = field(default_factory=list)
     many: bool = False
-    """Whether there are tiles to be told apart."""
+    """Whether several tiles are simulated."""
     messages: list[Message] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     snapshot: snapshots.Snapshot | None = None
@@ -291,7 +293,7 @@ class Listeners:
     ends: dict[int, int] = field(default_factory=dict)
 
     def dispatch(self, record: Record) -> None:
-        """Hands a record on to whom it is for."""
+        """Stores the data of a record and calls its callback."""
         if record.kind == Kind.LINE:
             self.line(record.thread, record.payload.decode(errors="backslashreplace"), bool(record.flags & 1))
         elif record.kind == Kind.EMIT:
@@ -320,13 +322,13 @@ class Listeners:
         if not _rtl_network.is_header(flits):
             self.messages.append(_rtl_network.message(flits, record.cycle))
             self.message(self.messages[-1])
-        elif (said := _rtl_control.decode(flits, record.cycle)) is not None:
-            if isinstance(said, Event):
-                self.events.append(said)
-                self.event(said)
-        elif (told := _rtl_network.reply(flits, record.cycle)).op == constants.enumeration("load_op")["fault"]:
-            place = ",".join(map(str, _rtl_network.place(told.sender))) if self.many else ""
-            self.traps.append(Trap(ACCELERATOR, record.cycle, told.tag, UNKNOWN_PC, told.address, place))
+        elif (control := _rtl_control.decode(flits, record.cycle)) is not None:
+            if isinstance(control, Event):
+                self.events.append(control)
+                self.event(control)
+        elif (fault := _rtl_network.reply(flits, record.cycle)).op == constants.enumeration("load_op")["fault"]:
+            place = ",".join(map(str, _rtl_network.place(fault.sender))) if self.many else ""
+            self.traps.append(Trap(ACCELERATOR, record.cycle, fault.tag, UNKNOWN_PC, fault.address, place))
             self.trap(self.traps[-1])
 
 

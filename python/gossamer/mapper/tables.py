@@ -308,7 +308,7 @@ class Tables:
         return np.append(self.list_address[first : first + count], self._list_ends[thread]).tobytes()
 
     def regions(self) -> Iterator[tuple[Numbers, Numbers]]:
-        """Address and bytes, by thread: states, headers, addresses of lists, edges of received messages, destinations of
+        """Address and bytes, by thread: states, headers, addresses of lists, edges of received messages, targets of
         sent messages."""
         yield self.states_at, self.layout.state * self._mapping.counts
         yield self.headers, np.full_like(self.headers, self.layout.header)

@@ -299,7 +299,7 @@ def test_instructions_are_injected_as_they_stand(tile: Tile, seed: int) -> None:
 def test_blocks_that_sleep_change_nothing(config: Config, program: str) -> None:
     """The same to the cycle with clock gates and without: end, output, counters, exit codes."""
     awake = _rtl_build.build(
-        config, sources.blocks("sim/tile/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], told="all awake"
+        config, sources.blocks("sim/tile/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], label="all awake"
     )
     image = device.build(ROOT / "programs" / f"{program}.c", config)
     seen = []
