@@ -3,7 +3,7 @@
 
 import gossamer as gs
 result = gs.run("pagerank", gs.read_graph("web.mtx.gz"))
-result.values  # a NumPy array, one rank a vertex
+result.values  # a NumPy array, one rank per vertex
 """
 
 from __future__ import annotations

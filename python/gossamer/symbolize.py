@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses of compiled code as lines of the source that a user has written."""
+"""Maps addresses of compiled code to lines of the user's source."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from gossamer.diagnostics import relative
 from gossamer.paths import INCLUDE
 
 
-def line_of(places: Sequence[str], source: Path) -> str | None:
-    """The innermost line of ``source``, or else of another file that is neither ours nor the system's: ``FILE:LINE``.
+def line_of(addresses: Sequence[str], source: Path) -> str | None:
+    """The innermost line of ``source``, or else of another file of the user, as ``FILE:LINE``.
 
-    ``places`` are addresses, OBJECT+0x12ab, the innermost first. None where nobody can tell: without debug
-    information, or without binutils (addr2line).
+    ``addresses`` are OBJECT+0x12ab, the innermost first. None without debug information, or without binutils
+    (addr2line).
     """
     tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
     if tool is None:
         return None
-    # Code of the user is in one object; what is in the system's is no line of his.
+    # Objects of the system contain no code of the user.
     objects: dict[str, list[str]] = {}
-    for place in places:
-        name, _, offset = place.rpartition("+")
+    for address in addresses:
+        name, _, offset = address.rpartition("+")
         if not name.startswith(("/usr/", "/lib")):
             objects.setdefault(name, []).append(offset)
     found: list[tuple[str, str]] = []

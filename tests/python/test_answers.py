@@ -292,9 +292,9 @@ def test_bounds_that_the_type_does_not_hold_are_refused() -> None:
 @pytest.mark.parametrize(
     ("what", "names", "says"),
     [
-        *(("parameter", [word], f"{word}': is a word of the command's own") for word in sorted(apps.COMMAND_WORDS)),
-        ("column", ["mine", "vertex"], "column 'vertex': is a word of the command's own; rename it"),
-        ("column", ["mine", "other", "mine"], "column 'mine': is there twice; rename one"),
+        *(("parameter", [word], f"{word}': is reserved by the command") for word in sorted(apps.COMMAND_WORDS)),
+        ("column", ["mine", "vertex"], "column 'vertex': is reserved by the command; rename it"),
+        ("column", ["mine", "other", "mine"], "column 'mine': is defined twice; rename one"),
         ("column", [], "has no result column"),
         ("parameter", ["1st"], "a letter first"),
         ("column", ["a,b"], "a name has letters"),
@@ -308,7 +308,7 @@ def test_names_that_collide_are_refused(what: str, names: list[str], says: str) 
 
 
 def test_a_descriptor_with_a_name_that_collides_is_refused() -> None:
-    with pytest.raises(gs.InputError, match=r"names\.h: parameter 'threads': is a word of the command's own"):
+    with pytest.raises(gs.InputError, match=r"names\.h: parameter 'threads': is reserved by the command"):
         app("names", "PARAMETER=threads", "COLUMN=mine")
     with pytest.raises(gs.InputError, match=r"names\.h: column 'other': is there twice"):
         app("names", "PARAMETER=mine", "COLUMN=other")
@@ -378,7 +378,7 @@ def test_columns_of_vertices_are_labels_to_people() -> None:
 
 def test_a_column_of_vertices_with_no_vertex_in_it() -> None:
     result = gs.run(app("successor", "OFFSET=3"), graph_of(4, path_of(4)))
-    with pytest.raises(gs.InputError, match="successor: next of vertex 1 is 4, which is no index of a vertex"):
+    with pytest.raises(gs.InputError, match="successor: next of vertex 1 is 4, which is not the index of a vertex"):
         result.named("next")
 
 

@@ -157,7 +157,7 @@ def test_a_full_output(words: list[str]) -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
     assert done.returncode == 2
     assert done.stderr == (
-        "gossamer: error: cannot write the output: No space left on device; make room or choose another place\n"
+        "gossamer: error: cannot write the output: No space left on device; free space or choose another file\n"
     )
 
 

@@ -154,11 +154,11 @@ def test_what_is_left_out_or_doubled_is_told(command: Command, shifted: Path) ->
     notes = command("run", "pagerank", shifted, "--undirected").stderr.splitlines()
     assert notes == [
         f"note: {shifted}: 3 of 8 edges, each taken both ways, are there more than once; dedupe keeps one of each",
-        "note: pagerank takes no notice of weights; those of the graph are ignored",
+        "note: pagerank does not use weights; those of the graph are ignored",
     ]
     assert command("run", "sssp", shifted).stderr == ""
     assert command("run", "sssp", shifted, "--undirected", "--dedupe").stderr == ""
-    note = "note: the graph has no weights; to sssp every edge has the weight 1\n"
+    note = "note: the graph has no weights; sssp uses the weight 1 for every edge\n"
     assert command("run", "sssp", RING).stderr == note
 
 
@@ -206,7 +206,7 @@ def test_standard_output_that_is_closed_or_full(words: list[str]) -> None:
         script = f'"$@" {redirection}'
         done = subprocess.run(["sh", "-c", script, "sh", *launcher], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (code, ""), (redirection, done.stderr)
-        line = "gossamer: error: cannot write the output: No space left on device; make room or choose another place\n"
+        line = "gossamer: error: cannot write the output: No space left on device; free space or choose another file\n"
         assert done.stderr == (line if code else "")
 
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications: found by name or path, compiled once, loaded.
+"""Finds, compiles and loads applications, by name or path.
 
-A compiled application is one shared object with the C interface of
-``include/gossamer/abi.h``. It is kept under ``build/`` and made again when the
-compiler, a flag, or any file that it included has changed.
+A compiled application is a shared object with the C interface of ``include/gossamer/abi.h``. It is cached under
+``build/`` and rebuilt when the compiler, a flag, or any included file has changed.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ class Parameter:
     name: str
     kind: str
     low: float
-    """Of an integer an int, exact to its last digit; so are ``high`` and ``default``."""
+    """An exact int for an integer parameter; so are ``high`` and ``default``."""
     high: float
     default: float
     help: str
 
 
 Numbers = Mapping[str, int | float | tuple[int, ...]]
-"""Parameters as an engine takes them: checked, vertices as indices, of ``vertices`` all of them."""
+"""Checked parameters by name, with vertices as indices; a ``vertices`` parameter is a tuple."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +59,15 @@ class Column:
     name: str
     dtype: np.dtype[np.generic]
     order: str
-    """largest, smallest or groups: what of it is worth seeing first."""
+    """largest, smallest or groups: which values the command prints."""
     absent: float | None
-    """The value that stands for "there is none"."""
+    """The value that means "no value"; None if every value is valid."""
     vertex: bool
-    """The values are indices of vertices."""
+    """Whether the values are indices of vertices."""
     help: str
 
     def present(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Which values are there: all but those that stand for none."""
+        """For each value, whether it differs from ``absent``."""
         if self.absent is None:
             return np.ones(len(values), np.bool_)
         return np.asarray(values != self.dtype.type(self.absent))
@@ -85,26 +84,26 @@ class App:
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
     totals: tuple[Column, ...]
-    """What a run tells of its last step's aggregates."""
+    """Aggregates of the last step that a run reports."""
     same: str
-    """exact, or within (``tolerance``): what two right results may differ in."""
+    """exact, or within (``tolerance``): how far two correct results may differ."""
     tolerance: float
     undirected: bool
     uses_weights: bool
     reads_edges: bool
-    """Its vertices read their own edges."""
+    """Whether vertices read their own edges."""
     writes_edges: bool
-    """Its vertices may change the values of edges that messages come along."""
+    """Whether vertices may change the values of edges along which they receive messages."""
     goes_on: bool
-    """Its vertices know what to do where their graph has changed between two runs."""
+    """Whether vertices have handlers that resume a run after the graph has changed."""
     state_bytes: int
     message_bytes: int
     edge_bytes: int
     defines: tuple[str, ...] = ()
-    """Macros that it was compiled with."""
+    """Macros that the application was compiled with."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Its library is loaded anew, from its header, where it is unpickled.
+        # Unpickling loads the library again, from the header.
         header = str(self.path) if self.path.parent.parent != APPS else self.path.stem
         return load, (header, self.defines)
 
@@ -112,7 +111,7 @@ class App:
         return f"<App {self.name}: {relative(self.path)}>"
 
     def parameter(self, name: str) -> Parameter:
-        """The parameter of that name; InputError with the near ones if there is none."""
+        """The parameter of that name. Raises InputError, with the known names, if there is none."""
         for parameter in self.parameters:
             if parameter.name == name:
                 return parameter
@@ -123,22 +122,22 @@ class App:
 COMMAND_WORDS = frozenset(
     {"app", "dedupe", "define", "engine", "format", "graph", "help", "no-loops", "output"}
     | {"seed", "shuffle", "stats", "threads", "top", "undirected"}
-    # of the engine rtl
+    # options of the engine rtl
     | {"config", "cluster", "routes", "frame-loss", "cut", "waves", "trace", "trace-size", "report", "least-wait"}
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
 )
-"""What a parameter may not be called: options of ``./gossamer run``, arguments of ``gossamer.run``."""
+"""Reserved names of parameters: options of ``./gossamer run``, arguments of ``gossamer.run``."""
 ABI_VERSION = 7
 """GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_abi.py`` follow."""
 
 
 def names() -> list[str]:
-    """The applications that come with Gossamer."""
+    """The names of the bundled applications."""
     return sorted(path.name for path in APPS.iterdir() if (path / f"{path.name}.h").is_file())
 
 
 def find(app: str | os.PathLike[str]) -> Path:
-    """The header of an application: a name of ours, or a path to a header."""
+    """The header of an application, given by the name of a bundled application or by a path."""
     text = os.fspath(app)
     if re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text):
         header = APPS / text / f"{text}.h"
@@ -152,8 +151,8 @@ def find(app: str | os.PathLike[str]) -> Path:
     import difflib
 
     near = difflib.get_close_matches(text, names(), n=1)
-    hint = f"did you mean {near[0]}?" if near else "they are: " + ", ".join(names())
-    raise InputError(f"there is no application {text!r}; {hint} (or give a header: mine/vertex.h)")
+    hint = f"did you mean {near[0]}?" if near else "choose one of " + ", ".join(names())
+    raise InputError(f"no such application: {text!r}; {hint} (or a header, such as mine/vertex.h)")
 
 
 @functools.cache
@@ -163,7 +162,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         library = ctypes.CDLL(str(compiled))
     except OSError as error:
         missing = re.search(r"undefined symbol: (\w+)", str(error))
-        what = f"{demangled(missing[1])} is declared and nowhere defined" if missing else str(error)
+        what = f"{demangled(missing[1])} is declared but not defined" if missing else str(error)
         raise InputError(f"{relative(header)}: cannot be loaded: {what}") from None
     for missing_name in ("gs_app_describe", "gs_app_run", "gs_app_open"):
         if not hasattr(library, missing_name):
@@ -223,7 +222,7 @@ def _columns(described: list[dict[str, Any]]) -> tuple[Column, ...]:
 
 
 def _check_names(header: Path, what: str, names: Sequence[str], taken: frozenset[str]) -> None:
-    """Refuses a name that could not be given or be told from another."""
+    """Raises InputError for names that are malformed, reserved or not unique."""
     if what == "column" and not names:
         raise InputError(f"{relative(header)}: the descriptor has no result column; add one in results()")
     for at, name in enumerate(names):
@@ -231,27 +230,26 @@ def _check_names(header: Path, what: str, names: Sequence[str], taken: frozenset
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
             raise InputError(f"{where}: a name has letters, digits, - and _, a letter first; rename it")
         if name in taken:
-            raise InputError(f"{where}: is a word of the command's own; rename it")
+            raise InputError(f"{where}: is reserved by the command; rename it")
         if name in names[:at]:
-            raise InputError(f"{where}: is there twice; rename one")
+            raise InputError(f"{where}: is defined twice; rename one")
 
 
 def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
-    """Finds, compiles where needed, and loads an application.
+    """Finds, compiles if needed, and loads an application.
 
-    ``app`` is the name of one of ours or the path of an application header;
-    ``defines`` are macros for it, ``NAME=VALUE``. Raises InputError where it is
-    not found, does not compile, or breaks the rule of what a vertex may be.
+    ``app`` is the name of a bundled application or the path of an application header; ``defines`` are macros,
+    ``NAME=VALUE``. Raises InputError if it is not found, does not compile, or violates the rules for vertices.
     """
     native.lib()
     return _load(find(app), tuple(defines))
 
 
 def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
-    # What is in it is no longer told of by the compiler.
+    # The compiler does not list the headers inside the precompiled header as dependencies.
     precompiled = _precompiled()
-    # Two versions of a header may be loaded: what both name, each must have for itself. Else the dynamic linker gives
-    # the second the first one's inline variables.
+    # Two versions of a header may be loaded, so symbols must be local: the dynamic linker would bind the inline
+    # variables of the second version to those of the first.
     exported = "{ global: gs_app_*; local: *; };\n"
 
     def begin() -> None:
@@ -259,7 +257,7 @@ def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
 
     def steps(plan: builds.Plan) -> None:
         (plan.folder / "exported").write_text(exported)
-        # Empty: a path may have what no #include can.
+        # The source is empty: a path may contain characters that #include cannot express.
         source = plan.folder / "app.cc"
         source.write_text("")
         given = ["-include", "gossamer/app.h", "-include", str(header)]
@@ -272,15 +270,15 @@ def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
 
 
 def failed_at(user: Path) -> builds.Failed:
-    """Errors at the line of a user's file, where the compiler's message has one."""
+    """The handler of failed builds that reports the error at the line of a user's file, if the compiler names one."""
     return lambda said, log: InputError(complaint(said, user, log))
 
 
 def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
-    """Refuses a vertex with a long or a size_t in it, which are not as wide on the overlay's cores.
+    """Raises InputError for a vertex that contains a long or a size_t, which have another width on the overlay's cores.
 
-    The compiler looks at the vertex part alone, as if for such a core, with an int64_t that is not its
-    long. Whatever else it minds there is for the compilation proper to say, or concerns that view only.
+    The compiler checks only the vertex part, freestanding as for such a core, with an int64_t that is not its long. All
+    other errors of this check are ignored; the actual compilation reports them if they are real.
     """
     wide = {"INT64": "long long int", "UINT64": "long long unsigned int"}
     types = [flag for name, kind in wide.items() for flag in (f"-U__{name}_TYPE__", f"-D__{name}_TYPE__={kind}")]
@@ -293,10 +291,10 @@ def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
 
 
 def _precompiled() -> Path:
-    """A folder to be searched first, with app.h parsed beforehand; saves a second."""
+    """An include folder, to be searched first, with app.h precompiled; saves a second per application."""
 
     def steps(plan: builds.Plan) -> None:
-        # The compiler wants to see the header beside what it made of it.
+        # The compiler requires the header in the same folder as its precompiled form.
         header = plan.folder / "gossamer" / "app.h"
         header.parent.mkdir(exist_ok=True)
         header.write_text("#pragma once\n#include_next <gossamer/app.h>\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of an application gives back."""
+"""The result of a run of an application."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from gossamer.apps import App, Column
 from gossamer.errors import InputError
 from gossamer.graph import Graph
 
-_BEFORE = frozenset({"parent", "previous"})
-"""Columns that name the vertex before, on a way."""
+_PREDECESSORS = frozenset({"parent", "previous"})
+"""Names of columns with the predecessor of each vertex on a path."""
 
 Values = np.ndarray[tuple[int], np.dtype[np.generic]]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a run gives back; arrays are in index order."""
+    """The result of a run; arrays are in index order."""
 
     app: App
     graph: Graph
     columns: dict[str, Values]
     """One array for each of the application's columns."""
     totals: dict[str, int | float]
-    """What the aggregates of the last step have come to, as the application names them; vertices as indices."""
+    """The aggregates of the last step, by the application's names; vertices as indices."""
     stats: dict[str, Any]
-    """Sends, deliveries, steps and the like; the same for every engine."""
+    """Sends, deliveries, steps and other statistics; the same names for every engine."""
     seconds: float
-    """From the graph in memory to the values."""
+    """Time from the graph in memory to the values."""
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name} {values.dtype}" for name, values in self.columns.items())
@@ -44,10 +44,10 @@ class Result:
         return next(iter(self.columns.values()))
 
     def named(self, column: str) -> Any:
-        """A column as a person reads it: vertices by their labels, all else as it is.
+        """A column with vertices replaced by their labels; other columns are unchanged.
 
-        Labels are an array of int64 or of text; where there is no vertex, a number below all
-        labels (-1, if none is negative) or the empty text.
+        Labels are an array of int64 or of text; "no vertex" is a number below all labels (-1 if none is negative) or
+        the empty text.
         """
         about = self._about(column)
         values: np.ndarray[Any, Any] = self.columns[column]
@@ -58,14 +58,14 @@ class Result:
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
             where = f"{self.app.name}: {column} of vertex {self.graph.label_of(at)}"
-            raise InputError(f"{where} is {values[at]}, which is no index of a vertex; correct the application")
+            raise InputError(f"{where} is {values[at]}, which is not the index of a vertex; correct the application")
         return self.graph.labels_at(values, there)
 
     def at(self, vertex: str | int, column: str | None = None) -> Any:
-        """What a column (the first, if none is named) holds for the vertex of that label.
+        """The value of a column (by default the first) for the vertex with that label.
 
-        Of a column of vertices the label, or None where there is no vertex. Raises InputError where the graph has no
-        such vertex or the application no such column.
+        In a column of vertices the label, or None for no vertex. Raises InputError if the graph has no such vertex or
+        the application no such column.
         """
         name = self.app.columns[0].name if column is None else column
         about = self._about(name)
@@ -81,28 +81,28 @@ class Result:
         return about
 
     def path(self, to: str | int) -> list[str | int]:
-        """The labels of the vertices on the way to one, its start first.
+        """The labels of the vertices on the path to a vertex, the first vertex of the path first.
 
-        For applications that tell the vertex before each (``bfs``, ``sssp-paths``: a column ``parent`` or
-        ``previous``). Raises InputError where no way leads there.
+        For applications with a column of predecessors (``bfs``, ``sssp-paths``: ``parent`` or ``previous``). Raises
+        InputError if no path leads to the vertex.
         """
-        before = next((c for c in self.app.columns if c.vertex and c.name in _BEFORE), None)
+        before = next((c for c in self.app.columns if c.vertex and c.name in _PREDECESSORS), None)
         if before is None:
-            raise InputError(f"{self.app.name} tells no paths; bfs and sssp-paths do")
+            raise InputError(f"{self.app.name} has no paths; use bfs or sssp-paths")
         at = self.graph.index_of(to)
         if not self.app.columns[0].present(self.values)[at]:
-            raise InputError(f"{self.app.name}: no way leads to vertex {self.graph.label_of(at)}")
+            raise InputError(f"{self.app.name}: no path leads to vertex {self.graph.label_of(at)}")
         there = before.present(self.columns[before.name])
-        way = [at]
-        while there[way[-1]]:
-            if len(way) > self.graph.vertices:
-                raise InputError(f"{self.app.name}: {before.name} goes round in a circle; correct the application")
-            way.append(int(self.columns[before.name][way[-1]]))
-        return [self.graph.label_of(v) for v in reversed(way)]
+        path = [at]
+        while there[path[-1]]:
+            if len(path) > self.graph.vertices:
+                raise InputError(f"{self.app.name}: {before.name} contains a cycle; correct the application")
+            path.append(int(self.columns[before.name][path[-1]]))
+        return [self.graph.label_of(v) for v in reversed(path)]
 
     @property
     def labels(self) -> Any:
-        """The vertices' own labels, beside the values; None: index + ``graph.base``."""
+        """The labels of the vertices, in index order; None: the label is index + ``graph.base``."""
         return self.graph.labels
 
 

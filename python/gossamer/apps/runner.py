@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running an application on a graph."""
+"""Runs an application on a graph, and compares results."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from gossamer.graph import Graph
 
 MOST_THREADS = 1024
 Value = float | str | bool
-"""Of a parameter, as people give it."""
+"""A parameter's value as users give it."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two results are not the same."""
+    """The first difference of two results."""
 
     column: str
     vertex: int
     first: float
-    """Of whole numbers an int, exact; so is ``second``."""
+    """An exact int for integer columns; so is ``second``."""
     second: float
     count: int
 
@@ -45,18 +45,17 @@ def run(
     seed: int = 0,
     **parameters: Value | Iterable[Value],
 ) -> Result:
-    """Runs an application: one of ours by name, or a header by path.
+    """Runs an application: a bundled one by name, or a header by path.
 
-    ``threads`` None uses every CPU. ``parameters`` are the application's own
-    (``./gossamer run APP --help`` lists them); vertices are given by label, several as a list.
-    Raises InputError where the application, a parameter or the graph is wrong, NoAnswer
-    where the application says that what it came to is none (not converged, overflow). Warns (GraphWarning) where
-    it ignores the graph's weights, or takes 1 because there are none.
+    ``threads`` None uses every CPU. ``parameters`` are those of the application (``./gossamer run APP --help`` lists
+    them); vertices are given by label, several as a list. Raises InputError if the application, a parameter or the
+    graph is wrong, NoAnswer if the application reports that its result is not an answer (not converged, overflow).
+    Warns (GraphWarning) if it ignores the graph's weights, or uses 1 because there are none.
     """
     compiled = checked(app, graph, threads)
     numbers = check(compiled, graph, parameters)
     chosen = engines.get(engine) if isinstance(engine, str) else engine
-    native.check_mapped()  # offsets that are gone would lead a run anywhere
+    native.check_mapped()  # a run on a truncated file would follow arbitrary offsets
     try:
         return chosen.run(compiled, graph, numbers, threads=threads or 0, seed=seed)
     finally:
@@ -64,11 +63,11 @@ def run(
 
 
 def checked(app: str | os.PathLike[str] | App, graph: Graph, threads: int | None) -> App:
-    """The application, loaded. Raises InputError where it, the graph or the number of threads is wrong."""
+    """The loaded application. Raises InputError if it, the graph or the number of threads is wrong."""
     compiled = app if isinstance(app, App) else apps.load(app)
     if not isinstance(graph, Graph):
         raise InputError(
-            f"a {type(graph).__name__} is no Graph; make one of it with read_graph (a path), Graph.from_scipy (a "
+            f"a {type(graph).__name__} is no Graph; convert it with read_graph (a path), Graph.from_scipy (a "
             "sparse matrix) or Graph.from_networkx"
         )
     if not graph.vertices:
@@ -81,11 +80,11 @@ def checked(app: str | os.PathLike[str] | App, graph: Graph, threads: int | None
 
 
 def weight_notes(app: App, graph: Graph) -> Iterator[str]:
-    """What the application makes of the weights, where that may surprise."""
+    """Notes on an application's use of weights that may surprise the user."""
     if graph.weighted and not app.uses_weights:
-        yield f"{app.name} takes no notice of weights; those of the graph are ignored"
+        yield f"{app.name} does not use weights; those of the graph are ignored"
     if not graph.weighted and app.uses_weights and graph.edges:
-        yield f"the graph has no weights; to {app.name} every edge has the weight 1"
+        yield f"the graph has no weights; {app.name} uses the weight 1 for every edge"
 
 
 def check(app: App, graph: Graph, parameters: Mapping[str, Value | Iterable[Value]]) -> Numbers:
@@ -106,7 +105,7 @@ def check(app: App, graph: Graph, parameters: Mapping[str, Value | Iterable[Valu
 
 
 def check_number(app: App, parameter: Parameter, value: Any) -> int | float:
-    """One parameter that names no vertex, exact to 64 bits. Raises InputError where it is out of range."""
+    """The value of a numeric parameter, exact to 64 bits. Raises InputError if it is out of range."""
     where = f"{app.name}: {parameter.name}"
     if parameter.kind == "flag":
         if str(value).lower() in {"1", "true", "yes"}:
@@ -130,7 +129,7 @@ def check_number(app: App, parameter: Parameter, value: Any) -> int | float:
 
 
 def _whole(app: App, parameter: Parameter, value: Any) -> int:
-    """A whole number: an int of any library, or what Python or a person writes for one (7, 7.0, 1e6)."""
+    """An integer from an int of any library, or from another notation of an integer (7.0, 1e6, text)."""
     where = f"{app.name}: {parameter.name}"
     try:
         return operator.index(value)
@@ -146,10 +145,10 @@ def _whole(app: App, parameter: Parameter, value: Any) -> int:
 
 
 def difference(first: Result, second: Result) -> Difference | None:
-    """Where two results differ by more than the application allows, or None.
+    """The first difference of two results that exceeds the application's tolerance; None if there is none.
 
-    Within a tolerance t, a and b are the same if |a - b| <= t * max(|a|, |b|,
-    greatest value / vertices): relative, but for values next to nothing.
+    With a tolerance t, a and b are equal if |a - b| <= t * max(|a|, |b|, greatest value / vertices): a relative bound
+    with a floor for values close to 0.
     """
     tolerance = first.app.tolerance if first.app.same == "within" else 0.0
     for name, a in first.columns.items():
