@@ -363,7 +363,7 @@ def test_during_a_run_and_behind_one_that_died() -> None:
         except gs.InputError as error:
             refused = str(error)
     other.join()
-    assert refused == "wake: the run is going; wait until go() has returned"
+    assert refused == "wake: the run is in progress; wait until go() has returned"
     run.go()
     run.wake(2)
     with pytest.raises(HandlerDied, match=r"^crash: changed of vertex 2 "):

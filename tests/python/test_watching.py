@@ -19,7 +19,9 @@ from gossamer.watch.snapshots import LINK_SUMS, Link, Snapshot, Tile
 NAMES = ("runs", "memory", "float", "receive", "send", "barrier", "other")
 
 
-def told(boards: int = 1, tiles: int = 2, width: int = 2, cycle: int = 10_000, seed: int = 1) -> dict[str, Any]:
+def snapshot_json(
+    boards: int = 1, tiles: int = 2, width: int = 2, cycle: int = 10_000, seed: int = 1
+) -> dict[str, Any]:
     """What a simulator may tell."""
     random.seed(seed)
     return {
@@ -43,7 +45,7 @@ def told(boards: int = 1, tiles: int = 2, width: int = 2, cycle: int = 10_000, s
 
 
 def snapshot(**how: int) -> Snapshot:
-    return snapshots.parse(json.dumps(told(**how)))
+    return snapshots.parse(json.dumps(snapshot_json(**how)))
 
 
 def test_what_a_simulator_tells() -> None:
@@ -59,14 +61,14 @@ def test_what_a_simulator_tells() -> None:
     assert [link.up for link in one.links] == [True, False, True]
     tile = Tile(16, 5, 10, dict.fromkeys(NAMES, 20))
     assert tile.threads("memory") == 2 and tile.waiting == 12
-    for text in ("", "{", "[]", "{}", '{"shares": 3}', json.dumps({**told(), "tiles": [{}]})):
+    for text in ("", "{", "[]", "{}", '{"shares": 3}', json.dumps({**snapshot_json(), "tiles": [{}]})):
         with pytest.raises(ValueError, match=r"."):
             snapshots.parse(text)
 
 
 def test_between_two_looks() -> None:
     early, late = snapshot(boards=2), snapshot(boards=2)
-    later = [replace(tile, instructions=tile.instructions + 300, looks=tile.looks + 10) for tile in late.tiles]
+    later = [replace(tile, instructions=tile.instructions + 300, samples=tile.samples + 10) for tile in late.tiles]
     # A link's counter has 32 bits.
     first = replace(early.links[0], sums={**early.links[0].sums, "bytes_out": 2**32 - 5})
     early = replace(early, links=[first, *early.links[1:]])
@@ -74,7 +76,7 @@ def test_between_two_looks() -> None:
     late = replace(late, tiles=later, cycle=late.cycle + 1000, time=late.time + 0.5, links=[last, *late.links[1:]])
     between = snapshots.between(early, late)
     assert (between.cycle, round(between.time, 6)) == (1000, 0.5)
-    assert all((tile.instructions, tile.looks) == (300, 10) for tile in between.tiles)
+    assert all((tile.instructions, tile.samples) == (300, 10) for tile in between.tiles)
     assert between.links[0].sums["bytes_out"] == 12 and between.links[1].sums["bytes_out"] == 0
     # The next run begins at 0 again.
     assert snapshots.between(late, early).tiles == early.tiles

@@ -302,7 +302,7 @@ def test_folders_that_are_not_whole(command: Command, tmp_path: Path) -> None:
     (folder / "Other.cpp").write_text(HOST % "")
     (line,) = bad(command("run", folder, *RTL), 2)
     assert line == (
-        f"gossamer: error: {folder}/Other.cpp: has a main, and {folder}/Run.cpp too; give the files of one host program"
+        f"gossamer: error: {folder}/Other.cpp: has a main, as has {folder}/Run.cpp; give the files of one host program"
     )
     done = command("run", folder / "Run.cpp", folder / "prog.c", *RTL)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -155,7 +155,7 @@ int main() {
 @pytest.mark.parametrize(
     "code, where, exit_code, says",
     [
-        ("", "host.cpp", 2, "host.cpp: has its vertex Plain in the host's source; for the threads"),
+        ("", "host.cpp", 2, "host.cpp: defines its vertex Plain in the host's source; move it"),
         ("*reinterpret_cast<volatile uint32_t*>(s->x + 2) = 1;", "vertex.h", 4, "in init at "),
     ],
 )

@@ -97,7 +97,7 @@ def test_bad_input(command: Command, tmp_path: Path, words: list[str], said: str
     [
         ({"GOSSAMER_MPIEXEC": "mpiexec"}, "needs both GOSSAMER_MPIEXEC"),
         ({"GOSSAMER_MPIEXEC": 'mpiexec "', "GOSSAMER_MPICXX": "c++"}, "GOSSAMER_MPIEXEC: No closing quotation"),
-        ({"GOSSAMER_MPIEXEC": "no-such-start", "GOSSAMER_MPICXX": "c++"}, "there is no command no-such-start"),
+        ({"GOSSAMER_MPIEXEC": "no-such-start", "GOSSAMER_MPICXX": "c++"}, "command no-such-start not found"),
         ({"GOSSAMER_MPIEXEC": "true", "GOSSAMER_MPICXX": "false"}, "building for MPI failed"),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that go on: vertices and edges come and go between their parts, and the states stand."""
+"""Resumable runs: vertices and edges are added and removed between their parts, and vertices keep their states."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Step:
 
 
 class _ChangedGraph(Graph):
-    """A graph and what has become of it since: rows are made when somebody asks for them."""
+    """A graph and its changes; rows are built on first use."""
 
     __slots__ = ("_fold", "_rows")
 
@@ -71,8 +71,8 @@ def _plain(out: CSR, symmetric: bool, labels: Any, base: int, name: str, notes: 
 class Run:
     """An application on a graph that changes; ``gossamer.start`` makes one.
 
-    ``go`` runs it to its end. Between two calls the graph may change; the next ``go`` continues from the states that
-    the vertices have. Vertices are named by their labels. Methods raise InputError, and then nothing has changed.
+    ``go`` runs it to its end. The graph may change between two calls; the next ``go`` continues from the vertices'
+    states. Vertices are named by their labels. A method that raises InputError has changed nothing.
     """
 
     def __init__(
@@ -86,42 +86,42 @@ class Run:
         self._labels = graph.labels
         self._new: dict[str, int] = {}
         self._gone = np.zeros(graph.vertices, np.bool_)
-        self._going = threading.Lock()
+        self._lock = threading.Lock()
         self._engine_run = engine.start(app, graph, numbers, threads=threads, seed=seed)
 
     def __repr__(self) -> str:
         return f"<Run of {self.app.name} on {self._vertices} vertices>"
 
     def go(self) -> Result:
-        """Runs to the end: at first from the beginning, later from the states that stand.
+        """Runs to the end: the first call from the initial states, later calls from the current states.
 
-        Handlers that it begins with: ``resume`` on every vertex that was there, ``changed`` on those whose edges have
-        changed or that were woken, ``init`` on those that are new or were reset. Raises what ``gossamer.run`` raises.
+        The run begins with these handlers: ``resume`` on every old vertex, ``changed`` on vertices whose edges have
+        changed or that were woken, ``init`` on new and reset vertices. Raises the errors of ``gossamer.run``.
         """
-        with self._alone("go"):
+        with self._exclusive("go"):
             return self._engine_run.resume(self._graph())
 
     def add_edges(self, sources: Any, targets: Any, weights: Any = None) -> None:
-        """Adds edges; parallel ones stay apart. Where the graph has weights, so have they.
+        """Adds edges; parallel edges are kept. ``weights`` are required if the graph has weights.
 
-        In a symmetric graph each is added both ways.
+        In a symmetric graph each edge is added in both directions.
         """
-        with self._alone("add_edges"):
+        with self._exclusive("add_edges"):
             ends = self._pairs("add_edges", sources, targets)
             self._change("add_edges", Change.ADD_EDGES, ends, self._weights(weights, len(ends[0])))
 
     def remove_edges(self, sources: Any, targets: Any) -> None:
-        """Removes all edges from each source to its target; there must be one. In a symmetric graph both ways."""
-        with self._alone("remove_edges"):
+        """Removes all edges from each source to its target, at least one; in a symmetric graph in both directions."""
+        with self._exclusive("remove_edges"):
             ends = self._pairs("remove_edges", sources, targets)
             self._change("remove_edges", Change.REMOVE_EDGES, ends)
 
     def add_vertices(self, new: int | Sequence[str] | Sequence[int]) -> list[str | int]:
-        """Adds vertices without edges, behind the last; gives their labels.
+        """Appends vertices without edges. Returns their labels.
 
-        ``new`` is their number, or their labels where the graph has some.
+        ``new`` is their number, or their labels if the graph has labels.
         """
-        with self._alone("add_vertices"):
+        with self._exclusive("add_vertices"):
             labels, count = self._new_labels(new)
             if self._vertices + count > _MOST_VERTICES:
                 raise InputError(f"add_vertices: a graph has at most {_MOST_VERTICES} vertices")
@@ -140,52 +140,52 @@ class Run:
             return labels
 
     def remove_vertices(self, vertices: Any) -> None:
-        """Removes vertices and all their edges. None of their handlers runs any more.
+        """Removes vertices and all their edges. Their handlers are not called any more.
 
-        Arrays keep a place for them, with the state that the application begins with (``there`` is false).
+        Result arrays keep an element for them, with the application's initial state (``there`` is false).
         """
-        with self._alone("remove_vertices"):
+        with self._exclusive("remove_vertices"):
             gone = self._indices("remove_vertices", vertices)
             self._change("remove_vertices", Change.REMOVE_VERTICES, (gone,))
             self._gone[gone] = True
 
     def wake(self, vertices: Any) -> None:
-        """Lets the next ``go`` call the handler ``changed`` of vertices, as if their edges had changed."""
-        with self._alone("wake"):
+        """Makes the next ``go`` call the handler ``changed`` of vertices, as if their edges had changed."""
+        with self._exclusive("wake"):
             self._change("wake", Change.WAKE, (self._indices("wake", vertices),))
 
     def reset(self, vertices: Any) -> None:
-        """Lets vertices begin again, and wakes those with an edge to them: for answers that no longer hold."""
-        with self._alone("reset"):
+        """Resets vertices to their initial states, and wakes vertices with an edge to them: for outdated answers."""
+        with self._exclusive("reset"):
             self._change("reset", Change.RESET, (self._indices("reset", vertices),))
 
     def restart(self) -> None:
-        """Lets all vertices begin again: the next ``go`` is a run of its own, on the graph as it is."""
-        with self._alone("restart"):
+        """Resets all vertices: the next ``go`` is a complete run on the current graph."""
+        with self._exclusive("restart"):
             self._change("restart", Change.RESTART, ())
 
     @property
     def graph(self) -> Graph:
-        """The graph as it is; a vertex that was removed has no edges."""
-        with self._alone("graph"):
+        """The current graph; removed vertices have no edges."""
+        with self._exclusive("graph"):
             return self._graph()
 
     @property
     def there(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """One a vertex, in index order: false where it was removed."""
+        """For each vertex, in index order: false if it was removed."""
         return ~self._gone
 
-    # Within -------------------------------------------------------------------
+    # Internals ----------------------------------------------------------------
 
     @contextmanager
-    def _alone(self, what: str) -> Iterator[None]:
-        """Nothing else happens to the run meanwhile."""
-        if not self._going.acquire(blocking=False):
-            raise InputError(f"{what}: the run is going; wait until go() has returned")
+    def _exclusive(self, what: str) -> Iterator[None]:
+        """Excludes concurrent calls. Raises InputError during a call of go()."""
+        if not self._lock.acquire(blocking=False):
+            raise InputError(f"{what}: the run is in progress; wait until go() has returned")
         try:
             yield
         finally:
-            self._going.release()
+            self._lock.release()
 
     def _change(
         self,
@@ -212,7 +212,7 @@ class Run:
         return label if isinstance(label, str) else int(label)
 
     def _indices(self, what: str, labels: Any) -> Indices:
-        """Vertices by their labels: one, or a list or an array of them."""
+        """The indices of vertices, given as a label, or a list or array of labels."""
         given = np.atleast_1d(np.asarray(labels))
         if given.ndim != 1 or (given.size and given.dtype.kind not in "iuUO"):
             raise InputError(f"{what}: vertices are named by whole numbers or by text, one or a list of them")
@@ -241,7 +241,7 @@ class Run:
                 raise InputError(f"{what}: there is no vertex {label}")
             return at
         try:
-            # Text: those that were there from the start; a number as text: any.
+            # The graph looks up its initial text labels; a number as text may name any vertex.
             if self._labels is not None:
                 return self._first.index_of(label)
             return int(self._indices(what, int(label))[0])
@@ -253,13 +253,11 @@ class Run:
     def _pairs(self, what: str, sources: Any, targets: Any) -> tuple[Indices, Indices]:
         ends = self._indices(what, sources), self._indices(what, targets)
         if len(ends[0]) != len(ends[1]):
-            raise InputError(
-                f"{what}: {len(ends[0])} sources and {len(ends[1])} targets; there must be one each an edge"
-            )
+            raise InputError(f"{what}: {len(ends[0])} sources and {len(ends[1])} targets; give one of each per edge")
         return ends
 
     def _weights(self, weights: Any, count: int) -> Weights | None:
-        """Weights in the type of the graph's, exact or refused."""
+        """Weights in the graph's type. Raises InputError for weights that the type cannot represent."""
         dtype = self._first.weight_type
         if dtype is None and weights is None:
             return None
@@ -310,13 +308,13 @@ class Run:
         return labels, len(labels)
 
     def _graph(self) -> Graph:
-        """The graph as it is, to be made when it is looked at."""
+        """The current graph, built on first use."""
         if not self._steps:
             return self._base
         steps = tuple(self._steps)
         base, vertices, labels = self._base, self._vertices, self._labels
         graph = _ChangedGraph(base, vertices, lambda: _fold(base, vertices, steps), labels)
-        # What has changed outgrows the graph: it is folded in, so that all changes together cost a few times as much.
+        # Changes that outgrow the graph are folded into it, so that the total cost of all changes stays linear.
         if sum(step.count for step in steps) > base.edges + base.vertices:
             self._base, self._steps = _plain(*graph.__reduce__()[1]), []
             return self._base
@@ -364,15 +362,15 @@ def start(
     seed: int = 0,
     **parameters: float | str | bool,
 ) -> Run:
-    """A run that goes on where its graph changes; arguments as of ``gossamer.run``.
+    """A run that can resume after its graph has changed; arguments as of ``gossamer.run``.
 
-    The vertices need a handler ``changed`` or ``resume``. The graph itself stays as it is: the run has its own edges.
+    The vertices need a handler ``changed`` or ``resume``. ``graph`` itself is not modified: the run has its own edges.
     """
     compiled = checked(app, graph, threads)
     if not compiled.goes_on:
         raise InputError(
-            f"{compiled.name}: its vertices have no handler changed() or resume(), so its runs do not go on where the "
-            "graph changes; take gossamer.run on each graph"
+            f"{compiled.name}: its vertices have no handler changed() or resume(), so its runs cannot resume after "
+            "the graph has changed; use gossamer.run on each graph"
         )
     numbers = check(compiled, graph, parameters)
     chosen = engines.get(engine) if isinstance(engine, str) else engine

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory processes have taken, for rows of suites.
+"""Peak memory of processes, for rows of suites.
 
-The kernel's ``ru_maxrss`` of a child is of no use: it starts with what the parent had when it began the child.
+The kernel's ``ru_maxrss`` of a child is not usable: it starts at the parent's resident set when the child was forked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _POLL_SECONDS = 0.02
 
 
 def peak_bytes(pid: str) -> int:
-    """The greatest resident set that a process, or "self", has had so far; 0 if it is gone."""
+    """The peak resident set of a process, or of "self"; 0 if the process has ended."""
     try:
         text = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -27,7 +27,7 @@ def peak_bytes(pid: str) -> int:
 
 
 def tree(root: int) -> Iterator[int]:
-    """A process and all that come from it."""
+    """A process and its descendants."""
     yield root
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{root}/task"):
@@ -39,18 +39,18 @@ def tree(root: int) -> Iterator[int]:
 
 @contextlib.contextmanager
 def watched() -> Iterator[dict[int, int]]:
-    """The peak, in bytes, of each process of this one's tree while the block ran; full when it has ended."""
+    """The peak, in bytes, of each process in this process's tree during the block; complete after the block."""
     peaks: dict[int, int] = {}
     ended = threading.Event()
 
-    def look() -> None:
-        # The last look is the greatest, but for a child that is not yet another program than its parent.
+    def sample() -> None:
+        # The last sample is the peak, except for a child before its exec, which has the parent's memory.
         for pid in tree(os.getpid()):
             peaks[pid] = peak_bytes(str(pid)) or peaks.get(pid, 0)
 
     def watch() -> None:
         while not ended.wait(_POLL_SECONDS):
-            look()
+            sample()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -59,7 +59,7 @@ def watched() -> Iterator[dict[int, int]]:
     finally:
         ended.set()
         watcher.join()
-        look()
+        sample()
 
 
 __all__ = ["peak_bytes", "tree", "watched"]

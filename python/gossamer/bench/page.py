@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a suite as a page with pictures: a file of HTML that needs nothing else."""
+"""Rows of a suite as a self-contained HTML page with figures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gossamer.files import write_whole
 
 
 def prepare() -> None:
-    """Installs the group plot if it is not there, for the pictures."""
+    """Installs the group plot, which draws the figures, if it is missing."""
     gossamer_setup.require("core", "plot")
 
 
 def write(path: Path, title: str, words: str, picture: Any, table: Sequence[Sequence[str]]) -> None:
-    """Writes a page: words, a figure of matplotlib, a table whose first line is its head."""
+    """Writes a page: a text, a matplotlib figure, a table whose first line is its head."""
     text = io.StringIO()
     picture.savefig(text, format="svg", metadata={"Date": None})
     svg = text.getvalue()

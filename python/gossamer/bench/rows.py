@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What measures are made of: rows, and the context in which a suite makes them.
+"""Rows of benchmarks, and the context in which a suite measures them.
 
-A suite is a folder ``bench/<suite>/`` whose ``__init__.py`` has ``rows(context)``, which
-yields a ``Row`` (or a list of them) as each is measured, and either ``NAMES`` or
-``expand(context)``: the names of all the rows it can make. A suite asks ``context.wants(name)``
-before it measures, and answers a row it cannot make with ``context.skip(name, why)``.
+A suite is a folder ``bench/<suite>/`` whose ``__init__.py`` defines ``rows(context)``, which yields a ``Row`` (or a
+list of rows) after each measurement, and either ``NAMES`` or ``expand(context)``: the names of all rows of the suite.
+A suite calls ``context.wants(name)`` before it measures, and yields ``context.skip(name, why)`` for a row that it
+cannot measure.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any, TypedDict
 from gossamer.files import write_whole
 
 _BOUND_NAMES = ("bound", "goal", "at most", "at least")
-"""What a reference is called that is no peer and no paper, but what the row must reach."""
+"""Names of references that are required bounds, not peers or papers."""
 
 
 class Reference(TypedDict):
-    """What a row stands beside: a paper's figure or a peer measured in the same run."""
+    """The reference of a row: a paper's figure, or a peer measured in the same run."""
 
     what: str
     value: float | None
@@ -38,7 +38,7 @@ class Reference(TypedDict):
 class Row:
     """One measured figure. ``ratio`` > 1 always means better than the reference.
 
-    Shares and overheads are fractions. ``skipped`` says why there is no value.
+    Shares and overheads are fractions. ``skipped`` is the reason why there is no value.
     """
 
     suite: str
@@ -50,11 +50,11 @@ class Row:
     ratio: float | None = None
     skipped: str | None = None
     least_ratio: float | None = None
-    """The ratio to the reference that the row must reach; None where it is only shown."""
+    """The required minimum of ``ratio``; None if none is required."""
 
     @property
     def missed(self) -> str | None:
-        """What the row must reach and does not; None if it does, or must not.
+        """The bound that the row violates; None if it meets all bounds.
 
         Bounds are ``least_ratio``, a reference that is itself a bound, and ``most`` and ``least`` in ``config``.
         """
@@ -72,7 +72,7 @@ class Row:
         return None
 
     def as_json(self) -> dict[str, Any]:
-        """The row as it stands in the file; what is no finite number becomes null."""
+        """The row as JSON; values that are not finite become null."""
         reference = None
         if self.reference is not None:
             reference = dict(self.reference, value=_finite(self.reference["value"]))
@@ -99,17 +99,17 @@ def _finite(value: float | None) -> float | None:
 
 @dataclass
 class Context:
-    """What the user asked for: which rows, with what data and peers, how often."""
+    """The user's selection: which rows, with what data and peers, how often."""
 
     suite: str
     only: str | None = None
     data: Path | None = None
     peers: Mapping[str, Path] = field(default_factory=dict)
     repeat: int | None = None
-    """How often to measure; None leaves it to the suite."""
+    """Number of measurements per row; None: the suite decides."""
     machine: Mapping[str, Any] = field(default_factory=dict)
     full: bool = False
-    """Rows that take long are asked for, too; else a suite skips them."""
+    """Whether long rows are measured too; otherwise a suite skips them."""
 
     def wants(self, name: str) -> bool:
         """Whether a row is to be measured."""
@@ -126,7 +126,7 @@ class Context:
         least_ratio: float | None = None,
         **config: Any,
     ) -> Row:
-        """A measured row; the machine is part of its configuration."""
+        """A measured row; its configuration includes the machine."""
         config = {**self.machine, **config}
         return Row(self.suite, name, value, unit, config, reference, ratio, least_ratio=least_ratio)
 
@@ -135,13 +135,13 @@ class Context:
         return Row(self.suite, name, None, unit, {**self.machine, **config}, skipped=why)
 
     def data_file(self, name: str) -> Path | None:
-        """A file in the user's ``--data`` folder, None if it is not there."""
+        """A file in the user's ``--data`` folder; None if it does not exist."""
         path = self.data / name if self.data is not None else None
         return path if path is not None and path.exists() else None
 
 
 def cpu_model() -> str:
-    """The processor's name, as the system gives it."""
+    """The name of the processor in /proc/cpuinfo."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -151,7 +151,7 @@ def cpu_model() -> str:
 
 
 def machine_info() -> dict[str, Any]:
-    """What a figure depends on and a reader of the file cannot see: the machine, the compiler, the day."""
+    """The machine, the compiler and the date, on which figures depend."""
     from gossamer_setup._system import compiler, compiler_version
 
     path = compiler()

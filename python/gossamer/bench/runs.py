@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of applications on simulated boards, judged by the engine ``cpu``: what the suites of vertices measure."""
+"""Measured runs of applications on simulated boards, with results checked against the engine ``cpu``."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ FLIT_BYTES = 16
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run, or the difference of two, took."""
+    """The cost of a run, or the difference of two."""
 
     cycles: int
     """From the start of the threads to the end of the last."""
     counted: int
-    """Cycles in which the tiles counted what follows."""
+    """Cycles during which the tiles counted the following events."""
     instructions: int
     idle: int
-    """Cycles of all cores in which none of its threads could go on."""
+    """Cycles of all cores in which no thread could issue an instruction."""
     hits: int
     misses: int
     writebacks: int
     mesh_flits: int
-    """That tiles have sent to others, on the board or beyond."""
+    """Flits that tiles have sent to other tiles, on the same or another board."""
     link_bytes: int
-    """Over all links between boards, both ways, headers included."""
+    """Bytes over all links between boards, in both directions, headers included."""
 
     def __sub__(self, other: Measured) -> Measured:
         return Measured(**{name: value - getattr(other, name) for name, value in vars(self).items()})
 
 
 def run(app: str, graph: Graph, machine: Plan | configs.Config, *, want: Any = None, **how: Any) -> Measured:
-    """A run of an application. ``how``: its parameters, and ``multicast`` and ``mapping`` of the hardware.
+    """Runs an application. ``how``: its parameters, and ``multicast`` and ``mapping`` of the hardware.
 
-    Raises RunDied where its answers are not ``want``, or those of the engine ``cpu`` if that is None.
+    Raises RunDied if its result differs from ``want``, or from the engine ``cpu`` if that is None.
     """
     words = {name: how.pop(name) for name in ("multicast", "mapping") if name in how}
     hardware = Hardware(plan=machine, **words) if isinstance(machine, Plan) else Hardware(config=machine, **words)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with a part for a host and a part for threads, as written for Tinsel's HostLink.
+"""Builds programs with a host part and a part for threads, as written for Tinsel's HostLink.
 
     program = hostlink.build(["ring/"], config)
     program.binary          # the host, an executable
-    program.folder          # where it runs: code.v, data.v and the other files of the program's folder are there
+    program.folder          # its working folder, with code.v, data.v and the other files of the program's folder
 
-What a source includes tells its part: HostLink.h or DebugLink.h is for hosts, tinsel.h for threads.
+The includes of a source determine its part: HostLink.h or DebugLink.h is for hosts, tinsel.h for threads.
 """
 
 from __future__ import annotations
@@ -46,47 +46,47 @@ DEVICE = ROOT / "device" / "include"
 _COMPAT = ROOT / "device" / "compat"
 POLITE = ROOT / "compat" / "polite"
 HEARS = "GOSSAMER_POLITE_HEARS=1"
-"""Of devices whose host sends messages to them."""
+"""Macro for devices whose host sends messages to them."""
 WIDE = "wide"
-"""A file in the folder of a run that says that the program with wide offsets was loaded."""
+"""A file in the folder of a run that exists if the program with wide offsets was loaded."""
 _FOR_HOSTS = {"HostLink.h", "DebugLink.h"}
 _FOR_THREADS = {"tinsel.h", "io.h", "gossamer/device.h"}
 _CPP = (".cc", ".cpp", ".cxx", ".C")
 _HOST_SUFFIXES = (*_CPP, ".c")
 _DEVICE_DEFINES = ("GOSSAMER_COMPAT", "TINSEL")
-"""Lengths of messages and printf's %x are as in the code of Tinsel 0.8.3."""
+"""These select message lengths and printf's %x as in the code of Tinsel 0.8.3."""
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(\"(?:\\.|[^\"\\\n])*\")", re.DOTALL)
 _MAIN = re.compile(r"\bmain\s*\([^;{]*\)\s*\{")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SENDS = re.compile(r"(\.|->|\bHostLink\s*::)\s*(send|trySend)\s*\(")
-"""HostLink's; a device has a handler send, which nobody calls like that."""
+"""Calls of HostLink::send; the handler send of a device is never called explicitly."""
 _HEX_FILE = re.compile(r"\"([^\"\n]*\.v)\"")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Which source belongs to what."""
+    """The sources of a program by part."""
 
     host: tuple[Path, ...]
     devices: Mapping[str, tuple[Path, ...]]
-    """Sources of each program for threads, by its name: that of the file with its ``main``."""
+    """Sources of each program for threads, by the name of the file with its ``main``."""
     hex_files: tuple[str, ...]
     """Names of hex files in the sources of the host."""
     data: tuple[Path, ...]
-    """Other files and folders of the program's folders, which it may want to read."""
+    """Other files and folders of the program's folders, which the host may read."""
     polite: bool
     """Whether the host uses POLite."""
     sends: bool
-    """Whether it sends messages to threads."""
+    """Whether the host sends messages to threads."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a POLite program's part for threads is compiled, for the mapper of its graph, which may need another."""
+    """How to compile the part for threads of a POLite program; the mapper of its graph may need another variant."""
 
     name: str
-    """The program for threads."""
+    """Name of the program for threads."""
     sources: tuple[Path, ...]
     config: Config
     defines: tuple[str, ...]
@@ -96,15 +96,15 @@ class Recipe:
     sends: int
     """How messages reach several threads: GOSSAMER_POLITE_MULTICAST of the softswitch."""
     files: Mapping[str, bool]
-    """Files for the host to load: whether they have data, by name."""
+    """Files that the host loads: whether they contain data, by name."""
     vertex: str = ""
-    """The vertex's type, where the host has named it."""
+    """The vertex type, after the host has named it."""
     late: ClassVar[bool] = False
-    """Whether the mapper compiles it first, when the host has."""
+    """Whether the program is compiled only after the host has named the vertex type."""
 
     @property
     def hears(self) -> bool:
-        """Whether devices look for messages of the host."""
+        """Whether devices receive messages of the host."""
         return HEARS in self.defines
 
     def image(self, *, wide: bool) -> Image:
@@ -117,38 +117,41 @@ class Recipe:
         return device.build(list(self.sources), self.config, defines, includes=self.includes, boards=self.boards)
 
     def of_vertex(self, vertex: str, pins: int, changes: bool) -> Recipe:
-        """The same for a vertex that only the host has named, and the pins of its graph: hosts/pgraph.py."""
-        raise InputError(f"{self.name}: is compiled for one vertex already, not for {vertex} with {pins} pins")
+        """The recipe for a vertex type that the host has named, and the pins of its graph (hosts/pgraph.py)."""
+        raise InputError(
+            f"{self.name}: is compiled for one vertex already, not for {vertex} with {pins} "
+            f"pin{'' if pins == 1 else 's'}"
+        )
 
     def absolute(self) -> Recipe:
-        """The same for a process that runs in another folder."""
+        """The recipe with absolute paths, for a process that runs in another folder."""
         sources, includes = (map(os.path.abspath, paths) for paths in (self.sources, self.includes))
         return replace(self, sources=tuple(map(Path, sources)), includes=tuple(includes))
 
     def write_hex(self, folder: Path, image: Image) -> None:
-        """Writes what the host will load."""
+        """Writes the files that the host loads."""
         for name, is_data in self.files.items():
             _write_hex(folder / name, image, is_data)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program that is ready to run."""
+    """A built program."""
 
     name: str
     """The host's first file, for messages."""
     binary: Path
     folder: Path
-    """Where it runs."""
+    """Its working folder."""
     images: Mapping[str, Image]
-    """What is in each of the files with code, by its name in the folder."""
+    """The content of each file with code, by its name in the folder."""
     warnings: tuple[str, ...]
     recipe: Recipe | None = None
-    """Of a program with PGraph, how its devices are compiled."""
+    """How to compile the devices of a program with PGraph."""
 
 
 class _Source:
-    """A source and what it includes, its own headers looked through."""
+    """A source and its includes, found recursively in the program's own headers."""
 
     def __init__(self, path: Path, folders: Sequence[Path]) -> None:
         self.path = path
@@ -173,11 +176,11 @@ class _Source:
 
     @property
     def is_polite(self) -> bool:
-        """Whether it uses POLite."""
+        """Whether the source uses POLite."""
         return any(name == "POLite.h" or name.startswith("POLite/") for name in self.reached)
 
     def side(self) -> str:
-        """``host``, ``device``, or nothing if that is not told."""
+        """``host``, ``device``, or an empty string if the source does not determine its part."""
         for names in (self.direct, self.reached):
             host, threads = bool(names & _FOR_HOSTS), bool(names & _FOR_THREADS)
             if host != threads:
@@ -215,20 +218,20 @@ def _files(given: Sequence[str]) -> list[Path]:
 
 
 def is_one(given: Sequence[str], includes: Sequence[str] = ()) -> bool:
-    """Whether sources or folders of them have a part for a host."""
+    """Whether sources, or folders of sources, contain a host part."""
     folders = [Path(one) for one in (*given, *includes) if os.path.isdir(one)]
     files = [path for path in _files(given) if path.suffix in _HOST_SUFFIXES]
     return any(_Source(path, folders).side() == "host" for path in files)
 
 
 def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
-    """Tells the parts of a program apart; InputError where one is missing, or there are several hosts."""
+    """Splits a program into its parts. Raises InputError if one is missing, or if there are several hosts."""
     folders = [Path(one) for one in (*given, *includes) if os.path.isdir(one)]
     sources = [_Source(path, folders) for path in _files(given)]
     sides: dict[str, list[_Source]] = {"host": [], "device": [], "": []}
     for source in sources:
         sides[source.side()].append(source)
-    # A source that includes neither belongs to those who include the header of its name; with a main, to threads.
+    # A source that includes neither belongs to the parts that include the header of its name; with a main, to threads.
     for source in sides.pop(""):
         headers = {source.path.with_suffix(suffix).resolve() for suffix in (".h", ".hpp", ".hh")}
         users = [side for side, found in sides.items() if any(headers & one.headers for one in found)]
@@ -240,7 +243,7 @@ def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
     what = given[0]
     mains = [source.path for source in host if source.has_main]
     if len(mains) > 1:
-        raise InputError(f"{mains[0]}: has a main, and {mains[1]} too; give the files of one host program")
+        raise InputError(f"{mains[0]}: has a main, as has {mains[1]}; give the files of one host program")
     if not mains:
         raise InputError(f"{what}: includes HostLink.h, but no host program in it has a main")
     if not threads:
@@ -251,7 +254,7 @@ def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
     shared = [source.path for source in threads if not source.has_main]
     devices = {source.path.stem: (source.path, *shared) for source in begins}
     if len(devices) < len(begins):
-        raise InputError(f"{what}: two programs for threads have one name; give them different ones")
+        raise InputError(f"{what}: two programs for threads have the same name; rename one")
     literals = {name for source in host for name in _HEX_FILE.findall(source.text)}
     for header in {header for source in host for header in source.headers}:
         literals |= set(_HEX_FILE.findall(_text(header)))
@@ -270,7 +273,7 @@ def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
 
 
 def _hex_names(parts: Parts) -> dict[str, tuple[str, bool]]:
-    """Files for the host to load: program and whether it is data, by name."""
+    """The files that a host may load: program, and whether the file contains data, by name."""
     names: dict[str, tuple[str, bool]] = {}
     for program in parts.devices:
         for form in ("{0}-{1}.v", "{0}_{1}.v", "{0}.{1}.v", "{1}-{0}.v", "{1}_{0}.v", "{0}/{1}.v"):
@@ -302,11 +305,10 @@ def build(
     boards: tuple[int, int] = device.ALONE,
     sends: int = 1,
 ) -> Program:
-    """Builds both parts of a program; what is up to date is only read.
+    """Builds both parts of a program, if they are not up to date.
 
-    ``given`` are sources, or folders that stand for those directly in them; ``boards`` are columns and rows of the
-    cluster that it will run on. InputError, one clear line, where a part is
-    missing or does not compile.
+    ``given`` are sources, or folders, which mean all sources directly in them; ``boards`` are columns and rows of the
+    cluster on which the program will run. Raises InputError if a part is missing or does not compile.
     """
     parts = split(given, includes)
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
@@ -345,11 +347,11 @@ def build(
 
 
 def link(folder: Path, files: Mapping[str, Path]) -> None:
-    """Makes links to files in a folder, by their names there, and removes those to others.
+    """Creates symbolic links to files in a folder, by their names there, and removes all other links.
 
-    Other commands may start in that folder meanwhile: what is there and right is not touched.
+    Correct links are not touched, because other commands may run in that folder at the same time.
     """
-    # Through a link to a file that has gone, a host would write where nobody looks for it.
+    # A host would write through a stale link to a wrong location.
     for at in folder.iterdir():
         if at.is_symlink() and at.name not in files:
             at.unlink(missing_ok=True)
@@ -364,29 +366,29 @@ def link(folder: Path, files: Mapping[str, Path]) -> None:
 
 
 def argument(word: str, folder: Path) -> str:
-    """An argument for a host, which runs in a folder: a file that is named from where the command was given, in full.
+    """An argument for a host, which runs in another folder: a path relative to the current folder becomes absolute.
 
-    A number is a number, even where a file has its name.
+    A number stays a number, even if a file has that name.
     """
     path = Path(word)
     if not word or _NUMBER.fullmatch(word) or path.is_absolute():
         return word
-    # Not Path.exists: a word that is too long for a name is no file.
+    # Not Path.exists, which raises an error for an argument that is too long for a file name.
     if os.path.exists(word):
         return os.path.abspath(path)
-    # A file that it is to write, too, where that is in a folder that is there.
+    # A file that the host will create in an existing folder.
     wanted = "/" in word and os.path.isdir(path.parent) and not os.path.exists(folder / path)
     return os.path.abspath(path) if wanted else word
 
 
 def reached(sources: Sequence[Path], folders: Sequence[str]) -> set[Path]:
-    """Sources, and the headers of their folders that they include."""
+    """Sources, and the headers in ``folders`` that they include."""
     found = [_Source(path, [Path(one) for one in folders]) for path in sources]
     return {path.resolve() for path in sources} | {header for one in found for header in one.headers}
 
 
 def _write_hex(path: Path, image: Image, is_data: bool) -> None:
-    """Code or data of a program, as Verilog hex; memory that is to be zero is written too."""
+    """Writes code or data of a program as Verilog hex, including zero-filled memory."""
     if is_data:
         parts = [(one.address, one.data + bytes(one.size - len(one.data))) for one in image.segments]
     else:
@@ -397,7 +399,7 @@ def _write_hex(path: Path, image: Image, is_data: bool) -> None:
         lines += [data[at : at + 16].hex(" ").upper() for at in range(0, len(data), 16)]
     text = "\n".join(lines) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Never through a link: that is to the file of another folder.
+    # Replace the file, since a link would lead to another folder's file.
     aside = temporary_sibling(path.parent / "hex")
     aside.write_text(text)
     aside.replace(path)
@@ -410,7 +412,7 @@ _OWN_FLAGS = ("-std=c++20", "-O2", "-g", "-Wall", "-Wextra")
 
 
 def _headers(config: Config, boards: tuple[int, int]) -> list[str]:
-    """Where headers of hosts are: ours, and those that are made for the configuration."""
+    """Include options of hosts: Gossamer's headers, and those generated for the configuration."""
     made = device.headers(config, boards)
     return [f"-I{HOST / 'include'}", f"-I{made}", f"-I{DEVICE}", f"-I{POLITE}"]
 
@@ -423,7 +425,7 @@ def host_binary(
     folders: Iterable[str],
     engine: str = "rtl",
 ) -> Path:
-    """The host as a program, with the library of an engine."""
+    """The executable of a host, linked with the library of an engine."""
     library = _library(config, boards, engine)
     flags = [
         *_USER_FLAGS,
@@ -433,7 +435,7 @@ def host_binary(
     ]
 
     def steps(plan: builds.Plan) -> None:
-        # Tinsel's own rules compile C of hosts as C++ too.
+        # As in Tinsel's makefiles, C sources of hosts are compiled as C++.
         objects = [plan.compile(path.resolve(), ["-x", "c++", *flags]) for path in sources]
         plan.link("program", [*objects, library], ["-pthread", "-ldl"])
 
@@ -444,20 +446,20 @@ def host_binary(
 
 @dataclass(frozen=True)
 class HostLibrary:
-    """What a host is compiled and linked with to drive boards."""
+    """The library and compiler flags of a host that drives boards."""
 
     archive: Path
     flags: tuple[str, ...]
 
 
 def host_library(config: Config, boards: tuple[int, int]) -> HostLibrary:
-    """The library behind the hosts of simulated boards. Its headers come last, so that they stand in nobody's way."""
+    """The library for hosts of simulated boards. Its headers are searched last, so that they hide no other headers."""
     headers = tuple(word.replace("-I", "-idirafter", 1) for word in _headers(config, boards))
     return HostLibrary(_library(config, boards, "rtl"), headers)
 
 
 def vertex_headers(source: Path) -> tuple[Path, ...]:
-    """Headers of the user's own that a source includes and that can be compiled for threads: with POLite, no host."""
+    """The user's headers that a source includes and that compile for threads: they include POLite, but no host API."""
     found = []
     for name in _INCLUDE.findall(_text(source)):
         header = source.parent / name
@@ -470,7 +472,7 @@ def vertex_headers(source: Path) -> tuple[Path, ...]:
 
 
 def failed_in(sources: Sequence[Path]) -> builds.Failed:
-    """What a build of a user's sources says when it fails: his own line, in whichever file it is."""
+    """The handler of failed builds that reports the error at the user's own line, in any of the sources."""
 
     def failed(said: str, log: Path) -> InputError:
         undefined = re.search(r"undefined reference to [`']([^']+)'", said)
@@ -483,12 +485,12 @@ def failed_in(sources: Sequence[Path]) -> builds.Failed:
 
 
 _LIBRARIES = {"rtl": HOST / "src", "cpu": HOST / "cpu"}
-"""Sources of the library behind HostLink.h that are an engine's own."""
+"""Engine-specific sources of the library that implements HostLink.h."""
 _COMMON = HOST / "common"
 
 
 def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
-    """The library behind HostLink.h, for a configuration."""
+    """The library that implements HostLink.h, for a configuration and an engine."""
     from gossamer.hdl import sources
 
     own = _LIBRARIES[engine]

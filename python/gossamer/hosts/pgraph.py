@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with a host of their own: compiled once, kept under ``build/``.
+"""Builds programs with a host of their own; executables are cached under ``build/``.
 
-On the engine rtl the host is compiled together with the library of hosts (``host/src/job.cc``). The threads' program is
-compiled when the host has a graph: then it tells the type of its vertex, which stands in a header that the host
-includes.
+On the engine rtl the host is linked with the library of hosts (``host/src/job.cc``). The program for threads is
+compiled once the host has a graph: only then the host names the type of its vertex, which is defined in a header that
+the host includes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gossamer.device import Image
 
 _FOR_THREADS = re.compile(r"\W((tinsel|io|gossamer/device)\.h)\b.*(No such file|not found)")
-"""Headers of the overlay's threads, which a program with a host of its own does not find."""
+"""Headers for the overlay's threads, which are not available to a program with a host of its own."""
 
 
 _HOST = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]gossamer/pgraph\.h[>\"]", re.MULTILINE)
@@ -39,21 +39,21 @@ GOSSAMER_SOFTSWITCH({vertex})
 
 @dataclass(frozen=True)
 class VertexRecipe(hostlink.Recipe):
-    """How the threads' part of a host's graph is compiled: ``sources`` are headers, one of which has the vertex."""
+    """How to compile the part for threads of a host's graph: one of the headers in ``sources`` defines the vertex."""
 
     pins: int = 1
     changes: bool = False
-    """A part of a run that goes on."""
+    """Whether the run resumes after its graph has changed."""
     late: ClassVar[bool] = True
 
     def of_vertex(self, vertex: str, pins: int, changes: bool) -> VertexRecipe:
-        """With what the host has told. Raises InputError where no header can have such a vertex."""
+        """The recipe with the host's vertex and pins. Raises InputError if no header can define such a vertex."""
         if not re.fullmatch(r"[\w:<>, ]+", vertex):
-            raise InputError(f"{self.name}: its vertex {vertex} has no name that a header could give it")
+            raise InputError(f"{self.name}: its vertex {vertex} has no name that a header could declare")
         if not self.sources:
             raise InputError(
-                f"{self.name}: has its vertex {vertex} in the host's source; for the threads it stands in a header of "
-                "its own, which includes gossamer/polite.h and is included by the host in quotes"
+                f"{self.name}: defines its vertex {vertex} in the host's source; move it to a header of its own, which "
+                "includes gossamer/polite.h, and include that header in the host with quotes"
             )
         return replace(self, vertex=vertex, pins=pins, changes=changes)
 
@@ -91,9 +91,9 @@ def build(
     boards: tuple[int, int] = device.ALONE,
     sends: int = 1,
 ) -> hostlink.Program:
-    """A host program for simulated boards, of so many columns and rows; ``sends`` as of a Recipe.
+    """Builds a host program for simulated boards; ``boards`` are columns and rows, ``sends`` as of a Recipe.
 
-    Raises InputError where it does not compile.
+    Raises InputError if it does not compile.
     """
     folders = hostlink.host_library(config, boards)
     binary = compile_program(Path(source), defines, folders)
@@ -110,15 +110,15 @@ def build(
     )
     run = binary.parent / "run"
     run.mkdir(exist_ok=True)
-    for name in recipe.files:  # the mapper writes them; what is there beforehand is no result of the host
+    for name in recipe.files:  # created now, so that the mapper's files do not count as results of the host
         (run / name).touch()
     return hostlink.Program(source, binary, run, {}, (), recipe)
 
 
 def compile_program(source: Path, defines: Sequence[str] = (), boards: hostlink.HostLibrary | None = None) -> Path:
-    """The executable of a host program, compiled where it is not up to date; ``boards`` are those of the engine rtl.
+    """The executable of a host program, compiled if it is not up to date; ``boards`` is the library of the engine rtl.
 
-    Raises InputError where it is not there or does not compile.
+    Raises InputError if the source is missing or does not compile.
     """
     if not source.is_file():
         raise InputError(f"{source}: no such file")
@@ -131,7 +131,7 @@ def compile_program(source: Path, defines: Sequence[str] = (), boards: hostlink.
         more = [boards.archive]
 
     def steps(plan: builds.Plan) -> None:
-        # Commas and colons of a path would part the linker's words.
+        # A relative path, since commas and colons in a path would split the linker's arguments.
         near = os.path.relpath(library.parent, plan.folder)
         runs = ["-Xlinker", "-rpath", "-Xlinker", f"$ORIGIN/{near}"]
         one = plan.compile(path, [f"-I{INCLUDE}", *flags])
@@ -139,8 +139,8 @@ def compile_program(source: Path, defines: Sequence[str] = (), boards: hostlink.
 
     def failed(said: str, log: Path) -> GossamerError:
         if missing := _FOR_THREADS.search(said):
-            threads = f"{source}: includes {missing[1]}, so it is for threads of a tile"
-            return InputError(f"{threads}; run it with --engine rtl")
+            reason = f"{source}: includes {missing[1]}, so it is for threads of a tile"
+            return InputError(f"{reason}; run it with --engine rtl")
         return apps.failed_at(path)(said, log)
 
     name = f"programs/{builds.plain(path.stem)}-{builds.tag(str(path), str(library), *map(str, more), *flags)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of text about a running simulation, for ``./gossamer top``: as wide as the terminal, letters alone."""
+"""Pages of plain text about a running simulation, for ``./gossamer top``, that fit the width of the terminal."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ _NARROW = 40
 _BAR = 10
 LINK_FLIT_BYTES = 16
 _WAITS = (("memory", "mem"), ("float", "fp"), ("receive", "recv"), ("send", "send"), ("barrier", "barr"))
-"""What threads wait for, and its column's head."""
+"""States of waiting threads, and their column heads."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of what is drawn on; ``lines`` 0: as many as it takes."""
+    """The size of the page; ``lines`` 0: unlimited."""
 
     columns: int = 80
     lines: int = 0
 
 
-def page(all_of_it: Snapshot, lately: Snapshot, size: Size) -> list[str]:
-    """A page: ``all_of_it`` since the begin, ``lately`` between two looks. Lines of at most ``size.columns``."""
+def page(total: Snapshot, lately: Snapshot, size: Size) -> list[str]:
+    """A page from the snapshot ``total`` and the difference ``lately``. Lines have at most ``size.columns`` columns."""
     columns = max(_NARROW, size.columns)
-    lines = [*_head(all_of_it, lately), ""]
-    lines += _boards(all_of_it, lately, columns) if all_of_it.boards > 1 else []
+    lines = [*_head(total, lately), ""]
+    lines += _boards(total, lately, columns) if total.boards > 1 else []
     links = _links(lately, columns)
-    tiles = _tiles(all_of_it, lately, columns)
-    room = size.lines - len(lines) if size.lines else len(tiles) + len(links)
-    # Of many tiles those are shown that there is room for, the busiest; links have a third of the page.
-    for_links = min(len(links), max(room // 3, room - len(tiles)))
-    lines += _cut(tiles, room - for_links, "tiles") + _cut(links, for_links, "links")
+    tiles = _tiles(total, lately, columns)
+    free = size.lines - len(lines) if size.lines else len(tiles) + len(links)
+    # If not all lines fit, the page shows the busiest tiles, and links on a third of it.
+    for_links = min(len(links), max(free // 3, free - len(tiles)))
+    lines += _cut(tiles, free - for_links, "tiles") + _cut(links, for_links, "links")
     return [line[: size.columns].rstrip() for line in lines]
 
 
@@ -48,7 +48,7 @@ def listing(simulations: Sequence[Snapshot]) -> list[str]:
 
 
 def _program(seen: Snapshot) -> str:
-    """The name of its file or folder, without where that is."""
+    """The name of the program's file or folder without its path."""
     return PurePath(str(seen.about.get("program", ""))).name
 
 
@@ -60,18 +60,19 @@ def _head(seen: Snapshot, lately: Snapshot) -> list[str]:
     runs = sum(tile.threads("runs") for tile in lately.tiles)
     speed = lately.cycle / lately.time / 1e3 if lately.time > 0 else 0.0
     issued = sum(tile.instructions for tile in lately.tiles)
+    cores = seen.cores * len(seen.tiles)
     clock = seen.about.get("clock_mhz")
     real = f" = {seen.cycle / clock / 1e3:,.3f} ms at {clock:g} MHz" if clock else ""
     return [
         f"{_program(seen) or 'simulation'} on {what} ({boards}{tiles}), process {seen.pid}, {seen.state}",
         f"cycle {seen.cycle:,}{real}, {speed:,.1f} kHz",
         f"threads {started:,} started, {runs:,.1f} run, {sum(tile.waiting for tile in lately.tiles):,.1f} wait; "
-        f"{issued / max(1, lately.cycle):.3f} instructions a cycle of {seen.cores * len(seen.tiles)} cores",
+        f"{issued / max(1, lately.cycle):.3f} instructions a cycle of {cores} core{'' if cores == 1 else 's'}",
     ]
 
 
 def _busy(tile: Tile, seen: Snapshot) -> float:
-    """Share of the cycles in which the tile's cores issued an instruction."""
+    """Share of cycles in which the tile's cores issued an instruction."""
     return tile.instructions / max(1, seen.cycle * seen.cores)
 
 
@@ -81,7 +82,7 @@ def _bar(share: float, width: int = _BAR) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> list[str]:
-    """Columns as wide as they must be; those that do not fit are left out, from the right."""
+    """A table with minimum column widths; columns on the right that do not fit are omitted."""
     widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
     shown, used = 0, 0
     while shown < len(widths) and used + widths[shown] + 1 <= columns + 1:
@@ -148,10 +149,10 @@ def _links(lately: Snapshot, columns: int) -> list[str]:
     return ["", *_table(heads, [row(link) for link in busiest], columns)]
 
 
-def _cut(lines: list[str], room: int, what: str) -> list[str]:
-    if len(lines) <= room:
+def _cut(lines: list[str], limit: int, what: str) -> list[str]:
+    if len(lines) <= limit:
         return lines
-    kept = max(1, room - 1)
+    kept = max(1, limit - 1)
     return [*lines[:kept], f"({len(lines) - kept} more {what})"]
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of the ``rtl`` engine as one page of HTML: figures, maps of tiles and of cables coloured by use, tables.
+"""A run of the ``rtl`` engine as an HTML page: figures, maps of tiles and cables coloured by utilization, tables.
 
-The page is one file without scripts that needs nothing from elsewhere: its pictures are SVG in place. What a mark
-stands for shows when the pointer rests on it.
+The page is a self-contained file without scripts, with inline SVG. Each mark has a tooltip.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Any
 from gossamer.watch.snapshots import DIRECTIONS, Snapshot, Tile
 
 _SCALE = ((246, 248, 250), (188, 218, 234), (106, 174, 214), (33, 113, 181), (8, 48, 107))
-"""Colours from none to most; all of them are told apart in grey."""
+"""Colours from minimum to maximum; they remain distinct in greyscale."""
 _KINDS = {
-    "runs": ("#2171b5", "an instruction is under way"),
+    "runs": ("#2171b5", "an instruction is in the pipeline"),
     "memory": ("#c9772b", "waits for a load or store"),
     "float": ("#7b5aa6", "waits for the FPU or a divide"),
     "receive": ("#4f9d69", "waits for a message"),
@@ -29,7 +28,7 @@ _KINDS = {
 }
 _DOWN = "#b8433f"
 _TEXT_TILE = 46
-"""Width in pixels from which a tile has room for its figures."""
+"""Minimum width in pixels of a tile that shows its figures."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +40,16 @@ class Cable:
     to: int
     to_link: str
     counters: Mapping[str, int]
-    """Of this run: link_counter."""
+    """Counters of this run (link_counter)."""
     bytes_a_cycle: float
-    """What the wire carries at most."""
+    """Maximum rate of the wire."""
     overhead: int = 0
-    """Bytes of a frame besides those counted."""
+    """Bytes of a frame that the counters do not include."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a page is made of."""
+    """The content of a page."""
 
     title: str
     figures: Sequence[tuple[str, str, str]]
@@ -61,7 +60,7 @@ class Page:
     cables: Sequence[Cable] = ()
     boards: Sequence[str] = ("board",)
     places: Sequence[tuple[float, float]] = ((0.0, 0.0),)
-    """Where boards stand, in boards, y upwards."""
+    """Positions of boards, in units of boards, y upwards."""
     notes: Sequence[str] = field(default_factory=tuple)
 
 
@@ -75,16 +74,16 @@ def page(about: Page) -> str:
         "<h2>Tiles: instructions a cycle, and flits to neighbours</h2>",
         _legend("instructions a cycle and core", 1.0) + _legend("flits a cycle", 1.0),
         _map(about, _busy),
-        "<h2>Tiles: threads that run, and what the others wait for</h2>",
+        "<h2>Tiles: threads by state</h2>",
         _kinds(),
         _map(about, _shares),
     ]
     if about.cables:
-        parts += ["<h2>Cables: share of what they carry at most, each way</h2>", _legend("bytes", 1.0), _cables(about)]
+        parts += ["<h2>Cables: utilization in each direction</h2>", _legend("bytes", 1.0), _cables(about)]
         parts += ["<h2>Links</h2>", _link_table(about)]
     parts += ["<h2>Table of tiles</h2>", _tile_table(about)]
-    if snapshot.tiles and snapshot.tiles[0].looks < 100:
-        parts.insert(1, '<p class="note">The run was short: what threads waited for is known only roughly.</p>')
+    if snapshot.tiles and snapshot.tiles[0].samples < 100:
+        parts.insert(1, '<p class="note">The run was short, so the shares of thread states are inaccurate.</p>')
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{_e(about.title)}</title>\n'
         f"<style>{_STYLE}</style></head>\n<body>\n" + "\n".join(parts) + "\n</body></html>\n"
@@ -92,7 +91,7 @@ def page(about: Page) -> str:
 
 
 def ring(boards: int) -> list[tuple[float, float]]:
-    """Places on a circle, for boards that have none; of two side by side."""
+    """Positions on a circle, for boards without positions; two boards are side by side."""
     if boards <= 2:
         return [(float(b), 0.0) for b in range(boards)]
     radius = max(1.0, boards / 5)
@@ -126,10 +125,10 @@ def _e(text: object) -> str:
 
 def colour(share: float) -> str:
     """The colour of a share from 0 to 1."""
-    # Little use is what most of a map shows: the lower half of the scale has more colours.
-    place = min(1.0, max(0.0, share)) ** 0.6 * (len(_SCALE) - 1)
-    at = min(int(place), len(_SCALE) - 2)
-    part = place - at
+    # Most of a map has low values, so the lower half of the scale has more colours.
+    position = min(1.0, max(0.0, share)) ** 0.6 * (len(_SCALE) - 1)
+    at = min(int(position), len(_SCALE) - 2)
+    part = position - at
     mixed = (round(a + (b - a) * part) for a, b in zip(_SCALE[at], _SCALE[at + 1], strict=True))
     return "#" + "".join(f"{value:02x}" for value in mixed)
 
@@ -168,11 +167,11 @@ def _figures(rows: Sequence[tuple[str, str, str]]) -> str:
 # ---- Maps of tiles ----
 
 Drawn = Callable[[Page, int, float], str]
-"""What is drawn in a tile: of which page, its number, its width."""
+"""Draws a tile: page, number of the tile, width."""
 
 
 def _map(about: Page, draw: Drawn) -> str:
-    """All boards where they stand, with their tiles, the first at the south-west."""
+    """All boards at their positions, with their tiles, the first tile at the south-west."""
     snapshot = about.snapshot
     columns, rows = snapshot.width, snapshot.board_tiles // snapshot.width
     xs, ys = [x for x, _ in about.places], [y for _, y in about.places]
@@ -212,7 +211,7 @@ def _name(about: Page, number: int) -> str:
 
 
 def _rate(about: Page, tile: Tile) -> float:
-    """Instructions a cycle of one of its cores."""
+    """Instructions per cycle and core."""
     return tile.instructions / max(1, about.snapshot.cycle) / about.snapshot.cores
 
 
@@ -241,7 +240,7 @@ def _busy(about: Page, number: int, size: float) -> str:
 
 
 def _arrow(direction: int, size: float, gap: float) -> str:
-    """An arrow from a side of the tile into the gap, beside that of the opposite way."""
+    """An arrow from a side of the tile into the gap, next to the arrow of the opposite direction."""
     half, width = size / 2, gap * 0.42
     along = [(0.0, -width), (gap * 0.55, -width), (gap * 0.55, -width * 1.6), (gap * 0.95, 0.0)]
     along += [(gap * 0.55, width * 1.6), (gap * 0.55, width), (0.0, width)]
@@ -256,20 +255,20 @@ def _arrow(direction: int, size: float, gap: float) -> str:
 
 
 def _shares(about: Page, number: int, size: float) -> str:
-    """Bars from below: threads by what they do, of all threads of the tile."""
+    """Stacked bars of threads by state, as shares of all threads of the tile."""
     tile, threads = about.snapshot.tiles[number], about.snapshot.threads
     drawn = f'<rect width="{size:.1f}" height="{size:.1f}" fill="#f6f8fa" stroke="#9fb3c8"/>'
     top = size
-    told = [f"tile {_name(about, number)}, of {threads} threads on average:"]
+    lines = [f"tile {_name(about, number)}, of {threads} threads on average:"]
     for name, (shade, _) in _KINDS.items():
         mean = tile.threads(name)
-        told.append(f"{mean:.2f} {name}")
+        lines.append(f"{mean:.2f} {name}")
         height = size * mean / threads
         if height <= 0:
             continue
         top -= height
         drawn += f'<rect y="{top:.2f}" width="{size:.1f}" height="{height:.2f}" fill="{shade}"/>'
-    return f"<g><title>{_e(chr(10).join(told))}</title>{drawn}</g>"
+    return f"<g><title>{_e(chr(10).join(lines))}</title>{drawn}</g>"
 
 
 def _text(x: float, y: float, text: str, fill: str) -> str:
@@ -295,7 +294,7 @@ def _cables(about: Page) -> str:
         (ax, ay), (bx, by) = spots[cable.board], spots[cable.to]
         length = math.hypot(bx - ax, by - ay) or 1.0
         ux, uy = (bx - ax) / length, (by - ay) / length
-        # Each direction on its own side; cables of the same boards further out; long ways round are bowed.
+        # Each direction on its own side; further cables of the same boards further out; wraparound cables are bowed.
         out = 5 + 11 * number
         bow = 0.16 * length if length > 1.6 * step else 0.0
         share, resent = _share(about, cable), cable.counters["resends"]
@@ -313,7 +312,7 @@ def _cables(about: Page) -> str:
             f'stroke="{colour(max(0.06, share)) if up else _DOWN}"{dashes}><title>{_e(title)}</title></path>'
         )
         if step >= 120:
-            # Figures of parallel cables follow each other along them, outside of all.
+            # Figures of parallel cables are placed one after the other along them, outside all cables.
             t = 0.5 + (number + 1) // 2 * (0.24 if number % 2 else -0.24)
             parts = (1 - t) ** 2, 2 * t * (1 - t), t**2
             at = [sum(part * spot[i] for part, spot in zip(parts, curve, strict=True)) for i in range(2)]
@@ -351,7 +350,7 @@ def _link_table(about: Page) -> str:
         up = "up" if its.get("state", 1) & 1 else "down"
         rows.append([_end(about, cable), up, f"{_share(about, cable):.1%}", *counts])
     return _table(
-        ["link", "", "used", "packets", "bytes", "resent", "came damaged", "dropped", "cycles without credit"], rows
+        ["link", "", "used", "packets", "bytes", "resent", "damaged", "dropped", "cycles without credit"], rows
     )
 
 

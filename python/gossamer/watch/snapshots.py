@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What simulations tell of themselves: those that run, through files, and one that has ended.
+"""Snapshots of simulations: counters and sampled thread states of running and finished simulators.
 
-A running simulator of the ``rtl`` engine writes a file ``PID.json`` a few times a second (sim/host/watch.h), which
-is gone when it ends. ``running`` reads them; ``between`` is what happened from one look to the next.
+A running simulator of the ``rtl`` engine writes a file ``PID.json`` a few times a second (sim/host/watch.h), and removes
+it when it ends. ``running`` reads these files; ``between`` is the difference of two snapshots.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from typing import Any
 from gossamer.paths import STATE
 
 FOLDER = Path(os.environ.get("GOSSAMER_RUNNING") or STATE / "running").absolute()
-"""Files of running simulations."""
+"""Folder with the snapshot files of running simulations."""
 DIRECTIONS = ("north", "south", "east", "west")
-"""Of flits that a tile sends, in their order."""
+"""Directions of the counters in ``Tile.flits``."""
 LINK_SUMS = ("bytes_out", "packets_out", "resends", "bytes_in", "damaged", "stalls")
 
 
 @dataclass(frozen=True)
 class Tile:
-    """Sums of one tile."""
+    """Counters of one tile."""
 
     started: int
-    """Threads that have started and not ended."""
+    """Number of threads that have started and not ended."""
     instructions: int
-    looks: int
-    """How often its threads were looked at."""
+    samples: int
+    """Number of samples of its threads' states."""
     shares: Mapping[str, int]
-    """What they were seen to do: threads, added up over all looks."""
+    """By state: number of threads in it, summed over all samples."""
     flits: tuple[int, ...] = ()
-    """Sent to neighbours, by direction; empty if it has none."""
+    """Flits sent to neighbours, by direction; empty if the tile has no neighbours."""
     skipped: int = 0
-    """Cycles since reset that were not simulated, as the tile was at rest; between two looks those between them."""
+    """Cycles that were not simulated because the tile was idle: since reset, or between two snapshots."""
 
     def threads(self, name: str) -> float:
-        """Threads that did that, on average."""
-        return self.shares[name] / max(1, self.looks)
+        """Mean number of threads in a state."""
+        return self.shares[name] / max(1, self.samples)
 
     @property
     def waiting(self) -> float:
-        """Threads that did anything but run, on average."""
-        return sum(self.shares.values()) / max(1, self.looks) - self.threads("runs")
+        """Mean number of threads in any state but running."""
+        return sum(self.shares.values()) / max(1, self.samples) - self.threads("runs")
 
 
 @dataclass(frozen=True)
 class Link:
-    """Sums of one end of a cable."""
+    """Counters of one end of a cable."""
 
     board: int
     link: int
@@ -62,33 +62,33 @@ class Link:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What was seen of a simulation, since its begin or between two looks."""
+    """The counters of a simulation, since its begin or between two snapshots."""
 
     pid: int
     state: str
     """loads, runs or ended"""
     time: float
-    """When it was told, in seconds since 1970; between two looks the seconds between them."""
+    """Time of the snapshot in seconds since 1970; for a difference, seconds between the two snapshots."""
     cycle: int
-    """Cycles since the begin of its run; between two looks those between them."""
+    """Cycles since the begin of the run; for a difference, cycles between the two snapshots."""
     board_tiles: int
     width: int
     """Columns of a board's mesh."""
     threads: int
-    """Of a tile."""
+    """Threads of a tile."""
     cores: int
     tiles: Sequence[Tile]
     links: Sequence[Link] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
-    """What its host has told of it: program, config, cluster, begun, boards, link_names, link_bytes (a cycle)."""
+    """Description by its host: program, config, cluster, begun, boards, link_names, link_bytes (per cycle)."""
 
     @property
     def boards(self) -> int:
-        """How many there are."""
+        """Number of boards."""
         return len(self.tiles) // self.board_tiles
 
     def of_board(self, number: int) -> Sequence[Tile]:
-        """The tiles of one."""
+        """The tiles of a board."""
         return self.tiles[number * self.board_tiles : (number + 1) * self.board_tiles]
 
     def place(self, tile: int) -> tuple[int, int, int]:
@@ -103,44 +103,44 @@ _KNOWN = (
 
 
 def parse(text: bytes | str) -> Snapshot:
-    """What a simulator tells. Raises ValueError where it is anything else."""
+    """Parses a snapshot. Raises ValueError for any other text."""
     try:
-        told = json.loads(text)
-        names = told["shares"]
+        data = json.loads(text)
+        names = data["shares"]
         tiles = [
             Tile(
                 one["started"], one["issued"], one["looks"], dict(zip(names, one["shares"], strict=True)),
                 tuple(one["flits"]), one["skipped"],
             )
-            for one in told["tiles"]
+            for one in data["tiles"]
         ]  # fmt: skip
         links = [
-            Link(one["board"], one["link"], one["up"], {name: one[name] for name in LINK_SUMS}) for one in told["links"]
+            Link(one["board"], one["link"], one["up"], {name: one[name] for name in LINK_SUMS}) for one in data["links"]
         ]
         return Snapshot(
-            pid=told["pid"], state=told["state"], time=told["time"],
-            cycle=told["cycle"] - told["first"] if told["first"] else 0, board_tiles=told["board_tiles"],
-            width=told["width"], threads=told["threads"], cores=told["cores"], tiles=tiles, links=links,
-            about={name: value for name, value in told.items() if name not in _KNOWN},
+            pid=data["pid"], state=data["state"], time=data["time"],
+            cycle=data["cycle"] - data["first"] if data["first"] else 0, board_tiles=data["board_tiles"],
+            width=data["width"], threads=data["threads"], cores=data["cores"], tiles=tiles, links=links,
+            about={name: value for name, value in data.items() if name not in _KNOWN},
         )  # fmt: skip
     except (KeyError, TypeError) as error:
-        raise ValueError(f"not what a simulator tells: {error!r}") from None
+        raise ValueError(f"not a snapshot of a simulator: {error!r}") from None
 
 
 def between(early: Snapshot, late: Snapshot) -> Snapshot:
-    """What happened from one look to a later one; if another run has begun meanwhile, in that."""
+    """The difference of two snapshots; if another run has begun in between, the counters of that run."""
     if late.cycle < early.cycle:
         return replace(late, time=late.time - early.time)
     tiles = [
         Tile(
-            b.started, b.instructions - a.instructions, b.looks - a.looks,
+            b.started, b.instructions - a.instructions, b.samples - a.samples,
             {name: b.shares[name] - a.shares[name] for name in b.shares},
             tuple(y - x for x, y in zip(a.flits, b.flits, strict=True)),
             b.skipped - a.skipped,
         )
         for a, b in zip(early.tiles, late.tiles, strict=True)
     ]  # fmt: skip
-    # Counters of links have 32 bits and run over.
+    # Counters of links have 32 bits and wrap around.
     links = [
         Link(b.board, b.link, b.up, {name: (b.sums[name] - a.sums[name]) % 2**32 for name in b.sums})
         for a, b in zip(early.links, late.links, strict=True)
@@ -152,7 +152,7 @@ def between(early: Snapshot, late: Snapshot) -> Snapshot:
 
 
 def running() -> list[Snapshot]:
-    """Simulations that run, the youngest last. Files that a killed one has left are removed."""
+    """Snapshots of running simulations, the latest started last. Removes files of killed simulators."""
     found = []
     for path in FOLDER.glob("*.json*"):
         pid = path.name.split(".")[0]
@@ -166,7 +166,7 @@ def running() -> list[Snapshot]:
 
 
 def read(pid: int) -> Snapshot | None:
-    """One of them; None if it has ended."""
+    """The snapshot of a running simulation; None if it has ended."""
     try:
         return parse((FOLDER / f"{pid}.json").read_bytes())
     except (OSError, ValueError):
@@ -174,7 +174,7 @@ def read(pid: int) -> Snapshot | None:
 
 
 def folder() -> Path | None:
-    """Where a simulator that begins now is to write; None if nothing can be written there."""
+    """The folder in which a new simulator writes its snapshots; None if it is not writable."""
     try:
         FOLDER.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -188,13 +188,13 @@ def folder() -> Path | None:
 
 
 def _is_simulator(pid: int) -> bool:
-    """Whether a process of that number runs, and is none that only has got the number of one that is gone."""
+    """Whether the process of that number is a simulator, not another process that reuses the number."""
     try:
         return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("simulator")
     except FileNotFoundError:
         return False
     except OSError:
-        # Of somebody else: it cannot be ours.
+        # Another user's process cannot be our simulator.
         return False
 
 
