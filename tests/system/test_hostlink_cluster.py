@@ -168,7 +168,7 @@ def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str
 
 WAYS = ("n", "ne", "nes")
 """From the first board over boards beside each other."""
-WAITS = "messages in these trees can wait for each other for ever: "
+WAITS = "messages in these trees can deadlock: "
 
 
 def test_trees_that_turn_as_no_route_does(command: Command) -> None:

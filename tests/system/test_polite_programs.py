@@ -437,8 +437,8 @@ CHANGES = [
     ("Run.cpp", "graph.mapVerticesToDRAM = true;", "graph.write(&hostLink);", "graph is not mapped", (2, 2)),
     ("PageRank.h", "? Pin(0) : No;\n      return", "? Pin(3) : No;\n      return", "pin 3", (4, 0)),
     ("PageRank.h", "? Pin(0) : No;\n      return", "? Pin(3) : No;\n      return", "sendOnMissingPin", (0, 4)),
-    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; size_t wide;", "as wide everywhere", (0, 2)),
-    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; uint32_t wide[300000];", "room for", (0, 2)),
+    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; size_t wide;", "types of fixed width", (0, 2)),
+    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; uint32_t wide[300000];", "a DRAM holds", (0, 2)),
     ("PageRank.h", "uint32_t src;\n};", "uint32_t src; uint32_t more[14];\n};", "message is too large", (2, 2)),
 ]
 
@@ -482,7 +482,7 @@ def test_types_of_other_widths_on_the_threads(old: str, new: str, says: str, com
         text = file.read_text().replace(old, new)
         file.write_text(text.replace("int32_t* weight", "long* weight") if "long" in new else text)
     errors = polite(command, tmp_path, folder, "rtl", written(tmp_path, edges(1, 9, 20)), 1, 1, code=2)
-    assert says in errors[-1] and "as wide everywhere" in errors[-1], errors
+    assert says in errors[-1] and "types of fixed width" in errors[-1], errors
 
 
 def test_words_of_the_command(command: Command, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the multicast routers as the check reads them: keys, beats of records, and what keys lead to.
+"""Tables of the multicast routers for the deadlock check: keys, beats of records, and the branches of keys.
 
 Layouts are those of ``route_*`` in ``config/constants/fabric.toml``. The file is JSON::
 
@@ -8,9 +8,9 @@ Layouts are those of ``route_*`` in ``config/constants/fabric.toml``. The file i
      "roots": [["x0y0", <key>], ...],
      "turns": [["x0y0", 2, 0, 1, 1], ...]}
 
-A beat is written as the number it is, most significant digit first; `first` is the number of the first one in memory.
-Roots are the keys that threads and hosts of a board send. Turns are what trees may do beyond what routes do: from a
-board's link and virtual channel to a link and virtual channel of the board at the other end. They may be left out.
+A beat is a number, most significant digit first; `first` is the number of the first beat in memory. Roots are the keys
+that threads and hosts of a board send. Turns are those of trees that no route takes: from a board's link and virtual
+channel to a link and virtual channel of the board at the other end. They are optional.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from gossamer.config import Cluster, constants
 from gossamer.config._source import shown
 from gossamer.errors import InputError
 
-_PLACE, _ROOM = 48, 240
-"""Bits of a record's place, and of all places of a beat."""
+_SLOT, _SLOTS = 48, 240
+"""Bits of a record slot, and of all slots of a beat."""
 WIDE = ("thread_word", "thread_double", "tile", "tile_half")
-"""Kinds of records that take two places."""
+"""Kinds of records that take two slots."""
 
 
 @dataclass(frozen=True)
 class KeyTables:
-    """Beats of each board's router, and the keys that are sent there."""
+    """Beats of each board's router, and the keys that endpoints send to it."""
 
     beats: Mapping[int, Mapping[int, int]]
-    """Board, beat's number: the beat."""
+    """Beats by board and number."""
     roots: tuple[tuple[int, int], ...]
     """(board, key)."""
     path: str = "keys"
@@ -46,20 +46,20 @@ class KeyTables:
 
 @dataclass(frozen=True)
 class Branch:
-    """What a key does on a board, for one channel that it arrives by and one level of indirection."""
+    """The copies that a key makes on a board, for one channel of arrival and one level of indirection."""
 
     board: int
     came: tuple[int, int, int] | None
-    """(board, link, virtual channel) that it came over; None from this board's own rim."""
+    """(board, link, virtual channel) of arrival; None from this board's own rim."""
     depth: int
     key: int
     local: bool
-    """Some copies go to tiles here."""
+    """Whether copies are sent to tiles of this board."""
     links: tuple[tuple[int, int], ...]
     """(link, virtual channel) of copies to other boards."""
     indirect: bool
     where: str
-    """The board and the key in words, for complaints."""
+    """Board and key as text, for error messages."""
 
 
 def load(path: str | os.PathLike[str], cluster: Cluster, topology: str) -> KeyTables:
@@ -73,9 +73,9 @@ def load(path: str | os.PathLike[str], cluster: Cluster, topology: str) -> KeyTa
         line = getattr(error, "lineno", 1)
         raise InputError(f"{shown(path)}:{line}: not valid JSON: {getattr(error, 'msg', error)}") from None
     if not isinstance(data, dict) or data.get("format") != "gossamer-keys 1":
-        raise InputError(f'{shown(path)}:1: no tables of keys: "format" must be "gossamer-keys 1"')
+        raise InputError(f'{shown(path)}:1: not tables of keys: "format" must be "gossamer-keys 1"')
     if data.get("topology") != topology:
-        raise InputError(f"{shown(path)}:1: keys for another topology; make them again for this one")
+        raise InputError(f"{shown(path)}:1: keys for another topology; generate keys for this one")
     names = {board.name: board.index for board in cluster.boards}
     try:
         beats = {
@@ -95,10 +95,10 @@ def _bits(value: int, layout: str, field: str) -> int:
 
 
 def branches(cluster: Cluster, keys: KeyTables, vcs: int) -> list[Branch]:
-    """What follows from the roots: each key once for each channel that it arrives by.
+    """All branches that are reachable from the roots: each key once per channel of arrival.
 
-    Raises InputError for a key without records, a record that cannot be read, a tile or link that is not there, and
-    indirection that comes back to its own key.
+    Raises InputError for a key with missing beats, a malformed record, a tile or link that does not exist, and a cycle
+    of indirections.
     """
     far: dict[tuple[int, int], int] = {}
     for cable in cluster.cables:
@@ -128,7 +128,7 @@ def branches(cluster: Cluster, keys: KeyTables, vcs: int) -> list[Branch]:
             elif kind == "indirect":
                 key = _bits(record, "route_indirect", "key")
                 if key in chain:
-                    raise InputError(f"{where}: an indirection comes back to key 0x{key:08x}, without end")
+                    raise InputError(f"{where}: indirections form a cycle at key 0x{key:08x}")
                 indirect = True
                 queue.append((board, came, (*chain, key)))
             else:
@@ -144,7 +144,7 @@ def branches(cluster: Cluster, keys: KeyTables, vcs: int) -> list[Branch]:
 
 
 def _records(cluster: Cluster, keys: KeyTables, board: int, key: int, where: str) -> list[tuple[str, int]]:
-    """(kind, record) of every record of a key; a pin without destinations has a key of no beats, or empty ones."""
+    """(kind, record) of every record of a key; the key of a pin without destinations has no beats, or empty ones."""
     kinds = {value: name for name, value in constants.enumeration("route_record").values.items()}
     first, count = _bits(key, "route_key", "beat"), _bits(key, "route_key", "beats")
     held = keys.beats.get(board, {})
@@ -153,16 +153,16 @@ def _records(cluster: Cluster, keys: KeyTables, board: int, key: int, where: str
         if number not in held:
             raise InputError(f"{where}: there is no beat {number}")
         beat = held[number]
-        places, left = _bits(beat, "route_beat", "records"), _bits(beat, "route_beat", "count")
+        slots, left = _bits(beat, "route_beat", "records"), _bits(beat, "route_beat", "count")
         at = 0
         for _ in range(left):
-            # The kind is in the top bits of a record's first place, also of one that has two.
-            kind = kinds.get(places >> at + _PLACE - 3 & 7) if at < _ROOM else None
+            # The kind is in the top bits of a record's first slot, also for a record of two slots.
+            kind = kinds.get(slots >> at + _SLOT - 3 & 7) if at < _SLOTS else None
             if kind is None:
-                raise InputError(f"{where}: beat {number} has a record that cannot be read")
-            size = _PLACE * (2 if kind in WIDE else 1)
-            if at + size > _ROOM:
-                raise InputError(f"{where}: beat {number} has more records than it has room for")
-            found.append((kind, places >> at & (1 << size) - 1))
+                raise InputError(f"{where}: beat {number} has a malformed record")
+            size = _SLOT * (2 if kind in WIDE else 1)
+            if at + size > _SLOTS:
+                raise InputError(f"{where}: beat {number} has more records than slots")
+            found.append((kind, slots >> at & (1 << size) - 1))
             at += size
     return found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots of simulations: counters and sampled thread states of running and finished simulators.
 
-A running simulator of the ``rtl`` engine writes a file ``PID.json`` a few times a second (sim/host/watch.h), and removes
-it when it ends. ``running`` reads these files; ``between`` is the difference of two snapshots.
+A running simulator of the ``rtl`` engine writes a file ``PID.json`` a few times a second (sim/host/watch.h), and
+removes it when it ends. ``running`` reads these files; ``between`` is the difference of two snapshots.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ WRONG = {
     "no cable": (lambda port, vc: port.__setitem__((0, 2), 1), "to x0y0:south, where no cable is up"),
     "no link": (lambda port, vc: port.__setitem__((0, 2), 15), "board x0y0 has no port for x2y0"),
     "channel": (lambda port, vc: vc.__setitem__((0, 2), 2), "on virtual channel 2, there are 2"),
-    "round": (lambda port, vc: port.__setitem__((1, 2), 3), "what board x0y0 sends to x2y0 goes round"),
+    "round": (lambda port, vc: port.__setitem__((1, 2), 3), "packets from board x0y0 to x2y0 loop"),
 }
 
 
@@ -167,7 +167,7 @@ def test_a_host_that_is_not_reached() -> None:
     port = tables.host_port.copy()
     port[2, 0] = 0
     report = routes.check(topology, dataclasses.replace(tables, host_port=port))
-    assert report.fault == "what board n0 sends to host h0 does not arrive"
+    assert report.fault == "packets from board n0 to host h0 do not arrive"
 
 
 def test_tables_of_another_topology_are_refused() -> None:

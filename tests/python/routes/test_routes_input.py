@@ -79,23 +79,23 @@ WRONG = {
     ),
     "cable twice": (f'{{{TWO},\n"connections": {{{A}: {B},\n{A}: {B}}}}}', 3, "is given twice"),
     "dangling": (
-        f'{{{TWO},\n"connections": {{{A}: {B},\n"n:b:ch2": ""}}}}', 3, 'connections: "" is the port of no rank',
+        f'{{{TWO},\n"connections": {{{A}: {B},\n"n:b:ch2": ""}}}}', 3, 'connections: "" names no rank',
     ),
     "no such rank": (
         f'{{{TWO},\n"connections": {{\n{A}: "n:bb:ch1"}}}}', 3,
-        'connections: "n:bb:ch1" is the port of no rank in fpgas; did you mean n:b?',
+        'connections: "n:bb:ch1" names no rank in fpgas; did you mean n:b?',
     ),
     "no such link": (
         f'{{{TWO},\n"connections": {{{A}: "n:b:ch7"}}}}', 2, "smi520n has no link ch7, it has ch0, ch1, ch2, ch3",
     ),
-    "itself": (f'{{{TWO},\n"connections": {{{A}: "n:a:ch1"}}}}', 2, "joins a board with itself"),
+    "itself": (f'{{{TWO},\n"connections": {{{A}: "n:a:ch1"}}}}', 2, "connects a board with itself"),
     "unreachable": (
         '{"fpgas": {"n:a": "p", "n:b": "p",\n"n:c": "p"},\n"connections": {' + f"{A}: {B}}}}}", 2,
         "fpgas: n:c: no cable leads from n:a to this board",
     ),
     "not a name": ('{"fpgas": {"n:a": 1}, "connections": {}}', 1, "fpgas: n:a: must be a name in quotes"),
     "not a rank": ('{"fpgas": {\n"na": "p"}, "connections": {}}', 2, 'fpgas: "na" is no rank; it must be node:fpga'),
-    "none": ('{"fpgas": {}, "connections": {}}', 1, "fpgas: there are none"),
+    "none": ('{"fpgas": {}, "connections": {}}', 1, "fpgas: is empty"),
     "no fpgas": ('{\n"connections": {}}', 1, "fpgas is missing"),
     "section twice": (f'{{{TWO},\n{TWO}, "connections": {{}}}}', 2, "fpgas is given twice"),
     "list": (f"{{{TWO},\n\"connections\": []}}", 2, "no cable leads"),
@@ -138,7 +138,7 @@ def test_no_such_file_and_not_text(tmp_path: Path) -> None:
         (["x0y0:west"], "--down x0y0:west: grid has no such board or cable"),
         (["x0y0:east - x2y0:west"], "has no such board or cable"),
         (["x1y0", "x1y1"], "board x2y0 cannot be reached from x0y0"),
-        (["x0y0", "x1y0", "x2y0", "x0y1", "x1y1", "x2y1"], "no board of grid is left"),
+        (["x0y0", "x1y0", "x2y0", "x0y1", "x1y1", "x2y1"], "all boards of grid are down"),
     ],
 )
 def test_down_that_cannot_be(down: list[str], says: str) -> None:
@@ -218,13 +218,13 @@ def test_another_topology_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda data: data[:-1], "damaged or cut short"),
-        (lambda data: data[:-1] + b"\x01", "damaged or cut short"),
-        (lambda data: data.replace(b"boards 9", b"boards 8"), "the head does not fit"),
-        (lambda data: data.replace(b"vcs 2\n", b""), "the head does not fit"),
+        (lambda data: data[:-1], "damaged or truncated"),
+        (lambda data: data[:-1] + b"\x01", "damaged or truncated"),
+        (lambda data: data.replace(b"boards 9", b"boards 8"), "the head does not match"),
+        (lambda data: data.replace(b"vcs 2\n", b""), "the head does not match"),
         (lambda data: data.replace(b"vcs 2\n", b"vcs 2\nvcs 2\n"), "6: vcs is not expected"),
-        (lambda data: b"x" + data, ":1: no routing tables"),
-        (lambda data: b"", ":1: no routing tables"),
+        (lambda data: b"x" + data, ":1: not routing tables"),
+        (lambda data: b"", ":1: not routing tables"),
     ],
 )
 def test_damaged_files(change: Any, says: str, tmp_path: Path) -> None:

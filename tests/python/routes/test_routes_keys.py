@@ -118,7 +118,7 @@ def test_a_key_that_goes_round() -> None:
     there, back = record("router", link=0, key=key_of(0)), record("router", link=0, key=key_of(0))
     keys = KeyTables({0: {0: beat(there)}, 1: {0: beat(back)}}, ((0, key_of(0)),))
     report = routes.check(topology, tables, keys=keys)
-    assert report.fault is not None and "which no route does" in report.fault
+    assert report.fault is not None and "a turn that no route takes" in report.fault
 
 
 def test_records_of_all_kinds_are_read() -> None:
@@ -152,13 +152,13 @@ def test_records_of_all_kinds_are_read() -> None:
 
 WRONG = {
     "no beat": ({0: {}}, "there is no beat 4"),
-    "indirect": ({0: {4: beat(record("indirect", key=key_of(4)))}}, "comes back to key 0x00000081"),
+    "indirect": ({0: {4: beat(record("indirect", key=key_of(4)))}}, "form a cycle at key 0x00000081"),
     "tile": ({0: {4: beat(record("thread", tile_x=9))}}, r"names tile \(9,0\) of 2 x 1"),
     "link": ({0: {4: beat(record("router", link=15, key=0))}}, "sends to link 15, where there is no cable"),
     "channel": ({0: {4: beat(record("router", link=0, vc=3, key=0))}}, "names virtual channel 3, there are 2"),
     "tile of a wide one": ({0: {4: beat(record("thread_double", tile_y=8))}}, r"names tile \(0,8\) of 2 x 1"),
-    "no room": ({0: {4: beat(*[record("thread")] * 4, (7 << 45, 48))}}, "beat 4 has more records than it has room for"),
-    "too many": ({0: {4: beat(*[(0, 48)] * 5) + 1}}, "beat 4 has a record that cannot be read"),
+    "beat overflow": ({0: {4: beat(*[record("thread")] * 4, (7 << 45, 48))}}, "beat 4 has more records than slots"),
+    "too many": ({0: {4: beat(*[(0, 48)] * 5) + 1}}, "beat 4 has a malformed record"),
 }
 
 
@@ -191,7 +191,7 @@ def test_the_file_of_keys(tmp_path: Path) -> None:
     read = key_tables.load(path, topology.cluster, topology.hash)
     assert (read.beats, read.roots) == (made.beats, made.roots)
     for change, says in (
-        ({"format": "x"}, "no tables of keys"),
+        ({"format": "x"}, "not tables of keys"),
         ({"topology": "0"}, "keys for another topology"),
         ({"roots": [["nobody", 1]]}, "keyerror 'nobody'"),
         ({"boards": {names[0]: {"first": 0, "beats": ["zz"]}}}, "valueerror"),
