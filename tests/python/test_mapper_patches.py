@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables that change in place: after every change the walker reaches every edge of the graph exactly once.
+"""Incremental updates of tables: after every change the walker reaches every edge of the graph exactly once.
 
 It reads only the bytes that a host would have written: the lines that ``MemoryImage.take_dirty`` returned.
 """
@@ -44,7 +44,7 @@ class Changing:
         self.source, self.layout = source, layout
         given = problem(source, vertices, 4 * vertices, source.randint(1, 2), layout)
         self.pins = given.pins
-        # A pin may have two relations: then an edge to the walker is one edge of the row.
+        # A pin may have two relations, which are one row for the walker.
         self.edges = list(edges_of(given).elements())
         self.there = list(range(vertices))
         self.next = vertices
@@ -96,7 +96,7 @@ class Changing:
         return gone
 
     def follow(self, new: list[int], gone: list[int]) -> int:
-        """Lets the tables follow; gives the bytes that are written."""
+        """Updates the tables. Returns the number of bytes written."""
         for vertex in gone:
             self.patches.drop(vertex)
         new = [vertex for vertex in new if vertex in self.there]
@@ -133,7 +133,7 @@ class Changing:
         self.allocations_are_disjoint()
 
     def allocations_are_disjoint(self) -> None:
-        """No two lists that can be reached share a byte, and none that is given up stays taken."""
+        """No two reachable lists overlap, and every unreachable block is free."""
         held: list[list[tuple[int, int]]] = [[] for _ in range(self.tables.machine.threads)]
         for vertex in self.there:
             for pin in range(self.pins):
@@ -148,12 +148,12 @@ class Changing:
             its.sort()
             assert all(one[1] <= other[0] for one, other in itertools.pairwise(its))
             gaps.append(self.tables.arena_bytes - sum(end - begin for begin, end in its))
-        self.gaps = self.gaps or gaps  # what keys leave free between the first lists
+        self.gaps = self.gaps or gaps  # the initial gaps that keys leave between lists
         assert gaps == self.gaps
 
 
 def change(graph: Changing, turn: int) -> int:
-    """A turn of random changes; every third takes most edges away."""
+    """A round of random changes; every third round removes most edges."""
     graph.remove_edges(0.8 if turn % 3 == 2 else 0.1)
     gone = graph.remove_vertices(graph.source.choice([0, 1, 9]))
     new = graph.add_vertices(graph.source.choice([0, 1, 12]))
@@ -176,13 +176,13 @@ def test_every_edge_is_reached_once_after_changes(
             try:
                 change(graph, turn)
             except patches.OutOfSpace:
-                break  # its places for vertices: few threads have neighbours that all are full
+                break  # no free vertex slots: all threads are full
             graph.check()
 
 
 @pytest.mark.parametrize("text", ["mesh 2x2", "torus 4x4"])
-def test_every_edge_is_reached_once_with_records_that_stay(text: str, size: Size, seed: int) -> None:
-    """Messages by a key of the routers keep their tree; what they do not reach any more goes by a mask."""
+def test_every_edge_is_reached_once_with_fixed_router_records(text: str, size: Size, seed: int) -> None:
+    """Messages with a routing key keep their tree; edges that it no longer reaches are sent with a mask."""
     source = random.Random(seed)
     for layout in (LAYOUT, VALUED):
         wiring = network.grid(text)
@@ -198,7 +198,7 @@ def test_every_edge_is_reached_once_with_records_that_stay(text: str, size: Size
 
 @pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
 def test_a_change_of_one_edge_writes_few_bytes(multicast: bool, seed: int) -> None:
-    """And as many in a large graph as in a small one: lists, an entry, the marks of both ends."""
+    """The same number in a large graph as in a small one: lists, an entry, the marks of both ends."""
     source = random.Random(seed)
     machine = mapper.Machine(configs.load("quad"))
     line = machine.config.cache.line_bytes
@@ -211,7 +211,7 @@ def test_a_change_of_one_edge_writes_few_bytes(multicast: bool, seed: int) -> No
             receivers = len({int(graph.patches.thread[e[2]]) for e in graph.edges if e[0] == start})
             degree = sum(1 for e in graph.edges if e[0] == start)
             written = graph.follow([], [])
-            # The row may move, and with a mask the lists of a tile.
+            # The row may move, and with a mask all lists of a tile.
             entries = (24 + 16 * receivers + 8 * degree) // line + 2
             assert written <= line * (6 + entries + 2 * receivers)
             if degree < 8:
@@ -224,7 +224,7 @@ def test_a_change_of_one_edge_writes_few_bytes(multicast: bool, seed: int) -> No
 
 
 def test_full_tables_raise_out_of_space(seed: int) -> None:
-    """Full, and then tables that hold all of it are made anew."""
+    """Afterwards rebuilt tables hold the whole graph."""
     source = random.Random(seed)
     machine = mapper.Machine(configs.load("tiny"))
     graph = Changing(source, machine, LAYOUT, True, spare=mapper.Spare(arena=2048))
@@ -260,7 +260,7 @@ def test_a_graph_may_begin_without_a_vertex(multicast: bool) -> None:
 
 
 def test_free_space_reuses_released_blocks(seed: int) -> None:
-    """Against a set of free bytes."""
+    """Compared with a set of free bytes."""
     source = random.Random(seed)
     spaces = [FreeSpace(8, 400), FreeSpace(40, 300), FreeSpace(0, 0)]
     free = [set(range(8, 400)), set(range(40, 300)), set[int]()]
@@ -292,9 +292,9 @@ def test_a_memory_image_reports_the_lines_that_differ() -> None:
     assert list(memory.take_dirty()) == []
     memory.write(0, 4090, bytes(range(90, 100)))
     assert list(memory.take_dirty()) == []
-    memory.write(1, 32, bytes(4))  # nobody knows what was there
+    memory.write(1, 32, bytes(4))  # the previous content is unknown
     assert list(memory.take_dirty()) == [(1, 32, bytes(32))]
-    memory.write(0, 4090, b"abcdefghij")  # over the end of a page, and of a line
+    memory.write(0, 4090, b"abcdefghij")  # across the end of a page and of a line
     memory.write(1, 64, b"x")
     found = list(memory.take_dirty())
     assert [(memory, address, len(data)) for memory, address, data in found] == [(0, 4064, 64), (1, 64, 32)]

@@ -35,7 +35,7 @@ def test_a_new_vertex_runs_and_its_test_can_fail(command: Command, tmp_path: Pat
         ("Rumour", "lower-case letters, digits and single dashes"),
         ("a--b", "lower-case letters"),
         ("7up", "a letter first"),
-        ("pagerank", "there is an application pagerank already"),
+        ("pagerank", "an application pagerank exists already"),
         ("there", "exists already"),
         ("a" * 65, "at most 64 letters"),
         ("/".join(["a" * 300, "b"]), "cannot be made: File name too long"),
