@@ -271,7 +271,7 @@ def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
 
 def failed_at(user: Path) -> builds.Failed:
     """The handler of failed builds that reports the error at the line of a user's file, if the compiler names one."""
-    return lambda said, log: InputError(complaint(said, user, log))
+    return lambda output, log: InputError(complaint(output, user, log))
 
 
 def _check_widths(header: Path, defines: tuple[str, ...]) -> None:

@@ -115,9 +115,9 @@ class Console:
     def trap(self, trap: Trap) -> None:
         self.clear()
         image = self._image_of(trap.thread)
-        said = trap.words(image.where, image.instruction)
+        text = trap.words(image.where, image.instruction)
         who = trap.who if trap.thread < 0 else self._label(trap.thread)
-        click.echo(f"[{who}] trap: {visible(said)}", err=True)
+        click.echo(f"[{who}] trap: {visible(text)}", err=True)
 
     def event(self, event: Event) -> None:
         """Prints an event of a board, except a link that came up."""

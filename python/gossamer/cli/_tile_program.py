@@ -264,20 +264,20 @@ def program_of(all_shares: Sequence[JobProgram], thread: int) -> Image:
 
 def judge_jobs(all_shares: Sequence[JobProgram], run: Run, tiles: Tiles, down: str, held: Iterable[str]) -> None:
     """Raises one RunDied or AnswerNo for all jobs that failed."""
-    died, no = [], []
+    aborted, failed = [], []
     held = list(held)
     for share in all_shares:
         try:
             _program_output.judge_run(share.job.name, share.image, share.of(run), tiles, down, held)
         except RunDied as error:
-            died.append(str(error))
+            aborted.append(str(error))
             held = []  # printed once
         except AnswerNo as error:
-            no.append(str(error))
-    if died:
-        raise RunDied("; ".join([*died, *no]))
-    if no:
-        raise AnswerNo("; ".join(no))
+            failed.append(str(error))
+    if aborted:
+        raise RunDied("; ".join([*aborted, *failed]))
+    if failed:
+        raise AnswerNo("; ".join(failed))
 
 
 def job_statistics(all_shares: Sequence[JobProgram], run: Run) -> list[dict[str, Any]]:

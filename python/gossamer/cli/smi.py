@@ -144,7 +144,7 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
 @click.option("--boards", metavar="N", type=int, default=64, help="Boards of the largest cluster (64).")
 @click.option("--depth", metavar="FLITS", type=int, default=256, help="Flits that a port can receive ahead (256).")
 @click.option("--aside", metavar="FLITS", type=int, help="Flits that a port sets aside for each rank (by degree).")
-@click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port takes or gives in a cycle (1).")
+@click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port transfers per cycle (1).")
 @click.option("--cluster", metavar="NAME", help="Write the tables of this cluster's boards, for a host: tables.json.")
 @click.option("--topology", "old_cluster", hidden=True)
 def generate(
@@ -198,6 +198,6 @@ def _lanes(words: tuple[str, ...]) -> dict[int, int]:
         if not (sign and re.fullmatch("[0-9]{1,9}", port) and re.fullmatch("[0-9]{1,9}", count)):
             raise InputError(f"--lanes {word}: must be PORT=N, for example --lanes 3=4")
         if int(port) in found:
-            raise InputError(f"--lanes {word}: port {int(port)} is given twice; give it once")
+            raise InputError(f"--lanes {word}: port {int(port)} is given twice; write it once")
         found[int(port)] = int(count)
     return dict(sorted(found.items()))

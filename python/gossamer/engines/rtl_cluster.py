@@ -163,11 +163,11 @@ class Cluster(Board):
             wanted = len(part) if answers is None else answers
             self._simulator.request("N", struct.pack("<I", wanted) + np.concatenate(part).tobytes())
             for record in self._simulator.until_done():
-                said = None
+                decoded = None
                 if record.kind == Kind.PACKET:
-                    said = _rtl_control.decode(_rtl_network.flits(record.payload), record.cycle)
-                if isinstance(said, _rtl_control.Answer):
-                    found.append(said)
+                    decoded = _rtl_control.decode(_rtl_network.flits(record.payload), record.cycle)
+                if isinstance(decoded, _rtl_control.Answer):
+                    found.append(decoded)
                 else:
                     on_record(record)
         for answer in found:

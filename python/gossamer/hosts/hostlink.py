@@ -474,12 +474,12 @@ def vertex_headers(source: Path) -> tuple[Path, ...]:
 def failed_in(sources: Sequence[Path]) -> builds.Failed:
     """The handler of failed builds that reports the error at the user's own line, in any of the sources."""
 
-    def failed(said: str, log: Path) -> InputError:
-        undefined = re.search(r"undefined reference to [`']([^']+)'", said)
+    def failed(output: str, log: Path) -> InputError:
+        undefined = re.search(r"undefined reference to [`']([^']+)'", output)
         if undefined:
             what = f"does not link: nothing defines {undefined[1]}"
             return InputError(f"{sources[0]}: {what} (all of it in {diagnostics.relative(log)})")
-        return InputError(diagnostics.complaint(said, diagnostics.whose(said, sources).resolve(), log))
+        return InputError(diagnostics.complaint(output, diagnostics.whose(output, sources).resolve(), log))
 
     return failed
 
@@ -502,8 +502,8 @@ def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
     def steps(plan: builds.Plan) -> None:
         plan.archive("libhostlink.a", [plan.compile(path, flags) for path in files])
 
-    def failed(said: str, log: Path) -> InputError:
-        return InputError(f"building the library of hosts failed: {diagnostics.complaint(said, own, log)}")
+    def failed(output: str, log: Path) -> InputError:
+        return InputError(f"building the library of hosts failed: {diagnostics.complaint(output, own, log)}")
 
     tag = builds.tag(*map(str, files), *flags)
     return builds.kept(f"hostprograms/lib-{config.name}-{tag}", steps, failed) / "libhostlink.a"

@@ -137,11 +137,11 @@ def compile_program(source: Path, defines: Sequence[str] = (), boards: hostlink.
         one = plan.compile(path, [f"-I{INCLUDE}", *flags])
         plan.link("program", [one, *more, f"{near}/{library.name}"], [*runs, "-pthread"])
 
-    def failed(said: str, log: Path) -> GossamerError:
-        if missing := _FOR_THREADS.search(said):
+    def failed(output: str, log: Path) -> GossamerError:
+        if missing := _FOR_THREADS.search(output):
             reason = f"{source}: includes {missing[1]}, so it is for threads of a tile"
             return InputError(f"{reason}; run it with --engine rtl")
-        return apps.failed_at(path)(said, log)
+        return apps.failed_at(path)(output, log)
 
     name = f"programs/{builds.plain(path.stem)}-{builds.tag(str(path), str(library), *map(str, more), *flags)}"
     return builds.kept(name, steps, failed) / "program"

@@ -208,8 +208,8 @@ class Patches:
         own = wanted.pop(thread, b"")
         fixed = b""
         for message in row.fixed:
-            for to, room in message.sizes.items():
-                fits = (room - self.layout.list) // self.layout.edge * self.layout.edge
+            for to, size in message.sizes.items():
+                fits = (size - self.layout.list) // self.layout.edge * self.layout.edge
                 data = wanted.pop(to, b"")
                 self._write_list(to, message.offset, data[:fits])
                 fixed = fixed or data
@@ -255,7 +255,7 @@ class Patches:
         for to in [one for one in message.sizes if one not in lists]:
             self.free[to].release(message.offset, message.sizes.pop(to))
         new = {to: self._size(len(data)) for to, data in lists.items() if to not in message.sizes}
-        stays = bool(message.sizes) and all(self._size(len(lists[to])) <= room for to, room in message.sizes.items())
+        stays = bool(message.sizes) and all(self._size(len(lists[to])) <= size for to, size in message.sizes.items())
         if stays and all(self.free[to].first_fit(message.offset, size) == message.offset for to, size in new.items()):
             for to, size in new.items():
                 self.free[to].allocate(message.offset, size)

@@ -38,8 +38,8 @@ class Order:
             ahead = self._search(self.after, target, place[source], source)
             if ahead is None:
                 return False
-            behind = self._search_back(source, place[target])
-            moved = sorted(behind, key=place.__getitem__) + sorted(ahead, key=place.__getitem__)
+            before = self._search_back(source, place[target])
+            moved = sorted(before, key=place.__getitem__) + sorted(ahead, key=place.__getitem__)
             for node, where in zip(moved, sorted(place[node] for node in moved), strict=True):
                 place[node] = where
             self._array = None
