@@ -18,6 +18,7 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
+from gossamer.apps import app as app_module
 from gossamer.engines import _abi
 from gossamer.errors import NoAnswer
 
@@ -304,13 +305,13 @@ def test_bounds_that_the_type_does_not_hold_are_refused() -> None:
 def test_names_that_collide_are_refused(what: str, names: list[str], says: str) -> None:
     taken = apps.COMMAND_WORDS if what == "parameter" else frozenset({"vertex"})
     with pytest.raises(gs.InputError, match=says):
-        apps._check_names(FIXTURES / "names.h", what, names, taken)
+        app_module._check_names(FIXTURES / "names.h", what, names, taken)
 
 
 def test_a_descriptor_with_a_name_that_collides_is_refused() -> None:
     with pytest.raises(gs.InputError, match=r"names\.h: parameter 'threads': is reserved by the command"):
         app("names", "PARAMETER=threads", "COLUMN=mine")
-    with pytest.raises(gs.InputError, match=r"names\.h: column 'other': is there twice"):
+    with pytest.raises(gs.InputError, match=r"names\.h: column 'other': is defined twice"):
         app("names", "PARAMETER=mine", "COLUMN=other")
 
 
@@ -332,11 +333,11 @@ def test_the_words_of_the_command_are_all_known() -> None:
 def test_another_version_of_the_interface_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
     assert int(re.findall(r"#define GS_ABI_VERSION (\d+)", header)[0]) == apps.ABI_VERSION
-    apps._load.cache_clear()
-    monkeypatch.setattr(apps, "ABI_VERSION", apps.ABI_VERSION + 1)
+    app_module._load.cache_clear()
+    monkeypatch.setattr(app_module, "ABI_VERSION", app_module.ABI_VERSION + 1)
     with pytest.raises(gs.InputError, match=r"compiled for version \d+ of the interface, this program has \d+; remove"):
         app("successor")
-    apps._load.cache_clear()
+    app_module._load.cache_clear()
 
 
 def test_structs_are_those_of_the_header() -> None:
@@ -421,5 +422,5 @@ def test_totals_are_named_once(tmp_path: Path) -> None:
     text = (ROOT / "examples" / "levels" / "levels.h").read_text()
     line = next(line for line in text.splitlines() if 'c.add("reached"' in line)
     (tmp_path / "twice.h").write_text(text.replace(line, f"{line}\n{line}"))
-    with pytest.raises(gs.InputError, match=r"twice\.h: total 'reached': is there twice"):
+    with pytest.raises(gs.InputError, match=r"twice\.h: total 'reached': is defined twice"):
         apps.load(tmp_path / "twice.h")

@@ -15,6 +15,7 @@ import pytest
 from conftest import ROOT, Command
 
 from gossamer import apps, builds, device, native
+from gossamer.apps import app as app_module
 from gossamer.errors import InputError
 from gossamer.hosts import pgraph
 from gossamer.mpi import _host as mpi
@@ -177,7 +178,7 @@ def test_vertices_and_programs_in_any_folder(tmp_path: Path, monkeypatch: pytest
     shutil.copy(ROOT / "apps" / "hashmin" / "hashmin.h", header)
     assert apps.load(header).name == "hashmin"
     header.write_text(header.read_text().replace("recv(", "recv_(", 1))
-    apps._load.cache_clear()
+    app_module._load.cache_clear()
     with pytest.raises(InputError) as caught:
         apps.load(header)
     assert str(caught.value).startswith(f"{header}:") or name in str(caught.value)

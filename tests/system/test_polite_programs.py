@@ -359,7 +359,7 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, mon
     # The watchdog ends what only a broken machine does: here it says so of a sound one, which is at work.
     real = _rtl_host.run
 
-    def frozen(*arguments: Any, **how: Any) -> _rtl_host.Ended:
+    def frozen(*arguments: Any, **how: Any) -> _rtl_host.HostResult:
         ended = real(*arguments, **how)
         assert ended.report is not None and ended.report.reason == "max-cycles"
         ended.report.reason = "stuck"
