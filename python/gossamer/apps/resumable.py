@@ -253,7 +253,10 @@ class Run:
     def _pairs(self, what: str, sources: Any, targets: Any) -> tuple[Indices, Indices]:
         ends = self._indices(what, sources), self._indices(what, targets)
         if len(ends[0]) != len(ends[1]):
-            raise InputError(f"{what}: {len(ends[0])} sources and {len(ends[1])} targets; give one of each per edge")
+            raise InputError(
+                f"{what}: the numbers of sources and targets differ ({len(ends[0])} and {len(ends[1])}); give one of each "
+                "per edge"
+            )
         return ends
 
     def _weights(self, weights: Any, count: int) -> Weights | None:
@@ -267,7 +270,7 @@ class Run:
             raise InputError("add_edges: the graph has weights; give one for each edge")
         given = np.atleast_1d(np.asarray(weights))
         if given.ndim != 1 or len(given) != count or given.dtype.kind not in "iuf":
-            raise InputError(f"add_edges: weights must be numbers, one for each of the {count} edges")
+            raise InputError("add_edges: weights must be numbers, one for each edge")
         with np.errstate(over="ignore"):
             exact = given if dtype.kind != "f" else np.ascontiguousarray(given, dtype)
         if exact.dtype.kind == "f" and not np.isfinite(exact).all():
