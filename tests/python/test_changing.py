@@ -254,7 +254,7 @@ def test_labels() -> None:
         (lambda r: r.add_edges(-1, 0, 1), "add_edges: there is no vertex -1; vertices are the numbers 0 .. 3"),
         (lambda r: r.add_edges(0.5, 0, 1), "add_edges: vertices are named by whole numbers or by text, one or a list"),
         (lambda r: r.add_edges("x", 0, 1), "add_edges: there is no vertex 'x'; vertices are numbers"),
-        (lambda r: r.add_edges([0, 1], [2], [1, 1]), "add_edges: the numbers of sources and targets differ (2 and 1)"),
+        (lambda r: r.add_edges([0, 1], [2], [1, 1]), "add_edges: numbers of sources and targets differ (2 and 1)"),
         (lambda r: r.add_edges(0, 1), "add_edges: the graph has weights; give one for each edge"),
         (lambda r: r.add_edges(0, 1, [1, 2]), "add_edges: weights must be numbers, one for each edge"),
         (

@@ -254,7 +254,7 @@ class Run:
         ends = self._indices(what, sources), self._indices(what, targets)
         if len(ends[0]) != len(ends[1]):
             raise InputError(
-                f"{what}: the numbers of sources and targets differ ({len(ends[0])} and {len(ends[1])}); give one of each "
+                f"{what}: numbers of sources and targets differ ({len(ends[0])} and {len(ends[1])}); give one of each "
                 "per edge"
             )
         return ends
