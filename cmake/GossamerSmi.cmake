@@ -6,7 +6,7 @@
 #                [BOARDS rank0,rank1 ...] [OPTIONS --links 2 ...] [DEPENDS ports.h ...])
 #   target_link_libraries(host PRIVATE gesummv)      # #include <rank0.h>
 #
-# DEPENDS are files that sources include, and that of --topology. The target is a library of headers; its property
+# DEPENDS are files that sources include, and that of --cluster. The target is a library of headers; its property
 # GOSSAMER_DIR is the folder with SystemVerilog and project files. CMake 3.19 or later.
 get_filename_component(_gossamer_smi_root "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 # A variable would be there only below the folder that includes this file; the function is known everywhere.

@@ -17,7 +17,7 @@ from typing import Any
 
 from gossamer import native, progress
 from gossamer.bench import Context, Reference, Row
-from gossamer.bench_memory import peak_bytes, tree
+from gossamer.bench.memory import peak_bytes, tree
 from gossamer.errors import RunDied
 from gossamer.paths import APPS, ROOT
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import apps, run_app
+from gossamer import apps
+from gossamer.apps import runner
+from gossamer.apps.results import Result
 from gossamer.graph import CSR, Graph
-from gossamer.results import Result
 
 from ._answers import same_ranks
 from ._graphs import SEARCHES, SOURCES, Case
@@ -89,7 +90,7 @@ class Ours(Job):
             base=self.base,
             name=self.name,
         )
-        return run_app.run(self.app, graph, threads=self.threads, **self.parameters)
+        return runner.run(self.app, graph, threads=self.threads, **self.parameters)
 
     def compare(self, where: str, ours: Columns, answer: Any) -> str:
         # Only PageRank in double precision is ever held against another of ours.

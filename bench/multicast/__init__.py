@@ -13,7 +13,8 @@ import numpy as np
 
 import gossamer_setup
 from gossamer import config as configs
-from gossamer import mapper, routes, run_app
+from gossamer import mapper, routes
+from gossamer.apps import runner
 from gossamer.bench import Context, Row
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import Hardware
@@ -144,12 +145,12 @@ def _times(context: Context, cluster: str = CLUSTER, vertices: int = VERTICES) -
             continue
         text = _graph(vertices, fan_out)
         graph = read_graph(text)
-        want = run_app.run("asp", graph, sources=SOURCES)
+        want = runner.run("asp", graph, sources=SOURCES)
         cycles, busiest = {}, {}
         for way in ("none", "full"):
             hardware = Hardware(plan=plan, mapping="direct", multicast=way)
-            got = run_app.run("asp", graph, engine=hardware, sources=SOURCES)
-            wrong = run_app.difference(want, got)
+            got = runner.run("asp", graph, engine=hardware, sources=SOURCES)
+            wrong = runner.difference(want, got)
             if wrong is not None:
                 raise RunDied(f"{name}: {wrong.second:g} at vertex {wrong.vertex} instead of {wrong.first:g}")
             assert hardware.done is not None

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gossamer import bench_page, run_app
 from gossamer import config as configs
-from gossamer.bench import Context, Row
-from gossamer.bench_runs import FLIT_BYTES, Measured, run
+from gossamer.apps import runner
+from gossamer.bench import Context, Row, page
+from gossamer.bench.runs import FLIT_BYTES, Measured, run
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.graph import read_graph
 from gossamer.paths import BUILD
@@ -65,7 +65,7 @@ def _add(shown: list[Row], row: Row) -> Row:
 
 def _row(context: Context, name: str, app: str, text: str, plan: Plan, how: dict[str, Any], **about: Any) -> Row:
     graph = read_graph(text)
-    want = run_app.run(app, graph, **how)
+    want = runner.run(app, graph, **how)
     found: dict[str, Measured] = {way: run(app, graph, plan, want=want, multicast=way, **how) for way in WAYS}
     return context.row(
         name, found["none"].cycles / found["full"].cycles, "times as fast", app=app, graph=text,
@@ -79,7 +79,7 @@ def _row(context: Context, name: str, app: str, text: str, plan: Plan, how: dict
 
 def draw(path: Path, rows: list[Row]) -> None:
     """Writes the page of the rows."""
-    bench_page.prepare()
+    page.prepare()
     table = [
         ["row", "cycles to threads", "to tiles", "by keys", "bytes between boards to threads", "to tiles", "by keys"]
     ]
@@ -91,7 +91,7 @@ def draw(path: Path, rows: list[Row]) -> None:
         "times at fan-out 25 and a hundred at fan-out 100 without locality; here a fan-out of 100 over four boards "
         "could save 25 times the bytes between boards at most. Messages to tiles cross between boards once a tile."
     )
-    bench_page.write(path, "Multicast: time and traffic", words, figure(rows), table)
+    page.write(path, "Multicast: time and traffic", words, figure(rows), table)
 
 
 def figure(rows: list[Row]) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import gossamer_setup
-from gossamer import run_app
+from gossamer.apps import runner
 from gossamer.bench import Context, Row
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
@@ -38,10 +38,10 @@ def rows(context: Context) -> Iterator[Row]:
             continue
         graph = graph or read_graph(GRAPH)
         few, many = (
-            run_app.run("pagerank", graph, engine=Hardware(config="quad", multicast=multicast), iterations=steps)
+            runner.run("pagerank", graph, engine=Hardware(config="quad", multicast=multicast), iterations=steps)
             for steps in (FEW, MANY)
         )
-        wrong = run_app.difference(run_app.run("pagerank", graph, iterations=MANY), many)
+        wrong = runner.difference(runner.run("pagerank", graph, iterations=MANY), many)
         if wrong is not None:
             raise RunDied(f"{name}: rank {wrong.second:g} of vertex {wrong.vertex} instead of {wrong.first:g}")
         more = {key: many.stats[key] - few.stats[key] for key in ("cycles", "deliveries", "instructions", "sends")}

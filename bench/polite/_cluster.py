@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import config as configs
-from gossamer import run_app
+from gossamer.apps import runner
 from gossamer.bench import Context, Row
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import Hardware
@@ -88,8 +88,8 @@ def _step(app: str, graph: Graph, name: str, steps: tuple[int, int], **where: An
 def _run(app: str, graph: Graph, plan: Plan | None = None, config: Any = None, **parameters: Any) -> int:
     """Cycles of a run."""
     hardware = Hardware(plan=plan) if plan is not None else Hardware(config=config)
-    got = run_app.run(app, graph, engine=hardware, **parameters)
-    wrong = run_app.difference(run_app.run(app, graph, **parameters), got)
+    got = runner.run(app, graph, engine=hardware, **parameters)
+    wrong = runner.difference(runner.run(app, graph, **parameters), got)
     if wrong is not None:
         raise RunDied(f"{app}: {wrong.second:g} at vertex {wrong.vertex} instead of {wrong.first:g}")
     return int(got.stats["cycles"])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import run_app
+from gossamer.apps import runner
 from gossamer.bench import Context, Reference, Row
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.graph import Graph, read_graph
@@ -81,7 +81,7 @@ def _per_vertex(vertices: int, targets: list[Any], *, quiet: bool = False) -> fl
 def _counts(graph: Graph, iterations: int, quiet: int = 0) -> int:
     """Instructions of a whole run."""
     hardware = Hardware(config="tiny", mapping="metis" if graph.name != "made" else "direct")
-    return int(run_app.run(_APP, graph, engine=hardware, iterations=iterations, quiet=quiet).stats["instructions"])
+    return int(runner.run(_APP, graph, engine=hardware, iterations=iterations, quiet=quiet).stats["instructions"])
 
 
 __all__ = ["NAMES", "rows"]

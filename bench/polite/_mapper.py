@@ -56,7 +56,7 @@ def _measure(vertices: int, fanout: int, cluster: str) -> dict[str, float]:
     import numpy as np
 
     from gossamer import mapper, native, routes
-    from gossamer.bench_memory import watched
+    from gossamer.bench.memory import watched
     from gossamer.mapper import split
 
     source = np.random.default_rng(1)

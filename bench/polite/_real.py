@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gossamer import config as configs
 from gossamer.bench import Context, Row
-from gossamer.bench_runs import run
+from gossamer.bench.runs import run
 from gossamer.graph import read_graph
 
 HASHMIN = "rtl.hashmin-email-Enron-s"

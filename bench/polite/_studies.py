@@ -8,7 +8,7 @@ from typing import Any
 
 from gossamer import config as configs
 from gossamer.bench import Context, Row
-from gossamer.bench_runs import FLIT_BYTES, Measured, run
+from gossamer.bench.runs import FLIT_BYTES, Measured, run
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.graph import read_graph
 from gossamer.paths import BUILD

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gossamer import bench_page
-from gossamer.bench import Row
+from gossamer.bench import Row, page
 
 _COUNTERS = {
     "hit_rate": "hit rate of the caches",
@@ -28,13 +27,13 @@ _WORDS = (
 
 def draw(path: Path, rows: Sequence[Row], paper: Mapping[str, Mapping[str, float]]) -> None:
     """Writes the page of the rows."""
-    bench_page.prepare()
+    page.prepare()
     table = [["row", "value", "cycles"]]
     for row in rows:
         cycles = row.config.get("cycles", {})
         said = ", ".join(f"{name}: {count:,}" for name, count in cycles.items())
         table.append([row.name, f"{row.value:,.4g} {row.unit}", said])
-    bench_page.write(path, "Vertices on several boards", _WORDS, figure(rows, paper), table)
+    page.write(path, "Vertices on several boards", _WORDS, figure(rows, paper), table)
 
 
 def figure(rows: Sequence[Row], paper: Mapping[str, Mapping[str, float]]) -> Any:

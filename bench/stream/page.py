@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gossamer import bench_page
-from gossamer.bench import Row
+from gossamer.bench import Row, page
 
 from . import paper
 
@@ -17,7 +16,7 @@ _COLOURS = {1: "#2171b5", 4: "#c9772b", 7: "#4f9d69"}
 
 def write(path: Path, rows: Sequence[Row]) -> None:
     """Writes the page of the rows ``latency.us`` and ``bandwidth``."""
-    bench_page.prepare()
+    page.prepare()
     table = [["row", "value", "Gbit/s", "hosts, Gbit/s"]]
     for row in rows:
         shown = [f"{row.value:.4g} {row.unit}"] if row.value is not None else [f"skipped: {row.skipped}"]
@@ -28,7 +27,7 @@ def write(path: Path, rows: Sequence[Row]) -> None:
         "its latency and its bandwidth of long messages. Shares are of the line: here 10 Gbit/s, there "
         f"{paper.LINE:g}, so that a latency takes a lesser share of a short message here."
     )
-    bench_page.write(path, "Messages between boards", words, figure(rows), table)
+    page.write(path, "Messages between boards", words, figure(rows), table)
 
 
 def figure(rows: Sequence[Row]) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from gossamer import config as configs
 from gossamer import device
 from gossamer.bench import Context, Row
-from gossamer.engines import _rtl_many
+from gossamer.engines import rtl
 from gossamer.engines.rtl import Tile
 from gossamer.errors import RunDied
 from gossamer.paths import ROOT
@@ -65,10 +65,10 @@ def many(configuration: str, program: str, repeat: int, tiles: int, most: int) -
     """
     config = configs.load(configuration)
     image = device.build(ROOT / program, config)
-    runs = [_rtl_many.run(config, image, tiles, stagger=STAGGER, most=most) for _ in range(repeat)]
+    runs = [rtl.run_many_tiles(config, image, tiles, stagger=STAGGER, most=most) for _ in range(repeat)]
     if any(run.cycles < most // 2 or run.tiles != runs[0].tiles for run in runs):
         raise RunDied(f"{program} did not run alike, or long enough, on {tiles} tiles of {configuration}")
-    in_step = _rtl_many.run(config, image, tiles, stagger=0, most=most)
+    in_step = rtl.run_many_tiles(config, image, tiles, stagger=0, most=most)
     speeds = [tiles * run.cycles / run.seconds / 1e3 for run in runs]
     return speeds, runs[0].cycles, tiles * in_step.cycles / in_step.seconds / 1e3
 

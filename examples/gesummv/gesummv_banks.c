@@ -3,7 +3,7 @@
 // reads A from half of its banks and B from the others. With two ranks, each reads one matrix from all its banks, and
 // rank 0 streams its elements to rank 1, which adds them.
 //
-//   ./gossamer smi run examples/gesummv/gesummv_banks.c --ranks 2 --topology torus8 --engine rtl -- \
+//   ./gossamer smi run examples/gesummv/gesummv_banks.c --ranks 2 --cluster torus8 --engine rtl -- \
 //     64 4 1.5 0.5 a.bin b.bin x.bin y.bin
 //
 // Arguments: N BANKS ALPHA BETA A B X Y; N is a multiple of 16 BANKS. Element j of a row is in bank j / 16 % banks.

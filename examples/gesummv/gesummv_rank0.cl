@@ -3,7 +3,7 @@
 // gesummv.cl, a channel between kernels has become a channel between ranks.
 //
 //   cd examples/gesummv
-//   ../../gossamer smi run gesummv_rank0.cl gesummv_rank1.cl --topology two.json -- \
+//   ../../gossamer smi run gesummv_rank0.cl gesummv_rank1.cl --cluster two.json -- \
 //     N=64 alpha=1.5 beta=0.5 A=a.bin B=b.bin x=x.bin y=64:y.bin
 #include <smi.h>
 

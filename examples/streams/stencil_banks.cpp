@@ -2,7 +2,7 @@
 // The stencil of stencil.cpp as a pipeline over DRAM banks: each rank reads and writes 16 points a cycle in each of B
 // banks, and streams its borders to its neighbours while it computes its interior.
 //
-//   ./gossamer smi run examples/streams/stencil_banks.cpp --topology torus8 --engine rtl -- \
+//   ./gossamer smi run examples/streams/stencil_banks.cpp --cluster torus8 --engine rtl -- \
 //     2 4 4 256 256 4 in.bin out.bin
 //
 // Arguments: RX RY B NX NY T IN OUT. A rank has NX / RX rows (3 or more) of NY / RY points, a multiple of 16 B. Point j

@@ -3,7 +3,7 @@
 
 import gossamer as gs
 result = gs.run("pagerank", gs.read_graph("web.mtx.gz"))
-result.values  # a NumPy array, one rank a vertex
+result.values  # a NumPy array, one rank per vertex
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _PUBLIC = {
     "Graph": "gossamer.graph",
     "read_graph": "gossamer.graph",
     "write_graph": "gossamer.graph",
-    "Result": "gossamer.results",
-    "run": "gossamer.run_app",
-    "start": "gossamer.dynamic_graph",
-    "Run": "gossamer.dynamic_graph",
+    "Result": "gossamer.apps.results",
+    "run": "gossamer.apps.runner",
+    "start": "gossamer.apps.resumable",
+    "Run": "gossamer.apps.resumable",
     "GossamerError": "gossamer.errors",
     "GraphWarning": "gossamer.errors",
     "InputError": "gossamer.errors",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the command starts inside its environment; turns every outcome into one line and an exit code."""
+"""Entry point of the command inside its environment; maps every outcome to one line and an exit code."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gossamer.errors import ExitCode, GossamerError
 from gossamer_setup import SetupError
 from gossamer_setup._signals import SIGNALS, Stopped
 
-# The environment is at fault, not we, when the system answers with one of these.
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
-# No file can have such a name, wherever it was given.
+# Errors of the environment, not bugs.
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+# Errors of a file name that no file can have.
 _NO_NAME = {errno.ENAMETOOLONG, errno.ELOOP}
 _SIGPIPE = 128 + 13
 
 
-def _say(text: str) -> None:
-    # An error is one line, whatever the exception had in it.
+def _print_error(text: str) -> None:
+    # An error is one line, even if the text of the exception has several.
     sys.stderr.write(f"gossamer: error: {' '.join(text.split())}\n")
 
 
 def _report_bug(error: BaseException) -> None:
-    """Keeps the traceback in a file, and tells the user where."""
+    """Saves the traceback in a file, and prints its path."""
     import traceback
 
     from gossamer.paths import STATE
@@ -40,14 +40,14 @@ def _report_bug(error: BaseException) -> None:
         (STATE / name).write_text(f"$ {' '.join(sys.argv)}\n{text}", encoding="utf-8", errors="replace")
     except OSError:
         sys.stderr.write(text)
-        _say(f"a bug of Gossamer's own: {what}; please report it with the lines above")
+        _print_error(f"a bug of Gossamer's own: {what}; please report it with the lines above")
     else:
-        _say(f"a bug of Gossamer's own: {what}; please report it with the file {STATE / name}")
+        _print_error(f"a bug of Gossamer's own: {what}; please report it with the file {STATE / name}")
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Runs the command and gives its exit code; never raises."""
-    if sys.stdout is None:  # closed by whoever started us: nobody wants what we write
+    """Runs the command and returns its exit code; never raises."""
+    if sys.stdout is None:  # closed by the parent process, so output is discarded
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     with SIGNALS.handled():
         code = _run(arguments)
@@ -57,37 +57,37 @@ def run(arguments: list[str] | None = None) -> int:
         _drop_output()
         return code or _SIGPIPE
     except OSError as error:
-        _no_room(error)
+        _report_write_error(error)
         return code or int(ExitCode.INPUT)
     return code
 
 
 def _drop_output() -> None:
-    """What is still buffered has nowhere to go, and the interpreter is not to try again at its end."""
+    """Redirects buffered output to /dev/null, so that the interpreter does not fail again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _no_room(error: OSError) -> None:
+def _report_write_error(error: OSError) -> None:
     if error.filename is None:
         _drop_output()
-    _say(f"cannot write {error.filename or 'the output'}: {error.strerror}; make room or choose another place")
+    _print_error(f"cannot write {error.filename or 'the output'}: {error.strerror}; free space or choose another file")
 
 
 def _run(arguments: list[str] | None) -> int:
     try:
         from gossamer.cli import main
 
-        # Not main.main(): it would answer Ctrl-C and a closed pipe in its own way.
+        # Not main.main(), which handles Ctrl-C and a closed pipe itself.
         words = sys.argv[1:] if arguments is None else list(arguments)
         with main.make_context("./gossamer", words) as context:
             result = main.invoke(context)
         sys.stdout.flush()
         return result if isinstance(result, int) else int(ExitCode.DONE)
     except GossamerError as error:
-        _say(str(error))
+        _print_error(str(error))
         return int(error.exit_code)
     except SetupError as error:
-        _say(str(error))
+        _print_error(str(error))
         return error.exit_code
     except click.exceptions.Exit as error:
         return error.exit_code
@@ -96,20 +96,20 @@ def _run(arguments: list[str] | None) -> int:
         return int(ExitCode.INPUT)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "./gossamer"
-        _say(f"{error.format_message().rstrip('.')}; see {path} --help")
+        _print_error(f"{error.format_message().rstrip('.')}; see {path} --help")
         return int(ExitCode.INPUT)
     except click.ClickException as error:
-        _say(error.format_message())
+        _print_error(error.format_message())
         return int(ExitCode.INPUT)
     except (KeyboardInterrupt, click.Abort):
         sys.stderr.write("gossamer: interrupted\n")
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has gone, quietly so do we, as any program in a pipe does.
+        # The reader of our output has ended; exit silently, as any program in a pipe does.
         _drop_output()
         return _SIGPIPE
     except MemoryError:
-        _say("there is not enough memory for this on this machine")
+        _print_error("this machine does not have enough memory for this command")
         return int(ExitCode.INPUT)
     except Stopped as error:
         sys.stderr.write("gossamer: stopped by a signal\n")
@@ -117,11 +117,11 @@ def _run(arguments: list[str] | None) -> int:
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else int(bool(error.code))
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            _no_room(error)
+        if isinstance(error, OSError) and error.errno in _NO_SPACE:
+            _report_write_error(error)
             return int(ExitCode.INPUT)
         if isinstance(error, OSError) and error.errno in _NO_NAME and error.filename is not None:
-            _say(f"{error.filename}: {error.strerror}; no file has such a name")
+            _print_error(f"{error.filename}: {error.strerror}; choose another file name")
             return int(ExitCode.INPUT)
         _report_bug(error)
         return int(ExitCode.BUG)

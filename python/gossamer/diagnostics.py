@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compilers and linkers say, as one line at the user's own place."""
+"""Errors of compilers and linkers as one line that names the user's own file and line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def first_error(output: str, user: Path) -> str:
             if first_at < 0:
                 first, first_at = f"{relative(Path(found['file']))}:{found['line']}: {message}", at
                 if "static assertion failed" in found["rest"]:
-                    break  # the rule that is broken; what follows from it says less
+                    break  # the assertion names the violated rule; errors that follow from it are less clear
     if first_at < 0:
         return _linker_error(lines, user)
     # An error deep in a template: the user's line is in the notes around it.
@@ -41,8 +41,8 @@ def first_error(output: str, user: Path) -> str:
 
 
 def whose(output: str, users: Sequence[Path]) -> Path:
-    """Of several files of a user's that of which the compilers' output tells an error: it is in that, or in a header
-    of it. The first where none is named."""
+    """The file among a user's sources that contains, or includes, the location of a compiler error; the first source if
+    the output names none."""
     named = re.findall(r"^([^\n]+?):\d+:(?:\d+:)? (?:fatal )?error:", output, re.MULTILINE)
     named += re.findall(r"^(?:In file included|\s+) from ([^\n]+?):\d+", output, re.MULTILINE)
     for file in named:
@@ -53,7 +53,7 @@ def whose(output: str, users: Sequence[Path]) -> Path:
 
 
 def complaint(output: str, user: Path, log: Path) -> str:
-    """The same, and the file that has all of it."""
+    """The first error, and the path of the complete output."""
     return f"{first_error(output, user)} (all of it in {relative(log)})"
 
 
@@ -63,16 +63,16 @@ _LINKER = re.compile(
 
 
 def _linker_error(lines: Sequence[str], user: Path) -> str:
-    """What the linker of GCC, LLVM or another says first, without the names of our objects."""
+    """The first error of a linker, without the names of generated objects."""
     for line in lines:
         if found := _LINKER.search(line):
             return f"{relative(user)}: does not link: {found[1].rstrip('; ')}"
-    said = next((line for line in lines if "error" in line or "fatal" in line), lines[-1] if lines else "nothing")
-    return f"{relative(user)}: does not compile; the compiler says: {said}"
+    text = next((line for line in lines if "error" in line or "fatal" in line), lines[-1] if lines else "nothing")
+    return f"{relative(user)}: does not compile; the compiler prints: {text}"
 
 
 def demangled(symbol: str) -> str:
-    """A symbol of C++ as the source has it; as it is where that cannot be told."""
+    """A C++ symbol, demangled; unchanged if it cannot be demangled."""
     try:
         demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
         free = ctypes.CDLL(None).free
@@ -90,7 +90,7 @@ def demangled(symbol: str) -> str:
 
 
 def relative(path: Path) -> str:
-    """A path as a person would type it from here: in full where it is not below this folder."""
+    """A path relative to the current folder; absolute if it is not below that folder."""
     text = os.path.relpath(path)
     return text if text != ".." and not text.startswith("../") else str(path)
 

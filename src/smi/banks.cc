@@ -303,7 +303,7 @@ void* SMI_Bank_alloc(int number, unsigned long long bytes) {
   if (fiber.name != "main") {
     wrong("SMI_Bank_alloc outside of main ({}); allocate there, so that addresses are the same in each run", site);
   }
-  if (!bankCount) wrong("SMI_Bank_alloc, but the boards have no DRAM ({}); select another --topology", site);
+  if (!bankCount) wrong("SMI_Bank_alloc, but the boards have no DRAM ({}); give another --cluster", site);
   if (number < 0 || number >= bankCount) {
     wrong(format("SMI_Bank_alloc in bank %d ({}); banks are 0 to %d", number, bankCount - 1), site);
   }

@@ -18,7 +18,8 @@ from made_graphs import graph_of, random_edges
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.engines import _given, _rtl_opened, _rtl_standing
+from gossamer.apps import app as app_module
+from gossamer.engines import _abi
 from gossamer.errors import NoAnswer
 
 FIXTURES = ROOT / "tests" / "fixtures" / "descriptors"
@@ -292,9 +293,9 @@ def test_bounds_that_the_type_does_not_hold_are_refused() -> None:
 @pytest.mark.parametrize(
     ("what", "names", "says"),
     [
-        *(("parameter", [word], f"{word}': is a word of the command's own") for word in sorted(apps.COMMAND_WORDS)),
-        ("column", ["mine", "vertex"], "column 'vertex': is a word of the command's own; rename it"),
-        ("column", ["mine", "other", "mine"], "column 'mine': is there twice; rename one"),
+        *(("parameter", [word], f"{word}': is reserved by the command") for word in sorted(apps.COMMAND_WORDS)),
+        ("column", ["mine", "vertex"], "column 'vertex': is reserved by the command; rename it"),
+        ("column", ["mine", "other", "mine"], "column 'mine': is defined twice; rename one"),
         ("column", [], "has no result column"),
         ("parameter", ["1st"], "a letter first"),
         ("column", ["a,b"], "a name has letters"),
@@ -304,13 +305,13 @@ def test_bounds_that_the_type_does_not_hold_are_refused() -> None:
 def test_names_that_collide_are_refused(what: str, names: list[str], says: str) -> None:
     taken = apps.COMMAND_WORDS if what == "parameter" else frozenset({"vertex"})
     with pytest.raises(gs.InputError, match=says):
-        apps._check_names(FIXTURES / "names.h", what, names, taken)
+        app_module._check_names(FIXTURES / "names.h", what, names, taken)
 
 
 def test_a_descriptor_with_a_name_that_collides_is_refused() -> None:
-    with pytest.raises(gs.InputError, match=r"names\.h: parameter 'threads': is a word of the command's own"):
+    with pytest.raises(gs.InputError, match=r"names\.h: parameter 'threads': is reserved by the command"):
         app("names", "PARAMETER=threads", "COLUMN=mine")
-    with pytest.raises(gs.InputError, match=r"names\.h: column 'other': is there twice"):
+    with pytest.raises(gs.InputError, match=r"names\.h: column 'other': is defined twice"):
         app("names", "PARAMETER=mine", "COLUMN=other")
 
 
@@ -318,9 +319,10 @@ def test_the_words_of_the_command_are_all_known() -> None:
     """Options of the command, and arguments of run() in Python: what is added there is added to the list."""
     import inspect
 
-    from gossamer.cli import _run_words
+    from gossamer.cli import _run_arguments
 
-    options = {name.removeprefix("--") for name in (*_run_words.VALUES, *_run_words.FLAGS) if name.startswith("--")}
+    known = (*_run_arguments.VALUES, *_run_arguments.FLAGS)
+    options = {name.removeprefix("--") for name in known if name.startswith("--")}
     arguments = {p.name for p in inspect.signature(gs.run).parameters.values() if p.kind != p.VAR_KEYWORD}
     assert options | arguments | {"graph"} == apps.COMMAND_WORDS
 
@@ -331,25 +333,25 @@ def test_the_words_of_the_command_are_all_known() -> None:
 def test_another_version_of_the_interface_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
     assert int(re.findall(r"#define GS_ABI_VERSION (\d+)", header)[0]) == apps.ABI_VERSION
-    apps._load.cache_clear()
-    monkeypatch.setattr(apps, "ABI_VERSION", apps.ABI_VERSION + 1)
+    app_module._load.cache_clear()
+    monkeypatch.setattr(app_module, "ABI_VERSION", app_module.ABI_VERSION + 1)
     with pytest.raises(gs.InputError, match=r"compiled for version \d+ of the interface, this program has \d+; remove"):
         app("successor")
-    apps._load.cache_clear()
+    app_module._load.cache_clear()
 
 
 def test_structs_are_those_of_the_header() -> None:
     """Names and order of the fields; their types by the size of the whole, as the compiler lays it out."""
     header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
     for struct_name, seen in {
-        "gs_csr": _given._Csr,
-        "gs_graph": _given._Graph,
-        "gs_parameter": _given._Parameter,
-        "gs_run_options": _given._Options,
-        "gs_statistics": _given.Statistics,
-        "gs_relation": _rtl_opened.Wiring,
-        "gs_problem": _rtl_opened.Opened,
-        "gs_part": _rtl_standing.Part,
+        "gs_csr": _abi._Csr,
+        "gs_graph": _abi._Graph,
+        "gs_parameter": _abi._Parameter,
+        "gs_run_options": _abi._Options,
+        "gs_statistics": _abi.Statistics,
+        "gs_relation": _abi.RelationAbi,
+        "gs_problem": _abi.ProblemAbi,
+        "gs_part": _abi.PartAbi,
     }.items():
         (body,) = re.findall(rf"struct {struct_name} \{{\n(.*?)\n\}};", header, re.S)
         body = re.sub(r"//[^\n]*", "", body)
@@ -377,7 +379,7 @@ def test_columns_of_vertices_are_labels_to_people() -> None:
 
 def test_a_column_of_vertices_with_no_vertex_in_it() -> None:
     result = gs.run(app("successor", "OFFSET=3"), graph_of(4, path_of(4)))
-    with pytest.raises(gs.InputError, match="successor: next of vertex 1 is 4, which is no index of a vertex"):
+    with pytest.raises(gs.InputError, match="successor: next of vertex 1 is 4, which is not the index of a vertex"):
         result.named("next")
 
 
@@ -420,5 +422,5 @@ def test_totals_are_named_once(tmp_path: Path) -> None:
     text = (ROOT / "examples" / "levels" / "levels.h").read_text()
     line = next(line for line in text.splitlines() if 'c.add("reached"' in line)
     (tmp_path / "twice.h").write_text(text.replace(line, f"{line}\n{line}"))
-    with pytest.raises(gs.InputError, match=r"twice\.h: total 'reached': is there twice"):
+    with pytest.raises(gs.InputError, match=r"twice\.h: total 'reached': is defined twice"):
         apps.load(tmp_path / "twice.h")

@@ -20,7 +20,7 @@ from scipy.sparse import csgraph
 
 import gossamer as gs
 from gossamer import apps
-from gossamer.run_app import difference
+from gossamer.apps.runner import difference
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FAR = np.uint32(0xFFFFFFFF)

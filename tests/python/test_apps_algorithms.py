@@ -289,7 +289,7 @@ def test_paths_are_shortest_and_of_fewest_edges(size: Size, random: np.random.Ge
             assert result.columns["previous"].tolist() == before
         for v in range(0, vertices, 1 + vertices // 20):
             if v not in best:
-                with pytest.raises(gs.InputError, match=f"no way leads to vertex {v}"):
+                with pytest.raises(gs.InputError, match=f"no path leads to vertex {v}"):
                     result.path(v)
                 continue
             path = result.path(v)
@@ -302,9 +302,9 @@ def test_a_path_is_given_in_labels() -> None:
     graph = graph_of(4, pairs((0, 1), (1, 2)), labels=["ash", "birch", "cedar", "date palm"])
     assert gs.run("bfs", graph).path("cedar") == ["ash", "birch", "cedar"]
     assert gs.run("bfs", graph).path("ash") == ["ash"]
-    with pytest.raises(gs.InputError, match="no way leads to vertex date palm"):
+    with pytest.raises(gs.InputError, match="no path leads to vertex date palm"):
         gs.run("sssp-paths", graph).path("date palm")
-    with pytest.raises(gs.InputError, match="hashmin tells no paths"):
+    with pytest.raises(gs.InputError, match="hashmin has no paths"):
         gs.run("hashmin", graph).path("ash")
 
 

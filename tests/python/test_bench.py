@@ -64,7 +64,7 @@ def test_rows_that_miss_come_last_and_the_answer_is_no(monkeypatch: pytest.Monke
     lines = done.output.splitlines()
     behind = lines[lines.index("missed:") + 1 :]
     assert [line.split()[0] for line in behind] == missed
-    assert str(done.exception) == f"{len(missed)} of {len(ROWS) + 1} rows miss what they must reach"
+    assert str(done.exception) == f"{len(missed)} of {len(ROWS) + 1} rows missed a bound"
     assert [row["name"] for row in json.loads((tmp_path / "rows.json").read_text())] == [
         *(row[0] for row in ROWS), "skipped"
     ]  # fmt: skip

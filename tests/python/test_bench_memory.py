@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from gossamer.bench_memory import watched
+from gossamer.bench.memory import watched
 
 _HOLD = "import time; held = bytearray(60_000_000); held[::4096] = b'x' * len(held[::4096]); time.sleep(0.5)"
 

@@ -14,7 +14,7 @@ import gossamer as gs
 import gossamer_setup
 from gossamer import config as configs
 from gossamer.bench import Context
-from gossamer.bench_runs import run
+from gossamer.bench.runs import run
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.errors import RunDied
 from gossamer.paths import ROOT

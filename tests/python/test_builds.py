@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command
 
-from gossamer import apps, builds, device, native, pgraph_hosts
+from gossamer import apps, builds, device, native
+from gossamer.apps import app as app_module
 from gossamer.errors import InputError
+from gossamer.hosts import pgraph
 from gossamer.mpi import _host as mpi
 
 # All that a name can have, but for the line feed, which make's and Ninja's languages have no word for.
@@ -177,13 +179,13 @@ def test_vertices_and_programs_in_any_folder(tmp_path: Path, monkeypatch: pytest
     shutil.copy(ROOT / "apps" / "hashmin" / "hashmin.h", header)
     assert apps.load(header).name == "hashmin"
     header.write_text(header.read_text().replace("recv(", "recv_(", 1))
-    apps._load.cache_clear()
+    app_module._load.cache_clear()
     with pytest.raises(InputError) as caught:
         apps.load(header)
     assert str(caught.value).startswith(f"{header}:") or name in str(caught.value)
     source = folder / f"{name}.cpp"
     source.write_text('#include <gossamer/polite.h>\n#include <cstdio>\nint main() { std::puts("here"); }\n')
-    done = subprocess.run([pgraph_hosts.compile_program(source)], capture_output=True, text=True, check=True)
+    done = subprocess.run([pgraph.compile_program(source)], capture_output=True, text=True, check=True)
     assert done.stdout == "here\n"
 
 

@@ -254,9 +254,9 @@ def test_labels_of_new_and_removed_vertices() -> None:
         (lambda r: r.add_edges(-1, 0, 1), "add_edges: there is no vertex -1; vertices are the numbers 0 .. 3"),
         (lambda r: r.add_edges(0.5, 0, 1), "add_edges: vertices are named by integers or by text, one or a list"),
         (lambda r: r.add_edges("x", 0, 1), "add_edges: there is no vertex 'x'; vertices are numbers"),
-        (lambda r: r.add_edges([0, 1], [2], [1, 1]), "add_edges: 2 sources and 1 targets; there must be one each"),
+        (lambda r: r.add_edges([0, 1], [2], [1, 1]), "add_edges: numbers of sources and targets differ (2 and 1)"),
         (lambda r: r.add_edges(0, 1), "add_edges: the graph has weights; give one for each edge"),
-        (lambda r: r.add_edges(0, 1, [1, 2]), "add_edges: weights must be numbers, one for each of the 1 edges"),
+        (lambda r: r.add_edges(0, 1, [1, 2]), "add_edges: weights must be numbers, one for each edge"),
         (
             lambda r: r.add_edges(0, 1, 1.5),
             "add_edges: the weight 1.5 does not fit the type of the graph's weights, int64",

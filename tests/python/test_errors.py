@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages say of errors."""
+"""Error messages, exit codes, notes about deprecated options."""
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 
+import click
 import pytest
 
+import gossamer_setup
+from gossamer.cli import _deprecated
 from gossamer.diagnostics import relative
-from gossamer.errors import signal_name
+from gossamer.errors import ExitCode, signal_name
 
 
 def test_signals_without_a_name_are_numbers() -> None:
@@ -27,3 +31,26 @@ def test_a_place_is_named_from_here_only_where_it_is_below(tmp_path: Path, monke
     assert relative(here / "..main.c") == "..main.c"
     for outside in (tmp_path / "main.c", tmp_path / "beside" / "main.c", Path("/main.c"), tmp_path):
         assert relative(outside) == str(outside)
+
+
+def test_exit_codes_of_set_up_are_those_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set-up runs without the package, so it has codes of its own; its help lists all codes."""
+    listed = gossamer_setup.help_text().partition("Exit codes:")[2]
+    assert {int(code) for code in re.findall(r"(?:^|;)\s*(\d+) ", listed)} == {int(code) for code in ExitCode}
+    assert gossamer_setup.SetupError.exit_code == ExitCode.INPUT
+
+    def interrupt(_arguments: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gossamer_setup, "_launch", interrupt)
+    monkeypatch.setattr(gossamer_setup, "_open_what_is_closed", lambda: None)
+    assert gossamer_setup.launch([]) == ExitCode.INTERRUPTED
+
+
+def test_a_deprecated_option_gives_a_note_and_keeps_its_value(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _deprecated.renamed("--new", "a", "--old", None) == "a"
+    assert capsys.readouterr().err == ""
+    assert _deprecated.renamed("--new", None, "--old", "b") == "b"
+    assert capsys.readouterr().err == "note: --old is deprecated and will be removed; use --new\n"
+    with pytest.raises(click.UsageError, match=r"--old is the old name of --new"):
+        _deprecated.renamed("--new", "a", "--old", "b")

@@ -145,10 +145,10 @@ def test_edges_of_a_file_are_noted_once(tmp_path: Path) -> None:
 
 def test_what_becomes_of_weights_is_warned_of() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 0], weights=[3, 4])
-    with pytest.warns(gs.GraphWarning, match=r"^pagerank takes no notice of weights; those of the graph are ignored$"):
+    with pytest.warns(gs.GraphWarning, match=r"^pagerank does not use weights; those of the graph are ignored$"):
         gs.run("pagerank", graph)
     with pytest.warns(
-        gs.GraphWarning, match=r"^the graph has no weights; to sssp every edge has the weight 1$"
+        gs.GraphWarning, match=r"^the graph has no weights; sssp uses the weight 1 for every edge$"
     ) as all_:
         gs.start("sssp", gs.Graph.from_arrays([0, 1], [1, 0]))
     assert all_[0].filename == __file__

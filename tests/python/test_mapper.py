@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mapper's tables, judged by a walker that reads them as bytes and shares no code with what makes them."""
+"""The mapper's tables, checked by a walker that reads their bytes and shares no code with the mapper."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def partitioner() -> None:
 @pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
 @pytest.mark.parametrize("name, boards", [("tiny", 1), ("tiny", 3), ("quad", 1), ("de5", 1)])
 def test_every_edge_is_reached_once(name: str, boards: int, multicast: bool, size: Size, seed: int) -> None:
-    """With its value; all methods, several pins, wide edges, graphs with fewer vertices than threads too."""
+    """With its value, for all methods, several pins, wide edges, and graphs with fewer vertices than threads."""
     source = random.Random(seed)
     config = configs.load(name)
     for _ in range(size.pick(2, 6, 40)):
@@ -57,10 +57,10 @@ def test_every_edge_is_reached_once(name: str, boards: int, multicast: bool, siz
 @pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
 @pytest.mark.parametrize("name, boards", [("tiny", 1), ("tiny", 3), ("quad", 1)])
 @pytest.mark.parametrize("changing", [False, True])
-def test_a_message_along_an_edge_finds_it(
+def test_a_message_along_an_edge_reaches_only_that_edge(
     name: str, boards: int, multicast: bool, changing: bool, size: Size, seed: int
 ) -> None:
-    """Each vertex reads its edges in ascending order, and along each one reaches just that edge; all lists still do."""
+    """Each vertex reads its edges in ascending order, and a message along an edge reaches only that edge."""
     source = random.Random(seed)
     config = configs.load(name)
     for _ in range(size.pick(1, 3, 30)):
@@ -68,7 +68,7 @@ def test_a_message_along_an_edge_finds_it(
         layout = dataclasses.replace(plain, **source.choice([{"own": 2}, {"own": 3, "note": 8}, {"own": 3, "note": 2}]))
         vertices = source.choice([1, 5, 40, 200])
         given = problem(source, vertices, source.choice([0, 1, vertices, 8 * vertices]), source.randint(1, 3), layout)
-        # Vertices may have other numbers where they are known: order is by those.
+        # Edges are sorted by the vertices' names, which may differ from their indices.
         names = np.array(source.sample(range(10 * vertices), vertices)) if changing else np.arange(vertices)
         given = dataclasses.replace(given, names=names if changing else None)
         machine = mapper.Machine(config, boards)
@@ -88,7 +88,7 @@ def test_a_message_along_an_edge_finds_it(
 
 
 def test_partitioners_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    """METIS says of a graph with hardly more vertices than parts that it cannot be cut."""
+    """METIS prints a warning for a graph with hardly more vertices than parts."""
     offsets = np.arange(33) * 2
     pairs = np.stack([np.arange(32) ^ 1, np.arange(32) ^ 2], axis=1).ravel()
     for vertices in range(33, 60):
@@ -99,8 +99,8 @@ def test_partitioners_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_threads_write_is_found(seed: int) -> None:
-    """States and results come back by vertex and thread, wherever they are."""
+def test_outcome_locates_states_and_results_of_threads(seed: int) -> None:
+    """States are returned by vertex, results by thread."""
     source = random.Random(seed)
     config = configs.load("tiny")
     given = problem(source, 90, 300, 1, LAYOUT)
@@ -125,15 +125,15 @@ def test_what_threads_write_is_found(seed: int) -> None:
 
 
 def packed(messages: list[dict[int, int]], senders: list[int]) -> list[int]:
-    """The place of each message, given by how many units it takes at which threads."""
+    """The offset of each message, given the units that it takes at each thread."""
     first = np.concatenate([[0], np.cumsum([len(one) for one in messages])])
     threads = np.array([thread for one in messages for thread in one])
     units = np.array([one[thread] for one in messages for thread in one])
-    return pack.places(first, np.array(senders), threads, units).tolist()
+    return pack.offsets(first, np.array(senders), threads, units).tolist()
 
 
 def test_lists_of_a_thread_do_not_overlap(seed: int) -> None:
-    """Whatever messages share; tables stay short, and what a thread sends stands in one piece where it can."""
+    """For any sharing of threads; tables stay short, and messages of a sender are contiguous where possible."""
     source = random.Random(seed)
     messages = [
         {thread: source.randint(1, 5) for thread in source.sample(range(64), source.choice([1, 1, 2, 3, 12]))}
@@ -147,17 +147,17 @@ def test_lists_of_a_thread_do_not_overlap(seed: int) -> None:
         used |= taken
     busiest = max(sum(message.get(thread, 0) for message in messages) for thread in range(64))
     assert busiest <= 1 + max(place for _, place in used) <= 3 * busiest
-    # Far more messages to everybody than are looked at, and tables that would grow in steps of stairs.
+    # Far more messages to all threads than the search window, so that tables could grow like a staircase.
     assert packed([{0: 2, 1: 1}] * 10_000, [0] * 10_000) == list(range(0, 20_000, 2))
     stairs = [{at % 63: 1, at % 63 + 1: 1} for at in range(63) for _ in range(10)]
     assert max(packed(stairs, [at // 10 for at in range(630)])) < 40
-    # The hole before it would hold the second message of the second sender, but not in one piece.
+    # The gap before it is large enough for the second sender's second message, but not contiguously.
     assert packed([{0: 4}, {0: 1, 1: 1}, {1: 4}, {1: 3}], [0, 0, 1, 1]) == [0, 4, 0, 5]
     assert packed([{0: 9}, {1: 2}, {1: 2}, {1: 2}], [0, 1, 1, 1]) == [0, 0, 2, 4]
 
 
-def test_what_is_too_wide_for_short_offsets(seed: int) -> None:
-    """States behind 64 KB, or a list that is longer, and nothing below that."""
+def test_tables_beyond_64_kb_need_wide_offsets(seed: int) -> None:
+    """States beyond 64 KB, or a longer list, and no smaller tables."""
     machine = mapper.Machine(configs.load("tiny"))
 
     def tables(vertices: int, ends: int, state: int) -> mapper.Tables:
@@ -186,8 +186,8 @@ def test_what_is_too_wide_for_short_offsets(seed: int) -> None:
             tables(vertices, ends, 256)
 
 
-def test_metis_cuts_less_than_chance_and_shares_the_work(seed: int) -> None:
-    """A grid: neighbours stay together, a hub does not sink its thread with others."""
+def test_metis_cuts_fewer_edges_than_random_and_balances_work(seed: int) -> None:
+    """On a grid neighbours stay together, and a hub's thread has few other vertices."""
     side = 24
     number = np.arange(side * side).reshape(side, side)
     pairs = [(number[:, :-1], number[:, 1:]), (number[:-1], number[1:])]
@@ -207,7 +207,7 @@ def test_metis_cuts_less_than_chance_and_shares_the_work(seed: int) -> None:
     assert hub.counts[hub.thread[0]] <= 2
 
 
-def test_what_does_not_fit_says_so() -> None:
+def test_tables_that_do_not_fit_raise_an_error_with_suggestions() -> None:
     config = configs.load("tiny")
     vertices = 3000
     states = np.zeros((vertices, 20_000), np.uint8)
@@ -230,19 +230,17 @@ def test_what_does_not_fit_says_so() -> None:
         states, b"", b"", [mapper.Relation(0, np.zeros(vertices + 1, np.int64), np.empty(0, np.int64), None)]
     )
     mapping = mapped(np.arange(vertices) % 32, mapper.Machine(config))
-    with pytest.raises(
-        InputError, match=r"tiny: a DRAM has room for .* bytes of the graph, but the states end"
-    ) as told:
+    with pytest.raises(InputError, match=r"tiny: a DRAM holds .* bytes of the graph, but the states end") as told:
         mapper.Tables(given, mapping, mapper.Machine(config), layout, base=BASE)
-    # What it names has room indeed, and one board less has not.
-    found = re.search(r"there is room on a board of (.*), or on (\d+) boards of tiny$", str(told.value))
+    # The named machines are large enough, and a cluster with one board less is not.
+    found = re.search(r"it fits on a board of (.*), or on (\d+) boards of tiny$", str(told.value))
     assert found is not None
     machines = [mapper.Machine(configs.load(name)) for name in found[1].split(", ")]
     for machine in (*machines, mapper.Machine(config, int(found[2]))):
         mapping = mapped(np.arange(vertices) % machine.threads, machine)
         mapper.Tables(given, mapping, machine, layout, base=BASE)
     machine = mapper.Machine(config, int(found[2]) - 1)
-    with pytest.raises(InputError, match="a DRAM has room for"):
+    with pytest.raises(InputError, match="a DRAM holds"):
         mapper.Tables(given, mapped(np.arange(vertices) % machine.threads, machine), machine, layout, base=BASE)
-    with pytest.raises(InputError, match="no mapping 'best'; there are: metis"):
+    with pytest.raises(InputError, match="no such mapping: 'best'; choose one of metis"):
         mapper.assign(3, np.array([0]), np.array([1]), mapper.Machine(config), method="best")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys and records of multicast routers that the mapper makes: every edge once, no link twice, no ring of waits."""
+"""Keys and records of multicast routers built by the mapper: every edge once, no link twice, acyclic dependencies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from python.table_walker import BASE, LAYOUT, VALUED, WIDE, Walker, edges_of, pr
 import gossamer_setup
 from gossamer import mapper, routes
 from gossamer.errors import InputError
-from gossamer.mapper import records
+from gossamer.mapper import multicast_tables
 from gossamer.mapper.outcome import HEADER_BYTES
 from gossamer.routes import KeyTables
 
@@ -32,7 +32,7 @@ def tables_of(
 ) -> mapper.Tables:
     machine = mapper.Machine(topology.cluster.boards[0].config, len(topology.cluster.boards))
     mapping = mapper.assign(given.vertices, *given.ends(), machine, **how)
-    # A simulator has numbers for links with a cable alone; here they are the same.
+    # A simulator numbers only links with a cable; here both numberings are equal.
     cables = topology.cluster.cables
     plugged = {(one.a, one.a_link): one.a_link for one in cables} | {(one.b, one.b_link): one.b_link for one in cables}
     over = mapper.Network(topology, made, lambda board, link: plugged[board, link])
@@ -41,7 +41,7 @@ def tables_of(
 
 def beats_of(tables: mapper.Tables, boards: int) -> dict[int, dict[int, int]]:
     """Beats by board and number, from the bytes of the boards' first memories."""
-    base = tables.records.base if tables.records else 0
+    base = tables.multicast_tables.base if tables.multicast_tables else 0
     found: dict[int, dict[int, int]] = {board: {} for board in range(boards)}
     for memory, address, data in tables.images():
         if address == base:
@@ -55,7 +55,7 @@ def beats_of(tables: mapper.Tables, boards: int) -> dict[int, dict[int, int]]:
 
 @pytest.mark.parametrize("text", ["mesh 2x2", "ring 5", "torus 4x4", "random", "random"])
 def test_every_edge_is_reached_once_by_keys(text: str, size: Size, seed: int) -> None:
-    """On any wiring; no message crosses a link twice, and with the keys no channels wait for each other in a ring."""
+    """On any wiring; no message crosses a link twice, and channel dependencies with these keys are acyclic."""
     source = random.Random(seed)
     for _ in range(size.pick(1, 2, 20)):
         topology = network.random_wiring(source, 8) if text == "random" else network.grid(text)
@@ -72,31 +72,31 @@ def test_every_edge_is_reached_once_by_keys(text: str, size: Size, seed: int) ->
         keys = KeyTables(beats_of(tables, boards), tuple(sorted(walker.keys)), turns=turns)
         report = routes.check(topology, made, keys=keys)
         assert report.safe, report.fault
-        assert walker.crossings == (tables.records.crossings if tables.records else 0)
+        assert walker.crossings == (tables.multicast_tables.crossings if tables.multicast_tables else 0)
         if vertices == 120 and boards > 2 and how["method"] == "random" and given.edges > 400:
             assert walker.keys and walker.kinds[4] and walker.kinds[5]
 
 
-def test_the_walker_sees_records_that_are_wrong(size: Size, seed: int) -> None:
-    """A bit of a record, a count or a key that is another: an edge is lost, or reached twice, or nothing is there."""
+def test_the_walker_detects_wrong_records(size: Size, seed: int) -> None:
+    """After a bit flip in a record, a count or a key, an edge is lost or reached twice, or an address is empty."""
     source = random.Random(seed)
     topology = network.grid("mesh 2x2")
     made = routes.generate(topology).tables
-    # Edges have values, so that no two lists are the same.
+    # Edges have values, so that no two lists are equal.
     given = problem(source, 40, 150, 1, VALUED)
     tables = tables_of(given, topology, made, VALUED, method="random")
-    assert tables.records is not None
+    assert tables.multicast_tables is not None
     for _ in range(size.pick(3, 10, 200)):
         walker = Walker(tables, given, VALUED, multicast=True, topology=topology)
         memory = source.randrange(4)
-        here = [at for at in walker.bytes[memory] if at >= tables.records.base]
+        here = [at for at in walker.bytes[memory] if at >= tables.multicast_tables.base]
         beat = source.choice([at for at in here if at % 32 == 0])
         count = int.from_bytes(walker.raw(memory, beat, 2), "little")
         value = int.from_bytes(walker.raw(memory, beat, 32), "little")
         at, bits = 16, list(range(16))
         for _ in range(count):
             kind = value >> at + 45 & 7
-            # All that means something in these kinds, but for channels, which routes.check judges.
+            # All used bits of these kinds, except channels, which routes.check verifies.
             used = [*range(32), *range(41, 48)] if kind == 5 else [*range(32), *range(37, 48)]
             bits += [at + bit for bit in used] + ([at + bit for bit in range(48, 96)] if kind != 5 else [])
             at += 48 if kind == 5 else 96
@@ -110,7 +110,7 @@ def test_the_walker_sees_records_that_are_wrong(size: Size, seed: int) -> None:
 
 
 def test_keys_above_half_a_word_name_threads_one_by_one(seed: int) -> None:
-    """A tile whose tables are longer than 64 KB: its last lists are beyond what a record to a tile can name."""
+    """The last lists of a tile with tables beyond 64 KB exceed the keys of a record to a tile."""
     source = random.Random(seed)
     topology = network.grid("mesh 3x1")
     made = routes.generate(topology).tables
@@ -129,7 +129,7 @@ def test_keys_above_half_a_word_name_threads_one_by_one(seed: int) -> None:
         own=0,
         note=0,
     )
-    # A hundred senders on each board, all of whose edges end at two threads of each other one.
+    # A hundred senders on each board, all of whose edges end at two threads of each other board.
     vertices = 3 * 32
     ends = sorted((source.randrange(vertices), 32 * source.randrange(3) + source.choice([3, 9])) for _ in range(32_000))
     offsets = np.searchsorted([a for a, _ in ends], np.arange(vertices + 1))
@@ -145,8 +145,8 @@ def test_keys_above_half_a_word_name_threads_one_by_one(seed: int) -> None:
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7])
-def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
-    """Messages to many tiles, by indirection: the walker finds each tile of each sender once, with mask and key."""
+def test_long_lists_of_records_are_chained_by_indirection(most: int, seed: int) -> None:
+    """The walker finds each tile of each sender once, with mask and key, also by indirection."""
     source = random.Random(seed)
     topology = network.grid("mesh 3x2")
     config = topology.cluster.boards[0].config
@@ -164,7 +164,7 @@ def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
     names = sorted(wanted, key=lambda _: source.random())
     columns = [np.array(column, np.int64) for column in zip(*names, strict=True)]
     about = [wanted[name] for name in names]
-    remote = records.Remote(
+    remote = multicast_tables.RemoteMessages(
         sender=columns[0],
         source=np.array([one for one, _, _ in about]),
         board=columns[1],
@@ -173,7 +173,7 @@ def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
         mask=np.array([mask for _, mask, _ in about], np.uint64),
         key=np.array([key for _, _, key in about]),
     )
-    found = records.Records(config, mapper.Network(topology, made), remote, most=most)
+    found = multicast_tables.MulticastTables(config, mapper.Network(topology, made), remote, most=most)
     walker = Walker.__new__(Walker)
     walker.config, walker.kinds, walker.far = config, Counter(), network.ends(topology)
     walker.bytes = [{} for _ in range(6)]
@@ -194,7 +194,7 @@ def test_more_records_than_a_key_can_have_beats(most: int, seed: int) -> None:
 
 
 def test_trees_have_fewer_links_than_routes_together(seed: int) -> None:
-    """On a mesh: fewer than the union of the routes, x first, and no less than there are boards to reach."""
+    """On a mesh: fewer links than the union of the x-first routes, and at least one per board to reach."""
     source = random.Random(seed)
     topology = network.grid("mesh 4x3")
     made = routes.generate(topology).tables
@@ -220,16 +220,16 @@ def test_trees_have_fewer_links_than_routes_together(seed: int) -> None:
             nx.add_path(tree, ys)
         most += tree.number_of_edges()
         least += len({tile // machine.board_tiles for tile in tiles})
-    assert tables.records is not None and least <= tables.records.crossings < 0.95 * most
+    assert tables.multicast_tables is not None and least <= tables.multicast_tables.crossings < 0.95 * most
 
 
-def test_tables_that_are_full_say_so() -> None:
+def test_tables_that_exceed_the_routers_memory_raise_an_error() -> None:
     topology = network.grid("mesh 2x2")
     made = routes.generate(topology).tables
     config = topology.cluster.boards[0].config
     count = config.router.table_bytes // 32 + 1
     sender = np.repeat(np.arange(count), 2)
-    remote = records.Remote(
+    remote = multicast_tables.RemoteMessages(
         sender=sender,
         source=np.zeros_like(sender),
         board=np.ones_like(sender),
@@ -240,6 +240,6 @@ def test_tables_that_are_full_say_so() -> None:
     )
     with pytest.raises(
         InputError,
-        match=r"tables have room for 1,048,576 bytes, but board .* needs 1,048,608; take --multicast local",
+        match=r"tables hold 1,048,576 bytes, but board .* needs 1,048,608; use --multicast local",
     ):
-        records.Records(config, mapper.Network(topology, made), remote)
+        multicast_tables.MulticastTables(config, mapper.Network(topology, made), remote)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs that the mapper partitions, coarser ones, and where parts are put; judged by plain loops over edges."""
+"""Graphs for partitioning, their coarsening, and the placement of parts, checked by plain loops over edges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import gossamer_setup
 from gossamer import config as configs
 from gossamer import mapper
 from gossamer.errors import GossamerError
-from gossamer.mapper import partition, place, split, workers
+from gossamer.mapper import partition, placement, split, workers
 from gossamer.mapper.levels import Undirected
 
 Edges = list[tuple[int, int]]
@@ -28,7 +28,7 @@ def partitioner() -> None:
 
 
 def some(source: random.Random, vertices: int, edges: int) -> Edges:
-    """Random edges, with hubs, loops, several between the same two, and vertices without any."""
+    """Random edges, with hubs, loops, parallel edges and isolated vertices."""
     hubs = [source.randrange(vertices) for _ in range(2)]
     ends = range(max(1, vertices * 3 // 4))
     begins = [source.choice(hubs) if source.random() < 0.3 else source.choice(ends) for _ in range(edges)]
@@ -38,11 +38,11 @@ def some(source: random.Random, vertices: int, edges: int) -> Edges:
 
 def graph_of(vertices: int, edges: Edges, own: int = 4) -> Undirected:
     ends = np.array(edges, np.int64).reshape(-1, 2)
-    return Undirected.of(vertices, ends[:, 0], ends[:, 1], own)
+    return Undirected.from_edges(vertices, ends[:, 0], ends[:, 1], own)
 
 
 def entries(graph: Undirected) -> Counter[tuple[int, int]]:
-    """Weights of all entries; checks that rows are ascending and the same both ways."""
+    """Weights of all entries; checks that rows are ascending and symmetric."""
     found: Counter[tuple[int, int]] = Counter()
     for vertex in range(graph.vertices):
         begin, end = int(graph.offsets[vertex]), int(graph.offsets[vertex + 1])
@@ -68,7 +68,7 @@ def cut_of(edges: Edges, part: NDArray[np.int64]) -> int:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_graphs_are_their_edges_both_ways(seed: int) -> None:
+def test_undirected_graphs_have_each_edge_in_both_directions(seed: int) -> None:
     source = random.Random(seed)
     vertices = source.choice([1, 2, 50, 3000])
     edges = [] if vertices == 1 else some(source, vertices, 4 * vertices)
@@ -93,7 +93,7 @@ def test_graphs_are_their_edges_both_ways(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_clusters_have_room_and_no_gaps(seed: int, size: Size) -> None:
+def test_clusters_respect_the_weight_limit_and_are_numbered_without_gaps(seed: int, size: Size) -> None:
     source = random.Random(seed)
     vertices = size.pick(quick=2000, default=5000, full=100_000)
     edges = some(source, vertices, 5 * vertices)
@@ -110,16 +110,16 @@ def test_clusters_have_room_and_no_gaps(seed: int, size: Size) -> None:
 
 
 @pytest.mark.parametrize("shape", ["star", "nothing"])
-def test_what_has_no_room_beside_its_neighbour_is_joined_with_its_like(shape: str) -> None:
-    """Leaves of a star fill the hub's cluster at once, and vertices without edges have nobody to join."""
+def test_vertices_that_fit_no_neighbours_cluster_are_clustered_together(shape: str) -> None:
+    """Leaves of a star exceed the hub's cluster at once, and isolated vertices have no neighbour."""
     vertices = 4000
     graph = graph_of(vertices, [(0, leaf) for leaf in range(1, vertices)] if shape == "star" else [])
     _, count = graph.clusters(100)
     assert count < vertices / 10
 
 
-def test_refining_finds_the_halves_again() -> None:
-    """Two halves of a grid with some vertices exchanged: the cut falls to that of a clean border, or near it."""
+def test_refinement_restores_the_halves_of_a_grid() -> None:
+    """Two halves of a grid with some vertices exchanged: the cut falls to about that of a straight border."""
     side = 40
     edges = [(a, a + side) for a in range(side * side - side)]
     edges += [(a, a + 1) for a in range(side * side) if (a + 1) % side]
@@ -135,7 +135,7 @@ def test_refining_finds_the_halves_again() -> None:
     assert np.bincount(part, weights=graph.work).max() <= total * 52 // 100
 
 
-def test_refining_empties_parts_that_are_too_heavy() -> None:
+def test_refinement_moves_vertices_out_of_overweight_parts() -> None:
     graph = graph_of(900, some(random.Random(1), 900, 9000))
     part = np.repeat([0, 0, 1], 300).astype(np.uint32)
     most = int(graph.work.sum()) * 55 // 100
@@ -144,7 +144,7 @@ def test_refining_empties_parts_that_are_too_heavy() -> None:
 
 
 def geometric(vertices: int, seed: int) -> tuple[Edges, NDArray[np.int64]]:
-    """Vertices in a square, in random order, with edges to some that are near."""
+    """Vertices in a square, in random order, with edges to some near vertices."""
     source = np.random.default_rng(seed)
     side = int(vertices**0.5)
     at = source.permutation(side * side)
@@ -172,7 +172,7 @@ def test_coarse_levels_cost_few_edges(method: str, monkeypatch: pytest.MonkeyPat
     assert (split.split(graph, 8, method, 1) == levels).all()
 
 
-def test_processes_map_as_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_processes_produce_the_mapping_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     edges, _ = geometric(3000, 2)
     source, target = np.array(edges).T
     machine = mapper.Machine(configs.load("tiny"), 3)
@@ -187,7 +187,7 @@ def test_processes_map_as_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told == [(done, tiles) for done in range(1, tiles + 1)]
 
 
-def test_a_process_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_process_that_ends_raises_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partition, "_MANY", 0)
     monkeypatch.setattr(workers.sys, "executable", "/bin/false")
     with pytest.raises(GossamerError, match="process of the mapper ended with code 1"):
@@ -195,14 +195,14 @@ def test_a_process_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_parts_are_put_near_those_they_talk_to(seed: int) -> None:
+def test_placement_costs_at_most_5_percent_more_than_the_optimum(seed: int) -> None:
     source = np.random.default_rng(seed)
     count = 6
     between = source.integers(0, 100, (count, count)).astype(float)
     between += between.T
     np.fill_diagonal(between, 0)
     hops = np.abs(np.arange(count)[:, None] - np.arange(count))
-    board = place.near(between, hops)
+    board = placement.assign_boards(between, hops)
     assert sorted(board) == list(range(count))
 
     def cost(at: tuple[int, ...]) -> float:
@@ -210,20 +210,20 @@ def test_parts_are_put_near_those_they_talk_to(seed: int) -> None:
 
     best = min(cost(at) for at in itertools.permutations(range(count)))
     assert cost(tuple(board)) <= 1.05 * best
-    assert cost(tuple(board)) == pytest.approx(place.cost(between, hops, board))
+    assert cost(tuple(board)) == pytest.approx(placement.cost(between, hops, board))
 
 
-def test_a_chain_of_parts_lies_along_a_chain_of_boards() -> None:
-    """Forty parts, each talking to the next, in random order: no edge has to pass two links."""
+def test_a_chain_of_parts_is_placed_along_a_chain_of_boards() -> None:
+    """Forty parts in random order, each connected to the next: no edge crosses two links."""
     count = 40
     order = np.random.default_rng(1).permutation(count)
     between = np.zeros((count, count))
     between[order[:-1], order[1:]] = between[order[1:], order[:-1]] = 10
     hops = np.abs(np.arange(count)[:, None] - np.arange(count))
-    assert place.cost(between, hops, place.near(between, hops)) <= 1.3 * between.sum()
+    assert placement.cost(between, hops, placement.assign_boards(between, hops)) <= 1.3 * between.sum()
 
 
-def test_a_cut_is_counted_edge_by_edge() -> None:
+def test_cut_counts_equal_a_loop_over_edges() -> None:
     source = random.Random(5)
     machine = mapper.Machine(configs.load("tiny"), 3, hops=np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
     edges = some(source, 500, 3000)

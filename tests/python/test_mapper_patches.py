@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables that change in place: after every change the walker reaches every edge of the graph exactly once.
+"""Incremental updates of tables: after every change the walker reaches every edge of the graph exactly once.
 
-It reads the bytes that a host would have written, the lines that ``Copy.late`` has given, and nothing else.
+It reads only the bytes that a host would have written: the lines that ``MemoryImage.take_dirty`` returned.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import gossamer_setup
 from gossamer import config as configs
 from gossamer import mapper, routes
 from gossamer.mapper import patches
-from gossamer.mapper.memory import Copy, Room, common
+from gossamer.mapper.memory import FreeSpace, MemoryImage, common_offset
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,7 +44,7 @@ class Changing:
         self.source, self.layout = source, layout
         given = problem(source, vertices, 4 * vertices, source.randint(1, 2), layout)
         self.pins = given.pins
-        # A pin may have two relations: then an edge to the walker is one edge of the row.
+        # A pin may have two relations, which are one row for the walker.
         self.edges = list(edges_of(given).elements())
         self.there = list(range(vertices))
         self.next = vertices
@@ -96,7 +96,7 @@ class Changing:
         return gone
 
     def follow(self, new: list[int], gone: list[int]) -> int:
-        """Lets the tables follow; gives the bytes that are written."""
+        """Updates the tables. Returns the number of bytes written."""
         for vertex in gone:
             self.patches.drop(vertex)
         new = [vertex for vertex in new if vertex in self.there]
@@ -120,7 +120,7 @@ class Changing:
     def written(self) -> int:
         count = 0
         line = self.tables.machine.config.cache.line_bytes
-        for memory, address, data in self.patches.copy.late():
+        for memory, address, data in self.patches.memory.take_dirty():
             assert address % line == 0 and len(data) % line == 0
             self.walker.write(memory, address, data)
             count += len(data)
@@ -130,30 +130,30 @@ class Changing:
         assert self.walker.walk() == Counter[Edge](self.edges)
         assert self.patches.edges == len(self.edges)
         assert self.patches.count() == len(self.there)
-        self.rooms_are_apart()
+        self.allocations_are_disjoint()
 
-    def rooms_are_apart(self) -> None:
-        """No two lists that can be reached share a byte, and none that is given up stays taken."""
+    def allocations_are_disjoint(self) -> None:
+        """No two reachable lists overlap, and every unreachable block is free."""
         held: list[list[tuple[int, int]]] = [[] for _ in range(self.tables.machine.threads)]
         for vertex in self.there:
             for pin in range(self.pins):
                 row = self.patches._row(vertex, pin)
-                held[self.patches.thread[vertex]].append((row.place, row.place + row.room))
+                held[self.patches.thread[vertex]].append((row.offset, row.offset + row.size))
                 for message in (*row.fixed, *row.messages.values()):
-                    for to, size in message.rooms.items():
-                        held[to].append((message.place, message.place + size))
+                    for to, size in message.sizes.items():
+                        held[to].append((message.offset, message.offset + size))
         gaps = []
         for thread, its in enumerate(held):
-            its += self.patches.rooms[thread]._free
+            its += self.patches.free[thread]._free
             its.sort()
             assert all(one[1] <= other[0] for one, other in itertools.pairwise(its))
             gaps.append(self.tables.arena_bytes - sum(end - begin for begin, end in its))
-        self.gaps = self.gaps or gaps  # what keys leave free between the first lists
+        self.gaps = self.gaps or gaps  # the initial gaps that keys leave between lists
         assert gaps == self.gaps
 
 
 def change(graph: Changing, turn: int) -> int:
-    """A turn of random changes; every third takes most edges away."""
+    """A round of random changes; every third round removes most edges."""
     graph.remove_edges(0.8 if turn % 3 == 2 else 0.1)
     gone = graph.remove_vertices(graph.source.choice([0, 1, 9]))
     new = graph.add_vertices(graph.source.choice([0, 1, 12]))
@@ -175,14 +175,14 @@ def test_every_edge_is_reached_once_after_changes(
         for turn in range(size.pick(3, 7, 60)):
             try:
                 change(graph, turn)
-            except patches.Full:
-                break  # its places for vertices: few threads have neighbours that all are full
+            except patches.OutOfSpace:
+                break  # no free vertex slots: all threads are full
             graph.check()
 
 
 @pytest.mark.parametrize("text", ["mesh 2x2", "torus 4x4"])
-def test_every_edge_is_reached_once_with_records_that_stay(text: str, size: Size, seed: int) -> None:
-    """Messages by a key of the routers keep their tree; what they do not reach any more goes by a mask."""
+def test_every_edge_is_reached_once_with_fixed_router_records(text: str, size: Size, seed: int) -> None:
+    """Messages with a routing key keep their tree; edges that it no longer reaches are sent with a mask."""
     source = random.Random(seed)
     for layout in (LAYOUT, VALUED):
         wiring = network.grid(text)
@@ -198,7 +198,7 @@ def test_every_edge_is_reached_once_with_records_that_stay(text: str, size: Size
 
 @pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
 def test_a_change_of_one_edge_writes_few_bytes(multicast: bool, seed: int) -> None:
-    """And as many in a large graph as in a small one: lists, an entry, the marks of both ends."""
+    """The same number in a large graph as in a small one: lists, an entry, the marks of both ends."""
     source = random.Random(seed)
     machine = mapper.Machine(configs.load("quad"))
     line = machine.config.cache.line_bytes
@@ -211,7 +211,7 @@ def test_a_change_of_one_edge_writes_few_bytes(multicast: bool, seed: int) -> No
             receivers = len({int(graph.patches.thread[e[2]]) for e in graph.edges if e[0] == start})
             degree = sum(1 for e in graph.edges if e[0] == start)
             written = graph.follow([], [])
-            # The row may move, and with a mask the lists of a tile.
+            # The row may move, and with a mask all lists of a tile.
             entries = (24 + 16 * receivers + 8 * degree) // line + 2
             assert written <= line * (6 + entries + 2 * receivers)
             if degree < 8:
@@ -219,21 +219,21 @@ def test_a_change_of_one_edge_writes_few_bytes(multicast: bool, seed: int) -> No
             graph.patches.ended(
                 [bytes(graph.walker.bytes[m].get(a + i, 0) for i in range(n)) for m, a, n in graph.patches.spans()]
                 if vertices == 300
-                else [graph.patches.copy.get(m, a, n) for m, a, n in graph.patches.spans()]
+                else [graph.patches.memory.read(m, a, n) for m, a, n in graph.patches.spans()]
             )
 
 
-def test_there_is_an_end_of_room(seed: int) -> None:
-    """Full, and then tables that hold all of it are made anew."""
+def test_full_tables_raise_out_of_space(seed: int) -> None:
+    """Afterwards rebuilt tables hold the whole graph."""
     source = random.Random(seed)
     machine = mapper.Machine(configs.load("tiny"))
     graph = Changing(source, machine, LAYOUT, True, spare=mapper.Spare(arena=2048))
-    with pytest.raises(patches.Full):
+    with pytest.raises(patches.OutOfSpace):
         for _ in range(100):
             graph.add_edges(400)
             graph.follow([], [])
     graph = Changing(source, machine, LAYOUT, True)
-    with pytest.raises(patches.Full):
+    with pytest.raises(patches.OutOfSpace):
         graph.follow(graph.add_vertices(machine.threads * 20), [])
     graph = Changing(source, machine, LAYOUT, False)
     with pytest.raises(mapper.TooWide):
@@ -259,20 +259,20 @@ def test_a_graph_may_begin_without_a_vertex(multicast: bool) -> None:
     assert tables_now.count() == 2 and tables_now.edges == 1
 
 
-def test_rooms_give_what_was_given_back(seed: int) -> None:
-    """Against a set of free bytes."""
+def test_free_space_reuses_released_blocks(seed: int) -> None:
+    """Compared with a set of free bytes."""
     source = random.Random(seed)
-    rooms = [Room(8, 400), Room(40, 300), Room(0, 0)]
+    spaces = [FreeSpace(8, 400), FreeSpace(40, 300), FreeSpace(0, 0)]
     free = [set(range(8, 400)), set(range(40, 300)), set[int]()]
     taken: list[tuple[int, int, int]] = []
     for _ in range(3000):
         if taken and source.random() < 0.48:
             which, at, count = taken.pop(source.randrange(len(taken)))
-            rooms[which].give(at, count)
+            spaces[which].release(at, count)
             free[which] |= set(range(at, at + count))
         some = source.sample(range(3), source.choice([1, 1, 2]))
         sizes = [source.choice([4, 8, 24]) for _ in some]
-        found = common([(rooms[one], count) for one, count in zip(some, sizes, strict=True)])
+        found = common_offset([(spaces[one], count) for one, count in zip(some, sizes, strict=True)])
         fits = (
             at
             for at in range(400)
@@ -281,22 +281,22 @@ def test_rooms_give_what_was_given_back(seed: int) -> None:
         assert found == next(fits, None)
         if found is not None and source.random() < 0.9:
             for one, count in zip(some, sizes, strict=True):
-                rooms[one].take(found, count)
+                spaces[one].allocate(found, count)
                 free[one] -= set(range(found, found + count))
                 taken.append((one, found, count))
 
 
-def test_a_copy_gives_lines_that_differ() -> None:
-    copy = Copy(2, 32)
-    copy.put(0, 4000, bytes(range(200)))
-    assert list(copy.late()) == []
-    copy.poke(0, 4090, bytes(range(90, 100)))
-    assert list(copy.late()) == []
-    copy.poke(1, 32, bytes(4))  # nobody knows what was there
-    assert list(copy.late()) == [(1, 32, bytes(32))]
-    copy.poke(0, 4090, b"abcdefghij")  # over the end of a page, and of a line
-    copy.poke(1, 64, b"x")
-    found = list(copy.late())
+def test_a_memory_image_reports_the_lines_that_differ() -> None:
+    memory = MemoryImage(2, 32)
+    memory.load(0, 4000, bytes(range(200)))
+    assert list(memory.take_dirty()) == []
+    memory.write(0, 4090, bytes(range(90, 100)))
+    assert list(memory.take_dirty()) == []
+    memory.write(1, 32, bytes(4))  # the previous content is unknown
+    assert list(memory.take_dirty()) == [(1, 32, bytes(32))]
+    memory.write(0, 4090, b"abcdefghij")  # across the end of a page and of a line
+    memory.write(1, 64, b"x")
+    found = list(memory.take_dirty())
     assert [(memory, address, len(data)) for memory, address, data in found] == [(0, 4064, 64), (1, 64, 32)]
     assert found[0][2][26:36] == b"abcdefghij" and found[0][2][:26] == bytes(range(64, 90))
-    assert list(copy.late()) == []
+    assert list(memory.take_dirty()) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a simulated cluster is put together: the tree of a broadcast."""
+"""The plan of a simulated cluster: broadcast trees, next hops, table entries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gossamer.errors import InputError
 
 
 def reached(cluster: Cluster, plan: Plan) -> int:
-    """Boards that a broadcast comes to once, over cables; the most children of a board."""
+    """Checks that a broadcast reaches every board once, over cables. Returns the maximum number of children."""
     cables = {frozenset((cable.a, cable.b)) for cable in cluster.cables}
     tree = plan.broadcast_tree(plan.hosts[0])
     assert tree.root == plan.hosts[0]
@@ -31,8 +31,8 @@ def reached(cluster: Cluster, plan: Plan) -> int:
 
 
 @pytest.mark.parametrize("name", ["pair", "ring4", "quad4", "box", "duo12", "rack48", "torus8", "bus8"])
-def test_a_broadcast_goes_along_a_row_of_boards(name: str) -> None:
-    """Of the clusters that are there each has a way over all boards, from the host's on."""
+def test_the_broadcast_tree_of_shipped_clusters_is_a_row(name: str) -> None:
+    """Each shipped cluster has a path over all boards that begins at the host's board."""
     cluster = configs.load_cluster(name)
     assert reached(cluster, Plan(cluster)) == 1
 
@@ -49,7 +49,7 @@ def test_a_broadcast_reaches_all_boards_of_any_wiring(seed: int) -> None:
 
 
 def test_a_large_torus_has_no_row_of_all_boards() -> None:
-    """A thousand boards one behind the other take longer than copies for two."""
+    """A row of a thousand boards takes longer than a tree with two children per board."""
     cluster = network.grid("torus 20x20").cluster
     plan = Plan(cluster)
     assert reached(cluster, plan) == 2
@@ -61,8 +61,8 @@ def test_a_star_has_all_its_boards_as_children() -> None:
 
 
 @pytest.mark.parametrize("name", ["pair", "quad4", "torus8"])
-def test_next_hops_of_hosts_follow_the_boards_tables(name: str) -> None:
-    """Each next hop is over a cable, on the channel that the tables in the boards have, and they arrive."""
+def test_next_hops_equal_the_routes_of_the_tables(name: str) -> None:
+    """Each hop is over a cable, on the channel in the boards' tables, and the packets arrive."""
     cluster = configs.load_cluster(name)
     plan = Plan(cluster)
     hops_of, count = list(plan.next_hops()), plan.boards
@@ -81,8 +81,8 @@ def test_next_hops_of_hosts_follow_the_boards_tables(name: str) -> None:
 
 
 def test_no_board_and_host_share_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Boards' entries stand at the start of a table, hosts' at its end."""
+    """Entries of boards are at the start of a table, entries of hosts at its end."""
     monkeypatch.setattr("gossamer.engines._rtl_control.TABLE", 4)
     assert Plan(configs.load_cluster("pair")).boards == 2
-    with pytest.raises(InputError, match="ring4: 4 boards and 1 hosts are more than the 4 entries of a switch's table"):
+    with pytest.raises(InputError, match="ring4: 4 boards and 1 host are more than the 4 entries of a switch's table"):
         Plan(configs.load_cluster("ring4"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rtl engine says of threads: who waits and where, and why a thread trapped."""
+"""Descriptions of threads by the rtl engine: what they wait for, where, and why they trapped."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.cli._program_console import visible
-from gossamer.cli._program_verdict import judge as judge_run
+from gossamer.cli._program_output import judge_run, visible
 from gossamer.config import constants
-from gossamer.engines._rtl_threads import UNKNOWN_PC, Still, Trap, who_waits
+from gossamer.engines._rtl_diagnostics import UNKNOWN_PC, Trap, UnfinishedThread, describe_unfinished
 from gossamer.engines.rtl import Run
 from gossamer.errors import AnswerNo, RunDied
 
@@ -22,7 +21,7 @@ ILLEGAL = constants.enumeration("trap")["illegal_instruction"]
 
 
 def named(lines: list[str]) -> set[int]:
-    """The threads that lines name."""
+    """The threads that the lines name."""
     found: set[int] = set()
     for line in lines:
         match = re.match(r"threads? ([\d, -]+) ", line)
@@ -34,18 +33,20 @@ def named(lines: list[str]) -> set[int]:
 
 
 @pytest.mark.parametrize("places", [1, 5, 16, 17, 64])
-def test_every_thread_that_waits_is_named(places: int) -> None:
-    """However many places they wait in."""
-    threads = [Still(t, REQUEST, LOAD, 4 * (t % places), 0x4000_0000 + t % places, 0) for t in range(64)]
-    lines = who_waits(threads, lambda pc: f"f at x.c:{pc}")
+def test_every_waiting_thread_is_named(places: int) -> None:
+    """For any number of source locations at which they wait."""
+    threads = [UnfinishedThread(t, REQUEST, LOAD, 4 * (t % places), 0x4000_0000 + t % places, 0) for t in range(64)]
+    lines = describe_unfinished(threads, lambda pc: f"f at x.c:{pc}")
     assert named(lines) == set(range(64))
     assert len(lines) == len(set(lines))
 
 
-def test_what_a_thread_waits_for_has_a_name_and_a_number() -> None:
-    (line,) = who_waits([Still(3, REQUEST, CSR_ACCESS, 0, CSR["uart_put"], 0)], lambda pc: "main at x.c:5")
+def test_a_register_that_a_thread_waits_for_has_a_name_and_a_number() -> None:
+    (line,) = describe_unfinished(
+        [UnfinishedThread(3, REQUEST, CSR_ACCESS, 0, CSR["uart_put"], 0)], lambda pc: "main at x.c:5"
+    )
     assert line == "thread 3 waits for the register uart_put (0x821) in main at x.c:5"
-    (line,) = who_waits([Still(3, REQUEST, CSR_ACCESS, 0, 0x123, 0)], lambda pc: "main at x.c:5")
+    (line,) = describe_unfinished([UnfinishedThread(3, REQUEST, CSR_ACCESS, 0, 0x123, 0)], lambda pc: "main at x.c:5")
     assert line == "thread 3 waits for the register 0x123 in main at x.c:5"
 
 
@@ -60,7 +61,7 @@ def test_what_a_thread_waits_for_has_a_name_and_a_number() -> None:
         (0x0000_2073, 0x0000_2073, "this core has no register 0x000"),
     ],
 )
-def test_a_register_is_no_instruction(instruction: int, value: int, said: str) -> None:
+def test_a_trap_names_the_register_and_not_the_instruction(instruction: int, value: int, said: str) -> None:
     # The units name the register, the core the instruction.
     name = "bad_register" if 0 < value < 0x1000 else "illegal_instruction"
     trap = Trap(1, 0, constants.enumeration("trap")[name], 0x40, value)
@@ -68,16 +69,16 @@ def test_a_register_is_no_instruction(instruction: int, value: int, said: str) -
     assert words == f"{name}: {said}, in main at x.c:5 (pc 0x40)"
 
 
-def test_a_trap_whose_place_is_not_known() -> None:
+def test_a_trap_without_a_known_location() -> None:
     cause = constants.enumeration("trap")["bad_register"]
     words = Trap(1, 0, cause, UNKNOWN_PC, 0x7C0).words(lambda pc: "nowhere", {}.get)
-    assert words == "bad_register: this core has no register 0x7c0, place not known"
+    assert words == "bad_register: this core has no register 0x7c0, location unknown"
     words = Trap(1, 0, cause, UNKNOWN_PC, 0xC00).words(lambda pc: "nowhere", {}.get)
-    assert words == "bad_register: register cycle (0xc00) cannot be read or written like that, place not known"
+    assert words == "bad_register: register cycle (0xc00) cannot be read or written like that, location unknown"
 
 
-def test_the_cause_of_a_trap_is_what_happened() -> None:
-    """Sending from a slot of somebody else's is not releasing it."""
+def test_sending_and_releasing_foreign_slots_have_different_causes() -> None:
+    """Sending from another thread's slot is a different cause than releasing it."""
     trap = Trap(1, 0, constants.enumeration("trap")["not_received"], 0x40, 0x10_0040)
     text = trap.words(lambda pc: "main at x.c:5")
     assert text == (
@@ -87,7 +88,7 @@ def test_the_cause_of_a_trap_is_what_happened() -> None:
 
 
 def test_the_guide_lists_every_cause() -> None:
-    """With the same names as config/ has, each once."""
+    """With the names of config/, each once."""
     text = (ROOT / "docs" / "programming-device.md").read_text()
     table = text.split("| cause | what it usually is |")[1].split("\n\n")[0]
     causes = [row.split("|")[1] for row in table.splitlines() if row.startswith("|")]
@@ -114,7 +115,7 @@ def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) 
         codes=codes,
         messages=[],
         traps=[Trap(t, 0, ILLEGAL, 0x40, 0) for t in traps],
-        still=[Still(t, REQUEST, LOAD, 4, 0x4000_0000, 0) for t in still],
+        unfinished=[UnfinishedThread(t, REQUEST, LOAD, 4, 0x4000_0000, 0) for t in still],
         seconds=1,
     )
 
@@ -122,12 +123,12 @@ def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) 
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        ("stuck", "stuck: no instruction and no output for long, after 1,000 cycles; threads 3-4 had not ended"),
+        ("stuck", "stuck: no instruction and no output for a long time, after 1,000 cycles; threads 3-4 had not ended"),
         ("deadlock", "deadlock: all threads that run (3-4) wait for messages"),
         ("max-cycles", "2 of 16 threads had not ended after 1,000 cycles"),
     ],
 )
-def test_the_last_line_names_all_that_went_wrong(reason: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_last_line_names_all_failures(reason: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RunDied) as error:
         judge(run(reason, {0: 0, 1: 7, 2: 0xFFFFFFFF}, [5, 6], [3, 4]))
     text = str(error.value)
@@ -140,10 +141,10 @@ def test_a_trap_hides_no_exit_code() -> None:
         judge(run("done", {0: 0, 1: 7, 2: 7}, [5], []))
     with pytest.raises(AnswerNo, match=r"^x.c: thread 1 with 7 ended, not with 0$"):
         judge(run("done", {0: 0, 1: 7}, [], []))
-    with pytest.raises(RunDied, match=r"stuck: .*; all threads had ended, but not all had said so$"):
+    with pytest.raises(RunDied, match=r"stuck: .*; all threads had ended, but not all had reported it$"):
         judge(run("stuck", {}, [], []))
 
 
-def test_text_of_a_thread_is_no_command_to_the_terminal() -> None:
+def test_control_characters_of_threads_are_escaped() -> None:
     assert visible("a\tb \u00fc \u4e16 \\") == "a\tb \u00fc \u4e16 \\"
     assert visible("\x1b[2J\r\b\x00\x7f\x9b1m\u202e") == r"\x1b[2J\r\x08\x00\x7f\x9b1m\u202e"

@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
-from gossamer import _dashboard, reporting, watching
-from gossamer.watching import LINK_SUMS, Link, Seen, Tile
+from gossamer.watch import dashboard, html_report, snapshots
+from gossamer.watch.snapshots import LINK_SUMS, Link, Snapshot, Tile
 
 NAMES = ("runs", "memory", "float", "receive", "send", "barrier", "other")
 
 
-def told(boards: int = 1, tiles: int = 2, width: int = 2, cycle: int = 10_000, seed: int = 1) -> dict[str, Any]:
+def snapshot_json(
+    boards: int = 1, tiles: int = 2, width: int = 2, cycle: int = 10_000, seed: int = 1
+) -> dict[str, Any]:
     """What a simulator may tell."""
     random.seed(seed)
     return {
@@ -42,12 +44,12 @@ def told(boards: int = 1, tiles: int = 2, width: int = 2, cycle: int = 10_000, s
     }  # fmt: skip
 
 
-def seen(**how: int) -> Seen:
-    return watching.parse(json.dumps(told(**how)))
+def snapshot(**how: int) -> Snapshot:
+    return snapshots.parse(json.dumps(snapshot_json(**how)))
 
 
 def test_what_a_simulator_tells() -> None:
-    one = seen(boards=3, tiles=4)
+    one = snapshot(boards=3, tiles=4)
     assert (one.pid, one.cycle, one.boards, one.place(6)) == (77, 10_000, 3, (1, 0, 1))
     assert one.about == {
         "program": "prog.c",
@@ -59,38 +61,38 @@ def test_what_a_simulator_tells() -> None:
     assert [link.up for link in one.links] == [True, False, True]
     tile = Tile(16, 5, 10, dict.fromkeys(NAMES, 20))
     assert tile.threads("memory") == 2 and tile.waiting == 12
-    for text in ("", "{", "[]", "{}", '{"shares": 3}', json.dumps({**told(), "tiles": [{}]})):
+    for text in ("", "{", "[]", "{}", '{"shares": 3}', json.dumps({**snapshot_json(), "tiles": [{}]})):
         with pytest.raises(ValueError, match=r"."):
-            watching.parse(text)
+            snapshots.parse(text)
 
 
 def test_between_two_looks() -> None:
-    early, late = seen(boards=2), seen(boards=2)
-    later = [replace(tile, instructions=tile.instructions + 300, looks=tile.looks + 10) for tile in late.tiles]
+    early, late = snapshot(boards=2), snapshot(boards=2)
+    later = [replace(tile, instructions=tile.instructions + 300, samples=tile.samples + 10) for tile in late.tiles]
     # A link's counter has 32 bits.
     first = replace(early.links[0], sums={**early.links[0].sums, "bytes_out": 2**32 - 5})
     early = replace(early, links=[first, *early.links[1:]])
     last = replace(late.links[0], sums={**late.links[0].sums, "bytes_out": 7})
     late = replace(late, tiles=later, cycle=late.cycle + 1000, time=late.time + 0.5, links=[last, *late.links[1:]])
-    between = watching.between(early, late)
+    between = snapshots.between(early, late)
     assert (between.cycle, round(between.time, 6)) == (1000, 0.5)
-    assert all((tile.instructions, tile.looks) == (300, 10) for tile in between.tiles)
+    assert all((tile.instructions, tile.samples) == (300, 10) for tile in between.tiles)
     assert between.links[0].sums["bytes_out"] == 12 and between.links[1].sums["bytes_out"] == 0
     # The next run begins at 0 again.
-    assert watching.between(late, early).tiles == early.tiles
+    assert snapshots.between(late, early).tiles == early.tiles
 
 
 @pytest.mark.parametrize("columns", [20, 40, 60, 79, 80, 200])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 2, 2), (2, 2, 2), (48, 16, 4)])
 def test_pages_fit(shape: tuple[int, int, int], columns: int) -> None:
     boards, tiles, width = shape
-    one = seen(boards=boards, tiles=tiles, width=width)
+    one = snapshot(boards=boards, tiles=tiles, width=width)
     for lines in (0, 10, 24, 300):
-        page = _dashboard.page(one, watching.between(one, one), _dashboard.Size(columns, lines))
+        page = dashboard.page(one, snapshots.between(one, one), dashboard.Size(columns, lines))
         assert all(len(line) <= columns and line.isprintable() and line.isascii() for line in page)
         if lines and boards < 3:
             assert len(page) <= max(lines, 12)
-    whole = "\n".join(_dashboard.page(one, one, _dashboard.Size(200)))
+    whole = "\n".join(dashboard.page(one, one, dashboard.Size(200)))
     assert all(f"b{b}" in whole for b in range(boards)) or boards == 1
     assert ("DOWN" in whole) == (boards > 1) and "prog.c on tiny" in whole and "process 77" in whole
 
@@ -98,8 +100,8 @@ def test_pages_fit(shape: tuple[int, int, int], columns: int) -> None:
 def test_a_page_says_what_is_so() -> None:
     shares = {**dict.fromkeys(NAMES, 0), "runs": 400, "receive": 1100, "barrier": 100}
     tiles = [Tile(16, 5_000, 100, shares, (0, 0, 2_500, 0)), Tile(16, 20_000, 100, shares, (0, 0, 0, 10_000))]
-    one = replace(seen(), tiles=tiles, time=0.1)
-    page = _dashboard.page(one, one, _dashboard.Size(120))
+    one = replace(snapshot(), tiles=tiles, time=0.1)
+    page = dashboard.page(one, one, dashboard.Size(120))
     assert "cycle 10,000 = 0.040 ms at 250 MHz, 100.0 kHz" in page
     assert "threads 32 started, 8.0 run, 24.0 wait; 2.500 instructions a cycle of 4 cores" in page
     heads, first, second = ([*line.split()] for line in page[-3:])
@@ -163,7 +165,7 @@ def parsed(page: str) -> Strict:
     return reader
 
 
-def about(boards: int, tiles: int, **more: Any) -> reporting.Page:
+def about(boards: int, tiles: int, **more: Any) -> html_report.Page:
     names = [f"b{b}" for b in range(boards)]
     counters = {
         "tx_packets": 5,
@@ -175,19 +177,19 @@ def about(boards: int, tiles: int, **more: Any) -> reporting.Page:
         "stalls": 4,
     }
     cables = [
-        reporting.Cable(b, "east", (b + 1) % boards, "west", {**counters, "state": int(b != 1)}, 5.0, 24)
+        html_report.Cable(b, "east", (b + 1) % boards, "west", {**counters, "state": int(b != 1)}, 5.0, 24)
         for b in range(boards if boards > 1 else 0)
     ]
-    return reporting.Page(
-        title="<prog> & co", figures=[("cycles", "10,000", "<fast>")], seen=seen(boards=boards, tiles=tiles),
+    return html_report.Page(
+        title="<prog> & co", figures=[("cycles", "10,000", "<fast>")], snapshot=snapshot(boards=boards, tiles=tiles),
         counters=[{"sent": 11, "received": 12}] * (boards * tiles), cables=cables, boards=names,
-        places=more.pop("places", reporting.ring(boards)), **more,
+        places=more.pop("places", html_report.ring(boards)), **more,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(("boards", "tiles"), [(1, 1), (1, 16), (2, 2), (5, 4), (48, 16)])
 def test_a_report_stands_alone(boards: int, tiles: int) -> None:
-    page = parsed(reporting.page(about(boards, tiles, notes=["board b1: <gone>"])))
+    page = parsed(html_report.page(about(boards, tiles, notes=["board b1: <gone>"])))
     text = " ".join(page.texts)
     assert "<prog> & co" in text and "<fast>" in text and "board b1: <gone>" in text
     # A rectangle or a group for each tile in each of two maps, a row in the table.
@@ -199,8 +201,8 @@ def test_a_report_stands_alone(boards: int, tiles: int) -> None:
 def test_a_report_says_what_is_so() -> None:
     page = about(2, 2, places=[(0.0, 0.0), (1.0, 0.0)])
     tile = Tile(16, 10_000, 100, {**dict.fromkeys(NAMES, 0), "send": 400}, (0, 1_234, 0, 0))
-    page = replace(page, seen=replace(page.seen, tiles=[tile, *page.seen.tiles[1:]]))
-    text = reporting.page(page)
+    page = replace(page, snapshot=replace(page.snapshot, tiles=[tile, *page.snapshot.tiles[1:]]))
+    text = html_report.page(page)
     assert (
         "tile b0 0,0: 1.000 instructions a cycle" in text and "tile b0 0,0 to south: 1,234 flits, 0.123 a cycle" in text
     )
@@ -216,20 +218,20 @@ def test_a_report_says_what_is_so() -> None:
 
 def test_colours_grow_darker() -> None:
     def light(share: float) -> int:
-        return sum(bytes.fromhex(reporting.colour(share)[1:]))
+        return sum(bytes.fromhex(html_report.colour(share)[1:]))
 
     shades = [light(step / 20) for step in range(21)]
     assert shades == sorted(shades, reverse=True) and len(set(shades)) == 21
-    assert reporting.colour(-1) == reporting.colour(0) and reporting.colour(9) == reporting.colour(1)
+    assert html_report.colour(-1) == html_report.colour(0) and html_report.colour(9) == html_report.colour(1)
 
 
 def test_links_are_shown_by_use() -> None:
     sums = dict.fromkeys(LINK_SUMS, 0)
     links = [Link(0, 0, True, {**sums, "bytes_out": 100}), Link(1, 0, True, {**sums, "bytes_in": 25_000, "resends": 9})]
     one = replace(
-        seen(boards=2), links=links, about={"link_bytes": 5.0, "boards": ["a", "b"], "link_names": [[1, 0, "west"]]}
+        snapshot(boards=2), links=links, about={"link_bytes": 5.0, "boards": ["a", "b"], "link_names": [[1, 0, "west"]]}
     )
-    page = _dashboard.page(one, one, _dashboard.Size(120))
+    page = dashboard.page(one, one, dashboard.Size(120))
     at = next(i for i, line in enumerate(page) if line.startswith("link"))
     assert page[at + 1].split() == ["b", "west", "up", "..........", "0.0%", "#####.....", "50.0%", "0", "9", "0", "0"]
     assert page[at + 2].startswith("a 0")

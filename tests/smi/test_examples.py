@@ -74,7 +74,7 @@ def test_gesummv(ranks: int, seed: int, tmp_path: Path, command: Command) -> Non
     if ranks == 1:
         files: list[str | Path] = [GESUMMV / "gesummv.cl"]
     else:
-        files = [GESUMMV / "gesummv_rank1.cl", GESUMMV / "gesummv_rank0.cl", "--topology", GESUMMV / "two.json"]
+        files = [GESUMMV / "gesummv_rank1.cl", GESUMMV / "gesummv_rank0.cl", "--cluster", GESUMMV / "two.json"]
     done = command("smi", "run", *files, "--", *words)
     assert done.returncode == 0, done.stderr
     want = np.float32(1.5) * (data["A"] @ data["x"]) + np.float32(0.5) * (data["B"] @ data["x"])

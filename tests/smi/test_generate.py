@@ -121,7 +121,7 @@ def test_routes_change_and_the_design_does_not(command: Command, tmp_path: Path)
     texts = []
     for cluster in ("torus8", "bus8"):
         out = tmp_path / cluster
-        assert command("smi", "generate", program, "-o", str(out), "--topology", cluster).returncode == 0
+        assert command("smi", "generate", program, "-o", str(out), "--cluster", cluster).returncode == 0
         texts.append({path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()})
     tables = [json.loads(text.pop("tables.json")) for text in texts]
     assert texts[0] == texts[1]
@@ -184,7 +184,7 @@ def test_a_cluster_in_which_a_rank_lacks_a_collective(command: Command, tmp_path
     files[0].write_text("#include <smi.h>\nint main(void) { SMI_Barrier(3, SMI_COMM_WORLD); return 0; }\n")
     files[1].write_text(SENDS.format(call=SEND))
     out = tmp_path / "out"
-    done = command("smi", "generate", *map(str, files), "-o", str(out), "--topology", "ring4")
+    done = command("smi", "generate", *map(str, files), "-o", str(out), "--cluster", "ring4")
     assert done.returncode == 2 and not out.exists()
     assert len(done.stderr.splitlines()) == 1
     assert "barrier on port 3, which rank 1 (some) does not have" in done.stderr
@@ -225,13 +225,13 @@ REFUSED = {
     ),
     "ordered": (
         ["SMI_Open_reduce_channel(1, SMI_INT, SMI_ADD_ORDERED, 2, 0, SMI_COMM_WORLD)"],
-        ["--edges", "1", "--topology", "ring4"], "generate it with --edges 2",
+        ["--edges", "1", "--cluster", "ring4"], "make the design with --edges 2",
     ),
     "links": ([SEND], ["--links", "17"], "--links 17: must be from"),
     "depth": ([SEND], ["--depth", "100"], "power of two from 4"),
     "voq-depth": ([SEND], ["--voq-depth", "2"], "--voq-depth 2: must be a power of two from 4 to 4096"),
     "lanes": ([SEND], ["--lanes", "0=8"], "power of two up to 4"),
-    "lanes-twice": ([SEND], ["--lanes", "0=2", "--lanes", "0=4"], "port 0 has lanes already"),
+    "lanes-twice": ([SEND], ["--lanes", "0=2", "--lanes", "0=4"], "port 0 is given twice"),
     "lanes-long": ([SEND], ["--lanes", "0=" + 5000 * "9"], "must be PORT=N"),
     "no-port": ([SEND], ["--lanes", "1=2"], "no program uses port 1"),
     "board": ([SEND], ["--board", "two"], "unknown program two"),
@@ -240,8 +240,8 @@ REFUSED = {
         "a board has at most 8",
     ),
     "cluster": (
-        [SEND], ["--links", "1", "--topology", "torus8"],
-        "boards use 4 links; the design has 1, see --links",
+        [SEND], ["--links", "1", "--cluster", "torus8"],
+        "boards with 4 links; the design has 1, see --links",
     ),
 }  # fmt: skip
 

@@ -64,12 +64,12 @@ def test_programs_go_to_ranks(command: Command, tmp_path: Path) -> None:
     fpgas = {"b:acl0": "one", "a:acl1": "two", "a:acl0": "two"}
     connections = {"a:acl0:ch0": "a:acl1:ch1", "a:acl1:ch0": "b:acl0:ch1"}
     topology.write_text(json.dumps({"fpgas": fpgas, "connections": connections}))
-    assert ranks("--topology", topology) == ["0 two shared", "1 two shared", "2 one shared"]
+    assert ranks("--cluster", topology) == ["0 two shared", "1 two shared", "2 one shared"]
     topology.write_text(json.dumps({"fpgas": {**fpgas, "a:acl0": "tow"}, "connections": connections}))
-    done = command("smi", "run", *files, "--topology", topology)
+    done = command("smi", "run", *files, "--cluster", topology)
     assert done.returncode == 2
     assert "did you mean two?" in done.stderr
     topology.write_text(json.dumps({"fpgas": dict.fromkeys(fpgas, "two"), "connections": connections}))
-    done = command("smi", "run", *files, "--topology", topology)
+    done = command("smi", "run", *files, "--cluster", topology)
     assert done.returncode == 2
     assert "runs one; leave the file out" in done.stderr

@@ -159,7 +159,7 @@ def test_an_element_a_cycle(command: Command) -> None:
     """Through three ranks, each in a loop that pops and pushes: a thousand elements more take a thousand cycles."""
     took = []
     for count in (1000, 2000):
-        done = command("smi", "run", STREAMS / "pipeline.c", PORTS, "-D", "FOURS=1", "--engine", "rtl", "--topology",
+        done = command("smi", "run", STREAMS / "pipeline.c", PORTS, "-D", "FOURS=1", "--engine", "rtl", "--cluster",
                        RING, "--ranks", "3", "--", str(count))  # fmt: skip
         assert (done.returncode, done.stdout) == (0, f"{sum(range(count)) + count * 3}\n"), done.stderr
         took.append(int(done.stderr.split()[-2].replace(",", "")))
@@ -399,7 +399,7 @@ def test_what_has_no_rtl_is_told(line: str, said: str, tmp_path: Path) -> None:
 
 def test_what_boards_need_is_told() -> None:
     file = str(STREAMS / "pipeline.c")
-    with pytest.raises(InputError, match="needs the boards' wiring; give --topology"):
+    with pytest.raises(InputError, match="needs the boards' wiring; give --cluster"):
         smi.run([file], ranks=2, options=smi.Options(engine="rtl"))
     with pytest.raises(InputError, match="--engine rtl runs in one process; leave out --mpi"):
         smi.Options(engine="rtl", processes=2)

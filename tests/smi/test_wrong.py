@@ -95,8 +95,8 @@ def test_slack_decides_and_a_full_channel_is_named(command: Command) -> None:
     ("words", "says"),
     [
         (("--ranks", "0"), "--ranks 0: give 1 to 4096"),
-        (("--ranks", "9", "--topology", "torus8"), "--ranks 9: the topology torus8 has 8 boards only"),
-        (("--topology", "nowhere"), "nowhere"),
+        (("--ranks", "9", "--cluster", "torus8"), "--ranks 9: the topology torus8 has 8 boards only"),
+        (("--cluster", "nowhere"), "nowhere"),
     ],
 )
 def test_ranks_are_judged_before_anything_is_built(
@@ -183,7 +183,7 @@ def test_ranks_need_files(hard: str, code: int) -> None:
         ([str(ROOT / "src" / "smi" / "elements.cc")], "has no main"),
         ([str(FILE), str(FILE)], "given twice"),
         ([str(FILE), "--ranks", "0"], "give 1 to"),
-        ([str(FILE), "--ranks", "9", "--topology", "torus8"], "has 8 boards only"),
+        ([str(FILE), "--ranks", "9", "--cluster", "torus8"], "has 8 boards only"),
         ([str(FILE), "--slack", "-1"], "0 or more"),
         ([str(FILE), "--slack", "3000000000"], "up to 2147483647"),
         ([str(FILE), "--seed", str(1 << 64)], "up to 18446744073709551615"),

@@ -232,7 +232,7 @@ def test_graphs_are_read_where_there_is_one_thread_alone(tmp_path: Path) -> None
 
 def test_a_run_that_gets_no_thread_says_so() -> None:
     shape, said = without_threads("gen:grid:width=10,height=5", "run")
-    assert said.startswith("4 hashmin: the system gives no thread to run on; ") and shape.startswith("50 ")
+    assert said.startswith("4 hashmin: the system cannot start a thread; ") and shape.startswith("50 ")
 
 
 def test_threads_that_cannot_be_started(graph: gs.Graph) -> None:

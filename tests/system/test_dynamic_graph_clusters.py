@@ -20,7 +20,7 @@ import gossamer as gs
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import mapper
-from gossamer.engines._rtl_standing import OnBoards
+from gossamer.engines.resumable import BoardRun
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import MULTICAST, Hardware
 
@@ -47,13 +47,13 @@ class OfBoards(Walker):
     """Reads the boards' memories in the way of their threads; states begin with the vertex's index."""
 
     def __init__(self, run: gs.Run, vertices: list[int], pins: int) -> None:
-        standing = run._standing
-        assert isinstance(standing, OnBoards)
-        hardware, tile, image = standing._hardware, standing._tile, standing._image
-        assert standing._patches is not None and tile is not None and image is not None
+        board_run = run._engine_run
+        assert isinstance(board_run, BoardRun)
+        hardware, tile, image = board_run._hardware, board_run._tile, board_run._image
+        assert board_run._patches is not None and tile is not None and image is not None
         assert hardware.plan is not None
         self.tile, self.config = tile, hardware.plan.config
-        self.layout, self.changing = standing._patches.layout, True
+        self.layout, self.changing = board_run._patches.layout, True
         self.multicast = hardware.multicast != "none"
         self.pins = pins
         self.names = {v.to_bytes(4, "little"): v for v in vertices}

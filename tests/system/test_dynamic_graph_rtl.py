@@ -178,12 +178,12 @@ def test_oversized_change_is_rejected_and_restart_recovers(monkeypatch: pytest.M
     run = gs.start("sssp", gs.Graph.from_arrays([0, 1], [1, 2], [3, 4]), engine=boards(), source=0)
     run.go()
     with monkeypatch.context() as less:
-        base = int(run._standing._patches.tables.headers.min())  # type: ignore[attr-defined]
+        base = int(run._engine_run._patches.tables.headers.min())  # type: ignore[attr-defined]
         less.setattr(mapper.Machine, "memory_end", property(lambda self: base + 300_000))
         random = np.random.default_rng(1)
         run.add_vertices(900)
         run.add_edges(*random.integers(0, 900, (2, 60_000)), np.ones(60_000, np.int64))
-        with pytest.raises(gs.InputError, match=r"^tiny: a DRAM has room for .* bytes of the graph, but the lists end"):
+        with pytest.raises(gs.InputError, match=r"^tiny: a DRAM holds .* bytes of the graph, but the lists end"):
             run.go()
         with pytest.raises(gs.InputError, match=r"its last run did not reach its end, .*call restart\(\)$"):
             run.go()

@@ -18,7 +18,7 @@ from conftest import ROOT, Command
 
 import gossamer_setup
 from gossamer import config as configs
-from gossamer import hostprograms
+from gossamer.hosts import hostlink
 
 FIXTURES = ROOT / "tests" / "fixtures" / "hostlink"
 RTL = ("--engine", "rtl")
@@ -190,7 +190,7 @@ def test_a_deadlock_is_told(command: Command, tmp_path: Path, call: str) -> None
     assert lines[1].startswith(f"threads 0-{THREADS - 1} (tiles 0,0, 1,0) wait for a message (tinselWaitUntil) in")
     assert lines[2] == (
         f"gossamer: error: {folder}/Run.cpp: deadlock: the host waits in HostLink::{call.split('(')[0]}, all threads "
-        f"that run (0-{THREADS - 1}) wait for messages, and none is on its way"
+        f"that run (0-{THREADS - 1}) wait for messages, and none is in flight"
     )
 
 
@@ -205,17 +205,17 @@ def test_nobody_is_left_to_answer(command: Command, tmp_path: Path) -> None:
     assert lines == [error + "the host waits in HostLink::recv, but no thread was started (HostLink::go)"]
     written(folder, "hostLink.recv(msg);", "for (;;);")
     lines = bad(command("run", folder, *RTL, "--max-cycles", "20000", timeout=100), 4)
-    assert lines[-1] == error + "not at its end after 20,000 cycles; the host waits in HostLink::recv"
+    assert lines[-1] == error + "did not end within 20,000 cycles; the host waits in HostLink::recv"
 
 
 def test_a_host_that_crashes_or_computes_for_ever(command: Command, tmp_path: Path) -> None:
     folder = written(tmp_path / "crash", 'puts("before"); fflush(stdout); *(volatile int*) 8 = 1;')
     done = command("run", folder, *RTL, timeout=100)
     assert done.stdout == "before\n"
-    assert bad(done, 4) == [f"gossamer: error: {folder}/Run.cpp: the host program died of SIGSEGV"]
+    assert bad(done, 4) == [f"gossamer: error: {folder}/Run.cpp: the host program was killed by SIGSEGV"]
     written(folder, "hostLink.canRecv(); for (;;) usleep(1000);")
     (line,) = bad(command("run", folder, *RTL, "--timeout", "1", timeout=100), 4)
-    wanted = "the host has computed for 1 s without a call to HostLink (--timeout); simulated time stood still at cycle"
+    wanted = "the host has computed for 1 s without a call to HostLink (--timeout); simulated time was stopped at cycle"
     assert wanted in line
 
 
@@ -285,7 +285,7 @@ def test_sources_are_told_apart(tmp_path: Path) -> None:
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    parts = hostprograms.split([str(tmp_path)])
+    parts = hostlink.split([str(tmp_path)])
     assert [path.name for path in parts.host] == ["Run.cpp", "util.cpp"]
     devices = {name: [path.name for path in paths] for name, paths in parts.devices.items()}
     assert devices == {"dev": ["dev.c", "part.c"], "plain": ["plain.cpp", "part.c"]}
@@ -302,7 +302,7 @@ def test_folders_that_are_not_whole(command: Command, tmp_path: Path) -> None:
     (folder / "Other.cpp").write_text(HOST % "")
     (line,) = bad(command("run", folder, *RTL), 2)
     assert line == (
-        f"gossamer: error: {folder}/Other.cpp: has a main, and {folder}/Run.cpp too; give the files of one host program"
+        f"gossamer: error: {folder}/Other.cpp: has a main, as has {folder}/Run.cpp; give the files of one host program"
     )
     done = command("run", folder / "Run.cpp", folder / "prog.c", *RTL)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

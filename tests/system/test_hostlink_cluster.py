@@ -65,7 +65,7 @@ def test_a_trap_and_a_deadlock_name_their_boards(command: Command) -> None:
     assert done.returncode == 4
     first, last = done.stderr.splitlines()
     assert first.startswith("threads 0-63 (board a, tiles 0,0, 1,0; board b, tiles 0,0, 1,0) wait for a message")
-    assert last.endswith("all threads that run (0-63) wait for messages, and none is on its way")
+    assert last.endswith("all threads that run (0-63) wait for messages, and none is in flight")
 
 
 def test_all_boards_sort_words_of_the_host(command: Command) -> None:
@@ -168,7 +168,7 @@ def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str
 
 WAYS = ("n", "ne", "nes")
 """From the first board over boards beside each other."""
-WAITS = "messages in these trees can wait for each other for ever: "
+WAITS = "messages in these trees can deadlock: "
 
 
 def test_trees_that_turn_as_no_route_does(command: Command) -> None:

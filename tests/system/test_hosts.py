@@ -92,4 +92,4 @@ def test_a_host_whose_run_dies_ends_with_one_line(
 def test_what_is_no_error_of_ours_ends_a_host_as_before(command: Command) -> None:
     done = command("run", DIES / "host.cpp", "other")
     assert done.returncode == 4 and "of the host's own" in done.stderr
-    assert done.stderr.splitlines()[-1].endswith("host.cpp: the program died of SIGABRT")
+    assert done.stderr.splitlines()[-1].endswith("host.cpp: the program was killed by SIGABRT")

@@ -155,7 +155,7 @@ int main() {
 @pytest.mark.parametrize(
     "code, where, exit_code, says",
     [
-        ("", "host.cpp", 2, "host.cpp: has its vertex Plain in the host's source; for the threads"),
+        ("", "host.cpp", 2, "host.cpp: defines its vertex Plain in the host's source; move it"),
         ("*reinterpret_cast<volatile uint32_t*>(s->x + 2) = 1;", "vertex.h", 4, "in init at "),
     ],
 )
@@ -209,7 +209,7 @@ def test_runs_that_are_given_up_name_their_vertices(command: Command) -> None:
     stops = HOSTS / "stops" / "host.cpp"
     done = command("run", "--engine", "rtl", "--config", "tiny", "--max-steps", "6", stops, "steps", timeout=300)
     assert (done.returncode, done.stdout) == (4, "")
-    named = "not at its end after 6 steps: 40 vertices still send (0, 1, 2, 3, 4, 5, 6, 7, ...)"
+    named = "did not end within 6 steps: 40 vertices still send (0, 1, 2, 3, 4, 5, 6, 7, ...)"
     assert done.stderr.splitlines()[-1].endswith(named)
     done = command("run", "--engine", "rtl", "--config", "tiny", "--max-cycles", "30000", stops, "free", timeout=300)
     assert done.returncode == 4 and re.search(

@@ -32,12 +32,12 @@ def test_a_new_vertex_runs_and_its_test_can_fail(command: Command, tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("Rumour", "small letters, digits and single dashes"),
-        ("a--b", "small letters"),
+        ("Rumour", "lower-case letters, digits and single dashes"),
+        ("a--b", "lower-case letters"),
         ("7up", "a letter first"),
-        ("pagerank", "there is an application pagerank already"),
-        ("there", "is there already"),
-        ("a" * 65, "64 letters at most"),
+        ("pagerank", "an application pagerank exists already"),
+        ("there", "exists already"),
+        ("a" * 65, "at most 64 letters"),
         ("/".join(["a" * 300, "b"]), "cannot be made: File name too long"),
     ],
 )

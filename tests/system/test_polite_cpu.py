@@ -14,7 +14,7 @@ from sessions import Session
 
 import gossamer_setup
 from gossamer import config as configs
-from gossamer import hostprograms
+from gossamer.hosts import hostlink
 from gossamer.polite import native
 
 FIXTURES = ROOT / "tests" / "fixtures" / "polite"
@@ -112,15 +112,15 @@ def test_several_commands_prepare_one_folder(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     files = {f"file{i}": tmp_path / f"file{i}" for i in range(4)}
-    hostprograms.link(folder, files)
+    hostlink.link(folder, files)
 
     def prepare(_: int) -> None:
-        hostprograms.link(folder, files)
+        hostlink.link(folder, files)
         assert all((folder / name).is_symlink() for name in files)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(prepare, range(2000)))
-    hostprograms.link(folder, {"file1": tmp_path / "other"})
+    hostlink.link(folder, {"file1": tmp_path / "other"})
     assert [(path.name, path.readlink()) for path in folder.iterdir()] == [("file1", tmp_path / "other")]
 
 

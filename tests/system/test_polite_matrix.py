@@ -22,7 +22,7 @@ from step_models import heat, spikes
 import gossamer as gs
 import gossamer_setup
 from gossamer import config as configs
-from gossamer import run_app
+from gossamer.apps import runner
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import MULTICAST, Hardware
 
@@ -68,12 +68,12 @@ class Case:
     """How far values may be off, relative to the greatest of their column; 0: not at all."""
 
     def judge(self, app: str, engine: Hardware) -> None:
-        here, there = run_app.run(app, self.graph, **self.how), run_app.run(app, self.graph, engine=engine, **self.how)
+        here, there = runner.run(app, self.graph, **self.how), runner.run(app, self.graph, engine=engine, **self.how)
         for name, values in self.want.items():
             got = np.asarray(there.columns[name], np.float64)
             most = self.within * np.abs(values).max()
             assert np.abs(got - np.asarray(values, np.float64)).max() <= most, name
-        assert run_app.difference(here, there) is None
+        assert runner.difference(here, there) is None
         assert here.stats["steps"] == there.stats["steps"]
 
 

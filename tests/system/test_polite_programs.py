@@ -25,7 +25,7 @@ from scipy.sparse import csgraph
 import gossamer_setup
 from gossamer import config as configs
 from gossamer.cli import _host_program
-from gossamer.cli._program_request import Request
+from gossamer.cli._program_arguments import Request
 from gossamer.engines import _rtl_host
 from gossamer.errors import RunDied
 
@@ -351,15 +351,15 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, mon
     words = ("polite", "run", "--engine", "rtl")
     path = written(tmp_path, np.array([[i, (i + 1) % 9] for i in range(9)]))
     done = command(*words, FIXTURES / "pagerank", "--max-steps", "4", "--", path, cwd=tmp_path)
-    named = "not at its end after 4 steps: 9 devices still send (0, 1, 2, 3, 4, 5, 6, 7, ...)"
+    named = "did not end within 4 steps: 9 devices still send (0, 1, 2, 3, 4, 5, 6, 7, ...)"
     assert done.returncode == 4 and done.stderr.splitlines()[-1].endswith(named)
     assert not (tmp_path / "stats.txt").exists()
     done = command(*words, endless(tmp_path, "true"), "--max-cycles", "30000")
-    assert done.returncode == 4 and re.search(r"not at its end after .*: \d+ devices still send \(", done.stderr)
+    assert done.returncode == 4 and re.search(r"did not end within .*: \d+ devices still send \(", done.stderr)
     # The watchdog ends what only a broken machine does: here it says so of a sound one, which is at work.
     real = _rtl_host.run
 
-    def frozen(*arguments: Any, **how: Any) -> _rtl_host.Ended:
+    def frozen(*arguments: Any, **how: Any) -> _rtl_host.HostResult:
         ended = real(*arguments, **how)
         assert ended.report is not None and ended.report.reason == "max-cycles"
         ended.report.reason = "stuck"
@@ -367,7 +367,9 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, mon
 
     monkeypatch.setattr(_rtl_host, "run", frozen)
     given = ["--config", "tiny", "--max-cycles", "30000", str(tmp_path / "program")]
-    with pytest.raises(RunDied, match=r"stuck: no instruction and no output for long, .*: \d+ devices still send \("):
+    with pytest.raises(
+        RunDied, match=r"stuck: no instruction and no output for a long time, .*: \d+ devices still send \("
+    ):
         _host_program.run(Request.of(given), [])
     done = command("run", ROOT / "programs/hello.c", "--engine", "rtl", "--config", "tiny", "--max-steps", "4")
     assert done.returncode == 2 and "--max-steps: limits the steps of a graph's vertices, and" in done.stderr
@@ -435,8 +437,8 @@ CHANGES = [
     ("Run.cpp", "graph.mapVerticesToDRAM = true;", "graph.write(&hostLink);", "graph is not mapped", (2, 2)),
     ("PageRank.h", "? Pin(0) : No;\n      return", "? Pin(3) : No;\n      return", "pin 3", (4, 0)),
     ("PageRank.h", "? Pin(0) : No;\n      return", "? Pin(3) : No;\n      return", "sendOnMissingPin", (0, 4)),
-    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; size_t wide;", "as wide everywhere", (0, 2)),
-    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; uint32_t wide[300000];", "room for", (0, 2)),
+    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; size_t wide;", "types of fixed width", (0, 2)),
+    ("PageRank.h", "uint16_t fanOut;", "uint16_t fanOut; uint32_t wide[300000];", "a DRAM holds", (0, 2)),
     ("PageRank.h", "uint32_t src;\n};", "uint32_t src; uint32_t more[14];\n};", "message is too large", (2, 2)),
 ]
 
@@ -480,7 +482,7 @@ def test_types_of_other_widths_on_the_threads(old: str, new: str, says: str, com
         text = file.read_text().replace(old, new)
         file.write_text(text.replace("int32_t* weight", "long* weight") if "long" in new else text)
     errors = polite(command, tmp_path, folder, "rtl", written(tmp_path, edges(1, 9, 20)), 1, 1, code=2)
-    assert says in errors[-1] and "as wide everywhere" in errors[-1], errors
+    assert says in errors[-1] and "types of fixed width" in errors[-1], errors
 
 
 def test_words_of_the_command(command: Command, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from scipy.sparse import csgraph
 import gossamer as gs
 import gossamer_setup
 from gossamer import config as configs
-from gossamer import run_app
+from gossamer.apps import runner
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.engines.rtl_vertices import MULTICAST, Hardware
 
@@ -56,8 +56,8 @@ def run(app: str, name: str, multicast: str, **how: Any) -> tuple[gs.Graph, np.n
     graph = gs.read_graph(data(name))
     plan = Plan(configs.load_cluster(FOUR if multicast == "full" else "pair"))
     engine = Hardware(plan=plan, multicast=multicast, settings={"frame_loss": 0.02})
-    found = run_app.run(app, graph, engine=engine, **how)
-    assert run_app.difference(run_app.run(app, graph, **how), found) is None
+    found = runner.run(app, graph, engine=engine, **how)
+    assert runner.difference(runner.run(app, graph, **how), found) is None
     assert engine.done is not None
     print(f"{app} of {name}: {engine.done.cycles:,} cycles, {engine.done.retired:,} instructions retired")
     links = engine.done.links.values()

@@ -20,8 +20,9 @@ from scipy.sparse import csgraph
 
 import gossamer as gs
 import gossamer_setup
-from gossamer import apps, run_app
+from gossamer import apps
 from gossamer import config as configs
+from gossamer.apps import runner
 from gossamer.engines import rtl_vertices
 from gossamer.engines.rtl import Board, Run
 from gossamer.engines.rtl_cluster import Plan
@@ -75,7 +76,7 @@ def test_sssp_is_dijkstra(where: str, multicast: str, size: Size, seed: int) -> 
     for vertices, count in [(1, 3), (20, 60), (150, size.pick(400, 700, 2000))]:
         a, b = edges(random, vertices, count)
         w = random.integers(1, 50, count)
-        got = run_app.run("sssp", graph(vertices, a, b, w), engine=hardware(where, multicast), source=0).values
+        got = runner.run("sssp", graph(vertices, a, b, w), engine=hardware(where, multicast), source=0).values
         order = np.lexsort((w, b, a))
         first = np.ones(count, bool)
         s, t, weight = a[order], b[order], w[order]
@@ -89,7 +90,7 @@ def test_sssp_is_dijkstra(where: str, multicast: str, size: Size, seed: int) -> 
 def test_hashmin_is_connected_components(where: str, multicast: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     a, b = edges(random, 120, 90)
-    result = run_app.run("hashmin", graph(120, a, b), engine=hardware(where, multicast))
+    result = runner.run("hashmin", graph(120, a, b), engine=hardware(where, multicast))
     _, labels = csgraph.connected_components(
         scipy.sparse.coo_array((np.ones(90), (a, b)), shape=(120, 120)), directed=False
     )
@@ -101,7 +102,7 @@ def test_pagerank_is_the_power_method(where: str, multicast: str, seed: int) -> 
     """Steps are in step on all boards: each is one iteration."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 100, 600)
-    result = run_app.run("pagerank", graph(100, a, b), engine=hardware(where, multicast), iterations=4, raw=True)
+    result = runner.run("pagerank", graph(100, a, b), engine=hardware(where, multicast), iterations=4, raw=True)
     degree = np.bincount(a, minlength=100)
     score = np.full(100, 1 / 100)
     for _ in range(4):
@@ -119,7 +120,7 @@ def test_wide_messages_and_messages_to_the_host(multicast: str, seed: int) -> No
     random = np.random.default_rng(seed)
     a, b = edges(random, 70, 300)
     w = np.asarray(random.integers(1, 100, 300), np.float64) / 8
-    result = run_app.run(FIXTURES / "talks.h", graph(70, a, b, w), engine=hardware("pair", multicast))
+    result = runner.run(FIXTURES / "talks.h", graph(70, a, b, w), engine=hardware("pair", multicast))
     sums = np.bincount(b, weights=0.5 * w, minlength=70)
     heard = np.bincount(b, minlength=70)
     assert (result.columns["sum"] == sums).all() and (result.columns["heard"] == heard).all()
@@ -134,7 +135,7 @@ def test_keys_over_links_that_lose_frames(seed: int) -> None:
     a, b = edges(random, 200, 1600)
     given = graph(200, a, b)
     engines = {way: hardware("four-lossy", way, mapping="random") for way in ("local", "full")}
-    found = {way: run_app.run("pagerank", given, engine=one, iterations=3, raw=True) for way, one in engines.items()}
+    found = {way: runner.run("pagerank", given, engine=one, iterations=3, raw=True) for way, one in engines.items()}
     degree = np.bincount(a, minlength=200)
     score = np.full(200, 1 / 200)
     for _ in range(3):
@@ -158,7 +159,7 @@ def test_sums_of_floating_point_numbers(where: str) -> None:
     # Numbers near 1; all alike; near the greatest there is; some smaller than any normal number; all together.
     for low, high, kinds in [(2000, 2003, 1), (2100, 2100, 2), (3000, 3015, 4), (930, 990, 12), (950, 3000, 16)]:
         engine = hardware(where, mapping="random")
-        found = run_app.run(FIXTURES / "real_sums.h", given, engine=engine, low=low, high=high, kinds=kinds)
+        found = runner.run(FIXTURES / "real_sums.h", given, engine=engine, low=low, high=high, kinds=kinds)
         numbers = found.columns["number"]
         want = math.fsum(numbers)
         assert (found.columns["wide"] == found.columns["wide"][0]).all()
@@ -189,7 +190,7 @@ def test_aggregates_of_five_words(where: str, steps: int, seed: int) -> None:
     """Three barriers a step, with threads that give nothing; what the vertices saw is that of the step before."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 50, 200)
-    result = run_app.run(FIXTURES / "aggregates.h", graph(50, a, b), engine=hardware(where), steps=steps)
+    result = runner.run(FIXTURES / "aggregates.h", graph(50, a, b), engine=hardware(where), steps=steps)
     nothing = {"sum": 0, "least": np.inf, "greatest": -(2**31), "bits": 0, "fixed": 0}
     seen = reduced(50, steps - 1) if steps > 1 else nothing
     for name, value in seen.items():
@@ -203,7 +204,7 @@ def test_aggregates_end_a_run(seed: int) -> None:
     a, b = edges(random, 80, 160)
     given = graph(80, a, b)
     here, there = (
-        run_app.run(ROOT / "examples/levels/levels.h", given, engine=engine) for engine in ("cpu", hardware("pair"))
+        runner.run(ROOT / "examples/levels/levels.h", given, engine=engine) for engine in ("cpu", hardware("pair"))
     )
     assert (here.values == there.values).all() and here.totals == there.totals
     assert here.stats["steps"] == there.stats["steps"]
@@ -213,7 +214,7 @@ def test_offsets_of_more_than_16_bits(seed: int) -> None:
     """Ten states of 8 KB a thread; the program for short offsets could not name the last two."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 320, 900)
-    result = run_app.run(FIXTURES / "large_state.h", graph(320, a, b), engine=hardware("tiny", mapping="direct"))
+    result = runner.run(FIXTURES / "large_state.h", graph(320, a, b), engine=hardware("tiny", mapping="direct"))
     assert (result.values == np.bincount(b, weights=a + 1, minlength=320)).all()
 
 
@@ -249,10 +250,10 @@ def test_every_application_is_as_on_cpu(app: str, seed: int) -> None:
     }
     given_to = less.get(app, {})
     here, there = (
-        run_app.run(name, given, **given_to),
-        run_app.run(name, given, engine=hardware("tiny", mapping="random"), **given_to),
+        runner.run(name, given, **given_to),
+        runner.run(name, given, engine=hardware("tiny", mapping="random"), **given_to),
     )
-    assert run_app.difference(here, there) is None
+    assert runner.difference(here, there) is None
     assert here.stats["steps"] == there.stats["steps"] and here.stats["edges"] == there.stats["edges"]
     if app.startswith("izhikevich"):
         assert here.columns["spikes"].sum() > 0
@@ -270,7 +271,7 @@ def test_heat_in_a_cube_is_powers_of_a_matrix(app: str) -> None:
         want += 0.5 * (joined.astype(float) @ want / degree - want)
         want[7] = 1
     for engine in ("cpu", "shuffle", hardware("tiny")):
-        got = run_app.run(app, given, engine=engine, hot="7", steps=6)
+        got = runner.run(app, given, engine=engine, hot="7", steps=6)
         assert np.abs(got.values - want).max() < 1e-5, engine
 
 
@@ -281,7 +282,7 @@ def test_particles_are_those_of_all_pairs(app: str) -> None:
     want = simulate(asked)
     given = gs.read_graph("gen:cube:width=3,height=3,depth=3,neighbours=26,around=yes")
     how = {"steps": 3, "density": 1.2, "temperature": 5.0, "dt": 0.1}
-    got = run_app.run(app, given, engine=hardware("tiny", mapping="random"), **how)
+    got = runner.run(app, given, engine=hardware("tiny", mapping="random"), **how)
     assert want.crossings > 10
     assert (got.columns["particles"] == want.particles).all() and (got.columns["digest"] == want.digest).all()
     assert np.allclose(got.columns["kinetic"], want.kinetic, rtol=0, atol=1e-4)
@@ -294,7 +295,7 @@ def test_repeated_to_the_cycle() -> None:
     given = gs.read_graph("gen:grid:width=12,height=12")
     plan = Plan(configs.load_cluster("pair"))
     told = [
-        run_app.run("hashmin", given, engine=Hardware(plan=plan, settings={"workers": workers})).stats
+        runner.run("hashmin", given, engine=Hardware(plan=plan, settings={"workers": workers})).stats
         for workers in (1, 2, 2)
     ]
     for name in ("cycles", "instructions", "sends", "deliveries", "counters"):
@@ -329,7 +330,7 @@ def test_runs_without_an_end_are_given_up(tmp_path: Path, command: Command) -> N
     assert "softswitch.h:" in done.stderr
     assert not output.exists()
     with pytest.raises(RunDied, match=r"vertex d sends on pin 2, which the graph does not have"):
-        run_app.run(FIXTURES / "absent_pin.h", named_ring(9), engine=hardware("tiny"))
+        runner.run(FIXTURES / "absent_pin.h", named_ring(9), engine=hardware("tiny"))
 
 
 def named_ring(vertices: int) -> gs.Graph:
@@ -342,7 +343,7 @@ def named_ring(vertices: int) -> gs.Graph:
 def test_who_sends_for_ever_is_named(where: str) -> None:
     """Without steps, and while threads run: they are halted, and their caches written back."""
     with pytest.raises(RunDied, match=r"did not end within 50,000 cycles: 2 vertices still send \(c, h\); there is no"):
-        run_app.run(FIXTURES / "endless.h", named_ring(11), engine=hardware(where, max_cycles=50_000))
+        runner.run(FIXTURES / "endless.h", named_ring(11), engine=hardware(where, max_cycles=50_000))
 
 
 def test_the_watchdog_names_who_sends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,8 +354,8 @@ def test_the_watchdog_names_who_sends(monkeypatch: pytest.MonkeyPatch) -> None:
         return dataclasses.replace(real(*arguments, **how), reason="stuck")
 
     monkeypatch.setattr(Board, "run", frozen)
-    with pytest.raises(RunDied, match=r"has done anything for long: 2 vertices still send \(c, h\); there is no"):
-        run_app.run(FIXTURES / "endless.h", named_ring(11), engine=hardware("tiny", max_cycles=50_000))
+    with pytest.raises(RunDied, match=r"made progress for a long time: 2 vertices still send \(c, h\); there is no"):
+        runner.run(FIXTURES / "endless.h", named_ring(11), engine=hardware("tiny", max_cycles=50_000))
 
 
 @pytest.mark.parametrize("changes", [False, True])
@@ -366,7 +367,7 @@ def test_who_still_sends_is_named(changes: bool) -> None:
         if changes:
             gs.start("sssp-sync", path, engine=engine, source=0).go()
         else:
-            run_app.run("sssp-sync", path, engine=engine, source=0)
+            runner.run("sssp-sync", path, engine=engine, source=0)
 
 
 def test_the_command(tmp_path: Path, command: Command) -> None:
@@ -381,7 +382,7 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
     retired = f"{told['retired']:,}"
     assert done.stdout.rstrip().endswith(f" MHz), {retired} instructions retired")
     assert f">{retired}<" in page.read_text()
-    usual = run_app.run("sssp", gs.read_graph("gen:grid:width=8,height=8")).stats
+    usual = runner.run("sssp", gs.read_graph("gen:grid:width=8,height=8")).stats
     shared = {"engine", "threads", "vertices", "edges", "sends", "deliveries", "steps", "step_calls", "host_messages"}
     assert shared <= set(usual) and shared | {"cycles", "instructions", "counters", "boards"} <= set(told)
     assert (told["mapping"], told["multicast"], told["boards"]) == ("bfs", "none", 2)
@@ -389,7 +390,7 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
     for words, what in [
         (("--mapping", "best"), "--mapping: 'best' is none of metis, kahypar, bfs, random, direct"),
         (("--multicast", "best"), "--multicast: 'best' is none of local, none, full"),
-        (("--frame-loss", "0.1"), "--frame-loss: is for clusters"),
+        (("--frame-loss", "0.1"), "--frame-loss: needs a cluster"),
         (("--threads", "3"), "vertices use all 32 threads"),
         (("--waves", tmp_path / "w.vcd"), "written as FST"),
     ]:
@@ -401,7 +402,7 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
 def test_threads_retire_what_cores_issue() -> None:
     """But for what stands before and behind their loop, which is the same in every run; in each part of a run too."""
     grid = gs.read_graph("gen:grid:width=8,height=8")
-    runs = [run_app.run("pagerank", grid, engine=hardware("tiny"), iterations=n, raw=True).stats for n in (1, 4)]
+    runs = [runner.run("pagerank", grid, engine=hardware("tiny"), iterations=n, raw=True).stats for n in (1, 4)]
     beside = {told["instructions"] - told["retired"] for told in runs}
     assert len(beside) == 1 and 0 < beside.pop() < 100 * 32
     assert runs[1]["retired"] > 2 * runs[0]["retired"] > 0
@@ -415,6 +416,6 @@ def test_a_graph_too_large_says_what_overflows() -> None:
     from gossamer.errors import InputError
 
     given = gs.Graph.from_csr(np.zeros(3_000_001, np.int64), np.empty(0, np.uint32), name="large")
-    with pytest.raises(InputError, match=r"tiny: a DRAM has room for .* bytes of the graph"):
-        run_app.run("asp", given, engine=hardware("tiny", mapping="direct"))
+    with pytest.raises(InputError, match=r"tiny: a DRAM holds .* bytes of the graph"):
+        runner.run("asp", given, engine=hardware("tiny", mapping="direct"))
     assert apps.load("asp").state_bytes >= 20

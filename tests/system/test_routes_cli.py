@@ -60,7 +60,7 @@ def test_one_ring_that_is_not_safe(command: Command, tmp_path: Path) -> None:
     routes.write_tables(bad, tmp_path / "bad.routes")
     done = command("routes", cluster, "--check", tmp_path / "bad.routes")
     assert done.returncode == 1
-    assert "a ring of 6 channels" in done.stdout
+    assert "a cycle of 6 channels" in done.stdout
     assert "the routes can deadlock: b" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
@@ -88,12 +88,12 @@ def test_smi_json_and_picture(command: Command, tmp_path: Path) -> None:
         (["alone.toml"], "alone.toml:6: boards.c: no cable leads from a to this board"),
         (["torus8", "--vcs", "0"], "0 virtual channels; there must be 1 to 8"),
         (["torus8", "--down", "x9y9"], "--down x9y9: torus8 has no such board or cable"),
-        (["torus8", "--plot", "a.jpg"], "give the file the ending .png"),
+        (["torus8", "--plot", "a.jpg"], "use a name that ends with .png"),
         (["torus8", "--tables", "no/a.routes"], "there is no folder"),
         (["torus8", "--check", "none.routes"], "none.routes: cannot read routing tables"),
-        (["torus8", "--check", "bad.toml"], "bad.toml:1: no routing tables"),
-        (["torus8", "--check", "x", "--down", "x0y0"], "--check makes nothing"),
-        (["torus8", "--keys", "bad.json"], "bad.json:1: no tables of keys"),
+        (["torus8", "--check", "bad.toml"], "bad.toml:1: not routing tables"),
+        (["torus8", "--check", "x", "--down", "x0y0"], "--check generates nothing"),
+        (["torus8", "--keys", "bad.json"], "bad.json:1: not tables of keys"),
         (["ring4", "--method", "dimension", "--vcs", "1"], "dimension order needs"),
         ([], "Missing argument 'TOPOLOGY'"),
     ],

@@ -141,8 +141,8 @@ def test_a_tile_at_rest_is_not_simulated_and_nobody_can_tell() -> None:
     """Cycles, counters and what wakes it are those of the board as one model, which always simulates all of it."""
     one = go(FIXTURES / "idle_tiles.c", workers=1)
     assert one.run.reason == "done" and one.run.codes == dict.fromkeys(range(32), 0)
-    assert one.run.seen is not None
-    first, second = one.run.seen.tiles
+    assert one.run.snapshot is not None
+    first, second = one.run.snapshot.tiles
     # Its waits are longer than 25,000 cycles each, of which some 10,000 are looked at before it is seen to rest.
     assert first.skipped == 0 and second.skipped > 40_000
     one.same(go(FIXTURES / "idle_tiles.c", workers=2))
@@ -153,8 +153,8 @@ def test_what_was_skipped_is_told_of_a_tile_that_still_rests() -> None:
     """The run ends in its first rest."""
     how: dict[str, Any] = {"defines": ["PAUSE=1000000"], "max_cycles": 60_000}
     one = go(FIXTURES / "idle_tiles.c", workers=1, **how)
-    assert one.run.reason == "max-cycles" and one.run.seen is not None
-    first, second = one.run.seen.tiles
+    assert one.run.reason == "max-cycles" and one.run.snapshot is not None
+    first, second = one.run.snapshot.tiles
     assert first.skipped == 0 and 30_000 < second.skipped < 60_000
     one.same(go(FIXTURES / "idle_tiles.c", flat=True, **how))
 
@@ -194,7 +194,7 @@ def test_deadlock_names_threads_and_tiles(command: Command, tmp_path: Path) -> N
     assert done.returncode == 4
     waiting = r"threads 14-19 \(tiles 0,0, 1,0\) wait for a message \(tinselWaitUntil\) in tinselWaitUntil at "
     assert re.match(waiting, done.stderr), done.stderr
-    assert "deadlock: all threads that run (14-19) wait for messages, and none is on its way" in done.stderr
+    assert "deadlock: all threads that run (14-19) wait for messages, and none is in flight" in done.stderr
 
 
 def test_faults_of_an_accelerator_name_its_tile(tmp_path: Path) -> None:

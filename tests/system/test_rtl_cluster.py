@@ -94,8 +94,8 @@ def test_tiles_at_rest_are_not_simulated_and_nobody_can_tell() -> None:
     """A message wakes them, and a release, and then their counters are those of tiles that were simulated."""
     one = go(REST)
     assert one.run.reason == "done" and one.run.codes == dict.fromkeys(range(64), 0)
-    assert one.run.seen is not None
-    skipped = [tile.skipped for tile in one.run.seen.tiles]
+    assert one.run.snapshot is not None
+    skipped = [tile.skipped for tile in one.run.snapshot.tiles]
     assert skipped[0] == 0 and min(skipped[1:]) > 40_000
     # Reset ends for all tiles in one cycle, and counters are read one after the other, in the same way each time.
     cycles = [tile["cycles"] for tile in one.run.tiles]
@@ -170,7 +170,7 @@ def test_deadlock_names_boards(command: Command, tmp_path: Path) -> None:
     assert done.returncode == 4
     waiting = r"threads 62-63 \(board b, tile 1,0\) wait for a message \(tinselWaitUntil\) in tinselWaitUntil at "
     assert re.match(waiting, done.stderr), done.stderr
-    assert "deadlock: all threads that run (62-63) wait for messages, and none is on its way" in done.stderr
+    assert "deadlock: all threads that run (62-63) wait for messages, and none is in flight" in done.stderr
     assert json.loads(stats.read_text())["cycles"] < 12_000
 
 
@@ -259,7 +259,7 @@ def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
         (["--cluster", "pair", "--frame-loss", "1"], "--frame-loss: '1' is no number from 0 up to 1"),
         (["--cluster", "pair", "--cut", "a:west@5"], "a:west: cluster pair has no such link"),
         (["--cluster", "pair", "--cut", "a:east@soon"], "--cut a:east@soon: write LINK@CYCLE"),
-        (["--frame-loss", "0.1"], "--frame-loss: is for clusters"),
+        (["--frame-loss", "0.1"], "--frame-loss: needs a cluster"),
         (["--cluster", "pair", "--tile", "c:0,0"], "cluster pair has no board c"),
     ):
         done = command("run", program, "--engine", "rtl", *words)

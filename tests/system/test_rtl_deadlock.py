@@ -65,20 +65,22 @@ ONE_QUEUE = """int main(void) {
 def test_message_slots_of_both_boards_and_what_is_between_them(command: Command, tmp_path: Path) -> None:
     _, full, behind, last = lines(command, tmp_path, SENDERS, "--cluster", "pair")
     every = "(board a, tiles 0,0, 1,0; board b, tiles 0,0, 1,0)"
-    assert full == f"full: all message slots {every}: messages for these threads wait until one is freed"
-    assert behind.startswith(f"behind them messages wait at routers {every}; in the switch of board a from ")
+    assert full == f"full: all message slots {every}: messages for these threads wait until a slot is freed"
+    assert behind.startswith(f"blocked by them, messages wait at routers {every}; in the switch of board a from ")
     for part in ("in the switch of board b from ", "to leave board a over link a:", "at board b off link b:"):
         assert part in behind, behind
-    assert last.endswith(": deadlock: all threads that run (0-63) wait behind each other: messages do not move")
+    assert last.endswith(": deadlock: all threads that run (0-63) wait for each other: messages are blocked")
 
 
 @pytest.mark.parametrize("words", [("--config", "tiny"), ("--one-tile", "--config", "tiny")])
 def test_message_slots_of_tiles(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
     _, full, *behind, last = lines(command, tmp_path, SENDERS, *words)
     tiles = "" if "--one-tile" in words else " (tiles 0,0, 1,0)"
-    assert full == f"full: all message slots{tiles}: messages for these threads wait until one is freed"
-    assert [line.startswith("behind them messages wait at routers (tile") for line in behind] == [True] * bool(tiles)
-    assert last.endswith("wait behind each other: messages do not move")
+    assert full == f"full: all message slots{tiles}: messages for these threads wait until a slot is freed"
+    assert [line.startswith("blocked by them, messages wait at routers (tile") for line in behind] == [True] * bool(
+        tiles
+    )
+    assert last.endswith("wait for each other: messages are blocked")
 
 
 def test_the_queue_of_one_thread(command: Command, tmp_path: Path) -> None:
@@ -86,19 +88,19 @@ def test_the_queue_of_one_thread(command: Command, tmp_path: Path) -> None:
     depth = TINY.mailbox.queue_depth
     full = (
         f"full: the queue of thread 37 (board b, tile 0,0): {depth} messages wait to be received, and the next one "
-        "holds up all messages for its tile"
+        "blocks all messages for its tile"
     )
     assert full in found, found
     assert sum(line.startswith("full: ") for line in found) == 1
-    (behind,) = [line for line in found if line.startswith("behind them messages wait ")]
-    assert "behind them messages wait at routers (board b, tile" in behind and "board a" not in behind, behind
+    (behind,) = [line for line in found if line.startswith("blocked by them, messages wait ")]
+    assert "blocked by them, messages wait at routers (board b, tile" in behind and "board a" not in behind, behind
     assert "in the switch of board b from link b:" in behind, behind
 
 
 def test_nothing_is_named_where_nothing_is_on_its_way(command: Command, tmp_path: Path) -> None:
     body = "int main(void) { tinselWaitUntil(TINSEL_CAN_RECV); return 0; }"
     (_, last) = lines(command, tmp_path, body, "--cluster", "pair")
-    assert last.endswith("deadlock: all threads that run (0-63) wait for messages, and none is on its way")
+    assert last.endswith("deadlock: all threads that run (0-63) wait for messages, and none is in flight")
 
 
 def test_a_message_behind_a_cut_link(command: Command, tmp_path: Path) -> None:
@@ -112,7 +114,7 @@ def test_a_message_behind_a_cut_link(command: Command, tmp_path: Path) -> None:
     words = ("--cluster", "pair", "--cut", "a:north@1000", "--cut", "a:east@1000")
     found = lines(command, tmp_path, body, *words)
     assert found[-1].endswith(
-        "wait for messages, and none is on its way; link a:east - b:west, a:north - b:south are down"
+        "wait for messages, and none is in flight; link a:east - b:west, a:north - b:south are down"
     )
 
 
@@ -138,13 +140,13 @@ def test_a_program_with_a_host_names_its_queues(command: Command, tmp_path: Path
     *_, full, behind, last = done.stderr.splitlines()
     cluster = "pair" in words
     every = "(board a, tiles 0,0, 1,0; board b, tiles 0,0, 1,0)" if cluster else "(tiles 0,0, 1,0)"
-    assert full == f"full: all message slots {every}: messages for these threads wait until one is freed"
+    assert full == f"full: all message slots {every}: messages for these threads wait until a slot is freed"
     if cluster:
-        assert behind.startswith(f"behind them messages wait at routers {every}; in the switch of board a from ")
+        assert behind.startswith(f"blocked by them, messages wait at routers {every}; in the switch of board a from ")
         for part in ("in the switch of board b from ", "to leave board a over link a:", "at board b off link b:"):
             assert part in behind, behind
     else:
-        assert behind.startswith("behind them messages wait at routers (tile")
+        assert behind.startswith("blocked by them, messages wait at routers (tile")
     threads = "0-63" if cluster else "0-31"
     assert last.endswith(
         f"Run.cpp: deadlock: the host waits in HostLink::recv, all threads that run ({threads}) wait behind each "

@@ -11,14 +11,14 @@ from conftest import Command
 
 from gossamer.cli import _tile_program
 from gossamer.config import constants
-from gossamer.engines import _rtl_threads as words
+from gossamer.engines import _rtl_diagnostics as words
 
 CSR = constants.enumeration("csr")
 REQUEST, CSR_ACCESS = 2, 2
 
 
-def still(thread: int, address: int, data: int = 0, pc: int = 16, doing: int = REQUEST) -> words.Still:
-    return words.Still(thread, doing, CSR_ACCESS, pc, address, data)
+def still(thread: int, address: int, data: int = 0, pc: int = 16, doing: int = REQUEST) -> words.UnfinishedThread:
+    return words.UnfinishedThread(thread, doing, CSR_ACCESS, pc, address, data)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_ranges(numbers: list[int], text: str) -> None:
 
 def test_threads_that_wait_for_the_same_share_a_line() -> None:
     waiting = [still(t, CSR["wait"], 2) for t in (0, 1, 2, 5)] + [still(3, CSR["wait"], 1), still(4, 0, doing=1)]
-    lines = words.who_waits(waiting, lambda pc: f"main at ring.c:{pc}")
+    lines = words.describe_unfinished(waiting, lambda pc: f"main at ring.c:{pc}")
     assert lines == [
         "threads 0-2, 5 wait for a message (tinselWaitUntil) in main at ring.c:16",
         "thread 3 waits until it can send (tinselWaitUntil) in main at ring.c:16",
@@ -42,21 +42,21 @@ def test_threads_that_wait_for_the_same_share_a_line() -> None:
 def test_every_state_has_words() -> None:
     for doing in range(7):
         for asked in range(4):
-            one = words.Still(1, doing, asked, 0, 0x4000_0000, 0)
-            first, rest = words.who_waits([one], str)[0], words.who_waits([one, one], str)[0]
+            one = words.UnfinishedThread(1, doing, asked, 0, 0x4000_0000, 0)
+            first, rest = words.describe_unfinished([one], str)[0], words.describe_unfinished([one, one], str)[0]
             assert first.startswith("thread 1 ") and rest.startswith("threads 1")
 
 
 def test_many_different_waits_are_not_all_shown() -> None:
-    lines = words.who_waits([still(t, CSR["wait"], 2, pc=t) for t in range(64)], str)
+    lines = words.describe_unfinished([still(t, CSR["wait"], 2, pc=t) for t in range(64)], str)
     assert len(lines) == 17
-    assert lines[-1] == "threads 16-63 wait for a message (tinselWaitUntil), in other places"
+    assert lines[-1] == "threads 16-63 wait for a message (tinselWaitUntil), at other locations"
 
 
 def test_stills_are_read_as_the_driver_writes_them() -> None:
     payload = struct.pack("<IBBHIII", 700, 2, 2, 0, 0x44, CSR["idle"], 1) * 2
-    one, other = words.stills(payload)
-    assert one == other == words.Still(700, 2, 2, 0x44, CSR["idle"], 1)
+    one, other = words.parse_unfinished(payload)
+    assert one == other == words.UnfinishedThread(700, 2, 2, 0x44, CSR["idle"], 1)
     assert one.words() == "waits for idleness (tinselIdle)"
 
 
@@ -73,7 +73,7 @@ def test_every_trap_says_cause_and_place(name: str) -> None:
 
 def test_a_trap_whose_place_nobody_knows() -> None:
     text = words.Trap(3, 100, 63, words.UNKNOWN_PC, 0).words(str)
-    assert text.startswith("cause 63: ") and text.endswith("place not known")
+    assert text.startswith("cause 63: ") and text.endswith("location unknown")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from conftest import ROOT
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
-from gossamer.engines import _rtl_build, _rtl_many
+from gossamer.engines import _rtl_build, rtl
 from gossamer.engines.rtl import Run, Tile
 from gossamer.errors import InputError
 from gossamer.hdl import _generated
@@ -125,12 +125,12 @@ def test_many_tiles_evaluated_together_do_what_each_does_alone(image: device.Ima
     The simulator of one tile starts it in another cycle. When the memory's refreshes meet the program moves its end:
     by up to 2,000 cycles in a million for starts that are 131 to 4,000 cycles apart.
     """
-    together = _rtl_many.run(TINY, image, 3, stagger=777, most=1_000_000)
-    apart = _rtl_many.run(TINY, image, 3, stagger=777, most=1_000_000, apart=True)
+    together = rtl.run_many_tiles(TINY, image, 3, stagger=777, most=1_000_000)
+    apart = rtl.run_many_tiles(TINY, image, 3, stagger=777, most=1_000_000, apart=True)
     assert together.tiles == apart.tiles
     assert [tile.ended for tile in together.tiles] == [TINY.threads_per_tile] * 3
     assert len({tile.sum for tile in together.tiles}) == 3
-    alone = _rtl_many.run(TINY, image, 1, stagger=0, most=1_000_000)
+    alone = rtl.run_many_tiles(TINY, image, 1, stagger=0, most=1_000_000)
     assert alone.tiles[0] == together.tiles[0]
     done, _, _ = run(image, _rtl_build.simulator(TINY))
     assert abs(alone.tiles[0].cycles - done.cycles) <= 0.003 * done.cycles

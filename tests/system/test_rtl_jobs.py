@@ -100,11 +100,11 @@ def test_a_message_to_another_job_is_refused_and_told_and_holds_up_no_barrier(co
         done = command("run", *words, *PAIR, "--max-cycles", "300000")
         assert (done.returncode, done.stdout) == (0, "[0 a 0,0.0] through\n"), done.stderr
         lines = done.stderr.splitlines()
-        told = r"board b: tile_refused: tile [01],0 refused a message of job 0: wrong job; (\d) refused on this "
+        told = r"board b: tile_refused: tile [01],0 rejected a message of job 0: wrong job; (\d) rejected on this "
         counts = [int(match[1]) for line in lines if (match := re.match(told, line))]
         assert len(counts) >= 2 and set(counts) <= {1, 2, 3}
         ends = [line for line in lines if "tile_refused" not in line]
-        assert ends == ["board b, tile 0,0 refused 1 message", "board b, tile 1,0 refused 2 messages"]
+        assert ends == ["board b, tile 0,0 rejected 1 message", "board b, tile 1,0 rejected 2 messages"]
 
 
 def test_a_job_ends_by_itself(command: Command, tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
         ((f"{hello}@c", *PAIR), "cluster pair has no board c"),
         ((f"{hello}@", *PAIR), f"{hello}@: write PROGRAM@BOARD or PROGRAM@BOARD,BOARD,..."),
         ((f"{hello}@a,", *PAIR), f"{hello}@a,: write PROGRAM@BOARD or"),
-        ((f"{hello}@a", hello, *PAIR), f"{hello}: which boards is it for? Write {hello}@BOARD,..."),
-        ((f"{hello}@a", "--engine", "rtl"), f"{hello}@a: names boards of a cluster; name that with --cluster"),
+        ((f"{hello}@a", hello, *PAIR), f"{hello}: needs boards, as the other programs; write {hello}@BOARD,..."),
+        ((f"{hello}@a", "--engine", "rtl"), f"{hello}@a: names boards of a cluster; name the cluster with --cluster"),
         ((f"{hello}@a", *PAIR, "--threads", "3"), "--threads: not with several programs"),
         ((f"{tmp_path}/none.c@a", *PAIR), f"{tmp_path}/none.c"),
     ):

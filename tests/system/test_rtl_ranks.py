@@ -50,8 +50,8 @@ def test_the_same_cycles_on_ranks(four: Path, ranks: int) -> None:
     assert one.run.reason == "done" and not any(one.run.codes.values()) and len(one.run.codes) == 128
     many = go(ALL, four, frame_loss=0.02, seed=3, ranks=ranks, defines=defines)
     one.same(many)
-    assert one.run.seen is not None and many.run.seen is not None
-    assert one.run.seen.tiles == many.run.seen.tiles and one.run.seen.links == many.run.seen.links
+    assert one.run.snapshot is not None and many.run.snapshot is not None
+    assert one.run.snapshot.tiles == many.run.snapshot.tiles and one.run.snapshot.links == many.run.snapshot.links
 
 
 def test_a_program_with_a_host_on_ranks(command: Command, tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def test_what_is_said_of_a_deadlock_behind_a_cut_link(command: Command) -> None:
 @pytest.mark.parametrize(
     "words,said",
     [
-        (["--cluster", "pair", "--ranks", "3"], "cluster pair has 2 boards, and each rank simulates one or more"),
+        (["--cluster", "pair", "--ranks", "3"], "cluster pair has 2 boards, and each rank simulates at least one"),
         (["--cluster", "pair", "--ranks", "2", "--trace", "t.pftrace"], "--trace: not with --ranks"),
         (["--cluster", "pair", "--ranks", "2", "--workers", "2"], "--workers: not with --ranks"),
         (["--cluster", "pair", "--ranks", "0"], "no whole number from 1 up"),
-        (["--config", "tiny", "--ranks", "2"], "--ranks: is for clusters"),
+        (["--config", "tiny", "--ranks", "2"], "--ranks: needs a cluster"),
     ],
 )
 def test_bad_input(command: Command, tmp_path: Path, words: list[str], said: str) -> None:
@@ -97,7 +97,7 @@ def test_bad_input(command: Command, tmp_path: Path, words: list[str], said: str
     [
         ({"GOSSAMER_MPIEXEC": "mpiexec"}, "needs both GOSSAMER_MPIEXEC"),
         ({"GOSSAMER_MPIEXEC": 'mpiexec "', "GOSSAMER_MPICXX": "c++"}, "GOSSAMER_MPIEXEC: No closing quotation"),
-        ({"GOSSAMER_MPIEXEC": "no-such-start", "GOSSAMER_MPICXX": "c++"}, "there is no command no-such-start"),
+        ({"GOSSAMER_MPIEXEC": "no-such-start", "GOSSAMER_MPICXX": "c++"}, "command no-such-start not found"),
         ({"GOSSAMER_MPIEXEC": "true", "GOSSAMER_MPICXX": "false"}, "building for MPI failed"),
     ],
 )

@@ -163,14 +163,14 @@ def test_a_trap_stops_its_thread_alone(runner: Runner, fault: int) -> None:
 
 def test_a_trap_of_a_thread_that_cannot_say_where(runner: Runner) -> None:
     (trap,) = runner("int main(void) { return *(volatile int *)0x20; }", fault=8, threads=1).traps
-    assert trap.pc == 0xFFFF_FFFF and trap.words(str).endswith("place not known")
+    assert trap.pc == 0xFFFF_FFFF and trap.words(str).endswith("location unknown")
 
 
 def test_deadlock_is_seen_at_once(runner: Runner) -> None:
     done = runner("int main(void) { if (tinselId()) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }", watchdog=10**9)
     assert done.reason == "deadlock" and done.codes == {0: 0}
-    assert sorted(one.thread for one in done.still) == list(range(1, 16))
-    assert all(one.waits_for_message for one in done.still)
+    assert sorted(one.thread for one in done.unfinished) == list(range(1, 16))
+    assert all(one.waits_for_message for one in done.unfinished)
     assert done.cycles < 60_000
 
 
@@ -190,7 +190,7 @@ def test_max_cycles(runner: Runner) -> None:
     spin = 'int main(void) { if (tinselId() == 1) for (;;) __asm__ volatile(""); return 0; }'
     done = runner(spin, max_cycles=30_000)
     assert done.reason == "max-cycles" and done.cycles == 30_000
-    assert [(one.thread, one.words()) for one in done.still] == [(1, "runs")]
+    assert [(one.thread, one.words()) for one in done.unfinished] == [(1, "runs")]
 
 
 def test_threads_that_start_threads(runner: Runner) -> None:
@@ -248,8 +248,8 @@ def test_trace(runner: Runner, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        (1, "is not one of tiny"),
-        (2, "accepts no more bytes"),
+        (1, "is not of configuration tiny"),
+        (2, "takes no more bytes"),
         (5, "packet of an unknown kind"),
         (7, "has had enough"),
         (9, "loader does not answer"),
@@ -268,14 +268,14 @@ def test_a_refusal_of_the_loader_is_one_error(runner: Runner) -> None:
 
 def test_threads_that_get_lost_are_found_by_the_watchdog(runner: Runner) -> None:
     done = runner('int main(void) { for (;;) __asm__ volatile(""); }', fault=3, watchdog=50_000)
-    assert done.reason == "stuck" and len(done.still) == 16
-    assert {one.words() for one in done.still} == {"has no state: it was started and never ran"}
+    assert done.reason == "stuck" and len(done.unfinished) == 16
+    assert {one.words() for one in done.unfinished} == {"has no state: it was started and never ran"}
 
 
 def test_a_memory_that_never_answers(runner: Runner) -> None:
     done = runner("volatile int x; int main(void) { return x; }", fault=6, watchdog=50_000, threads=2)
     assert done.reason == "stuck"
-    assert all(one.words().startswith("waits for a load from 0x4") for one in done.still)
+    assert all(one.words().startswith("waits for a load from 0x4") for one in done.unfinished)
 
 
 # ---- Ctrl-C --------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from system.test_rtl_cluster import well
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device, routes
-from gossamer.engines.rtl_cluster import Change, Cluster, Plan, tables
+from gossamer.engines.rtl_cluster import Cluster, Plan, TableUpdate, read_tables
 from gossamer.errors import InputError
 
 FOUR = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
@@ -65,14 +65,14 @@ def test_the_same_cycles_whoever_simulates(tmp_path: Path) -> None:
 
     def go(workers: int) -> Told:
         plan, lines = Plan(configs.load_cluster(FOUR)), []
-        change = Change.of(plan, tables(plan.cluster, str(away)))
+        change = TableUpdate.of(plan, read_tables(plan.cluster, str(away)))
         image = device.build(ALL, plan.config, ["ROUNDS=2", "TARGETS=20", "STEP=7"], boards=plan.shape)
         with Cluster(plan, workers=workers, frame_loss=0.01) as cluster:
             cluster.load_image(image)
             run = cluster.run(
                 128,
                 on_line=lambda thread, line, _: lines.append((thread, line)),
-                pauses=[(5000, lambda hear: cluster.replace_tables(change, hear=hear))],
+                pauses=[(5000, lambda handler: cluster.replace_tables(change, on_record=handler))],
             )
             assert cluster.plan is change.plan and cluster.drained()
         return Told(run, lines, [])
@@ -85,8 +85,8 @@ def test_the_same_cycles_whoever_simulates(tmp_path: Path) -> None:
 def test_tables_that_must_not_meet_wait_until_nothing_is_in_flight(command: Command, tmp_path: Path) -> None:
     """Each is a line by itself; together they are a ring."""
     east, west = (avoiding(tmp_path, name, name.replace("_", ":"), vcs=1) for name in ("x0y0_east", "x1y1_west"))
-    plan = Plan(configs.load_cluster(FOUR), tables(configs.load_cluster(FOUR), str(east)))
-    change = Change.of(plan, tables(plan.cluster, str(west)))
+    plan = Plan(configs.load_cluster(FOUR), read_tables(configs.load_cluster(FOUR), str(east)))
+    change = TableUpdate.of(plan, read_tables(plan.cluster, str(west)))
     assert "old and new tables together can deadlock" in change.fault
     done = command("run", ALL, *ON_FOUR, "--routes", east, "--next-routes", f"{west}@1000")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
@@ -143,9 +143,9 @@ def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
         ((hello, *ON_FOUR, "--next-routes", away), f"--next-routes {away}: write FILE@CYCLE"),
         ((hello, *ON_FOUR, "--next-routes", f"{tmp_path}/none@5"), f"{tmp_path}/none: cannot read routing tables"),
         ((hello, *ON_FOUR, "--next-routes", f"{other}@5"), f"{other}:2: routing tables for another topology"),
-        ((hello, "--engine", "rtl", "--next-routes", f"{away}@5"), "--next-routes: is for clusters"),
-        ((REROUTE, "--engine", "rtl", "--next-routes", away), "--next-routes: is for clusters"),
-        ((REROUTE, *ON_FOUR, "--next-routes", f"{away}@5"), f"--next-routes {away}@5: the host says when"),
+        ((hello, "--engine", "rtl", "--next-routes", f"{away}@5"), "--next-routes: needs a cluster"),
+        ((REROUTE, "--engine", "rtl", "--next-routes", away), "--next-routes: needs a cluster"),
+        ((REROUTE, *ON_FOUR, "--next-routes", f"{away}@5"), f"--next-routes {away}@5: the host loads it with"),
     ):
         done = command("run", *words)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
@@ -155,4 +155,4 @@ def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
     with Cluster(Plan(configs.load_cluster(FOUR))) as cluster:
         topology = routes.with_down(routes.read_topology(str(FOUR)), ["x1y1"])
         with pytest.raises(InputError, match="the tables avoid board x1y1"):
-            Change.of(cluster.plan, routes.generate(topology).tables)
+            TableUpdate.of(cluster.plan, routes.generate(topology).tables)

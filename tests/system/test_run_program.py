@@ -46,7 +46,7 @@ def test_several_files_folders_and_warnings(command: Command, tmp_path: Path) ->
     done = command("run", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"gossamer: error: {tmp_path}: is a folder; one with a program for threads of a tile runs with --engine rtl\n"
+        f"gossamer: error: {tmp_path}: is a folder; a folder with a program for threads of a tile needs --engine rtl\n"
     )
 
 
@@ -111,7 +111,7 @@ def test_text_as_it_is(command: Command, tmp_path: Path) -> None:
         ({"a.S": ".globl main\nmain:\n.rept 3000\nnop\n.endr\n"}, ["a.S"], "a.S: does not fit: 12,"),
         ({"a.S": ".globl main\nmain:\n  frob a0\n"}, ["a.S"], "a.S:3: unrecognized instruction mnemonic"),
         ({"a.c": ""}, ["a.c"], "a.c: does not link: nothing defines main; every thread begins in main"),
-        ({"a.c": ""}, ["a.c", "--frob"], "there is no option --frob for a program"),
+        ({"a.c": ""}, ["a.c", "--frob"], "no such option for a program: --frob"),
         ({"empty/a.txt": ""}, ["empty", *RTL], "empty: has no sources in it; a folder stands for"),
         ({"a.v": ""}, ["a.v", *RTL], "a.v: is no program; its name must end in one of .c, .S"),
         ({}, ["none/", *RTL], "none: no such file"),
@@ -157,7 +157,7 @@ def test_a_full_output(words: list[str]) -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
     assert done.returncode == 2
     assert done.stderr == (
-        "gossamer: error: cannot write the output: No space left on device; make room or choose another place\n"
+        "gossamer: error: cannot write the output: No space left on device; free space or choose another file\n"
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, Command
 
-from gossamer.cli import _run_words
+from gossamer.cli import _run_arguments
 from gossamer.errors import InputError
 
 DESCRIPTORS = ROOT / "tests" / "fixtures" / "descriptors"
@@ -67,24 +67,24 @@ def shifted(tmp_path: Path) -> Path:
     ],
 )
 def test_which_word_is_the_application(words: list[str], at: int | None) -> None:
-    assert _run_words.first_plain(words, _run_words.VALUES) == at
+    assert _run_arguments.first_plain(words, _run_arguments.VALUES) == at
 
 
 def test_parameters_take_what_follows() -> None:
-    request = _run_words.Request.of_app(["--damping", "-0.5", "pagerank", "--raw", "g.mtx", "-t", "2", "--dedupe"])
+    request = _run_arguments.Request.of_app(["--damping", "-0.5", "pagerank", "--raw", "g.mtx", "-t", "2", "--dedupe"])
     assert request.parameters == {"damping": "-0.5", "raw": "1"}
     assert (request.app, request.graph, request.flags) == ("pagerank", "g.mtx", {"dedupe"})
     assert request.options == {"threads": ["2"]}
     for words, what in {
         ("pagerank", "--damping"): "--damping: needs a value",
         ("pagerank", "--damping", "--raw"): "--damping: needs a value",
-        ("pagerank", "-x"): "there is no option -x",
+        ("pagerank", "-x"): "no such option: -x",
         ("pagerank", "-t"): "-t: needs a value",
-        ("pagerank", "a", "b"): "there is a graph already",
+        ("pagerank", "a", "b"): "a graph is given already",
         ("pagerank", "--dumping", "1"): "pagerank has no parameter 'dumping'",
     }.items():
         with pytest.raises(InputError, match=what):
-            _run_words.Request.of_app(words)
+            _run_arguments.Request.of_app(words)
 
 
 def test_words_end_to_end(command: Command, tmp_path: Path) -> None:
@@ -93,7 +93,9 @@ def test_words_end_to_end(command: Command, tmp_path: Path) -> None:
     assert re.search(r"^ +4 +-8 +4$", done.stdout, re.MULTILINE)
     # Neither a graph nor a file to write is a program.
     assert "no such file" in said(command("run", "pagerank", tmp_path / "none.cpp"), 2)
-    assert "ends in none of .npy" in said(command("run", "pagerank", RING, "-o", tmp_path / "x.c"), 2)
+    assert "unknown ending; write a file that ends in .npy" in said(
+        command("run", "pagerank", RING, "-o", tmp_path / "x.c"), 2
+    )
     # What is wrong without a look at the graph is told before it is read.
     for words in (["--shuffle", "x"], ["-t", "1025"], ["--engine", "cpuu"], ["--damping", "7"], ["--format", "x"]):
         assert said(command("run", "pagerank", tmp_path / "none.mtx", *words), 2).find(words[1]) > 0
@@ -152,11 +154,11 @@ def test_what_is_left_out_or_doubled_is_told(command: Command, shifted: Path) ->
     notes = command("run", "pagerank", shifted, "--undirected").stderr.splitlines()
     assert notes == [
         f"note: {shifted}: 3 of 8 edges, each taken both ways, are there more than once; dedupe keeps one of each",
-        "note: pagerank takes no notice of weights; those of the graph are ignored",
+        "note: pagerank does not use weights; those of the graph are ignored",
     ]
     assert command("run", "sssp", shifted).stderr == ""
     assert command("run", "sssp", shifted, "--undirected", "--dedupe").stderr == ""
-    note = "note: the graph has no weights; to sssp every edge has the weight 1\n"
+    note = "note: the graph has no weights; sssp uses the weight 1 for every edge\n"
     assert command("run", "sssp", RING).stderr == note
 
 
@@ -204,7 +206,7 @@ def test_standard_output_that_is_closed_or_full(words: list[str]) -> None:
         script = f'"$@" {redirection}'
         done = subprocess.run(["sh", "-c", script, "sh", *launcher], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (code, ""), (redirection, done.stderr)
-        line = "gossamer: error: cannot write the output: No space left on device; make room or choose another place\n"
+        line = "gossamer: error: cannot write the output: No space left on device; free space or choose another file\n"
         assert done.stderr == (line if code else "")
 
 

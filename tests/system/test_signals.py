@@ -15,7 +15,8 @@ import pytest
 from conftest import ROOT
 from sessions import Session
 
-from gossamer import apps, builds, native, pgraph_hosts, processes
+from gossamer import apps, builds, native, processes
+from gossamer.hosts import pgraph
 
 ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 # A compiler is at this for minutes: loops at compile time, each just short enough for its limit.
@@ -72,7 +73,7 @@ def test_a_host_program(number: signal.Signals, code: int, stubborn: bool, tmp_p
     """One that ignores signals is killed: behind a second Ctrl-C, or some seconds after SIGTERM."""
     source = tmp_path / "host.cpp"
     source.write_text(HOST)
-    pgraph_hosts.compile_program(source)
+    pgraph.compile_program(source)
     session = Session("run", source, *(["stubborn"] if stubborn else []), cwd=tmp_path)
     session.wait_until((tmp_path / "started").exists)
     assert "program" in session.processes()

@@ -9,8 +9,9 @@ from conftest import ROOT
 
 import gossamer as gs
 import gossamer_setup
-from gossamer import apps, run_app
+from gossamer import apps
 from gossamer import config as configs
+from gossamer.apps import runner
 from gossamer.engines.rtl_vertices import Hardware
 
 FICKLE = ROOT / "tests" / "fixtures" / "vertices" / "fickle.h"
@@ -34,7 +35,7 @@ def test_each_wish_to_send_ends_once(pad: int, seed: int) -> None:
     targets = random.integers(vertices, size=(vertices, fanout)).astype(np.uint32)
     targets.sort(axis=1)
     graph = gs.Graph.from_csr(np.arange(vertices + 1) * fanout, targets.ravel(), name="random")
-    got = run_app.run(apps.load(FICKLE, [f"PAD={pad}"]), graph, engine=Hardware(config="tiny"))
+    got = runner.run(apps.load(FICKLE, [f"PAD={pad}"]), graph, engine=Hardware(config="tiny"))
     wished, sent, dropped, heard = (
         got.columns[name].astype(np.int64) for name in ("wished", "sent", "dropped", "heard")
     )
@@ -54,7 +55,7 @@ def test_a_flooded_vertex_still_sends(multicast: str) -> None:
     hub = np.zeros_like(others)
     graph = gs.Graph.from_arrays(np.concatenate([others, hub]), np.concatenate([hub, others]), vertices=vertices)
     hardware = Hardware(config="tiny", multicast=multicast, max_cycles=2_000_000)
-    got = run_app.run(apps.load(FLOODED), graph, engine=hardware)
+    got = runner.run(apps.load(FLOODED), graph, engine=hardware)
     assert got.columns["stopped"].all()
     # What it takes before it sends, for each of the messages that it is.
     assert 0 < got.columns["late"][0] <= 32 * (vertices if multicast == "none" else 2)

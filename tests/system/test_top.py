@@ -106,7 +106,7 @@ def test_several_are_listed_and_one_is_chosen(command: Command, tmp_path: Path, 
         assert (wrong.returncode, len(wrong.stderr.splitlines())) == (
             2,
             1,
-        ) and "process 1 is no simulation" in wrong.stderr
+        ) and "process 1 is not a simulation" in wrong.stderr
 
 
 def test_nothing_runs(command: Command, tmp_path: Path, running: dict[str, str]) -> None:

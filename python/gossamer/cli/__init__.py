@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: one group whose sub-commands are imported when they are called.
 
-A sub-command lives in ``cli/<name>.py`` as a click command or group called ``command``,
-and has its line in the table of ``gossamer_setup``, which also writes the first page of help.
+A sub-command is a click command or group called ``command`` in ``cli/<name>.py``, and has a line in the table of
+``gossamer_setup``, which also prints the first page of help.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer run FOLDER --engine rtl`` for a program with a host: both parts built, and run beside the simulator."""
+"""``./gossamer run FOLDER --engine rtl``: builds both parts of a program with a host, and runs it with a simulator."""
 
 from __future__ import annotations
 
@@ -15,40 +15,36 @@ from typing import TYPE_CHECKING
 import click
 
 from gossamer import files
-from gossamer.cli import _program_report, _program_tables, _program_verdict
-from gossamer.cli._program_console import Progress, show_warnings, visible
-from gossamer.engines._rtl_threads import ACCELERATOR, Still
+from gossamer.cli import _program_arguments, _program_output
+from gossamer.cli._program_arguments import GRAPH_OPTIONS
+from gossamer.cli._program_output import Progress, show_warnings, visible
+from gossamer.engines._rtl_diagnostics import ACCELERATOR, UnfinishedThread
 from gossamer.errors import InputError, RunDied, signal_name
 
 if TYPE_CHECKING:
-    from gossamer.cli._program_request import Request
+    from gossamer.cli._program_arguments import Request
     from gossamer.engines import rtl, rtl_cluster
     from gossamer.engines._rtl_host import Report, Status
-    from gossamer.hostprograms import Program
+    from gossamer.hosts.hostlink import Program
     from gossamer.polite import Staged
 
-_NOT_HERE = {
+_WITHOUT_HOST_OPTIONS = {
     "threads": "a host starts its threads itself",
     "input": "a host sends bytes with DebugLink",
 }
-_OF_CLUSTERS = ("routes", "next-routes", "frame-loss", "cut", "ranks")
-OF_GRAPHS = {
-    "mapping": "places vertices of a graph",
-    "multicast": "is how vertices of a graph send",
-    "max-steps": "limits the steps of a graph's vertices",
-}
-"""Options for graphs alone."""
-_MOST_LINES = 20
-_LONG = 30.0
-"""Seconds without a call of the host after which that is told."""
+_CLUSTER_OPTIONS = ("routes", "next-routes", "frame-loss", "cut", "ranks")
+_MAX_LINES = 20
+_NOTE_SECONDS = 30.0
+"""Seconds without a call of the host after which a note is printed."""
 
 
 def run(request: Request, arguments: Sequence[str]) -> int:
-    """Builds and runs a program; gives the host's exit code. Raises RunDied where the run cannot go on."""
-    from gossamer import device, hostprograms, mapper, pgraph_hosts, polite
+    """Builds and runs a program. Returns the host's exit code. Raises RunDied if the run aborts."""
+    from gossamer import device, mapper, polite
     from gossamer.engines import _rtl_host, rtl, rtl_cluster, rtl_vertices
+    from gossamer.hosts import hostlink, pgraph
 
-    for name, why in _NOT_HERE.items():
+    for name, why in _WITHOUT_HOST_OPTIONS.items():
         if request.one(name) is not None:
             raise InputError(f"--{name}: not for a program with a host; {why}")
     if request.one_tile:
@@ -59,14 +55,14 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if request.stats_file is not None:
         files.check_writable(request.stats_file)
     shown = request.tile(config, cluster)
-    for name in _OF_CLUSTERS:
+    for name in _CLUSTER_OPTIONS:
         if name in request.options and cluster is None:
-            raise InputError(f"--{name}: is for clusters; name one with --cluster")
+            raise InputError(f"--{name}: needs a cluster; name one with --cluster")
     plan, changes = None, []
     if cluster is not None:
         tables = request.one("routes")
-        plan = rtl_cluster.Plan(cluster, rtl_cluster.tables(cluster, tables) if tables else None)
-        changes = _program_tables.untimed(request, plan)
+        plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
+        changes = _program_arguments.host_updates(request, plan)
     placement = polite.Placement(
         plan,
         request.one_of("multicast", rtl_vertices.MULTICAST),
@@ -78,13 +74,13 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     most_cycles = request.number("max-cycles", 1)
     shape = plan.shape if plan is not None else device.ALONE
     defines, includes = request.options.get("define", []), request.options.get("include", [])
-    if pgraph_hosts.is_one(request.program):
-        program = pgraph_hosts.build(request.program, config, defines, boards=shape, sends=placement.sends)
+    if pgraph.is_one(request.program):
+        program = pgraph.build(request.program, config, defines, boards=shape, sends=placement.sends)
     else:
-        program = hostprograms.build(
+        program = hostlink.build(
             request.programs, config, defines, includes=includes, boards=shape, sends=placement.sends
         )
-    for name, what in OF_GRAPHS.items():
+    for name, what in GRAPH_OPTIONS.items():
         if name in request.options and program.recipe is None:
             raise InputError(f"--{name}: {what}, and {program.name} has none (PGraph)")
     show_warnings(program.warnings)
@@ -113,7 +109,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             ended = _rtl_host.run(
                 machine,
                 program,
-                [hostprograms.argument(one, program.folder) for one in arguments],
+                [hostlink.argument(one, program.folder) for one in arguments],
                 environment=environment,
                 most_cycles=most_cycles or 0,
                 watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
@@ -132,26 +128,26 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             stage.ended_well = ended.code >= 0 and report is not None and report.reason == "done"
     for event in report.events if report is not None else []:
         if event.what != "link_up" and many is not None:
-            click.echo(visible(many.event_words(event)), err=True)
+            click.echo(visible(many.describe_event(event)), err=True)
     if report is not None and report.reason != "done":
-        _died(program, report, machine, many, vertices)
+        _raise_aborted(program, report, machine, many, vertices)
     if ended.code < 0:
-        raise RunDied(f"{program.name}: the host program died of {signal_name(-ended.code)}")
+        raise RunDied(f"{program.name}: the host program was killed by {signal_name(-ended.code)}")
     if ended.run is not None:
-        _program_report.write(request, config, ended.run, many, report_file)
-        for line in _program_verdict.refused(ended.run, many, config):
+        _program_output.write_figures(request, config, ended.run, many, report_file)
+        for line in _program_output.rejected_messages(ended.run, many, config):
             click.echo(line, err=True)
     return ended.code
 
 
 @dataclass(frozen=True)
 class _Vertices:
-    """What is told of a graph's vertices where a run could not go on."""
+    """Texts about a graph's vertices in a run that aborted."""
 
-    still: str = ""
-    """Those that would go on sending."""
+    senders: str = ""
+    """The vertices that still want to send."""
     trapped: Mapping[int, str] = field(default_factory=dict)
-    """By thread, the vertex that it trapped at."""
+    """By thread, the vertex at which it trapped."""
     most_steps: int = 0
 
 
@@ -159,7 +155,7 @@ _NO_VERTICES = _Vertices()
 
 
 def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_steps: int) -> _Vertices:
-    """Looks at the boards as the host has left them; a run that has given up has not come to its end."""
+    """Inspects the boards after the host has ended; sets the reason max-steps if threads reached that limit."""
     from gossamer.polite.post_mortem import PostMortem
 
     placed = stage.placed()
@@ -169,89 +165,92 @@ def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_ste
     names = ("vertex", "vertices") if stage.program.recipe.late else ("device", "devices")
     seen = PostMortem(machine, *placed, *names)
     if report.reason == "trap":
-        return _Vertices(trapped={t.thread: seen.points_to(t.thread) for t in report.traps if t.thread != ACCELERATOR})
+        return _Vertices(
+            trapped={t.thread: seen.pointed_vertex(t.thread) for t in report.traps if t.thread != ACCELERATOR}
+        )
     if report.reason in ("max-cycles", "deadlock", "stuck"):
-        return _Vertices(seen.who_sends(ended=False))
+        return _Vertices(seen.describe_senders(ended=False))
     if most_steps and seen.gave_up():
         report.reason = "max-steps"
-        return _Vertices(seen.who_sends(ended=True), most_steps=most_steps)
+        return _Vertices(seen.describe_senders(ended=True), most_steps=most_steps)
     return _NO_VERTICES
 
 
-def _died(
+def _raise_aborted(
     program: Program,
     report: Report,
     machine: rtl.Board,
     cluster: rtl_cluster.Cluster | None,
     vertices: _Vertices,
 ) -> None:
-    """Says why a run could not go on."""
-    from gossamer.engines.rtl import on_tiles, ranges, who_waits
+    """Prints the state of a run that aborted, and raises RunDied with the reason."""
+    from gossamer.engines.rtl import describe_unfinished, on_tiles, ranges
 
     lines = [
         (thread, line)
-        for thread, text in sorted(report.said.items())
+        for thread, text in sorted(report.output.items())
         for line in text.decode(errors="backslashreplace").splitlines()
     ]
-    for thread, line in lines[-_MOST_LINES:]:
+    for thread, line in lines[-_MAX_LINES:]:
         click.echo(f"[{thread}] {visible(line)}", err=True)
     for trap in report.traps:
         code = _Code(program, report, trap.thread)
         place = f" {cluster.place(trap.thread)}" if cluster is not None and trap.thread != ACCELERATOR else ""
         at = vertices.trapped.get(trap.thread, "")
         click.echo(f"[{trap.who}{place}{at}] trap: {visible(trap.words(code.where, code.instruction))}", err=True)
-    by_code: dict[str, list[Still]] = {}
+    by_code: dict[str, list[UnfinishedThread]] = {}
     if report.reason in ("deadlock", "stuck", "max-cycles"):
-        for one in report.still:
+        for one in report.unfinished:
             by_code.setdefault(report.image(one.thread), []).append(one)
     config = machine.config
     one_board = functools.partial(on_tiles, per_tile=config.threads_per_tile, width=config.mesh.width)
     places = cluster.on_boards if cluster is not None else one_board
     for group in by_code.values():
-        for line in who_waits(group, _Code(program, report, group[0].thread).where, places):
+        for line in describe_unfinished(group, _Code(program, report, group[0].thread).where, places):
             click.echo(visible(line), err=True)
-    held = _program_verdict.held(report.queues, cluster, config, places)
+    held = _program_output.describe_queues(report.queues, cluster, config, places)
     for line in held:
         click.echo(line, err=True)
-    down = _program_verdict.links_down(report.events, cluster)
-    waiting = ranges(one.thread for one in report.still)
+    down = _program_output.describe_links_down(report.events, cluster)
+    waiting = ranges(one.thread for one in report.unfinished)
     threads = {trap.thread for trap in report.traps if trap.thread != ACCELERATOR}
     who = f"thread{'s' if len(threads) > 1 else ''} {ranges(threads)} trapped" if threads else "an accelerator failed"
     host = f"the host waits in {report.call}"
-    told = {
+    reasons = {
         "trap": f"{who}; {host}",
-        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) {_program_verdict.why_they_wait(held)}{down}"
-        f"{vertices.still}",
+        "deadlock": f"deadlock: {host}, all threads that run ({waiting}) "
+        f"{_program_output.describe_deadlock(held)}{down}{vertices.senders}",
         "ended": f"{host}, but all threads have ended",
         "idle": f"{host}, but no thread was started (HostLink::go)",
-        "stuck": f"stuck: no instruction and no output for long, after {report.cycles:,} cycles; {host}"
-        f"{vertices.still}",
-        "max-cycles": f"not at its end after {report.cycles:,} cycles; {host}{vertices.still}",
-        "max-steps": f"not at its end after {vertices.most_steps:,} step{'s' if vertices.most_steps > 1 else ''}"
-        f"{vertices.still}",
+        "stuck": f"stuck: no instruction and no output for a long time, after {report.cycles:,} cycles; {host}"
+        f"{vertices.senders}",
+        "max-cycles": f"did not end within {report.cycles:,} cycles; {host}{vertices.senders}",
+        "max-steps": f"did not end within {vertices.most_steps:,} step{'s' if vertices.most_steps > 1 else ''}"
+        f"{vertices.senders}",
         "failed": f"{report.failed}; in {report.call}",
         "stopped": f"the simulation was stopped; {host}",
         "gone": f"{report.failed}; in {report.call}",
     }
-    queued = f"; {report.queued} flits of the host wait to enter the network" if report.queued else ""
-    raise RunDied(f"{program.name}: {told.get(report.reason, report.reason)}{queued}")
+    many, verb = ("", "waits") if report.queued == 1 else ("s", "wait")
+    queued = f"; {report.queued} flit{many} of the host {verb} to enter the network" if report.queued else ""
+    raise RunDied(f"{program.name}: {reasons.get(report.reason, report.reason)}{queued}")
 
 
 class _Code:
-    """The program that a thread runs."""
+    """The code of a thread."""
 
     def __init__(self, program: Program, report: Report, thread: int) -> None:
         self._image = program.images.get(report.image(thread))
 
     def where(self, pc: int) -> object:
-        return self._image.where(pc) if self._image else f"a program that is not known here (pc {pc:#x})"
+        return self._image.where(pc) if self._image else f"an unknown program (pc {pc:#x})"
 
     def instruction(self, pc: int) -> int | None:
         return self._image.instruction(pc) if self._image else None
 
 
 class _Console:
-    """What is shown on a terminal while a program runs."""
+    """Progress and notes on the terminal while a program runs."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -264,14 +263,14 @@ class _Console:
         now = time.monotonic()
         if status.calls != self._calls or not status.computes:
             self._calls, self._since = status.calls, now
-        elif now - self._since > _LONG:
+        elif now - self._since > _NOTE_SECONDS:
             self._since = now + 1e9
             self.clear()
             click.echo(
-                f"note: {self._name} has made no call to HostLink for {_LONG:g} s; simulated time stands still at "
+                f"note: {self._name} has not called HostLink for {_NOTE_SECONDS:g} s; simulated time is stopped at "
                 f"cycle {status.cycle:,} until it does",
                 err=True,
             )
-        # What the host prints goes to the terminal by itself, and would stand in the middle of this line.
+        # The host prints to the terminal directly, and its output would interrupt this line.
         if not sys.stdout.isatty():
             self._progress.show(status.cycle, status.instructions)

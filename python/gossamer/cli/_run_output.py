@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``./gossamer run`` shows of a result, and the files that it writes. Vertices by their labels everywhere."""
+"""The printed results of ``./gossamer run``, and its output files. Vertices appear with their labels everywhere."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gossamer import files
 from gossamer.errors import InputError
 
 if TYPE_CHECKING:
-    from gossamer.results import Result
+    from gossamer.apps.results import Result
 
 
 def show(result: Result, top: int) -> None:
-    """Prints the most telling part of a result and how the run went."""
+    """Prints the main part of a result, and statistics of the run."""
     app, graph, stats = result.app, result.graph, result.stats
     click.echo(f"{app.name} of {graph.name or 'the graph'}: {graph.vertices:,} vertices, {graph.edges:,} edges")
     if top:
@@ -54,7 +54,7 @@ def _extremes(result: Result, top: int) -> list[list[str]]:
         keys = -keys
     if top < len(keys):
         near = np.argpartition(keys, top)[: top + 1]
-        # Ties at the edge go to the lowest index, as in a full sort.
+        # Ties at the limit are resolved by lowest index, as in a full sort.
         near = np.flatnonzero(keys <= keys[near].max())
         there, keys = there[near], keys[near]
     order = there[np.argsort(keys, kind="stable")][:top]
@@ -66,7 +66,7 @@ def _extremes(result: Result, top: int) -> list[list[str]]:
 
 
 def _groups(result: Result, top: int) -> list[list[str]]:
-    """How many vertices share each value of the first column."""
+    """The number of vertices for each value of the first column."""
     import numpy as np
 
     column = result.app.columns[0]
@@ -79,7 +79,7 @@ def _groups(result: Result, top: int) -> list[list[str]]:
 
 
 def text_of(result: Result, column: str, vertex: int) -> str:
-    """One value as a person reads it: of a column of vertices the label, or - where there is none."""
+    """A value as text; in a column of vertices the label, or - for no vertex."""
     about = next(c for c in result.app.columns if c.name == column)
     values = result.columns[column][vertex : vertex + 1]
     if about.vertex:
@@ -90,14 +90,15 @@ def text_of(result: Result, column: str, vertex: int) -> str:
     return f"{values[0]:.6g}" if values.dtype.kind == "f" else str(values[0])
 
 
-# ---- What is written -----------------------------------------------------------
+# ---- Files ---------------------------------------------------------------------
 
 
 def writer(path: Path) -> Callable[[Result], None]:
+    """The function that writes a result to a file. InputError for an unknown ending, or if it cannot be written."""
     formats: dict[str, Callable[[Result, BinaryIO], None]] = {".npy": _npy, ".npz": _npz, ".csv": _csv}
     form = formats.get(path.suffix)
     if form is None:
-        raise InputError(f"{path}: ends in none of {', '.join(formats)}; the ending says what is written")
+        raise InputError(f"{path}: unknown ending; write a file that ends in {', '.join(formats)}")
     files.check_writable(path)
 
     def write(result: Result) -> None:
@@ -108,7 +109,7 @@ def writer(path: Path) -> Callable[[Result], None]:
 
 
 def _npy(result: Result, file: BinaryIO) -> None:
-    """One column as it is, several as the fields of a record; vertices are indices here, as elements are."""
+    """A single column as an array, several as the fields of a record; vertices are indices, as are array elements."""
     import numpy as np
 
     if len(result.columns) == 1:
@@ -121,7 +122,7 @@ def _npy(result: Result, file: BinaryIO) -> None:
 
 
 def _npz(result: Result, file: BinaryIO) -> None:
-    """Each column under its name, and the labels under "vertex"; columns of vertices are labels, too."""
+    """Each column under its name, and the labels under "vertex"; columns of vertices contain labels."""
     import numpy as np
 
     labels = result.graph.labels_at(np.arange(result.graph.vertices))
@@ -130,7 +131,7 @@ def _npz(result: Result, file: BinaryIO) -> None:
 
 
 def _csv(result: Result, file: BinaryIO) -> None:
-    """Vertex labels beside the values, with digits enough to read them back; nothing where there is no vertex."""
+    """A line of label and values per vertex, with enough digits to read them back; an empty cell for no vertex."""
     digits = {4: "%.9g", 8: "%.17g"}
     forms = [digits[v.dtype.itemsize] if v.dtype.kind == "f" else "%d" for v in result.columns.values()]
     columns: list[Any] = []

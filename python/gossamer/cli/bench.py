@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer bench``: runs a suite of measures and shows its rows as they come."""
+"""``./gossamer bench``: runs a suite of benchmarks and prints each row when it is measured."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SUITES = ROOT / "bench"
 
 
 def suites() -> list[str]:
-    """The suites that there are."""
+    """The names of all suites."""
     return sorted(path.parent.name for path in SUITES.glob("*/__init__.py"))
 
 
 def _load(suite: str) -> ModuleType:
     if suite not in suites():
-        raise InputError(f"no such suite: {suite!r}; there are: {', '.join(suites()) or 'none'}")
+        raise InputError(f"no such suite: {suite!r}; choose one of {', '.join(suites()) or 'none'}")
     if (shared := str(ROOT / "tests")) not in sys.path:
         sys.path.append(shared)  # models that suites share with tests
     name = f"gossamer_bench_{suite}"
@@ -58,14 +58,14 @@ def _line(row: Row, width: int) -> str:
         return f"{row.name:<{width}}  skipped: {row.skipped}"
     text = f"{row.name:<{width}}  {_number(row.value):>10} {row.unit:<6}"
     if row.reference is not None:
-        beside = row.reference
+        reference = row.reference
         ratio = f"{row.ratio:.2f}" if row.ratio is not None else "-"
-        text += f"  ratio {ratio:>6}   {beside['what']} {_number(beside['value'])} {beside['unit']}"
+        text += f"  ratio {ratio:>6}   {reference['what']} {_number(reference['value'])} {reference['unit']}"
     return text.rstrip()
 
 
-def _judged(rows: list[Row], width: int) -> int:
-    """Shows the rows that miss their bounds once more, where they are seen, and says how many there are."""
+def _print_missed(rows: list[Row], width: int) -> int:
+    """Prints the rows that miss their bounds again, at the end. Returns their number."""
     missed = [(row, why) for row in rows if (why := row.missed) is not None]
     if missed:
         click.echo("\nmissed:")
@@ -81,19 +81,19 @@ def _peers(pairs: Iterable[str]) -> dict[str, Path]:
         if not (name and equals and folder):
             raise InputError(f"--peer {pair}: write it as NAME=DIR, for example --peer gapbs=/opt/gapbs")
         if not Path(folder).is_dir():
-            raise InputError(f"--peer {pair}: there is no folder {folder}; name the one that holds {name}")
+            raise InputError(f"--peer {pair}: there is no folder {folder}; name the folder of {name}")
         peers[name] = Path(folder).resolve()
     return peers
 
 
-@click.command(short_help="Measure, beside what others reach.")
+@click.command(short_help="Run benchmarks against references.")
 @click.argument("suite", required=False)
-@click.option("--only", metavar="REGEX", help="Only the rows whose name has a match of REGEX.")
-@click.option("--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write the rows here.")
-@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Where data is that cannot be shipped.")
-@click.option("--peer", "peers", metavar="NAME=DIR", multiple=True, help="Where a peer is that cannot be installed.")
-@click.option("--repeat", metavar="N", type=click.IntRange(min=1), help="Measure each row N times, take the median.")
-@click.option("--full", is_flag=True, help="Also the rows that take a quarter of an hour each.")
+@click.option("--only", metavar="REGEX", help="Only rows whose name contains a match of REGEX.")
+@click.option("--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write the rows to FILE.")
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder with data that cannot be shipped.")
+@click.option("--peer", "peers", metavar="NAME=DIR", multiple=True, help="Folder of a peer that cannot be installed.")
+@click.option("--repeat", metavar="N", type=click.IntRange(min=1), help="Measure each row N times, use the median.")
+@click.option("--full", is_flag=True, help="Also measure rows that take a quarter of an hour each.")
 @click.option("--list", "list_only", is_flag=True, help="Print the names of the rows (or of the suites) and stop.")
 def command(
     suite: str | None,
@@ -105,11 +105,10 @@ def command(
     full: bool,
     list_only: bool,
 ) -> None:
-    """Measure SUITE. A ratio above 1 is better than what the row stands beside.
+    """Measure SUITE. A ratio above 1 is better than the reference of the row.
 
-    A row whose data or peer is not there is printed as skipped, with the reason. Rows that miss what they
-    must reach are printed once more at the end, and the exit code is 1. Rows measured before Ctrl-C still
-    reach the file of --json.
+    A row whose data or peer is missing is printed as skipped, with the reason. Rows that miss their bounds are printed
+    again at the end, and the exit code is 1. After Ctrl-C, the file of --json contains the rows measured so far.
 
     \b
     Examples:
@@ -119,7 +118,7 @@ def command(
     """
     if suite is None:
         if not list_only:
-            raise InputError(f"name a suite; there are: {', '.join(suites()) or 'none'}")
+            raise InputError(f"name a suite; choose one of {', '.join(suites()) or 'none'}")
         click.echo("\n".join(suites()))
         return
     try:
@@ -127,7 +126,7 @@ def command(
     except re.error as error:
         raise InputError(f"--only {only}: not a regular expression: {error}") from None
     if data is not None and not data.is_dir():
-        raise InputError(f"--data {data}: there is no such folder; name the one that holds the data")
+        raise InputError(f"--data {data}: no such folder; name the folder of the data")
     if json_path is not None:
         check_writable(json_path)
     context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full)
@@ -149,12 +148,12 @@ def command(
                     rows.append(row)
                     click.echo(_line(row, width))
     finally:
-        # Also after Ctrl-C and after a failure: what was measured is not lost.
+        # Also after Ctrl-C and after a failure, so that no measured row is lost.
         if json_path is not None:
             write_rows(json_path, rows)
-    missed = _judged(rows, width)
+    missed = _print_missed(rows, width)
     lacking = sorted(set(names) - {row.name for row in rows})
     if lacking:
-        raise AnswerNo(f"suite {suite} made no row for {', '.join(lacking)}")
+        raise AnswerNo(f"suite {suite} has measured no row for {', '.join(lacking)}")
     if missed:
-        raise AnswerNo(f"{missed} of {len(rows)} rows miss what they must reach")
+        raise AnswerNo(f"{missed} of {len(rows)} row{'' if len(rows) == 1 else 's'} missed a bound")

@@ -30,14 +30,14 @@ def command() -> None:
     """Hardware configurations and cluster topologies.
 
     They are the files in config/ and config/clusters/; a file of your own may
-    say base = "de5" and only what it changes.
+    contain base = "de5" and only the keys that it changes.
     """
 
 
 @command.command(
     epilog="""\b
 Examples:
-  ./gossamer config show                  all configurations, clusters and constants, a line each
+  ./gossamer config show                  a line for each configuration, cluster and constant
   ./gossamer config show de5              every key, its value, unit, range and meaning
   ./gossamer config show mine.toml
   ./gossamer config show rack48           boards, cables and hosts of a cluster
@@ -45,7 +45,7 @@ Examples:
   ./gossamer config show de5 --json"""
 )
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="For programs: the same as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def show(name: str | None, as_json: bool) -> None:
     """Print a configuration, a cluster or a shared constant.
 
@@ -73,7 +73,7 @@ Examples:
 def check(files: tuple[str, ...]) -> None:
     """Check configuration and cluster files.
 
-    Says what the first fault is, with file, line and key, and exits with 2.
+    Prints the first error, with file, line and key, and exits with 2.
     """
     for file in files:
         kind, found = _find(file)
@@ -89,7 +89,7 @@ Examples:
   ./gossamer config generate mine.toml -o build/mine --lang cpp"""
 )
 @click.argument("name")
-@click.option("-o", "--output", required=True, metavar="DIR", help="Folder for the files; made if it is not there.")
+@click.option("-o", "--output", required=True, metavar="DIR", help="Folder for the files; created if it is missing.")
 @click.option(
     "--lang",
     type=click.Choice(["sv", "cpp", "all"]),
@@ -105,17 +105,17 @@ def generate(name: str, output: str, lang: str) -> None:
         click.echo(path)
 
 
-# ----------------------------------------------------------------- finding
+# ------------------------------------------------------------------ lookup
 
 
 def _find(name: str) -> tuple[str, Any]:
-    """What a name or file is: ("config" | "cluster" | "enum" | "layout" | "value", the thing)."""
+    """The kind and object of a name or file; kinds are "config", "cluster", "enum", "layout" and "value"."""
     from gossamer import config
     from gossamer.config import constants
     from gossamer.config._source import near, read
 
     if "/" in name or name.endswith(".toml"):
-        # A cluster says how boards are wired; a configuration never does.
+        # Only a cluster has the key topology.
         if "topology" in read(Path(name), "a configuration or cluster").data:
             return "cluster", config.load_cluster(name)
         return "config", config.load(name)
@@ -170,21 +170,21 @@ def _width() -> int:
 
 
 def _table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
-    """Columns as wide as they need; the last is wrapped to the terminal."""
+    """Prints a table with minimum column widths; the last column is wrapped to the terminal."""
     if not rows:
         return
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for row in rows:
         left = indent + "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
-        room = max(20, _width() - len(left))
-        lines = textwrap.wrap(row[-1], room) or [""]
+        width = max(20, _width() - len(left))
+        lines = textwrap.wrap(row[-1], width) or [""]
         click.echo((left + lines[0]).rstrip())
         for line in lines[1:]:
             click.echo(" " * len(left) + line)
 
 
 def _text(value: Any) -> str:
-    """A value for reading: big sizes with separators, lists with commas."""
+    """A value as text: integers with thousands separators, lists with commas."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -265,7 +265,7 @@ def _show_config(config: Config, as_json: bool) -> None:
     for path, table in rows.items():
         click.echo(f"\n[{'.'.join(path)}]  {sections[path]}")
         _table(table, "  ")
-    click.echo("\nValues that follow from these")
+    click.echo("\nDerived values")
     _table([(name, _text(getattr(config, name)), unit, doc) for name, (doc, unit) in derived.items()], "  ")
 
 

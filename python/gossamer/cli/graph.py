@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``gossamer graph``: look at graph files, convert them, make graphs from a seed."""
+"""``gossamer graph``: inspects and converts graph files, generates graphs from a seed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 RULE = (
-    "Every edge of the file is kept: parallel edges and self-loops too (--dedupe and --no-loops fold\n"
-    "them). Symmetric Matrix Market and METIS edges, and with --undirected all, are stored both ways,\n"
-    "a self-loop once. Labels are those of the file."
+    "Every edge of the file is kept, also parallel edges and self-loops (--dedupe and --no-loops remove\n"
+    "them). Symmetric Matrix Market and METIS edges, and with --undirected all edges, are stored in both\n"
+    "directions, a self-loop once. Labels are those of the file."
 )
-"""How edges are taken from files, as ``graph info`` prints it."""
+"""The rule by which edges are read from files, as ``graph info`` prints it."""
 
 
 _FILES = "\n".join(f"  {form.title:<15} {form.about}" for form in FORMATS.values())
@@ -30,9 +30,9 @@ _FILES = "\n".join(f"  {form.title:<15} {form.about}" for form in FORMATS.values
 
 @click.group(
     epilog=f"""\b
-Files (known by their content; plain or in gzip, zstd, xz, bzip2; "-" is standard input):
+Files (detected by their content; plain, gzip, zstd, xz or bzip2; "-" is standard input):
 {_FILES}
-  gen:KIND:...    no file: a generated graph, such as gen:rmat:scale=18,seed=1
+  gen:KIND:...    a generated graph instead of a file, such as gen:rmat:scale=18,seed=1
 
 \b
 Examples:
@@ -41,20 +41,20 @@ Examples:
   ./gossamer graph generate rmat --scale 18 -o rmat18.gsg"""
 )
 def command() -> None:
-    """Look at graphs, convert them, make them."""
+    """Inspect, convert and generate graphs."""
 
 
 def _reading(function: _Function) -> _Function:
-    """The options of reading a graph."""
+    """Adds the options of commands that read a graph."""
     from_file = click.option(
         "--format",
         type=click.Choice(list(FORMATS)),
-        help="Form of the input, where content and name do not say it.",
+        help="Format of the input, if content and name do not tell.",
     )
-    undirected = click.option("--undirected", is_flag=True, help="Store every edge both ways.")
-    dedupe = click.option("--dedupe", is_flag=True, help="Of edges with the same ends keep the one of least weight.")
+    undirected = click.option("--undirected", is_flag=True, help="Store every edge in both directions.")
+    dedupe = click.option("--dedupe", is_flag=True, help="Of parallel edges keep the one of least weight.")
     loops = click.option("--no-loops", is_flag=True, help="Drop self-loops.")
-    threads = click.option("--threads", type=click.IntRange(1, 1024), help="Default: one a core.")
+    threads = click.option("--threads", type=click.IntRange(1, 1024), help="Default: one per core.")
     return from_file(undirected(dedupe(loops(threads(function)))))
 
 
@@ -74,12 +74,12 @@ Examples:
   ./gossamer graph info web.mtx.gz --json"""
 )
 @click.argument("file")
-@click.option("--json", "as_json", is_flag=True, help="For programs: the same as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @_reading
 def info(file: str, as_json: bool, **options: Any) -> None:
-    """Read FILE and print what it holds.
+    """Read FILE and print its properties.
 
-    Prints counts, degrees, weights and labels, and the rule by which edges are taken.
+    Prints counts, degrees, weights and labels, and the rule by which edges are read.
     """
     begin = time.perf_counter()
     graph = _read(file, options)
@@ -145,8 +145,8 @@ def _facts(graph: Graph) -> dict[str, Any]:
 
 @command.command(
     epilog=f"""\b
-The ending of OUTPUT says in which form: {" ".join(WRITTEN)};
-text also with .gz .zst .xz .bz2 behind it.
+The ending of OUTPUT selects the format: {" ".join(WRITTEN)};
+text formats may be followed by .gz .zst .xz .bz2.
 
 \b
 Examples:
@@ -159,15 +159,15 @@ Examples:
 @click.option(
     "--both/--out-only",
     default=True,
-    help="Whether a .gsg holds the edges by destination as well (default), or only by source.",
+    help="Whether a .gsg contains the edges by destination as well (default), or only by source.",
 )
-@click.option("--drop-isolated", is_flag=True, help="An edge list may lose vertices without edges.")
+@click.option("--drop-isolated", is_flag=True, help="Allow an edge list to lose vertices without edges.")
 @_reading
 def convert(input: str, output: str, both: bool, drop_isolated: bool, **options: Any) -> None:
-    """Convert INPUT to OUTPUT, which appears whole or not at all."""
+    """Convert INPUT to OUTPUT, which is written completely or not at all."""
     from gossamer.graph._write import form_of
 
-    form_of(output)  # a wrong ending is told before the long work
+    form_of(output)  # raises InputError for a wrong ending before the long work
     _write(_read(input, options), output, both=both, drop_isolated=drop_isolated)
 
 
@@ -189,19 +189,19 @@ Examples:
   ./gossamer graph generate grid --width 640 --height 625 --weights 1:100 -o grid.gr
 
 \b
-Without a file, wherever a graph is named:
+Without a file, wherever a command expects a graph:
   ./gossamer graph info gen:rmat:scale=18,seed=1"""
 )
 def generate() -> None:
-    """Make a graph from a seed; the same on every machine and number of threads."""
+    """Generate a graph from a seed; the result is the same on every machine and for every number of threads."""
 
 
 def _generating(function: _Function) -> _Function:
-    """The options of all generators."""
-    output = click.option("-o", "--output", required=True, metavar="FILE", help="Ending as in convert.")
-    weights = click.option("--weights", metavar="LOW:HIGH", help="Random integer weights, both included.")
+    """Adds the options of all generators."""
+    output = click.option("-o", "--output", required=True, metavar="FILE", help="File with an ending as in convert.")
+    weights = click.option("--weights", metavar="LOW:HIGH", help="Random integer weights, both limits included.")
     seed = click.option("--seed", type=int, default=1, show_default=True)
-    threads = click.option("--threads", type=click.IntRange(1, 1024), default=None, help="Default: one a core.")
+    threads = click.option("--threads", type=click.IntRange(1, 1024), default=None, help="Default: one per core.")
     return output(weights(seed(threads(function))))
 
 
@@ -227,7 +227,7 @@ Example:
     type=float,
     default=0.02,
     show_default=True,
-    help="Of the neighbourhood; the square's side is 1.",
+    help="Radius of the neighbourhood; the side of the square is 1.",
 )
 @click.option(
     "--order",
@@ -238,7 +238,7 @@ Example:
 )
 @_generating
 def geometric(**options: Any) -> None:
-    """Vertices in a square, joined at random to others near by."""
+    """Vertices in a square, connected at random to near vertices."""
     _generate("geometric", **options)
 
 
@@ -248,7 +248,7 @@ Example:
   ./gossamer graph generate rmat --scale 18 --symmetric --simple -o rmat18.gsg"""
 )
 @click.option("--scale", type=int, required=True, help="2^SCALE vertices.")
-@click.option("--edge-factor", type=int, default=16, show_default=True, help="Edges a vertex.")
+@click.option("--edge-factor", type=int, default=16, show_default=True, help="Edges per vertex.")
 @click.option("--a", type=float, default=0.57, show_default=True)
 @click.option("--b", type=float, default=0.19, show_default=True)
 @click.option("--c", type=float, default=0.19, show_default=True)
@@ -270,7 +270,7 @@ Example:
 @click.option("--height", type=int, required=True)
 @_generating
 def grid(**options: Any) -> None:
-    """Each vertex joined to its four neighbours, both ways."""
+    """Each vertex connected to its four neighbours, in both directions."""
     _generate("grid", **options)
 
 
@@ -283,12 +283,16 @@ Example:
 @click.option("--height", type=int, required=True)
 @click.option("--depth", type=int, required=True)
 @click.option(
-    "--neighbours", type=int, default=6, show_default=True, help="6, or 26 with those over edges and corners."
+    "--neighbours",
+    type=int,
+    default=6,
+    show_default=True,
+    help="6, or 26 including neighbours across edges and corners.",
 )
-@click.option("--around", is_flag=True, help="Join opposite faces.")
+@click.option("--around", is_flag=True, help="Connect opposite faces.")
 @_generating
 def cube(**options: Any) -> None:
-    """Each vertex joined to its neighbours in three dimensions, both ways."""
+    """Each vertex connected to its neighbours in three dimensions, in both directions."""
     _generate("cube", **options)
 
 

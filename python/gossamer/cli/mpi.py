@@ -3,16 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
-from gossamer.cli._program_console import show_warnings
-from gossamer.errors import InputError
+from gossamer.cli import _program_output
+from gossamer.cli._program_output import Progress, show_warnings, visible
+from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
+from gossamer.cli._tile_program import _load
+from gossamer.errors import AnswerNo, InputError, RunDied
 from gossamer.mpi import CONFIG
+
+if TYPE_CHECKING:
+    from gossamer.device import Image
+    from gossamer.engines.rtl import Board, Run, Trap
+    from gossamer.mpi._device import Places
 
 
 @click.group("mpi", short_help="Run MPI programs.")
 def command() -> None:
-    """Run MPI programs: on this machine, or on threads of simulated boards.
+    """Run MPI programs on this machine, or on threads of simulated boards.
 
     \b
     Examples:
@@ -21,33 +32,19 @@ def command() -> None:
     """
 
 
-_BEHIND = "gossamer.mpi.arguments"
-
-
-class _Run(click.Command):
-    """Keeps what stands behind -- for the program."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if "--" in args:
-            at = args.index("--")
-            ctx.meta[_BEHIND] = args[at + 1 :]
-            args = args[:at]
-        return super().parse_args(ctx, args)
-
-
-@command.command("run", cls=_Run)
+@command.command("run", cls=PassThroughCommand)
 @click.argument("program", nargs=-1, required=True)
-@click.option("-n", "ranks", type=click.IntRange(1), default=4, show_default=True, help="How many ranks.")
+@click.option("-n", "ranks", type=click.IntRange(1), default=4, show_default=True, help="Number of ranks.")
 @click.option("-e", "--engine", type=click.Choice(["cpu", "rtl"]), default="cpu", show_default=True,
               help="cpu: processes of this machine; rtl: threads of a simulated board or cluster.")  # fmt: skip
 @click.option("-c", "--config", "config", help=f"The board of engine rtl.  [default: {CONFIG}]")
-@click.option("--cluster", help="A cluster of boards instead, over which the ranks are spread.")
-@click.option("-D", "--define", multiple=True, metavar="M=VALUE", help="A macro for the program.")
-@click.option("-I", "--include", multiple=True, metavar="FOLDER", help="A folder with headers of the program.")
-@click.option("--max-cycles", type=click.IntRange(1), help="End a run on engine rtl after so many cycles.")
+@click.option("--cluster", help="A cluster, over whose boards the ranks are distributed, instead of one board.")
+@click.option("-D", "--define", multiple=True, metavar="M=VALUE", help="Define a macro for the program.")
+@click.option("-I", "--include", multiple=True, metavar="FOLDER", help="Search FOLDER for headers of the program.")
+@click.option("--max-cycles", type=click.IntRange(1), help="On engine rtl, abort the run after this many cycles.")
 @click.option("--workers", type=click.IntRange(1), help="Threads of this machine that simulate.")
-@click.option("--label", is_flag=True, help="On engine rtl, write the rank in front of each line.")
-@click.option("--cycles", is_flag=True, help="On engine rtl, tell cycles and instructions at the end.")
+@click.option("--label", is_flag=True, help="On engine rtl, begin each line with the rank.")
+@click.option("--cycles", is_flag=True, help="On engine rtl, print cycles and instructions at the end.")
 def run(
     program: tuple[str, ...],
     ranks: int,
@@ -63,7 +60,7 @@ def run(
 ) -> None:
     """Compile an MPI PROGRAM (sources, or folders of them) and run it.
 
-    Arguments of the program stand behind --. All ranks write to one output; lines do not mix.
+    Arguments after -- are passed to the program. All ranks write to one output; lines are never interleaved.
 
     \b
     Examples:
@@ -71,11 +68,9 @@ def run(
       ./gossamer mpi run examples/mpi/sort.c -n 8 --engine rtl
       ./gossamer mpi run prog.c -n 4 -- --size 100
     """
-    sources, arguments = list(program), list(click.get_current_context().meta.get(_BEHIND, []))
+    sources, arguments = list(program), list(click.get_current_context().meta[PASSED_THROUGH])
     if engine == "rtl":
-        from gossamer.cli import _mpi_rtl
-
-        _mpi_rtl.run(
+        _run_on_boards(
             sources, arguments, ranks, config=config, cluster=cluster, defines=define, includes=include,
             max_cycles=max_cycles, workers=workers, label=label, cycles=cycles,
         )  # fmt: skip
@@ -85,12 +80,134 @@ def run(
         ("label", label), ("cycles", cycles),
     ):  # fmt: skip
         if given:
-            raise InputError(f"--{name}: is for engine rtl; add --engine rtl")
+            raise InputError(f"--{name}: needs engine rtl; add --engine rtl")
     from gossamer.mpi import _host
 
     executable, warned = _host.build(sources, defines=define, includes=include)
     show_warnings(warned)
     _host.run(sources[0], executable, ranks, arguments, {})
+
+
+# ---- Ranks on simulated boards ----
+
+
+_ENDS, _CODE = 0x4D504900, 0xFF
+"""The word that a rank emits to end the run, and the bits of its exit code: GSMPI_ENDS of src/mpi/mailbox.h."""
+_OWN = "mpi: "
+"""Prefix of the library's messages."""
+_DEADLOCK = ": deadlock: "
+
+
+class _Ended(Exception):
+    """A rank has ended the run."""
+
+    def __init__(self, rank: int) -> None:
+        self.rank = rank
+
+
+class _Console:
+    """Prints lines of ranks on stdout, messages of the library and traps on stderr."""
+
+    def __init__(self, name: str, image: Image, place: Places, threads_per_board: int, label: bool) -> None:
+        self._image, self._place, self._threads, self._label = image, place, threads_per_board, label
+        self._progress = Progress(name)
+        self.deadlock = False
+        """Whether ranks have reported a deadlock."""
+        self.progress, self.clear = self._progress.show, self._progress.clear
+
+    def rank(self, thread: int) -> int:
+        return self._place.rank(thread, self._threads)
+
+    def line(self, thread: int, text: str, more: bool) -> None:
+        self.clear()
+        own = text.startswith(_OWN)
+        self.deadlock = self.deadlock or (own and _DEADLOCK in text)
+        label = f"[{self.rank(thread)}] " if self._label and not own else ""
+        click.echo(label + visible(text) + ("\\" if more else ""), err=own)
+
+    def emit(self, thread: int, word: int) -> None:
+        if word & ~_CODE == _ENDS:
+            raise _Ended(self.rank(thread))
+        self.clear()
+        click.echo(f"[{self.rank(thread)}] emit {word:#010x}")
+
+    def trap(self, trap: Trap) -> None:
+        from gossamer.engines.rtl import ACCELERATOR
+
+        self.clear()
+        who = trap.who if trap.thread == ACCELERATOR else f"rank {self.rank(trap.thread)}"
+        click.echo(f"{who}: trap: {visible(trap.words(self._image.where, self._image.instruction))}", err=True)
+
+
+def _run_on_boards(
+    sources: Sequence[str],
+    arguments: Sequence[str],
+    ranks: int,
+    *,
+    config: str | None,
+    cluster: str | None,
+    defines: Sequence[str],
+    includes: Sequence[str],
+    max_cycles: int | None,
+    workers: int | None,
+    label: bool,
+    cycles: bool,
+) -> None:
+    """Compiles, loads and runs. Raises AnswerNo if a rank returns a code other than 0, RunDied if one fails."""
+    if config is not None and cluster is not None:
+        raise InputError(f"--config: cluster {cluster} names the configuration of its boards; omit --config")
+    from gossamer import config as configs
+    from gossamer import device
+    from gossamer.engines import rtl, rtl_cluster
+    from gossamer.mpi import _device
+
+    plan = rtl_cluster.Plan(configs.load_cluster(cluster)) if cluster is not None else None
+    hardware = plan.config if plan is not None else configs.load(config or CONFIG)
+    place = _device.places(ranks, hardware, plan.boards if plan is not None else 1)
+    image = _device.build(
+        sources, hardware, place, arguments, defines=defines, includes=includes,
+        shape=plan.shape if plan is not None else device.ALONE,
+    )  # fmt: skip
+    show_warnings(image.warnings)
+    console = _Console(sources[0], image, place, hardware.threads, label)
+    board: Board
+    if plan is not None:
+        board = rtl_cluster.Cluster(plan, workers=workers, program=sources[0])
+    else:
+        board = rtl.Board(hardware, workers=workers, program=sources[0])
+    with board:
+        _load(board, image)
+        try:
+            done = board.run(
+                place.threads,
+                max_cycles=max_cycles,
+                on_line=console.line,
+                on_emit=console.emit,
+                on_trap=console.trap,
+                on_progress=console.progress,
+            )
+        except _Ended as end:
+            raise RunDied(f"{sources[0]}: rank {end.rank} ended the run; all ranks are ended") from None
+        finally:
+            console.clear()
+    if cycles:
+        cycles_noun, instructions_noun = ("" if n == 1 else "s" for n in (done.cycles, done.instructions))
+        click.echo(f"{done.cycles} cycle{cycles_noun}, {done.instructions} instruction{instructions_noun}", err=True)
+
+    _judge(sources[0], image, done, console)
+
+
+def _judge(program: str, image: Image, run: Run, console: _Console) -> None:
+    """Raises RunDied or AnswerNo unless all ranks have returned 0."""
+    if console.deadlock:
+        raise RunDied(f"{program}: deadlock: all ranks wait, and no message is in flight")
+    if run.reason != "done" or run.traps:
+        _program_output.judge_run(program, image, run)
+    codes = {console.rank(thread): code for thread, code in sorted(run.codes.items()) if code}
+    if codes:
+        listed = ", ".join(f"rank {rank} with {code}" for rank, code in list(codes.items())[:4])
+        more = f", and {len(codes) - 4} more" if len(codes) > 4 else ""
+        raise AnswerNo(f"{program}: ended with a code other than 0: {listed}{more}")
 
 
 __all__ = ["command"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer new``: a vertex of one's own to start from, with a test."""
+"""``./gossamer new``: writes a template of a vertex with a test."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from gossamer import apps, files
 from gossamer.errors import ExitCode, InputError
 
 _VERTEX = """\
-/// What the vertices of {name} do: each takes the greatest value that a way leads from.
+/// The vertices of {name}: each vertex receives the greatest value of all vertices from which a path leads to it.
 #pragma once
 
 #include <gossamer/polite.h>
 
-/// What a vertex knows. Fixed widths, no pointers: it means the same on every machine.
+/// The state of a vertex. Fixed widths and no pointers, so that it is the same on every machine.
 struct {kind}State {{
   uint32_t value;
 }};
 
 struct {kind}Vertex : gossamer::PVertex<{kind}State, gossamer::None, uint32_t> {{
-  /// Once, at the start. Pin 0 is all edges out of the vertex.
+  /// Called once, at the start. Pin 0 has all out-edges of the vertex.
   void init() {{ *readyToSend = gossamer::Pin(0); }}
 
-  /// Fills in the message, some time after the vertex said that it wants to send.
+  /// Writes the message, some time after the vertex has requested to send.
   void send(uint32_t* message) {{
     *message = s->value;
     *readyToSend = gossamer::No;
   }}
 
-  /// For each message and edge, in any order.
+  /// Called for each message and edge, in any order.
   void recv(const uint32_t* message, const gossamer::None*) {{
     if (*message <= s->value) return;
     s->value = *message;
@@ -44,7 +44,7 @@ struct {kind}Vertex : gossamer::PVertex<{kind}State, gossamer::None, uint32_t> {
 
 GOSSAMER_VERTEX({kind}Vertex)
 
-#if __STDC_HOSTED__  // what follows is for the host: parameters, initial states, results
+#if __STDC_HOSTED__  // for the host only: parameters, initial states, results
 #include <gossamer/app.h>
 
 struct {kind}App : gossamer::Application<{kind}Vertex> {{
@@ -54,11 +54,11 @@ struct {kind}App : gossamer::Application<{kind}Vertex> {{
   uint32_t first = 0;
 
   void parameters(gossamer::Parameters& p) {{
-    p.integer("first", first, 0, 1000000, "the value of the first vertex; each next one has one more");
+    p.integer("first", first, 0, 1000000, "the value of the first vertex; each following vertex has one more");
   }}
   void init(const gossamer::VertexInfo& v, {kind}State& s) {{ s.value = first + v.index; }}
   void results(gossamer::Columns<{kind}State>& c) {{
-    c.add("value", "the greatest that reached the vertex", [](const {kind}State& s) {{ return s.value; }});
+    c.add("value", "the greatest value that reached the vertex", [](const {kind}State& s) {{ return s.value; }});
   }}
 }};
 GOSSAMER_APPLICATION({kind}App)
@@ -66,7 +66,7 @@ GOSSAMER_APPLICATION({kind}App)
 """
 
 _TEST = '''\
-"""Judges {name} by a plain loop, on all engines of this machine and any order of messages."""
+"""Compares {name} with a plain loop, on the engines of this machine and with random orders of messages."""
 
 import random
 from pathlib import Path
@@ -99,12 +99,12 @@ def test_{word}(seed):
 _LONGEST = 64
 
 
-@click.command(short_help="Write a vertex of your own, with a test.")
+@click.command(short_help="Write a template of a vertex, with a test.")
 @click.argument("name", metavar="NAME")
 def command(name: str) -> int:
-    """Write the folder NAME with a vertex that runs, to change into your own, and a test of it.
+    """Create the folder NAME with a working vertex as a template for your own, and a test of it.
 
-    NAME may be a path, whose last part names the application: small letters, digits and dashes.
+    NAME may be a path, whose last part names the application: lower-case letters, digits and dashes.
 
     \b
     Examples:
@@ -114,16 +114,18 @@ def command(name: str) -> int:
     try:
         folder = Path(name).expanduser()
     except RuntimeError:
-        raise InputError(f"{name}: there is no such user; write ./{name} for a folder of that name") from None
+        raise InputError(f"{name}: no such user; write ./{name} for a folder of that name") from None
     word = folder.name
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", word):
-        raise InputError(f"{name}: an application's name is small letters, digits and single dashes, a letter first")
+        raise InputError(
+            f"{name}: an application's name is lower-case letters, digits and single dashes, a letter first"
+        )
     if len(word) > _LONGEST:
-        raise InputError(f"{word}: is too long for an application's name, which has {_LONGEST} letters at most")
+        raise InputError(f"{word}: is too long for an application's name, which has at most {_LONGEST} letters")
     if word in apps.names():
-        raise InputError(f"{name}: there is an application {word} already; take another name")
+        raise InputError(f"{name}: an application {word} exists already; use another name")
     if os.path.lexists(folder):
-        raise InputError(f"{folder}: is there already; take another name, or remove it")
+        raise InputError(f"{folder}: exists already; use another name, or remove it")
     names = {
         "name": word,
         "kind": "".join(part.capitalize() for part in word.split("-")),
@@ -135,7 +137,7 @@ def command(name: str) -> int:
         files.write_whole(header, _VERTEX.format(**names).encode())
         files.write_whole(test, _TEST.format(**names).encode())
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+        raise InputError(f"{folder}: cannot be created: {error.strerror}") from None
     click.echo(f"wrote {header} and {test}")
     click.echo(f"next:  ./gossamer run {shlex.quote(str(header))} gen:grid:width=4,height=4")
     click.echo(f"       ./gossamer test {shlex.quote(str(test))}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer polite``: existing programs for POLite of Tinsel, with a host, on an engine."""
+"""``./gossamer polite``: runs existing POLite programs for Tinsel, which have a host, on an engine."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import click
 
-from gossamer.cli._program_console import show_warnings
-from gossamer.cli._program_request import Request
-from gossamer.cli.run import Words
+from gossamer.cli._program_arguments import Request
+from gossamer.cli._program_output import show_warnings
+from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 from gossamer.errors import ExitCode, InputError
 
 _ENGINES = ("cpu", "rtl")
-_OF_RTL: tuple[str, ...] = (
+_RTL_OPTIONS: tuple[str, ...] = (
     "cluster",
     "routes",
     "frame-loss",
@@ -26,32 +26,32 @@ _OF_RTL: tuple[str, ...] = (
     "report",
     "least-wait",
 )
-_OF_RTL += ("max-cycles", "max-steps", "watchdog", "workers", "ranks", "tile", "input", "mapping", "multicast")
+_RTL_OPTIONS += ("max-cycles", "max-steps", "watchdog", "workers", "ranks", "tile", "input", "mapping", "multicast")
 
 _HELP = """Usage: ./gossamer polite run FOLDER [OPTIONS] [-- ARGUMENTS]
 
-Builds and runs a program that was written for POLite of Tinsel 0.8.3, unmodified: a
-header with the devices, a source with PThread, a host with HostLink and PGraph.
-Its arguments stand behind --. Its exit code is ours; 2 if it does not build, or is
-wrong in what it asks for; 4 if the run died.
+Builds and runs an unmodified program for POLite of Tinsel 0.8.3: a header with the
+devices, a source with PThread, a host with HostLink and PGraph. The host receives the
+arguments after --. The command exits with the host's exit code; 2 if the program does
+not build or the arguments are wrong; 4 if the run aborted.
 
 Options:
   -e, --engine NAME     cpu (default): the devices on this machine's processors; or
                         rtl: on simulated boards
   -c, --config NAME     configuration of the boards: a name or a file (default tiny)
   -t, --threads N       with cpu: threads of this machine (default: every CPU)
-      --timeout N       with cpu: give up after N seconds; with rtl: after N seconds
-                        of the host without a call
+      --timeout N       with cpu: abort after N seconds; with rtl: after N seconds in
+                        which the host makes no call
       --placer NAME     metis (default), kahypar, bfs, random or direct (POLITE_PLACER)
       --multicast NAME  with rtl: local (default): one message to all threads of a tile
                         that have receivers; none: one to each thread; full: as local,
-                        and one for all on other boards, copied by routers
-      --max-steps N     with rtl: give up after so many steps
-  -D, --define M=VALUE  a macro for the program
-  -I, --include FOLDER  a folder with headers of the program
+                        and one for all other boards, copied by their routers
+      --max-steps N     with rtl: abort after N steps
+  -D, --define M=VALUE  define a macro for the program
+  -I, --include FOLDER  search FOLDER for headers of the program
 
-With rtl also --cluster, --stats, --report, --trace, --max-cycles and all else that
-./gossamer run prog.c --help has for programs on simulated hardware.
+With rtl also --cluster, --stats, --report, --trace, --max-cycles and the other options
+of ./gossamer run prog.c --help for programs on simulated hardware.
 
 Examples:
   ./gossamer polite run tests/fixtures/polite/pagerank -- web.txt
@@ -74,7 +74,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command(
-    cls=Words,
+    cls=PassThroughCommand,
     add_help_option=False,
     short_help="Build a program and run it.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True},
@@ -83,7 +83,7 @@ def command(ctx: click.Context) -> None:
 @click.pass_context
 def run(ctx: click.Context, words: tuple[str, ...]) -> int:
     """Build a program and run it."""
-    return _run(words, ctx.meta["behind"])
+    return _run(words, ctx.meta[PASSED_THROUGH])
 
 
 def _run(words: Sequence[str], arguments: Sequence[str]) -> int:
@@ -93,7 +93,7 @@ def _run(words: Sequence[str], arguments: Sequence[str]) -> int:
         click.echo(_HELP.rstrip())
         return ExitCode.DONE
     if not request.programs:
-        raise InputError("which program? for instance: ./gossamer polite run mine/ (see ./gossamer polite run --help)")
+        raise InputError("name a program, for instance: ./gossamer polite run mine/ (see ./gossamer polite run --help)")
     engine = request.one("engine") or "cpu"
     if engine not in _ENGINES:
         raise InputError(f"--engine {engine}: POLite programs run on {' and '.join(_ENGINES)}")
@@ -108,11 +108,11 @@ def _run(words: Sequence[str], arguments: Sequence[str]) -> int:
         from gossamer.cli import _host_program
 
         return _host_program.run(request, arguments)
-    for name in _OF_RTL:
+    for name in _RTL_OPTIONS:
         if name in request.options:
-            raise InputError(f"--{name}: is for the simulated hardware; add --engine rtl")
+            raise InputError(f"--{name}: needs the simulated hardware; add --engine rtl")
     if request.stats or request.one_tile:
-        raise InputError("--stats and --one-tile: are for the simulated hardware; add --engine rtl")
+        raise InputError("--stats and --one-tile: need the simulated hardware; add --engine rtl")
     from gossamer.polite import native
 
     config, _ = request.hardware()
@@ -125,7 +125,7 @@ def _run(words: Sequence[str], arguments: Sequence[str]) -> int:
 
 
 def _placer(words: Sequence[str]) -> tuple[list[str], str | None]:
-    """The words without --placer, and its value."""
+    """The arguments without --placer, and its value."""
     rest: list[str] = []
     found: str | None = None
     queue = iter(words)

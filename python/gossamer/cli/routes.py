@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer routes``: makes the routing tables of a cluster, checks them for deadlock, says what they come to."""
+"""``./gossamer routes``: generates the routing tables of a cluster, checks them for deadlock, prints figures."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 _FILE = click.Path(path_type=Path)
 
 
-@click.command(short_help="Make and check the routes between boards.")
+@click.command(short_help="Generate and check the routes between boards.")
 @click.argument("topology")
 @click.option("--vcs", metavar="N", type=int, help="Virtual channels of each virtual network on a link (2).")
 @click.option("--down", metavar="NAME", multiple=True, help="A board (x0y0) or a cable (x0y0:east) to avoid.")
-@click.option("--method", type=click.Choice(["auto", "dimension", "general"]), default="auto", help="How (auto).")
+@click.option("--method", type=click.Choice(["auto", "dimension", "general"]), default="auto", help="Method (auto).")
 @click.option("--config", metavar="NAME", help="Configuration of the boards of SMI's JSON (smi520n).")
-@click.option("--tables", metavar="FILE", type=_FILE, help="Write the tables here.")
-@click.option("--json", "json_path", metavar="FILE", type=_FILE, help="Write the figures here.")
+@click.option("--tables", metavar="FILE", type=_FILE, help="Write the tables to FILE.")
+@click.option("--json", "json_path", metavar="FILE", type=_FILE, help="Write the figures to FILE.")
 @click.option("--plot", metavar="FILE", type=_FILE, help="Draw boards, cables and loads: a PNG.")
 @click.option("--check", "check_files", metavar="FILE", type=_FILE, multiple=True,
-              help="Make nothing, check these tables; several are checked together.")  # fmt: skip
+              help="Generate nothing; check these tables, several of them together.")  # fmt: skip
 @click.option("--replaces", metavar="FILE", type=_FILE, multiple=True,
               help="Check together with these tables, which are in use.")  # fmt: skip
 @click.option("--keys", metavar="FILE", type=_FILE, help="Check these multicast tables as well.")
 @click.option("--expander", type=click.Choice(["channel", "port", "board"]), default="channel",
-              help="What a multicast router has a queue for (channel).")  # fmt: skip
+              help="Scope of a queue of a multicast router (channel).")  # fmt: skip
 def command(
     topology: str,
     vcs: int | None,
@@ -47,11 +47,11 @@ def command(
     keys: Path | None,
     expander: str,
 ) -> None:
-    """Make the routes of TOPOLOGY: a name in config/clusters/, a TOML file, or SMI's JSON (a name in .json).
+    """Generate the routes of TOPOLOGY: a name in config/clusters/, a TOML file, or SMI's JSON (a name in .json).
 
     Routes are shortest paths wherever these are safe. A check that shares no code with the generator then builds the
-    graph of everything that can wait for something else and looks for a ring; its result is printed. Exit code 1 if
-    tables are not safe, 2 if the input is wrong.
+    graph of all channel dependencies, searches for a cycle, and prints the result. Exit code 1 if tables can deadlock,
+    2 if the input is wrong.
 
     \b
     Examples:
@@ -61,52 +61,53 @@ def command(
       ./gossamer routes torus8 --check torus8.routes --check new.routes
     """
     from gossamer import routes
-    from gossamer.routes import keys as key_tables
+    from gossamer.routes import multicast_keys as key_tables
 
     found = routes.with_down(routes.read_topology(topology, config=config), down)
     if check_files and (tables or json_path or plot or replaces or down or vcs is not None or method != "auto"):
-        raise InputError("--check makes nothing: leave out the options of what is made")
+        raise InputError("--check generates nothing: omit the options of the generator")
     for path in (tables, json_path, plot):
         if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(f"{path}: there is no folder {path.absolute().parent}; make it first")
+            raise InputError(f"{path}: there is no folder {path.absolute().parent}; create it first")
     older = [routes.read_tables(path, found) for path in (*check_files, *replaces)]
-    held = key_tables.load(keys, found.cluster, found.hash) if keys is not None else None
+    loaded = key_tables.load(keys, found.cluster, found.hash) if keys is not None else None
     if check_files:
-        _say_check(routes.check(found, *older, keys=held, shared=expander), len(older))
+        _print_check(routes.check(found, *older, keys=loaded, shared=expander), len(older))
         return
     made = routes.generate(found, vcs=2 if vcs is None else vcs, method=method)
-    report = routes.check(found, made.tables, keys=held, shared=expander)
+    report = routes.check(found, made.tables, keys=loaded, shared=expander)
     figures = routes.measure(made)
-    _say(made, figures)
+    _print_figures(made, figures)
     together = routes.check(found, made.tables, *older) if older and report.safe else None
     if json_path is not None:
         _write_json(json_path, made, figures, report, together)
-    _say_check(report, 1)
+    _print_check(report, 1)
     if together is not None:
-        _say_check(together, 1 + len(older))
+        _print_check(together, 1 + len(older))
     if plot is not None:
         from gossamer.routes._plot import plot as draw
 
         draw(made, figures, plot)
         click.echo(f"{plot}: picture")
-    # Last: only tables that are safe are written.
+    # Last, so that only safe tables are written.
     if tables is not None:
         routes.write_tables(made.tables, tables)
-        click.echo(f"{tables}: tables of {figures.boards} boards")
+        click.echo(f"{tables}: tables of {_count(figures.boards, 'board')}")
 
 
-def _say(made: api.Routes, figures: api.Figures) -> None:
+def _print_figures(made: api.Routes, figures: api.Figures) -> None:
     cluster = made.topology.cluster
     rows = [
-        ("topology", f"{cluster.name} ({cluster.topology}): {figures.boards} boards, {figures.cables} cables, "
-                     f"{len(cluster.hosts)} hosts; {made.topology.hash[:12]}"),
-        ("method", f"{made.tables.method}, {made.tables.vcs} virtual channel{'s' if made.tables.vcs > 1 else ''}"),
+        ("topology", f"{cluster.name} ({cluster.topology}): {_count(figures.boards, 'board')}, "
+                     f"{_count(figures.cables, 'cable')}, {_count(len(cluster.hosts), 'host')}; "
+                     f"{made.topology.hash[:12]}"),
+        ("method", f"{made.tables.method}, {_count(made.tables.vcs, 'virtual channel')}"),
         ("hops", f"mean {figures.hops_mean:.3f}, max {figures.hops_max}"),
         ("shortest", _shortest(figures)),
         ("load", f"mean {figures.load_mean:.1f}, max {figures.load_max} routes over a direction of a cable "
                  f"({figures.busiest or 'none'})"),
-        ("bisection", f"{figures.bisection} cables, {figures.bisection_gbps:g} Gb/s each way"
-                      f"{'' if figures.bisection_exact else ' (the least of the cuts that were tried)'}"),
+        ("bisection", f"{_count(figures.bisection, 'cable')}, {figures.bisection_gbps:g} Gb/s in each direction"
+                      f"{'' if figures.bisection_exact else ' (minimum over the cuts that were tried)'}"),
     ]  # fmt: skip
     if made.topology.down:
         rows.insert(1, ("down", ", ".join(made.topology.down)))
@@ -120,30 +121,34 @@ def _say(made: api.Routes, figures: api.Figures) -> None:
             )
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _shortest(figures: api.Figures) -> str:
     if figures.minimal == 1:
         return "all routes are shortest paths"
     longer = figures.hops_mean / figures.hops_shortest_mean - 1
-    # Never rounded up to all of them.
+    # Never rounded up to 100 %.
     share = min(figures.minimal, 0.9999)
     return (
-        f"{share:.2%} of routes are shortest paths; the others are longer by at most {figures.longer_max} hops; "
-        f"all together by {longer:.2%}"
+        f"{share:.2%} of routes are shortest paths; the others are longer by at most "
+        f"{_count(figures.longer_max, 'hop')}; total length exceeds shortest paths by {longer:.2%}"
     )
 
 
-def _say_check(report: api.Report, tables: int) -> None:
+def _print_check(report: api.Report, tables: int) -> None:
     what = f"{tables} tables together" if tables > 1 else "checked"
     if report.fault is not None:
         if report.ring:
-            click.echo(f"{'deadlock':<10} {what}: yes, a ring of {len(report.ring)} channels:")
+            click.echo(f"{'deadlock':<10} {what}: yes, a cycle of {_count(len(report.ring), 'channel')}:")
             for name in report.ring:
                 click.echo(f"{'':<10} {name}")
         raise AnswerNo(f"{report.fault}; drain the fabric first" if tables > 1 else report.fault)
     keys = f", {report.keys:,} arrivals of keys" if report.keys else ""
     click.echo(
-        f"{'deadlock':<10} {what}: none; {report.channels:,} channels in {report.networks} virtual networks, "
-        f"{report.dependencies:,} dependencies{keys}, no ring"
+        f"{'deadlock':<10} {what}: none; {report.channels:,} channels in {_count(report.networks, 'virtual network')}, "
+        f"{report.dependencies:,} dependencies{keys}, no cycle"
     )
 
 
@@ -192,7 +197,7 @@ def _links(made: api.Routes, figures: api.Figures) -> list[dict[str, Any]]:
     found = []
     for number, cable in enumerate(cluster.cables):
         ends = link_name(cluster, cable.a, cable.a_link), link_name(cluster, cable.b, cable.b_link)
-        for way in (0, 1):
-            if figures.load[number, way] >= 0:
-                found.append({"from": ends[way], "to": ends[1 - way], "routes": int(figures.load[number, way])})
+        for direction in (0, 1):
+            if (load := int(figures.load[number, direction])) >= 0:
+                found.append({"from": ends[direction], "to": ends[1 - direction], "routes": load})
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer run``: an application on a graph, a program with a host of its own, or one for a tile."""
+"""``./gossamer run``: an application on a graph, a program with a host of its own, or a program for a tile."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ import shlex
 import sys
 import time
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gossamer import files, processes
-from gossamer.cli import _host_program, _program_request, _run_output, _run_words, _tile_program, _vertex_hardware
+from gossamer.cli import _host_program, _program_arguments, _program_output, _run_arguments, _run_output, _tile_program
+from gossamer.cli._program_arguments import Request as _ProgramRequest
+from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 from gossamer.errors import AnswerNo, ExitCode, GraphWarning, InputError, RunDied, signal_name
 from gossamer.paths import DATA
 
 if TYPE_CHECKING:
     from gossamer.apps import App
+    from gossamer.apps.results import Result
+    from gossamer.engines.rtl_vertices import Hardware
     from gossamer.graph import Graph
-    from gossamer.results import Result
+
 
 BUNDLED = DATA / "debian12.adj.gz"
 
@@ -29,38 +34,38 @@ _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run PROGRAM.cpp [ARGUMENTS]
        ./gossamer run FILE.c... | FOLDER --engine rtl [OPTIONS] [-- ARGUMENTS]
 
-Runs an application on a graph and shows the most telling part of the result.
-APP is one of ours ({apps}) or
-the header of your own vertex. GRAPH is a file (Matrix Market, edge list, adjacency
-list, METIS, DIMACS, .gsg; plain, gzip, zstd, xz or bzip2), gen:KIND:... for a made
-one, or - for standard input; without it: the packages of Debian 12 and their
+Runs an application on a graph and prints the main part of the result.
+APP is a bundled application ({apps})
+or the header of your own vertex. GRAPH is a file (Matrix Market, edge list, adjacency
+list, METIS, DIMACS, .gsg; plain, gzip, zstd, xz or bzip2), gen:KIND:... for a
+generated graph, or - for standard input; default: the packages of Debian 12 and their
 dependencies.
-PROGRAM.cpp is a program with a host of its own; its exit code is ours. --engine
-(rtl too) and other options stand before it.
-A FOLDER with a host that includes HostLink.h is built and run with its host, whose
-arguments stand behind -- (docs/hostlink.md).
+PROGRAM.cpp is a program with a host of its own; the command exits with its exit code.
+--engine (also rtl) and other options precede it.
+A FOLDER with a host that includes HostLink.h is built and run with its host, which
+receives the arguments after -- (docs/hostlink.md).
 FILEs (.c, .cpp, .S, .o, .elf) or a FOLDER of them with --engine rtl are a program
-for threads of the simulated hardware; ./gossamer run PROGRAM.c --help says how.
+for threads of the simulated hardware; see ./gossamer run PROGRAM.c --help.
 
 Options:
   -e, --engine NAME     cpu (default), shuffle, or rtl: the simulated hardware
   -t, --threads N       threads to use (default: every CPU)
-  -k, --top K           how many lines of the result to show (default 10)
+  -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz or .csv (may be repeated)
       --stats FILE      write the statistics as JSON
-      --format NAME     {formats}, where content and
-                        name of the file do not say it
-      --undirected      edges go both ways, whatever the file says
-      --dedupe          of edges with the same ends keep the one of least weight
+      --format NAME     {formats}, if content and
+                        name of the file do not tell
+      --undirected      store every edge in both directions
+      --dedupe          of parallel edges keep the one of least weight
       --no-loops        drop self-loops
       --shuffle SEED    run again with random message order and delays; exit
                         with 1 if the result differs
-  -D, --define M=VALUE  a macro for the application's header
-  -h, --help            this, or after APP: its parameters
+  -D, --define M=VALUE  define a macro for the application's header
+  -h, --help            this help, or after APP: its parameters
 
-Exit code: 0 done, 1 --shuffle found a difference, 2 the input is wrong, 4 the run died
-or what it came to is no answer (it did not converge, a value overflowed): no file is
-written then.
+Exit code: 0 done, 1 --shuffle found a difference, 2 the input is wrong, 4 the run
+aborted or its result is not an answer (it did not converge, a value overflowed); no
+file is written then.
 """
 
 _EXAMPLES = """
@@ -77,17 +82,8 @@ Examples:
 """
 
 
-class Words(click.Command):
-    """Keeps apart what stands behind --, which click would only leave out."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        at = args.index("--") if "--" in args else len(args)
-        ctx.meta["behind"] = tuple(args[at + 1 :])
-        return super().parse_args(ctx, args[:at])
-
-
 @click.command(
-    cls=Words,
+    cls=PassThroughCommand,
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True},
 )
@@ -96,18 +92,17 @@ class Words(click.Command):
 def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     """Run an application on a graph.
 
-    The words are parsed here and not by click: which of them are parameters,
-    and which of those take a value, is for the application to say.
+    click does not parse the arguments: the application defines its parameters and which of them take a value.
     """
     if _tile_program.is_one(words):
-        if (at := _program_request.host_at(words)) is not None:
-            behind = words[at + 1 :] + ctx.meta["behind"]
-            sys.exit(_host_program.run(_program_request.Request.of(words[: at + 1]), behind))
-        _tile_program.run(words, ctx.meta["behind"])
+        if (at := _program_arguments.host_at(words)) is not None:
+            arguments = words[at + 1 :] + ctx.meta[PASSED_THROUGH]
+            sys.exit(_host_program.run(_program_arguments.Request.of(words[: at + 1]), arguments))
+        _tile_program.run(words, ctx.meta[PASSED_THROUGH])
         return
-    words += ctx.meta["behind"]
-    at = _run_words.first_plain(words, _run_words.VALUES)
-    if at is not None and words[at].endswith(_run_words.PROGRAMS):
+    words += ctx.meta[PASSED_THROUGH]
+    at = _run_arguments.first_plain(words, _run_arguments.VALUES)
+    if at is not None and words[at].endswith(_run_arguments.PROGRAMS):
         sys.exit(_run_program(words[:at], words[at], words[at + 1 :]))
     _run_app(words)
 
@@ -119,13 +114,13 @@ def _show_help(app: App | None, typed: str) -> None:
         from gossamer.graph._formats import NAMES
 
         general = _HELP.format(apps=", ".join(apps.names()), formats=NAMES)
-        click.echo(general + "\n" + _vertex_hardware.HELP + _EXAMPLES.rstrip())
+        click.echo(general + "\n" + _HARDWARE_HELP + _EXAMPLES.rstrip())
         return
     click.echo(f"{app.name}: {app.summary}")
     click.echo(f"\nUsage: ./gossamer run {typed} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
     for p in app.parameters:
         number = f"{p.default}" if p.kind == "integer" else f"{p.default:g}"
-        several = "; more than once for several" if p.kind == "vertices" else ""
+        several = "; may be repeated" if p.kind == "vertices" else ""
         usual = {"vertex": "first vertex", "vertices": "first vertex", "flag": "yes" if p.default else "no"}.get(
             p.kind, number
         )
@@ -137,39 +132,39 @@ def _show_help(app: App | None, typed: str) -> None:
         click.echo(f"  --{p.name + kind:<20} {p.help} (default: {usual}{several})")
     if not app.parameters:
         click.echo("  none")
-    click.echo("\nResult, one value a vertex:")
+    click.echo("\nResult, one value per vertex:")
     for c in app.columns:
         click.echo(f"  {c.name:<22} {c.help} ({'a vertex' if c.vertex else c.dtype})")
-    click.echo(f"\nA vertex: {app.state_bytes} bytes of state, {app.message_bytes} of message.")
+    click.echo(f"\nBytes of a state: {app.state_bytes}, of a message: {app.message_bytes}")
     click.echo(f"\nExample:\n  ./gossamer run {typed} gen:rmat:scale=10,seed=1 --top 20")
     click.echo("Options: ./gossamer run --help")
 
 
 def _run_app(words: tuple[str, ...]) -> None:
-    request = _run_words.Request.of_app(words)
+    request = _run_arguments.Request.of_app(words)
     app = request.compiled
     if "help" in request.flags:
         _show_help(app, shlex.quote(request.app))
         return
     if app is None:
-        raise InputError("which application? for instance: ./gossamer run pagerank (see ./gossamer run --help)")
+        raise InputError("name an application, for instance: ./gossamer run pagerank (see ./gossamer run --help)")
 
     from gossamer import engines
-    from gossamer import run_app as runner
+    from gossamer.apps import runner
     from gossamer.graph import read_graph
 
-    # What can be refused without the graph is refused before it is read.
+    # Check all arguments that do not depend on the graph before reading it.
     threads = request.number("threads", 0, 1, runner.MOST_THREADS)
     top = request.number("top", 10, 0)
     request.number("shuffle", 0, 0)
     engine: str | engines.Engine = request.one("engine", "cpu") or "cpu"
-    hardware = {name: request.options[name] for name in _run_words.HARDWARE if name in request.options}
+    hardware = {name: request.options[name] for name in _run_arguments.HARDWARE if name in request.options}
     asked = None
     if engine == "rtl":
-        asked = _vertex_hardware.Asked(app.name, hardware)
+        asked = _HardwareOptions(app.name, hardware)
         engine = asked.engine
     elif hardware:
-        raise InputError(f"--{next(iter(hardware))}: is for the simulated hardware; add --engine rtl")
+        raise InputError(f"--{next(iter(hardware))}: needs the simulated hardware; add --engine rtl")
     else:
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
@@ -207,8 +202,8 @@ def _run_app(words: tuple[str, ...]) -> None:
         _shuffle(request, app, graph, result)
 
 
-def _shuffle(request: _run_words.Request, app: App, graph: Graph, result: Result) -> None:
-    from gossamer import run_app as runner
+def _shuffle(request: _run_arguments.Request, app: App, graph: Graph, result: Result) -> None:
+    from gossamer.apps import runner
 
     seed = request.number("shuffle", 0, 0)
     given: dict[str, Any] = dict(request.parameters)
@@ -228,10 +223,11 @@ def _shuffle(request: _run_words.Request, app: App, graph: Graph, result: Result
 
 
 def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...]) -> int:
-    """Compiles a program and runs it; gives its exit code."""
-    from gossamer import engines, pgraph_hosts
+    """Compiles and runs a program. Returns its exit code."""
+    from gossamer import engines
+    from gossamer.hosts import pgraph
 
-    request = _run_words.Request.of_program(before)
+    request = _run_arguments.Request.of_program(before)
     if "help" in request.flags:
         _show_help(None, "")
         return ExitCode.DONE
@@ -244,8 +240,110 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
     environment["GOSSAMER_ENGINE"] = engine
     environment["GOSSAMER_THREADS"] = str(request.number("threads", 0, 1))
     environment["GOSSAMER_SOURCE"] = source
-    binary = pgraph_hosts.compile_program(Path(source), request.options.get("define", []))
+    binary = pgraph.compile_program(Path(source), request.options.get("define", []))
     code = processes.run_attended([binary, *arguments], env=environment)
     if code < 0:
-        raise RunDied(f"{source}: the program died of {signal_name(-code)}")
+        raise RunDied(f"{source}: the program was killed by {signal_name(-code)}")
     return code
+
+
+# ---- Applications on simulated hardware ----
+
+
+_HARDWARE_HELP = """Further options of --engine rtl:
+  -c, --config NAME     configuration of the board: a name or a file (default quad)
+      --cluster NAME    all boards of a cluster: a name (pair, quad4, ...) or a file
+      --mapping NAME    how vertices are mapped to threads: metis (default), kahypar,
+                        bfs, random, direct
+      --multicast NAME  local (default): one message to all threads of a tile that
+                        have receivers; none: one message to each thread; full: as
+                        local, and one for all other boards, copied by their routers
+      --max-steps N     abort after N steps
+      --max-cycles N    abort after N cycles
+      --watchdog N      abort after N cycles without an instruction
+      --workers N       threads of this machine that simulate
+      --report FILE     write an HTML page: figures, utilization maps of tiles and links
+      --trace FILE, --trace-size MB, --least-wait N, --waves FILE, --tile X,Y,
+      --routes FILE, --frame-loss RATE, --cut LINK@CYCLE, --seed N: as for programs
+                        (./gossamer run prog.c --help)
+"""
+
+
+class _HardwareOptions:
+    """The hardware that the options select. Raises InputError for wrong options."""
+
+    def __init__(self, app: str, options: Mapping[str, Sequence[str]]) -> None:
+        from gossamer import mapper
+        from gossamer.engines import rtl, rtl_cluster, rtl_vertices
+
+        self._request = request = _ProgramRequest(
+            programs=[app], options={name: list(got) for name, got in options.items()}
+        )
+        request.config = rtl_vertices.CONFIG
+        self._page = request.file("report")
+        waves = request.file("waves")
+        if waves is not None and waves.suffix != ".fst":
+            raise InputError(f"{waves}: waves are written as FST; use a name that ends with .fst")
+        config, cluster = request.hardware()
+        for name in ("routes", "frame-loss", "cut", "seed"):
+            if name in request.options and cluster is None:
+                raise InputError(f"--{name}: needs a cluster; name one with --cluster")
+        settings = request.views(waves, request.file("trace"))
+        settings |= {"workers": request.number("workers", 1), "tile": request.tile(config, cluster)}
+        plan = None
+        if cluster is not None:
+            tables = request.one("routes")
+            plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
+            cut, seed = request.options.get("cut", []), request.number("seed", 0)
+            rtl_cluster.cuts(plan, cut)
+            settings |= {"frame_loss": request.share("frame-loss"), "cut": cut, "seed": 1 if seed is None else seed}
+        watchdog = request.number("watchdog", 0)
+        self._progress = _Progress(app)
+        self.engine: Hardware = rtl_vertices.Hardware(
+            config=config,
+            plan=plan,
+            mapping=request.one_of("mapping", mapper.METHODS),
+            multicast=request.one_of("multicast", rtl_vertices.MULTICAST),
+            max_steps=request.number("max-steps", 1) or 0,
+            max_cycles=request.number("max-cycles", 1),
+            watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
+            settings=settings,
+            on_phase=self._progress.show,
+        )
+
+    def show(self) -> None:
+        """Prints notes and writes the page of a run that has ended or aborted."""
+        self._progress.clear()
+        for note in self.engine.notes:
+            click.echo(note, err=True)
+        if self._page is not None and self.engine.done is not None:
+            _program_output.write_figures(
+                self._request, self.engine.machine.config, self.engine.done, self.engine.simulated, self._page
+            )
+
+
+class _Progress:
+    """A progress line on a terminal: the phase, and how much of it is done."""
+
+    def __init__(self, app: str) -> None:
+        self._app = app
+        self._shown = False
+        self._last = 0.0
+
+    def show(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if not sys.stderr.isatty() or now - self._last < 0.1:
+            return
+        self._last, self._shown = now, True
+        how_far = f"{done:,} of {total:,}" if total else f"{done:,}"
+        sys.stderr.write(f"\r{self._app}: {what} {how_far} \x1b[K")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Erases the line."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            self._shown = False
+
+
+__all__ = ["command"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer smi``: programs of streaming messages, on all ranks at once in this machine's emulator."""
+"""``./gossamer smi``: programs that exchange streaming messages, in an emulator or on simulated boards."""
 
 from __future__ import annotations
 
@@ -11,42 +11,44 @@ from pathlib import Path
 import click
 
 from gossamer.cli import _deprecated
-from gossamer.cli.run import Words
+from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 
 
 @click.group(invoke_without_command=True, short_help="Run kernels that send each other streaming messages.")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Streaming messages (SMI): channels between ranks, opened at run time, one element at a time.
+    """Streaming messages (SMI): channels between ranks, opened at run time, that carry one element at a time.
 
     \b
     Examples:
       ./gossamer smi run examples/streams/pipeline.c --ranks 8
       ./gossamer smi run rank0.c rank1.c -- 1000
-      ./gossamer smi run stencil.cpp --topology torus8.json
+      ./gossamer smi run stencil.cpp --cluster torus8.json
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
-@command.command(cls=Words, short_help="Run programs, one on each rank.")
+@command.command(cls=PassThroughCommand, short_help="Run programs, one on each rank.")
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option("--ranks", metavar="N", type=int, help="How many ranks (one for each program, or each board).")
-@click.option("--topology", metavar="FILE", help="A cluster: SMI's JSON, a TOML file, or a name in config/clusters/.")
+@click.option("--cluster", metavar="NAME", help="A cluster: a name in config/clusters/, a TOML file, or SMI's JSON.")
+@click.option("--topology", "old_cluster", hidden=True)
 @click.option("--engine", "-e", metavar="NAME", default="emulator", help="emulator, or rtl: boards in RTL.")
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
 @click.option("--slack", metavar="K", type=int, default=16, help="Degree of channels that state none (16).")
-@click.option("--seed", metavar="N", type=int, default=0, help="Let kernels run in a random order; 0: in turn (0).")
-@click.option("--ordered", is_flag=True, help="Add in the order of ranks: the same bits with any root.")
-@click.option("--operations", metavar="N", type=int, default=0, help="Break the run off after N operations.")
-@click.option("--timeout", metavar="SECONDS", type=float, default=0.0, help="Break the run off after SECONDS.")
+@click.option("--seed", metavar="N", type=int, default=0, help="Schedule kernels at random; 0: round-robin (0).")
+@click.option("--ordered", is_flag=True, help="Reduce in the order of ranks: bit-identical sums with any root.")
+@click.option("--operations", metavar="N", type=int, default=0, help="Abort the run after N operations.")
+@click.option("--timeout", metavar="SECONDS", type=float, default=0.0, help="Abort the run after SECONDS.")
 @click.option("--stack", metavar="MB", type=int, default=8, help="Stack of each kernel (8).")
-@click.option("--mpi", metavar="N", type=int, default=1, help="Share the ranks among N processes of MPI (1).")
-@click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="Write what the run cost, as JSON.")
+@click.option("--mpi", metavar="N", type=int, default=1, help="Distribute the ranks over N MPI processes (1).")
+@click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="Write statistics of the run as JSON.")
 def run(
     files: tuple[str, ...],
     ranks: int | None,
-    topology: str | None,
+    cluster: str | None,
+    old_cluster: str | None,
     engine: str,
     define: tuple[str, ...],
     slack: int,
@@ -60,30 +62,31 @@ def run(
 ) -> int:
     """Build programs in C and C++ and run them on ranks that exchange streaming messages.
 
-    A FILE with a main is a program, named by the file; the others belong to all of them. Each rank runs its program's
-    main with what stands behind --, and has variables of its own. SMI's JSON topology says which rank runs which
-    program; otherwise the first runs on rank 0, the second on rank 1, and the last on all others. A deadlock is named:
-    which rank waits for which, at which line.
+    A FILE with a main is a program, named after the file; the other FILEs are linked into all programs. Each rank runs
+    its program's main with the arguments after --, and has its own variables. SMI's JSON topology assigns programs to
+    ranks; otherwise the first program runs on rank 0, the second on rank 1, and the last on all others. On a deadlock
+    the command prints which rank waits for which, at which line.
 
-    Exit code: what the first main that fails returns; 2 for wrong use of channels, 4 for a deadlock.
+    Exit code: the code of the first main that fails; 2 for wrong use of channels, 4 for a deadlock.
 
     \b
     Examples:
       ./gossamer smi run examples/streams/pipeline.c --ranks 8
       ./gossamer smi run rank0.c rank1.c -- 1000
-      ./gossamer smi run stencil.cpp --topology torus8.json --slack 0
+      ./gossamer smi run stencil.cpp --cluster torus8.json --slack 0
     """
     from gossamer import smi
     from gossamer.files import check_writable, write_whole
 
+    cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
     options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi, engine)
     if stats is not None:
         check_writable(stats)
     result = smi.run(
         files,
         ranks=ranks,
-        topology=topology,
-        arguments=click.get_current_context().meta["behind"],
+        topology=cluster,
+        arguments=click.get_current_context().meta[PASSED_THROUGH],
         defines=define,
         options=options,
         note=lambda line: click.echo(line, err=True),
@@ -101,10 +104,10 @@ def run(
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
 @click.option("--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write them here, as JSON.")
 def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | None) -> None:
-    """List the ports of programs, with operation, type and degree: what hardware is generated from.
+    """List the ports of programs, with operation, type and degree, from which hardware is generated.
 
-    Port, type, operation and degree have to be constants. Uses of a port that do not agree, in a program or between
-    programs, are an error at both lines (exit code 2).
+    Port, type, operation and degree must be constants. Conflicting uses of a port, in a program or between programs,
+    are an error that names both lines (exit code 2).
 
     \b
     Examples:
@@ -144,8 +147,9 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
     "--voq-depth", metavar="FLITS", type=int, help="Virtual output queue of a port for each rank (by degree)."
 )
 @click.option("--aside", metavar="FLITS", type=int, hidden=True)
-@click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port takes or gives in a cycle (1).")
-@click.option("--topology", metavar="FILE", help="Write what a host writes into these boards: tables.json.")
+@click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port transfers per cycle (1).")
+@click.option("--cluster", metavar="NAME", help="Write the tables of this cluster's boards, for a host: tables.json.")
+@click.option("--topology", "old_cluster", hidden=True)
 def generate(
     files: tuple[str, ...],
     outdir: Path,
@@ -159,18 +163,19 @@ def generate(
     voq_depth: int | None,
     aside: int | None,
     lanes: tuple[str, ...],
-    topology: str | None,
+    cluster: str | None,
+    old_cluster: str | None,
 ) -> None:
     """Write a SystemVerilog top for each board: the endpoints and support blocks that its programs use, with links.
 
     Kernels attach by AXI4-Stream, a host by AXI4-Lite. DIR gets all RTL, a header for hosts in C, and files for
     FuseSoC, Vivado and Quartus. Without --board each program has a board of its own. Tables are written at run time, so
-    a change of routes changes no design; --topology writes those of a cluster.
+    a change of routes changes no design; --cluster writes those of a cluster.
 
     \b
     Examples:
       ./gossamer smi generate gemv.cl axpy.cl -o build/gesummv
-      ./gossamer smi generate stencil.cpp -o build/stencil --links 4 --topology torus8
+      ./gossamer smi generate stencil.cpp -o build/stencil --links 4 --cluster torus8
       ./gossamer smi generate stencil.cpp -o build/two --board stencil,stencil
     """
     from gossamer.smi import hardware
@@ -180,11 +185,12 @@ def generate(
         voq_depth = aside if voq_depth is None else voq_depth
     options = hardware.Options(links, edges, ranks, boards, depth, voq_depth, _lanes(lanes))
     made = hardware.design(files, board, define, options)
-    if topology is not None:
-        hardware.tables(made, topology)  # refused before a file is written
+    cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
+    if cluster is not None:
+        hardware.tables(made, cluster)  # raises InputError before a file is written
     written = hardware.write(made, outdir)
-    if topology is not None:
-        written.append(hardware.write_tables(made, topology, outdir))
+    if cluster is not None:
+        written.append(hardware.write_tables(made, cluster, outdir))
     for one in made.boards:
         click.echo(f"{one.name}: {', '.join(slot.program for slot in one.slots)}")
     click.echo(f"{len(written)} files in {outdir}")
@@ -199,6 +205,6 @@ def _lanes(words: tuple[str, ...]) -> dict[int, int]:
         if not (sign and re.fullmatch("[0-9]{1,9}", port) and re.fullmatch("[0-9]{1,9}", count)):
             raise InputError(f"--lanes {word}: must be PORT=N, for example --lanes 3=4")
         if int(port) in found:
-            raise InputError(f"--lanes {word}: port {int(port)} has lanes already; give it once")
+            raise InputError(f"--lanes {word}: port {int(port)} is given twice; write it once")
         found[int(port)] = int(count)
     return dict(sorted(found.items()))

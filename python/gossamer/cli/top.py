@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer top``: what a running simulation does, in the terminal."""
+"""``./gossamer top``: the activity of a running simulation, in the terminal."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ import time
 
 import click
 
-from gossamer import _dashboard, watching
 from gossamer.errors import InputError
+from gossamer.watch import dashboard, snapshots
 
 _EVERY = 1.0
-_LOOK = 0.1
+_POLL = 0.1
 _PATIENCE = 3.0
-"""Seconds in which a simulation tells something new, or is slow."""
+"""Seconds after which the page is drawn even without a new snapshot."""
 
 
 @click.command()
 @click.argument("pid", type=int, required=False)
-@click.option("--once", is_flag=True, help="Print one page and end.")
-@click.option(
-    "--every", default=_EVERY, show_default=True, metavar="SECONDS", help="How often the page is drawn again."
-)
+@click.option("--once", is_flag=True, help="Print one page and exit.")
+@click.option("--every", default=_EVERY, show_default=True, metavar="SECONDS", help="Interval between two pages.")
 def command(pid: int | None, once: bool, every: float) -> None:
-    """Show what a running simulation does.
+    """Show the activity of a running simulation.
 
-    For each board, tile and link: how busy it is, threads that run and that wait, and for what, flits to each
-    neighbour in a cycle; and how fast it is simulated. The figures are those of the time since the last page.
+    For each board, tile and link: utilization, running threads, waiting threads by cause, flits per cycle to each
+    neighbour; and the speed of the simulation. The figures cover the time since the last page.
 
-    Run it in another terminal while ./gossamer run ... --engine rtl runs in this checkout. Where several simulations
-    run they are listed; PID is the process of the one to be shown. Ctrl-C, or the end of the simulation, ends it.
+    Run it in another terminal while ./gossamer run ... --engine rtl runs in this checkout. If several simulations run,
+    it lists them; PID selects one by its process number. Ctrl-C, or the end of the simulation, ends the command.
 
     \b
     Examples:
@@ -42,31 +40,31 @@ def command(pid: int | None, once: bool, every: float) -> None:
     if not 0.1 <= every <= 3600:
         raise InputError(f"--every {every:g}: must be from 0.1 to 3600 seconds")
     if pid is None:
-        simulations = watching.running()
+        simulations = snapshots.running()
         if not simulations:
             raise InputError("no simulation runs in this checkout; start one with ./gossamer run PROGRAM --engine rtl")
         if len(simulations) > 1:
-            click.echo("\n".join(_dashboard.listing(simulations)))
+            click.echo("\n".join(dashboard.listing(simulations)))
             click.echo("several simulations run: ./gossamer top PID shows one")
             return
         pid = simulations[-1].pid
-    elif all(seen.pid != pid for seen in watching.running()):
+    elif all(seen.pid != pid for seen in snapshots.running()):
         raise InputError(
-            f"process {pid} is no simulation that runs in this checkout; ./gossamer top lists those that do"
+            f"process {pid} is not a simulation of this checkout; ./gossamer top lists running simulations"
         )
     _show(pid, once, every)
 
 
 def _show(pid: int, once: bool, every: float) -> None:
-    early = watching.read(pid)
+    early = snapshots.read(pid)
     screen = _Screen() if sys.stdout.isatty() and not once else None
     try:
         while early is not None:
             late = _next(pid, early, every if not once else 0.5)
             if late is None:
                 break
-            size = _dashboard.Size(*_size()) if screen else _dashboard.Size(_size()[0])
-            lines = _dashboard.page(late, watching.between(early, late), size)
+            size = dashboard.Size(*_size()) if screen else dashboard.Size(_size()[0])
+            lines = dashboard.page(late, snapshots.between(early, late), size)
             if screen:
                 screen.draw(lines)
             else:
@@ -81,19 +79,19 @@ def _show(pid: int, once: bool, every: float) -> None:
     click.echo(f"the simulation of process {pid} has ended")
 
 
-def _next(pid: int, early: watching.Seen, seconds: float) -> watching.Seen | None:
-    """What it tells so many seconds later, or when it tells something new; None if it has ended."""
+def _next(pid: int, early: snapshots.Snapshot, seconds: float) -> snapshots.Snapshot | None:
+    """The first new snapshot after ``seconds``, or any after the patience; None if the simulation has ended."""
     begun = time.monotonic()
     while True:
-        time.sleep(min(_LOOK, seconds))
-        late = watching.read(pid)
+        time.sleep(min(_POLL, seconds))
+        late = snapshots.read(pid)
         waited = time.monotonic() - begun
         if late is None or (waited >= seconds and late.cycle > early.cycle) or waited >= max(seconds, _PATIENCE):
             return late
 
 
 def _size() -> tuple[int, int]:
-    """Columns and lines of the terminal; 80 columns where there is none."""
+    """Columns and lines of the terminal; 80 columns without a terminal."""
     try:
         size = os.get_terminal_size(sys.stdout.fileno())
     except (OSError, ValueError):
@@ -103,21 +101,21 @@ def _size() -> tuple[int, int]:
 
 
 class _Screen:
-    """A terminal that is drawn over: its other screen where it knows of one, else page after page."""
+    """A terminal: redraws the page on its alternate screen if it has one, else prints page after page."""
 
     def __init__(self) -> None:
-        self._able = os.environ.get("TERM", "dumb") not in ("", "dumb")
-        if self._able:
+        self._has_alternate_screen = os.environ.get("TERM", "dumb") not in ("", "dumb")
+        if self._has_alternate_screen:
             sys.stdout.write("\x1b[?1049h\x1b[?25l")
 
     def draw(self, lines: list[str]) -> None:
-        if self._able:
+        if self._has_alternate_screen:
             sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
         else:
             sys.stdout.write("\n".join(lines) + "\n\n")
         sys.stdout.flush()
 
     def close(self) -> None:
-        if self._able:
+        if self._has_alternate_screen:
             sys.stdout.write("\x1b[?25h\x1b[?1049l")
             sys.stdout.flush()

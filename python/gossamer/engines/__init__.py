@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines: where an application runs. All are children of one class.
+"""Engines run applications; all derive from one class.
 
-``cpu`` runs on the threads of this machine; ``shuffle`` delivers messages in a
-random order with random delays, to find programs that depend on it. ``rtl`` runs
-them on the threads of the simulated hardware, instruction by instruction.
+``cpu`` runs an application on threads of this machine; ``shuffle`` delivers messages in random order with random
+delays, to find programs that depend on the order. ``rtl`` runs it on threads of the simulated hardware, instruction by
+instruction.
 """
 
 from __future__ import annotations
 
-from gossamer.engines._base import Change, Engine, Indices, Standing, Weights
+from gossamer.engines._base import Change, Engine, Indices, ResumableRun, Weights
 from gossamer.errors import InputError
 
 
 def names() -> list[str]:
-    """The engines that work today."""
+    """The names of the implemented engines."""
     return ["cpu", "shuffle", "rtl"]
 
 
 def get(name: str) -> Engine:
-    """The engine of that name; InputError where there is none."""
+    """The engine of that name. Raises InputError for an unknown name."""
     if name not in names():
         raise InputError(f"there is no engine {name!r}; there are: {', '.join(names())}")
     if name == "rtl":
@@ -30,4 +30,4 @@ def get(name: str) -> Engine:
     return InProcess(name)
 
 
-__all__ = ["Change", "Engine", "Indices", "Standing", "Weights", "get", "names"]
+__all__ = ["Change", "Engine", "Indices", "ResumableRun", "Weights", "get", "names"]

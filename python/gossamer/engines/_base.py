@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every engine is a child of, and what it is told of a graph that changes."""
+"""The base class of engines, and the changes of a graph between two parts of a run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gossamer.apps import App, Numbers
+    from gossamer.apps.results import Result
     from gossamer.graph import Graph
-    from gossamer.results import Result
 
 
 Indices: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
@@ -23,7 +23,7 @@ Weights: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 
 class Change(enum.IntEnum):
-    """What becomes of a graph, or of vertices, between two parts of a run: gs_change_kind of the C interface."""
+    """A change of the graph, or of vertices, between two parts of a run: gs_change_kind of the C interface."""
 
     ADD_EDGES = 1
     REMOVE_EDGES = 2
@@ -34,19 +34,19 @@ class Change(enum.IntEnum):
     RESTART = 7
 
 
-class Standing(abc.ABC):
-    """A run that stands still on a graph that may change, and then goes on."""
+class ResumableRun(abc.ABC):
+    """A paused run whose graph may change before it resumes."""
 
     @abc.abstractmethod
     def change(self, kind: Change, count: int, ends: Sequence[Indices], weights: Weights | None = None) -> None:
-        """Changes all of it, or raises InputError and changes nothing.
+        """Applies a change completely, or raises InputError and changes nothing.
 
-        ``count`` edges or vertices; ``ends`` are none, vertices, or sources and targets.
+        ``count`` is the number of edges or vertices; ``ends`` is empty, or vertices, or sources and targets.
         """
 
     @abc.abstractmethod
-    def go(self, graph: Graph) -> Result:
-        """Runs to the end; ``graph`` is for the result. Raises what ``Engine.run`` raises."""
+    def resume(self, graph: Graph) -> Result:
+        """Runs to the end; ``graph`` is for the result. Raises the errors of ``Engine.run``."""
 
 
 class Engine(abc.ABC):
@@ -58,15 +58,14 @@ class Engine(abc.ABC):
     def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """Runs ``app`` to its end.
 
-        ``parameters`` are numbers by name, vertices as indices, all checked.
-        ``threads`` 0 means every CPU. Raises InputError where the application
-        refuses its input, NoAnswer where it says that the values are none,
+        ``parameters`` are checked numbers by name, with vertices as indices. ``threads`` 0 means every CPU. Raises
+        InputError if the application rejects its input, NoAnswer if it reports that its values are not an answer,
         KeyboardInterrupt on Ctrl-C.
         """
 
-    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
-        """Prepares a run on a graph that changes; arguments as of ``run``. Raises InputError where there is none."""
-        raise InputError(f"{app.name}: on the engine {self.name} graphs do not change yet; take cpu or shuffle")
+    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> ResumableRun:
+        """Prepares a run on a graph that changes; arguments as of ``run``. Raises InputError if it is not supported."""
+        raise InputError(f"{app.name}: the engine {self.name} does not support graphs that change; use cpu or shuffle")
 
 
-__all__ = ["Change", "Engine", "Indices", "Standing", "Weights"]
+__all__ = ["Change", "Engine", "Indices", "ResumableRun", "Weights"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds simulators of a tile and of a board: Verilator's models and what drives them, kept per configuration."""
+"""Builds simulators of tiles, boards and clusters: Verilator models with their drivers, cached per configuration."""
 
 from __future__ import annotations
 
@@ -25,47 +25,47 @@ _BOARD = _SIM / "board" / "board.cc"
 _FLAT = _SIM / "board" / "flat.cc"
 _CLUSTER = _SIM / "board" / "cluster.cc"
 _HOST = _SIM / "host"
-# Assertions are checked where the blocks are tested; here they would only cost speed.
+# The tests of the blocks check assertions; here they would only cost speed.
 _FLAGS = ("--no-assert", "--x-assign", "fast", "--x-initial", "fast")
 
 
 def simulator(config: Config, *, waves: bool = False) -> Path:
-    """The executable that simulates a tile of a configuration, built where it is not there yet.
+    """The executable that simulates a tile of a configuration; built if it is missing or outdated.
 
-    Raises InputError where it cannot be built.
+    Raises InputError if it cannot be built.
     """
     from gossamer.hdl import sources
 
-    return build(config, sources.blocks("sim/tile/sim_tile.f", config=config), waves=waves, told=config.name)
+    return build(config, sources.blocks("sim/tile/sim_tile.f", config=config), waves=waves, label=config.name)
 
 
 def board(config: Config, *, waves: bool = False, flat: bool = False, fast: bool = True) -> Path:
-    """The executable that simulates a board of a configuration: sim/board/board.h says how.
+    """The executable that simulates a board of a configuration (sim/board/board.h).
 
-    With ``flat`` all of it is one model, for comparison. That one, and others without ``fast``, are built as Verilator
-    builds models. Raises InputError where it cannot be built.
+    With ``flat`` the board is a single model, for comparison. That model, and all models without ``fast``, are built
+    by Verilator's own rules. Raises InputError if it cannot be built.
     """
-    told = f"a board of {config.name}"
+    label = f"a board of {config.name}"
     if flat:
-        return _together(config, told, "sim_board", None, _FLAT, waves=waves, fast=False)
-    return _together(config, told, "board_tile", "board_uncore", _BOARD, waves=waves, fast=fast)
+        return _build_board(config, label, "sim_board", None, _FLAT, waves=waves, fast=False)
+    return _build_board(config, label, "board_tile", "board_uncore", _BOARD, waves=waves, fast=fast)
 
 
 def cluster(config: Config, links: int, *, jobs: int = 1, waves: bool = False, fast: bool = True) -> Path:
-    """The executable that simulates clusters of a configuration: sim/board/cluster.h says how.
+    """The executable that simulates clusters of a configuration (sim/board/cluster.h).
 
-    ``links`` are those of each board that are simulated, and so many jobs may share the boards. Raises InputError where
-    it cannot be built.
+    ``links`` is the number of simulated links of each board; up to ``jobs`` jobs may share the boards. Raises
+    InputError if it cannot be built.
     """
-    told, parameters = f"clusters of {config.name}", {"Links": links, "Jobs": jobs}
-    return _together(
-        config, told, "board_tile", "cluster_uncore", _CLUSTER, waves=waves, fast=fast, parameters=parameters
+    label, parameters = f"clusters of {config.name}", {"Links": links, "Jobs": jobs}
+    return _build_board(
+        config, label, "board_tile", "cluster_uncore", _CLUSTER, waves=waves, fast=fast, parameters=parameters
     )
 
 
-def _together(
+def _build_board(
     config: Config,
-    told: str,
+    label: str,
     model: str,
     beside: str | None,
     harness: Path,
@@ -74,16 +74,16 @@ def _together(
     fast: bool,
     parameters: Mapping[str, int] | None = None,
 ) -> Path:
-    """A model, and one ``beside`` it of which each board has one, which takes the ``parameters``.
+    """A simulator of a tile model and, if ``beside`` is given, of an uncore model per board with ``parameters``.
 
-    Instances of the model are evaluated together where there is another beside it.
+    With an uncore model, instances of the tile model are evaluated together.
     """
     gossamer_setup.require("rtl")
     from gossamer.hdl import sources, verilate
 
     own = sources.blocks(f"sim/board/{model}.f", config=config)
     fast = fast and not waves
-    with _telling(f"building the simulator of {told}: some minutes, once ..."):
+    with _announce(f"building the simulator of {label}: some minutes, once ..."):
         return verilate.model(
             own.top,
             own,
@@ -102,14 +102,14 @@ def _together(
 
 
 def simulator_of_many(config: Config) -> Path:
-    """The executable that simulates many such tiles on one thread: sim/tile/gs_sim_tiles.cc says how it is used.
+    """The executable that simulates many tiles on one thread (sim/tile/gs_sim_tiles.cc).
 
-    Raises InputError where it cannot be built.
+    Raises InputError if it cannot be built.
     """
     from gossamer.hdl import sources
 
-    told = f"many tiles of {config.name}"
-    return build(config, sources.blocks("sim/tile/sim_tile.f", config=config), many=True, told=told)
+    label = f"many tiles of {config.name}"
+    return build(config, sources.blocks("sim/tile/sim_tile.f", config=config), many=True, label=label)
 
 
 def build(
@@ -120,17 +120,17 @@ def build(
     fast: bool = True,
     many: bool = False,
     flags: Sequence[str] = (),
-    told: str = "",
+    label: str = "",
 ) -> Path:
-    """The same of any design whose top has that name and those ports; ``told`` is what the user is told.
+    """The same for any design whose top has that name and those ports; ``label`` names it in the progress note.
 
-    Without ``fast`` it is built as Verilator builds models; with ``many`` its harness is that of many tiles.
+    Without ``fast`` it is built by Verilator's own rules; with ``many`` its harness simulates many tiles.
     """
     gossamer_setup.require("rtl")
     from gossamer.hdl import sources as lists
     from gossamer.hdl import verilate
 
-    with _telling(f"building the simulator of {told}: a minute or so, once ..." if told else ""):
+    with _announce(f"building the simulator of {label}: a minute or so, once ..." if label else ""):
         return verilate.model(
             TOP,
             sources,
@@ -147,14 +147,14 @@ def build(
 
 
 def _level(fast: bool) -> str:
-    """The compiler's level where a model is not built by clang: writing waves, or comparing, takes fewer cycles than
-    would pay for a better one."""
+    """The optimization level of models that clang does not build: runs that write waves, or compare models, are too
+    short to repay a longer compilation."""
     return "-O3" if fast else "-Og"
 
 
 @contextlib.contextmanager
-def _telling(text: str) -> Iterator[None]:
-    """Says what takes so long, on a terminal and only if it does."""
+def _announce(text: str) -> Iterator[None]:
+    """Prints a note on a terminal if the block takes more than a second."""
     if not text or not sys.stderr.isatty():
         yield
         return

@@ -15,9 +15,9 @@ ENTRIES = 12
 """Entries of a switch's table in one packet."""
 CHILDREN = 8
 ANSWERS = 12
-"""Packets to one board that are under way; it has room for 16 answers."""
+"""Maximum number of packets in flight to one board, which can queue 16 answers."""
 BOARD_UNIT = 31
-"""The unit of a board's own counters."""
+"""Unit number of a board's own counters."""
 TABLE = 1 << constants.value("switch_table_bits")
 """Entries of a switch's table, of boards and of hosts."""
 _OP = constants.enumeration("control_op")
@@ -25,7 +25,7 @@ _OP = constants.enumeration("control_op")
 
 @dataclass(frozen=True)
 class Answer:
-    """What a control unit answered."""
+    """An answer of a control unit."""
 
     board: int
     asked: int
@@ -38,18 +38,18 @@ class Answer:
 
 @dataclass(frozen=True)
 class Event:
-    """What a board told by itself."""
+    """An event that a board reported."""
 
     board: int
     what: str
-    """Its name in ``board_event``."""
+    """Name of the event in ``board_event``."""
     unit: int
     value: int
     cycle: int
 
 
 def address(board: int) -> int:
-    """Of a board's control unit."""
+    """Address of a board's control unit."""
     return constants.layout("address_control").pack(kind=constants.enumeration("endpoint")["control"], board=board)
 
 
@@ -59,7 +59,7 @@ def host(number: int) -> int:
 
 
 def packet(board: int, op: str, *, of_job: int = 0, **fields: int) -> Flits:
-    """One flit to a board's control unit; of a job where it is about the idle detection of that."""
+    """A packet of one flit to a board's control unit; packets about idle detection carry the number of their job."""
     name = op if op.startswith("idle_") else f"control_{op}"
     packed = constants.layout(name).pack(op_code=_OP[op], **fields)
     flits = np.zeros((1, 6), np.uint32)
@@ -70,14 +70,14 @@ def packet(board: int, op: str, *, of_job: int = 0, **fields: int) -> Flits:
 
 
 def counter(board: int, name: str) -> Flits:
-    """Asks a board for a counter of its own (``board_counter``)."""
+    """A packet that reads a board's own counter (``board_counter``)."""
     return packet(board, "read", unit=BOARD_UNIT, counter=constants.enumeration("board_counter")[name])
 
 
 def children(boards: Sequence[int]) -> int:
-    """The field of that name: up to eight places."""
+    """The value of the field ``children``: up to eight boards."""
     assert len(boards) <= CHILDREN
-    return sum((1 << 12 | board) << 13 * place for place, board in enumerate(boards))
+    return sum((1 << 12 | board) << 13 * slot for slot, board in enumerate(boards))
 
 
 def entry(port: int, vc: int) -> int:
@@ -90,18 +90,18 @@ def table(board: int, first: int, entries: Sequence[int]) -> list[Flits]:
     found = []
     for at in range(0, len(entries), ENTRIES):
         part = entries[at : at + ENTRIES]
-        packed = sum(one << 8 * place for place, one in enumerate(part))
+        packed = sum(one << 8 * slot for slot, one in enumerate(part))
         found.append(packet(board, "route", first=first + at, count=len(part), entries=packed))
     return found
 
 
 def host_entry(number: int) -> int:
-    """Index of a host's entry."""
+    """Index of a host's entry in a switch's table."""
     return TABLE - 1 - number
 
 
 def decode(flits: Flits, cycle: int) -> Answer | Event | None:
-    """An answer or an event; None for a packet that is neither."""
+    """Decodes an answer or an event; None for any other packet."""
     packed = int.from_bytes(flits[0, :4].tobytes(), "little")
     op = packed & 0xF
     if op == _OP["answer"]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a host program beside the simulator that it talks to: what it is told, how far it is, how it ended.
+"""Runs a host program together with a simulator: passes settings, polls its progress, reads its report.
 
-The program speaks to the simulator itself (``host/src/simulator.cc``), which was started and set up here; nothing of a
-message passes through here. A file of settings tells it how; it shows how far it is in another one, and leaves a report
-of how it ended.
+The program communicates with the simulator directly (``host/src/simulator.cc``); no message passes through this module.
+The program reads how to connect from a settings file; it writes its progress to a status file, and its outcome to a
+report file.
 """
 
 from __future__ import annotations
@@ -23,39 +23,37 @@ import numpy as np
 from gossamer import processes
 from gossamer.engines import _rtl_control
 from gossamer.engines._rtl_control import Event
-from gossamer.engines._rtl_plan import Plan
-from gossamer.engines._rtl_queues import Held
-from gossamer.engines._rtl_tables import Change
-from gossamer.engines._rtl_threads import ACCELERATOR, UNKNOWN_PC, Still, Trap
+from gossamer.engines._rtl_diagnostics import ACCELERATOR, UNKNOWN_PC, Held, Trap, UnfinishedThread
+from gossamer.engines._rtl_plan import Plan, TableUpdate
 from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
 from gossamer.engines.rtl_cluster import Cluster
 from gossamer.errors import RunDied
-from gossamer.hostprograms import Program
+from gossamer.hosts.hostlink import Program
 
 _STATUS = struct.Struct("<6Q")
-_LOOK = 0.25
-"""Seconds between two looks at how far it is."""
+_POLL = 0.25
+"""Seconds between two polls of the status file."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a program is."""
+    """The progress of a program."""
 
     calls: int
-    """Calls so far that let time pass."""
+    """Calls so far during which simulated time advanced."""
     first: int
     """Cycle in which the first threads were started; 0 if none were."""
     cycle: int
     instructions: int
     threads: int
-    """Threads that were started."""
+    """Number of started threads."""
     computes: bool
-    """Whether it computes, and simulated time stands still."""
+    """Whether the host computes while simulated time is stopped."""
 
 
 @dataclass
 class Report:
-    """How a run ended: done, or why it could not go on."""
+    """The outcome of a run: done, or the reason why it aborted."""
 
     reason: str = ""
     call: str = ""
@@ -63,17 +61,17 @@ class Report:
     queued: int = 0
     failed: str = ""
     traps: list[Trap] = field(default_factory=list)
-    still: list[Still] = field(default_factory=list)
-    said: dict[int, bytes] = field(default_factory=dict)
-    """What threads had printed and the host had not taken."""
+    unfinished: list[UnfinishedThread] = field(default_factory=list)
+    output: dict[int, bytes] = field(default_factory=dict)
+    """Output of threads that the host had not read."""
     events: list[Event] = field(default_factory=list)
-    """What boards told by themselves."""
+    """Events that boards reported."""
     queues: list[Held] = field(default_factory=list)
-    """Where the run came to stand still: the queues that hold something."""
+    """Non-empty queues, if the run was blocked."""
     retired: int | None = None
-    """Instructions that threads with vertices have finished in all runs of graphs; None where there was none."""
+    """Instructions retired by threads with vertices in all runs of graphs; None without such a run."""
     images: list[tuple[int, int | None, str]] = field(default_factory=list)
-    """First thread, how many threads (None: all), and the file with their code, in the order of loading."""
+    """First thread, number of threads (None: all), and the file with their code, in the order of loading."""
 
     def image(self, thread: int) -> str:
         """The file with a thread's code."""
@@ -82,15 +80,15 @@ class Report:
 
 
 @dataclass
-class Ended:
-    """How a program ended."""
+class HostResult:
+    """The result of a host program."""
 
     code: int
     """Its exit code; less than 0 for a signal."""
     report: Report | None
-    """None for a program that crashed, or never asked for a board."""
+    """None if the program crashed, or never opened a board."""
     run: Run | None
-    """Counters from the first threads to the program's last call; None where it did not end well."""
+    """Counters from the start of the first threads to the program's last call; None if the run aborted."""
 
 
 def run(
@@ -103,14 +101,14 @@ def run(
     watchdog: int = WATCHDOG,
     timeout: float | None = None,
     on_status: Callable[[Status], object] = lambda status: None,
-    changes: Sequence[Change] = (),
-) -> Ended:
-    """Runs a program on a board or a cluster that has run nothing before, to its end.
+    changes: Sequence[TableUpdate] = (),
+) -> HostResult:
+    """Runs a program to its end on a board or a cluster that has not run anything since reset.
 
-    ``environment`` is for the program, beside that of this process. 0 ``most_cycles`` are any number. ``on_status`` is
-    told of how far it is, a few times a second. ``changes`` are what ``HostLink::loadRoutes`` loads, in its order.
-    Raises KeyboardInterrupt after Ctrl-C, which the program gets as well; RunDied if it made no call for ``timeout``
-    seconds.
+    ``environment`` extends the environment of this process. ``most_cycles`` 0 means no limit. ``on_status`` is called
+    with the progress a few times a second. ``changes`` are the updates of ``HostLink::loadRoutes``, in order. Raises
+    KeyboardInterrupt after Ctrl-C, which the program receives as well; RunDied if the program makes no call for
+    ``timeout`` seconds.
     """
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
         machine.load((), (), functions(*images.values()))
@@ -135,7 +133,7 @@ def run(
         }
         if isinstance(machine, Cluster):
             _write_next_hops(next_hops, machine.plan)
-            forget.write_bytes(b"".join(packet.tobytes() for packet in machine.forgetting()))
+            forget.write_bytes(b"".join(packet.tobytes() for packet in machine.record_cache_flushes()))
         lines = [f"{key} {value}\n" for key, value in given.items()]
         for number, change in enumerate(changes):
             tables = Path(name) / f"tables-{number}"
@@ -147,13 +145,13 @@ def run(
         given_here = {"GOSSAMER_HOSTLINK": str(settings), "GOSSAMER_ENGINE": "rtl"}
         whole = {**os.environ, **(environment or {}), **given_here}
         command = [str(program.binary), *arguments]
-        code = _watched(command, program.folder, ends, whole, status_file, timeout, on_status)
+        code = _wait(command, program.folder, ends, whole, status_file, timeout, on_status)
         seconds = time.perf_counter() - begun
         report, status = _report(report_file), _status(status_file)
     if report is not None and report.reason == "gone":
-        report.failed = machine._simulator.last_words()
+        report.failed = machine._simulator.exit_message()
     if report is None or report.reason != "done" or status is None:
-        return Ended(code, report, None)
+        return HostResult(code, report, None)
     machine._ran = True
     tiles = [
         {key: late[key] - early[key] for key in late} for early, late in zip(counters, machine._counters(), strict=True)
@@ -167,26 +165,26 @@ def run(
         counters={key: tiles[0][key] if key == "cycles" else sum(tile[key] for tile in tiles) for key in tiles[0]},
         codes={},
         traps=[],
-        still=[],
+        unfinished=[],
         messages=[],
         seconds=seconds,
         tiles=tiles,
         events=report.events,
         links=links,
         boards=boards,
-        seen=machine.watched(),
+        snapshot=machine.watched(),
         retired=report.retired,
     )
-    return Ended(code, report, done)
+    return HostResult(code, report, done)
 
 
 def _write_next_hops(path: Path, plan: Plan) -> None:
-    """Writes one line per pair of boards, and in a second file the whole plan, which the check of trees reads."""
+    """Writes the next hop of each pair of boards, a line each, and the pickled plan, for the check of trees."""
     path.with_name(f"{path.name}.plan").write_bytes(pickle.dumps(plan))
     path.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in plan.next_hops()))
 
 
-def _watched(
+def _wait(
     command: Sequence[str],
     folder: Path,
     ends: tuple[int, int],
@@ -195,10 +193,10 @@ def _watched(
     timeout: float | None,
     on_status: Callable[[Status], object],
 ) -> int:
-    """Waits for a child, and tells how far it is."""
+    """Waits for the host process, and reports its progress."""
     calls, since = -1, time.monotonic()
 
-    def look() -> None:
+    def poll() -> None:
         nonlocal calls, since
         now = time.monotonic()
         shown = _status(status)
@@ -210,10 +208,10 @@ def _watched(
         elif timeout is not None and now - since > timeout:
             raise RunDied(
                 f"the host has computed for {timeout:g} s without a call to HostLink (--timeout); "
-                f"simulated time stood still at cycle {shown.cycle:,}"
+                f"simulated time was stopped at cycle {shown.cycle:,}"
             )
 
-    return processes.run_attended(command, cwd=folder, env=environment, pass_fds=ends, look=look, every=_LOOK)
+    return processes.run_attended(command, cwd=folder, env=environment, pass_fds=ends, look=poll, every=_POLL)
 
 
 def _status(path: Path) -> Status | None:
@@ -251,7 +249,7 @@ def _report(path: Path) -> Report | None:
             place = f"{sender >> 6 & 0xF},{sender >> 10 & 0xF}"
             report.traps.append(Trap(ACCELERATOR, cycle, cause, UNKNOWN_PC, address, place))
         elif key == "still":
-            report.still.append(Still(*map(int, words)))
+            report.unfinished.append(UnfinishedThread(*map(int, words)))
         elif key == "held":
             report.queues.append(Held(*map(int, words)))
         elif key == "event":
@@ -261,7 +259,7 @@ def _report(path: Path) -> Report | None:
                 report.events.append(event)
         elif key == "said":
             thread, byte = map(int, words)
-            report.said[thread] = report.said.get(thread, b"") + bytes([byte])
+            report.output[thread] = report.output.get(thread, b"") + bytes([byte])
         elif key == "image":
             parts = rest.split(" ", 2)
             if len(parts) == 3 and parts[0].isdecimal() and parts[1].isdecimal():
@@ -271,4 +269,4 @@ def _report(path: Path) -> Report | None:
     return report
 
 
-__all__ = ["Ended", "Report", "Status", "run"]
+__all__ = ["HostResult", "Report", "Status", "run"]

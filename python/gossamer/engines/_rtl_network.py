@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets between a host and tiles: flits, requests to the tile's loader and its replies, messages of threads.
+"""Packets between a host and tiles: flits, requests to a tile's loader and its replies, messages of threads.
 
-A flit is six 32-bit words, the payload's four first, then the destination, then what travels beside it
+A flit is six 32-bit words: four of payload, the destination, and one of sideband fields
 (``config/constants/fabric.toml``, layouts ``flit`` and ``load_header``).
 """
 
@@ -17,28 +17,28 @@ from gossamer.config import constants
 FLIT_BYTES = 24
 PAYLOAD = 16
 PACKET = 256
-"""Bytes of data in one packet of the loader at most."""
+"""Maximum bytes of data in one packet of the loader."""
 _ENDPOINT = constants.enumeration("endpoint")
 _KIND = constants.enumeration("flit_kind")
 _OP = constants.enumeration("load_op")
 TILE = _ENDPOINT["tile"] << 29
 """The tile at the origin of board 0."""
 EVERY_TILE = TILE | (1 << 26) - (1 << 6)
-"""All tiles that the packet meets."""
+"""Address of all tiles that the packet passes."""
 HOST = _ENDPOINT["host"] << 29
 _FLIT = constants.layout("flit")
-_BESIDE = 160
-"""First bit of what travels beside payload and destination."""
+_SIDEBAND = 160
+"""First bit of the sideband fields in a flit."""
 _TILE = constants.layout("address_tile")
 ALL_GROUPS = 0xF
 
 Flits = NDArray[np.uint32]
-"""One row a flit."""
+"""One row per flit."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a loader answered, or an accelerator's fault."""
+    """A reply of a loader, or a fault of an accelerator."""
 
     op: int
     tag: int
@@ -46,21 +46,21 @@ class Reply:
     address: int
     length: int
     sender: int
-    """Of a fault: the accelerator's address; else 0."""
+    """For a fault, the accelerator's address; else 0."""
     data: bytes
     cycle: int
-    """In which it had arrived."""
+    """Cycle of arrival."""
 
     @property
     def refusal(self) -> str:
-        """Why it was refused, as config/ calls it; empty if it was not."""
+        """The reason of a rejection, by its name in config/; empty if the request was accepted."""
         values = constants.enumeration("refusal").values
         return next((name for name, value in values.items() if value == self.status), "")
 
 
 @dataclass(frozen=True)
 class Message:
-    """What a thread or an accelerator sent to the host."""
+    """A message of a thread or an accelerator to the host."""
 
     cycle: int
     host: int
@@ -75,25 +75,25 @@ def tile(x: int, y: int, board: int = 0) -> int:
 
 
 def place(address: int) -> tuple[int, int]:
-    """Column and row of an address of a tile."""
+    """Column and row of a tile's address."""
     return address >> _TILE.field("tile_x").lsb & 0xF, address >> _TILE.field("tile_y").lsb & 0xF
 
 
 def side(kind: str, *, last: bool, vnet: str, job: int = 0, epoch: int = 0) -> int:
-    """The word beside a flit's payload and destination."""
+    """The sideband word of a flit."""
     network = constants.enumeration("vnet")[vnet]
     values = {"kind": _KIND[kind], "last": int(last), "vnet": network, "job": job, "epoch": epoch}
-    return sum(value << _FLIT.field(name).lsb - _BESIDE for name, value in values.items())
+    return sum(value << _FLIT.field(name).lsb - _SIDEBAND for name, value in values.items())
 
 
-def _beside(flits: Flits, name: str) -> int:
-    """A field of what travels beside the first flit."""
+def _sideband_field(flits: Flits, name: str) -> int:
+    """A sideband field of the first flit."""
     field = _FLIT.field(name)
-    return int(flits[0, _BESIDE // 32]) >> field.lsb - _BESIDE & (1 << field.bits) - 1
+    return int(flits[0, _SIDEBAND // 32]) >> field.lsb - _SIDEBAND & (1 << field.bits) - 1
 
 
 def packet(head: Flits, data: bytes = b"", *, dest: int = TILE, job: int = 0, vnet: str = "request") -> Flits:
-    """A packet of a head flit's payload and of data flits."""
+    """A packet of a head flit and data flits."""
     rows = len(data) // PAYLOAD
     flits = np.zeros((1 + rows, 6), np.uint32)
     flits[0, :4] = head
@@ -102,17 +102,17 @@ def packet(head: Flits, data: bytes = b"", *, dest: int = TILE, job: int = 0, vn
         flits[1:, 5] = side("body", last=False, vnet=vnet, job=job)
     flits[:, 4] = dest
     flits[0, 5] = side("header", last=False, vnet=vnet, job=job)
-    flits[-1, 5] |= 1 << _FLIT.field("last").lsb - _BESIDE
+    flits[-1, 5] |= 1 << _FLIT.field("last").lsb - _SIDEBAND
     return flits
 
 
 def header(op: str, address: int, length: int, *, reply: int = 0, tag: int = 0, group: int = 0) -> Flits:
-    """Payload of a head flit for the loader."""
+    """Payload of a loader request's head flit."""
     return np.array([_OP[op] | group << 4 | tag << 8, address, length, reply], np.uint32)
 
 
 def writes(address: int, data: bytes, *, op: str = "write", group: int = 0, dest: int = TILE, job: int = 0) -> Flits:
-    """Packets that write data; the last asks for a reply."""
+    """Packets that write data; the last one requests a reply."""
     parts = []
     for at in range(0, len(data), PACKET):
         part = data[at : at + PACKET]
@@ -125,17 +125,17 @@ def writes(address: int, data: bytes, *, op: str = "write", group: int = 0, dest
 def request(
     op: str, address: int, length: int, *, group: int = 0, dest: int = TILE, tag: int = 0, job: int = 0
 ) -> Flits:
-    """A packet without data that asks for a reply."""
+    """A packet without data that requests a reply."""
     return packet(header(op, address, length, reply=HOST, group=group, tag=tag), dest=dest, job=job)
 
 
 def is_header(flits: Flits) -> bool:
-    """Whether a packet from the tile is a loader's or tells a fault, not a message."""
-    return _beside(flits, "kind") == _KIND["header"]
+    """Whether a packet from a tile is a loader's reply or a fault, not a message."""
+    return _sideband_field(flits, "kind") == _KIND["header"]
 
 
 def reply(flits: Flits, cycle: int) -> Reply:
-    """Such a packet, taken apart."""
+    """Decodes such a packet."""
     first, address, length, sender = (int(word) for word in flits[0, :4])
     return Reply(
         op=first & 0xF,
@@ -150,12 +150,12 @@ def reply(flits: Flits, cycle: int) -> Reply:
 
 
 def message(flits: Flits, cycle: int) -> Message:
-    """A message to the host, taken apart."""
+    """Decodes a message to the host."""
     return Message(
         cycle=cycle,
         host=int(flits[0, 4]) >> 14 & 0xFFF,
-        job=_beside(flits, "job"),
-        epoch=_beside(flits, "epoch"),
+        job=_sideband_field(flits, "job"),
+        epoch=_sideband_field(flits, "epoch"),
         data=flits[:, :4].tobytes(),
     )
 

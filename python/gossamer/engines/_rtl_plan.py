@@ -1,33 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a simulated cluster is put together: which links are simulated, what tables say, trees of boards, the order.
+"""The structure of a simulated cluster: links, routing tables and their updates, trees of boards, jobs.
 
-Boards have only those links that a cable uses, numbered without gaps; a host is at a port of its own of its board's
-switch. A cluster without a host gets one at its first board.
+Only links that a cable uses are simulated, numbered without gaps; a host has a port of its own on the switch of its
+board. A cluster without a host gets one at its first board.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import struct
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer import routes
+from gossamer import device, routes
 from gossamer.config import Cluster, Config
 from gossamer.engines import _rtl_control
+from gossamer.engines._rtl_network import Flits
 from gossamer.errors import InputError
 from gossamer.routes._topology import link_name
 
-# A relay (gs_board_broadcast) takes a packet of 17 flits, then sends its copies, a cycle between two.
-_RELAY_TAKES, _RELAY_COPY = 19, 18
+if TYPE_CHECKING:
+    from gossamer.engines._rtl_control import Answer
+
+
+# Cycles in which a relay (gs_board_broadcast) receives a packet of 17 flits, and then sends each copy.
+_RELAY_RECEIVE, _RELAY_COPY = 19, 18
 _RELAY_HOP = 120
-"""Cycles of a packet from one relay to the next, without the wire's flight: link, switch, the whole packet."""
+"""Cycles of a packet from one relay to the next, without the flight time: link, switch, the whole packet."""
 _RELAY_PACKETS = 512
-"""What a tree is chosen for: 128 KB."""
+"""Size of the broadcast for which a tree is optimized: 128 KB."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,7 @@ class Tree:
     children: dict[int, list[int]]
 
     def boards(self) -> list[int]:
-        """All boards, each behind its parent."""
+        """All boards, each after its parent."""
         found = [self.root]
         for board in found:
             found += self.children[board]
@@ -47,7 +54,7 @@ class Tree:
 
 
 class Plan:
-    """All that a simulator and a host must know of a cluster. InputError where it cannot be simulated."""
+    """The structure of a cluster for simulator and host. Raises InputError for a cluster that cannot be simulated."""
 
     def __init__(self, cluster: Cluster, tables: routes.Tables | None = None) -> None:
         self.cluster = cluster
@@ -56,7 +63,8 @@ class Plan:
         self.hosts = [host.board for host in cluster.hosts] or [0]
         if self.boards + len(self.hosts) > _rtl_control.TABLE:
             raise InputError(
-                f"cluster {cluster.name}: {self.boards} boards and {len(self.hosts)} hosts are more than the "
+                f"cluster {cluster.name}: {self.boards} board{'' if self.boards == 1 else 's'} and {len(self.hosts)} "
+                f"host{'' if len(self.hosts) == 1 else 's'} are more than the "
                 f"{_rtl_control.TABLE} entries of a switch's table"
             )
         self.topology = routes.Topology(cluster, {})
@@ -77,7 +85,7 @@ class Plan:
             used[cable.b].add(cable.b_link)
         self._numbers = [{link: number for number, link in enumerate(sorted(its))} for its in used]
         self.links = max(1, *map(len, self._numbers))
-        """Links of each board that are simulated."""
+        """Number of simulated links of each board."""
 
     def _one_config(self) -> Config:
         names = {board.config.name: board for board in self.cluster.boards}
@@ -90,23 +98,23 @@ class Plan:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Columns and rows of boards, as programs are told; custom wirings are one row."""
+        """Columns and rows of boards, as programs see them; custom wirings are one row."""
         width, height = self.cluster.width, self.cluster.height
         return (width, height) if width and height else (self.boards, 1)
 
     # ---- Links ----
 
     def link(self, board: int, link: int) -> int:
-        """The number in the simulator of a link by its number in the configuration."""
+        """The simulator's number of a link, given its number in the configuration."""
         return self._numbers[board][link]
 
     def links_of(self, board: int) -> dict[int, str]:
-        """Links of a board that are simulated: its name by its number there."""
+        """The simulated links of a board: name by simulator's number."""
         names = self.cluster.boards[board].config.links.names
         return {number: names[link] for link, number in self._numbers[board].items()}
 
     def cable_at(self, board: int, number: int) -> int | None:
-        """The cable at a simulated link, by its number in the cluster."""
+        """The cluster's number of the cable at a simulated link; None if there is no cable."""
         for index, cable in enumerate(self.cluster.cables):
             ends = ((cable.a, cable.a_link), (cable.b, cable.b_link))
             if any(end == board and self._numbers[end].get(link) == number for end, link in ends):
@@ -120,7 +128,7 @@ class Plan:
         return " - ".join(ends)
 
     def avoided(self, index: int) -> bool:
-        """Whether the tables have been made without a cable."""
+        """Whether the tables were generated without a cable."""
         return self.cable_name(index) in self.tables.down
 
     def find_cable(self, text: str) -> int:
@@ -136,7 +144,7 @@ class Plan:
         )
 
     def wires(self, cuts: dict[int, int]) -> Iterator[tuple[int, int, int, int, int]]:
-        """Both directions of each cable: from board, link, to board, link, and when it is cut (-1: never)."""
+        """Both directions of each cable: from board and link, to board and link, cycle of the cut (-1: never)."""
         for index, cable in enumerate(self.cluster.cables):
             a, b = self.link(cable.a, cable.a_link), self.link(cable.b, cable.b_link)
             cut = cuts.get(index, -1)
@@ -150,11 +158,11 @@ class Plan:
 
     @property
     def host_port(self) -> int:
-        """Of a switch: behind exits, links and the control unit."""
+        """The host's port of a switch, after exits, links and the control unit."""
         return self._port(self.links) + 1
 
     def board_entries(self, board: int) -> list[int]:
-        """A board's table for boards; 0 where there is nothing."""
+        """A board's table entries for all boards; 0 for an unreachable board."""
         port, vc = self.tables.port, self.tables.vc
         return [
             0
@@ -164,14 +172,14 @@ class Plan:
         ]
 
     def host_entry(self, board: int, host: int) -> int:
-        """A board's entry for a host: as for the host's board."""
+        """A board's entry for a host; on other boards the entry for the host's board."""
         at = self.hosts[host]
         if board == at:
             return _rtl_control.entry(self.host_port, 0)
         return self.board_entries(board)[at]
 
     def route(self, board: int, to: int) -> list[int]:
-        """Boards that packets pass through, both ends included."""
+        """The boards on a route, both ends included."""
         found = [board]
         while found[-1] != to:
             here = found[-1]
@@ -180,30 +188,30 @@ class Plan:
         return found
 
     def next_hops(self) -> Iterator[tuple[int, int, int]]:
-        """Next hop between all boards: link in the simulator, virtual channel, board at its other end.
+        """The next hop for each pair of boards: link in the simulator, virtual channel, next board.
 
-        Where no route exists, that board is the sender itself.
+        The next board is the board itself if there is no route.
         """
         for board in range(self.boards):
-            behind = {link: other for link, other, _ in self.cluster.neighbours(board)}
+            far = {link: other for link, other, _ in self.cluster.neighbours(board)}
             for to in range(self.boards):
                 port, channel = self.tables.entry(board, to)
-                yield (self.link(board, port), channel, behind[port]) if port >= 0 else (0, 0, board)
+                yield (self.link(board, port), channel, far[port]) if port >= 0 else (0, 0, board)
 
     @functools.cached_property
     def hops(self) -> NDArray[np.int64]:
-        """[board, destination board]: links that the route passes."""
+        """[board, destination board]: number of links on the route."""
         boards = range(self.boards)
         return np.array([[len(self.route(board, to)) - 1 for to in boards] for board in boards], np.int64)
 
     def order(self) -> list[int]:
-        """Boards from the first host outward: whatever leads to one and back comes before it."""
+        """Boards from the first host outward: each after all boards on its routes from and to the host."""
         root = self.hosts[0]
-        on_way = {b: {*self.route(root, b), *self.route(b, root)} - {b} for b in range(self.boards)}
+        on_route = {b: {*self.route(root, b), *self.route(b, root)} - {b} for b in range(self.boards)}
         found: list[int] = []
-        left = sorted(range(self.boards), key=lambda b: (len(on_way[b]), b))
+        left = sorted(range(self.boards), key=lambda b: (len(on_route[b]), b))
         while left:
-            ready = next((b for b in left if on_way[b] <= set(found)), None)
+            ready = next((b for b in left if on_route[b] <= set(found)), None)
             if ready is None:
                 raise InputError(f"cluster {self.cluster.name}: its routes cannot be set up from the host outward")
             found.append(ready)
@@ -213,10 +221,10 @@ class Plan:
     # ---- Trees ----
 
     def broadcast_tree(self, root: int) -> Tree:
-        """The tree over which broadcasts reach all boards soonest.
+        """The tree with the shortest estimated time of a broadcast to all boards.
 
-        A relay sends one copy after the other, so boards with few children pass more packets on, and trees of such
-        boards are deep: which is best depends on how much there is to send.
+        A relay sends its copies one after the other, so fewer children per board mean more throughput but a deeper
+        tree; the best tree depends on the size of the broadcast.
         """
         found = [self._deep_tree(root)]
         for most in range(2, _rtl_control.CHILDREN + 1):
@@ -225,36 +233,40 @@ class Plan:
         return min(found, key=self._relay_cycles)
 
     def _relay_cycles(self, tree: Tree) -> int:
-        """About how long a broadcast over a tree takes."""
+        """Estimated cycles of a broadcast over a tree."""
         most = max(map(len, tree.children.values())) + self.config.memory.dram.count
         depth = max(_depths(tree).values())
-        return _RELAY_PACKETS * (_RELAY_TAKES + most * _RELAY_COPY) + depth * (
+        return _RELAY_PACKETS * (_RELAY_RECEIVE + most * _RELAY_COPY) + depth * (
             _RELAY_HOP + int(self.config.links.flight_cycles)
         )
 
     def _deep_tree(self, root: int) -> Tree:
-        """As deep as it goes: from each board on to the neighbour that has fewest others left to go to."""
+        """A depth-first tree that continues at the neighbour with the fewest unvisited neighbours."""
         parent: dict[int, int] = {}
         below: dict[int, list[int]] = {board: [] for board in range(self.boards)}
-        seen, way = {root}, [root]
-        while way:
-            left = [other for _, other, _ in self._next_to(way[-1]) if other not in seen]
-            if not left or len(below[way[-1]]) == _rtl_control.CHILDREN:
-                way.pop()
+        seen, path = {root}, [root]
+        while path:
+            left = [other for _, other, _ in self._direct_neighbours(path[-1]) if other not in seen]
+            if not left or len(below[path[-1]]) == _rtl_control.CHILDREN:
+                path.pop()
                 continue
-            board = min(left, key=lambda one: (sum(other not in seen for _, other, _ in self._next_to(one)), one))
+
+            def unvisited(board: int) -> tuple[int, int]:
+                return sum(other not in seen for _, other, _ in self._direct_neighbours(board)), board
+
+            board = min(left, key=unvisited)
             seen.add(board)
-            parent[board] = way[-1]
-            below[way[-1]].append(board)
-            way.append(board)
+            parent[board] = path[-1]
+            below[path[-1]].append(board)
+            path.append(board)
         return Tree(root, parent, below) if len(seen) == self.boards else self.tree(root)
 
-    def _next_to(self, board: int) -> list[tuple[int, int, int]]:
-        """Neighbours, those aside to which the tables go another way than over a cable between the two."""
+    def _direct_neighbours(self, board: int) -> list[tuple[int, int, int]]:
+        """Neighbours to which the route of the tables is a cable between the two boards."""
         return [one for one in self.cluster.neighbours(board) if self.route(board, one[1]) == [board, one[1]]]
 
     def tree(self, root: int, most: int = _rtl_control.CHILDREN) -> Tree:
-        """Boards by their distance from a root, with so many children each; InputError if it does not reach all."""
+        """A breadth-first tree with at most ``most`` children per board. InputError if it does not reach all boards."""
         parent: dict[int, int] = {}
         below: dict[int, list[int]] = {board: [] for board in range(self.boards)}
         seen, queue = {root}, deque([root])
@@ -268,11 +280,11 @@ class Plan:
                 below[board].append(other)
                 queue.append(other)
         if len(seen) < self.boards:
-            raise InputError(f"cluster {self.cluster.name}: no tree with {most} children a board reaches all boards")
+            raise InputError(f"cluster {self.cluster.name}: no tree with {most} children per board reaches all boards")
         return Tree(root, parent, below)
 
     def middle(self) -> int:
-        """The board from which the farthest one is nearest."""
+        """The board with the smallest distance to its farthest board."""
         return min(range(self.boards), key=lambda board: (self._depth(board), board))
 
     def _depth(self, root: int) -> int:
@@ -280,27 +292,179 @@ class Plan:
 
 
 def _depths(tree: Tree) -> dict[int, int]:
-    """How far each board is from the root."""
+    """The depth of each board in a tree."""
     depth = {tree.root: 0}
     for board, above in tree.parent.items():  # in the order in which they were found
         depth[board] = depth[above] + 1
     return depth
 
 
-def tables(cluster: Cluster, path: str) -> routes.Tables:
-    """Tables out of a file; InputError for one that is damaged or for another topology."""
+def read_tables(cluster: Cluster, path: str) -> routes.Tables:
+    """Reads tables from a file. Raises InputError if it is damaged or for another topology."""
     return routes.read_tables(path, routes.Topology(cluster, {}))
 
 
 def cuts(plan: Plan, texts: Sequence[str]) -> dict[int, int]:
-    """Cuts as the command line has them, ``LINK@CYCLE`` or ``LINK`` for one that never comes up."""
+    """Parses --cut options: ``LINK@CYCLE``, or ``LINK`` for a link that never comes up."""
     found = {}
     for text in texts:
         name, at, cycle = text.rpartition("@")
         if at and not cycle.isdecimal():
-            raise InputError(f"--cut {text}: write LINK@CYCLE, for instance a:east@1000; {cycle!r} is no cycle")
+            raise InputError(f"--cut {text}: write LINK@CYCLE, for instance a:east@1000; {cycle!r} is not a cycle")
         found[plan.find_cable(name if at else text)] = int(cycle) if at else -2
     return found
 
 
-__all__ = ["Plan", "Tree", "cuts", "tables"]
+Ask = Callable[[list[Flits]], "list[Answer]"]
+"""Sends packets to control units and returns their answers."""
+
+
+@dataclass(frozen=True)
+class TableUpdate:
+    """A replacement of the routing tables of running boards.
+
+    Boards receive their tables one after the other, from the first host outward along the new routes, so that requests
+    to a board and its answers pass only boards that have the new table. Packets in flight follow the old table at one
+    board and the new table at the next, so both are checked together for deadlock; if they fail, the fabric must be
+    drained first.
+    """
+
+    plan: Plan
+    """The plan of the cluster with the new tables."""
+    fault: str
+    """Why new and old tables must not be in use at once; empty if they may."""
+
+    @classmethod
+    def of(cls, plan: Plan, tables: routes.Tables) -> TableUpdate:
+        """An update from the tables of a plan. Raises InputError for tables that can deadlock by themselves."""
+        after = Plan(plan.cluster, tables)
+        report = routes.check(plan.topology, plan.tables, tables)
+        return cls(after, report.fault or "")
+
+    def packets(self, board: int) -> list[Flits]:
+        """The packets that load the table of a board."""
+        plan = self.plan
+        hosts = [plan.host_entry(board, host) for host in range(len(plan.hosts))]
+        # Entries of hosts are at the end of the table, the first host's entry last.
+        last = _rtl_control.host_entry(len(hosts) - 1)
+        return [
+            *_rtl_control.table(board, 0, plan.board_entries(board)),
+            *_rtl_control.table(board, last, hosts[::-1]),
+        ]
+
+    def load(self, ask: Ask) -> None:
+        """Loads the tables of all boards, each after the previous board has answered."""
+        for board in self.plan.order():
+            ask(self.packets(board))
+
+    def bytes(self) -> bytes:
+        """The encoding for a host program (host/src/board.cc): whether the fabric must be drained, and packet groups.
+
+        The host sends each group after the answers to the previous one.
+        """
+        groups = []
+        for board in self.plan.order():
+            packets = self.packets(board)
+            groups += [packets[at : at + _rtl_control.ANSWERS] for at in range(0, len(packets), _rtl_control.ANSWERS)]
+        head = struct.pack("<II", bool(self.fault), len(groups))
+        return head + b"".join(
+            struct.pack("<I", len(group)) + b"".join(packet.tobytes() for packet in group) for group in groups
+        )
+
+
+def drained(plan: Plan, ask: Ask) -> bool:
+    """Whether no packet is in flight: in two rounds no board reports one, and no packet has entered between the rounds.
+
+    Boards are polled one by one, so that no request or answer of the poll itself is in flight.
+    """
+    before: list[int] = []
+    for _ in range(2):
+        busy, entered = 0, []
+        for board in range(plan.boards):
+            for name in ("in_flight", "entered"):
+                (answer,) = ask([_rtl_control.counter(board, name)])
+                if name == "entered":
+                    entered.append(answer.value)
+                else:
+                    busy |= answer.value
+        if busy or (before and entered != before):
+            return False
+        before = entered
+    return True
+
+
+def wait_until_drained(plan: Plan, ask: Ask, patience: int) -> None:
+    """Polls until no packet is in flight. Raises InputError after ``patience`` cycles."""
+    begun = None
+    while not drained(plan, ask):
+        (answer,) = ask([_rtl_control.counter(plan.hosts[0], "entered")])
+        begun = answer.cycle if begun is None else begun
+        if answer.cycle - begun > patience:
+            raise InputError(
+                f"cluster {plan.cluster.name}: packets are always in flight, so tables that cannot coexist with the "
+                "old ones cannot be loaded; load them while all threads wait or after they have ended"
+            )
+
+
+NO_JOB = 31
+"""The job number of tiles without a job."""
+MAX_JOBS = 16
+"""Job slots of a board."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program on some boards of a cluster, with idle detection over its own threads. Jobs are numbered from 0.
+
+    Every job has a slot on every board, but tiles only on its own boards. So messages of a job are counted on every
+    board, also those that tiles of other jobs reject, and no barrier waits for a rejected message.
+    """
+
+    name: str
+    """The name in messages."""
+    boards: tuple[int, ...]
+    """Numbers of boards in ascending order."""
+
+    def part(self, cluster: Cluster) -> device.Part:
+        """The shape of the job's boards for its program: a rectangle of a mesh, else a row."""
+        width = cluster.width
+        if width and cluster.height:
+            columns = sorted({board % width for board in self.boards})
+            rows = sorted({board // width for board in self.boards})
+            dense = columns[-1] - columns[0] == len(columns) - 1 and rows[-1] - rows[0] == len(rows) - 1
+            if dense and len(columns) * len(rows) == len(self.boards):
+                return device.Part(len(columns), len(rows), self.boards)
+        return device.Part(len(self.boards), 1, self.boards)
+
+
+def jobs(cluster: Cluster, wanted: Sequence[tuple[str, Sequence[str]]]) -> list[Job]:
+    """Jobs from names and names of boards. Raises InputError for an unknown board, or one that is given twice."""
+    found: list[Job] = []
+    taken: dict[int, str] = {}
+    for name, boards in wanted:
+        numbers = []
+        for board in boards:
+            number = cluster.board(board).index
+            if number in taken:
+                raise InputError(f"{name}: board {board} of cluster {cluster.name} runs {taken[number]} already")
+            taken[number] = name
+            numbers.append(number)
+        found.append(Job(name, tuple(sorted(numbers))))
+    if len(found) > MAX_JOBS:
+        raise InputError(f"cluster {cluster.name}: {len(found)} jobs; its boards have {MAX_JOBS} job slots")
+    return found
+
+
+__all__ = [
+    "MAX_JOBS",
+    "NO_JOB",
+    "Job",
+    "Plan",
+    "TableUpdate",
+    "Tree",
+    "cuts",
+    "drained",
+    "jobs",
+    "read_tables",
+    "wait_until_drained",
+]

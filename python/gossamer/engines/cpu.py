@@ -13,16 +13,16 @@ from typing import TypeVar
 
 from gossamer import native
 from gossamer.apps import App, Numbers
-from gossamer.engines._base import Change, Engine, Indices, Standing, Weights
-from gossamer.engines._given import Given, Going, change, collect, explained, labelled
+from gossamer.apps.results import Result
+from gossamer.engines._abi import ResumeArgs, RunArgs, change, collect, explained, labelled
+from gossamer.engines._base import Change, Engine, Indices, ResumableRun, Weights
 from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
-from gossamer.results import Result
 
 _T = TypeVar("_T")
 
 _PATIENCE = 5.0
-"""Seconds that a run has to stop in after Ctrl-C."""
+"""Seconds after Ctrl-C within which a run must stop."""
 
 
 class InProcess(Engine):
@@ -33,70 +33,72 @@ class InProcess(Engine):
 
     def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """See Engine.run."""
-        given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
+        arguments = RunArgs(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()
 
         def work() -> Result:
             begun = time.perf_counter()
-            code = app.library.gs_app_run(ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(handle))
+            code = app.library.gs_app_run(
+                ctypes.byref(arguments.graph), ctypes.byref(arguments.options), ctypes.byref(handle)
+            )
             native.check(code)
             try:
                 return collect(app, graph, handle, begun)
             finally:
                 app.library.gs_app_free(handle)
 
-        return _run_interruptibly(work, given, app, graph)
+        return _run_interruptibly(work, arguments, app, graph)
 
-    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Standing:
+    def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> ResumableRun:
         """See Engine.start."""
-        given = Given(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
+        arguments = RunArgs(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
         handle = ctypes.c_void_p()
 
         def work() -> ctypes.c_void_p:
             code = app.library.gs_app_start(
-                ctypes.byref(given.graph), ctypes.byref(given.options), ctypes.byref(handle)
+                ctypes.byref(arguments.graph), ctypes.byref(arguments.options), ctypes.byref(handle)
             )
             native.check(code)
             return handle
 
-        return _InProcessStanding(self.name, app, _run_interruptibly(work, given, app, graph), threads, seed)
+        return _InProcessRun(self.name, app, _run_interruptibly(work, arguments, app, graph), threads, seed)
 
 
-class _InProcessStanding(Standing):
-    """A run between two of its parts, in the compiled application."""
+class _InProcessRun(ResumableRun):
+    """A run in the compiled application that pauses between parts."""
 
     def __init__(self, engine: str, app: App, handle: ctypes.c_void_p, threads: int, seed: int) -> None:
         self._engine, self._app, self._handle, self._threads, self._seed = engine, app, handle, threads, seed
         weakref.finalize(self, app.library.gs_app_free, handle)
 
     def change(self, kind: Change, count: int, ends: Sequence[Indices], weights: Weights | None = None) -> None:
-        """See Standing.change."""
+        """See ResumableRun.change."""
         change(self._app, self._handle, kind, count, ends, weights)
 
-    def go(self, graph: Graph) -> Result:
-        """See Standing.go."""
-        going = Going(engine=self._engine, threads=self._threads, seed=self._seed)
+    def resume(self, graph: Graph) -> Result:
+        """See ResumableRun.resume."""
+        arguments = ResumeArgs(engine=self._engine, threads=self._threads, seed=self._seed)
 
         def work() -> Result:
             begun = time.perf_counter()
-            native.check(self._app.library.gs_app_go(self._handle, ctypes.byref(going.options)))
+            native.check(self._app.library.gs_app_go(self._handle, ctypes.byref(arguments.options)))
             return collect(self._app, graph, self._handle, begun)
 
-        return _run_interruptibly(work, going, self._app, graph)
+        return _run_interruptibly(work, arguments, self._app, graph)
 
 
-def _run_interruptibly(work: Callable[[], _T], how: Given | Going, app: App, graph: Graph) -> _T:
-    """What ``work`` gives on a thread while this one listens for Ctrl-C and shows progress."""
+def _run_interruptibly(work: Callable[[], _T], arguments: RunArgs | ResumeArgs, app: App, graph: Graph) -> _T:
+    """Runs ``work`` on another thread and returns its result; this thread handles Ctrl-C and shows progress."""
     outcome: list[_T] = []
-    failure: list[BaseException] = how.failure if isinstance(how, Given) else []
+    failure: list[BaseException] = arguments.failure if isinstance(arguments, RunArgs) else []
 
-    def kept() -> None:
+    def store_outcome() -> None:
         try:
             outcome.append(work())
         except BaseException as error:
             failure.append(error)
 
-    _listen(kept, how.stop, how.progress, app.name)
+    _attend(store_outcome, arguments.stop, arguments.progress, app.name)
     if failure and isinstance(failure[0], HandlerDied):
         raise explained(failure[0], app, graph) from None
     if failure and isinstance(failure[0], InputError):
@@ -106,21 +108,21 @@ def _run_interruptibly(work: Callable[[], _T], how: Given | Going, app: App, gra
     return outcome[0]
 
 
-def _listen(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
-    # Not join(): up to Python 3.12, Ctrl-C in it makes a thread that runs look ended (bpo-45274).
+def _attend(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
+    # Not join(): up to Python 3.12, Ctrl-C during join() marks a running thread as ended (bpo-45274).
     done = threading.Event()
 
-    def all_of_it() -> None:
+    def work_and_signal() -> None:
         try:
             work()
         finally:
             done.set()
 
     try:
-        threading.Thread(target=all_of_it, daemon=True).start()
+        threading.Thread(target=work_and_signal, daemon=True).start()
     except RuntimeError:
         raise RunDied(
-            f"{what}: the system gives no thread to run on; end other programs, or raise the limit (ulimit -u)"
+            f"{what}: the system cannot start a thread; end other programs, or raise the limit (ulimit -u)"
         ) from None
     shown = False
     try:
@@ -130,7 +132,7 @@ def _listen(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array
                 print(f"\r{what}: step {progress[0]}, {progress[1]} rounds of messages", end="", file=sys.stderr)
                 shown = True
             done.wait(0.25)
-    except (KeyboardInterrupt, SystemExit):  # SystemExit: SIGTERM has come to the command
+    except (KeyboardInterrupt, SystemExit):  # SystemExit: the command has received SIGTERM
         stop.value = 1
         if done.wait(_PATIENCE):
             raise

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``rtl`` engine: the hardware itself, simulated cycle for cycle.
 
-A ``Board`` is all tiles of a configuration with their mesh, memories and a host at its rim; a ``Tile`` is one tile
-alone. Programs and data go in over the network, threads are started over debug buses; messages, text, ends and traps
-come out. Everything that happens depends on what is loaded alone, so a run repeats to the cycle.
+A ``Board`` simulates all tiles of a configuration with their mesh, memories and a host port; a ``Tile`` simulates one
+tile. Programs and data are loaded over the network, threads are started over debug buses; the simulator returns
+messages, text, ends and traps. A run depends only on the loaded program and data, so it is reproducible to the cycle.
 
     with Board(config.load("tiny")) as board:
         board.load_image(device.build("programs/hello.c", "tiny"))
@@ -15,59 +15,69 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer.engines import _rtl_build, _rtl_network
 from gossamer.engines._rtl_control import Event
-from gossamer.engines._rtl_machine import LEAST_WAIT, TRACE_BYTES
-from gossamer.engines._rtl_memory import Loaded, functions
+from gossamer.engines._rtl_diagnostics import (
+    ACCELERATOR,
+    Trap,
+    UnfinishedThread,
+    describe_unfinished,
+    on_tiles,
+    parse_unfinished,
+    ranges,
+)
+from gossamer.engines._rtl_machine import LEAST_WAIT, TRACE_BYTES, Loaded, functions
 from gossamer.engines._rtl_network import Message
-from gossamer.engines._rtl_process import Kind, Record
-from gossamer.engines._rtl_run import Listeners, Run, Text, silent
-from gossamer.engines._rtl_threads import ACCELERATOR, Still, Trap, on_tiles, ranges, stills, who_waits
+from gossamer.engines._rtl_simulator import Kind, LineHandler, Listeners, Record, Run, silent
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
-    from gossamer import watching
     from gossamer.config import Config
+    from gossamer.device import Image
+    from gossamer.watch import snapshots
+
 
 WATCHDOG = 1_000_000
-"""Cycles without an instruction and without output after which a run is given up."""
+"""Cycles without an instruction and without output after which a run aborts."""
 _END = struct.Struct("<IIQQQ")
 _REASONS = ("done", "max-cycles", "deadlock", "stuck", "stopped")
 
-Hear = Callable[[Record], object]
-"""Is handed what a simulator tells while it is asked for something else."""
+RecordHandler = Callable[[Record], object]
+"""Callback for unsolicited records of a simulator."""
 NetworkCounters = tuple[dict[tuple[int, int], dict[str, int]], list[dict[str, int]]]
 """Counters of links by board and link, and of boards."""
 
 
 class Tile(Loaded):
-    """One simulated tile, from reset. A context manager: on leaving it the simulator has gone.
+    """One simulated tile, after reset. A context manager that ends the simulator on exit.
 
-    ``waves`` (FST) and ``trace`` (Perfetto's binary form) are files that appear, whole,
-    when the tile is closed after a run; ``least_wait`` is the shortest wait in cycles that a
-    trace shows, ``trace_bytes`` the most that it may have: it is thinned to that. ``program`` is
-    what others are shown who watch. ``simulator`` is another executable than the one that is
-    built for the configuration, ``plusargs`` are arguments for the model (``+NAME=VALUE``).
-    Raises InputError where the simulator cannot be built.
+    ``waves`` (FST) and ``trace`` (Perfetto's binary format) are files that are complete once the tile is closed after a
+    run; ``least_wait`` is the shortest wait in cycles that a trace shows, ``trace_bytes`` its maximum size, to which it
+    is thinned. ``program`` is the name in snapshots. ``simulator`` replaces the executable that is built for the
+    configuration, ``plusargs`` are arguments of the model (``+NAME=VALUE``). Raises InputError if the simulator cannot
+    be built.
     """
 
     def counters(self) -> dict[str, int]:
-        """The tiles' counters since reset, by name, added up; ``cycles`` are those of one."""
+        """Sums of the tiles' counters since reset, by name; ``cycles`` is that of one tile."""
         return _sum(self._counters())
 
-    def watched(self) -> watching.Seen | None:
-        """What all tiles did in the last run, as far as the simulator looked; the run's notes come with it."""
+    def watched(self) -> snapshots.Snapshot | None:
+        """The sampled activity of all tiles in the last run. Updates ``notes`` as well."""
         listeners = Listeners()
         self._simulator.request("T")
         for record in self._simulator.until_done():
-            listeners.hear(record)
+            listeners.dispatch(record)
         self.notes = listeners.notes
-        return listeners.seen
+        return listeners.snapshot
 
     def run(
         self,
@@ -76,24 +86,23 @@ class Tile(Loaded):
         max_cycles: int | None = None,
         watchdog: int = WATCHDOG,
         inputs: Mapping[int, bytes] | None = None,
-        on_line: Text = silent,
+        on_line: LineHandler = silent,
         on_emit: Callable[[int, int], object] = silent,
         on_trap: Callable[[Trap], object] = silent,
         on_progress: Callable[[int, int], object] = silent,
         on_message: Callable[[Message], object] = silent,
         on_event: Callable[[Event], object] = silent,
-        pauses: Sequence[tuple[int, Callable[[Hear], object]]] = (),
+        pauses: Sequence[tuple[int, Callable[[RecordHandler], object]]] = (),
     ) -> Run:
-        """Starts threads 0 to ``threads`` - 1 and waits for the end of all.
+        """Starts threads 0 to ``threads`` - 1 and waits until all have ended.
 
-        ``inputs`` are bytes for threads to read with uart_get. ``on_line`` and the like are
-        told of what happens as it does; ``on_progress`` of cycle and instructions, a few times
-        a second. The run pauses at cycles of ``pauses``, for what is called then: that may ask the
-        boards, while their threads go on, and hands on what it hears meanwhile. Raises
-        KeyboardInterrupt on Ctrl-C, when the simulation has stopped.
+        ``inputs`` are bytes that threads read with uart_get. The ``on_`` callbacks are called for each event;
+        ``on_progress`` a few times a second with cycle and instructions. At the cycles of ``pauses`` the run calls the
+        given functions; these may send requests to the boards, whose threads continue, and must pass all unsolicited
+        records to their argument. On Ctrl-C, raises KeyboardInterrupt after the simulation has stopped.
         """
         if not 1 <= threads <= self.threads:
-            raise InputError(f"{threads} threads: {self._what()} has {self.threads}")
+            raise InputError(f"{threads} thread{'' if threads == 1 else 's'}: {self._label()} has {self.threads}")
         before, network = self._counters(), self._network_counters()
         for thread, data in (inputs or {}).items():
             self._simulator.request("I", struct.pack("<I", thread) + data)
@@ -108,7 +117,7 @@ class Tile(Loaded):
         self._simulator.request("R", request + struct.pack(f"<{len(started or ())}I", *(started or ())))
         try:
             while (end := self._listen(listeners)).kind == Kind.PAUSED:
-                left.pop(0)[1](listeners.hear)
+                left.pop(0)[1](listeners.dispatch)
                 self._pause(left)
                 self._simulator.request("C")
         except KeyboardInterrupt:
@@ -122,9 +131,9 @@ class Tile(Loaded):
         self._ran = True
         self.notes = listeners.notes
         reason, count, first, last, instructions = _END.unpack_from(end.payload)
-        found = stills(end.payload[_END.size :])
+        found = parse_unfinished(end.payload[_END.size :])
         assert len(found) == count
-        # Its threads may hold the bus up; then only what the simulator saw is known.
+        # Threads of a stuck run may block the debug bus, so its counters are not read.
         after = self._counters() if reason in (0, 1, 2) else before
         network = self._network_counters(network) if reason in (0, 1) else ({}, [])
         tiles = [{name: late[name] - early[name] for name in late} for early, late in zip(before, after, strict=True)]
@@ -137,11 +146,11 @@ class Tile(Loaded):
             codes=listeners.codes,
             ends={thread: cycle - first for thread, cycle in listeners.ends.items()},
             traps=listeners.traps,
-            still=found,
+            unfinished=found,
             messages=listeners.messages,
             seconds=seconds,
             tiles=tiles,
-            seen=listeners.seen,
+            snapshot=listeners.snapshot,
             events=listeners.events,
             links=network[0],
             boards=network[1],
@@ -149,42 +158,42 @@ class Tile(Loaded):
         )
 
     def _started(self) -> list[int] | None:
-        """How many threads of each board a run starts, whatever it was asked for; None if it is asked."""
+        """The number of threads that a run starts on each board; None if the caller of run() decides."""
         return None
 
-    def _what(self) -> str:
-        """What is simulated, as messages call it."""
+    def _label(self) -> str:
+        """The name of the machine in messages."""
         return f"{'a board' if self.tiles > 1 else 'a tile'} of {self.config.name}"
 
     def _network_counters(self, before: NetworkCounters | None = None) -> NetworkCounters:
-        """Counters of links and boards since reset, or since those ``before``: none, on one board."""
+        """Counters of links and boards since reset, or since ``before``; empty for a single board."""
         return {}, []
 
     def _pause(self, left: Sequence[tuple[int, object]]) -> None:
-        """Where the run that begins or goes on next is to pause."""
+        """Requests the next pause of the run."""
         if left:
             self._simulator.request("P", struct.pack("<Q", left[0][0]))
 
     def _listen(self, listeners: Listeners) -> Record:
-        """Hands records on until the run's end or its next pause, which it gives."""
+        """Dispatches records until the end of the run or its next pause, and returns that record."""
         for record in self._simulator.records():
             if record.kind in (Kind.END, Kind.PAUSED):
                 return record
-            listeners.hear(record)
+            listeners.dispatch(record)
         raise AssertionError("records end with an error only")
 
 
 def _sum(tiles: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Counters of all tiles, which have seen the same cycles."""
+    """Sums of the counters of all tiles, except ``cycles``, which is equal for all."""
     names = tiles[0]
     return {name: tiles[0][name] if name == "cycles" else sum(tile[name] for tile in tiles) for name in names}
 
 
 class Board(Tile):
-    """All tiles of a configuration, with their mesh, their memories and a host at the rim; used as a ``Tile`` is.
+    """All tiles of a configuration, with mesh, memories and a host port; used like a ``Tile``.
 
-    Waves are those of one ``tile``. ``workers`` are threads of this machine that simulate together, by default as
-    many as it has for them: cycles and output are the same with any number. ``flat``: the board is one model.
+    Waves are those of one ``tile``. ``workers`` is the number of simulating threads of this machine, by default one per
+    available processor; cycles and output do not depend on it. ``flat``: the board is one model.
     """
 
     def __init__(
@@ -223,7 +232,83 @@ class Board(Tile):
         return [_rtl_network.tile(tile % width, tile // width) for tile in range(0, self.tiles, each)]
 
 
+_REQUEST_HEAD = struct.Struct("<II")
+
+
+@dataclass(frozen=True)
+class TileOutcome:
+    """The outcome of one tile."""
+
+    cycles: int
+    """From the start of its threads to the end of the last, or of the run."""
+    ended: int
+    """Number of threads that have ended."""
+    sum: str
+    """Checksum over all records and their cycles."""
+
+
+@dataclass(frozen=True)
+class ManyTilesRun:
+    """The outcome of a run of many tiles."""
+
+    tiles: tuple[TileOutcome, ...]
+    cycles: int
+    """Cycles during which all tiles ran."""
+    seconds: float
+    """Processor time of those cycles."""
+
+
+def run_many_tiles(
+    config: Config, image: Image, tiles: int, *, stagger: int, most: int, apart: bool = False
+) -> ManyTilesRun:
+    """Runs all threads of ``tiles`` independent tiles on one host thread; tiles start ``stagger`` cycles apart.
+
+    The run ends with the last thread, or ``most`` cycles after the start of the last tile. With ``apart`` each tile is
+    evaluated separately, for comparison. Raises InputError if the simulator cannot be built.
+    """
+    simulator = _rtl_build.simulator_of_many(config)
+    with tempfile.TemporaryDirectory() as folder:
+        requests = Path(folder) / "requests"
+        requests.write_bytes(_requests(config, image))
+        command = [str(word) for word in (simulator, requests, tiles, stagger, most, int(apart))]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunDied(f"the simulator of many tiles ended with {done.returncode}: {done.stderr.strip()}")
+    found: list[TileOutcome] = []
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if words[0] == "tile":
+            found.append(TileOutcome(int(words[3]), int(words[5]), words[7]))
+    return ManyTilesRun(tuple(found), int(words[1]), float(words[2]))
+
+
+def _requests(config: Config, image: Image) -> bytes:
+    """The requests that load a program into a tile and start all threads."""
+    with Tile(config) as tile:
+        sent: list[tuple[str, bytes]] = []
+        tile._simulator.sent = sent
+        tile.load_image(image)
+        tile.run(tile.threads, max_cycles=1)
+    return b"".join(_REQUEST_HEAD.pack(ord(kind), len(payload)) + payload for kind, payload in sent)
+
+
 __all__ = [
-    "ACCELERATOR", "LEAST_WAIT", "TRACE_BYTES", "WATCHDOG", "Board", "Event", "Message", "Run", "Still", "Tile", "Trap",
-    "functions", "on_tiles", "ranges", "who_waits",
-]  # fmt: skip
+    "ACCELERATOR",
+    "LEAST_WAIT",
+    "TRACE_BYTES",
+    "WATCHDOG",
+    "Board",
+    "Event",
+    "ManyTilesRun",
+    "Message",
+    "Run",
+    "Tile",
+    "TileOutcome",
+    "Trap",
+    "UnfinishedThread",
+    "describe_unfinished",
+    "functions",
+    "on_tiles",
+    "ranges",
+    "run_many_tiles",
+]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters on the ``rtl`` engine: boards with their networks, joined by simulated wires, and a host at one of them.
+"""Clusters on the ``rtl`` engine: boards with their networks, connected by simulated wires, and a host at one of them.
 
     with Cluster(config.load_cluster("quad4")) as cluster:
         cluster.load_image(device.build("prog.c", cluster.config, boards=cluster.shape))
         run = cluster.run(cluster.threads, on_line=print)
 
-All boards are configured in band, from the host outward: tables, sizes, jobs, trees. Threads are numbered board by
-board.
+The host configures all boards in band, from its own board outward: tables, sizes, jobs, trees. Threads are numbered
+board by board.
 """
 
 from __future__ import annotations
@@ -19,16 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gossamer import mpi_ranks
 from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_tables
-from gossamer.engines._rtl_jobs import MOST, NO_JOB, Job, jobs
-from gossamer.engines._rtl_plan import Plan, cuts, tables
-from gossamer.engines._rtl_process import Kind, Simulator
-from gossamer.engines._rtl_run import silent
-from gossamer.engines._rtl_tables import Change
-from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, Hear, NetworkCounters
+from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_plan
+from gossamer.engines._rtl_plan import MAX_JOBS, NO_JOB, Job, Plan, TableUpdate, cuts, jobs, read_tables
+from gossamer.engines._rtl_simulator import Kind, Simulator, silent
+from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters, RecordHandler
 from gossamer.errors import InputError, RunDied
+from gossamer.hosts import mpi_launcher
 
 if TYPE_CHECKING:
     from gossamer.config import Cluster as ClusterFile
@@ -36,24 +33,24 @@ if TYPE_CHECKING:
     from gossamer.device import Image
 
 _LINK_PATIENCE = 200_000
-"""Cycles in which a link must come up, beside eight flights of what both ends say to each other."""
+"""Cycles within which a link must come up, in addition to eight flight times for the handshake."""
 _DRAIN_PATIENCE = 100_000
-"""Cycles in which packets under way must have come, beside eight flights."""
+"""Cycles within which packets in flight must arrive, in addition to eight flight times."""
 _BURST = 8
-"""Flits for which an input of a switch keeps an output."""
+"""Maximum number of flits for which a switch input keeps its grant of an output."""
 _MOST_BOARDS = 4
-"""Boards that are named one by one."""
+"""Maximum number of boards, or tiles of a board, that are named one by one."""
 
 
 class Cluster(Board):
-    """All boards of a cluster, used as a ``Board`` is.
+    """All boards of a cluster, used like a ``Board``.
 
-    ``workers`` share the boards, or MPI ``ranks``, processes of maybe many machines: cycles and output are the same
-    with any number of either; ranks write neither waves nor traces. ``frame_loss`` is the share of frames that wires
-    lose, and damage; ``cut`` are cables that are cut, ``LINK@CYCLE`` of the first run or ``LINK`` for one that never
-    comes up. ``seed`` is for what is lost. ``flight`` is that of all wires, in place of the configuration's. ``jobs``
-    share the boards: each gets its own program (``load_image``), and none is started on other boards. InputError for
-    what cannot be simulated.
+    ``workers`` threads, or ``ranks`` MPI processes on possibly several machines, simulate the boards; cycles and output
+    do not depend on their number. Ranks write neither waves nor traces. ``frame_loss`` is the share of frames that
+    wires lose, and the share that they damage; ``seed`` selects these frames. ``cut`` are cables to cut, as
+    ``LINK@CYCLE`` of the first run, or ``LINK`` for a cable that never comes up. ``flight`` replaces the flight time of
+    the configuration on all wires. ``jobs`` share the boards: each has its own program (``load_image``), and no thread
+    is started on other boards. Raises InputError for a cluster that cannot be simulated.
     """
 
     def __init__(
@@ -85,18 +82,18 @@ class Cluster(Board):
         self._board_tiles = config.tiles
         self._flight = int(config.links.flight_cycles) if flight is None else flight
         self.jobs = tuple(jobs) or (Job(self.plan.cluster.name, tuple(range(self.plan.boards))),)
-        """The jobs that share the boards; one that has them all if none were named."""
+        """The jobs that share the boards; a single job on all boards if none were given."""
         self._shared = bool(jobs)
         self._job_of = {board: job for job, its in enumerate(self.jobs) for board in its.boards}
         self._loading = 0
         if ranks > self.plan.boards:
             raise InputError(
-                f"--ranks {ranks}: cluster {self.plan.cluster.name} has {self.plan.boards} boards, and each rank "
-                "simulates one or more"
+                f"--ranks {ranks}: cluster {self.plan.cluster.name} has {self.plan.boards} "
+                f"board{'' if self.plan.boards == 1 else 's'}, and each rank simulates at least one"
             )
         for name, asked in (("waves", waves), ("trace", trace), ("workers", workers)):
             if ranks > 1 and asked is not None:
-                raise InputError(f"--{name}: not with --ranks; leave one of them out")
+                raise InputError(f"--{name}: not with --ranks; omit one of them")
         self._ranks = ranks
         workers = workers or min(len(os.sched_getaffinity(0)), self.plan.boards)
         super().__init__(
@@ -119,8 +116,8 @@ class Cluster(Board):
         return self.plan.shape
 
     def _executable(self, config: Config, waves: bool) -> Path:
-        places = next(size for size in (1, 2, 4, 8, MOST) if size >= len(self.jobs))
-        return _rtl_build.cluster(config, self.plan.links, jobs=places, waves=waves)
+        slots = next(size for size in (1, 2, 4, 8, MAX_JOBS) if size >= len(self.jobs))
+        return _rtl_build.cluster(config, self.plan.links, jobs=slots, waves=waves)
 
     def _options(self) -> list[str]:
         options = ["--boards", str(self.plan.boards), "--loss", str(self._loss), "--damage", str(self._loss)]
@@ -134,7 +131,7 @@ class Cluster(Board):
     def _start(self, command: Sequence[str | Path]) -> Simulator:
         if self._ranks == 1:
             return super()._start(command)
-        return Simulator(lambda socket: mpi_ranks.command(self._ranks, command, socket))
+        return Simulator(lambda socket: mpi_launcher.command(self._ranks, command, socket))
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -149,36 +146,36 @@ class Cluster(Board):
             "link_bytes": self.config.links.rate_mbps / 8 / self.config.board.clock_mhz,
         }
 
-    def _what(self) -> str:
+    def _label(self) -> str:
         return f"cluster {self.plan.cluster.name}"
 
     # ---- Control units ----
 
     def control(
-        self, packets: Sequence[_rtl_network.Flits], answers: int | None = None, hear: Hear = silent
+        self, packets: Sequence[_rtl_network.Flits], answers: int | None = None, on_record: RecordHandler = silent
     ) -> list[_rtl_control.Answer]:
-        """Sends packets to control units and waits for their answers, one each. RunDied for one that is refused.
+        """Sends packets to control units and waits for an answer to each. Raises RunDied if a unit rejects a packet.
 
-        ``hear`` is handed what else is told meanwhile.
+        ``on_record`` is called with other records received meanwhile.
         """
         found = []
         for part in _batches(packets):
             wanted = len(part) if answers is None else answers
             self._simulator.request("N", struct.pack("<I", wanted) + np.concatenate(part).tobytes())
             for record in self._simulator.until_done():
-                said = None
+                decoded = None
                 if record.kind == Kind.PACKET:
-                    said = _rtl_control.decode(_rtl_network.flits(record.payload), record.cycle)
-                if isinstance(said, _rtl_control.Answer):
-                    found.append(said)
+                    decoded = _rtl_control.decode(_rtl_network.flits(record.payload), record.cycle)
+                if isinstance(decoded, _rtl_control.Answer):
+                    found.append(decoded)
                 else:
-                    hear(record)
+                    on_record(record)
         for answer in found:
             if answer.refused:
                 board = self.plan.cluster.boards[answer.board].name
                 asked = constants.enumeration("control_op").values
                 what = next((name for name, value in asked.items() if value == answer.asked), str(answer.asked))
-                raise RunDied(f"board {board}: its control unit refused a packet ({what}, {answer.refused})")
+                raise RunDied(f"board {board}: its control unit rejected a packet ({what}, {answer.refused})")
         return found
 
     def _configure(self) -> None:
@@ -189,8 +186,8 @@ class Cluster(Board):
             for own, other, _ in plan.cluster.neighbours(board):
                 cable = plan.cable_at(board, plan.link(board, own))
                 if other in done and cable is not None and not plan.avoided(cable):
-                    self._come_up(cable, other)
-            # Until the board knows its way to the host and whom to answer, it answers nobody.
+                    self._wait_for_link(cable, other)
+            # A board answers no packet until it has a route to the host and knows the host's address.
             first = _rtl_control.table(board, _rtl_control.host_entry(0), [plan.host_entry(board, 0)])
             self.control(first, 0)
             self.control(
@@ -210,7 +207,7 @@ class Cluster(Board):
         relay, idle = plan.broadcast_tree(plan.hosts[0]), plan.tree(plan.middle())
         tiles = (1 << self._board_tiles) - 1
         for board in range(plan.boards):
-            places = [
+            slots = [
                 _rtl_control.packet(
                     board,
                     "job",
@@ -222,8 +219,8 @@ class Cluster(Board):
                 for job in range(len(self.jobs))
             ]
             children = _rtl_control.children(relay.children[board])
-            self.control([*places, _rtl_control.packet(board, "relay", children=children)])
-        # Parents are set before their children.
+            self.control([*slots, _rtl_control.packet(board, "relay", children=children)])
+        # Parents are configured before their children.
         for board in idle.boards():
             self.control(
                 [
@@ -241,7 +238,7 @@ class Cluster(Board):
             )
 
     def _sizes(self, board: int, *, flush: bool = False) -> _rtl_network.Flits:
-        """What a board is told of the cluster; with ``flush`` its caches of records are emptied."""
+        """The packet that sets a board's cluster parameters; with ``flush`` the board invalidates its record caches."""
         return _rtl_control.packet(
             board,
             "cluster",
@@ -252,16 +249,16 @@ class Cluster(Board):
             flush=int(flush),
         )
 
-    def forgetting(self) -> list[_rtl_network.Flits]:
-        """For each board the packet that empties its caches of records; answered."""
+    def record_cache_flushes(self) -> list[_rtl_network.Flits]:
+        """For each board the packet that invalidates its record caches; the board answers it."""
         return [self._sizes(board, flush=True) for board in range(self.plan.boards)]
 
-    def forget_records(self) -> None:
-        """Lets the boards' multicast routers read records from memory again: others have been written."""
-        self.control(self.forgetting())
+    def flush_record_caches(self) -> None:
+        """Invalidates the record caches of all multicast routers, after the host has written new records to memory."""
+        self.control(self.record_cache_flushes())
 
-    def _come_up(self, cable: int, board: int) -> None:
-        """Waits until a link is up, as a board at its end sees it. InputError if it does not come up."""
+    def _wait_for_link(self, cable: int, board: int) -> None:
+        """Waits until a board at an end of a cable reports the link as up. Raises InputError if it stays down."""
         one = self.plan.cluster.cables[cable]
         link = self.plan.link(board, one.a_link if one.a == board else one.b_link)
         state = constants.enumeration("link_counter")["state"]
@@ -303,32 +300,33 @@ class Cluster(Board):
     # ---- Tables ----
 
     def drained(self) -> bool:
-        """Whether no packet is under way in the whole fabric, as the boards say."""
-        return _rtl_tables.drained(self.plan, self.control)
+        """Whether the boards report that no packet is in flight in the whole fabric."""
+        return _rtl_plan.drained(self.plan, self.control)
 
-    def replace_tables(self, change: Change, *, hear: Hear = silent) -> None:
-        """Gives all boards other tables; while threads run, ``hear`` is handed what they say meanwhile.
+    def replace_tables(self, change: TableUpdate, *, on_record: RecordHandler = silent) -> None:
+        """Loads new tables into all boards; ``on_record`` is called with records of running threads.
 
-        Tables that must not meet the old ones wait until nothing is under way; InputError if that does not come.
+        Tables that cannot coexist with the old ones are loaded only when no packet is in flight; raises InputError if
+        the fabric does not drain.
         """
 
         def ask(packets: list[_rtl_network.Flits]) -> list[_rtl_control.Answer]:
-            return self.control(packets, hear=hear)
+            return self.control(packets, on_record=on_record)
 
         if change.fault:
-            _rtl_tables.wait_until_drained(self.plan, ask, _DRAIN_PATIENCE + 8 * self._flight)
+            _rtl_plan.wait_until_drained(self.plan, ask, _DRAIN_PATIENCE + 8 * self._flight)
         change.load(ask)
         self.plan = change.plan
 
     # ---- Jobs ----
 
     def load_image(self, image: Image, *, job: int = 0, on_progress: Callable[[int, int], object] = silent) -> None:
-        """Loads the program of a job, by the job's number."""
+        """Loads the program of a job, given by its number."""
         self._loading = job
         super().load_image(image, on_progress=on_progress)
 
     def _names_of(self, image: Image) -> list[tuple[int, int, str]]:
-        # A trace has one table of functions.
+        # A trace has a single table of functions, so several jobs have none.
         return [] if len(self.jobs) > 1 else super()._names_of(image)
 
     def _started(self) -> list[int] | None:
@@ -363,14 +361,14 @@ class Cluster(Board):
         return _rtl_control.address(self.plan.hosts[0]), boards * self._board_tiles
 
     def read(self, address: int, words: int, *, board: int = 0) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-        """Words of a board's memory, as ``Tile.read`` gives them."""
+        """Words of a board's memory, as in ``Tile.read``."""
         self.flush()
         line = self.config.cache.line_bytes
         begin, end = address // line * line, -(-(address + 4 * words) // line) * line
         data = self._lines(begin, end - begin, self._loaders_of(board)[0])
         return np.frombuffer(data[address - begin :], np.uint32, words).copy()
 
-    # ---- Words ----
+    # ---- Descriptions ----
 
     def place(self, thread: int) -> str:
         """``a 0,1.5``: board, tile and thread of the tile."""
@@ -380,7 +378,7 @@ class Cluster(Board):
         return f"{self.plan.cluster.boards[board].name} {its % width},{its // width}.{thread % each}"
 
     def on_boards(self, threads: Iterable[int]) -> str:
-        """Boards and tiles that threads are on: `` (board a, tile 1,0)``; many by their number."""
+        """The boards and tiles of threads: `` (board a, tile 1,0)``; many of them only as their number."""
         each, width = self.config.threads_per_tile, self.config.mesh.width
         found = sorted({divmod(thread // each, self._board_tiles) for thread in threads})
         boards: dict[int, list[str]] = {}
@@ -398,8 +396,8 @@ class Cluster(Board):
             )
         return f" ({'; '.join(parts)})" if parts else ""
 
-    def event_words(self, event: _rtl_control.Event) -> str:
-        """An event as a line: who tells it, which link it is about, what has happened."""
+    def describe_event(self, event: _rtl_control.Event) -> str:
+        """An event as a line: the reporting board, the event, and its link, address, job or tile."""
         board = self.plan.cluster.boards[event.board].name
         doc = constants.enumeration("board_event").docs.get(event.what, "something unknown happened")
         if event.what.startswith("link_"):
@@ -416,16 +414,16 @@ class Cluster(Board):
             why = _refusal(event.value >> 32 & 0xF)
             return f"board {board}: {event.what}: {doc}; {why}, {event.value & 0xFFFF_FFFF:#010x}"
         if event.what == "tile_refused":
-            told = constants.layout("refused_by").unpack(event.value)
-            tile, count = f"{told['tile_x']},{told['tile_y']}", told["count"]
+            fields = constants.layout("refused_by").unpack(event.value)
+            tile, count = f"{fields['tile_x']},{fields['tile_y']}", fields["count"]
             return (
-                f"board {board}: {event.what}: tile {tile} refused a message of job {told['job']}: "
-                f"{_refusal(told['why'])}; {count} refused on this board so far"
+                f"board {board}: {event.what}: tile {tile} rejected a message of job {fields['job']}: "
+                f"{_refusal(fields['why'])}; {count} rejected on this board so far"
             )
         return f"board {board}: {event.what}: {doc}"
 
     def switch_port(self, board: int, port: int) -> tuple[str, str]:
-        """A board, and what is at a port of its switch: its tiles, ``link a:east``, its control unit or host."""
+        """A board, and the neighbour at a port of its switch: its tiles, ``link a:east``, its control unit or host."""
         name, exits = self.plan.cluster.boards[board].name, self.config.router.mesh_ports
         if port < exits:
             return name, "its tiles"
@@ -443,24 +441,24 @@ class Cluster(Board):
 
 
 def _refusal(number: int) -> str:
-    """Why something was refused, in words."""
+    """The description of a reason for rejection."""
     refusals = constants.enumeration("refusal")
     name = next((name for name, value in refusals.values.items() if value == number), "")
     return refusals.docs[name] if name else f"refusal {number}"
 
 
 def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_network.Flits]]:
-    """Packets in as many turns as it takes for each board to have room for its answers, in their order for each."""
-    turns: list[list[_rtl_network.Flits]] = []
+    """Packets in batches whose answers fit into each board's answer queue; keeps the order of packets to each board."""
+    batches: list[list[_rtl_network.Flits]] = []
     sent: dict[int, int] = {}
     for packet in packets:
         board = int(packet[0, 4])
-        turn = sent.get(board, 0) // _rtl_control.ANSWERS
+        batch = sent.get(board, 0) // _rtl_control.ANSWERS
         sent[board] = sent.get(board, 0) + 1
-        if turn == len(turns):
-            turns.append([])
-        turns[turn].append(packet)
-    yield from turns
+        if batch == len(batches):
+            batches.append([])
+        batches[batch].append(packet)
+    yield from batches
 
 
-__all__ = ["Change", "Cluster", "Job", "Plan", "cuts", "jobs", "tables"]
+__all__ = ["Cluster", "Job", "Plan", "TableUpdate", "cuts", "jobs", "read_tables"]

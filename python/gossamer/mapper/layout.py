@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tables are made from: the sizes that the compiler gave the softswitch's structs, states, and wiring."""
+"""Inputs of tables: the compiler's layout of the softswitch's structs, states of vertices, and edges."""
 
 from __future__ import annotations
 
@@ -17,50 +17,50 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes and offsets in bytes, as the compiler has laid out the softswitch's structs (gossamer_polite_layout)."""
+    """Sizes and offsets in bytes, in the compiler's layout of the softswitch's structs (gossamer_polite_layout)."""
 
     state: int
-    """From state to state."""
+    """Stride of states."""
     flags: int
     offset: int
-    """Bytes of an offset or a length: 2 or 4."""
+    """Width of an offset or a length: 2 or 4."""
     edge: int
     value: int
     align: int
-    """Of an edge."""
+    """Alignment of an edge."""
     list: int
     """Bytes before the first edge of a list."""
     header: int
     label: int
-    """Of an edge's value; 0 where it has none."""
+    """Bytes of an edge's value; 0 if edges have none."""
     label_align: int
     message: int
-    """Of a message without its key."""
+    """Bytes of a message without its key."""
     own: int
-    """Words for what a vertex reads of its own edges: own_edges.py. 0 where it reads nothing."""
+    """Words of a vertex's record of its own edges (own_edges.py); 0 if vertices do not read their edges."""
     note: int
-    """Bytes of its note on each."""
+    """Bytes of a vertex's note on each of its edges."""
     SIZE = 52
 
     @classmethod
     def read(cls, data: bytes) -> Layout:
-        """From the program's constant."""
+        """Decodes the program's constant."""
         return cls(*struct.unpack("<13I", data))
 
     @property
     def names_vertices(self) -> bool:
-        """Whether a message to one thread has a single edge in its key, and no list, where graphs do not change."""
+        """Whether, in a fixed graph, the key of a message to one thread can name its single edge without a list."""
         return self.edge == self.offset and not self.own
 
     @property
     def unit(self) -> int:
-        """What lists are aligned to, so that their edges are."""
+        """Alignment of lists, which aligns their edges."""
         return max(4, self.align)
 
 
 @dataclass(frozen=True)
 class Relation:
-    """The edges of a pin by source: ``offsets`` has vertices + 1 elements, ``values`` a row of bytes for each edge."""
+    """The edges of a pin by source: ``offsets`` has vertices + 1 elements, ``values`` a row of bytes per edge."""
 
     pin: int
     offsets: Numbers
@@ -70,28 +70,28 @@ class Relation:
 
 @dataclass(frozen=True)
 class Problem:
-    """States and wiring. ``states`` has a row of bytes a vertex, ``unit`` is an edge's value where there is none."""
+    """States and edges. ``states`` has a row of bytes per vertex, ``unit`` is the default value of an edge."""
 
     states: Bytes
     params: bytes
     unit: bytes
     relations: Sequence[Relation]
     names: Numbers | None = None
-    """What vertices call each other, where it is not their number here."""
+    """The numbers by which vertices name each other, if these differ from their indices here."""
 
     @property
     def vertices(self) -> int:
-        """In the whole graph."""
+        """Number of vertices."""
         return len(self.states)
 
     @property
     def pins(self) -> int:
-        """At least one."""
+        """Number of pins, at least one."""
         return max([relation.pin + 1 for relation in self.relations], default=1)
 
     @property
     def edges(self) -> int:
-        """Of all pins."""
+        """Number of edges of all pins."""
         return sum(len(relation.targets) for relation in self.relations)
 
     def ends(self) -> tuple[Numbers, Numbers]:
@@ -105,17 +105,17 @@ class Problem:
 
 
 def up(sizes: Numbers, unit: int) -> Numbers:
-    """Rounded up to whole units."""
+    """Sizes rounded up to multiples of ``unit``."""
     return -(-sizes // unit) * unit
 
 
 def words(values: Numbers) -> Bytes:
-    """A row of four bytes for each value."""
+    """A row of four bytes per value, little-endian."""
     return values.astype("<u4").view(np.uint8).reshape(-1, 4)
 
 
 def put(data: Bytes, at: Numbers, rows: Bytes) -> None:
-    """Writes rows of bytes at places."""
+    """Writes rows of bytes at the positions ``at``."""
     data[at[:, None] + np.arange(rows.shape[1])] = rows
 
 

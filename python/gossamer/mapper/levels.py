@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs to partition, and coarser ones made of them (``include/gossamer/mapper/levels.h``)."""
+"""Undirected graphs for partitioning, and their coarsening (``include/gossamer/mapper/levels.h``)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gossamer import native
 
 Arrays = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]
 _ROUNDS = 4
-"""Of moves, at one level."""
+"""Rounds of moves at one level."""
 
 
-class _Shown(ctypes.Structure):
+class _GraphAbi(ctypes.Structure):
     _fields_ = [
         ("vertices", ctypes.c_uint64),
         ("offsets", ctypes.c_void_p),
@@ -28,32 +28,32 @@ class _Shown(ctypes.Structure):
 
 
 class Undirected:
-    """Neighbours both ways, without loops, in rows; ``weights`` of an entry is how many edges it stands for.
+    """A symmetric adjacency in rows, without loops; the ``weights`` of an entry count the edges that it represents.
 
-    ``work`` is what a vertex weighs: what is its own, and one for each edge in and out. The arrays must not be written.
+    ``work`` is the weight of a vertex: a constant, plus one for each edge in and out. The arrays are read-only.
     """
 
-    def __init__(self, shown: _Shown, arrays: Arrays) -> None:
-        self._shown = shown
+    def __init__(self, abi: _GraphAbi, arrays: Arrays) -> None:
+        self._abi = abi
         self.offsets, self.neighbours, self.weights, self.work = arrays
         self.vertices = len(self.work)
         self.entries = len(self.neighbours)
 
     @classmethod
-    def given(cls, *arrays: NDArray[Any]) -> Undirected:
-        """Of what another graph's arrays() gave."""
+    def from_arrays(cls, *arrays: NDArray[Any]) -> Undirected:
+        """A graph from the result of another graph's arrays()."""
         kinds = (np.uint64, np.uint32, np.uint32, np.uint64)
         own = tuple(np.ascontiguousarray(array, kind) for array, kind in zip(arrays, kinds, strict=True))
         offsets, neighbours, weights, work = own
-        return cls(_Shown(len(work), *(array.ctypes.data for array in own)), (offsets, neighbours, weights, work))
+        return cls(_GraphAbi(len(work), *(array.ctypes.data for array in own)), (offsets, neighbours, weights, work))
 
     def arrays(self) -> Arrays:
         """Offsets, neighbours, weights, work."""
         return self.offsets, self.neighbours, self.weights, self.work
 
     @classmethod
-    def of(cls, vertices: int, source: NDArray[Any], target: NDArray[Any], own: int) -> Undirected:
-        """Of directed edges; ``own`` is what a vertex without any weighs."""
+    def from_edges(cls, vertices: int, source: NDArray[Any], target: NDArray[Any], own: int) -> Undirected:
+        """A graph from directed edges; ``own`` is the weight of a vertex without edges."""
         ends = [np.ascontiguousarray(end, np.uint32) for end in (source, target)]
         return cls._made_by(
             "gs_map_undirected",
@@ -71,10 +71,10 @@ class Undirected:
 
     @property
     def _handle(self) -> Any:
-        return ctypes.byref(self._shown)
+        return ctypes.byref(self._abi)
 
     def part(self, members: NDArray[Any]) -> Undirected:
-        """The graph among some of the vertices, in their order."""
+        """The subgraph of some vertices, in their order."""
         its = np.ascontiguousarray(members, np.uint32)
         return self._made_by("gs_map_part", self._handle, _address(its), ctypes.c_uint64(len(its)), 0)
 
@@ -83,7 +83,7 @@ class Undirected:
         return self._made_by("gs_map_contract", self._handle, _address(labels), ctypes.c_uint64(count), 0)
 
     def clusters(self, most: int) -> tuple[NDArray[np.uint32], int]:
-        """A cluster for each vertex, none heavier than ``most`` unless a vertex is, and how many there are."""
+        """The cluster of each vertex, and their number. Clusters of several vertices weigh at most ``most``."""
         labels, count = np.empty(self.vertices, np.uint32), ctypes.c_uint64()
         native.check(
             native.lib().gs_map_cluster(
@@ -93,7 +93,7 @@ class Undirected:
         return labels, int(count.value)
 
     def refine(self, labels: NDArray[np.uint32], parts: int, most: int) -> None:
-        """Moves vertices between parts where that cuts fewer edges, in place; none gets heavier than ``most``."""
+        """Moves vertices between parts, in place, to cut fewer edges; no part becomes heavier than ``most``."""
         native.check(
             native.lib().gs_map_refine(
                 self._handle, ctypes.c_uint64(parts), ctypes.c_uint64(most), _ROUNDS, 0, _address(labels)
@@ -102,19 +102,19 @@ class Undirected:
 
     @classmethod
     def _made_by(cls, function: str, *arguments: Any) -> Undirected:
-        made = ctypes.POINTER(_Shown)()
+        made = ctypes.POINTER(_GraphAbi)()
         native.check(getattr(native.lib(), function)(*arguments, ctypes.byref(made)))
-        shown = made.contents
-        vertices = int(shown.vertices)
-        offsets = _view(shown.offsets, vertices + 1, np.uint64)
+        abi = made.contents
+        vertices = int(abi.vertices)
+        offsets = _view(abi.offsets, vertices + 1, np.uint64)
         entries = int(offsets[-1])
         graph = cls(
-            shown,
+            abi,
             (
                 offsets,
-                _view(shown.neighbours, entries, np.uint32),
-                _view(shown.weights, entries, np.uint32),
-                _view(shown.work, vertices, np.uint64),
+                _view(abi.neighbours, entries, np.uint32),
+                _view(abi.weights, entries, np.uint32),
+                _view(abi.work, vertices, np.uint64),
             ),
         )
         weakref.finalize(graph, native.lib().gs_map_free, made)

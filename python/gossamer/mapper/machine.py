@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What vertices are mapped to: boards with tiles with threads, and the memories that these use."""
+"""The machine that vertices are mapped to: boards, tiles, threads, and the memories that threads use."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Machine:
-    """Threads are numbered board by board and on a board tile by tile, row by row."""
+    """A machine. Threads are numbered board by board, and on a board tile by tile in row-major order."""
 
     config: Config
     boards: int = 1
     tiles: int = 0
-    """Tiles of a board; 0: all that the configuration has."""
+    """Tiles of a board; 0: all tiles of the configuration."""
     hops: Numbers | None = field(default=None, repr=False, compare=False)
-    """Links from each board to each other; None: not known, all are alike."""
+    """[board, board]: links of the route; None: unknown, all distances count as equal."""
 
     @property
     def board_tiles(self) -> int:
-        """Tiles of a board that take part."""
+        """Tiles of a board that run vertices."""
         return self.tiles or self.config.tiles
 
     @property
@@ -60,11 +60,11 @@ class Machine:
         return board * self._drams + its // -(-self.board_tiles // self._drams)
 
     def on_board(self, threads: Numbers) -> Numbers:
-        """Numbers of threads on their board."""
+        """The numbers of these threads on their boards."""
         return threads % (self.board_tiles * self.tile_threads)
 
     def addresses(self, threads: Numbers) -> Numbers:
-        """Addresses of threads as programs have them: thread, column, row and board without gaps."""
+        """Addresses of threads in programs: thread, column, row and board in adjacent bit fields."""
         config = self.config
         thread, tile = threads % self.tile_threads, threads // self.tile_threads
         board, its = tile // self.board_tiles, tile % self.board_tiles
@@ -74,19 +74,19 @@ class Machine:
         return thread | column << config.log2_threads_per_tile | row << at_row | board << at_board
 
     def tile_addresses(self, tiles: Numbers) -> Numbers:
-        """Addresses of tiles as a register takes them that sends to several threads of one."""
+        """Addresses of tiles for the register that sends to several threads of a tile."""
         kind = constants.layout("address_tile").pack(kind=constants.enumeration("endpoint")["tile"])
         return kind | self.addresses(tiles * self.tile_threads)
 
     @property
     def memory_end(self) -> int:
-        """First address behind what programs may use of a DRAM."""
-        place = memory_map(self.config)
-        return place.data_base + place.data_bytes
+        """End address of the part of a DRAM that programs may use."""
+        data = memory_map(self.config)
+        return data.data_base + data.data_bytes
 
     @property
     def sram(self) -> tuple[int, int]:
-        """First address of the SRAM beside a DRAM, and its end; both the same where there is none."""
+        """Begin and end address of the SRAM of a DRAM's tiles; equal if there is none."""
         sram = self.config.memory.sram
         base = int(constants.everything().values["sram_base"].value)
         return base, base + sram.bytes * sram.count // self.config.memory.dram.count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the host knows of the boards' memories, so that it writes only lines that change."""
+"""The host's image of the boards' memories, which lets it write only lines that change; free space of arenas."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from collections.abc import Iterator, Sequence
 _PAGE = 4096
 
 
-class Copy:
-    """A copy of what stands in the memories, and the lines of it that the boards do not have yet."""
+class MemoryImage:
+    """An image of the memories, and its dirty lines, which have not been written to the boards yet."""
 
     def __init__(self, memories: int, line: int) -> None:
         self._line = line
         self._pages: list[dict[int, bytearray]] = [{} for _ in range(memories)]
-        self._late: list[set[int]] = [set() for _ in range(memories)]
-        # Nobody knows what stands in lines that were never written: not zeros.
+        self._dirty: list[set[int]] = [set() for _ in range(memories)]
+        # Lines that were never written have undefined content, not zeros.
         self._known: list[set[int]] = [set() for _ in range(memories)]
 
-    def put(self, memory: int, address: int, data: bytes) -> None:
-        """Takes in what the memory has."""
+    def load(self, memory: int, address: int, data: bytes) -> None:
+        """Records the content of a memory."""
         for page, begin, part in _pages(address, data):
             self._page(memory, page)[begin : begin + len(part)] = part
         self._known[memory].update(self._lines(address, len(data)))
 
-    def poke(self, memory: int, address: int, data: bytes) -> None:
-        """Changes it here; ``late`` then gives the lines that differ."""
+    def write(self, memory: int, address: int, data: bytes) -> None:
+        """Changes the image; ``take_dirty`` then returns the lines that differ."""
         for page, begin, part in _pages(address, data):
             held = self._page(memory, page)
             for line in self._lines(page * _PAGE + begin, len(part)):
                 low, high = max(line - page * _PAGE, begin), min(line - page * _PAGE + self._line, begin + len(part))
                 if held[low:high] != part[low - begin : high - begin] or line not in self._known[memory]:
-                    self._late[memory].add(line)
+                    self._dirty[memory].add(line)
             held[begin : begin + len(part)] = part
 
-    def miss(self, memory: int, address: int, size: int) -> None:
-        """Says that the boards do not have what stands here; the address is that of a line."""
-        self._late[memory].update(self._lines(address, size))
+    def mark_dirty(self, memory: int, address: int, size: int) -> None:
+        """Marks lines as not yet written to the boards; ``address`` is aligned to a line."""
+        self._dirty[memory].update(self._lines(address, size))
 
-    def get(self, memory: int, address: int, size: int) -> bytes:
-        """What stands there, zeros where nobody has written."""
+    def read(self, memory: int, address: int, size: int) -> bytes:
+        """The content of the image; zeros where nothing was written."""
         found = bytearray()
         while len(found) < size:
             page, begin = divmod(address + len(found), _PAGE)
             found += self._page(memory, page)[begin : begin + size - len(found)]
         return bytes(found)
 
-    def late(self) -> Iterator[tuple[int, int, bytes]]:
-        """Memory, address and bytes of all lines that the boards do not have yet, neighbours in one; then they have."""
-        for memory, lines in enumerate(self._late):
+    def take_dirty(self) -> Iterator[tuple[int, int, bytes]]:
+        """Memory, address and bytes of all dirty lines, adjacent lines merged; marks them as clean."""
+        for memory, lines in enumerate(self._dirty):
             runs: list[list[int]] = []
             for at in sorted(lines):
                 if runs and runs[-1][1] == at:
@@ -59,7 +59,7 @@ class Copy:
             self._known[memory] |= lines
             lines.clear()
             for begin, end in runs:
-                yield memory, begin, self.get(memory, begin, end - begin)
+                yield memory, begin, self.read(memory, begin, end - begin)
 
     def _lines(self, address: int, size: int) -> range:
         return range(address // self._line * self._line, address + size, self._line)
@@ -69,7 +69,7 @@ class Copy:
 
 
 def _pages(address: int, data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Parts of data by page: its number, where the part begins in it, the part."""
+    """Data split by page: page number, offset in the page, bytes."""
     done = 0
     while done < len(data):
         page, begin = divmod(address + done, _PAGE)
@@ -78,22 +78,22 @@ def _pages(address: int, data: bytes) -> Iterator[tuple[int, int, bytes]]:
         done += len(part)
 
 
-class Room:
-    """What is free of a thread's arena."""
+class FreeSpace:
+    """The free blocks of a thread's arena."""
 
     def __init__(self, begin: int, end: int) -> None:
         self._free = [(begin, end)] if begin < end else []
 
-    def first(self, at: int, size: int) -> int | None:
-        """The first place from ``at`` on with so much room; None: there is none."""
+    def first_fit(self, at: int, size: int) -> int | None:
+        """The lowest offset from ``at`` on with ``size`` free bytes; None if there is none."""
         index = max(0, bisect_left(self._free, (at + 1, 0)) - 1)
         for begin, end in self._free[index:]:
             if end - max(begin, at) >= size:
                 return max(begin, at)
         return None
 
-    def take(self, at: int, size: int) -> None:
-        """Takes a place that ``first`` has given."""
+    def allocate(self, at: int, size: int) -> None:
+        """Allocates a block that ``first_fit`` returned."""
         index = bisect_left(self._free, (at + 1, 0)) - 1
         begin, end = self._free.pop(index)
         assert begin <= at and at + size <= end
@@ -101,8 +101,8 @@ class Room:
             if part[0] < part[1]:
                 insort(self._free, part)
 
-    def give(self, at: int, size: int) -> None:
-        """Gives a place back."""
+    def release(self, at: int, size: int) -> None:
+        """Releases a block and merges it with adjacent free blocks."""
         end = at + size
         index = bisect_left(self._free, (at, 0))
         if index < len(self._free) and self._free[index][0] == end:
@@ -113,13 +113,13 @@ class Room:
         insort(self._free, (at, end))
 
 
-def common(rooms: Sequence[tuple[Room, int]]) -> int | None:
-    """The first place where each room has its so many bytes free; None: there is none."""
+def common_offset(spaces: Sequence[tuple[FreeSpace, int]]) -> int | None:
+    """The lowest offset at which each space has the given number of free bytes; None if there is none."""
     at = 0
     while True:
         before = at
-        for room, size in rooms:
-            found = room.first(at, size)
+        for space, size in spaces:
+            found = space.first_fit(at, size)
             if found is None:
                 return None
             at = found
@@ -127,4 +127,4 @@ def common(rooms: Sequence[tuple[Room, int]]) -> int | None:
             return at
 
 
-__all__ = ["Copy", "Room", "common"]
+__all__ = ["FreeSpace", "MemoryImage", "common_offset"]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What vertices read of their own edges, and where a message along one goes: see thread_edges.h of the softswitch.
+"""Tables of vertices' own edges, and the destinations of messages along them: see thread_edges.h of the softswitch.
 
-Each vertex has a row: the vertices that its edges of pin 0 lead to, in ascending order; for each edge a thread and a
-key; and the edges' values. A key leads to the very edge in the receiver's tables that messages on pin 0 find, so a
-message along an edge costs its receiver no table of its own.
+Each vertex has a row: the targets of its edges on pin 0, in ascending order; for each edge a thread and a key; and the
+edges' values. A key names the same edge in the receiver's tables that messages on pin 0 use, so messages along an edge
+need no further table at the receiver.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import numpy as np
 from gossamer.errors import InputError
 from gossamer.mapper.layout import Bytes, Layout, Problem, put, up, words
 from gossamer.mapper.machine import Machine, Numbers
+from gossamer.mapper.messages import EdgeLists
 from gossamer.mapper.partition import Mapping
-from gossamer.mapper.places import Places
-from gossamer.mapper.sends import EdgeLists
+from gossamer.mapper.regions import MemoryRegions
 
 _EACH = 12
-"""Bytes of a row for each edge, but for its value: vertex, thread, key."""
+"""Bytes per edge of a row, without the value: vertex, thread, key."""
 
 
 class OwnEdges:
     """The rows of all threads, in the order of their vertices."""
 
-    def __init__(self, problem: Problem, mapping: Mapping, layout: Layout, places: Places) -> None:
+    def __init__(self, problem: Problem, mapping: Mapping, layout: Layout, regions: MemoryRegions) -> None:
         pins = [index for index, one in enumerate(problem.relations) if one.pin == 0]
         if len(pins) > 1:
-            raise InputError("pin 0 has edges of two kinds, and a vertex reads one; take the wiring `simple`")
+            raise InputError("pin 0 has edges of two kinds, but a vertex reads one; use the wiring `simple`")
         self._problem, self._mapping, self._layout = problem, mapping, layout
         self._pin = pins[0] if pins else None
         degree = np.zeros(problem.vertices, np.int64)
@@ -39,33 +39,33 @@ class OwnEdges:
         thread = np.repeat(np.arange(len(ends)), mapping.counts)
 
         def of_threads(each: Numbers) -> tuple[Numbers, Numbers]:
-            """Bytes of each thread, and where each vertex's begin among those of its thread."""
+            """Bytes of each thread, and the offset of each vertex's bytes within its thread's."""
             before = np.cumsum(each) - each
             sums = np.bincount(thread, each, minlength=len(ends)).astype(np.int64)
             return sums, before - (np.cumsum(sums) - sums)[thread]
 
         self.bytes, row = of_threads(sizes)
-        """Of each thread's rows."""
-        self.at = places.region("own edges", self.bytes)
+        """Bytes of each thread's rows."""
+        self.at = regions.region("own edges", self.bytes)
         notes, note = of_threads(layout.note * self._degree)
-        notes_at = places.region("notes on edges", notes)
+        notes_at = regions.region("notes on edges", notes)
         self._row = np.cumsum(sizes) - sizes
         columns = [self.at[thread] + row, self._degree, notes_at[thread] + note]
         self.records = np.stack(columns[: layout.own], axis=1).astype("<u4")
-        """For each vertex, in the mapping's order, the words behind its lists."""
+        """For each vertex, in the mapping's order, the words after its lists."""
         self.data: Bytes = np.zeros(int(sizes.sum()), np.uint8)
         """All rows, thread by thread."""
 
     def fill(self, lists: EdgeLists, list_at: Numbers, key_base: Numbers, machine: Machine) -> None:
-        """Writes the rows. ``list_at`` is the address of each list of edges; ``key_base``, by receiving thread, what
-        its keys count from."""
+        """Writes the rows. ``list_at`` is the address of each list of edges; ``key_base`` the base of each receiving
+        thread's keys."""
         problem, layout = self._problem, self._layout
         if self._pin is None:
             return
         first = sum(len(one.targets) for one in problem.relations[: self._pin])
         relation = problem.relations[self._pin]
         count = len(relation.targets)
-        # For each edge of the problem where it stands, and how it is reached.
+        # For each edge of the problem its address, and the thread and key that lead to it.
         within = np.arange(len(lists.target)) - np.repeat(lists.heads, lists.sizes)
         address = np.repeat(list_at, lists.sizes) + layout.list + layout.edge * within
         base = np.where(lists.own, 0, key_base[lists.to])

@@ -11,8 +11,8 @@ from gossamer import native
 from gossamer.mapper.machine import Numbers
 
 
-def places(first: Numbers, sender: Numbers, thread: Numbers, units: Numbers) -> Numbers:
-    """The first place of each message to a tile: free at all its receivers.
+def offsets(first: Numbers, sender: Numbers, thread: Numbers, units: Numbers) -> Numbers:
+    """The lowest offset of each message to a tile that is free at all its receivers.
 
     Message i has the lists ``first[i]`` to ``first[i + 1]``, each at a thread of the tile and of a length in units.
     """
@@ -28,4 +28,4 @@ def places(first: Numbers, sender: Numbers, thread: Numbers, units: Numbers) -> 
     return found.astype(np.int64)
 
 
-__all__ = ["places"]
+__all__ = ["offsets"]

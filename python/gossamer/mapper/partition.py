@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A thread for each vertex: graph partitioning, level by level, so that most edges stay near.
+"""Assigns a thread to each vertex by hierarchical graph partitioning, so that most edges are short.
 
-First among boards, then each board's part among its tiles, then each tile's among its threads: an edge between boards
-costs most, one within a thread nothing. A vertex weighs what it has to do: its own handlers, and one for each edge in
-and out. Parts are given to boards so that those with many edges between them are near (``place``); a large graph is
-made coarser first (``levels``), and boards' parts of it are mapped in several processes (``workers``).
+The graph is partitioned among boards, then each board's part among its tiles, then each tile's part among its threads:
+an edge between boards costs most, an edge within a thread nothing. The weight of a vertex is its work: its own
+handlers, plus one for each edge in and out. Parts with many edges between them are placed on near boards
+(``placement``); a large graph is coarsened first (``levels``), and several processes map the boards' parts
+(``workers``).
 """
 
 from __future__ import annotations
@@ -15,48 +16,48 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import InputError
-from gossamer.mapper import place, split, workers
+from gossamer.mapper import placement, split, workers
 from gossamer.mapper.levels import Undirected
 from gossamer.mapper.machine import Machine, Numbers
 
 METHODS = ("metis", "kahypar", "bfs", "random", "direct")
 """metis, kahypar: multilevel partitioning. bfs: breadth-first order, cut into equal parts. random: for comparison.
-direct: vertices in their order, cut into equal parts."""
+direct: index order, cut into equal parts."""
 _OWN = 4
-"""What a vertex without edges weighs, an edge being 1."""
+"""Weight of a vertex without edges; an edge weighs 1."""
 _MANY = 4_000_000
-"""Entries from which on boards are mapped in several processes."""
+"""Adjacency entries above which several processes map the boards' parts."""
 
 
 @dataclass(frozen=True)
 class Mapping:
-    """Which thread each vertex is on, and its place there."""
+    """The thread of each vertex, and its slot there."""
 
     thread: Numbers
     local: Numbers
-    """Number of the vertex among those of its thread."""
+    """Slot of each vertex in its thread."""
     counts: Numbers
-    """Vertices of each thread."""
+    """Number of vertices of each thread."""
     order: Numbers
-    """Vertices in the order of threads, and within a thread of their numbers."""
+    """Vertices sorted by thread, then by number."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a mapping's edges lead, and how even its parts are."""
+    """The edges of a mapping by distance, and the balance of its parts."""
 
     boards: int
-    """Edges from a board to another."""
+    """Edges between boards."""
     tiles: int
-    """From a tile to another of the same board."""
+    """Edges between tiles of the same board."""
     threads: int
-    """From a thread to another of the same tile."""
+    """Edges between threads of the same tile."""
     within: int
-    """Between vertices of one thread."""
+    """Edges between vertices of one thread."""
     hops: int
-    """Links that edges between boards pass, all together."""
+    """Links that all edges between boards cross, in total."""
     board_balance: float
-    """Work of the mean board, in that of the one with most; 1 is even."""
+    """Mean work of a board divided by the maximum; 1 is balanced."""
     tile_balance: float
     thread_balance: float
 
@@ -73,14 +74,14 @@ def assign(
 ) -> Mapping:
     """Maps vertices with edges from ``source`` to ``target`` to threads. Raises InputError for an unknown method.
 
-    The same seed gives the same mapping, whatever the number of processors. ``progress`` is told of tiles that are
-    done, of how many.
+    The same seed gives the same mapping on any number of processors. ``progress`` receives the number of finished tiles
+    and of all tiles.
     """
     if method not in METHODS:
-        raise InputError(f"there is no mapping {method!r}; there are: {', '.join(METHODS)}")
+        raise InputError(f"no such mapping: {method!r}; choose one of {', '.join(METHODS)}")
     if method in split.SPLITTERS:
         split.require(method)
-        thread = _multilevel(Undirected.of(vertices, source, target, _OWN), machine, method, seed, progress)
+        thread = _multilevel(Undirected.from_edges(vertices, source, target, _OWN), machine, method, seed, progress)
     else:
         order = _order(vertices, source, target, method, seed)
         thread = np.empty(vertices, np.int64)
@@ -89,7 +90,7 @@ def assign(
 
 
 def cut(mapping: Mapping, source: Numbers, target: Numbers, machine: Machine) -> Cut:
-    """What a mapping comes to."""
+    """The cut of a mapping."""
     a, b = mapping.thread[source], mapping.thread[target]
     board = machine.board_tiles * machine.tile_threads
     away = a // board != b // board
@@ -118,12 +119,12 @@ def _order(vertices: int, source: Numbers, target: Numbers, method: str, seed: i
     if method == "random":
         return np.random.default_rng(seed).permutation(vertices)
     if method == "bfs":
-        return _breadth_first(Undirected.of(vertices, source, target, _OWN))
+        return _breadth_first(Undirected.from_edges(vertices, source, target, _OWN))
     return np.arange(vertices)
 
 
 def mapped(thread: Numbers, machine: Machine) -> Mapping:
-    """The mapping that puts each vertex on the thread that is named for it."""
+    """The mapping for a given thread of each vertex."""
     counts = np.bincount(thread, minlength=machine.threads).astype(np.int64)
     order = np.argsort(thread, kind="stable")
     local = np.empty(len(thread), np.int64)
@@ -136,7 +137,7 @@ def _multilevel(
 ) -> Numbers:
     boards = split.split(graph, machine.boards, method, seed)
     if machine.boards > 1 and machine.hops is not None:
-        boards = place.near(place.traffic(graph, boards, machine.boards), machine.hops)[boards]
+        boards = placement.assign_boards(placement.traffic(graph, boards, machine.boards), machine.hops)[boards]
     thread = np.empty(graph.vertices, np.int64)
     done, total = 0, machine.boards * machine.board_tiles
 

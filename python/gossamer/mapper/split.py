@@ -17,27 +17,27 @@ import gossamer_setup
 from gossamer.mapper.levels import Undirected
 
 _ENTRIES = {"metis": 4_000_000, "kahypar": 1_000_000}
-"""Entries of the largest graph that a partitioner is given; a larger one is made coarser first."""
+"""Adjacency entries of the largest graph that is passed to a partitioner; a larger graph is coarsened first."""
 _UNEVEN = 1.03
-"""Work that a partitioner may give a part, in that of the mean part."""
+"""Maximum work of a part, relative to the mean, for a partitioner."""
 _REFINED = 1.01
-"""The same where finer levels move vertices."""
+"""The same for refinement, which moves vertices at finer levels."""
 _CLUSTERS = 24
-"""Of each part, at least, so that a partitioner has something to choose."""
+"""Minimum number of clusters per part, so that a partitioner has a choice."""
 
 
 def require(method: str) -> None:
-    """Installs what a method needs."""
+    """Installs the packages that a method needs."""
     gossamer_setup.require("kahypar" if method == "kahypar" else "rtl")
 
 
 def split(graph: Undirected, parts: int, method: str, seed: int) -> NDArray[np.int64]:
-    """The part of each vertex: equal work, few edges cut. ``method`` is one of ``SPLITTERS``."""
+    """The part of each vertex, with balanced work and few cut edges. ``method`` is one of ``SPLITTERS``."""
     if parts == 1 or graph.vertices == 0:
         return np.zeros(graph.vertices, np.int64)
     if graph.vertices <= parts:
         return np.arange(graph.vertices, dtype=np.int64)
-    # Clusters of clusters, until the graph is small enough or does not get much smaller.
+    # Coarsen repeatedly, until the graph is small enough or hardly shrinks.
     levels: list[tuple[Undirected, NDArray[np.uint32]]] = []
     total = int(graph.work.sum())
     most = max(1, total // (parts * _CLUSTERS))
@@ -59,7 +59,7 @@ def split(graph: Undirected, parts: int, method: str, seed: int) -> NDArray[np.i
 def on_threads(
     graph: Undirected, shape: tuple[int, int], method: str, seed: int, done: Callable[[], object] = lambda: None
 ) -> NDArray[np.int64]:
-    """The thread of a board for each vertex of its part of the graph; ``shape`` is tiles, and threads of each."""
+    """The thread of each vertex of a board's part of the graph; ``shape`` is tiles per board, threads per tile."""
     tiles, threads = shape
     its = split(graph, tiles, method, seed)
     found = np.empty(graph.vertices, np.int64)
@@ -86,7 +86,7 @@ def _metis(graph: Undirected, parts: int, seed: int) -> NDArray[np.int64]:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Keeps what METIS says of graphs with few vertices off standard output, where results go."""
+    """Discards standard output, where METIS prints warnings about small graphs and the command prints results."""
     flush = ctypes.CDLL(None).fflush
     sys.stdout.flush()
     flush(None)
@@ -103,7 +103,7 @@ def _silent() -> Iterator[None]:
 
 
 _started: list[Any] = []
-"""Mt-KaHyPar's threads: they can be started once in a process."""
+"""Mt-KaHyPar's thread pool, which a process can start only once."""
 
 
 def _kahypar(graph: Undirected, parts: int, seed: int) -> NDArray[np.int64]:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the threads' softswitch reads: for each DRAM the bytes that its threads' blocks are made of.
+"""Tables that the threads' softswitch reads: the bytes of each DRAM.
 
-A DRAM holds region after region, and in each the parts of its threads one after the other, each from a line of its
-own where threads write:
+A DRAM contains a sequence of regions. A region contains one part per thread of the DRAM; parts that threads write begin
+on a cache line of their own:
 
     headers | parameters | states | flags | queues | outs | own edges | keys | lists | lists of edges by address
 
-Tables that are to change (``patches``) have room: each thread has places for more vertices, and all that holds edges is
-in one piece of its own, its arena, with what the DRAM has left.
+Tables that may change (``patches``) have spare space: each thread has free vertex slots, and all its edge data is in
+one contiguous piece, its arena, which also takes a share of the DRAM's remaining space.
 
-States, flags and queues, which threads write, are in the SRAM beside it where they fit: they leave the cache and come
-back most often, and a DRAM is slow at lines here and there. Flags and queues are not written beforehand.
-``device/include/gossamer/softswitch.h`` says what each is made of.
+States, flags and queues, which threads write, are in the DRAM's SRAM if they fit: they miss the cache most often, and a
+DRAM is slow at scattered lines. The host does not initialize flags and queues.
+``device/include/gossamer/softswitch.h`` describes each region.
 """
 
 from __future__ import annotations
@@ -26,41 +26,41 @@ from numpy.typing import NDArray
 
 from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, put, up, words
 from gossamer.mapper.machine import Machine, Numbers
-from gossamer.mapper.outcome import GIVEN, Outcome
+from gossamer.mapper.messages import EdgeLists, Messages, to_threads, to_tiles
+from gossamer.mapper.multicast_tables import MulticastTables, Network, RemoteMessages
+from gossamer.mapper.outcome import INPUT_WORDS, Outcome
 from gossamer.mapper.own_edges import OwnEdges
 from gossamer.mapper.partition import Mapping
-from gossamer.mapper.places import Places
-from gossamer.mapper.records import Network, Records, Remote
-from gossamer.mapper.sends import EdgeLists, Sends, to_threads, to_tiles
+from gossamer.mapper.regions import MemoryRegions
 
 _NO_END = 0xFFFF_FFFF
-"""Steps that no run does."""
+"""Step limit of a run without a limit."""
 
 
 class TooWide(Exception):
-    """An offset or a length needs more bits than the softswitch was compiled with."""
+    """An offset or a length needs more bits than the softswitch was compiled for."""
 
 
 @dataclass(frozen=True)
 class Spare:
-    """Room for what a graph may become."""
+    """Spare space for the growth of a graph."""
 
     least: int = 4
-    """Places for more vertices that each thread has at least; and a quarter more than it has vertices."""
+    """Minimum number of free vertex slots per thread; a thread has a quarter of its vertex count if that is more."""
     arena: int = 1 << 40
-    """Most bytes of a thread's arena, but for what it holds at first."""
+    """Maximum bytes of a thread's arena; initial content always fits."""
 
-    def places(self, counts: Numbers) -> Numbers:
-        """For vertices, of each thread."""
+    def slots(self, counts: Numbers) -> Numbers:
+        """Vertex slots of each thread."""
         return counts + np.maximum(self.least, counts // 4)
 
 
 class Tables:
-    """All tables of a problem on a machine. Raises InputError where they do not fit into its memories.
+    """All tables of a problem on a machine. Raises InputError if they do not fit into its memories.
 
-    With ``multicast`` a message goes to all threads of a tile that have receivers, else to one thread. With a
-    ``network`` as well, one that has several such tiles on other boards goes to them by a key of the boards' multicast
-    routers.
+    With ``multicast`` a message is sent to all threads of a tile that have receivers, else to one thread. With a
+    ``network`` as well, the boards' multicast routers forward a message with receivers on several tiles of other
+    boards, by a key.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class Tables:
         self._problem, self._spare, self._multicast = problem, spare, multicast
         self._memory_of = machine.memory_of(np.arange(machine.threads))
         counts = mapping.counts
-        self.places = counts if spare is None else spare.places(counts)
-        """For vertices, of each thread."""
+        self.slots = counts if spare is None else spare.slots(counts)
+        """Vertex slots of each thread."""
         lists = EdgeLists(problem, mapping, machine)
         if multicast:
             sends = to_tiles(lists, machine, layout)
@@ -88,21 +88,21 @@ class Tables:
             sends = to_threads(lists, machine, layout, changing=spare is not None)
         self.lists, self.sends = lists, sends
         masked = np.arange(len(sends.slot))
-        """Messages that go to their receivers without a key of a router."""
-        self.records: Records | None = None
+        """Messages that are sent to their receivers without a routing key."""
+        self.multicast_tables: MulticastTables | None = None
         if multicast and network is not None and machine.boards > 1:
-            masked, self.records = _by_key(sends, machine, network)
+            masked, self.multicast_tables = _by_key(sends, machine, network)
         self.by_mask = np.zeros(len(sends.slot), bool)
-        """Of each of the messages, whether it goes to its receivers without a key of a router."""
+        """For each message, whether it is sent without a routing key."""
         self.by_mask[masked] = True
-        keyed = np.empty(0, np.int64) if self.records is None else self.records.sender
+        keyed = np.empty(0, np.int64) if self.multicast_tables is None else self.multicast_tables.sender
         sent = np.concatenate([keyed, sends.slot[masked]])
-        self.messages = len(sent)
+        self.message_count = len(sent)
         """Messages that threads send when every vertex sends once on every pin."""
         self.balance = float(lists.edges_of.mean() / max(1, lists.edges_of.max()))
-        """Edges of the mean thread, in those of the one with most."""
+        """Mean number of edges of a thread divided by the maximum."""
 
-        # The lists of vertices: edges of the thread itself, then entries. They are packed thread by thread.
+        # Lists of vertices, packed thread by thread: edges within the thread, then entries.
         self._pins = problem.pins
         slots = problem.vertices * problem.pins
         entry_bytes = 16 if multicast else 8
@@ -116,43 +116,43 @@ class Tables:
         lists_before = list_at[self._vertices_before * self._pins]
         lists_of = list_at[(self._vertices_before + counts) * self._pins] - lists_before
 
-        places = Places(machine, base)
-        self.headers = places.region("headers", np.full(machine.threads, layout.header))
-        self.params_at = places.shared("parameters", len(problem.params))
-        self.states_at = places.region("states", layout.state * self.places, fast=True)
-        self.flags_at = places.region("flags", layout.flags * self.places, fast=True)
-        self._queues = places.region("queues", layout.offset * (self.places + 1), fast=True)
-        outs = self.places * self._pins
+        regions = MemoryRegions(machine, base)
+        self.headers = regions.region("headers", np.full(machine.threads, layout.header))
+        self.params_at = regions.shared("parameters", len(problem.params))
+        self.states_at = regions.region("states", layout.state * self.slots, fast=True)
+        self.flags_at = regions.region("flags", layout.flags * self.slots, fast=True)
+        self._queues = regions.region("queues", layout.offset * (self.slots + 1), fast=True)
+        outs = self.slots * self._pins
         ends_apart = spare is not None or layout.own > 0
-        """Each list's end stands beside its address."""
-        own_words = 4 * layout.own * self.places
-        self.outs_at = places.region("outs", 8 * outs + own_words if ends_apart else 4 * (outs + 1))
-        self._own = OwnEdges(problem, mapping, layout, places) if layout.own else None
+        """Whether each list's end is stored with its address."""
+        own_words = 4 * layout.own * self.slots
+        self.outs_at = regions.region("outs", 8 * outs + own_words if ends_apart else 4 * (outs + 1))
+        self._own = OwnEdges(problem, mapping, layout, regions) if layout.own else None
         if spare is None:
-            self._keys = places.region("keys", sends.keys_of)
-            self._lists = places.region("lists", lists_of)
-            self.edges_at = places.region("edges", sends.edges_of)
+            self._keys = regions.region("keys", sends.keys_of)
+            self._lists = regions.region("lists", lists_of)
+            self.edges_at = regions.region("edges", sends.edges_of)
         else:
             keys_of = up(sends.keys_of, layout.unit)
             used = keys_of + up(lists_of, layout.unit) + sends.edges_of
-            self.arenas, self.arena_bytes = places.arenas("lists", used, spare.arena)
+            self.arenas, self.arena_bytes = regions.arenas("lists", used, spare.arena)
             self._keys, self._lists = self.arenas, self.arenas + keys_of
             self.edges_at = self._lists + up(lists_of, layout.unit)
             self.arena_used = up(used, layout.unit)
-            """Bytes of each."""
-        places.check()
+            """Initially used bytes of each arena."""
+        regions.check()
         self.outcome = Outcome(
-            self._memory_of, self.headers, self.states_at, self.flags_at, self.places,
+            self._memory_of, self.headers, self.states_at, self.flags_at, self.slots,
             header_bytes=layout.header, state_bytes=layout.state, flag_bytes=layout.flags,
         )  # fmt: skip
-        """What the threads will have written."""
-        self.bytes = places.used()
-        """Of each DRAM, without what is left for changes."""
+        """Addresses of the data that the threads write."""
+        self.bytes = regions.used()
+        """Used bytes of each DRAM, without spare space."""
         if spare is not None:
             empty = np.bincount(self._memory_of, self.arena_bytes - self.arena_used, minlength=machine.memories)
             self.bytes -= empty.astype(np.int64)
 
-        # Whatever holds edges is one piece of bytes: lists of vertices, then tables by key, then lists by address.
+        # All edge data is one array of bytes: lists of vertices, then tables by key, then lists by address.
         key_at = int(list_at[-1]) + np.cumsum(sends.keys_of) - sends.keys_of
         edge_at = int(list_at[-1] + sends.keys_of.sum()) + np.cumsum(sends.edges_of) - sends.edges_of
         self._pieces = (
@@ -178,9 +178,9 @@ class Tables:
             vertex = layout.state * mapping.local[lists.target[lists.heads[away]]]
             entry = [sends.dest, np.where(sends.named, vertex + 1, self.edges_at[lists.to[away]] + sends.place)]
         rows = np.concatenate([words(word[masked]) for word in entry], axis=1)
-        if self.records is not None:
+        if self.multicast_tables is not None:
             none = np.zeros_like(keyed)
-            by_key = np.concatenate([words(word) for word in (none, none, self.records.key, none)], axis=1)
+            by_key = np.concatenate([words(word) for word in (none, none, self.multicast_tables.key, none)], axis=1)
             rows = np.concatenate([by_key, rows])
         order = np.argsort(sent, kind="stable")
         slot = sent[order]
@@ -191,13 +191,13 @@ class Tables:
         address = (self._lists - lists_before)[thread_of_slot] + list_at[:-1]
         self.list_address, self._list_ends = address.astype("<u4"), (self._lists + lists_of).astype("<u4")
         self.list_bytes = np.diff(list_at)
-        """Of the list of each slot, which stands at its ``list_address``."""
+        """Bytes of the list of each slot, which is at its ``list_address``."""
         if self._own is not None:
-            stands = np.empty(len(lists.sizes), np.int64)
-            stands[lists.own] = address[lists.slot[lists.own]]
+            edge_list_at = np.empty(len(lists.sizes), np.int64)
+            edge_list_at[lists.own] = address[lists.slot[lists.own]]
             tables_at = self._keys if multicast else self.edges_at
-            stands[away] = tables_at[lists.to[away]] + sends.place[sends.list]
-            self._own.fill(lists, stands, tables_at if multicast else np.zeros_like(tables_at), machine)
+            edge_list_at[away] = tables_at[lists.to[away]] + sends.place[sends.list]
+            self._own.fill(lists, edge_list_at, tables_at if multicast else np.zeros_like(tables_at), machine)
         held = np.zeros((problem.vertices, layout.state), np.uint8)
         held[:, : problem.states.shape[1]] = problem.states[mapping.order]
         self._held = held
@@ -229,7 +229,7 @@ class Tables:
             ]
             put(self._data, edge_at + layout.value, np.concatenate(values)[lists.order[its]])
 
-    # ---- What is written ----
+    # ---- Initial memory content ----
 
     def images(self, most_steps: int = 0) -> Iterator[tuple[int, int, bytes]]:
         """For each DRAM and region its first address and its bytes."""
@@ -251,12 +251,12 @@ class Tables:
             for starts, at, size in self._pieces:
                 parts = [self._data[at[t] : at[t] + size[t]].tobytes() for t in threads.tolist()]
                 yield memory, *_joined(starts, threads, parts)
-        if self.records is not None:
-            for board, beats in self.records.images():
-                yield board * (self.machine.memories // self.machine.boards), self.records.base, beats
+        if self.multicast_tables is not None:
+            for board, beats in self.multicast_tables.images():
+                yield board * (self.machine.memories // self.machine.boards), self.multicast_tables.base, beats
 
     def flags(self, marks: Bytes) -> Iterator[tuple[int, int, bytes]]:
-        """For each DRAM where its vertices' flags are, and what a part begins with that goes on: each vertex's mark."""
+        """For each DRAM the address and content of its vertices' flags, with their marks, before a run resumes."""
         rows = np.zeros((len(marks), self.layout.flags), np.uint8)
         rows[:, 1] = marks[self._mapping.order]
         ends = self._vertices_before + self._mapping.counts
@@ -266,7 +266,7 @@ class Tables:
             yield memory, *_joined(self.flags_at, threads, parts)
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """For each DRAM the addresses of the headers of its board's threads, by their number on the board."""
+        """For each DRAM the header addresses of its threads, by their number on the board."""
         number = self.machine.on_board(np.arange(self.machine.threads))
         for memory in range(self.machine.memories):
             words = np.zeros(self.machine.config.threads, "<u4")
@@ -279,11 +279,11 @@ class Tables:
         places = (int(region[thread]) for region in regions)
         count, keys = int(self._mapping.counts[thread]), int(self._keys[thread])
         most = most_steps or _NO_END
-        head = struct.pack(f"<{GIVEN}I", count, self._problem.vertices, *places, self.params_at, most, keys)
+        head = struct.pack(f"<{INPUT_WORDS}I", count, self._problem.vertices, *places, self.params_at, most, keys)
         return head + bytes(self.layout.header - len(head))
 
     def _arena(self, thread: int) -> bytes:
-        """What a thread's arena holds: pieces that share lines."""
+        """The content of a thread's arena: pieces that share cache lines."""
         held = bytearray(int(self.arena_used[thread]))
         for starts, at, size in self._pieces:
             begin = int(starts[thread] - self.arenas[thread])
@@ -308,8 +308,8 @@ class Tables:
         return np.append(self.list_address[first : first + count], self._list_ends[thread]).tobytes()
 
     def regions(self) -> Iterator[tuple[Numbers, Numbers]]:
-        """Address and bytes, by thread: states, headers, addresses of lists, edges that messages come along, and where
-        messages go."""
+        """Address and bytes, by thread: states, headers, addresses of lists, edges of received messages, targets of
+        sent messages."""
         yield self.states_at, self.layout.state * self._mapping.counts
         yield self.headers, np.full_like(self.headers, self.layout.header)
         yield self.outs_at, np.array([len(self._outs_of(t)) for t in range(self.machine.threads)])
@@ -317,15 +317,15 @@ class Tables:
         yield (keys, keyed) if self._multicast else (edges, by_address)
         yield lists, listed
 
-    # ---- What is read ----
+    # ---- Results ----
 
     def own_edges(self, thread: int, local: int) -> int:
-        """How many edges a vertex reads."""
+        """The number of edges that a vertex can read."""
         assert self._own is not None
         return int(self._own.records[self._vertices_before[thread] + local, 1])
 
     def states(self, read: Sequence[bytes]) -> Bytes:
-        """The final state of each vertex, a row of bytes each; from what outcome.spans() names."""
+        """The final state of each vertex as a row of bytes; ``read`` are the spans of outcome.spans()."""
         size, memories = self._problem.states.shape[1], self.machine.memories
         found = np.empty((self._problem.vertices, size), np.uint8)
         thread = self._mapping.thread
@@ -337,15 +337,15 @@ class Tables:
         return found
 
 
-def _by_key(sends: Sends, machine: Machine, network: Network) -> tuple[Numbers, Records]:
-    """Which messages stay as they are, and the records of the others: of senders with several on other boards."""
+def _by_key(sends: Messages, machine: Machine, network: Network) -> tuple[Numbers, MulticastTables]:
+    """The messages without a routing key, and the tables for senders with several messages to other boards."""
     board, its = sends.tile // machine.board_tiles, sends.tile % machine.board_tiles
     source = sends.sender // (machine.board_tiles * machine.tile_threads)
     away = board != source
     many = away & (np.bincount(sends.slot, weights=away)[sends.slot] > 1)
     by = np.flatnonzero(many)
     width = machine.config.mesh.width
-    remote = Remote(
+    remote = RemoteMessages(
         sender=sends.slot[by],
         source=source[by],
         board=board[by],
@@ -354,11 +354,11 @@ def _by_key(sends: Sends, machine: Machine, network: Network) -> tuple[Numbers, 
         mask=sends.mask[by],
         key=sends.place[by],
     )
-    return np.flatnonzero(~many), Records(machine.config, network, remote)
+    return np.flatnonzero(~many), MulticastTables(machine.config, network, remote)
 
 
 def _joined(starts: Numbers, threads: Numbers, parts: Sequence[bytes]) -> tuple[int, bytes]:
-    """The parts of threads as one piece, with what lies between them."""
+    """The parts of threads as one piece; gaps between parts are zero."""
     begin = int(starts[threads[0]])
     data = bytearray(int(starts[threads[-1]]) - begin + len(parts[-1]))
     for thread, part in zip(threads, parts, strict=True):

@@ -14,24 +14,24 @@ from gossamer import native, routes
 from gossamer.mapper.machine import Numbers
 
 _TRIES = ((20_000, 64), (200_000, 16), (1 << 62, 2))
-"""Attempts at each tree, for up to so many trees: one takes some 15 microseconds on a rack of 48 boards."""
+"""(maximum number of trees, attempts at each tree). An attempt takes some 15 microseconds on a rack of 48 boards."""
 
 
 @dataclass(frozen=True)
 class Trees:
-    """Places of trees behind each other, parents first; tree t has ``first[t]`` to ``first[t + 1]``."""
+    """Nodes of all trees, parents first; tree t has the nodes ``first[t]`` to ``first[t + 1] - 1``."""
 
     first: Numbers
     board: Numbers
     parent: Numbers
-    """Within the tree; -1 at the source, which comes first."""
+    """Index within the tree; -1 for the source, which is the first node."""
     link: Numbers
-    """Of the parent's board, and its virtual channel: what leads to a place; -1 at the source."""
+    """Link of the parent's board that leads to the node, and ``vc`` its virtual channel; -1 for the source."""
     vc: Numbers
     ends: Numbers
-    """[tree, board]: the place where the copy for a board leaves the tree, -1 where there is none."""
+    """[tree, board]: the node at which the copy for a board leaves the tree; -1 if there is no copy."""
     links: int
-    """Of a board."""
+    """Links of a board."""
 
 
 class _Channels(ctypes.Structure):
@@ -49,7 +49,7 @@ class _Made(ctypes.Structure):
 
 
 def multicast_trees(turns: routes.TreeTurns, sources: Numbers, wanted: NDArray[np.bool_]) -> Trees:
-    """A tree for each source to the boards of its row of ``wanted``, with few links. Raises InputError."""
+    """A tree with few links from each source to the boards in its row of ``wanted``. Raises InputError."""
     boards, links, vcs = turns.order.shape
     trees = len(sources)
     far, order = (np.ascontiguousarray(one, np.int32) for one in (turns.far, turns.order))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards' parts of a large graph, mapped side by side: a process for each processor.
+"""Maps the boards' parts of a large graph in parallel, with one process per processor.
 
-METIS works on one processor and lets no other thread of Python run. A worker is a fresh Python that reads parts from
-its standard input and writes threads of vertices to its standard output, both pickled; it ends with its input.
+METIS uses one processor and holds Python's global lock. A worker is a new Python process that reads parts from its
+standard input and writes the vertices' threads to its standard output, both pickled; it ends when its input closes.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def on_boards(
     seed: int,
     tile_done: Callable[[], object],
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """For each part its vertices and their threads on their board, in order; ``shape`` is tiles, and threads of each.
+    """For each part, in order, its vertices and their threads on the board; ``shape`` as in ``split.on_threads``.
 
-    ``tile_done`` is called for each tile, by one thread at a time.
+    ``tile_done`` is called once per tile, by one thread at a time.
     """
     lock = threading.Lock()
 
-    def one_done() -> None:
+    def report_tile() -> None:
         with lock:
             tile_done()
 
@@ -56,7 +56,7 @@ def on_boards(
         def mapped(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             worker = free.get()
             try:
-                return members, worker.threads(graph.part(members), shape, method, seed, one_done)
+                return members, worker.threads(graph.part(members), shape, method, seed, report_tile)
             finally:
                 free.put(worker)
 
@@ -71,7 +71,7 @@ def on_boards(
 
 
 class _Worker:
-    """One process."""
+    """A worker process."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -79,7 +79,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
-            # Ctrl-C in a terminal reaches every process of its group; this one is ended by its parent.
+            # Ctrl-C in a terminal signals the whole process group; the parent ends this process.
             start_new_session=True,
         )
 
@@ -92,13 +92,13 @@ class _Worker:
             self._process.__exit__(None, None, None)
 
     def end(self) -> None:
-        """Kills it: it holds nothing that is worth keeping."""
+        """Kills the process, which has no state to save."""
         self._process.kill()
 
     def threads(
         self, graph: Undirected, shape: tuple[int, int], method: str, seed: int, tile_done: Callable[[], object]
     ) -> NDArray[np.int64]:
-        """Threads of the vertices of a board's part."""
+        """The threads of the vertices of a board's part."""
         into, out = self._process.stdin, self._process.stdout
         assert into is not None and out is not None
         try:
@@ -114,20 +114,20 @@ class _Worker:
 
 
 def serve() -> None:
-    """What a worker does."""
+    """The main loop of a worker."""
     from gossamer.mapper.levels import Undirected
     from gossamer.mapper.split import on_threads
 
     into, out = sys.stdin.buffer, sys.stdout.buffer
 
-    def tell(what: Any) -> None:
+    def send(what: Any) -> None:
         pickle.dump(what, out, protocol=5)
         out.flush()
 
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             arrays, shape, method, seed = pickle.load(into)
-            tell(on_threads(Undirected.given(*arrays), shape, method, seed, lambda: tell(None)))
+            send(on_threads(Undirected.from_arrays(*arrays), shape, method, seed, lambda: send(None)))
 
 
 __all__ = ["on_boards", "serve"]

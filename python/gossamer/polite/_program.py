@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared by programs of the command that a host program starts and waits for (``host/src/python_helper.cc``)."""
+"""Entry points that a host program starts and waits for (``host/src/python_helper.cc``)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from gossamer.errors import ExitCode, GossamerError
 
 
 def ended(host: str, work: Callable[[], None], call: str = "") -> int:
-    """Does ``work`` and gives the exit code; what is wrong is one line, which begins with ``call`` where it is given.
+    """Calls ``work`` and returns the exit code; prints an error as one line, after ``call`` if that is not empty.
 
-    ``host`` is the number of the host's process, which is not outlived.
+    ``host`` is the process number of the host; this process ends with it.
     """
     processes.end_with_parent(int(host))
     try:
         work()
     except GossamerError as error:
-        told = " ".join(str(error).split())
-        sys.stderr.write(f"gossamer: error: {call}: {told}\n" if call else f"gossamer: error: {told}\n")
+        text = " ".join(str(error).split())
+        sys.stderr.write(f"gossamer: error: {call}: {text}\n" if call else f"gossamer: error: {text}\n")
         return int(error.exit_code)
     except KeyboardInterrupt:
         return int(ExitCode.INTERRUPTED)
-    return 0
+    return int(ExitCode.DONE)
 
 
 __all__ = ["ended"]

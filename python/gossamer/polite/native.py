@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Existing POLite programs on the engine cpu: the host, beside it its devices as a shared object.
+"""Existing POLite programs on the engine cpu: the host, and its devices as a shared object.
 
-Both are compiled from the same sources as for the hardware; they must not share a function of the user's, which differ
-where a header asks for TINSEL, so the shared object exports its main alone.
+Both are compiled from the same sources as for the hardware. User functions differ between them if a header tests
+TINSEL, so they must not share symbols, and the shared object exports only its main.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer import builds, device, hostprograms, native, processes
+from gossamer import builds, device, native, processes
 from gossamer.device import _sources
 from gossamer.errors import InputError, RunDied, signal_name
-from gossamer.hostprograms import POLITE
+from gossamer.hosts import hostlink
+from gossamer.hosts.hostlink import POLITE
 from gossamer.paths import INCLUDE
 from gossamer.polite.staging import staged
 
@@ -27,40 +28,38 @@ if TYPE_CHECKING:
 
 _FLAGS = ("-std=gnu++20", "-O3", "-march=native", "-mtune=generic", "-g1", "-fPIC", "-fno-semantic-interposition")
 _WHO = re.compile(r"\b(tinselId|tinselMyBridgeId|printf|puts|putchar|puthex|tinselUartTryPut)\b")
-"""What makes it matter which device a thread of this machine runs."""
-_LOOK = 0.1
-"""Seconds between two looks at the time."""
+"""Calls whose result depends on the thread that runs a device."""
+_POLL = 0.1
+"""Seconds between two checks of the timeout."""
 
 
 def build(
     given: Sequence[str], config: Config, defines: Sequence[str] = (), *, includes: Sequence[str] = ()
-) -> hostprograms.Program:
-    """Builds host and devices; the devices are ``devices.so`` in the folder of the run."""
-    parts = hostprograms.split(given, includes)
+) -> hostlink.Program:
+    """Builds host and devices; the devices are ``devices.so`` in the program's working folder."""
+    parts = hostlink.split(given, includes)
     if not parts.polite:
-        raise InputError(
-            f"{parts.host[0]}: has no PGraph, so its threads do more than run devices; run it with --engine rtl"
-        )
+        raise InputError(f"{parts.host[0]}: has no PGraph, so its threads do not run devices; run it with --engine rtl")
     if len(parts.devices) > 1:
         several = ", ".join(str(files[0]) for files in parts.devices.values())
         raise InputError(f"{parts.host[0]}: has one PGraph for several programs for threads: {several}; keep one")
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
-    binary = hostprograms.host_binary(parts.host, config, device.ALONE, defines, folders, "cpu")
+    binary = hostlink.host_binary(parts.host, config, device.ALONE, defines, folders, "cpu")
     ((name, sources),) = parts.devices.items()
     devices = _devices(sources, config, defines, folders)
     run = binary.parent / "run"
     run.mkdir(parents=True, exist_ok=True)
-    hostprograms.link(run, {"devices.so": devices, **{path.name: path for path in parts.data}})
-    defined = (*defines, *([hostprograms.HEARS] if parts.sends else []))
-    recipe = hostprograms.Recipe(name, sources, config, defined, tuple(folders), device.ALONE, 1, {})
-    return hostprograms.Program(str(parts.host[0]), binary, run, {}, (), recipe)
+    hostlink.link(run, {"devices.so": devices, **{path.name: path for path in parts.data}})
+    defined = (*defines, *([hostlink.HEARS] if parts.sends else []))
+    recipe = hostlink.Recipe(name, sources, config, defined, tuple(folders), device.ALONE, 1, {})
+    return hostlink.Program(str(parts.host[0]), binary, run, {}, (), recipe)
 
 
 def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], folders: Sequence[str]) -> Path:
     """The devices and the engine that runs them, as a shared object."""
     library = native.ensure_built()
     ours = [POLITE / "cpu", POLITE, device.headers(config), INCLUDE]
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in hostprograms.reached(sources, folders)]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in hostlink.reached(sources, folders)]
     flags = [
         *_FLAGS,
         "-DTINSEL",
@@ -69,12 +68,12 @@ def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], fo
         *_sources.macros(defines),
         *_sources.search(list(folders)),
         *(f"-I{one}" for one in ours),
-        "-idirafter",  # for the places of threads; what stands in C's own headers is C's
-        str(hostprograms.DEVICE),
+        "-idirafter",  # headers of threads, searched after C's own headers
+        str(hostlink.DEVICE),
     ]
 
     def steps(plan: builds.Plan) -> None:
-        # As for hosts, C is compiled as C++ too.
+        # As for hosts, C sources are compiled as C++.
         parts = [*(path.resolve() for path in sources), POLITE / "cpu" / "device.cc"]
         objects = [plan.compile(path, ["-x", "c++", *flags]) for path in parts]
         exported = plan.folder / "exported"
@@ -84,13 +83,11 @@ def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], fo
 
     tag = builds.tag(*(str(path.resolve()) for path in sources), *flags, str(library))
     name = f"hostprograms/devices-{builds.plain(sources[0].stem)}-{tag}"
-    return builds.kept(name, steps, hostprograms.failed_in(sources)) / "devices.so"
+    return builds.kept(name, steps, hostlink.failed_in(sources)) / "devices.so"
 
 
-def run(
-    program: hostprograms.Program, arguments: Sequence[str], *, threads: int = 0, timeout: float | None = None
-) -> int:
-    """Runs a program to its end and gives its exit code. Raises RunDied where it crashes or does not end in time."""
+def run(program: hostlink.Program, arguments: Sequence[str], *, threads: int = 0, timeout: float | None = None) -> int:
+    """Runs a program to its end and returns its exit code. Raises RunDied if it crashes or does not end in time."""
     with staged(program) as stage:
         here = stage.program
         environment = {
@@ -100,20 +97,20 @@ def run(
             "GOSSAMER_POLITE_DEVICES": str((here.folder / "devices.so").resolve()),
             "GOSSAMER_POLITE_HEARS": str(int(here.recipe is not None and here.recipe.hears)),
         }
-        command = [str(program.binary), *(hostprograms.argument(one, here.folder) for one in arguments)]
+        command = [str(program.binary), *(hostlink.argument(one, here.folder) for one in arguments)]
         begun = time.monotonic()
 
-        def look() -> None:
+        def check_timeout() -> None:
             if timeout is not None and time.monotonic() - begun > timeout:
                 raise RunDied(f"{program.name}: did not end within {timeout:g} s (--timeout)")
 
-        every = None if timeout is None else _LOOK
-        code = processes.run_attended(command, cwd=here.folder, env=environment, look=look, every=every)
+        every = None if timeout is None else _POLL
+        code = processes.run_attended(command, cwd=here.folder, env=environment, look=check_timeout, every=every)
         if code == -signal.SIGINT:
             raise KeyboardInterrupt
         stage.ended_well = code >= 0 and not (here.folder / "failed").exists()
     if code < 0:
-        raise RunDied(f"{program.name}: the host program died of {signal_name(-code)}")
+        raise RunDied(f"{program.name}: the host program was killed by {signal_name(-code)}")
     return code
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of a host's vertices, told after its end: who would go on sending, at which one a thread trapped."""
+"""Inspects the boards after a host has ended: which vertices still want to send, at which vertex a thread trapped."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PostMortem:
-    """Of the graph that was mapped last; the host has gone, and its boards stand as it has left them."""
+    """The state of the last mapped graph on the boards, after the host has ended."""
 
     machine: Board
     outcome: Outcome
     vertices: list[list[int]]
-    """Of each thread, in their places."""
-    one: str = "vertex"
-    many: str = "vertices"
+    """The vertices of each thread, by slot."""
+    singular: str = "vertex"
+    plural: str = "vertices"
 
     def gave_up(self) -> bool:
-        """Whether threads have ended after the most steps; all have ended."""
+        """Whether threads have reached the step limit, if all have ended."""
         self.machine.flush()
         read = [self.machine.read_memory(*span) for span in self.outcome.header_spans()]
         return bool((self.outcome.results(read)["status"] == GIVEN_UP).any())
 
-    def who_sends(self, *, ended: bool) -> str:
-        """Those that would go on, as the middle of a sentence; ``ended``: all threads have, else they are halted."""
-        from gossamer.engines._rtl_verdict import Senders
+    def describe_senders(self, *, ended: bool) -> str:
+        """The vertices that want to send, as the middle of a sentence. Halts threads unless all have ``ended``."""
+        from gossamer.engines._rtl_vertex_machine import Senders
 
-        senders = Senders(self.machine, self.outcome, self._vertex_at, str, self.one, self.many)
-        return senders.words() if ended else senders.broken_off()
+        senders = Senders(self.machine, self.outcome, self._vertex_at, str, self.singular, self.plural)
+        return senders.describe() if ended else senders.describe_halted()
 
-    def points_to(self, thread: int) -> str:
-        """The vertex that a thread trapped at, as words; nothing where no register tells."""
+    def pointed_vertex(self, thread: int) -> str:
+        """Words that name the vertex at which a thread trapped; empty if no register points to one."""
         found: list[int] = []
         with contextlib.suppress(RunDied):
             found = self.outcome.pointed_to(thread, self.machine.registers(thread), self._vertex_at)
         if not 1 <= len(found) <= 2:
             return ""
-        return f", whose registers point to {self.one} {' or '.join(map(str, found))}"
+        return f", whose registers point to {self.singular} {' or '.join(map(str, found))}"
 
     def _vertex_at(self, thread: int, local: int) -> int:
         its = self.vertices[thread]

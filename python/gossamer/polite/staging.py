@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder in which a POLite host runs: files to load, the program's own files, then what it has written."""
+"""The folder in which a POLite host runs: files that it loads, the program's own files, and files that it writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
-from gossamer.hostprograms import WIDE, Program
+from gossamer.hosts.hostlink import WIDE, Program
 from gossamer.paths import ROOT
 
 if TYPE_CHECKING:
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from gossamer.mapper import Outcome
 
 SETTINGS = "settings.pickle"
-"""Recipe and placement, for the mapper, which fills in what only the host knows."""
+"""Recipe and placement for the mapper, which adds the vertex type that the host names."""
 PLACED = "placed.pickle"
-"""Where the mapper has put vertices: an Outcome, and the vertices of each thread."""
+"""The mapper's placement of vertices: an Outcome, and the vertices of each thread."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """How the graph of a host gets to the boards."""
+    """How the graph of a host is mapped to boards."""
 
     plan: Plan | None = None
-    """Of a cluster."""
+    """The plan of a cluster; None for a single board."""
     multicast: str = "local"
     """local, none or full, as of ``engines.rtl_vertices.Hardware``."""
     method: str | None = None
-    """How vertices are mapped; None: as the environment says (POLITE_PLACER)."""
+    """How vertices are mapped; None: the environment variable POLITE_PLACER decides."""
     most_steps: int = 0
-    """Steps after which a run is given up; 0: none."""
+    """Steps after which a run aborts; 0: no limit."""
 
     @property
     def sends(self) -> int:
-        """See Recipe.sends. No message leaves a lone board."""
+        """See Recipe.sends. No message leaves a single board."""
         many = self.plan is not None and self.plan.boards > 1
         return 2 if self.multicast == "full" and many else int(self.multicast != "none")
 
@@ -55,12 +55,12 @@ class Staged:
 
     program: Program
     environment: Mapping[str, str]
-    """What its host needs to map its graph."""
+    """Environment variables that the host needs to map its graph."""
     ended_well: bool = False
-    """To be set when the host has come to its own end: what it has written is kept then."""
+    """Set by the caller after the host has ended regularly; its output files are kept then."""
 
     def placed(self) -> tuple[Outcome, list[list[int]]] | None:
-        """Where the vertices of the last graph are, and those of each thread; None where none was mapped."""
+        """The addresses of the last graph's data, and the vertices of each thread; None if no graph was mapped."""
         path = self.program.folder / PLACED
         if not path.exists():
             return None
@@ -68,23 +68,23 @@ class Staged:
         return found
 
     def images(self) -> Program:
-        """The program with what was loaded, which is another where the graph needs wide offsets."""
+        """The program with the images that were loaded, which differ if the graph needs wide offsets."""
         recipe = self.program.recipe
         wide = (self.program.folder / WIDE).exists()
         if recipe is None or not (wide or recipe.late):
             return self.program
         recipe, _ = pickle.loads((self.program.folder / SETTINGS).read_bytes())
         names = self.program.images or [str(self.program.folder / "code.v")]
-        if recipe.late and not recipe.vertex:  # its host has never come so far
+        if recipe.late and not recipe.vertex:  # the host ended before it mapped a graph
             return self.program
         return replace(self.program, images=dict.fromkeys(names, recipe.image(wide=wide)))
 
 
 @contextlib.contextmanager
 def staged(program: Program, placement: Placement | None = None) -> Iterator[Staged]:
-    """Runs a program in a folder of its own; new files move to where the command was given when all went well.
+    """Creates a folder for a run of a program; after a regular end, moves new files to the current folder.
 
-    Whether a program writes is known when it has: files that cannot be moved are kept, and InputError says where.
+    If a file cannot be moved, all remaining files are moved to a temporary folder, which the InputError names.
     """
     home = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="run-", dir=program.folder.parent) as name:
@@ -126,7 +126,7 @@ def staged(program: Program, placement: Placement | None = None) -> Iterator[Sta
 def _move(path: Path, target: Path) -> None:
     if target.is_dir():
         if not path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "there is a folder of that name", target)
+            raise IsADirectoryError(errno.EISDIR, "a folder of that name exists", target)
         for inner in sorted(path.iterdir()):
             _move(inner, target / inner.name)
         return

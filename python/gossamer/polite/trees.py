@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks trees of a host program before it writes them: ``python -m gossamer.polite.trees PLAN TREES CALL HOST``.
+"""Checks multicast trees of a host before it writes them: ``python -m gossamer.polite.trees PLAN TREES CALL HOST``.
 
-HOST is the number of the host's process, which starts this and is not outlived; CALL is what it has called, for the
-line that says what is wrong. PLAN is the cluster with the routing tables in use, pickled. TREES is a file of plain
-numbers that ``host/src/trees.cc`` writes, for each board: the number of its first beat, how many bytes of beats and how
-many keys there are (32 bits each); the keys, which a thread of the board may send; the beats.
+HOST is the process number of the host, which starts this process; this process ends with it. CALL is the called
+function, for error messages. PLAN is the pickled cluster with the routing tables in use. TREES is a binary file that
+``host/src/trees.cc`` writes, for each board: the number of its first beat, the size of the beats in bytes, the number
+of keys (32 bits each); the keys, which a thread of the board may send; the beats.
 
-Trees may turn as they like, if only nothing can wait for itself: so their turns are looked at with those of all routes.
+Trees may take any turns as long as channel dependencies stay acyclic: the turns of all trees and routes are checked
+together.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from gossamer.config import constants
 from gossamer.engines._rtl_plan import Plan
 from gossamer.errors import InputError
 from gossamer.polite import _program
-from gossamer.routes.keys import WIDE, branches
+from gossamer.routes.multicast_keys import WIDE, branches
 
 _BEAT = constants.layout("route_beat").bits // 8
-_PLACE = constants.layout("route_router").bits
+_SLOT = constants.layout("route_router").bits
 
 
 class _Beats(Mapping[int, int]):
-    """A board's beats by their numbers, links as the configuration numbers them; made when they are asked for."""
+    """A board's beats by number, with links as the configuration numbers them; decoded on demand."""
 
     def __init__(self, first: int, data: bytes, links: Mapping[int, int]) -> None:
         self._first, self._data, self._links = first, data, links
@@ -48,19 +49,19 @@ class _Beats(Mapping[int, int]):
 
 
 def _renumbered(beat: int, links: Mapping[int, int]) -> int:
-    """A beat with other numbers for links."""
+    """A beat with the links of its records renumbered."""
     layout, router = constants.layout("route_beat"), constants.layout("route_router")
-    count, places, link = layout.field("count"), layout.field("records"), router.field("link")
+    count, slots, link = layout.field("count"), layout.field("records"), router.field("link")
     kinds = constants.enumeration("route_record").values
     wide = {kinds[name] for name in WIDE}
-    at = places.lsb
+    at = slots.lsb
     for _ in range(beat >> count.lsb & (1 << count.bits) - 1):
-        kind = beat >> at + _PLACE - 3 & 7
+        kind = beat >> at + _SLOT - 3 & 7
         if kind == kinds["router"]:
             shift, mask = at + link.lsb, (1 << link.bits) - 1
             was = beat >> shift & mask
             beat += links.get(was, mask) - was << shift
-        at += 2 * _PLACE if kind in wide else _PLACE
+        at += 2 * _SLOT if kind in wide else _SLOT
     return beat
 
 
@@ -83,7 +84,7 @@ def _read(plan: Plan, path: Path, call: str) -> routes.KeyTables:
 
 
 def check(plan: Plan, keys: routes.KeyTables) -> None:
-    """InputError for trees in which messages could wait for each other for ever, or that no router can follow."""
+    """Raises InputError for trees that can deadlock, or that routers cannot process."""
     far = {}
     for board in range(plan.boards):
         far.update({(board, link): other for link, other, _ in plan.cluster.neighbours(board)})
@@ -104,14 +105,14 @@ def check(plan: Plan, keys: routes.KeyTables) -> None:
     ring = [name.replace(" (mailbox)", "") for name in report.ring if not name.startswith("the expander")]
     shown = [*ring[:6], *(["..."] if len(ring) > 6 else []), "the first"]
     raise InputError(
-        f"{keys.path}: messages in these trees can wait for each other for ever: {' waits for '.join(shown)}; nothing "
-        "was written; let copies turn as routes do (docs/hostlink.md)"
+        f"{keys.path}: messages in these trees can deadlock: {' waits for '.join(shown)}; nothing was written; use "
+        "only turns that routes take (docs/hostlink.md)"
     )
 
 
-def main(words: list[str]) -> int:
-    """Runs and gives the exit code; what is wrong with the trees is one line."""
-    plan, trees, call, host = words
+def main(arguments: list[str]) -> int:
+    """Runs the check. Returns the exit code; errors are printed as one line."""
+    plan, trees, call, host = arguments
 
     def work() -> None:
         known: Plan = pickle.loads(Path(plan).read_bytes())

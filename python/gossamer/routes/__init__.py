@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routes between the boards of a cluster: made, checked for deadlock, measured, written and read.
+"""Routes between the boards of a cluster: generation, deadlock check, figures, files.
 
     from gossamer import routes
     topology = routes.read_topology("torus8")          # or a TOML file, or SMI's JSON
     made = routes.generate(topology, vcs=2)
-    made.tables.port[3, 5], made.tables.vc[3, 5]       # board 3: where to with what is for board 5
-    assert routes.check(topology, made.tables).safe    # independent of what made them
+    made.tables.port[3, 5], made.tables.vc[3, 5]       # board 3: link and channel for packets to board 5
+    assert routes.check(topology, made.tables).safe    # shares no code with the generator
     routes.write_tables(made.tables, "torus8.routes")
 
-``deadlock`` is the check, ``keys`` the tables of multicast routers as it reads them, ``measure`` the figures.
+``deadlock`` is the check, ``multicast_keys`` reads tables of multicast routers for it, ``_measure`` computes figures.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gossamer.routes._tables import write as write_tables
 from gossamer.routes._topology import Topology, topology_hash, with_down
 from gossamer.routes._topology import read as read_topology
 from gossamer.routes.deadlock import Report
-from gossamer.routes.keys import KeyTables
+from gossamer.routes.multicast_keys import KeyTables
 from gossamer.routes.tree_turns import TreeTurns, tree_turns
 
 __all__ = [
@@ -53,7 +53,7 @@ __all__ = [
 
 
 def read_tables(path: str | os.PathLike[str], topology: Topology | None = None) -> Tables:
-    """Reads a file of tables; with a topology, refuses those of another one (InputError)."""
+    """Reads a file of tables. Raises InputError if a topology is given and the tables are for another one."""
     return _read_tables(path, topology.hash if topology is not None else None)
 
 
@@ -63,10 +63,10 @@ def check(
     keys: KeyTables | None = None,
     shared: str = "channel",
 ) -> Report:
-    """Checks tables: everything arrives and nothing can deadlock.
+    """Checks that tables deliver all packets and cannot deadlock.
 
-    Two or more are checked together, as when one replaces the other while traffic flows. `keys` are tables of multicast
-    routers; `shared` says what one of their queues is for: an input channel, a port, or the whole board.
+    Several tables are checked together, as when one replaces another under traffic. `keys` are tables of multicast
+    routers; `shared` is the scope of one of their queues: an input channel, a port, or the whole board.
     """
     for one in tables:
         if one.topology != topology.hash:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dimension order for meshes, tori (twisted ones too), rings and buses: first along the row, then along the column.
+"""Dimension-order routes for meshes, tori (also twisted), rings and buses: first along the row, then along the column.
 
-A displacement of a torus has many representatives (x, y); the shortest is taken, among these the one with the least
-|x|, and where east and west (north and south) are equally far, boards take turns. A step along x never makes another
-representative better, so that routes turn once.
+A displacement in a torus has many representatives (x, y). The generator uses a shortest one, among these one with the
+least |x|; if east and west (north and south) are equally far, boards alternate. A step along x never makes another
+representative shorter, so a route turns once.
 
-A ring of boards has a dateline. A packet that will cross it is on channel 0 and goes on, behind it, on channel 1. A
-packet on channel 1 never crosses; so no ring of channels closes. Packets that meet no crossing packet are put on
-channel 0. Further pairs of channels are copies of the first, shared out among destinations.
+A ring of boards has a dateline. A packet that will cross it uses channel 0 before the dateline and channel 1 after it.
+A packet on channel 1 never crosses the dateline, so channels form no cycle. Packets that share no link with a crossed
+packet use channel 0 too. Further pairs of channels are copies of the first pair, selected by destination.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Grid:
-    """The shape that a cluster says it has."""
+    """The declared shape of a cluster."""
 
     kind: str
     width: int
@@ -35,12 +35,12 @@ class Grid:
 
     @property
     def around(self) -> bool:
-        """Whether rows and columns close."""
+        """Whether rows and columns wrap around."""
         return self.kind in ("torus", "ring")
 
 
 def shape(cluster: Cluster) -> Grid | None:
-    """The grid of a generated cluster, None for a custom one."""
+    """The grid of a generated cluster; None for a custom wiring."""
     found = re.fullmatch(r"(mesh|torus|ring|bus) (\d+)(?:x(\d+)(?: twist (\d+))?)?", cluster.topology)
     return Grid(found[1], int(found[2]), int(found[3] or 1), int(found[4] or 0)) if found else None
 
@@ -48,8 +48,8 @@ def shape(cluster: Cluster) -> Grid | None:
 def route(grid: Grid, vcs: int) -> tuple[Ints, Ints]:
     """([board, destination] -> next board, [board, destination] -> virtual channel).
 
-    On the diagonal the next board is the board itself. Needs two channels where rows or columns close; with one, the
-    channels are all 0 and may depend on each other in a ring: the caller finds out.
+    On the diagonal the next board is the board itself. Rows or columns that wrap around need two channels; with one
+    channel, all channels are 0 and their dependencies may form a cycle, which the caller must check.
     """
     boards = grid.width * grid.height
     index = np.arange(boards)
@@ -82,7 +82,7 @@ def route(grid: Grid, vcs: int) -> tuple[Ints, Ints]:
 
 
 def _displacements(grid: Grid) -> tuple[Ints, Ints, NDArray[np.bool_], Ints]:
-    """By [row, column] of a displacement: steps in x and y, whether west is as good as east, the other y (or 0)."""
+    """By [row, column] of a displacement: steps in x and y, whether west is as short as east, other y (or 0)."""
     width, height = grid.width, grid.height
     best = np.full((height, width), np.iinfo(np.int64).max)
     go_x, go_y, other = (np.zeros((height, width), dtype=np.int64) for _ in range(3))
@@ -95,7 +95,7 @@ def _displacements(grid: Grid) -> tuple[Ints, Ints, NDArray[np.bool_], Ints]:
             here_x = np.where(here_x > width // 2, here_x - width, here_x)
             if height == 1 and turn:
                 continue
-            # Length counts first, then |x|; both in one number.
+            # Length has priority over |x|; both are combined in one number.
             cost = (np.abs(here_x) + np.abs(here_y)) * (4 * width) + np.abs(here_x)
             better, equal = cost < best, cost == best
             other = np.where(better, 0, np.where(equal & (here_y == -go_y), here_y, other))
@@ -107,7 +107,7 @@ def _displacements(grid: Grid) -> tuple[Ints, Ints, NDArray[np.bool_], Ints]:
 
 @dataclass(frozen=True)
 class _Lines:
-    """Boards along one dimension: rings, each with a dateline between its last and its first place."""
+    """Boards along one dimension: rings, each with a dateline between its last and its first position."""
 
     after: Ints
     before: Ints
@@ -122,7 +122,7 @@ def _rows(grid: Grid) -> _Lines:
 
 
 def _columns(grid: Grid) -> _Lines:
-    """Columns; with a twist, one after the other until the ring closes."""
+    """Columns; with a twist, several columns form one ring."""
     width, height = grid.width, grid.height
     index = np.arange(width * height)
     after = np.where(index // width + 1 < height, index + width, (index % width + grid.twist) % width)
@@ -139,7 +139,7 @@ def _columns(grid: Grid) -> _Lines:
 
 
 def _channel(line: _Lines, go: Ints) -> Ints:
-    """0 before a dateline and where nobody crosses, 1 behind it."""
+    """1 after a dateline, on links that crossed packets use; else 0."""
     target = line.place[:, None] + go
     reach = int(np.abs(go).max(initial=0))
     crosses = (target < 0) | (target >= line.length)

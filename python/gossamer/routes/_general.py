@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routes for any wiring: a tree of shortest paths for each destination, within dependencies that never close a ring.
+"""Routes for any wiring: a tree of shortest paths for each destination, with acyclic channel dependencies.
 
-A channel is an arc and a virtual channel. Channels stand in an order; a dependency that goes forwards in it is safe.
-At first the order is that of up*/down* routes on each virtual channel, one after the other, or that of dimension order
-for a grid of which something is down. Trees are made one after the other, from the destination outwards, a level at a
-time: each board takes, among its channels towards boards that are one hop nearer and from which it is safe to go on,
-the least used. If boards further out then find no safe channel, all boards take the last one in the order, which
-leaves those further out most freedom. A board that finds no shortest way takes the shortest that is safe. A destination
-that some board cannot reach so gets plain up*/down* routes.
+A channel is an arc and a virtual channel. Channels have an order; a dependency that goes forward in the order is safe.
+The initial order is that of up*/down* routes on each virtual channel, one after the other, or that of dimension order
+for a grid with failed parts. Trees are built one after the other, from the destination outwards, level by level: each
+board selects the least used of its channels to boards that are one hop nearer and whose next channel is a safe
+dependency. If boards further out then find no safe channel, all boards select the last channel in the order instead,
+which leaves boards further out the largest choice. A board without a safe shortest path uses the shortest safe path. A
+destination that some board still cannot reach has plain up*/down* routes.
 
-Then trees with detours are made again, and now a dependency that goes backwards is asked for: it is permitted if it
-closes no ring with those in use, and the order changes. Last, within the order that came out, boards move to less used
-channels of the same length. (Routing on the dependency graph itself is the idea of Domke, Hoefler and Matsuoka,
-"Routing on the Dependency Graph", 2016; here a route may change its virtual channel at every board.)
+Then trees with detours are built again; now a backward dependency is added if it closes no cycle with those in use,
+which changes the order. Finally, within the resulting order, boards move to less used channels of the same length.
+(Routing on the dependency graph itself is the idea of Domke, Hoefler and Matsuoka, "Routing on the Dependency Graph",
+2016; here a route may change its virtual channel at every board.)
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ Ints = NDArray[np.int64]
 _FORBIDDEN, _UNDECIDED, _PERMITTED = -1, 0, 1
 _FAR = np.iinfo(np.int64).max
 _SMALL = 128
-"""Boards up to which more plans are tried than are needed: each costs less than a second."""
+"""Maximum number of boards for which all plans are tried; a plan takes less than a second."""
 _TRIES = 8
 _ROUNDS = 3
-"""How often all trees of a small wiring are balanced."""
+"""Number of balancing rounds over all trees of a small wiring."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A next arc and a virtual channel for each pair of boards, -1 where there is none."""
+    """A next arc and a virtual channel for each pair of boards; -1 if there is no route."""
 
     arc: Ints
     """[board, destination]."""
     vc: Ints
     """[board, destination]."""
     excess: int
-    """Hops beyond the shortest, over all pairs."""
+    """Hops beyond shortest paths, summed over all pairs."""
     fallbacks: int
-    """Destinations that fell back on the escape."""
+    """Number of destinations with up*/down* routes."""
 
 
 def plan(net: Wiring, vcs: int, seed: tuple[Ints, Ints] | None = None) -> Plan:
-    """The best of several plans; the first without a detour is taken, and of large wirings the first that is complete.
+    """The best of several plans: the first without a detour; for large wirings the first complete one.
 
-    `seed` is a plan (next board, virtual channel) that is free of deadlock where nothing is down.
+    `seed` is a plan (next board, virtual channel) that is deadlock-free if nothing is down.
     """
     if not net.arcs:
         alone = np.full((net.boards, net.boards), -1, dtype=np.int64)
@@ -79,60 +79,60 @@ class _Tree:
     """Routes of all boards to one destination."""
 
     chosen: Ints
-    """[board]: channel, -1 at the destination and where there is none yet."""
+    """[board]: channel; -1 for the destination and for boards without a route yet."""
     hops: Ints
     """[board]."""
     code: Ints
-    """[board]: the chosen channel as a column of the dependencies; -1 where there is none yet."""
+    """[board]: the chosen channel as a column of the dependencies; -1 for boards without a route yet."""
     left: list[int]
-    """Boards that no shortest route is safe for."""
+    """Boards without a safe shortest route."""
 
 
 class _Planner:
-    """Makes the trees of all destinations."""
+    """Builds the trees of all destinations."""
 
     def __init__(self, net: Wiring, vcs: int, seed: tuple[Ints, Ints] | None, root: int) -> None:
-        """`root` numbers the boards that up*/down* may begin at: 0 is in the middle."""
+        """`root` selects the root of up*/down*: 0 is a central board."""
         self.net, self.vcs, self.seeded = net, vcs, seed is not None
         self.channels = net.arcs * vcs
         self.rank = _ranks(net, root)
-        """[board]: its place in the up*/down* tree."""
+        """[board]: its rank in the up*/down* tree."""
         self.width = net.slots.shape[1] * vcs
-        # The last column is the destination itself: it takes everything.
+        # The last column is the destination itself, which accepts all packets.
         self.state = np.full((self.channels, self.width + 1), _UNDECIDED, dtype=np.int8)
         self.state[:, -1] = _PERMITTED
         self.load = np.zeros(self.channels, dtype=np.int64)
         self.used = np.arange(net.arcs) - net.first[net.tail] if net.arcs else np.zeros(0, dtype=np.int64)
         """[arc]: its slot at its tail."""
         self.asking = False
-        """Whether dependencies that go backwards are asked for."""
+        """Whether backward dependencies are tried."""
         self.preferred = self._seed_channels(seed) if seed is not None else None
-        """[board, destination]: the seed's channel, or -1."""
+        """[board, destination]: the seed's channel; -1 if its cable is down."""
         depends = self._seed_dependencies(seed) if seed is not None else []
         self.order = Order(self._first_places(depends))
 
     # -------------------------------------------------------- dependencies
 
     def _code(self, channel: int) -> int:
-        """Column of a channel in the rows of those before it."""
+        """Column of a channel in the state rows of preceding channels."""
         arc, vc = divmod(channel, self.vcs)
         return int(self.used[arc]) * self.vcs + vc
 
     def _may(self, source: int, target: int) -> bool:
-        """Permits a dependency if it can be."""
+        """Permits a dependency if possible."""
         if not self.asking and self.order.place[source] > self.order.place[target]:
             return False
         return self._permit(source, target)
 
     def _permit(self, source: int, target: int) -> bool:
-        """Decides a dependency; True if it is permitted now."""
+        """Decides a dependency. Returns True if it is permitted."""
         code = self._code(target)
         if self.state[source, code] == _UNDECIDED:
             self.state[source, code] = _PERMITTED if self.order.add(source, target) else _FORBIDDEN
         return bool(self.state[source, code] == _PERMITTED)
 
     def _first_places(self, depends: list[tuple[int, int]]) -> list[int]:
-        """An order to begin with: up*/down* on each virtual channel, one after the other; or what a seed asks for."""
+        """The initial order: up*/down* on each virtual channel, one after the other; or that of a seed's routes."""
         net = self.net
         tail, head = self.rank[net.tail], self.rank[net.head]
         down = head > tail
@@ -146,7 +146,7 @@ class _Planner:
         return [int(place) for place in places]
 
     def _seed_channels(self, seed: tuple[Ints, Ints]) -> Ints:
-        """Channels of a plan, -1 where its cable is down."""
+        """Channels of a plan; -1 if the cable is down."""
         following, vc = seed
         boards = self.net.boards
         arc_of = np.full((boards, boards), -1, dtype=np.int64)
@@ -155,7 +155,7 @@ class _Planner:
         return np.where(arc >= 0, arc * self.vcs + vc, -1)
 
     def _seed_dependencies(self, seed: tuple[Ints, Ints]) -> list[tuple[int, int]]:
-        """Dependencies of a plan, as far as its cables are up."""
+        """Dependencies of a plan between cables that are up."""
         following, _ = seed
         boards = self.net.boards
         assert self.preferred is not None
@@ -171,7 +171,7 @@ class _Planner:
     # --------------------------------------------------------------- trees
 
     def run(self) -> Plan | None:
-        """Trees for all destinations; None if a seed's order does not reach all boards."""
+        """Trees for all destinations; None if the seed's order does not allow routes from all boards."""
         net = self.net
         trees: dict[int, _Tree] = {}
         fallbacks = 0
@@ -207,11 +207,11 @@ class _Planner:
         return Plan(arc, vc, sum(self._excess(dest, tree) for dest, tree in trees.items()), fallbacks)
 
     def _excess(self, dest: int, tree: _Tree) -> int:
-        """Hops beyond the shortest."""
+        """Hops of a tree beyond shortest paths."""
         return int((tree.hops - self.net.distance[:, dest])[self.net.up].sum())
 
     def _best_tree(self, dest: int) -> _Tree | None:
-        """A tree by load; where that would need detours, one that keeps most freedom. None if neither is complete."""
+        """A tree by least load; if that needs detours, a tree by last channel. None if neither is complete."""
         trees = []
         for free in (False, True):
             tree = self._tree(dest, free)
@@ -224,7 +224,7 @@ class _Planner:
         return None
 
     def _tree(self, dest: int, free: bool) -> _Tree:
-        """Shortest routes, as far as they are safe."""
+        """The safe shortest routes to a destination; `free` selects the last safe channel, not the least used one."""
         net, vcs = self.net, self.vcs
         distance = net.distance[:, dest]
         chosen = np.full(net.boards, -1, dtype=np.int64)
@@ -244,7 +244,7 @@ class _Planner:
             near = (arcs >= 0) & (distance[ahead] == level - 1) & (code[ahead] >= 0)
             channels = arcs[:, :, None] * vcs + lanes
             state = self.state[channels, code[ahead][:, :, None]]
-            # What goes forwards in the order can always be permitted.
+            # A forward dependency can always be permitted.
             forwards = place[channels] < np.where(chosen[ahead] >= 0, place[chosen[ahead]], _FAR)[:, :, None]
             state = np.where((state == _UNDECIDED) & forwards, _PERMITTED, state)
             state = np.where(near[:, :, None], state, _FORBIDDEN).reshape(len(boards), -1)
@@ -256,7 +256,7 @@ class _Planner:
             rows = np.arange(len(boards))
             found = np.where(cost[rows, pick] < _FAR, channels[rows, pick], -1)
             if self.asking:
-                # At once: the order is about to change.
+                # Now, because the next permission changes the order.
                 self._permit_all(found, chosen)
                 for row in np.flatnonzero(found < 0):
                     found[row] = self._ask(channels[row][state[row] == _UNDECIDED], chosen, weight)
@@ -269,17 +269,17 @@ class _Planner:
         return _Tree(chosen, hops, code, left)
 
     def _permit_all(self, channels: Ints, chosen: Ints) -> None:
-        """Permits the dependencies of chosen channels that go forwards."""
+        """Permits the forward dependencies of chosen channels."""
         channels = channels[channels >= 0]
         after = chosen[self.net.head[channels // self.vcs]]
         channels, after = channels[after >= 0], after[after >= 0]
         new = self.state[channels, self.used[after // self.vcs] * self.vcs + after % self.vcs] == _UNDECIDED
         for source, target in zip(channels[new].tolist(), after[new].tolist(), strict=True):
             if not self._permit(source, target):
-                raise RuntimeError("a dependency that goes forwards closed a ring")
+                raise RuntimeError("a forward dependency closed a cycle")
 
     def _ask(self, channels: Ints, chosen: Ints, weight: Ints) -> int:
-        """The first of undecided channels whose dependency can be permitted, or -1. Those that cost no search first."""
+        """The first undecided channel whose dependency can be permitted, forward ones first; -1 if there is none."""
         place = self.order.place
         offers = []
         for channel in channels.tolist():
@@ -291,13 +291,13 @@ class _Planner:
         return -1
 
     def _detours(self, tree: _Tree) -> bool:
-        """Joins boards that found no shortest way to the tree by longer ones; False if one cannot be."""
+        """Connects boards without a shortest route to the tree by longer routes. Returns False if that fails."""
         net, vcs = self.net, self.vcs
         waiting = set(tree.left)
         offers: list[tuple[int, int, int, int]] = []
 
         def offer(arc: int) -> None:
-            """Puts what an arc into the tree can bring on the heap."""
+            """Pushes the candidates of an arc into the tree onto the heap."""
             ahead = int(net.head[arc])
             for channel in range(arc * vcs, arc * vcs + vcs):
                 state = int(self.state[channel, tree.code[ahead]])
@@ -322,7 +322,7 @@ class _Planner:
         return not waiting
 
     def _up_down(self, dest: int) -> _Tree:
-        """The escape: down where a way leads down all along, up before that; on the last virtual channel."""
+        """The up*/down* routes to a destination, on the last virtual channel: first up, then only down."""
         net, last = self.net, self.vcs - 1
         chosen = np.full(net.boards, -1, dtype=np.int64)
         hops = np.where(net.up, 0, -1).astype(np.int64)
@@ -356,7 +356,8 @@ class _Planner:
     def _balance(self, dest: int, tree: _Tree) -> None:
         """Moves each board of a tree, the outermost first, to its least used channel of the same length.
 
-        A channel must stand behind those that lead to the board, and before the one that its next board goes on with.
+        The channel must be after all channels of the tree that lead to the board, and before the channel of the next
+        board.
         """
         net, vcs = self.net, self.vcs
         self._count(tree, -1)
@@ -383,7 +384,7 @@ class _Planner:
             np.add.at(self.load, chosen, routes[boards])
 
     def _count(self, tree: _Tree, sign: int) -> None:
-        """Adds a tree's routes to the load of its channels, or takes them away."""
+        """Adds a tree's routes to the load of its channels, or subtracts them."""
         chosen, hops = tree.chosen, tree.hops
         routes = self.net.up.astype(np.int64)
         for level in range(int(hops.max(initial=0)), 0, -1):
@@ -393,7 +394,7 @@ class _Planner:
 
 
 def _ranks(net: Wiring, number: int) -> Ints:
-    """[board]: its place in a breadth-first order from a board in the middle, or from one further out."""
+    """[board]: its rank in a breadth-first order from a central board (number 0), or from one further out."""
     far = np.where(net.up, net.distance.max(axis=1), np.iinfo(np.int16).max)
     up = int(net.up.sum())
     root = int(np.argsort(far, kind="stable")[number * up // _TRIES])
@@ -404,7 +405,7 @@ def _ranks(net: Wiring, number: int) -> Ints:
 
 
 def _topological(nodes: Ints, depends: list[tuple[int, int]]) -> Ints:
-    """`nodes` in an order that `depends` go forwards in, otherwise as near to theirs as levels allow."""
+    """`nodes` in an order in which `depends` go forward; nodes of one level keep their order."""
     count = len(nodes)
     source, target = (np.array(side, dtype=np.int64) for side in zip(*depends, strict=True))
     level = np.zeros(count, dtype=np.int64)

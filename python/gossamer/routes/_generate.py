@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes routing tables: picks the method, shares parallel cables out, adds the hosts."""
+"""Generates routing tables: selects the method, distributes routes over parallel cables, adds the hosts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ METHODS = ("auto", "dimension", "general")
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """Tables, and how they were come by."""
+    """Tables, with the lengths of their routes."""
 
     topology: Topology
     tables: Tables
     hops: NDArray[np.int16]
-    """[board, destination board]: hops of the route; -1 where a board is down."""
+    """[board, destination board]: hops of the route; -1 if a board is down."""
     shortest: NDArray[np.int16]
     """[board, destination board]: hops of the shortest path."""
 
@@ -35,14 +35,14 @@ class Routes:
 def generate(topology: Topology, *, vcs: int = 2, method: str = "auto") -> Routes:
     """Routes for a topology. The same input gives the same tables.
 
-    `vcs` is the number of virtual channels a virtual network (LinkVcs). `method`: "dimension" for dimension order
-    (grids with nothing down), "general" for any wiring, "auto" for the first of these that has shortest routes.
+    `vcs` is the number of virtual channels per virtual network (LinkVcs). `method`: "dimension" for dimension order
+    (grids with nothing down), "general" for any wiring, "auto" for the first of these with shortest routes only.
     Raises InputError.
     """
     if not 1 <= vcs <= MOST_VCS:
         raise InputError(f"{vcs} virtual channels; there must be 1 to {MOST_VCS}")
     if method not in METHODS:
-        raise InputError(f"no method {method!r}; there are {', '.join(METHODS)}")
+        raise InputError(f"no such method: {method!r}; choose one of {', '.join(METHODS)}")
     net = wiring(topology)
     seed = _dimension_seed(topology, vcs)
     if method != "general":
@@ -52,7 +52,7 @@ def generate(topology: Topology, *, vcs: int = 2, method: str = "auto") -> Route
         if method == "dimension":
             raise InputError(
                 f"{topology.cluster.name}: dimension order needs a mesh, torus, ring or bus with nothing down, without "
-                "short cuts, and two virtual channels where it closes; leave out --method dimension"
+                "shortcuts, and two virtual channels if it wraps around; omit --method dimension"
             )
     plan = _general.plan(net, vcs, seed)
     name = "general, with up*/down* as the escape" if plan.fallbacks else "general"
@@ -60,12 +60,12 @@ def generate(topology: Topology, *, vcs: int = 2, method: str = "auto") -> Route
 
 
 def _dimension_seed(topology: Topology, vcs: int) -> tuple[Ints, Ints] | None:
-    """Next board and channel in dimension order, if the cluster is a grid and these are free of deadlock."""
+    """Next board and channel in dimension order, if the cluster is a grid and these routes are deadlock-free."""
     grid = _dimension.shape(topology.cluster)
     if grid is None or grid.width * grid.height != len(topology.cluster.boards):
         return None
     if vcs == 1 and grid.around and (grid.width > 3 or grid.height > 3 or grid.twist):
-        # Rings of three and fewer have routes of one hop. A longer one closes without a second channel.
+        # Rings of up to three boards have routes of one hop. Longer rings can deadlock without a second channel.
         return None
     return _dimension.route(grid, vcs)
 
@@ -73,7 +73,7 @@ def _dimension_seed(topology: Topology, vcs: int) -> tuple[Ints, Ints] | None:
 def _dimension_order(
     topology: Topology, net: Wiring, vcs: int, seed: tuple[Ints, Ints] | None
 ) -> tuple[Ints, Ints] | None:
-    """(arc, channel) in dimension order, if that has shortest routes over cables that are all up."""
+    """(arc, channel) in dimension order, if all its routes are shortest and no cable is down."""
     if seed is None or topology.down:
         return None
     following, vc = seed
@@ -81,7 +81,7 @@ def _dimension_order(
     arc_of = np.full((net.boards, net.boards), -1, dtype=np.int64)
     arc_of[net.tail, net.head] = np.arange(net.arcs)
     arc = arc_of[boards[:, None], following]
-    # A cable that the file adds may be a short cut.
+    # A cable that the file adds to the grid may be a shortcut.
     nearer = net.distance[following, boards[None, :]] == net.distance - 1
     if not (nearer | np.eye(net.boards, dtype=np.bool_)).all():
         return None
@@ -90,7 +90,7 @@ def _dimension_order(
 
 def _finish(topology: Topology, net: Wiring, vcs: int, method: str, arc: Ints, vc: Ints) -> Routes:
     cluster = topology.cluster
-    # One head more than there are arcs: a board alone has none.
+    # An extra head, since a single board has no arcs.
     following = np.where(arc >= 0, np.append(net.head, 0)[arc], np.arange(net.boards)[:, None])
     hops, through = _follow(net, following)
     port = np.full((net.boards, net.boards), NONE, dtype=np.int8)
@@ -121,10 +121,10 @@ def _finish(topology: Topology, net: Wiring, vcs: int, method: str, arc: Ints, v
 
 
 def _follow(net: Wiring, following: Ints) -> tuple[NDArray[np.int16], Ints]:
-    """Hops of every route, and by [board, destination] the routes to it that lead through a board, its own included."""
+    """Hops of every route, and by [board, destination] the number of routes that pass a board, its own included."""
     boards = np.arange(net.boards)
     hops = np.where(net.up[:, None] & net.up[None, :], 0, -1).astype(np.int16)
-    # Doubling: after k rounds `reach` is 2**k hops ahead and `hops` counts those that were needed.
+    # Doubling: after k rounds `reach` is 2**k hops ahead, and `hops` counts the hops up to there.
     reach = following.copy()
     hops[(following != boards[:, None]) & (hops >= 0)] = 1
     columns = boards[None, :]
@@ -136,7 +136,7 @@ def _follow(net: Wiring, following: Ints) -> tuple[NDArray[np.int16], Ints]:
         hops = np.where(hops >= 0, hops + step, hops).astype(np.int16)
         reach = reach[reach, columns]
         if int(hops.max()) > net.boards:
-            raise RuntimeError("routes go round")
+            raise RuntimeError("routes contain a cycle")
     through = (hops >= 0).astype(np.int64)
     flat, target = through.ravel(), (following * net.boards + columns).ravel()
     by_hops = np.argsort(hops, axis=None, kind="stable")
@@ -148,7 +148,7 @@ def _follow(net: Wiring, following: Ints) -> tuple[NDArray[np.int16], Ints]:
 
 
 def _share_cables(net: Wiring, arc: Ints, through: Ints, port: NDArray[np.int8]) -> None:
-    """Destinations that share an arc are dealt out to its cables, the busiest first, each to the least busy cable."""
+    """Distributes the destinations of an arc over its parallel cables: busiest first, each to the least busy cable."""
     for number, ports in enumerate(net.ports):
         if len(ports) == 1:
             continue

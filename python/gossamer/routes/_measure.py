@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of routes: hops, load of links, bisection. Traffic is one route for each ordered pair of boards."""
+"""Figures of routes: hops, load of links, bisection. The load counts one route per ordered pair of boards."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from gossamer.routes._topology import link_name, up_cables
 
 Ints = NDArray[np.int64]
 _EXACT = 16
-"""Boards up to which every cut is looked at."""
+"""Maximum number of boards for which every cut is tried."""
 
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """What routes of a topology come to."""
+    """The figures of a topology's routes."""
 
     boards: int
     cables: int
     hops_mean: float
     hops_max: int
     hops_shortest_mean: float
-    """Of the shortest paths that there are."""
+    """Mean length of shortest paths."""
     hops_histogram: tuple[int, ...]
-    """[hops]: routes."""
+    """[hops]: number of routes."""
     minimal: float
     """Share of routes that are shortest paths."""
     longer_max: int
-    """Hops that a route has beyond the shortest, at most."""
+    """Maximum number of hops by which a route exceeds the shortest path."""
     load_mean: float
-    """Routes over a direction of a cable."""
+    """Mean number of routes over a direction of a cable."""
     load_max: int
     load_min: int
     load: Ints
-    """[cable, direction]: routes; from a to b, then from b to a. -1 where it is down."""
+    """[cable, direction]: number of routes; from a to b, then from b to a. -1 if the cable is down."""
     busiest: str
-    """The direction with the most, by names."""
+    """Names of the two ends of the most loaded direction."""
     bisection: int
-    """Cables between two halves of the boards, in the cut that has the fewest of those tried."""
+    """Cables between two halves of the boards: the minimum over the tried cuts."""
     bisection_gbps: float
-    """Their rate, each way."""
+    """Rate of these cables in one direction."""
     bisection_exact: bool
-    """Every cut was tried."""
+    """Whether every cut was tried."""
 
     def load_histogram(self, bins: int = 10) -> list[tuple[int, int, int]]:
         """(least, most, directions) for equal ranges of load."""
@@ -60,7 +60,7 @@ class Figures:
         return [(low + at * width, low + (at + 1) * width - 1, int(count)) for at, count in enumerate(counts)]
 
     def as_json(self) -> dict[str, Any]:
-        """For --json."""
+        """The figures for --json."""
         return {
             "boards": self.boards,
             "cables": self.cables,
@@ -93,10 +93,10 @@ def measure(routes: Routes) -> Figures:
     hops, shortest = routes.hops[pairs], routes.shortest[pairs]
     busiest = ""
     if used.size:
-        cable_at, way = divmod(int(np.argmax(load)), 2)
+        cable_at, direction = divmod(int(np.argmax(load)), 2)
         cable = cluster.cables[cable_at]
         ends = [link_name(cluster, cable.a, cable.a_link), link_name(cluster, cable.b, cable.b_link)]
-        busiest = " to ".join(ends if way == 0 else reversed(ends))
+        busiest = " to ".join(ends if direction == 0 else reversed(ends))
     cut, exact = _bisection(routes, up)
     rates = [cluster.boards[cluster.cables[number].a].config.links.rate_mbps for number in up]
     crossing = [rate for number, rate in zip(up, rates, strict=True) if _crosses(routes, cut, number)]
@@ -121,7 +121,7 @@ def measure(routes: Routes) -> Figures:
 
 
 def _load(routes: Routes, up: list[int]) -> Ints:
-    """Routes over each direction of each cable: all are followed at once, a hop at a time."""
+    """Number of routes over each direction of each cable: follows all routes at once, hop by hop."""
     cluster, tables = routes.topology.cluster, routes.tables
     most = max([len(board.config.links.names) for board in cluster.boards] + [1])
     slot = np.full((tables.boards, most), -1, dtype=np.int64)
@@ -134,7 +134,7 @@ def _load(routes: Routes, up: list[int]) -> Ints:
     rows, columns = np.nonzero(routes.hops > 0)
     routes_here = np.ones(len(rows), dtype=np.int64)
     through = np.zeros((tables.boards, tables.boards), dtype=np.int64)
-    # From the far end: what starts or passes at a board goes one hop on, and is counted with what starts there.
+    # Longest routes first: the routes that start at or pass a board move one hop on, and are counted with those there.
     by_hops = np.argsort(-routes.hops[rows, columns], kind="stable")
     rows, columns = rows[by_hops], columns[by_hops]
     through[rows, columns] = routes_here
@@ -145,11 +145,11 @@ def _load(routes: Routes, up: list[int]) -> Ints:
         np.add.at(load, slot[row, port], count)
         ahead = far[row, port]
         np.add.at(through, (ahead, column), count)
-    by_way: Ints = load.reshape(-1, 2)
+    by_direction: Ints = load.reshape(-1, 2)
     down = np.ones(len(cluster.cables), dtype=np.bool_)
     down[up] = False
-    by_way[down] = -1
-    return by_way
+    by_direction[down] = -1
+    return by_direction
 
 
 # ---------------------------------------------------------------- bisection
@@ -161,7 +161,7 @@ def _crosses(routes: Routes, cut: NDArray[np.bool_], number: int) -> bool:
 
 
 def _bisection(routes: Routes, up: list[int]) -> tuple[NDArray[np.bool_], bool]:
-    """([board] -> half, every cut was tried). Large wirings: cuts along several orders, made better by swaps."""
+    """([board] -> half, whether every cut was tried). Large wirings: cuts along several orders, improved by swaps."""
     cluster = routes.topology.cluster
     boards = np.array(sorted(set(range(len(cluster.boards))) - routes.topology.down_boards), dtype=np.int64)
     index = np.full(len(cluster.boards), -1, dtype=np.int64)
@@ -198,7 +198,7 @@ def _bisection(routes: Routes, up: list[int]) -> tuple[NDArray[np.bool_], bool]:
 
 
 def _orders(routes: Routes, boards: Ints, weight: NDArray[np.int16]) -> list[Ints]:
-    """Orders of boards of which each is cut in the middle."""
+    """Orders of boards, each of which is cut in the middle."""
     cluster = routes.topology.cluster
     places = [(board.x, board.y) for board in cluster.boards]
     found = [np.arange(len(boards))]
@@ -225,13 +225,13 @@ def _orders(routes: Routes, boards: Ints, weight: NDArray[np.int16]) -> list[Int
 
 
 def _swap(side: NDArray[np.bool_], weight: NDArray[np.int16]) -> NDArray[np.bool_]:
-    """Swaps the pair of boards that saves most cables, as long as one saves any (Kernighan and Lin's gain)."""
+    """Swaps the pair of boards that saves most cables, while a swap saves any (gain of Kernighan and Lin)."""
     side = side.copy()
     sign = np.where(side, 1, -1)
     gain = -sign * (weight @ sign)
     for _ in range(len(side)):
         left, right = np.flatnonzero(side), np.flatnonzero(~side)
-        # Only the best few of each side can be the best pair: a cable between them costs two.
+        # Consider only the best boards of each side: a cable between the pair lowers the gain by two.
         left = left[np.argsort(-gain[left], kind="stable")[:32]]
         right = right[np.argsort(-gain[right], kind="stable")[:32]]
         saved = gain[left][:, None] + gain[right][None, :] - 2 * weight[np.ix_(left, right)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An acyclic graph of dependencies that grows: an edge that would close a ring is refused.
+"""A growing acyclic graph of dependencies that rejects edges which would close a cycle.
 
-Nodes keep a topological order while edges come (Pearce and Kelly, "A dynamic topological sort algorithm for directed
-acyclic graphs", 2006): an edge that goes forwards in the order costs nothing, another one a search between its ends.
+It maintains a topological order while edges are added (Pearce and Kelly, "A dynamic topological sort algorithm for
+directed acyclic graphs", 2006): a forward edge costs nothing, a backward edge a search between its ends.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Order:
         self.before: list[list[int]] = [[] for _ in self.place]
 
     def places(self) -> NDArray[np.int64]:
-        """The same as an array, to be read only."""
+        """The positions as an array, which is read-only."""
         if self._array is None:
             self._array = np.array(self.place, dtype=np.int64)
         return self._array
 
     def add(self, source: int, target: int) -> bool:
-        """Adds an edge that is not there yet; False, and nothing changed, if it would close a ring."""
+        """Adds a new edge. Returns False, without a change, if it would close a cycle."""
         place = self.place
         if source == target:
             return False
@@ -38,8 +38,8 @@ class Order:
             ahead = self._search(self.after, target, place[source], source)
             if ahead is None:
                 return False
-            behind = self._search_back(source, place[target])
-            moved = sorted(behind, key=place.__getitem__) + sorted(ahead, key=place.__getitem__)
+            before = self._search_back(source, place[target])
+            moved = sorted(before, key=place.__getitem__) + sorted(ahead, key=place.__getitem__)
             for node, where in zip(moved, sorted(place[node] for node in moved), strict=True):
                 place[node] = where
             self._array = None
@@ -48,7 +48,7 @@ class Order:
         return True
 
     def _search(self, edges: list[list[int]], start: int, limit: int, forbidden: int) -> list[int] | None:
-        """Nodes behind `start` up to a place, or None if `forbidden` is one of them."""
+        """Successors of `start` before a position; None if `forbidden` is one of them."""
         place = self.place
         seen, queue = {start}, [start]
         while queue:
@@ -61,7 +61,7 @@ class Order:
         return list(seen)
 
     def _search_back(self, start: int, limit: int) -> list[int]:
-        """Nodes before `start` down to a place."""
+        """Predecessors of `start` after a position."""
         place = self.place
         seen, queue = {start}, [start]
         while queue:

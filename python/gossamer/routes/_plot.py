@@ -19,9 +19,9 @@ from gossamer.routes._topology import up_cables
 
 
 def plot(routes: Routes, figures: Figures, path: Path) -> None:
-    """Writes a PNG. Needs the group plot, which is installed if it is not there."""
+    """Writes a PNG. Installs the group plot if it is missing."""
     if path.suffix.lower() != ".png":
-        raise InputError(f"--plot {path}: the picture is a PNG; give the file the ending .png")
+        raise InputError(f"--plot {path}: the picture is a PNG; use a name that ends with .png")
     gossamer_setup.require("core", "plot")
     import matplotlib
 
@@ -34,7 +34,7 @@ def plot(routes: Routes, figures: Figures, path: Path) -> None:
     _map(figure, axes["map"], routes, figures)
     _bars(axes["load"], axes["hops"], figures)
     buffer = io.BytesIO()
-    # Without the version of the library, so that the same routes give the same file.
+    # Omit the library's version, so that equal routes produce equal files.
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
     pyplot.close(figure)
     write_whole(path, buffer.getvalue())
@@ -47,13 +47,13 @@ def _map(figure: Any, axes: Any, routes: Routes, figures: Figures) -> None:
     places = _places(routes)
     up = up_cables(routes.topology)
     ends = [(cluster.cables[number].a, cluster.cables[number].b) for number in up]
-    offsets = _beside(ends)
+    offsets = _offsets(ends)
     lines = []
     for (a, b), offset in zip(ends, offsets, strict=True):
         along = places[b] - places[a]
         length = float(np.hypot(*along)) or 1.0
         across = np.array([-along[1], along[0]]) / length
-        # Cables of a long way round are bowed, so that they do not hide what they pass.
+        # Wraparound cables are bowed, so that they do not hide the boards that they pass.
         bow = 0.12 * length if length > 1.6 and cluster.boards[a].x is not None else 0.0
         steps = np.linspace(0, 1, 12 if bow else 2)[:, None]
         middle = across[None, :] * (4 * bow * steps * (1 - steps) + offset)
@@ -109,8 +109,8 @@ def _bars(load: Any, hops: Any, figures: Figures) -> None:
     hops.set_ylabel("routes")
 
 
-def _beside(ends: list[tuple[int, int]]) -> list[float]:
-    """How far each cable is drawn to the side, so that parallel ones are seen."""
+def _offsets(ends: list[tuple[int, int]]) -> list[float]:
+    """The sideways offset of each cable, which keeps parallel cables apart."""
     total: dict[frozenset[int], int] = {}
     for pair in ends:
         total[frozenset(pair)] = total.get(frozenset(pair), 0) + 1
@@ -126,7 +126,7 @@ def _beside(ends: list[tuple[int, int]]) -> list[float]:
 
 
 def _places(routes: Routes) -> NDArray[np.float64]:
-    """[board, 2]: grids as they are, rings round, anything else by classical scaling of distances."""
+    """[board, 2]: positions; grids as declared, rings on a circle, other wirings by classical scaling of distances."""
     cluster = routes.topology.cluster
     count = len(cluster.boards)
     if cluster.topology.startswith("ring"):
@@ -139,8 +139,8 @@ def _places(routes: Routes) -> NDArray[np.float64]:
     centred = -0.5 * (near - near.mean(axis=0)[None, :] - near.mean(axis=1)[:, None] + near.mean())
     values, vectors = np.linalg.eigh(centred)
     places: NDArray[np.float64] = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))[None, :]
-    # Boards at one spot (both ends of symmetrical wirings) are moved apart a little, always the same way.
-    turn = 2.399963 * np.arange(count)
+    # Boards at the same position (in symmetrical wirings) are separated by a small deterministic offset.
+    spread = 2.399963 * np.arange(count)
     span = float(np.abs(places).max(initial=0.0)) or 1.0
-    apart: NDArray[np.float64] = 0.06 * span * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    apart: NDArray[np.float64] = 0.06 * span * np.stack([np.cos(spread), np.sin(spread)], axis=1)
     return places + apart

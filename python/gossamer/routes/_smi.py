@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SMI's topology in JSON, read with lines, so that a fault is named where it is.
+"""Reads SMI's topology in JSON, with line numbers for error messages.
 
 ``{"fpgas": {"node:acl0": "program", ...}, "connections": {"node:acl0:ch2": "node:acl1:ch3", ...}}``: a rank is a
-board's place among the sorted names. A cable may be given from both of its ends. Other keys are left alone.
+board's position among the sorted names. A cable may be given from both of its ends. Other keys are ignored.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from gossamer.config._source import near, shown
 from gossamer.errors import InputError
 
 CONFIG = "smi520n"
-"""The board of the SMI paper: what its files mean."""
+"""The board of the SMI paper, which its files assume."""
 
 
 @dataclass(frozen=True)
 class _Item:
-    """A JSON value and its line; an object is a list of its pairs, so that a key given twice is seen."""
+    """A JSON value and its line; an object is a list of pairs, so that duplicate keys are detected."""
 
     value: str | float | bool | list[_Item] | list[tuple[str, int, _Item]] | None
     line: int
@@ -36,7 +36,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class _Json:
-    """A JSON reader that keeps lines."""
+    """A JSON reader that tracks line numbers."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.text, self.at = path, text, 0
@@ -133,7 +133,7 @@ Pair = tuple[str, int, str]
 def read(path: Path, config: str | None = None) -> tuple[Cluster, dict[int, str]]:
     """The cluster of an SMI topology, and the program of each board.
 
-    `config` is the configuration of every board (smi520n). Raises InputError with file and line.
+    `config` is the configuration of all boards (default smi520n). Raises InputError with file and line.
     """
     reader = _Json(path, _text(path))
     top = reader.whole()
@@ -165,7 +165,7 @@ def _text(path: Path) -> str:
 
 
 def _pairs(reader: _Json, section: str, item: _Item) -> list[Pair]:
-    """The pairs of a section, all of them names."""
+    """The pairs of a section, whose values must be names."""
     if not isinstance(item.value, list) or any(not isinstance(pair, tuple) for pair in item.value):
         reader.fail(item.line, f"{section} must be an object in braces")
     found = []
@@ -179,14 +179,14 @@ def _pairs(reader: _Json, section: str, item: _Item) -> list[Pair]:
 
 
 class _Builder:
-    """Boards and cables; every complaint is at the line that caused it."""
+    """Builds boards and cables; every error names the line that caused it."""
 
     def __init__(self, reader: _Json, config: str) -> None:
         self.reader = reader
         self.config = load(config)
         self.index: dict[str, int] = {}
         self.taken: dict[tuple[int, int], tuple[tuple[int, int], str]] = {}
-        """What a link is joined to, and how that was written."""
+        """The other end of each used link, and the text that declared it."""
 
     def build(self, fpgas: list[Pair], connections: list[Pair]) -> tuple[Cluster, dict[int, str]]:
         lines: dict[str, int] = {}
@@ -197,7 +197,7 @@ class _Builder:
                 self.reader.fail(line, f'fpgas: "{name}" is no rank; it must be node:fpga')
             lines[name] = line
         if not fpgas:
-            self.reader.fail(1, "fpgas: there are none")
+            self.reader.fail(1, "fpgas: is empty; name at least one board")
         if len(fpgas) > 4096:
             self.reader.fail(1, f"fpgas: {len(fpgas)} boards are more than the 4096 that an address can name")
         self.index = {name: rank for rank, name in enumerate(sorted(lines))}
@@ -214,7 +214,7 @@ class _Builder:
     def end(self, text: str, line: int) -> tuple[int, int]:
         name, _, link = text.rpartition(":")
         if name not in self.index:
-            self.reader.fail(line, f'connections: "{text}" is the port of no rank in fpgas{near(name, self.index)}')
+            self.reader.fail(line, f'connections: "{text}" names no rank in fpgas{near(name, self.index)}')
         names = self.config.links.names
         if link not in names:
             have = ", ".join(names)
@@ -224,11 +224,11 @@ class _Builder:
         return self.index[name], names.index(link)
 
     def cable(self, left: str, right: str, line: int) -> Cable | None:
-        """A cable, or None if its other end has told it already."""
+        """A cable; None if its other end has declared it already."""
         ends = self.end(left, line), self.end(right, line)
         what = f"{left} - {right}"
         if ends[0][0] == ends[1][0]:
-            self.reader.fail(line, f"connections: {what} joins a board with itself")
+            self.reader.fail(line, f"connections: {what} connects a board with itself")
         if self.taken.get(ends[0], (None, ""))[0] == ends[1]:
             first = self.taken[ends[0]][1]
             if first == f"{right} - {left}":
@@ -242,13 +242,13 @@ class _Builder:
         return Cable(*ends[0], *ends[1])
 
     def connected(self, cables: list[Cable], lines: dict[str, int]) -> None:
-        beside: dict[int, list[int]] = {rank: [] for rank in self.index.values()}
+        neighbours: dict[int, list[int]] = {rank: [] for rank in self.index.values()}
         for cable in cables:
-            beside[cable.a].append(cable.b)
-            beside[cable.b].append(cable.a)
+            neighbours[cable.a].append(cable.b)
+            neighbours[cable.b].append(cable.a)
         seen, queue = {0}, [0]
         while queue:
-            for other in beside[queue.pop()]:
+            for other in neighbours[queue.pop()]:
                 if other not in seen:
                     seen.add(other)
                     queue.append(other)

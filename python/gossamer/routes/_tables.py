@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routing tables: for each board, from destination board or host to port and virtual channel; and their file.
+"""Routing tables, which map a board and a destination board or host to a port and a virtual channel; and their file.
 
-docs/routes.md has the format of the file, which is the same for the simulator and for the loader of real boards.
+docs/routes.md specifies the file format, which simulators and the loader of real boards share.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from gossamer.files import write_whole
 HOME = -1
 """Port of a board's entry for itself."""
 NONE = -2
-"""Port of an entry that leads nowhere: the board or the destination is down."""
+"""Port of an entry without a route: the board or the destination is down."""
 MOST_VCS = 8
-"""Virtual channels that a byte of the file can tell apart."""
+"""Number of virtual channels that a byte of the file can encode."""
 
 _MAGIC = "gossamer-routes 1"
 _HOME, _NONE = 0x80, 0xFF
@@ -36,30 +36,30 @@ class Tables:
     """Tables of all boards. Rows are boards, columns destinations, both as the cluster numbers them."""
 
     topology: str
-    """Hash of the topology that they are for."""
+    """Hash of the topology of the tables."""
     vcs: int
     """Virtual channels of a virtual network on a link (LinkVcs)."""
     method: str
-    """How they were made."""
+    """The method that generated the tables."""
     down: tuple[str, ...]
-    """Boards and cables that they avoid."""
+    """Boards and cables that the tables avoid."""
     port: Array
     """[board, destination board]: link, or HOME, or NONE."""
     vc: Array
-    """[board, destination board]: virtual channel on that link; 0 where there is none."""
+    """[board, destination board]: virtual channel on that link; 0 if there is no link."""
     host_port: Array
-    """[board, host]: link; at the host's own board the link that it is plugged into."""
+    """[board, host]: link; at the host's own board the link to the host."""
     host_vc: Array
     """[board, host]."""
 
     @property
     def boards(self) -> int:
-        """How many boards there are."""
+        """Number of boards."""
         return int(self.port.shape[0])
 
     @property
     def hosts(self) -> int:
-        """How many hosts there are."""
+        """Number of hosts."""
         return int(self.host_port.shape[1])
 
     def entry(self, board: int, destination: int) -> tuple[int, int]:
@@ -67,7 +67,7 @@ class Tables:
         return int(self.port[board, destination]), int(self.vc[board, destination])
 
     def table(self, board: int) -> bytes:
-        """A board's table as it is in the file: a byte for each board, then one for each host."""
+        """A board's table as encoded in the file: a byte for each board, then one for each host."""
         return bytes(self._bytes()[board].tobytes())
 
     def _bytes(self) -> NDArray[np.uint8]:
@@ -79,12 +79,12 @@ class Tables:
         return code
 
     def same(self, other: Tables) -> bool:
-        """Whether both send everything the same way."""
+        """Whether both tables have the same routes."""
         return self.topology == other.topology and bool(np.array_equal(self._bytes(), other._bytes()))
 
 
 def write(tables: Tables, path: str | os.PathLike[str]) -> None:
-    """Writes the file, whole or not at all. The same tables give the same bytes."""
+    """Writes the file atomically. Equal tables produce equal bytes."""
     body = tables._bytes().tobytes()
     head = [
         _MAGIC,
@@ -103,7 +103,7 @@ def write(tables: Tables, path: str | os.PathLike[str]) -> None:
 def read(path: str | os.PathLike[str], topology: str | None = None) -> Tables:
     """Reads a file of tables.
 
-    Raises InputError if it is damaged, or if `topology` (a hash) is given and the tables are for another one.
+    Raises InputError if the file is damaged, or if `topology` (a hash) is given and the tables are for another one.
     """
     path = Path(path)
     try:
@@ -115,7 +115,7 @@ def read(path: str | os.PathLike[str], topology: str | None = None) -> Tables:
     head, end, body = data.partition(b"\n\n")
     lines = head.decode("utf-8", errors="replace").split("\n")
     if not end or lines[0] != _MAGIC:
-        raise InputError(f"{shown(path)}:1: no routing tables; ./gossamer routes CLUSTER --tables FILE writes them")
+        raise InputError(f"{shown(path)}:1: not routing tables; ./gossamer routes CLUSTER --tables FILE writes them")
     facts: dict[str, str] = {}
     down = []
     for number, line in enumerate(lines[1:], 2):
@@ -123,17 +123,19 @@ def read(path: str | os.PathLike[str], topology: str | None = None) -> Tables:
         if key == "down":
             down.append(value)
         elif key in facts or not value:
-            raise InputError(f"{shown(path)}:{number}: {key or 'an empty line'} is not expected here; make it again")
+            raise InputError(
+                f"{shown(path)}:{number}: {key or 'an empty line'} is not expected here; generate the tables again"
+            )
         else:
             facts[key] = value
     if topology is not None and facts.get("topology") != topology:
         where = next((n for n, line in enumerate(lines, 1) if line.startswith("topology")), 1)
         raise InputError(
             f"{shown(path)}:{where}: routing tables for another topology "
-            f"({facts.get('topology', 'none')[:12]}, this one is {topology[:12]}); make them again for this one"
+            f"({facts.get('topology', 'none')[:12]}, this one is {topology[:12]}); generate tables for this one"
         )
     if facts.get("sha256") != hashlib.sha256(body).hexdigest():
-        raise InputError(f"{shown(path)}:{len(lines)}: the tables are damaged or cut short; make them again")
+        raise InputError(f"{shown(path)}:{len(lines)}: the tables are damaged or truncated; generate them again")
     return _decode(path, facts, tuple(down), body)
 
 
@@ -142,7 +144,7 @@ def _decode(path: Path, facts: Mapping[str, str], down: tuple[str, ...], body: b
         boards, hosts, vcs = (int(facts[key]) for key in ("boards", "hosts", "vcs"))
         code = np.frombuffer(body, dtype=np.uint8).reshape(boards, boards + hosts)
     except (KeyError, ValueError):
-        raise InputError(f"{shown(path)}:1: the head does not fit the tables below it; make them again") from None
+        raise InputError(f"{shown(path)}:1: the head does not match the tables; generate them again") from None
     port = (code & 0xF).astype(np.int8)
     vc = (code >> 4).astype(np.int8)
     for special, meaning in ((_HOME, HOME), (_NONE, NONE)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What routes are made for: a cluster, what of it is down, and the hash that its tables carry."""
+"""Topologies: a cluster, its boards and cables that are down, and the hash that identifies it in tables."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ class Topology:
 
     cluster: Cluster
     programs: dict[int, str]
-    """For SMI: the program of each rank."""
+    """For SMI, the program of each rank."""
     down_boards: frozenset[int] = frozenset()
     down_cables: frozenset[int] = frozenset()
-    """Numbers of cables in `cluster.cables`; those of boards that are down are not listed."""
+    """Numbers of cables in `cluster.cables`, except cables of boards that are down."""
     down: tuple[str, ...] = ()
-    """The same by name, sorted: boards as ``x0y0``, cables as ``x0y0:east - x1y0:west``."""
+    """Sorted names of boards and cables that are down: ``x0y0``, ``x0y0:east - x1y0:west``."""
 
     @property
     def hash(self) -> str:
-        """SHA-256 of boards, links, cables and hosts in 64 hex digits; what is down does not change it."""
+        """SHA-256 of boards, links, cables and hosts in 64 hex digits; independent of what is down."""
         return topology_hash(self.cluster)
 
 
 def read(name_or_path: str | os.PathLike[str], *, config: str | None = None) -> Topology:
     """Reads a cluster: a name in ``config/clusters/``, a TOML file, or SMI's JSON (a file that ends with .json).
 
-    `config` names the boards' configuration for JSON, which says none. Raises InputError with file and line.
+    `config` is the boards' configuration for JSON, which names none. Raises InputError with file and line.
     """
     if os.fspath(name_or_path).endswith(".json"):
         return Topology(*_smi.read(Path(name_or_path), config))
@@ -47,7 +47,7 @@ def read(name_or_path: str | os.PathLike[str], *, config: str | None = None) -> 
 
 
 def topology_hash(cluster: Cluster) -> str:
-    """See `Topology.hash`. The order in which cables and hosts are written down does not count."""
+    """See `Topology.hash`. Independent of the order of cables and hosts in the file."""
     lines = [f"board {board.index} {board.name} {' '.join(board.config.links.names)}" for board in cluster.boards]
     ends = [sorted(((cable.a, cable.a_link), (cable.b, cable.b_link))) for cable in cluster.cables]
     lines += [f"cable {a} {a_link} {b} {b_link}" for (a, a_link), (b, b_link) in sorted(ends)]
@@ -62,9 +62,9 @@ def link_name(cluster: Cluster, board: int, link: int) -> str:
 
 
 def with_down(topology: Topology, down: Iterable[str]) -> Topology:
-    """The topology with boards and cables marked down, each by a name or by one of a cable's ends.
+    """The topology with boards and cables marked as down; a cable is given by its name or one of its ends.
 
-    Raises InputError for a name that is neither, and for a board or host that is cut off by it.
+    Raises InputError for an unknown name, and if a remaining board can no longer be reached.
     """
     cluster = topology.cluster
     names = {board.name: board.index for board in cluster.boards}
@@ -96,7 +96,7 @@ def with_down(topology: Topology, down: Iterable[str]) -> Topology:
 
 
 def up_cables(topology: Topology) -> list[int]:
-    """Numbers of the cables that can be used."""
+    """Numbers of the usable cables."""
     return [
         number
         for number, cable in enumerate(topology.cluster.cables)
@@ -105,19 +105,19 @@ def up_cables(topology: Topology) -> list[int]:
 
 
 def _check_reached(topology: Topology) -> None:
-    """Every board that is up must reach every other one; every host has its board."""
+    """Raises InputError unless every board that is up can reach every other one."""
     cluster = topology.cluster
     alive = [board.index for board in cluster.boards if board.index not in topology.down_boards]
     if not alive:
-        raise InputError(f"--down: no board of {cluster.name} is left")
-    beside: dict[int, list[int]] = {board: [] for board in alive}
+        raise InputError(f"--down: all boards of {cluster.name} are down")
+    neighbours: dict[int, list[int]] = {board: [] for board in alive}
     for number in up_cables(topology):
         cable = cluster.cables[number]
-        beside[cable.a].append(cable.b)
-        beside[cable.b].append(cable.a)
+        neighbours[cable.a].append(cable.b)
+        neighbours[cable.b].append(cable.a)
     seen, queue = {alive[0]}, [alive[0]]
     while queue:
-        for other in beside[queue.pop()]:
+        for other in neighbours[queue.pop()]:
             if other not in seen:
                 seen.add(other)
                 queue.append(other)
@@ -126,5 +126,5 @@ def _check_reached(topology: Topology) -> None:
             first = cluster.boards[alive[0]].name
             raise InputError(
                 f"--down {', '.join(topology.down)}: board {cluster.boards[board].name} cannot be reached from {first} "
-                "any more; mark it down as well, or leave it a cable"
+                "any more; mark it as down as well, or leave it a cable"
             )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cluster as arrays for the generator: neighbours, arcs, distances.
 
-An arc is a direction between two boards that have cables, however many: parallel cables are one arc until the end.
+An arc is a direction between two connected boards; parallel cables are one arc until routes are assigned to cables.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ class Wiring:
     up: NDArray[np.bool_]
     """[board]."""
     head: Ints
-    """[arc]: the board that it leads to."""
+    """[arc]: its target board."""
     tail: Ints
-    """[arc]: the board that it comes from."""
+    """[arc]: its source board."""
     first: Ints
-    """[board]: its first arc; they go on until that of the next board (one entry more than boards)."""
+    """[board]: its first arc; its arcs end at the first arc of the next board (boards + 1 entries)."""
     slots: Ints
-    """[board, slot]: arcs of a board, -1 where there are no more."""
+    """[board, slot]: arcs of a board; -1 in unused slots."""
     ports: list[list[int]]
-    """[arc]: links of its tail whose cables are this arc."""
+    """[arc]: links of its tail whose cables belong to this arc."""
     distance: NDArray[np.int16]
-    """[from, to]: hops; -1 where a board is down."""
+    """[from, to]: hops; -1 if a board is down."""
 
     @property
     def arcs(self) -> int:
-        """How many arcs there are."""
+        """Number of arcs."""
         return len(self.head)
 
     def arc(self, tail: int, head: int) -> int:
-        """The arc between two boards, or -1."""
+        """The arc between two boards; -1 if there is none."""
         for arc in range(int(self.first[tail]), int(self.first[tail + 1])):
             if self.head[arc] == head:
                 return arc
@@ -72,7 +72,7 @@ def wiring(topology: Topology) -> Wiring:
 
 
 def _distances(slots: Ints, head: Ints, up: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """Hops between all pairs: a breadth-first search from all boards at once, a bit a pair."""
+    """Hops between all pairs: a breadth-first search from all boards at once, with one bit per pair."""
     boards = len(slots)
     distance = np.full((boards, boards), -1, dtype=np.int16)
     seen = np.packbits(np.diag(up), axis=1)

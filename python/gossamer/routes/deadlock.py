@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The independent check of routing tables: everything arrives, and nothing can wait for itself.
+"""The independent check of routing tables: all packets arrive, and channel dependencies are acyclic.
 
 This module shares no code with the generator. From the cluster, the tables and, if given, the tables of the multicast
 routers it builds the graph of all channels of the fabric in all virtual networks, with an edge from each channel to
-every one that a packet in it may wait for, and looks for a ring. Channels are
+every channel that a packet in it may wait for, and searches for a cycle. Channels are
 
 * on each board, in each virtual network: the mesh's channels between routers, each tile's injection and ejection, the
-  rim's in and out at each exit column, and the endpoints behind the switch (streams, match engines, control). Packets
-  go along x, then y; what leaves goes to the nearest exit column and north; what enters goes along the top row, then
-  south. Every tile may send to every tile and to every board;
-* the links: a channel a direction of a cable, virtual network and virtual channel. A packet that came over one waits
-  for what the table of its board says for its destination, for the rim if that is here, or for the host;
+  rim's input and output at each exit column, and the endpoints of the switch (streams, match engines, control). Packets
+  travel along x, then y; outgoing packets travel to the nearest exit column and north; incoming packets travel along
+  the top row, then south. Every tile may send to every tile and to every board;
+* the links: one channel per direction of a cable, virtual network and virtual channel. A packet that arrived over a
+  link waits for the channel in its board's table entry for its destination, for the rim if the destination is on this
+  board, or for the host;
 * in the mailbox network: the multicast router's expanders (one queue for each input channel of the board, or as
-  `shared` says), again for each level of indirection. A packet in one waits for the rim and for the links of its
+  `shared` selects), once per level of indirection. A packet in an expander waits for the rim and for the links of its
   records;
-* endpoints: what takes a request waits to send a reply; mailboxes, replies, control and hosts always drain.
+* endpoints: the receiver of a request waits to send a reply; mailboxes, replies, control and hosts always drain.
 
-A graph without a ring means that no set of full buffers can wait for each other.
+If the graph is acyclic, no set of full buffers can wait for each other.
 """
 
 from __future__ import annotations
@@ -28,45 +29,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.config import Cluster, constants
-from gossamer.routes.keys import Branch, KeyTables, branches
+from gossamer.routes.multicast_keys import Branch, KeyTables, branches
 
 Ints = NDArray[np.int64]
 Table = NDArray[np.int8]
 SHARED = ("channel", "port", "board")
-"""What the multicast router has an expander queue for."""
+"""Scope of an expander queue of the multicast router."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the check found. `fault` is a sentence, or None if all is well."""
+    """The result of the check. `fault` is a sentence, or None if the tables are safe."""
 
     channels: int
     dependencies: int
     networks: int
-    """Virtual networks."""
+    """Number of virtual networks."""
     keys: int
-    """Keys of multicast routers that were followed, once for each channel that they arrive by."""
+    """Number of checked keys of multicast routers, counted once per channel of arrival."""
     fault: str | None = None
     ring: tuple[str, ...] = ()
-    """The channels of a ring, each waiting for the next and the last for the first."""
+    """The channels of a cycle: each waits for the next, and the last for the first."""
     witnesses: tuple[tuple[int, int, int, int], ...] = field(default=(), repr=False)
-    """For a ring over links alone: (board, port, virtual channel, a destination that waits for the next one)."""
+    """For a cycle of links only: (board, port, virtual channel, destination that waits for the next channel)."""
 
     @property
     def safe(self) -> bool:
-        """Whether all is well."""
+        """Whether the tables are safe."""
         return self.fault is None
 
 
 class Fabric:
-    """What the check takes: tables are [board, destination] arrays of link and virtual channel."""
+    """The usable cables of a cluster. Tables are [board, destination] arrays of link and virtual channel."""
 
     def __init__(self, cluster: Cluster, vcs: int, down: Sequence[str] = ()) -> None:
         self.cluster, self.vcs = cluster, vcs
         boards = cluster.boards
         self.links = max((len(board.config.links.names) for board in boards), default=0)
         self.far = np.full((len(boards), max(1, self.links)), -1, dtype=np.int64)
-        """[board, link]: the board at the other end, -1 if no cable is there or it is down."""
+        """[board, link]: the board at the other end; -1 if there is no cable, or it is down."""
         self.far_link = np.full_like(self.far, -1)
         self.host_at = {(host.board, host.link): number for number, host in enumerate(cluster.hosts)}
         marked = set(down)
@@ -96,8 +97,8 @@ def check(
 ) -> Report:
     """Checks tables, each (port, vc, host port, host vc) by [board, destination].
 
-    With two of them (old and new), every packet may follow either at every board, as while tables are rewritten. `down`
-    has the names of what is down, one list a table. Entries below 0 send nothing.
+    With two tables (old and new), every packet may follow either table at every board, as during an update. `down` has
+    a list of names of failed boards and cables for each table. Entries below 0 have no route.
     """
     marks = [tuple(names) for names in down] or [()] * len(tables)
     fabrics = [Fabric(cluster, vcs, names) for names in marks]
@@ -140,7 +141,7 @@ def check(
 
 
 def _arrives(fabric: Fabric, port: Table, vc: Table) -> str | None:
-    """Every board that is up reaches every other one over cables that are there; a sentence if not."""
+    """A sentence unless every board that is up reaches every other one over existing cables; else None."""
     cluster = fabric.cluster
     count = len(cluster.boards)
     if port.shape != (count, count) or vc.shape != port.shape:
@@ -157,12 +158,12 @@ def _arrives(fabric: Fabric, port: Table, vc: Table) -> str | None:
     if (ahead < 0).any():
         at = int(np.argmax(ahead < 0))
         where = fabric.link_name(int(rows[at]), int(ports[at]))
-        return f"board {name[rows[at]]} sends what is for {name[columns[at]]} to {where}, where no cable is up"
+        return f"board {name[rows[at]]} sends packets for {name[columns[at]]} to {where}, where no cable is up"
     wrong = (lanes < 0) | (lanes >= fabric.vcs)
     if wrong.any():
         at = int(np.argmax(wrong))
         return (
-            f"board {name[rows[at]]} sends what is for {name[columns[at]]} on virtual channel {lanes[at]}, "
+            f"board {name[rows[at]]} sends packets for {name[columns[at]]} on virtual channel {lanes[at]}, "
             f"there are {fabric.vcs}"
         )
     following = np.tile(np.arange(count), (count, 1)).T
@@ -172,12 +173,12 @@ def _arrives(fabric: Fabric, port: Table, vc: Table) -> str | None:
     lost = wanted & (following != np.arange(count)[None, :])
     if lost.any():
         row, column = (int(side[0]) for side in np.nonzero(lost))
-        return f"what board {name[row]} sends to {name[column]} goes round and never arrives"
+        return f"packets from board {name[row]} to {name[column]} loop and never arrive"
     return None
 
 
 def _hosts_arrive(fabric: Fabric, port: Table, host_port: Table, host_vc: Table) -> str | None:
-    """Routes to a host are those to its board, and there its own link."""
+    """A sentence unless every route to a host ends at its board and its own link; else None."""
     cluster = fabric.cluster
     if host_port.shape != (len(cluster.boards), len(cluster.hosts)):
         return f"tables have {host_port.shape[1]} hosts, the cluster has {len(cluster.hosts)}"
@@ -193,7 +194,7 @@ def _hosts_arrive(fabric: Fabric, port: Table, host_port: Table, host_vc: Table)
                 if at < 0:
                     break
             if at != host.board or int(host_port[at, number]) != host.link:
-                return f"what board {cluster.boards[board].name} sends to host {host.name} does not arrive"
+                return f"packets from board {cluster.boards[board].name} to host {host.name} do not arrive"
     return None
 
 
@@ -203,9 +204,9 @@ def _hosts_arrive(fabric: Fabric, port: Table, host_port: Table, host_vc: Table)
 def _link_dependencies(
     fabric: Fabric, tables: Sequence[tuple[Table, Table, Table, Table]]
 ) -> tuple[Ints, dict[tuple[int, int], int]]:
-    """Pairs of link channels (board, link, vc as one number) of which the first may wait for the second.
+    """Pairs of link channels, each (board, link, vc) as one number, of which the first may wait for the second.
 
-    All tables may be mixed: a packet follows one at a board and another one at the next.
+    Tables may be mixed: a packet may follow one table at a board and another one at the next.
     """
     most = fabric.far.shape[1] * fabric.vcs
     count = len(fabric.cluster.boards)
@@ -235,7 +236,7 @@ def _link_dependencies(
 
 
 class _Witness(dict[tuple[int, int], int]):
-    """A destination for each dependency between links, looked up when it is asked for."""
+    """A destination for each dependency between links, looked up on demand."""
 
     def __init__(self, pairs: Ints, dests: Ints, total: int) -> None:
         super().__init__()
@@ -245,7 +246,7 @@ class _Witness(dict[tuple[int, int], int]):
         pair = key[0] * self.total + key[1]
         at = int(np.searchsorted(self.pairs, pair))
         if at == len(self.pairs) or self.pairs[at] != pair:
-            return -1  # a turn of trees alone
+            return -1  # a turn of trees only
         return int(self.dests[at])
 
 
@@ -255,20 +256,20 @@ def dependencies(fabric: Fabric, tables: Sequence[tuple[Table, Table, Table, Tab
 
 
 def _no_turn(fabric: Fabric, keys: KeyTables) -> str | None:
-    """A declared turn is one of channels that are there; a sentence if not."""
+    """A sentence unless all declared turns are between existing channels; else None."""
     boards, links = fabric.far.shape
     for board, link, vc, onward, lane in keys.turns:
         there = int(fabric.far[board, link]) if 0 <= board < boards and 0 <= link < links else -1
         if there < 0 or not 0 <= onward < links or fabric.far[there, onward] < 0:
-            what = f"a turn from link {link} of board {fabric.cluster.boards[board].name} to link {onward} behind it"
-            return f"{keys.path}: {what}, where no cable is up"
+            turn = f"a turn from link {link} of board {fabric.cluster.boards[board].name} to link {onward} of the next"
+            return f"{keys.path}: {turn}, where no cable is up"
         if not (0 <= vc < fabric.vcs and 0 <= lane < fabric.vcs):
             return f"{keys.path}: a turn names virtual channel {max(vc, lane)}, there are {fabric.vcs}"
     return None
 
 
 def _declared(fabric: Fabric, keys: KeyTables) -> Ints:
-    """The turns that the tables of keys declare, as pairs of link channels."""
+    """The declared turns of the tables of keys, as pairs of link channels."""
     board, link, vc, onward, lane = np.array(keys.turns, dtype=np.int64).reshape(-1, 5).T
     links, vcs = fabric.far.shape[1], fabric.vcs
     there = fabric.far[board, link]
@@ -276,7 +277,10 @@ def _declared(fabric: Fabric, keys: KeyTables) -> Ints:
 
 
 def _turns(fabric: Fabric, found: Sequence[Branch], links: Ints) -> str | None:
-    """Trees may only turn as some route does, or as is declared: then any set of trees is as safe as these together."""
+    """A sentence if a tree takes a turn that no route takes and that is not declared; else None.
+
+    The check covers all these turns together, so any set of trees that takes only such turns is safe.
+    """
     most = fabric.far.shape[1] * fabric.vcs
     total = len(fabric.cluster.boards) * most
     permitted = set((links[0] * total + links[1]).tolist())
@@ -291,7 +295,7 @@ def _turns(fabric: Fabric, found: Sequence[Branch], links: Ints) -> str | None:
                 if source * total + target not in permitted:
                     return (
                         f"{branch.where}: a record turns from {fabric.link_name(board, came_link)} channel {came_vc} "
-                        f"to {fabric.link_name(branch.board, link)} channel {vc}, which no route does"
+                        f"to {fabric.link_name(branch.board, link)} channel {vc}, a turn that no route takes"
                     )
     return None
 
@@ -307,16 +311,16 @@ class _Board:
     edges: Ints
     """[2, edge]."""
     enter: Ints
-    """What takes packets from links: the rim in, a channel an exit column, and the endpoints behind the switch."""
+    """Channels that receive packets from links: the rim's input of each exit column, and the switch's endpoints."""
     leave: Ints
-    """What sends packets to links: the rim out, and the same endpoints."""
+    """Channels that send packets to links: the rim's output, and the same endpoints."""
     rim_in: Ints
     """[exit]."""
     rim_out: Ints
     asked: Ints
-    """Where requests end: tiles, then the endpoints behind the switch."""
+    """Channels in which requests end: tiles, then the switch's endpoints."""
     answers: Ints
-    """Where their replies begin, in the same order."""
+    """Channels in which their replies begin, in the same order."""
 
 
 def _board(width: int, height: int, exits: int) -> _Board:
@@ -335,17 +339,17 @@ def _board(width: int, height: int, exits: int) -> _Board:
     step = {"east": (1, 0), "west": (-1, 0), "north": (0, 1), "south": (0, -1)}
 
     def walk(start: int, x: int, y: int, to_x: int, to_y: int, last: tuple[str, int, int]) -> None:
-        """The channels of a route within the mesh: x first, then y."""
+        """Adds the edges of a route within the mesh: x first, then y."""
         before = start
         while (x, y) != (to_x, to_y):
             if x != to_x:
-                way = "east" if to_x > x else "west"
+                direction = "east" if to_x > x else "west"
             else:
-                way = "north" if to_y > y else "south"
-            here = node(way, x, y)
+                direction = "north" if to_y > y else "south"
+            here = node(direction, x, y)
             edges.add((before, here))
             before = here
-            x, y = x + step[way][0], y + step[way][1]
+            x, y = x + step[direction][0], y + step[direction][1]
         edges.add((before, node(*last)))
 
     tiles = [(x, y) for y in range(height) for x in range(width)]
@@ -360,7 +364,7 @@ def _board(width: int, height: int, exits: int) -> _Board:
         node("rim out", column, height - 1)
     rim_in = [index["rim in", column, height - 1] for column in columns]
     rim_out = [index["rim out", column, height - 1] for column in columns]
-    # Streams, match engines, control: they share no channel with each other in hardware, so one stands for all.
+    # Streams, match engines, control share no channels in hardware, so one node represents all.
     names += ["to the endpoints of the switch", "from the endpoints of the switch"]
     taken, sent = len(names) - 2, len(names) - 1
     edges |= {(rim, taken) for rim in rim_out} | {(sent, rim) for rim in rim_in}
@@ -377,7 +381,7 @@ def _board(width: int, height: int, exits: int) -> _Board:
 
 
 class _Graph:
-    """All channels of all boards and links in all virtual networks, and what waits for what."""
+    """The dependency graph of all channels of all boards and links in all virtual networks."""
 
     def __init__(self, fabric: Fabric, shared: str) -> None:
         if shared not in SHARED:
@@ -395,33 +399,33 @@ class _Graph:
             if key not in shapes:
                 shapes[key] = _board(*key)
             self.parts.append(shapes[key])
-        # In a network: the boards' own channels, then the links' (a host's link too), then what comes to it.
+        # In a network: the boards' own channels, then those of links, including links to hosts.
         sizes = np.array([len(part.names) for part in self.parts], dtype=np.int64)
         self.start = np.concatenate([[0], np.cumsum(sizes)])
         self.lanes = fabric.far.shape[1] * fabric.vcs
         self.link_base = int(self.start[-1])
         self.size = self.link_base + len(boards) * self.lanes
         self.pieces: list[Ints] = []
-        """Edges within one network that are in all of them."""
+        """Edges within a network, equal for all networks."""
         self.extra: list[Ints] = []
-        """Edges between nodes of the whole graph."""
+        """Further edges, between nodes of the whole graph."""
         self.expanders: dict[tuple[object, ...], int] = {}
         self.expander_names: list[str] = []
         self._within(shapes)
 
     @property
     def channels(self) -> int:
-        """How many there are."""
+        """Number of channels."""
         return self.size * self.networks + len(self.expander_names)
 
     @property
     def edges(self) -> int:
-        """How many there are, some perhaps counted twice."""
+        """Number of edges, possibly with duplicates."""
         one = sum(int(piece.shape[1]) for piece in self.pieces)
         return one * self.networks + sum(int(piece.shape[1]) for piece in self.extra)
 
     def _within(self, shapes: dict[tuple[int, int, int], _Board]) -> None:
-        """Meshes, and requests that wait to be answered."""
+        """Adds the edges of meshes, and those from requests to replies."""
         request, reply = self.vnets.index("request"), self.vnets.index("reply")
         for part in shapes.values():
             at = np.array([start for start, own in zip(self.start, self.parts, strict=False) if own is part])
@@ -435,7 +439,7 @@ class _Graph:
         return self.link_base + board * self.lanes + link * self.fabric.vcs + vc
 
     def table(self, port: Table, vc: Table, *, hosts: bool = False) -> None:
-        """What leaves a board waits for the links of the table; what comes in over these waits for the rim."""
+        """Adds edges from a board's outgoing channels to the table's links, and from these to the next board's rim."""
         fabric = self.fabric
         rows, columns = np.nonzero(port >= 0)
         lane = port[rows, columns].astype(np.int64) * fabric.vcs + vc[rows, columns]
@@ -455,11 +459,11 @@ class _Graph:
         self.pieces.append(np.stack([np.repeat(sources, len(targets)), np.tile(targets, len(sources))]))
 
     def links(self, pairs: Ints) -> None:
-        """What links wait for among themselves."""
+        """Adds edges between links."""
         self.pieces.append(pairs + self.link_base)
 
     def multicast(self, found: Sequence[Branch]) -> None:
-        """Expanders of the mailbox network, as far as keys reach them."""
+        """Adds the expanders of the mailbox network that keys reach."""
         base = self.vnets.index("mailbox") * self.size
         edges: set[tuple[int, int]] = set()
         for branch in found:
@@ -480,7 +484,7 @@ class _Graph:
             self.extra.append(np.array(sorted(edges), dtype=np.int64).T)
 
     def _expander(self, branch: Branch, depth: int) -> int:
-        """The queue that a packet with a key is in."""
+        """The expander queue of a packet with a key."""
         fabric = self.fabric
         name = fabric.cluster.boards[branch.board].name
         key: tuple[object, ...] = branch.board, depth
@@ -501,14 +505,14 @@ class _Graph:
     # ------------------------------------------------------------- searching
 
     def ring(self) -> list[int]:
-        """A ring of channels, each waiting for the next; empty if there is none."""
+        """A cycle of channels, each waiting for the next; empty if there is none."""
         one = np.concatenate(self.pieces, axis=1)
         many = [one + network * self.size for network in range(self.networks)]
         source, target = np.concatenate([*many, *self.extra], axis=1)
         left = self._unordered(source, target)
         if not left.any():
             return []
-        # What is left has a successor that is left, each one: to follow them ends in a ring.
+        # Every remaining channel has a remaining successor, so following successors ends in a cycle.
         inside = left[source] & left[target]
         following: dict[int, int] = dict(zip(source[inside].tolist(), target[inside].tolist(), strict=True))
         node = next(iter(following))
@@ -521,7 +525,7 @@ class _Graph:
         return path[seen[node] :]
 
     def _unordered(self, source: Ints, target: Ints) -> NDArray[np.bool_]:
-        """[channel]: it waits, over others perhaps, for a ring. Channels that wait for nothing left are taken away."""
+        """[channel]: whether it waits, directly or indirectly, for a cycle. Removes channels that do not."""
         waits = np.bincount(source, minlength=self.channels)
         by_target = np.argsort(target, kind="stable")
         starts = np.searchsorted(target[by_target], np.arange(self.channels + 1))
@@ -539,7 +543,7 @@ class _Graph:
         return left
 
     def name(self, node: int) -> str:
-        """A channel in words."""
+        """The description of a channel."""
         if node >= self.size * self.networks:
             return self.expander_names[node - self.size * self.networks]
         vnet = self.vnets[node // self.size]

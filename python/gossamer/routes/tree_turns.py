@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which turns multicast trees may take, so that no set of trees and routes can deadlock.
+"""The turns that multicast trees may take, so that no set of trees and routes can deadlock.
 
-All channels of the links stand in an order. A copy goes on from a channel to one of higher order alone, and so do
-packets of the routes: whatever trees there are, no ring of channels can wait for itself. On a mesh with two virtual
-channels the order leaves a tree nearly all turns:
+All channels of the links have an order. Copies in trees, and packets on routes, move only from a channel to one of
+higher order, so channel dependencies are acyclic for any set of trees. On a mesh with two virtual channels the order
+permits nearly all turns:
 
-* in the first channel west comes first, and then from west to east what is left, column by column: a copy that goes
-  east, north or south may turn between these as it likes;
-* behind all of them comes the second channel, the same the other way round: east first, then west, north and south.
+* in the first channel west is lowest, followed by the other directions from west to east, column by column: a copy that
+  travels east, north or south may turn freely between these;
+* the second channel is above the first, mirrored: east is lowest, followed by west, north and south.
 
-On other wirings the order is one that the routes themselves have (a topological order of what their channels wait for),
-which permits some turns more than they take.
+On other wirings the order is a topological order of the routes' own channel dependencies, which permits some turns more
+than the routes take.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from numpy.typing import NDArray
 from gossamer.routes import _dimension, deadlock
 from gossamer.routes._tables import Tables
 from gossamer.routes._topology import Topology
-from gossamer.routes.keys import KeyTables
+from gossamer.routes.multicast_keys import KeyTables
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class TreeTurns:
-    """An order of channels, and how boards are joined."""
+    """An order of channels, and the connections of boards."""
 
     far: Ints
-    """[board, link]: the board at the other end; -1 where no cable is up."""
+    """[board, link]: the board at the other end; -1 if no cable is up."""
     order: Ints
     """[board, link, virtual channel]."""
 
     def pairs(self) -> tuple[tuple[int, int, int, int, int], ...]:
-        """Every turn: (board, link and channel that a copy came over, link and channel that it goes on by)."""
+        """All permitted turns: (board, link and channel of arrival, link and channel of departure)."""
         found = []
         vcs = self.order.shape[2]
         for board, link in np.argwhere(self.far >= 0).tolist():
@@ -53,7 +53,7 @@ class TreeTurns:
 
 
 def tree_turns(topology: Topology, tables: Tables) -> TreeTurns:
-    """The turns that trees beside these routes may take. The check for deadlock has agreed to them."""
+    """The turns that trees may take together with these routes, verified by the deadlock check."""
     fabric = deadlock.Fabric(topology.cluster, tables.vcs, tables.down)
     for order in (_mesh(topology, fabric), _of_routes(fabric, tables)):
         if order is None:
@@ -63,11 +63,11 @@ def tree_turns(topology: Topology, tables: Tables) -> TreeTurns:
         entries = [(tables.port, tables.vc, tables.host_port, tables.host_vc)]
         if deadlock.check(topology.cluster, entries, tables.vcs, down=[tables.down], keys=keys).safe:
             return turns
-    raise AssertionError("routes that deadlock")
+    raise AssertionError("the routes can deadlock")
 
 
 def _mesh(topology: Topology, fabric: deadlock.Fabric) -> Ints | None:
-    """The order for a mesh, None on other wirings."""
+    """The order for a mesh; None for other wirings."""
     grid = _dimension.shape(topology.cluster)
     if grid is None or grid.kind not in ("mesh", "bus") or grid.width * grid.height != len(topology.cluster.boards):
         return None
@@ -76,21 +76,21 @@ def _mesh(topology: Topology, fabric: deadlock.Fabric) -> Ints | None:
     step_x, step_y = x[fabric.far] - x[:, None], y[fabric.far] - y[:, None]
     if (np.abs(step_x) + np.abs(step_y))[fabric.far >= 0].max(initial=0) > 1:
         return None
-    # By column, from the one that copies leave to the one that they reach; in a column by rows, on the way.
+    # By column, in the direction of travel; within a column by rows, in the direction of travel.
     row = np.where(step_y > 0, y[:, None], grid.height - y[:, None])
     order = np.empty((boards, links, fabric.vcs), np.int64)
     size = (2 * grid.width + 2) * (grid.height + 1)
     for vc in range(fabric.vcs):
-        way = 1 if vc % 2 == 0 else -1
-        column = (x if way == 1 else grid.width - 1 - x)[:, None] * 2 + (step_x == way)
-        first = step_x == -way
-        freely = (grid.width + column) * (grid.height + 1) + np.where(step_x == 0, row, 0)
-        order[:, :, vc] = vc * 4 * size + np.where(first, grid.width - column // 2, size + freely)
+        direction = 1 if vc % 2 == 0 else -1
+        column = (x if direction == 1 else grid.width - 1 - x)[:, None] * 2 + (step_x == direction)
+        first = step_x == -direction
+        other = (grid.width + column) * (grid.height + 1) + np.where(step_x == 0, row, 0)
+        order[:, :, vc] = vc * 4 * size + np.where(first, grid.width - column // 2, size + other)
     return order
 
 
 def _of_routes(fabric: deadlock.Fabric, tables: Tables) -> Ints:
-    """A topological order of what the routes' channels wait for."""
+    """A topological order of the routes' channel dependencies."""
     boards, links = fabric.far.shape
     total = boards * links * fabric.vcs
     pairs = deadlock.dependencies(fabric, [(tables.port, tables.vc, tables.host_port, tables.host_vc)])

@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gossamer import mpi_ranks
 from gossamer.errors import RunDied
+from gossamer.hosts import mpi_launcher
 from gossamer.paths import ROOT
 from gossamer_setup._signals import SIGNALS
 
@@ -40,8 +40,8 @@ def run(emulator: Path, processes: int, plan: str, arguments: Sequence[str]) -> 
 
     The report of a process that failed comes alone: the others were ended because of it. RunDied if they do not start.
     """
-    start, library = mpi_ranks.launcher(_SOURCES)
-    far = mpi_ranks.elsewhere()
+    start, library = mpi_launcher.launcher(_SOURCES)
+    far = mpi_launcher.elsewhere()
     sys.stdout.flush()
     token = secrets.token_hex(16)
     with socket.create_server(("" if far else "127.0.0.1", 0), backlog=3 * processes) as listener:

@@ -119,7 +119,7 @@ def plan(
     ``slack`` is the degree of channels that state none; with ``ordered`` floats are added in the order of ranks.
     """  # fmt: skip
     if topology is None:
-        raise InputError("--engine rtl needs the boards' wiring; give --topology, for example --topology torus8")
+        raise InputError("--engine rtl needs the boards' wiring; give --cluster, for example --cluster torus8")
     if ranks > MOST_RANKS:
         raise InputError(f"{ranks} ranks with --engine rtl; give {MOST_RANKS} or fewer: a header has 8 bits for them")
     read = routes.read_topology(topology)

@@ -41,14 +41,14 @@ def key_of(first: int, beats: int = 1) -> int:
 
 
 def tree_of(turns: routes.TreeTurns, source: int, dests: list[int]) -> Trees:
-    """One tree, as the mapper makes them."""
+    """One tree, built by the mapper."""
     wanted = np.zeros((1, len(turns.far)), bool)
     wanted[0, dests] = True
     return multicast_trees(turns, np.array([source]), wanted)
 
 
 class Writer:
-    """Puts trees into tables, a key for each place of a tree; long lists of records go on by indirection."""
+    """Writes trees into tables, with a key for each node of a tree; long lists of records use indirection."""
 
     def __init__(self) -> None:
         self.beats: dict[int, dict[int, int]] = {}
@@ -63,13 +63,13 @@ class Writer:
         return key_of(len(held) - 1)
 
     def tree(self, topology: Topology, tables: routes.Tables, source: int, dests: list[int]) -> None:
-        """Copies to tile 0,0 of each of those boards: where its copy arrives, not where others pass through it."""
+        """Adds a tree with copies to tile 0,0 of each destination, at the node where its copy arrives."""
         if self.turns is None:
             self.turns = routes.tree_turns(topology, tables)
         tree = tree_of(self.turns, source, dests)
         ends = {int(tree.ends[0, dest]) for dest in dests}
         keys: dict[int, int] = {}
-        # Parents come first, and need the keys of what is below them.
+        # Parents precede their children, but need the children's keys, so the order is reversed.
         for place in reversed(range(len(tree.board))):
             records = [
                 record("router", link=int(tree.link[below]), vc=int(tree.vc[below]), key=keys[below])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What judges routes and shares no code with them: wirings made at random, a simulator of flits, and NetworkX."""
+"""Independent models for routes: random wirings, a flit simulator, and checks by NetworkX."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def board_config(links: int = LINKS) -> Config:
 
 
 def wiring(edges: Iterable[tuple[int, int]], boards: int, hosts: Sequence[int] = ()) -> Topology:
-    """Boards with a cable for each edge, and hosts at some, at the next links that are free."""
+    """Boards with a cable for each edge, and hosts, at the next free links."""
     free = [0] * boards
 
     def link(board: int) -> int:
@@ -47,7 +47,7 @@ def wiring(edges: Iterable[tuple[int, int]], boards: int, hosts: Sequence[int] =
 
 
 def random_wiring(rng: random.Random, most: int = 20) -> Topology:
-    """A tree and some more cables, parallel ones too, and a host or two."""
+    """A random tree with further cables, also parallel ones, and one or two hosts."""
     boards = rng.randrange(2, most + 1)
     degree = [0] * boards
     edges = []
@@ -77,7 +77,7 @@ def grid(text: str, configuration: str = "tiny") -> Topology:
 
 
 def graph_of(topology: Topology) -> Any:
-    """The boards and cables that are up, as NetworkX sees them."""
+    """The boards and cables that are up, as a NetworkX graph."""
     cluster = topology.cluster
     graph: Any = nx.MultiGraph()
     graph.add_nodes_from(board.index for board in cluster.boards if board.index not in topology.down_boards)
@@ -111,12 +111,12 @@ def path(topology: Topology, tables: Tables, source: int, destination: int) -> l
         port, vc = tables.entry(board, destination)
         found.append((board, port, vc))
         board = far[board, port]
-        assert len(found) <= len(topology.cluster.boards), "a route goes round"
+        assert len(found) <= len(topology.cluster.boards), "a route has a cycle"
     return found
 
 
 def can_deadlock(topology: Topology, *tables: Tables) -> bool:
-    """Whether links can wait for each other in a ring, by NetworkX; all tables mixed."""
+    """Whether link dependencies of all tables together have a cycle, by NetworkX."""
     far = ends(topology)
     graph: Any = nx.DiGraph()
     boards = range(len(topology.cluster.boards))
@@ -134,7 +134,7 @@ def can_deadlock(topology: Topology, *tables: Tables) -> bool:
 
 @dataclass
 class Packet:
-    """Goes to a board; a multicast packet goes on along a tree instead."""
+    """A packet to a board, or a multicast packet that follows a tree."""
 
     dest: int
     number: int
@@ -152,11 +152,11 @@ class Fabric:
     rng: random.Random
     flits: int = 3
     buffers: dict[Channel, Packet] = field(default_factory=dict)
-    """What waits at the far end of a channel."""
+    """Packets that wait at the far end of each channel."""
     moving: dict[tuple[int, int], tuple[int, Channel, Packet]] = field(default_factory=dict)
     """Flits left, channel and packet on a direction of a cable."""
     waiting: dict[int, deque[Packet]] = field(default_factory=dict)
-    """What boards want to send."""
+    """Packets that boards want to send."""
     delivered: list[int] = field(default_factory=list)
     sent: int = 0
 
@@ -169,7 +169,7 @@ class Fabric:
             self.into[ahead] += [(board, link, vc) for vc in range(self.tables.vcs)]
 
     def inject(self) -> None:
-        """Fills up what boards want to send."""
+        """Refills the packets that boards want to send."""
         for board in self.boards:
             while len(self.waiting[board]) < 2:
                 dest = self.rng.choice(self.boards)
@@ -179,7 +179,7 @@ class Fabric:
                 self.sent += 1
 
     def step(self) -> bool:
-        """A cycle. Whether anything moved."""
+        """Simulates a cycle. Returns whether a flit moved."""
         moved = False
         for direction, (left, channel, packet) in list(self.moving.items()):
             moved = True
@@ -215,9 +215,9 @@ class Fabric:
         return moved
 
     def run(self, cycles: int) -> bool:
-        """Saturates the fabric, then lets it run empty. False if it deadlocks."""
+        """Saturates the fabric, then drains it. Returns False if it deadlocks."""
         if len(self.boards) < 2:
-            return True  # the only board left has nobody to send to
+            return True  # a single board has no destination
         for _ in range(cycles):
             self.inject()
             if not self.step():
@@ -225,7 +225,7 @@ class Fabric:
         return self.drain()
 
     def drain(self) -> bool:
-        """Runs empty. False if it deadlocks."""
+        """Drains the fabric. Returns False if it deadlocks."""
         while self.buffers or self.moving or any(self.waiting.values()):
             if not self.step():
                 return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check and a simulator agree: what it calls safe never deadlocks, and each ring that it names stands still."""
+"""The check and a simulator agree: safe tables never deadlock, and each reported cycle does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gossamer.routes import Tables, Topology
 
 
 def tables_of(topology: Topology, port: list[list[int]], vc: list[list[int]], vcs: int) -> Tables:
-    """Tables with these entries; hosts are reached as their boards are."""
+    """Tables with these entries; routes to hosts are those to their boards."""
     ports, channels = np.array(port, dtype=np.int8), np.array(vc, dtype=np.int8)
     at = [host.board for host in topology.cluster.hosts]
     host_port, host_vc = ports[:, at], channels[:, at]
@@ -29,7 +29,7 @@ def tables_of(topology: Topology, port: list[list[int]], vc: list[list[int]], vc
 
 
 def random_tables(topology: Topology, rng: random.Random, vcs: int) -> Tables:
-    """Shortest paths with ports and channels at random: safe or not, as it happens."""
+    """Shortest paths with random ports and channels, which may be safe or not."""
     graph = network.graph_of(topology)
     far = network.ends(topology)
     count = len(graph)
@@ -47,7 +47,7 @@ def random_tables(topology: Topology, rng: random.Random, vcs: int) -> Tables:
 
 
 def fill(topology: Topology, tables: Tables, report: routes.Report) -> network.Fabric:
-    """The fabric with a packet in every channel of a ring that was found, each waiting for the next."""
+    """The fabric with a packet in every channel of the reported cycle, each waiting for the next."""
     fabric = network.Fabric(topology, tables, random.Random(1))
     for number, (board, port, vc, dest) in enumerate(report.witnesses):
         fabric.buffers[board, port, vc] = network.Packet(dest, number)
@@ -55,7 +55,7 @@ def fill(topology: Topology, tables: Tables, report: routes.Report) -> network.F
 
 
 def clockwise(boards: int, vcs: int) -> tuple[Topology, Tables]:
-    """A ring in which everything goes round the same way, all on channel 0."""
+    """A ring in which all packets travel in the same direction, on channel 0."""
     topology = network.wiring([(board, (board + 1) % boards) for board in range(boards)], boards)
     out = {board: link for (board, link), ahead in network.ends(topology).items() if ahead == (board + 1) % boards}
     port = [[routes.HOME if dest == board else out[board] for dest in range(boards)] for board in range(boards)]
@@ -71,8 +71,8 @@ def test_a_ring_without_channels_deadlocks() -> None:
     assert not fill(topology, tables, report).drain()
 
 
-def test_a_dateline_frees_it() -> None:
-    """And a destination that has none closes the ring again."""
+def test_a_dateline_removes_the_deadlock() -> None:
+    """A single destination without a dateline closes the cycle again."""
     boards = 6
     topology, tables = clockwise(boards, 2)
     vc = np.array([[int(dest > board) for dest in range(boards)] for board in range(boards)], dtype=np.int8)
@@ -105,7 +105,7 @@ def test_check_and_simulator_agree_on_random_tables(seed: int, size: Size) -> No
 
 
 def test_old_and_new_tables_together(seed: int, size: Size) -> None:
-    """Each safe by itself, and both together safe or not as NetworkX has it."""
+    """Each table is safe by itself; the check of both together agrees with NetworkX."""
     rng = random.Random(seed)
     together = []
     for _ in range(size.pick(60, 200, 1000)):
@@ -126,8 +126,8 @@ def test_old_tables_with_a_board_that_is_down_now() -> None:
     assert report.safe != network.can_deadlock(topology, old, new)
 
 
-def test_clockwise_then_counter_clockwise_goes_round() -> None:
-    """A packet that follows old tables at one board and new ones at the next can go to and fro for ever."""
+def test_opposite_routing_tables_are_unsafe_together() -> None:
+    """A packet that follows old tables at one board and new ones at the next can travel back and forth for ever."""
     topology, tables = clockwise(4, 2)
     vc = np.array([[int(dest > board) for dest in range(4)] for board in range(4)], dtype=np.int8)
     one = dataclasses.replace(tables, vc=vc)
@@ -146,12 +146,12 @@ WRONG = {
     "no cable": (lambda port, vc: port.__setitem__((0, 2), 1), "to x0y0:south, where no cable is up"),
     "no link": (lambda port, vc: port.__setitem__((0, 2), 15), "board x0y0 has no port for x2y0"),
     "channel": (lambda port, vc: vc.__setitem__((0, 2), 2), "on virtual channel 2, there are 2"),
-    "round": (lambda port, vc: port.__setitem__((1, 2), 3), "what board x0y0 sends to x2y0 goes round"),
+    "round": (lambda port, vc: port.__setitem__((1, 2), 3), "packets from board x0y0 to x2y0 loop"),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_tables_that_lead_nowhere(case: str) -> None:
+def test_tables_without_a_valid_route_are_reported(case: str) -> None:
     topology = network.grid("mesh 3x2")
     tables = routes.generate(topology).tables
     port, vc = tables.port.copy(), tables.vc.copy()
@@ -161,23 +161,23 @@ def test_tables_that_lead_nowhere(case: str) -> None:
     assert report.fault is not None and says in report.fault
 
 
-def test_a_host_that_is_not_reached() -> None:
+def test_an_unreachable_host_is_reported() -> None:
     topology = network.wiring([(0, 1), (1, 2)], 3, hosts=[2])
     tables = routes.generate(topology).tables
     port = tables.host_port.copy()
     port[2, 0] = 0
     report = routes.check(topology, dataclasses.replace(tables, host_port=port))
-    assert report.fault == "what board n0 sends to host h0 does not arrive"
+    assert report.fault == "packets from board n0 to host h0 do not arrive"
 
 
-def test_tables_of_another_topology_are_refused() -> None:
+def test_tables_of_another_topology_raise_an_error() -> None:
     tables = routes.generate(network.grid("ring 4")).tables
     with pytest.raises(InputError, match="for another topology"):
         routes.check(network.grid("ring 5"), tables)
 
 
 def test_the_graph_is_the_whole_fabric() -> None:
-    """The mesh of a board: x first then y, in through the top row, out through the nearest exit."""
+    """The mesh of a board: x first, then y; in through the top row, out through the nearest exit."""
     from gossamer.routes import deadlock
 
     part = deadlock._board(4, 3, 2)
@@ -191,7 +191,7 @@ def test_the_graph_is_the_whole_fabric() -> None:
     assert graph.has_edge("rim in at tile (1,2)", "south at tile (1,2)")
     assert graph.has_edge("east at tile (0,0)", "north at tile (1,0)")
     assert not graph.has_edge("north at tile (1,0)", "east at tile (1,1)")
-    # Tile (2,0) is as far from both exits, and takes the lower.
+    # Tile (2,0) is equally far from both exits, and uses the lower one.
     reached = nx.descendants(graph, "inject at tile (2,0)")
     assert "rim out at tile (1,2)" in reached
     assert not graph.has_edge("north at tile (2,1)", "rim out at tile (3,2)")
@@ -206,8 +206,8 @@ def test_the_graph_is_the_whole_fabric() -> None:
 
 def test_the_check_shares_no_code_with_the_generator() -> None:
     folder = ROOT / "python" / "gossamer" / "routes"
-    allowed = {"gossamer.config", "gossamer.config._source", "gossamer.errors", "gossamer.routes.keys"}
-    for name in ("deadlock.py", "keys.py"):
+    allowed = {"gossamer.config", "gossamer.config._source", "gossamer.errors", "gossamer.routes.multicast_keys"}
+    for name in ("deadlock.py", "multicast_keys.py"):
         for node in ast.walk(ast.parse((folder / name).read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gossamer"):
                 assert node.module in allowed, f"{name} imports {node.module}"
@@ -218,4 +218,4 @@ def test_the_check_shares_no_code_with_the_generator() -> None:
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.ImportFrom):
                     names = {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
-                    assert not names & {"gossamer.routes.deadlock", "gossamer.routes.keys"}, path.name
+                    assert not names & {"gossamer.routes.deadlock", "gossamer.routes.multicast_keys"}, path.name

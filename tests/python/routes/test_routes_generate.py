@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routes are shortest paths by NetworkX's count, never deadlock in a simulator, and are the same every time."""
+"""Routes are shortest paths by NetworkX, never deadlock in a simulator, and are deterministic."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GRIDS = [
 
 
 def judge(made: Routes) -> float:
-    """Follows every route. Gives the share of shortest ones, by NetworkX."""
+    """Follows every route. Returns the share of shortest paths, by NetworkX."""
     topology, tables = made.topology, made.tables
     lengths = dict(nx.all_pairs_shortest_path_length(network.graph_of(topology)))
     shortest = total = 0
@@ -89,7 +89,7 @@ def test_shipped_clusters(name: str, method: str, vcs: int) -> None:
 
 
 def test_random_wirings(seed: int, size: Size) -> None:
-    """Safe for the check, for NetworkX and in the simulator; with two channels nearly all routes are shortest."""
+    """Safe by the check, by NetworkX and in the simulator; with two channels nearly all routes are shortest."""
     rng = random.Random(seed)
     shares = []
     for number in range(size.pick(20, 100, 400)):
@@ -127,7 +127,7 @@ def test_one_channel_is_enough_for_some_route_always() -> None:
         assert routes.check(topology, made.tables).safe
 
 
-def test_what_is_down_is_not_used(seed: int, size: Size) -> None:
+def test_routes_avoid_boards_and_cables_that_are_down(seed: int, size: Size) -> None:
     rng = random.Random(seed)
     done = 0
     while done < size.pick(10, 30, 200):
@@ -143,7 +143,7 @@ def test_what_is_down_is_not_used(seed: int, size: Size) -> None:
             assert "cannot be reached" in str(error)
             continue
         made = routes.generate(topology)
-        judge(made)  # NetworkX sees only what is up, and a route over anything else cannot be followed
+        judge(made)  # NetworkX has only boards and cables that are up, so it cannot follow any other route
         assert routes.check(topology, made.tables).safe
         for board in topology.down_boards:
             assert (made.tables.port[board] == routes.NONE).all()
@@ -163,8 +163,8 @@ def test_parallel_cables_are_used_evenly() -> None:
     topology = network.wiring([(0, 1)] * 3 + [(1, 2)] * 2 + [(2, 3), (3, 4), (4, 5), (5, 6)], 7)
     made = routes.generate(topology)
     load = routes.measure(made).load
-    # Towards board 0 there is one destination, and that is on one cable.
-    # Five destinations, each of two boards, cannot be dealt out evenly to two cables.
+    # The only destination towards board 0 uses one cable.
+    # Five destinations, each of two boards, cannot be distributed evenly over two cables.
     for first, last, way, all_routes, apart in ((0, 3, 0, 6, 0), (3, 5, 0, 10, 2), (3, 5, 1, 10, 0)):
         loads = load[first:last, way]
         assert loads.sum() == all_routes
@@ -233,8 +233,8 @@ def test_too_many_or_no_channels() -> None:
         routes.generate(network.grid("ring 5"), method="dimension", vcs=1)
 
 
-def test_a_short_cut_is_taken() -> None:
-    """Dimension order is left when a cable of the file's own makes it longer than need be."""
+def test_shortcut_cables_are_used() -> None:
+    """The generator leaves dimension order if an additional cable of the file shortens a path."""
     grid = network.grid("bus 6").cluster
     cables = (*grid.cables, config.Cable(0, 0, 5, 0))
     topology = Topology(dataclasses.replace(grid, cables=cables), {})

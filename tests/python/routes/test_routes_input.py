@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Topologies of SMI, files of tables, and what is said about wrong ones."""
+"""SMI topologies, files of tables, and error messages for wrong ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_ranks_are_the_sorted_names(tmp_path: Path) -> None:
     assert made.hops.max() == 2
 
 
-def test_a_cable_may_be_told_from_both_ends(tmp_path: Path) -> None:
+def test_a_cable_may_be_declared_at_both_ends(tmp_path: Path) -> None:
     both = dict(RING, connections=RING["connections"] | {b: a for a, b in RING["connections"].items()})
     one = smi(tmp_path, json.dumps(RING))
     assert smi(tmp_path, json.dumps(both, indent=1)).hash == one.hash
@@ -65,7 +65,7 @@ def test_other_keys_and_other_boards(tmp_path: Path) -> None:
 A, B = '"n:a:ch0"', '"n:b:ch1"'
 TWO = '"fpgas": {"n:a": "p", "n:b": "p"}'
 WRONG = {
-    # name: (text, line, what is said)
+    # name: (text, line, message)
     "rank twice": (
         '{"fpgas": {"n:a": "p",\n"n:b": "p",\n"n:a": "q"}, "connections": {}}', 3,
         "fpgas: the rank n:a is given twice (first in line 1)",
@@ -79,23 +79,23 @@ WRONG = {
     ),
     "cable twice": (f'{{{TWO},\n"connections": {{{A}: {B},\n{A}: {B}}}}}', 3, "is given twice"),
     "dangling": (
-        f'{{{TWO},\n"connections": {{{A}: {B},\n"n:b:ch2": ""}}}}', 3, 'connections: "" is the port of no rank',
+        f'{{{TWO},\n"connections": {{{A}: {B},\n"n:b:ch2": ""}}}}', 3, 'connections: "" names no rank',
     ),
     "no such rank": (
         f'{{{TWO},\n"connections": {{\n{A}: "n:bb:ch1"}}}}', 3,
-        'connections: "n:bb:ch1" is the port of no rank in fpgas; did you mean n:b?',
+        'connections: "n:bb:ch1" names no rank in fpgas; did you mean n:b?',
     ),
     "no such link": (
         f'{{{TWO},\n"connections": {{{A}: "n:b:ch7"}}}}', 2, "smi520n has no link ch7, it has ch0, ch1, ch2, ch3",
     ),
-    "itself": (f'{{{TWO},\n"connections": {{{A}: "n:a:ch1"}}}}', 2, "joins a board with itself"),
+    "itself": (f'{{{TWO},\n"connections": {{{A}: "n:a:ch1"}}}}', 2, "connects a board with itself"),
     "unreachable": (
         '{"fpgas": {"n:a": "p", "n:b": "p",\n"n:c": "p"},\n"connections": {' + f"{A}: {B}}}}}", 2,
         "fpgas: n:c: no cable leads from n:a to this board",
     ),
     "not a name": ('{"fpgas": {"n:a": 1}, "connections": {}}', 1, "fpgas: n:a: must be a name in quotes"),
     "not a rank": ('{"fpgas": {\n"na": "p"}, "connections": {}}', 2, 'fpgas: "na" is no rank; it must be node:fpga'),
-    "none": ('{"fpgas": {}, "connections": {}}', 1, "fpgas: there are none"),
+    "none": ('{"fpgas": {}, "connections": {}}', 1, "fpgas: is empty"),
     "no fpgas": ('{\n"connections": {}}', 1, "fpgas is missing"),
     "section twice": (f'{{{TWO},\n{TWO}, "connections": {{}}}}', 2, "fpgas is given twice"),
     "list": (f"{{{TWO},\n\"connections\": []}}", 2, "no cable leads"),
@@ -138,10 +138,10 @@ def test_no_such_file_and_not_text(tmp_path: Path) -> None:
         (["x0y0:west"], "--down x0y0:west: grid has no such board or cable"),
         (["x0y0:east - x2y0:west"], "has no such board or cable"),
         (["x1y0", "x1y1"], "board x2y0 cannot be reached from x0y0"),
-        (["x0y0", "x1y0", "x2y0", "x0y1", "x1y1", "x2y1"], "no board of grid is left"),
+        (["x0y0", "x1y0", "x2y0", "x0y1", "x1y1", "x2y1"], "all boards of grid are down"),
     ],
 )
-def test_down_that_cannot_be(down: list[str], says: str) -> None:
+def test_invalid_down_options_raise_an_error(down: list[str], says: str) -> None:
     with pytest.raises(InputError, match=says):
         routes.with_down(network.grid("mesh 3x2"), down)
 
@@ -153,7 +153,7 @@ def test_down_by_either_end_or_both() -> None:
         for text in ("x0y0:east", "x1y0:west", "x0y0:east - x1y0:west", "x1y0:west - x0y0:east")
     }
     assert made == {("x0y0:east - x1y0:west",)}
-    # The cables of a board that is down are not listed.
+    # Cables of a board that is down are not listed.
     assert routes.with_down(topology, ["x0y0:east", "x0y0"]).down == ("x0y0",)
 
 
@@ -181,7 +181,7 @@ def test_written_and_read(tmp_path: Path) -> None:
 
 
 def test_the_bytes_are_as_documented(tmp_path: Path) -> None:
-    """A reader of twenty lines, from the words of docs/routes.md."""
+    """A reader of twenty lines, written from docs/routes.md."""
     topology = routes.with_down(network.wiring([(0, 1), (1, 2), (2, 0), (2, 3)], 4, hosts=[1]), ["n3"])
     tables = routes.generate(topology).tables
     path = tmp_path / "a.routes"
@@ -205,26 +205,26 @@ def test_the_bytes_are_as_documented(tmp_path: Path) -> None:
                 assert (row[dest] & 15, row[dest] >> 4) == tables.entry(board, dest)
 
 
-def test_another_topology_is_refused(tmp_path: Path) -> None:
+def test_tables_for_another_topology_raise_an_error(tmp_path: Path) -> None:
     _, tables = made()
     path = tmp_path / "a.routes"
     routes.write_tables(tables, path)
     with pytest.raises(InputError, match=r"a\.routes:2: routing tables for another topology"):
         routes.read_tables(path, network.grid("torus 3x4"))
-    # What is down makes no other topology: tables are rewritten while boards fail.
+    # Failed boards do not change the topology: tables are rewritten while boards fail.
     routes.read_tables(path, routes.with_down(network.grid("torus 3x3"), ["x1y1"]))
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda data: data[:-1], "damaged or cut short"),
-        (lambda data: data[:-1] + b"\x01", "damaged or cut short"),
-        (lambda data: data.replace(b"boards 9", b"boards 8"), "the head does not fit"),
-        (lambda data: data.replace(b"vcs 2\n", b""), "the head does not fit"),
+        (lambda data: data[:-1], "damaged or truncated"),
+        (lambda data: data[:-1] + b"\x01", "damaged or truncated"),
+        (lambda data: data.replace(b"boards 9", b"boards 8"), "the head does not match"),
+        (lambda data: data.replace(b"vcs 2\n", b""), "the head does not match"),
         (lambda data: data.replace(b"vcs 2\n", b"vcs 2\nvcs 2\n"), "6: vcs is not expected"),
-        (lambda data: b"x" + data, ":1: no routing tables"),
-        (lambda data: b"", ":1: no routing tables"),
+        (lambda data: b"x" + data, ":1: not routing tables"),
+        (lambda data: b"", ":1: not routing tables"),
     ],
 )
 def test_damaged_files(change: Any, says: str, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_damaged_files(change: Any, says: str, tmp_path: Path) -> None:
         routes.read_tables(path, topology)
 
 
-def test_the_hash_is_of_the_wiring_alone() -> None:
+def test_the_hash_depends_only_on_the_wiring() -> None:
     same = {network.wiring(edges, 3).hash for edges in ([(0, 1), (1, 2)], [(0, 1), (1, 2)])}
     assert len(same) == 1
     assert network.wiring([(0, 1), (0, 2)], 3).hash not in same

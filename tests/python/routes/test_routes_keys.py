@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of multicast routers: trees made of routes pass, and each way to go wrong is found."""
+"""Tables of multicast routers: trees along routes are safe, and each kind of error is reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from python.routes.key_writer import Writer, beat, key_of, record, tree_of
 from gossamer import routes
 from gossamer.errors import InputError
 from gossamer.routes import KeyTables
-from gossamer.routes import keys as key_tables
+from gossamer.routes import multicast_keys as key_tables
 
 
 @pytest.mark.parametrize("text", ["torus 4x4", "mesh 3x4", "bus 5", "ring 5", "random", "random", "random"])
@@ -34,12 +34,12 @@ def test_trees_are_safe_and_reach_all(text: str, seed: int, size: Size) -> None:
         tree = tree_of(turns, source, dests)
         places = range(1, len(tree.board))
         assert (tree.board[0], tree.parent[0]) == (source, -1)
-        # Over cables that are there; no channel has a copy twice, or all behind it would have.
+        # Over existing cables; no channel carries two copies, which would also double all copies downstream.
         hops = [(int(tree.board[tree.parent[at]]), int(tree.link[at]), int(tree.vc[at])) for at in places]
         assert [far[hop[:2]] for hop in hops] == tree.board[1:].tolist()
         assert len(set(hops)) == len(hops)
         assert tree.board[tree.ends[0, dests]].tolist() == dests
-        # Every copy is on its way to somebody.
+        # Every copy leads to a destination.
         assert set(places) - set(tree.parent.tolist()) <= set(tree.ends[0, dests].tolist())
         writer.tree(topology, tables, source, dests)
     report = routes.check(topology, tables, keys=writer.tables())
@@ -49,8 +49,8 @@ def test_trees_are_safe_and_reach_all(text: str, seed: int, size: Size) -> None:
 
 
 @pytest.mark.parametrize("text", ["mesh 5x4", "mesh 8x3", "torus 5x5", "ring 8"])
-def test_trees_are_nearly_as_small_as_any(text: str, seed: int) -> None:
-    """Beside NetworkX, which knows nothing of channels; its trees may have twice the links that are needed."""
+def test_trees_are_nearly_minimal(text: str, seed: int) -> None:
+    """Compared with NetworkX, which ignores channels; its trees may have twice the minimum number of links."""
     rng = random.Random(seed)
     topology = network.grid(text)
     turns = routes.tree_turns(topology, routes.generate(topology).tables)
@@ -61,12 +61,12 @@ def test_trees_are_nearly_as_small_as_any(text: str, seed: int) -> None:
         source, dests = rng.randrange(boards), rng.sample(range(boards), rng.randrange(2, boards // 2))
         ours += len(tree_of(turns, source, dests).board) - 1
         theirs += nx.approximation.steiner_tree(wires, {source, *dests}, method="mehlhorn").number_of_edges()
-    # On tori and rings datelines keep some copies apart.
+    # On tori and rings datelines prevent the merging of some copies.
     assert ours <= (1.02 if text.startswith("mesh") else 1.25) * theirs, (ours, theirs)
 
 
-def test_turns_that_are_declared_are_judged() -> None:
-    """Those that trees may take make no ring; most of the others, one beside them, make one, though no key takes it."""
+def test_declared_turns_are_checked() -> None:
+    """Permitted turns form no cycle; most other turns, added singly, form one, even if no key takes them."""
     topology = network.grid("mesh 3x3")
     tables = routes.generate(topology).tables
     turns = routes.tree_turns(topology, tables)
@@ -83,7 +83,7 @@ def test_turns_that_are_declared_are_judged() -> None:
 
 
 def test_a_shared_expander_makes_a_ring() -> None:
-    """Channels that meet in one queue of the router lose what keeps them apart."""
+    """Channels that share a queue of the router are no longer independent."""
     topology = network.grid("ring 6")
     tables = routes.generate(topology).tables
     writer = Writer()
@@ -96,8 +96,8 @@ def test_a_shared_expander_makes_a_ring() -> None:
         assert report.fault is not None and "expander" in " ".join(report.ring)
 
 
-def test_a_turn_that_no_route_does() -> None:
-    """North, then east: dimension order never does that."""
+def test_a_turn_that_no_route_takes_is_reported() -> None:
+    """North, then east: dimension order never turns like that."""
     topology = network.grid("mesh 2x2")
     tables = routes.generate(topology).tables
     names = topology.cluster.boards[0].config.links.names
@@ -111,14 +111,14 @@ def test_a_turn_that_no_route_does() -> None:
     assert "board x0y1" in report.fault and f"turns from x0y0:north channel {vc} to x0y1:east" in report.fault
 
 
-def test_a_key_that_goes_round() -> None:
-    """Over the link and back: caught as a turn, since no route goes back."""
+def test_a_key_that_returns_over_its_link_is_reported() -> None:
+    """Over the link and back: reported as a turn, since no route returns."""
     topology = network.wiring([(0, 1)], 2)
     tables = routes.generate(topology).tables
     there, back = record("router", link=0, key=key_of(0)), record("router", link=0, key=key_of(0))
     keys = KeyTables({0: {0: beat(there)}, 1: {0: beat(back)}}, ((0, key_of(0)),))
     report = routes.check(topology, tables, keys=keys)
-    assert report.fault is not None and "which no route does" in report.fault
+    assert report.fault is not None and "a turn that no route takes" in report.fault
 
 
 def test_records_of_all_kinds_are_read() -> None:
@@ -152,18 +152,18 @@ def test_records_of_all_kinds_are_read() -> None:
 
 WRONG = {
     "no beat": ({0: {}}, "there is no beat 4"),
-    "indirect": ({0: {4: beat(record("indirect", key=key_of(4)))}}, "comes back to key 0x00000081"),
+    "indirect": ({0: {4: beat(record("indirect", key=key_of(4)))}}, "form a cycle at key 0x00000081"),
     "tile": ({0: {4: beat(record("thread", tile_x=9))}}, r"names tile \(9,0\) of 2 x 1"),
     "link": ({0: {4: beat(record("router", link=15, key=0))}}, "sends to link 15, where there is no cable"),
     "channel": ({0: {4: beat(record("router", link=0, vc=3, key=0))}}, "names virtual channel 3, there are 2"),
     "tile of a wide one": ({0: {4: beat(record("thread_double", tile_y=8))}}, r"names tile \(0,8\) of 2 x 1"),
-    "no room": ({0: {4: beat(*[record("thread")] * 4, (7 << 45, 48))}}, "beat 4 has more records than it has room for"),
-    "too many": ({0: {4: beat(*[(0, 48)] * 5) + 1}}, "beat 4 has a record that cannot be read"),
+    "beat overflow": ({0: {4: beat(*[record("thread")] * 4, (7 << 45, 48))}}, "beat 4 has more records than slots"),
+    "too many": ({0: {4: beat(*[(0, 48)] * 5) + 1}}, "beat 4 has a malformed record"),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_records_that_are_wrong(case: str) -> None:
+def test_wrong_records_raise_an_error(case: str) -> None:
     topology = network.wiring([(0, 1)], 2)
     beats, says = WRONG[case]
     with pytest.raises(InputError, match=says):
@@ -191,7 +191,7 @@ def test_the_file_of_keys(tmp_path: Path) -> None:
     read = key_tables.load(path, topology.cluster, topology.hash)
     assert (read.beats, read.roots) == (made.beats, made.roots)
     for change, says in (
-        ({"format": "x"}, "no tables of keys"),
+        ({"format": "x"}, "not tables of keys"),
         ({"topology": "0"}, "keys for another topology"),
         ({"roots": [["nobody", 1]]}, "keyerror 'nobody'"),
         ({"boards": {names[0]: {"first": 0, "beats": ["zz"]}}}, "valueerror"),

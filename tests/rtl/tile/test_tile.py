@@ -299,7 +299,7 @@ def test_injected_instructions_execute_unchanged(tile: Tile, seed: int) -> None:
 def test_clock_gates_do_not_change_behaviour(config: Config, program: str) -> None:
     """End, output, counters and exit codes are identical to the cycle with and without clock gates."""
     awake = _rtl_build.build(
-        config, sources.blocks("sim/tile/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], told="all awake"
+        config, sources.blocks("sim/tile/sim_tile.f", config=config), flags=["-DGS_NO_CLOCK_GATES"], label="all awake"
     )
     image = device.build(ROOT / "programs" / f"{program}.c", config)
     seen = []

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an application on a graph, and compares results."""
+
+from __future__ import annotations
+
+import decimal
+import operator
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gossamer import apps, engines, native
+from gossamer.apps import App, Numbers, Parameter
+from gossamer.apps.results import Result
+from gossamer.errors import GraphWarning, InputError
+from gossamer.graph import Graph
+
+MOST_THREADS = 1024
+Value = float | str | bool
+"""A parameter's value as users give it."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference of two results."""
+
+    column: str
+    vertex: int
+    first: float
+    """An exact int for integer columns; so is ``second``."""
+    second: float
+    count: int
+
+
+def run(
+    app: str | os.PathLike[str] | App,
+    graph: Graph,
+    *,
+    engine: str | engines.Engine = "cpu",
+    threads: int | None = None,
+    seed: int = 0,
+    **parameters: Value | Iterable[Value],
+) -> Result:
+    """Runs an application: a bundled one by name, or a header by path.
+
+    ``threads`` None uses every CPU. ``parameters`` are those of the application (``./gossamer run APP --help`` lists
+    them); vertices are given by label, several as a list. Raises InputError if the application, a parameter or the
+    graph is wrong, NoAnswer if the application reports that its result is not an answer (not converged, overflow).
+    Warns (GraphWarning) if it ignores the graph's weights, or uses 1 because there are none.
+    """
+    compiled = checked(app, graph, threads)
+    numbers = check(compiled, graph, parameters)
+    chosen = engines.get(engine) if isinstance(engine, str) else engine
+    native.check_mapped()  # a run on a truncated file would follow arbitrary offsets
+    try:
+        return chosen.run(compiled, graph, numbers, threads=threads or 0, seed=seed)
+    finally:
+        native.check_mapped()
+
+
+def checked(app: str | os.PathLike[str] | App, graph: Graph, threads: int | None) -> App:
+    """The loaded application. Raises InputError if it, the graph or the number of threads is wrong."""
+    compiled = app if isinstance(app, App) else apps.load(app)
+    if not isinstance(graph, Graph):
+        raise InputError(
+            f"a {type(graph).__name__} is no Graph; convert it with read_graph (a path), Graph.from_scipy (a "
+            "sparse matrix) or Graph.from_networkx"
+        )
+    if not graph.vertices:
+        raise InputError(f"{graph.name or 'the graph'} has no vertices")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise InputError(f"threads: {threads} is not from 1 to {MOST_THREADS}")
+    for note in weight_notes(compiled, graph):
+        warnings.warn(note, GraphWarning, stacklevel=3)
+    return compiled
+
+
+def weight_notes(app: App, graph: Graph) -> Iterator[str]:
+    """Notes on an application's use of weights that may surprise the user."""
+    if graph.weighted and not app.uses_weights:
+        yield f"{app.name} does not use weights; those of the graph are ignored"
+    if not graph.weighted and app.uses_weights and graph.edges:
+        yield f"the graph has no weights; {app.name} uses the weight 1 for every edge"
+
+
+def check(app: App, graph: Graph, parameters: Mapping[str, Value | Iterable[Value]]) -> Numbers:
+    """Parameters as numbers, each in its range; vertices as indices."""
+    found: dict[str, int | float | tuple[int, ...]] = {}
+    for name, value in parameters.items():
+        parameter = app.parameter(name)
+        if parameter.kind == "vertex":
+            found[name] = graph.index_of(value if isinstance(value, str) else _whole(app, parameter, value))
+        elif parameter.kind == "vertices":
+            several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+            if not several:
+                raise InputError(f"{app.name}: {name}: an empty list; name at least one vertex")
+            found[name] = tuple(graph.index_of(v if isinstance(v, str) else _whole(app, parameter, v)) for v in several)
+        else:
+            found[name] = check_number(app, parameter, value)
+    return found
+
+
+def check_number(app: App, parameter: Parameter, value: Any) -> int | float:
+    """The value of a numeric parameter, exact to 64 bits. Raises InputError if it is out of range."""
+    where = f"{app.name}: {parameter.name}"
+    if parameter.kind == "flag":
+        if str(value).lower() in {"1", "true", "yes"}:
+            return 1
+        if str(value).lower() in {"0", "false", "no"}:
+            return 0
+        raise InputError(f"{where}: {value!r} is neither yes nor no")
+    number: int | float
+    if parameter.kind == "integer":
+        number = _whole(app, parameter, value)
+    else:
+        try:
+            number = float(value)
+        except (ValueError, TypeError, OverflowError):
+            raise InputError(f"{where}: {value!r} is no number") from None
+    if not parameter.low <= number <= parameter.high:
+        exact = parameter.kind == "integer"
+        low, high = (f"{limit}" if exact else f"{limit:g}" for limit in (parameter.low, parameter.high))
+        raise InputError(f"{where}: {value} is not from {low} to {high}")
+    return number
+
+
+def _whole(app: App, parameter: Parameter, value: Any) -> int:
+    """An integer from an int of any library, or from another notation of an integer (7.0, 1e6, text)."""
+    where = f"{app.name}: {parameter.name}"
+    try:
+        return operator.index(value)
+    except TypeError:
+        pass
+    try:
+        number = decimal.Decimal(value if isinstance(value, str) else float(value))
+    except (decimal.InvalidOperation, TypeError, ValueError):
+        raise InputError(f"{where}: {value!r} is no number") from None
+    if not number.is_finite() or number.adjusted() > 30 or number != number.to_integral_value():
+        raise InputError(f"{where}: {value!r} is no whole number")
+    return int(number)
+
+
+def difference(first: Result, second: Result) -> Difference | None:
+    """The first difference of two results that exceeds the application's tolerance; None if there is none.
+
+    With a tolerance t, a and b are equal if |a - b| <= t * max(|a|, |b|, greatest value / vertices): a relative bound
+    with a floor for values close to 0.
+    """
+    tolerance = first.app.tolerance if first.app.same == "within" else 0.0
+    for name, a in first.columns.items():
+        x, y = a.astype(np.float64), second.columns[name].astype(np.float64)
+        if tolerance:
+            floor = float(np.nanmax(np.abs(x), initial=0.0)) / max(1, len(x))
+            near = np.abs(x - y) <= tolerance * np.maximum(np.maximum(np.abs(x), np.abs(y)), floor)
+        else:
+            near = a == second.columns[name]
+        wrong = np.flatnonzero(~(near | (np.isnan(x) & np.isnan(y))))
+        if len(wrong):
+            at = int(wrong[0])
+            return Difference(name, at, a[at].item(), second.columns[name][at].item(), len(wrong))
+    return None

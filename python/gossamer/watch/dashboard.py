@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of plain text about a running simulation, for ``./gossamer top``, that fit the width of the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from gossamer.watch.snapshots import DIRECTIONS, Link, Snapshot, Tile
+
+_NARROW = 40
+_BAR = 10
+LINK_FLIT_BYTES = 16
+_WAITS = (("memory", "mem"), ("float", "fp"), ("receive", "recv"), ("send", "send"), ("barrier", "barr"))
+"""States of waiting threads, and their column heads."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of the page; ``lines`` 0: unlimited."""
+
+    columns: int = 80
+    lines: int = 0
+
+
+def page(total: Snapshot, lately: Snapshot, size: Size) -> list[str]:
+    """A page from the snapshot ``total`` and the difference ``lately``. Lines have at most ``size.columns`` columns."""
+    columns = max(_NARROW, size.columns)
+    lines = [*_head(total, lately), ""]
+    lines += _boards(total, lately, columns) if total.boards > 1 else []
+    links = _links(lately, columns)
+    tiles = _tiles(total, lately, columns)
+    free = size.lines - len(lines) if size.lines else len(tiles) + len(links)
+    # If not all lines fit, the page shows the busiest tiles, and links on a third of it.
+    for_links = min(len(links), max(free // 3, free - len(tiles)))
+    lines += _cut(tiles, free - for_links, "tiles") + _cut(links, for_links, "links")
+    return [line[: size.columns].rstrip() for line in lines]
+
+
+def listing(simulations: Sequence[Snapshot]) -> list[str]:
+    """A line for each of several simulations."""
+    lines = ["  PID     CYCLES  PROGRAM"]
+    for seen in simulations:
+        what = seen.about.get("cluster") or seen.about.get("config", "")
+        lines.append(f"{seen.pid:>5} {seen.cycle:>10,}  {_program(seen) or '-'} on {what}")
+    return lines
+
+
+def _program(seen: Snapshot) -> str:
+    """The name of the program's file or folder without its path."""
+    return PurePath(str(seen.about.get("program", ""))).name
+
+
+def _head(seen: Snapshot, lately: Snapshot) -> list[str]:
+    what = seen.about.get("cluster") or seen.about.get("config", "")
+    boards = f"{seen.boards} boards, " if seen.boards > 1 else ""
+    tiles = f"{len(seen.tiles)} tile{'s' if len(seen.tiles) > 1 else ''}"
+    started = sum(tile.started for tile in seen.tiles)
+    runs = sum(tile.threads("runs") for tile in lately.tiles)
+    speed = lately.cycle / lately.time / 1e3 if lately.time > 0 else 0.0
+    issued = sum(tile.instructions for tile in lately.tiles)
+    cores = seen.cores * len(seen.tiles)
+    clock = seen.about.get("clock_mhz")
+    real = f" = {seen.cycle / clock / 1e3:,.3f} ms at {clock:g} MHz" if clock else ""
+    return [
+        f"{_program(seen) or 'simulation'} on {what} ({boards}{tiles}), process {seen.pid}, {seen.state}",
+        f"cycle {seen.cycle:,}{real}, {speed:,.1f} kHz",
+        f"threads {started:,} started, {runs:,.1f} run, {sum(tile.waiting for tile in lately.tiles):,.1f} wait; "
+        f"{issued / max(1, lately.cycle):.3f} instructions a cycle of {cores} core{'' if cores == 1 else 's'}",
+    ]
+
+
+def _busy(tile: Tile, seen: Snapshot) -> float:
+    """Share of cycles in which the tile's cores issued an instruction."""
+    return tile.instructions / max(1, seen.cycle * seen.cores)
+
+
+def _bar(share: float, width: int = _BAR) -> str:
+    full = min(width, round(max(0.0, share) * width))
+    return "#" * full + "." * (width - full)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> list[str]:
+    """A table with minimum column widths; columns on the right that do not fit are omitted."""
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    shown, used = 0, 0
+    while shown < len(widths) and used + widths[shown] + 1 <= columns + 1:
+        used += widths[shown] + 1
+        shown += 1
+    shown = max(1, shown)
+    return [
+        " ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(pairs))
+        for pairs in ([*zip(row[:shown], widths[:shown], strict=True)] for row in [heads, *rows])
+    ]
+
+
+def _row(name: str, tiles: Sequence[Tile], lately: Snapshot) -> list[str]:
+    busy = sum(_busy(tile, lately) for tile in tiles) / len(tiles)
+    cells = [name, _bar(busy), f"{busy:.1%}", f"{sum(tile.started for tile in tiles)}"]
+    cells.append(f"{sum(tile.threads('runs') for tile in tiles):.1f}")
+    cells += [f"{sum(tile.threads(what) for tile in tiles):.1f}" for what, _ in _WAITS]
+    for direction in range(len(DIRECTIONS)):
+        flits = [tile.flits[direction] for tile in tiles if tile.flits]
+        cells.append(f"{sum(flits) / len(flits) / max(1, lately.cycle):.3f}" if flits else "-")
+    return cells
+
+
+_HEADS = ("", "busy", "thr", "run", *(head for _, head in _WAITS), *(name[0].upper() for name in DIRECTIONS))
+
+
+def _tiles(seen: Snapshot, lately: Snapshot, columns: int) -> list[str]:
+    rows = []
+    numbers = sorted(range(len(lately.tiles)), key=lambda t: (-round(_busy(lately.tiles[t], lately), 2), t))
+    for number in numbers if len(numbers) > seen.board_tiles else range(len(lately.tiles)):
+        board, x, y = seen.place(number)
+        name = f"{_board_name(seen, board)} {x},{y}" if seen.boards > 1 else f"{x},{y}"
+        rows.append(_row(name, [lately.tiles[number]], lately))
+    return _table(["tile", *_HEADS], rows, columns)
+
+
+def _boards(seen: Snapshot, lately: Snapshot, columns: int) -> list[str]:
+    rows = [_row(_board_name(seen, b), lately.of_board(b), lately) for b in range(seen.boards)]
+    return [*_table(["board", *_HEADS], rows, columns), ""]
+
+
+def _board_name(seen: Snapshot, board: int) -> str:
+    names = seen.about.get("boards", [])
+    return str(names[board]) if board < len(names) else str(board)
+
+
+def _links(lately: Snapshot, columns: int) -> list[str]:
+    if not lately.links:
+        return []
+    rate = float(lately.about.get("link_bytes", 0))
+    names = lately.about.get("link_names", [])
+
+    def row(link: Link) -> list[str]:
+        board_names = {(board, number): name for board, number, name in names}
+        name = board_names.get((link.board, link.link), str(link.link))
+        cells = [f"{_board_name(lately, link.board)} {name}", "up" if link.up else "DOWN"]
+        for way in ("bytes_out", "bytes_in"):
+            share = link.sums[way] / max(1e-9, lately.cycle * rate) if rate else 0.0
+            cells += [_bar(share), f"{share:.1%}"]
+        return [*cells, *(str(link.sums[name]) for name in ("packets_out", "resends", "damaged", "stalls"))]
+
+    busiest = sorted(lately.links, key=lambda link: -max(link.sums["bytes_out"], link.sums["bytes_in"]))
+    heads = ["link", "", "out", "", "in", "", "packets", "resent", "damaged", "stalls"]
+    return ["", *_table(heads, [row(link) for link in busiest], columns)]
+
+
+def _cut(lines: list[str], limit: int, what: str) -> list[str]:
+    if len(lines) <= limit:
+        return lines
+    kept = max(1, limit - 1)
+    return [*lines[:kept], f"({len(lines) - kept} more {what})"]
+
+
+__all__ = ["Size", "listing", "page"]
