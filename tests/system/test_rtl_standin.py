@@ -249,7 +249,7 @@ def test_trace(runner: Runner, tmp_path: Path) -> None:
     ("fault", "says"),
     [
         (1, "is not of configuration tiny"),
-        (2, "takes no more bytes"),
+        (2, "accepts no more bytes"),
         (5, "packet of an unknown kind"),
         (7, "has had enough"),
         (9, "loader does not answer"),
