@@ -13,7 +13,7 @@ struct HopsVertex : gossamer::PVertex<HopsState, gossamer::None, uint32_t> {
   // The source starts the wave.
   void init() { *readyToSend = s->hops == 0 ? gossamer::Pin(0) : gossamer::No; }
 
-  // Called when the network has room: pin 0 is all edges out of the vertex.
+  // Called when the network can accept a message; pin 0 is all edges out of the vertex.
   void send(uint32_t* message) {
     *message = s->hops + 1;
     *readyToSend = gossamer::No;
