@@ -5,7 +5,7 @@
 #include <gossamer/polite.h>
 
 struct HopsState {
-  uint32_t hops;  // from the source; Far if not yet reached
+  uint32_t hops;  // from the source; Far where the wave has not been
 };
 inline constexpr uint32_t Far = 0xffffffff;
 
@@ -13,7 +13,7 @@ struct HopsVertex : gossamer::PVertex<HopsState, gossamer::None, uint32_t> {
   // The source starts the wave.
   void init() { *readyToSend = s->hops == 0 ? gossamer::Pin(0) : gossamer::No; }
 
-  // Called when the network accepts a message: pin 0 is all edges out of the vertex.
+  // Called when the network can accept a message; pin 0 is all edges out of the vertex.
   void send(uint32_t* message) {
     *message = s->hops + 1;
     *readyToSend = gossamer::No;
@@ -30,7 +30,7 @@ struct HopsVertex : gossamer::PVertex<HopsState, gossamer::None, uint32_t> {
 
 GOSSAMER_VERTEX(HopsVertex)
 
-#if __STDC_HOSTED__  // host only: parameters, initial state, results
+#if __STDC_HOSTED__  // what follows is for the host: parameters, initial state, results
 #include <gossamer/app.h>
 
 struct HopsApp : gossamer::Application<HopsVertex> {
