@@ -49,7 +49,7 @@ CASES: dict[str, tuple[int, int, tuple[str, ...], tuple[str, ...]]] = {
     "exit": (3, 4, ("rank 1 called exit(0) while rank 0 was not done",), ()),
     "exitkernel": (1, 4, ("rank 0 called exit(0) while its kernel popper was not done",), ()),
     "leave": (2, 4, ("_exit(0)",), ()),
-    "realtime": (1, 4, ("died of signal ",), ()),
+    "realtime": (1, 4, ("killed by signal ",), ()),
     "joins": (2, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 0",), ()),
     "fifo": (2, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 0",), ()),
     "copies": (2, 2, ("SMI_Bcast after all elements",), ("copies",)),

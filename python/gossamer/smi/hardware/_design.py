@@ -244,7 +244,7 @@ def _union(uses: Sequence[port_lists.Port], options: Options) -> dict[int, Endpo
 
 
 def _aside(degree: int, options: Options) -> int:
-    return _buffers.aside(degree, options.ranks) if options.aside is None else options.aside
+    return _buffers.voq(degree, options.ranks) if options.aside is None else options.aside
 
 
 def _of_program(program: port_lists.Ports, union: Mapping[int, Endpoint]) -> tuple[Endpoint, ...]:
