@@ -58,7 +58,7 @@ def _c_of(path: Path, defines: Sequence[str], host: bool) -> Path:
 
 def check(files: Sequence[str]) -> list[Path]:
     if not files:
-        raise InputError("no program; give its source files")
+        raise InputError("no program; give source files")
     found: list[Path] = []
     for path in map(Path, files):
         if path.is_dir():

@@ -130,8 +130,8 @@ def _program(name: str, files: Sequence[Path], defines: Sequence[str]) -> Ports:
 
 
 def _openings(calls: _calls.Calls) -> Iterator[Port]:
-    """The ports that calls open. A template has the ports of its instantiations; without one, those of its text, if port,
-    type and operation are constant there."""
+    """The ports that calls open. A template has the ports of its instantiations; without one, those of its text if they
+    are constant there."""
     lines = set()
     callees = set()
     for one in calls.found:
