@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a device program on tests/fixtures/device/model.cc, an instruction-set model that shares no code with us."""
+"""Runs a device program on tests/fixtures/device/model.cc, an independent instruction-set model."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ PROGRAMS = ROOT / "programs"
 
 @dataclass
 class Ran:
-    """What the threads of a run have done."""
+    """The outcome of a run."""
 
     text: dict[int, str] = field(default_factory=dict)
-    """What each thread wrote."""
+    """Output of each thread."""
     codes: dict[int, int] = field(default_factory=dict)
-    """Exit codes of those that stopped."""
+    """Exit codes of the stopped threads."""
     traps: dict[int, tuple[int, int, int]] = field(default_factory=dict)
-    """Cause, pc and value of those that trapped."""
+    """Cause, pc and value of the trapped threads."""
     emitted: list[tuple[int, int]] = field(default_factory=list)
     end: str = ""
 
     def lines(self) -> list[tuple[int, str]]:
-        """All lines with their threads."""
+        """All output lines, each with its thread."""
         return [(thread, line) for thread, text in sorted(self.text.items()) for line in text.splitlines()]
 
 
 @functools.cache
 def executable() -> Path:
-    """The model, compiled where it is not up to date."""
+    """The model's executable, compiled if it is not up to date."""
     from gossamer import builds, native
 
     source = FIXTURES / "model.cc"
@@ -88,14 +88,14 @@ def _read(output: str) -> Ran:
     lines = output.splitlines()
     ran.end = lines[-1] if lines else ""
     for line in lines[:-1]:
-        kind, *words = line.split()
-        values = [int(words[0]), *(int(word, 16) for word in words[1:])]
+        kind, *fields = line.split()
+        values = [int(fields[0]), *(int(field, 16) for field in fields[1:])]
         if kind == "put":
             ran.text[values[0]] = ran.text.get(values[0], "") + chr(values[1])
         elif kind == "stop":
             ran.codes[values[0]] = values[1]
         elif kind == "trap":
-            ran.traps[values[0]] = (int(words[1]), int(words[2], 16), int(words[3], 16))
+            ran.traps[values[0]] = (int(fields[1]), int(fields[2], 16), int(fields[3], 16))
         elif kind == "emit":
             ran.emitted.append((values[0], values[1]))
     return ran

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations: the shipped ones are the papers' machines, and every wrong one gets its line."""
+"""Configurations: the shipped ones match the papers' machines, and every error has file, line and key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DE5 = (paths.CONFIG / "de5.toml").read_text()
 
 
 def error_of(path: Path) -> str:
-    """The one line that the file gets."""
+    """The error line for a file."""
     with pytest.raises(InputError) as caught:
         config.load(path)
     text = str(caught.value)
@@ -30,13 +30,13 @@ def error_of(path: Path) -> str:
 
 
 def line_of(text: str, marker: str) -> int:
-    """The line that a marker is in, found by nothing but counting line ends."""
-    assert text.count(marker) == 1, f"{marker!r} must be there once"
+    """The line of a marker, found only by counting line ends."""
+    assert text.count(marker) == 1, f"{marker!r} must occur once"
     return text[: text.index(marker)].count("\n") + 1
 
 
-def wrong(tmp_path: Path, text: str) -> str:
-    """The error of a file, without the folder that it is in."""
+def error_for(tmp_path: Path, text: str) -> str:
+    """The error for a file, without its folder."""
     path = tmp_path / "x.toml"
     path.write_text(text)
     return error_of(path).replace(str(path), "x.toml")
@@ -45,7 +45,7 @@ def wrong(tmp_path: Path, text: str) -> str:
 # --------------------------------------------------------------- what ships
 
 
-def test_the_designs_configurations_are_there() -> None:
+def test_configurations_of_the_design_are_shipped() -> None:
     assert {"tiny", "quad", "ecp5", "de5", "de5-128", "smi520n"} <= set(config.names())
 
 
@@ -62,7 +62,7 @@ def test_shipped_configuration_is_valid_and_named(name: str) -> None:
 
 
 def test_de5_is_the_papers_machine() -> None:
-    """Numbers of FPL 2019, figures 1, 2, 4, 9 and 13, worked out by hand there."""
+    """Figures of FPL 2019 (1, 2, 4, 9 and 13), computed by hand."""
     de5 = config.load("de5")
     assert de5.core.threads_per_core == 16
     assert de5.fpu.cores_per_fpu == 4
@@ -77,14 +77,14 @@ def test_de5_is_the_papers_machine() -> None:
     assert de5.clock_hz == 250_000_000
     assert (de5.memory.dram.count, de5.memory.dram.bytes) == (2, 4 * 1024**3)
     assert (de5.memory.sram.count, de5.memory.sram.bytes) == (4, 8 * 1024**2)
-    # Figure 9: 7.8 GB/s are 30.3 % of the DRAM, 13.0 GB/s are 90.0 % of the SRAM (rounded there).
+    # Figure 9 (rounded): 7.8 GB/s are 30.3 % of the DRAM bandwidth, 13.0 GB/s are 90.0 % of the SRAM bandwidth.
     assert de5.dram_mbytes_per_s == pytest.approx(7_800 / 0.303, rel=0.01)
     assert de5.sram_mbytes_per_s == pytest.approx(13_000 / 0.900, rel=0.01)
     assert de5.link_bits_per_kilocycle == 5 * 8 * 1000
     assert de5.links.flight_cycles == 100
 
 
-def test_de5_128_is_figure_13() -> None:
+def test_de5_128_matches_figure_13() -> None:
     big = config.load("de5-128")
     assert (big.cores, big.threads, big.fpus, big.caches) == (128, 2048, 16, 16)
     assert big.cache_bytes == 64 * 1024
@@ -98,12 +98,10 @@ def test_smi520n_is_the_smi_papers_board() -> None:
     assert board.memory.dram.port_bytes == 64
     assert board.link_count == 4
     assert board.links.rate_mbps == 40_000
-    assert board.stream.packet_bytes == 32
-    assert board.stream_payload_bytes == 28
 
 
-def test_later_machine_of_the_papers_can_be_written(tmp_path: Path) -> None:
-    """128 KB caches of 16 ways at 240 MHz (multicast paper, II A), as docs/configuration.md shows."""
+def test_guides_example_is_the_multicast_papers_machine(tmp_path: Path) -> None:
+    """128 KB caches of 16 ways at 240 MHz (multicast paper, II A), in the example of docs/configuration.md."""
     guide = (paths.ROOT / "docs" / "configuration.md").read_text()
     example = guide.split("```toml\n# mine.toml\n", 1)[1].split("```", 1)[0]
     (tmp_path / "mine.toml").write_text(example)
@@ -115,7 +113,7 @@ def test_later_machine_of_the_papers_can_be_written(tmp_path: Path) -> None:
     assert mine.threads == 1024
 
 
-def test_derived_widths_number_what_they_should() -> None:
+def test_derived_widths_are_the_least_that_index_their_counts() -> None:
     for name in config.names():
         one = config.load(name)
         for width in (derived for derived in derived_docs() if derived.startswith("log2_")):
@@ -134,7 +132,7 @@ def test_derived_widths_number_what_they_should() -> None:
 # -------------------------------------------------------------------- bases
 
 
-def test_base_gives_what_the_file_does_not(tmp_path: Path) -> None:
+def test_base_provides_omitted_values(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('base = "de5"\ndescription = "mine"\n[core]\nthreads_per_core = 8\n')
     mine, de5 = config.load(tmp_path / "mine.toml"), config.load("de5")
     assert mine.core.threads_per_core == 8
@@ -142,7 +140,7 @@ def test_base_gives_what_the_file_does_not(tmp_path: Path) -> None:
     assert mine.links == de5.links
 
 
-def test_base_may_be_a_file_beside_it_and_have_a_base_itself(tmp_path: Path) -> None:
+def test_base_may_be_a_file_of_the_same_folder_with_a_base(tmp_path: Path) -> None:
     (tmp_path / "low.toml").write_text('base = "tiny"\ndescription = "low"\n[links]\nflight_cycles = 7\n')
     (tmp_path / "high.toml").write_text('base = "low"\ndescription = "high"\n[links]\nwindow_frames = 8\n')
     high = config.load(tmp_path / "high.toml")
@@ -150,30 +148,30 @@ def test_base_may_be_a_file_beside_it_and_have_a_base_itself(tmp_path: Path) -> 
     assert high.mesh == config.load("tiny").mesh
 
 
-def test_own_file_may_take_the_name_of_its_base(tmp_path: Path) -> None:
+def test_file_may_have_the_name_of_its_base(tmp_path: Path) -> None:
     (tmp_path / "de5.toml").write_text('base = "de5"\ndescription = "mine"\n[links]\nflight_cycles = 7\n')
     assert config.load(tmp_path / "de5.toml").links.flight_cycles == 7
 
 
-def test_base_cannot_stand_on_itself(tmp_path: Path) -> None:
+def test_cyclic_bases_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('description = "a"\nbase = "b.toml"\n')
     (tmp_path / "b.toml").write_text('base = "a.toml"\ndescription = "b"\n')
     text = error_of(tmp_path / "a.toml")
-    assert "b.toml:1: base: a.toml leads back" in text
+    assert "b.toml:1: base: a.toml has the base" in text
 
 
-def test_fault_in_the_base_is_the_bases(tmp_path: Path) -> None:
+def test_error_in_a_base_is_reported_in_the_base(tmp_path: Path) -> None:
     (tmp_path / "low.toml").write_text('description = "low"\nbase = "tiny"\n\n[links]\nflight_cycels = 7\n')
     (tmp_path / "high.toml").write_text('base = "low"\ndescription = "high"\n')
     text = error_of(tmp_path / "high.toml")
     assert text.endswith("low.toml:5: links.flight_cycels: unknown key; did you mean flight_cycles?")
 
 
-def test_changed_value_is_to_blame_and_not_the_base(tmp_path: Path) -> None:
-    text = wrong(tmp_path, 'base = "de5"\ndescription = "x"\n[core]\nthreads_per_core = 32\n')
+def test_violation_is_reported_at_the_changed_value_not_in_the_base(tmp_path: Path) -> None:
+    text = error_for(tmp_path, 'base = "de5"\ndescription = "x"\n[core]\nthreads_per_core = 32\n')
     assert text == (
         "x.toml:4: core.threads_per_core: 4 cores of 32 threads are 128 threads a mailbox, "
-        "more than the 64 that a multicast mask names"
+        "more than the 64 bits of a multicast mask"
     )
 
 
@@ -182,7 +180,7 @@ def test_changed_value_is_to_blame_and_not_the_base(tmp_path: Path) -> None:
 HEAD = 'base = "de5"\ndescription = "x"\n'
 
 WRONG = {
-    # name: (text after HEAD with `#!` in the line to be blamed, what the error says after file and line)
+    # name: (text after HEAD with `#!` in the reported line, the error after file and line)
     "misspelt": (
         "[core]\nthread_per_core = 16 #!",
         "core.thread_per_core: unknown key; did you mean threads_per_core?",
@@ -191,7 +189,7 @@ WRONG = {
     "wrong table": ("[core]\nways = 8 #!", "core.ways: unknown key; it belongs in [cache]"),
     "nothing like it": (
         "[mesh]\nzzz = 8 #!",
-        "mesh.zzz: unknown key; known here: width, height, buffer_flits",
+        "mesh.zzz: unknown key; known keys: width, height, buffer_flits",
     ),
     "text for a number": (
         '[core]\nthreads_per_core = "16" #!',
@@ -242,19 +240,19 @@ WRONG = {
     ),
     "FPU": (
         "[mesh]\nwidth = 3 #!\nheight = 3\n[router]\nmesh_ports = 2\n[fpu]\ncores_per_fpu = 8",
-        "fpu.cores_per_fpu: is 8, which does not divide the 36 cores",
+        "fpu.cores_per_fpu: is 8, which does not divide the number of cores of the board, 36",
     ),
     "caches of a DRAM": (
         "[cache]\ncaches_per_dram = 4 #!",
-        "cache.caches_per_dram: 64 cores with 4 a cache have 16 caches, but 2 DRAM with 4 caches each",
+        "cache.caches_per_dram: the board has 16 caches (cores: 64, cores per cache: 4), but its DRAMs serve 8 ",
     ),
     "DRAM of the caches": (
         "[memory.dram]\ncount = 4 #!",
-        "memory.dram.count: 64 cores with 4 a cache have 16 caches",
+        "memory.dram.count: the board has 16 caches (cores: 64, ",
     ),
     "SRAM": (
         "[memory.sram]\ncount = 3 #!",
-        "memory.sram.count: is 3, which the memory ports (one for each of 2 DRAM)",
+        "memory.sram.count: is 3, must be a multiple of memory.dram.count (2)",
     ),
     "line": (
         "[memory.dram]\nport_bytes = 64 #!",
@@ -266,14 +264,14 @@ WRONG = {
     ),
     "rows": (
         "[memory.dram]\nbytes = 0x10_0000 #!\nbanks = 64\nrow_bytes = 65536",
-        "memory.dram.bytes: is 1048576, less than 64 banks of one row",
+        "memory.dram.bytes: is 1048576, less than one row (65536 bytes) in every bank",
     ),
-    "ras": ("[memory.dram]\nras = 5 #!", "memory.dram.ras: is 5, shorter than activate to read (rcd is 11)"),
+    "ras": ("[memory.dram]\nras = 5 #!", "memory.dram.ras: is 5, less than activate to read (rcd is 11)"),
     "faw": (
         "[memory.dram]\nfaw = 4 #!",
-        "memory.dram.faw: is 4, shorter than one activate to the next (rrd is 5)",
+        "memory.dram.faw: is 4, less than activate to activate (rrd is 5)",
     ),
-    "refresh": ("[memory.dram]\nrefi = 208 #!", "memory.dram.refi: is 208: nothing but refresh fits in"),
+    "refresh": ("[memory.dram]\nrefi = 208 #!", "memory.dram.refi: is 208, must be greater than rfc (208)"),
     "tables": (
         "[router]\ntable_bytes = 0x1_0000_0000\n[memory.dram]\nbytes = 0x1000_0000 #!",
         "router.table_bytes: is ",
@@ -286,69 +284,70 @@ WRONG = {
         "[router]\nbuffer_flits = 4 #!",
         "router.buffer_flits: is 4, less than the longest packet (5 flits",
     ),
-    "columns": ("[router]\nmesh_ports = 5 #!", "router.mesh_ports: is 5, but the mesh has 4 columns"),
-    "beat": (
-        "[router]\nbeat_bytes = 64 #!",
-        "router.beat_bytes: is 64, but config/constants lays out beats of 32",
-    ),
-    "link twice": ('[links]\nnames = [\n"a",\n"b",\n"a", #!\n]', "links.names[2]: a is there twice"),
-    "link name": ('[links]\nnames = ["a b"] #!', 'links.names[0]: "a b" is no name'),
+    "columns": ("[router]\nmesh_ports = 5 #!", "router.mesh_ports: is 5, more than mesh.width (4)"),
+    "link twice": ('[links]\nnames = [\n"a",\n"b",\n"a", #!\n]', "links.names[2]: a is listed twice"),
+    "link name": ('[links]\nnames = ["a b"] #!', 'links.names[0]: "a b" is not a valid name'),
     "frame": (
         "[links]\nframe_bytes = 555 #!",
         "links.frame_bytes: is 555, but the longest packet (33 flits) takes 556 bytes with its headers",
     ),
     "long frame": (
         "[links]\nframe_bytes = 8156 #!",
-        "links.frame_bytes: is 8156, but a sender keeps two frames in 16384 bytes; give 8155 at most",
+        "links.frame_bytes: is 8156, but a sender must hold two frames in 16384 bytes; set 8155 or less",
     ),
     "window": (
         "[links]\nwindow_frames = 128 #!",
-        "links.window_frames: is 128, must be 2 to 64: a frame's map names 64 others",
+        "links.window_frames: is 128, must be 2 to 64: the map of a frame has 64 bits",
     ),
     "window of one": ("[links]\nwindow_frames = 1 #!", "links.window_frames: is 1, must be 2 to 64"),
-    "odd packet": (
-        "[stream]\npacket_bytes = 256 #!",
-        "stream.packet_bytes: is 256, which holds 252 elements of a byte",
+    "removed key": (
+        "[router]\nbeat_bytes = 32 #!",
+        "router.beat_bytes: removed, because no hardware reads it; delete the line",
     ),
+    "removed table": (
+        "[stream] #!\nports = 16",
+        "stream: removed, because no hardware reads it; delete the table",
+    ),
+    "renamed key": ("[match]\nmover = false #!", "match.mover: renamed: dma; write dma instead of mover"),
     "dma": ("[match]\ndma = true #!", "match.dma: needs an engine in each tile (in_tiles is false)"),
     "line of the dma": (
         "[match]\ndma = true #!\nin_tiles = true\n[cache]\nline_bytes = 64",
-        "match.dma: needs packets of 71 bytes for a part of a line of 64 (64 bytes with 4 flits here)",
+        "match.dma: needs packets of 71 bytes for part of a 64-byte line (64 bytes with 4 flits here)",
     ),
-    "lists": ("[match]\nlists = 64 #!\nlist_entries = 32", "match.lists: is 64, more lists than entries"),
+    "lists": ("[match]\nlists = 64 #!\nlist_entries = 32", "match.lists: is 64, more than list_entries (32)"),
     "twice": (
         "[core]\nthreads_per_core = 4\nthreads_per_core = 8 #!",
-        "core.threads_per_core: given twice (first in line 4); keep one",
+        "core.threads_per_core: defined twice (first in line 4); keep one",
     ),
     "table twice": (
         "[core]\nthreads_per_core = 4\n[core] #!\ncores_per_instr_mem = 1",
-        "core: given twice (first in line 3); keep one",
+        "core: defined twice (first in line 3); keep one",
     ),
     "not TOML": ("[core]\nthreads_per_core = = 4 #!", "not valid TOML: "),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_file(case: str, tmp_path: Path) -> None:
+def test_error_has_line_key_and_reason(case: str, tmp_path: Path) -> None:
     text, says = WRONG[case]
     text = HEAD + text + "\n"
-    got = wrong(tmp_path, text)
+    got = error_for(tmp_path, text)
     if case in ("FPU", "row", "tables"):
-        # The file gives several of the keys that clash; the first of them is named.
+        # The file sets several of the keys involved; the error names the first.
         assert says in got and got.startswith("x.toml:"), got
     else:
         assert got.startswith(f"x.toml:{line_of(text, '#!')}: {says}"), got
 
 
 def every_number() -> list[str]:
-    """Key of every number that has a least or a greatest value."""
+    """Keys of all numbers with a range."""
     de5 = config.load("de5")
     return [knob.key for knob in knobs(de5) if range_text(knob.field) and isinstance(knob.value, (int, float))]
 
 
 @pytest.mark.parametrize("key", every_number())
-def test_every_number_has_its_limits(key: str, tmp_path: Path) -> None:
-    """One past either limit is refused, at its line, with the limit in the message."""
+def test_values_outside_their_range_are_rejected(key: str, tmp_path: Path) -> None:
+    """One below the minimum and one above the maximum are errors at their line, with the range in the message."""
     *section, name = key.split(".")
     holder: type[BaseModel] = Config
     for part in section:
@@ -360,15 +359,15 @@ def test_every_number_has_its_limits(key: str, tmp_path: Path) -> None:
     assert set(limits) == {"ge", "le"}, f"{key} has no limit on one side"
     for which, value in (("ge", limits["ge"] - 1), ("le", limits["le"] + 1)):
         text = f"{HEAD}[{'.'.join(section)}]\n\n{name} = {value} # {which}\n"
-        got = wrong(tmp_path, text)
+        got = error_for(tmp_path, text)
         assert got.startswith(f"x.toml:5: {key}: is {value}, must be {limits['ge']} to {limits['le']}"), got
     if extra(field).get("pow2"):
         for value in (limits["ge"], limits["le"]):
-            assert value & (value - 1) == 0, f"{key}: its limit {value} is no power of two itself"
+            assert value & (value - 1) == 0, f"{key}: its limit {value} is not a power of two"
 
 
-def test_every_key_is_needed(tmp_path: Path) -> None:
-    """A file without base that leaves out any one line of de5 is told which key and what it means."""
+def test_file_without_base_needs_every_key(tmp_path: Path) -> None:
+    """A file without base that omits one line of de5 gets an error with the key and its meaning."""
     table = ""
     tables: dict[str, int] = {}
     checked = 0
@@ -381,35 +380,35 @@ def test_every_key_is_needed(tmp_path: Path) -> None:
             key = line.split("=")[0].strip()
             full = f"{table}.{key}" if table else key
             text = "\n".join(lines[: number - 1] + ["#"] + lines[number:]) + "\n"
-            got = wrong(tmp_path, text)
+            got = error_for(tmp_path, text)
             assert got.startswith(f"x.toml:{tables.get(table, 1)}: {full}: missing ("), got
-            assert got.endswith("add it, or name a `base` that has it"), got
+            assert got.endswith("add it, or set `base` to a configuration that has it"), got
             checked += 1
     assert checked == len(list(knobs(config.load("de5")))) + 1
 
 
-def test_missing_table(tmp_path: Path) -> None:
-    assert wrong(tmp_path, 'description = "x"\n').startswith("x.toml:1: board: missing (board and part)")
+def test_missing_table_is_reported(tmp_path: Path) -> None:
+    assert error_for(tmp_path, 'description = "x"\n').startswith("x.toml:1: board: missing (board and part)")
 
 
-def test_not_utf8(tmp_path: Path) -> None:
+def test_invalid_utf8_is_reported_at_its_line(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_bytes(b'description = "x"\n# caf\xe9\n')
     assert error_of(tmp_path / "x.toml").endswith("x.toml:2: not UTF-8 text; save a configuration as UTF-8")
 
 
-def test_end_of_file_in_the_middle(tmp_path: Path) -> None:
-    assert wrong(tmp_path, "[core]\nx = [1,\n").startswith("x.toml:2: not valid TOML: ")
+def test_truncated_file_is_reported_at_its_last_line(tmp_path: Path) -> None:
+    assert error_for(tmp_path, "[core]\nx = [1,\n").startswith("x.toml:2: not valid TOML: ")
 
 
-def test_absurd_nesting_is_no_stack_trace(tmp_path: Path) -> None:
-    assert "x.toml" in wrong(tmp_path, "x = " + "[" * 100_000 + "\n")
+def test_deep_nesting_is_an_error(tmp_path: Path) -> None:
+    assert "x.toml" in error_for(tmp_path, "x = " + "[" * 100_000 + "\n")
 
 
-def test_damaged_files_are_never_a_stack_trace(tmp_path: Path, size: Any, seed: int) -> None:
-    """Files with letters lost, doubled, swapped: either still right or one clear line."""
+def test_corrupted_files_load_or_raise_one_line(tmp_path: Path, size: Any, seed: int) -> None:
+    """Files with deleted, doubled or swapped characters either load or raise an error of one line."""
     rng = random.Random(seed)
     texts = [path.read_text() for path in sorted(paths.CONFIG.rglob("*.toml")) if path.parent.name != "constants"]
-    right = 0
+    loaded = 0
     count = size.pick(100, 500, 5_000)
     for number in range(count):
         text = rng.choice(texts)
@@ -423,19 +422,19 @@ def test_damaged_files_are_never_a_stack_trace(tmp_path: Path, size: Any, seed: 
         path.write_text(text)
         try:
             (config.load_cluster if "topology" in text else config.load)(path)
-            right += 1
+            loaded += 1
         except InputError as error:
             assert "\n" not in str(error), f"case {number}: {error}"
             assert ".toml" in str(error), f"case {number}: {error}"
-    assert 0 < right < count
+    assert 0 < loaded < count
 
 
 @pytest.mark.parametrize("text", ["", "\ufeff", "\n\n"])
-def test_empty_file(text: str, tmp_path: Path) -> None:
-    assert wrong(tmp_path, text).startswith("x.toml:1: description: missing")
+def test_empty_file_lacks_its_description(text: str, tmp_path: Path) -> None:
+    assert error_for(tmp_path, text).startswith("x.toml:1: description: missing")
 
 
-def test_bytes_of_other_systems_are_read(tmp_path: Path) -> None:
+def test_byte_order_mark_and_crlf_are_accepted(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_bytes(("\ufeff" + HEAD + "[board]\nclock_mhz = 5\n").replace("\n", "\r\n").encode())
     assert config.load(path).board.clock_mhz == 5
@@ -447,12 +446,12 @@ def test_bytes_of_other_systems_are_read(tmp_path: Path) -> None:
     ("name", "says"),
     [
         ("de6", "no configuration named de6 in config; did you mean de5?"),
-        ("zzz", "no configuration named zzz in config; there are de5, "),
+        ("zzz", "no configuration named zzz in config; known names: de5, "),
         ("no/such.toml", "no/such.toml: cannot read a configuration: no such file or directory"),
         ("config/", "cannot read a configuration: is a directory"),
     ],
 )
-def test_no_such_configuration(name: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_configuration_is_reported(name: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(paths.ROOT)
     with pytest.raises(InputError) as caught:
         config.load(name)
@@ -462,21 +461,21 @@ def test_no_such_configuration(name: str, says: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("base", "says"),
     [
-        ('"de6"', "base: no configuration is named de6; did you mean de5?"),
-        ('"zzz"', "base: no configuration is named zzz; there are de5, "),
+        ('"de6"', "base: no configuration named de6; did you mean de5?"),
+        ('"zzz"', "base: no configuration named zzz; known names: de5, "),
         ("5", "base: must be the name of a configuration in quotes"),
-        ('"sub/no.toml"', "base: there is no file "),
+        ('"sub/no.toml"', "base: the file "),
     ],
 )
-def test_no_such_base(base: str, says: str, tmp_path: Path) -> None:
-    got = wrong(tmp_path, f'description = "x"\n\nbase = {base}\n')
+def test_invalid_base_is_reported(base: str, says: str, tmp_path: Path) -> None:
+    got = error_for(tmp_path, f'description = "x"\n\nbase = {base}\n')
     assert got.startswith(f"x.toml:3: {says}"), got
 
 
 # -------------------------------------------------------------- from Python
 
 
-def test_configurations_cannot_be_changed() -> None:
+def test_configurations_are_immutable() -> None:
     with pytest.raises(ValidationError):
         config.load("de5").core.threads_per_core = 8
 
@@ -488,8 +487,8 @@ def test_the_model_checks_combinations_without_a_file() -> None:
         Config.model_validate(data)
 
 
-def test_importing_costs_no_pydantic() -> None:
-    """`run` on the cpu engine must not wait for pydantic."""
+def test_import_does_not_load_pydantic() -> None:
+    """`run` on the cpu engine must start without the import of pydantic."""
     code = (
         "import sys, gossamer.config as c, gossamer.cli.config; c.names(); c.cluster_names();"
         "sys.exit(any(m in sys.modules for m in ('pydantic', 'tree_sitter', 'numpy')))"
@@ -497,7 +496,7 @@ def test_importing_costs_no_pydantic() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=paths.ROOT / "python")
 
 
-def test_everything_announced_is_there() -> None:
+def test_every_exported_name_exists() -> None:
     for name in config.__all__:
         assert getattr(config, name) is not None
     with pytest.raises(AttributeError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``gossamer config`` as a user types it, without the launcher around it."""
+"""``gossamer config`` as a user types it, called without the launcher."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gossamer.config import constants
 from gossamer.errors import ExitCode, InputError
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(config_command, list(words), catch_exceptions=False)
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(config_command, list(arguments), catch_exceptions=False)
 
 
 def test_show_lists_everything() -> None:
@@ -39,7 +39,7 @@ def test_show_configuration_has_every_key_of_the_file() -> None:
     assert all(len(line) <= 140 for line in result.output.splitlines())
 
 
-def test_show_as_json() -> None:
+def test_show_json_has_values_units_and_counts() -> None:
     keys = json.loads(run("show", "de5", "--json").output)
     assert keys["keys"]["core.threads_per_core"]["value"] == 16
     assert keys["keys"]["core.threads_per_core"]["unit"] == "threads"
@@ -53,13 +53,13 @@ def test_show_as_json() -> None:
 
 
 @pytest.mark.parametrize("name", ["torus8", "stream_header", "csr", "protocol_version", "pair"])
-def test_show_other_things(name: str) -> None:
+def test_show_accepts_clusters_and_constants(name: str) -> None:
     result = run("show", name)
     assert result.exit_code == 0
     assert result.output.startswith(name)
 
 
-def test_check_says_what_is_valid(tmp_path: Path) -> None:
+def test_check_confirms_valid_files_and_reports_the_first_error(tmp_path: Path) -> None:
     files = [*paths.CONFIG.glob("*.toml"), *(paths.CONFIG / "clusters").glob("*.toml")]
     result = run("check", *map(str, files))
     assert result.output.count("valid") == len(files)
@@ -70,12 +70,12 @@ def test_check_says_what_is_valid(tmp_path: Path) -> None:
     assert caught.value.exit_code is ExitCode.INPUT
 
 
-def test_no_such_name() -> None:
+def test_unknown_name_gets_the_closest_one() -> None:
     with pytest.raises(InputError, match=r"rack49: .*; did you mean rack48\?; `gossamer config show` lists them"):
         run("show", "rack49")
 
 
-def test_generate(tmp_path: Path) -> None:
+def test_generate_prints_the_files_it_writes(tmp_path: Path) -> None:
     result = run("generate", "tiny", "-o", str(tmp_path / "new" / "folder"), "--lang", "sv")
     assert result.output.strip() == str(tmp_path / "new" / "folder" / "gossamer_pkg.sv")
     assert not (tmp_path / "new" / "folder" / "gossamer").exists()
@@ -83,11 +83,11 @@ def test_generate(tmp_path: Path) -> None:
     assert len(result.output.splitlines()) == 2
 
 
-def test_through_the_launcher(command: Any, tmp_path: Path) -> None:
-    """One line, exit code 2, and nothing written."""
+def test_invalid_file_exits_with_2_and_writes_nothing(command: Any, tmp_path: Path) -> None:
+    """Through the launcher: one line on standard error, exit code 2, no files."""
     (tmp_path / "x.toml").write_text('base = "de5"\ndescription = "x"\n[mailbox]\ncores_per_mailbox = 8\n')
-    for words in (["check", "x.toml"], ["generate", "x.toml", "-o", "out"], ["show", "x.toml"]):
-        done = command("config", *words, cwd=tmp_path)
+    for arguments in (["check", "x.toml"], ["generate", "x.toml", "-o", "out"], ["show", "x.toml"]):
+        done = command("config", *arguments, cwd=tmp_path)
         assert done.returncode == ExitCode.INPUT
         assert done.stdout == ""
         assert done.stderr.count("\n") == 1
@@ -96,13 +96,13 @@ def test_through_the_launcher(command: Any, tmp_path: Path) -> None:
     assert command("config", "check", paths.CONFIG / "de5.toml").returncode == ExitCode.DONE
 
 
-@pytest.mark.parametrize("words", [[], ["show"], ["check"], ["generate"]])
-def test_help_has_examples(words: list[str]) -> None:
-    assert "Examples:\n    ./gossamer config " in run(*words, "--help").output
+@pytest.mark.parametrize("arguments", [[], ["show"], ["check"], ["generate"]])
+def test_help_has_examples(arguments: list[str]) -> None:
+    assert "Examples:\n    ./gossamer config " in run(*arguments, "--help").output
 
 
-def test_guide_and_listing_agree() -> None:
-    """docs/configuration.md names every shipped configuration."""
+def test_guide_lists_every_configuration() -> None:
+    """docs/configuration.md has a row for every shipped configuration."""
     guide = (paths.ROOT / "docs" / "configuration.md").read_text()
     for name in config.names():
         assert f"| `{name}` |" in guide

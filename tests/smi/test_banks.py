@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DRAM banks: what programs read and write there, and what it takes on boards, against bounds of the DRAM's own data.
+"""DRAM banks: data that programs read and write, and cycles on boards, compared with bounds from the DRAM's timings.
 
-Timings of single commands are for the tests of the DRAM model (tests/rtl/memory); here is what streams make of them.
+The tests of the DRAM model (tests/rtl/memory) cover the timing of single commands; these cover streams.
 """
 
 from __future__ import annotations
@@ -26,75 +26,75 @@ CONFIG = config.load("smi520n")
 DRAM = CONFIG.memory.dram
 
 
-def on_boards(*words: object, ranks: int = 1, seed: int = 0, files: tuple[Path, ...] = (FILE,), fours: int = 1,
+def on_boards(*arguments: object, ranks: int = 1, seed: int = 0, files: tuple[Path, ...] = (FILE,), fours: int = 1,
               **more: Any) -> int:  # fmt: skip
-    done = smi.run([*map(str, files), PORTS], ranks=ranks, topology=RING, arguments=[str(word) for word in words],
+    done = smi.run([*map(str, files), PORTS], ranks=ranks, topology=RING, arguments=[str(one) for one in arguments],
                    defines=[f"FOURS={fours}"], options=smi.Options(seed=seed, engine="rtl"), **more)  # fmt: skip
     assert done.code == 0 and done.cycles is not None
     return done.cycles
 
 
 @pytest.mark.parametrize("engine", ["emulator", "rtl"])
-def test_what_is_written_is_read(engine: str) -> None:
-    """Also in pieces that share lines with others, and beside what nobody wrote."""
+def test_reads_return_the_written_bytes(engine: str) -> None:
+    """Also for pieces that share a line, and next to unwritten bytes."""
     if engine == "rtl":
         on_boards("check")
     else:
         assert smi.run([str(FILE)], arguments=["check"]).code == 0
 
 
-def test_kernels_that_share_a_stream() -> None:
-    """They change at any call, and each takes what the others have left."""
+def test_kernels_share_a_stream_in_any_order() -> None:
+    """The scheduler may switch kernels at any call; each kernel reads the bytes that the others left."""
     for seed in range(3):
         assert smi.run([str(FILE)], arguments=["shared"], options=smi.Options(seed=seed)).code == 0
 
 
-def test_the_first_line_takes_the_memory_s_time() -> None:
-    """A row is activated, the column read; half of the controller's cycles are before that, and half behind."""
+def test_first_line_has_the_latency_of_the_dram() -> None:
+    """Activate and read, between the two halves of the controller's latency."""
     clocks = DRAM.rate_mts / 2 / CONFIG.board.clock_mhz
     half = DRAM.controller_latency // 2
-    asked = 1 + 1 + half  # opened and asked for in cycle 1, on its way in the next
+    asked = 1 + 1 + half  # opened and requested in cycle 1, sent in the next
     moved = asked * clocks + DRAM.rcd + DRAM.cl + DRAM.burst_length / 2
     first = int(-(-moved // clocks)) + DRAM.controller_latency - half
     assert on_boards(f"0:r:{LINE}:{LINE}") == first
-    # A write is in the memory, for whoever comes later, when the controller has it.
+    # A write is visible to later requests as soon as the controller has it.
     assert on_boards(f"0:w:{LINE}:{LINE}") == asked
-    # The first row's part in a bank: a line a cycle behind the first.
+    # The first row in a bank: one more line every cycle after the first.
     assert on_boards(f"0:r:{16 * LINE}:{LINE}") == first + 15
 
 
-def test_rates_of_banks() -> None:
+def test_banks_reach_their_bandwidth() -> None:
     lines = 60_000
     read, write, slow = (f"{{}}:{kind}:{lines * LINE}:{each}" for kind, each in (("r", LINE), ("w", LINE), ("r", 32)))
     alone = on_boards(read.format(0))
-    # A line a cycle, less what refreshes take; rows are opened ahead.
+    # One line a cycle minus refresh; the controller opens rows ahead.
     most = 1 - DRAM.rfc / DRAM.refi
     assert 0.93 < lines / alone <= most
     assert on_boards(*(read.format(bank) for bank in range(4))) == alone
     assert 0.93 < lines / on_boards(write.format(0)) <= most
-    # Streams share a bank. Turning from reading to writing costs the memory some clocks each burst.
+    # Two streams share a bank. The bus turnaround between reads and writes costs some clocks for each burst.
     assert 0.93 < 2 * lines / on_boards(read.format(0), read.format(0)) <= most
     both = on_boards(read.format(0), write.format(0))
     clocks = DRAM.rate_mts / 2 / CONFIG.board.clock_mhz
     burst = DRAM.burst_length // 2
-    turns = (DRAM.cwl + burst + DRAM.wtr) + (DRAM.cl + burst + 2 - DRAM.cwl) - 2 * burst
-    assert 0.9 < 2 * lines / both * (1 + turns / clocks / 128) <= most
-    # A kernel that takes half a line a cycle.
+    turnaround = (DRAM.cwl + burst + DRAM.wtr) + (DRAM.cl + burst + 2 - DRAM.cwl) - 2 * burst
+    assert 0.9 < 2 * lines / both * (1 + turnaround / clocks / 128) <= most
+    # A kernel that reads half a line a cycle.
     halves = on_boards(slow.format(0))
     assert 2 * lines <= halves < 2.01 * lines
 
 
-def test_cycles_are_the_same_in_any_order() -> None:
-    """Kernels that share banks, and begin in the same cycle."""
-    words = [f"{bank}:{kind}:{size}:{each}" for bank, kind, size, each in
+def test_cycles_do_not_depend_on_the_order_of_kernels() -> None:
+    """Kernels that share banks and start in the same cycle."""
+    streams = [f"{bank}:{kind}:{size}:{each}" for bank, kind, size, each in
              [(0, "r", 9000, 64), (0, "w", 20000, 64), (0, "w", 7000, 40), (0, "r", 30000, 64), (1, "r", 9000, 64),
               (1, "w", 9000, 64), (1, "r", 64, 64)]]  # fmt: skip
-    found = {on_boards(*words, seed=seed) for seed in range(6)}
+    found = {on_boards(*streams, seed=seed) for seed in range(6)}
     assert len(found) == 1
 
 
-def test_boards_that_have_rested_go_on() -> None:
-    """A message behind a read of many cycles, in which boards stand still: it takes as long as one at the start."""
+def test_skipped_cycles_do_not_change_the_timing() -> None:
+    """A message after a long read, during which the boards are idle, takes as long as a message at the start."""
     read = on_boards(f"0:r:{20_000 * LINE}:{LINE}")
     short, long = (on_boards("message", size, ranks=2, files=(FILE,)) for size in (0, 20_000 * LINE))
     assert abs(long - read - short) < 50
@@ -102,8 +102,8 @@ def test_boards_that_have_rested_go_on() -> None:
         on_boards("stuck", 20_000 * LINE, ranks=2, note=lambda line: None)
 
 
-# word -> what is said, behind "rank 0: "
-WRONG = {
+# case -> message after "rank 0: "
+ERRORS = {
     "bank": "SMI_Bank_alloc in bank 300 ({}); banks are 0 to 255",
     "room": "SMI_Bank_alloc of 1152921504606846976 bytes in bank 0 exceeds its free space ({}); allocate less",
     "kernel": "SMI_Bank_alloc outside of main ({}); allocate there, so that addresses are the same in each run",
@@ -118,32 +118,32 @@ WRONG = {
 }
 
 
-def said(word: str, **about: Any) -> str:
+def error_of(case: str, **about: Any) -> str:
     with pytest.raises(InputError) as caught:
-        smi.run([str(FILE), *about.pop("more", [])], arguments=[word], **about)
+        smi.run([str(FILE), *about.pop("more", [])], arguments=[case], **about)
     return str(caught.value)
 
 
-def place(word: str) -> str:
-    (number,) = [at for at, line in enumerate(FILE.read_text().splitlines(), 1) if line.endswith(f"// {word}")]
+def line_of(case: str) -> str:
+    (number,) = [at for at, line in enumerate(FILE.read_text().splitlines(), 1) if line.endswith(f"// {case}")]
     return f"{FILE.relative_to(ROOT)}:{number}"
 
 
-@pytest.mark.parametrize("word", WRONG)
-def test_mistakes_are_said_in_one_line(word: str) -> None:
-    assert said(word) == f"rank 0: {WRONG[word]}".replace("{}", place(word))
+@pytest.mark.parametrize("case", ERRORS)
+def test_error_is_one_line_with_its_source_line(case: str) -> None:
+    assert error_of(case) == f"rank 0: {ERRORS[case]}".replace("{}", line_of(case))
 
 
-def test_a_board_has_so_many_banks() -> None:
+def test_boards_have_the_banks_and_sizes_of_the_configuration() -> None:
     boards = {"topology": RING, "defines": ["FOURS=1"], "options": smi.Options(engine="rtl"), "more": [PORTS]}
-    assert said("fifth", **boards) == f"rank 0: SMI_Bank_alloc in bank 4 ({place('fifth')}); banks are 0 to 3"
-    assert said("room", **boards) == f"rank 0: {WRONG['room']}".replace("{}", place("room"))
+    assert error_of("fifth", **boards) == f"rank 0: SMI_Bank_alloc in bank 4 ({line_of('fifth')}); banks are 0 to 3"
+    assert error_of("room", **boards) == f"rank 0: {ERRORS['room']}".replace("{}", line_of("room"))
 
 
 @pytest.mark.parametrize(
     "shape", [(1, 1, 1, 6, 16, 1), (2, 2, 1, 6, 64, 4), (4, 1, 3, 12, 96, 3), (1, 4, 2, 3, 256, 5)]
 )
-def test_stencil(shape: tuple[int, ...], seed: int, tmp_path: Path) -> None:
+def test_stencil_in_banks_matches_numpy(shape: tuple[int, ...], seed: int, tmp_path: Path) -> None:
     down, across, _, rows, columns, steps = shape
     grid = np.random.default_rng(seed).normal(size=(rows, columns)).astype(np.float32)
     grid.tofile(tmp_path / "in")
@@ -151,22 +151,22 @@ def test_stencil(shape: tuple[int, ...], seed: int, tmp_path: Path) -> None:
     program = STREAMS / "stencil_banks.cpp"
     want = stencil(grid, steps)
 
-    def judge() -> None:
+    def check() -> None:
         assert np.array_equal(np.fromfile(tmp_path / "out", dtype=np.float32).reshape(rows, columns), want)
         (tmp_path / "out").unlink()
 
     for order in (0, 3):
         assert smi.run([str(program)], ranks=down * across, arguments=words, options=smi.Options(seed=order)).code == 0
-        judge()
+        check()
     found = set()
     for order in (0, 7):
         found.add(on_boards(*words, ranks=down * across, seed=order, files=(program,), fours=4))
-        judge()
+        check()
     assert len(found) == 1
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
-def test_gesummv(ranks: int, seed: int, tmp_path: Path) -> None:
+def test_gesummv_in_banks_matches_numpy_within_the_bandwidth(ranks: int, seed: int, tmp_path: Path) -> None:
     draw = np.random.default_rng(seed)
     size = 192
     data = {name: draw.integers(-9, 9, (size, size)).astype(np.float32) for name in "AB"}
@@ -179,7 +179,7 @@ def test_gesummv(ranks: int, seed: int, tmp_path: Path) -> None:
     assert smi.run([str(program)], ranks=ranks, arguments=[str(word) for word in words]).code == 0
     assert np.array_equal(np.fromfile(tmp_path / "y", dtype=np.float32), want)
     (tmp_path / "y").unlink()
-    took = on_boards(*words, ranks=ranks, files=(program,))
+    cycles = on_boards(*words, ranks=ranks, files=(program,))
     assert np.array_equal(np.fromfile(tmp_path / "y", dtype=np.float32), want)
-    # What banks move in a cycle bounds it.
-    assert took > 2 * size * size * 4 / (LINE * 4 * ranks)
+    # The bandwidth of the banks is a lower bound.
+    assert cycles > 2 * size * size * 4 / (LINE * 4 * ranks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples and OpenCL files, judged by NumPy; ports of programs."""
+"""Examples and OpenCL files match NumPy; ports of programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LANES = FIXTURES / "lanes.cl"
 
 
 def stencil(grid: Any, steps: int) -> Any:
-    """The same by NumPy; each point is added up in the example's order."""
+    """The stencil by NumPy; each point is summed in the example's order."""
     for _ in range(steps):
         new = grid.copy()
         new[1:-1, 1:-1] = np.float32(0.25) * ((grid[:-2, 1:-1] + grid[2:, 1:-1]) + (grid[1:-1, :-2] + grid[1:-1, 2:]))
@@ -32,7 +32,7 @@ def stencil(grid: Any, steps: int) -> Any:
 
 @pytest.mark.parametrize(("across", "down"), [(1, 1), (2, 1), (4, 2)])
 @pytest.mark.parametrize("slack", [1, 16])
-def test_stencil(across: int, down: int, slack: int, seed: int, tmp_path: Path) -> None:
+def test_stencil_matches_numpy(across: int, down: int, slack: int, seed: int, tmp_path: Path) -> None:
     grid = np.random.default_rng(seed).normal(size=(16, 24)).astype(np.float32)
     grid.tofile(tmp_path / "in")
     words = [across, down, 16, 24, 9, tmp_path / "in", tmp_path / "out"]
@@ -42,9 +42,9 @@ def test_stencil(across: int, down: int, slack: int, seed: int, tmp_path: Path) 
     assert np.array_equal(np.fromfile(tmp_path / "out", dtype=np.float32).reshape(16, 24), stencil(grid, 9))
 
 
-def test_kmeans(seed: int, tmp_path: Path) -> None:
+def test_kmeans_matches_numpy(seed: int, tmp_path: Path) -> None:
     draw = np.random.default_rng(seed)
-    # Whole numbers: sums are exact in any order, and so are ties.
+    # Integers: sums and ties are exact in any order.
     points = draw.integers(-50, 50, (300, 3)).astype(np.float32)
     points.tofile(tmp_path / "in")
     means = points[:5].astype(np.float32)
@@ -61,10 +61,10 @@ def test_kmeans(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
-def test_gesummv(ranks: int, seed: int, tmp_path: Path, command: Command) -> None:
+def test_gesummv_matches_numpy(ranks: int, seed: int, tmp_path: Path, command: Command) -> None:
     draw = np.random.default_rng(seed)
     size = 48
-    # Whole numbers that are exact as floats in any order.
+    # Small integers: sums are exact as floats in any order.
     data = {name: draw.integers(-9, 9, (size, size)).astype(np.float32) for name in "AB"}
     data["x"] = draw.integers(-9, 9, size).astype(np.float32)
     for name, values in data.items():
@@ -81,25 +81,25 @@ def test_gesummv(ranks: int, seed: int, tmp_path: Path, command: Command) -> Non
     assert np.array_equal(np.fromfile(tmp_path / "y", dtype=np.float32), want)
 
 
-def test_pipeline(command: Command) -> None:
+def test_pipeline_sums_all_elements(command: Command) -> None:
     done = command("smi", "run", STREAMS / "pipeline.c", "--ranks", "8", "--slack", "0", "--", "1000")
     assert (done.returncode, done.stdout) == (0, f"{sum(range(1000)) + 1000 * sum(range(8))}\n")
 
 
-def test_opencl(tmp_path: Path) -> None:
-    """Channels in arrays, vectors, pragmas, fences, a kernel that runs for ever."""
+def test_opencl_kernels_match_numpy(tmp_path: Path) -> None:
+    """Arrays of channels, vectors, pragmas, fences, and an endless kernel."""
     data = np.arange(40, dtype=np.float32)
     data.tofile(tmp_path / "data")
     words = [f"data={tmp_path / 'data'}", "n=10", "root=2", f"2.out=80:{tmp_path / 'out{}'}", "sink.out=80"]
     assert smi.run([str(LANES)], ranks=3, arguments=words).code == 0
     want = sum(np.concatenate([data * 2, -data]) + np.ceil(np.float32(rank - 0.5)) for rank in range(3))
     assert np.array_equal(np.fromfile(tmp_path / "out2", dtype=np.float32), want)
-    # A kernel's argument without a value.
+    # A kernel argument without a value is an error.
     assert smi.run([str(LANES)], ranks=1, arguments=words[1:]).code == 2
 
 
-def test_vectors_of_opencl(seed: int, tmp_path: Path) -> None:
-    """Elements by name and literals, in macros' arguments, in each other and as constants."""
+def test_opencl_vectors_match_python(seed: int, tmp_path: Path) -> None:
+    """Named elements and literals: in macro arguments, nested, and as constants."""
     data = np.random.default_rng(seed).integers(-50, 50, (20, 4)).astype(np.float32)
     data.tofile(tmp_path / "data")
     words = [f"data={tmp_path / 'data'}", "n=20", f"out=100:{tmp_path / 'out'}"]
@@ -125,12 +125,12 @@ def test_vectors_of_opencl(seed: int, tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("float r = a.s4;", "vector component access exceeds"),
-        ("float r = X(a);", "in a macro is not understood"),
+        ("float r = X(a);", "is not supported in a macro"),
         ("float4 r = (float4)(a, 1);", "has 5 elements; give 4"),
         ("float4 r = (float4)(1, 2, 3);", "has 3 elements; give 4"),
     ],
 )
-def test_vectors_that_are_wrong(line: str, said: str, tmp_path: Path) -> None:
+def test_invalid_vectors_are_reported_at_their_line(line: str, said: str, tmp_path: Path) -> None:
     bad = tmp_path / "bad.cl"
     bad.write_text(f"#define X(v) v.x\n__kernel void k(int n) {{\n  float4 a = (float4)(1);\n  {line}\n}}\n")
     with pytest.raises(InputError, match=r"bad\.cl:4: ") as error:
@@ -152,7 +152,7 @@ def test_vectors_that_are_wrong(line: str, said: str, tmp_path: Path) -> None:
         ("out=no/such/file", "out is neither a number nor a file that can be read"),
     ],
 )
-def test_wrong_arguments_of_a_kernel(word: str, what: str, command: Command, tmp_path: Path) -> None:
+def test_invalid_kernel_arguments_are_reported(word: str, what: str, command: Command, tmp_path: Path) -> None:
     file = tmp_path / "one.cl"
     file.write_text("#include <smi.h>\n__kernel void one(int n, unsigned many, __global int* restrict out) {}\n")
     right = [f"n={-(2**31)}", f"many={2**32 - 1}", "out=10"]
@@ -161,14 +161,14 @@ def test_wrong_arguments_of_a_kernel(word: str, what: str, command: Command, tmp
     assert (done.returncode, done.stderr) == (2, f"gossamer: error: kernel one: argument {what}\n")
 
 
-def test_an_error_in_opencl_is_at_the_users_line(tmp_path: Path) -> None:
+def test_opencl_error_is_reported_at_the_users_line(tmp_path: Path) -> None:
     bad = tmp_path / "bad.cl"
     bad.write_text("#include <smi.h>\nchannel int\n  a;\n__kernel void k(int n) {\n  write_channel_intel(b, n);\n}\n")
     with pytest.raises(InputError, match=r"bad\.cl:5: "):
         smi.run([str(bad)])
 
 
-def test_ports_of_programs(command: Command, tmp_path: Path) -> None:
+def test_ports_of_the_examples(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "ports.json"
     done = command("smi", "ports", GESUMMV / "gesummv_rank0.cl", GESUMMV / "gesummv_rank1.cl", "--json", file)
     assert done.returncode == 0, done.stderr
@@ -185,8 +185,8 @@ def test_ports_of_programs(command: Command, tmp_path: Path) -> None:
     assert len(stencil_ports.ports) == 9
 
 
-def test_ports_in_headers(tmp_path: Path) -> None:
-    """What a program opens in a header of its own counts, wherever that is; what our headers open does not."""
+def test_ports_opened_in_the_users_headers_count(tmp_path: Path) -> None:
+    """Openings in the user's headers count, in any folder; those in the project's headers do not."""
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "more.h").write_text("static void barrier(void) { SMI_Barrier(8, SMI_COMM_WORLD); }\n")
     opens = "static SMI_Channel opened(int n) {\n  return SMI_Open_send_channel(n, SMI_INT, 1, 4, SMI_COMM_WORLD);\n}\n"
@@ -200,7 +200,7 @@ def test_ports_in_headers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("comment", ["", "// plain", "// \u00e4\u00f6\u00fc \u2192 " + "\u00df" * 80])
-def test_autorun_behind_a_comment(comment: str, tmp_path: Path) -> None:
+def test_autorun_is_found_after_a_comment(comment: str, tmp_path: Path) -> None:
     file = tmp_path / "one.cl"
     kernel = "__attribute__((max_global_work_dim(0)))\n__attribute__((autorun))\n__kernel void forever() {}\n"
     file.write_text(f"#include <smi.h>\n{comment}\n__kernel void once(int n) {{}}\n{kernel}", encoding="utf-8")
@@ -217,13 +217,13 @@ SEND = "  SMI_Channel a = SMI_Open_send_channel_ad(n, SMI_INT, 1, 3, SMI_COMM_WO
     [
         (SEND + "  SMI_Open_recv_channel(n, SMI_FLOAT, 1, 3, SMI_COMM_WORLD);\n", "receive float"),
         (SEND + "  SMI_Open_bcast_channel(n, SMI_INT, 3, 0, SMI_COMM_WORLD);\n", "bcast int"),
-        ("  SMI_Open_send_channel(n, SMI_INT, 1, n, SMI_COMM_WORLD);\n", "the port is no constant"),
+        ("  SMI_Open_send_channel(n, SMI_INT, 1, n, SMI_COMM_WORLD);\n", "the port is not constant"),
         ("  SMI_Open_send_channel(n, SMI_INT, 1, 256, SMI_COMM_WORLD);\n", "the port is 256"),
-        ("  SMI_Open_send_channel(n, n, 1, 2, SMI_COMM_WORLD);\n", "the type is no constant"),
+        ("  SMI_Open_send_channel(n, n, 1, 2, SMI_COMM_WORLD);\n", "the type is not constant"),
         ("  SMI_Open_send_channel(n, SMI_INT, 1;\n", "expected"),
     ],
 )
-def test_conflicts_of_ports(body: str, said: str, tmp_path: Path) -> None:
+def test_conflicting_uses_of_a_port_are_reported(body: str, said: str, tmp_path: Path) -> None:
     one = tmp_path / "one.c"
     one.write_text(BEGIN + body + "  return 0;\n}\n")
     line = 2 + body.count("\n")
@@ -231,7 +231,7 @@ def test_conflicts_of_ports(body: str, said: str, tmp_path: Path) -> None:
         ports.read([str(one)])
 
 
-def test_conflicts_between_programs_and_degrees(tmp_path: Path) -> None:
+def test_conflicts_between_programs_are_reported_and_degrees_combined(tmp_path: Path) -> None:
     one, two = tmp_path / "one.c", tmp_path / "two.c"
     more = SEND.replace(" a =", " b =").replace("5)", "9)")
     one.write_text(BEGIN + SEND + more + "  return 0;\n}\n")
@@ -244,8 +244,8 @@ def test_conflicts_between_programs_and_degrees(tmp_path: Path) -> None:
     assert [port.degree for port in found.ports] == [9]
 
 
-def test_the_tutorials_first_program(command: Command, tmp_path: Path) -> None:
-    """What docs/streams.md shows is what it does, and what it says is wrong is said so."""
+def test_tutorials_first_program_has_the_output_of_the_page(command: Command, tmp_path: Path) -> None:
+    """The program of docs/streams.md prints the sum; its faulty variant prints the error of the page."""
     page = (ROOT / "docs" / "streams.md").read_text()
     program = page.split("```c\n")[1].split("```")[0]
     (tmp_path / "two.c").write_text(program)

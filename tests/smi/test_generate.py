@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`./gossamer smi generate`: the host's header against the tables, CMake, what is refused. The hardware itself is
-judged by tests/rtl/stream/test_generated.py."""
+"""`./gossamer smi generate`: the host's header compared with the tables, CMake, errors.
+
+tests/rtl/stream/test_generated.py tests the hardware itself.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ GESUMMV = [str(ROOT / "examples" / "gesummv" / f"gesummv_rank{rank}.cl") for ran
 SENDS = "#include <smi.h>\nint main(void) {{ SMI_Channel c = {call}; (void)c; return 0; }}\n"
 
 
-def test_the_header_writes_what_the_tables_say(tmp_path: Path) -> None:
-    """Calls made from ranks and edges alone, compiled as C99, give the words of the tables, board by board."""
+def test_header_functions_write_the_words_of_the_tables(tmp_path: Path) -> None:
+    """Calls derived only from ranks and edges, compiled as C99, write the words of the tables for each board."""
     program = tmp_path / "both.c"
     program.write_text(
         "#include <smi.h>\nint main(void) { SMI_Barrier(3, SMI_COMM_WORLD); "
@@ -59,25 +61,25 @@ def test_the_header_writes_what_the_tables_say(tmp_path: Path) -> None:
         + "\n".join(calls)
         + "\nreturn both_both_design.slots != 2; }\n"
     )
-    words_of = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
-    subprocess.run([*builds.compiler(), *words_of, str(tmp_path / "host.c"), "-o", str(tmp_path / "host")], check=True)
-    said: dict[str, list[tuple[int, int]]] = {}
+    flags = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
+    subprocess.run([*builds.compiler(), *flags, str(tmp_path / "host.c"), "-o", str(tmp_path / "host")], check=True)
+    printed: dict[str, list[tuple[int, int]]] = {}
     for line in subprocess.run([tmp_path / "host"], capture_output=True, text=True, check=True).stdout.splitlines():
         if line in words:
-            said[line] = []
+            printed[line] = []
         else:
             address, word = map(int, line.split())
-            said[list(said)[-1]].append((address, word))
-    for name, mine in said.items():
-        # Routes are those of the generator of routes.
+            printed[list(printed)[-1]].append((address, word))
+    for name, mine in printed.items():
+        # Without the routes (0x14), which the route generator makes.
         assert sorted(mine) == sorted(pair for pair in words[name] if pair[0] != 0x14)
         assert [pair[0] for pair in words[name]][-1] == 0x2C
         trees = [word for address, word in words[name] if address == 0x24 and word & 7 == 1]
-        assert trees[-1] >> 3 & 0xFF == 0, "rank 0's tree is the last"
+        assert trees[-1] >> 3 & 0xFF == 0, "rank 0's tree must be last"
 
 
-def test_sums_in_order_go_along_the_ranks() -> None:
-    """Whatever the wiring, the last tree has each rank's element joined with the sum of those before it."""
+def test_ordered_sums_use_the_path_of_ranks() -> None:
+    """With any wiring, the last tree is the path of ranks: each rank's child is the rank before it."""
     design = hardware.design([str(ROOT / "examples" / "streams" / "kmeans.cpp")])
     for cluster in ("torus8", "bus8"):
         places, words, ends = hardware.tables(design, cluster)
@@ -91,7 +93,7 @@ def test_sums_in_order_go_along_the_ranks() -> None:
 
 
 def reach(ends: dict[int, dict[int, int]], rank: int, before: int) -> set[int]:
-    """Ranks that an edge leads to."""
+    """Ranks reachable over an edge."""
     found = {rank}
     for far in ends[rank].values():
         if far != before:
@@ -99,7 +101,7 @@ def reach(ends: dict[int, dict[int, int]], rank: int, before: int) -> set[int]:
     return found
 
 
-def test_the_command_and_its_second_run(command: Command, tmp_path: Path) -> None:
+def test_second_run_writes_no_file(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "made"
     first = command("smi", "generate", *GESUMMV, "-o", str(out), "--links", "1", "--lanes", "0=4")
     assert (first.returncode, first.stderr) == (0, "")
@@ -116,7 +118,7 @@ def test_the_command_and_its_second_run(command: Command, tmp_path: Path) -> Non
             assert all(name in text for name in named)
 
 
-def test_routes_change_and_the_design_does_not(command: Command, tmp_path: Path) -> None:
+def test_cluster_changes_the_tables_but_not_the_design(command: Command, tmp_path: Path) -> None:
     program = str(ROOT / "examples" / "streams" / "stencil.cpp")
     texts = []
     for cluster in ("torus8", "bus8"):
@@ -126,7 +128,7 @@ def test_routes_change_and_the_design_does_not(command: Command, tmp_path: Path)
     tables = [json.loads(text.pop("tables.json")) for text in texts]
     assert texts[0] == texts[1]
     assert tables[0]["boards"] != tables[1]["boards"] and tables[0]["design"] == tables[1]["design"]
-    # The bus uses two links of four: its packets leave where its cables are.
+    # The bus uses two links of four; its routes use only these.
     assert {tuple(used.items()) for used in tables[1]["links"].values()} == {
         (("ch2", 2),), (("ch3", 3),), (("ch2", 2), ("ch3", 3))
     }  # fmt: skip
@@ -134,13 +136,13 @@ def test_routes_change_and_the_design_does_not(command: Command, tmp_path: Path)
     assert ports == {1 + 2, 1 + 3}
 
 
-def test_a_design_with_fewer_links_counts_those_that_are_used() -> None:
+def test_links_of_a_smaller_design_are_numbered_by_use() -> None:
     design = hardware.design(GESUMMV, ["gesummv_rank0"], options=hardware.Options(links=2))
     found = hardware.links(design, "bus8")
     assert (found["b0"], found["b1"]) == ({"ch2": 0}, {"ch2": 0, "ch3": 1})
 
 
-def test_options_that_mean_the_same_make_the_same_design() -> None:
+def test_equivalent_options_make_the_same_design() -> None:
     numbers = {hardware.design(GESUMMV, options=hardware.Options(lanes=lanes)).number for lanes in (None, {})}
     assert len(numbers) == 1
 
@@ -159,7 +161,7 @@ def test_old_name_of_voq_depth_works_with_one_note(command: Command, tmp_path: P
     assert texts[0] == texts[1]
 
 
-def test_names_of_boards(command: Command, tmp_path: Path) -> None:
+def test_invalid_board_names_are_rejected(command: Command, tmp_path: Path) -> None:
     def generate(*names: str) -> str:
         files = [tmp_path / f"{name}.c" for name in names]
         for path in files:
@@ -175,11 +177,11 @@ def test_names_of_boards(command: Command, tmp_path: Path) -> None:
     # The generated header is not taken for the one that it includes.
     assert generate("board") == ""
     (tmp_path / "host.c").write_text('#include "out/board.h"\nint main(void) { return board_design.ports != 1; }\n')
-    words = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT / 'include'}"]
-    subprocess.run([*builds.compiler(), *words, str(tmp_path / "host.c")], check=True)
+    flags = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT / 'include'}"]
+    subprocess.run([*builds.compiler(), *flags, str(tmp_path / "host.c")], check=True)
 
 
-def test_a_cluster_in_which_a_rank_lacks_a_collective(command: Command, tmp_path: Path) -> None:
+def test_collective_missing_on_a_rank_is_an_error_of_the_cluster(command: Command, tmp_path: Path) -> None:
     files = [tmp_path / "all.c", tmp_path / "some.c"]
     files[0].write_text("#include <smi.h>\nint main(void) { SMI_Barrier(3, SMI_COMM_WORLD); return 0; }\n")
     files[1].write_text(SENDS.format(call=SEND))
@@ -188,20 +190,20 @@ def test_a_cluster_in_which_a_rank_lacks_a_collective(command: Command, tmp_path
     assert done.returncode == 2 and not out.exists()
     assert len(done.stderr.splitlines()) == 1
     assert "barrier on port 3, which rank 1 (some) does not have" in done.stderr
-    # Without the cluster there is nothing wrong.
+    # Without a cluster the design is valid.
     assert command("smi", "generate", *map(str, files), "-o", str(out)).returncode == 0
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
-def test_cmake(tmp_path: Path) -> None:
-    """A host that includes the generated header builds by CMake alone."""
+def test_host_builds_with_cmake_and_the_generated_header(tmp_path: Path) -> None:
+    """CMake generates the header and builds a host that includes it."""
     sources = " ".join(GESUMMV)
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.19)\nproject(host C)\nadd_subdirectory(gossamer)\n"
         f"gossamer_smi(gesummv SOURCES {sources} OPTIONS --links 2 DEPENDS ports.h)\n"
         "add_executable(host host.c)\ntarget_link_libraries(host PRIVATE gesummv)\n"
     )
-    # Included in another folder than the one that calls it.
+    # The module is included in another folder than that of the call.
     (tmp_path / "gossamer").mkdir()
     (tmp_path / "gossamer" / "CMakeLists.txt").write_text(f"include({ROOT}/cmake/GossamerSmi.cmake)\n")
     (tmp_path / "ports.h").write_text("")
@@ -209,16 +211,16 @@ def test_cmake(tmp_path: Path) -> None:
         "#include <gesummv_rank1.h>\n"
         "int main(void) { return GESUMMV_RANK1_LINKS != 2 || gesummv_rank1_design.ports != 1; }\n"
     )
-    for words in (["-S", tmp_path, "-B", tmp_path / "build"], ["--build", tmp_path / "build"]):
-        done = subprocess.run(["cmake", *map(str, words)], capture_output=True, text=True, check=False)
+    for arguments in (["-S", tmp_path, "-B", tmp_path / "build"], ["--build", tmp_path / "build"]):
+        done = subprocess.run(["cmake", *map(str, arguments)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     assert subprocess.run([tmp_path / "build" / "host"], check=False).returncode == 0
 
 
 SEND = "SMI_Open_send_channel(1, SMI_INT, 1, 0, SMI_COMM_WORLD)"
-# Calls of the first program, and of a second one if there is one; options; what the line says.
-REFUSED = {
-    "literal": (["SMI_Open_send_channel(1, SMI_INT, 1, getpid(), SMI_COMM_WORLD)"], [], "the port is no constant"),
+# Calls of the first program and of an optional second program; options; text of the error line.
+ERRORS = {
+    "literal": (["SMI_Open_send_channel(1, SMI_INT, 1, getpid(), SMI_COMM_WORLD)"], [], "the port is not constant"),
     "types": (
         ["SMI_Open_send_channel(1, SMI_INT, 1, 5, SMI_COMM_WORLD)",
          "SMI_Open_recv_channel(1, SMI_FLOAT, 1, 5, SMI_COMM_WORLD)"], [], "port 5 is used for receive float",
@@ -246,9 +248,9 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_is_wrong_is_one_line(case: str, command: Command, tmp_path: Path) -> None:
-    calls, options, said = REFUSED[case]
+@pytest.mark.parametrize("case", ERRORS)
+def test_error_is_one_line(case: str, command: Command, tmp_path: Path) -> None:
+    calls, options, message = ERRORS[case]
     files = []
     for at, call in enumerate(calls):
         kind = re.search(r"Open_(\w+?)_channel", call)
@@ -263,4 +265,4 @@ def test_what_is_wrong_is_one_line(case: str, command: Command, tmp_path: Path) 
         files.append(str(path))
     done = command("smi", "generate", *files, "-o", str(tmp_path / "out"), *options)
     assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1 and said in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1 and message in done.stderr, done.stderr

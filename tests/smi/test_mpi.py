@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks in several processes of MPI: the same as in one. What one process does is judged by the other tests here."""
+"""Ranks in several MPI processes behave as in one process, which the other tests of this folder verify."""
 
 from __future__ import annotations
 
@@ -20,18 +20,21 @@ from gossamer.errors import GossamerError, InputError, RunDied
 from gossamer.smi import _compile, _mpi
 
 from . import model
+from .test_error_messages import CASES, line_of
 from .test_random import Program, emulate
-from .test_wrong import CASES, line_of
 
 FIXTURES = ROOT / "tests" / "fixtures" / "smi"
 EXAMPLES = ROOT / "examples"
 
 
-# What stands before a colon is written by the run; what is read is made by `inputs`.
+# Name: files, ranks, arguments, slack. `inputs` makes the files that programs read; they write `written*`.
 PROGRAMS: dict[str, tuple[list[Path], int, list[str], int]] = {
     **{part: ([FIXTURES / "ranks.cc"], 4, [part], 16) for part in ("variables", "create", "stalled")},
     "within": ([FIXTURES / "ranks.cc"], 4, ["within"], 0),
-    **{case: ([FIXTURES / "right.cc"], 2, [case], 16) for case in ("reduce", "gather", "scatter", "copies")},
+    **{
+        case: ([FIXTURES / "channel_semantics.cc"], 2, [case], 16)
+        for case in ("reduce", "gather", "scatter", "copies")
+    },
     "pipeline": ([EXAMPLES / "streams" / "pipeline.c"], 8, ["500"], 0),
     "stencil": ([EXAMPLES / "streams" / "stencil.cpp"], 4, ["2", "2", "16", "24", "5", "grid", "written"], 1),
     "kmeans": ([EXAMPLES / "streams" / "kmeans.cpp"], 4, ["5", "3", "300", "4", "points", "written"], 16),
@@ -47,7 +50,7 @@ PROGRAMS: dict[str, tuple[list[Path], int, list[str], int]] = {
 
 
 def inputs(folder: Path, seed: int) -> None:
-    """The files that programs read, which are the same for any number of processes."""
+    """Writes the files that programs read, equal for any number of processes."""
     draw = np.random.default_rng(seed)
     sizes = {"grid": 16 * 24, "points": 900, "data": 40, "square": 24 * 24, "vector": 24, "floats": 7 * 200}
     for name, size in sizes.items():
@@ -55,7 +58,7 @@ def inputs(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_give_the_same(
+def test_output_is_independent_of_the_number_of_processes(
     name: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     files, ranks, words, slack = PROGRAMS[name]
@@ -70,47 +73,47 @@ def test_programs_give_the_same(
         done = smi.run([str(file) for file in files], ranks=ranks, arguments=words, options=options)
         assert (done.code, done.ranks) == (0, ranks)
         written = {file.name: file.read_bytes() for file in sorted(tmp_path.glob("written*"))}
-        # Whose words come first is nobody's to say.
+        # The order of the ranks' output is not defined.
         found.append((sorted(capfd.readouterr().out.split()), written, done.kernels))
     assert found[0][0] or found[0][1]
     assert all(one == found[0] for one in found)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if CASES[case][0] > 1])
-def test_what_is_wrong_is_named(case: str) -> None:
-    """With a process for each rank, so that both ends of whatever it is are in different ones."""
-    ranks, code, words, marks = CASES[case]
-    # Nobody can say what ranks of other processes have done.
-    words = {"exit": ("rank 1 called exit(0) while",), "leave": ("by _exit() or the like",)}.get(case, words)
+def test_error_is_one_line_with_reason_and_source_lines(case: str) -> None:
+    """With one process for each rank, so that the two ends of each channel are in different processes."""
+    ranks, code, texts, marks = CASES[case]
+    # The state of ranks in other processes is unknown.
+    texts = {"exit": ("rank 1 called exit(0) while",), "leave": ("by _exit() or similar",)}.get(case, texts)
     notes: list[str] = []
     with pytest.raises(GossamerError) as error:
-        smi.run([str(FIXTURES / "wrong.cc")], ranks=ranks, arguments=[case], note=notes.append,
+        smi.run([str(FIXTURES / "errors.cc")], ranks=ranks, arguments=[case], note=notes.append,
                 options=smi.Options(processes=ranks))  # fmt: skip
-    said = str(error.value)
-    assert error.value.exit_code == code, said
-    assert "\n" not in said
-    for word in (*words, *map(line_of, marks)):
-        assert word in said
+    message = str(error.value)
+    assert error.value.exit_code == code, message
+    assert "\n" not in message
+    for text in (*texts, *map(line_of, marks)):
+        assert text in message
     assert all("waits" in note for note in notes)
 
 
-def test_a_deadlock_names_ranks_ports_and_lines() -> None:
+def test_deadlock_across_processes_names_ranks_ports_and_lines() -> None:
     for processes in (2, 3):
         notes: list[str] = []
         with pytest.raises(RunDied, match="deadlock: rank 0 waits for rank 1, which waits for rank 2, which waits for"):
-            smi.run([str(FIXTURES / "wrong.cc")], ranks=3, arguments=["ring"], note=notes.append,
+            smi.run([str(FIXTURES / "errors.cc")], ranks=3, arguments=["ring"], note=notes.append,
                     options=smi.Options(processes=processes))  # fmt: skip
         want = [f"rank {rank} waits to pop from rank {(rank + 1) % 3}, port 0: empty" for rank in range(3)]
         assert [re.sub(r" \(.*", "", note) for note in notes] == want
         assert all(line_of("ring") in note for note in notes)
     with pytest.raises(RunDied, match="deadlock"):
         notes.clear()
-        smi.run([str(FIXTURES / "wrong.cc")], ranks=2, arguments=["slack"], note=notes.append,
+        smi.run([str(FIXTURES / "errors.cc")], ranks=2, arguments=["slack"], note=notes.append,
                 options=smi.Options(processes=2, slack=3))  # fmt: skip
     assert all("port 0: full, 3 elements are ahead" in note for note in notes) and len(notes) == 2
 
 
-def test_random_programs_do_what_the_model_does(
+def test_random_programs_match_the_model(
     size: Size, seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     draw = random.Random(seed)
@@ -138,7 +141,7 @@ def test_random_programs_do_what_the_model_does(
 SPLITS = """
 #include <smi.h>
 #include <stdio.h>
-/* Halves of halves: messages of a new communicator come to processes that do not have it yet. */
+/* Repeated halving: messages of a new communicator reach processes that have not created it yet. */
 int main(void) {
   SMI_Comm comm = SMI_COMM_WORLD;
   int value = SMI_Comm_rank(comm), sum = 0;
@@ -157,7 +160,9 @@ int main(void) {
 """
 
 
-def test_communicators_of_communicators(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_nested_communicators_are_independent_of_the_number_of_processes(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "splits.c"
     file.write_text(SPLITS)
     found = []
@@ -168,8 +173,8 @@ def test_communicators_of_communicators(tmp_path: Path, capfd: pytest.CaptureFix
     assert len(found[0]) == 8 and all(one == found[0] for one in found)
 
 
-def test_what_is_said_before_an_error_is_written(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """All ranks write what they have, also those of processes that are ended because of another."""
+def test_output_before_an_error_is_flushed(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """All ranks flush their output, also those of processes that another process's error ends."""
     file = tmp_path / "said.c"
     file.write_text(
         "#include <smi.h>\n#include <stdio.h>\nint main(void) {\n  int x = 0, me = SMI_Comm_rank(SMI_COMM_WORLD);\n"
@@ -182,8 +187,8 @@ def test_what_is_said_before_an_error_is_written(capfd: pytest.CaptureFixture[st
     assert sorted(capfd.readouterr().out.splitlines()) == ["rank 0", "rank 1", "rank 2"]
 
 
-def test_ctrl_c_leaves_no_process() -> None:
-    files = [str(ROOT / "gossamer"), "smi", "run", str(FIXTURES / "wrong.cc")]
+def test_interrupt_leaves_no_process() -> None:
+    files = [str(ROOT / "gossamer"), "smi", "run", str(FIXTURES / "errors.cc")]
     words = [sys.executable, *files, "--ranks", "2", "--mpi", "2"]
     child = subprocess.Popen([*words, "--", "busy"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     emulators: list[int] = []
@@ -215,12 +220,12 @@ def _runs(pid: int, name: str) -> bool:
         return False
 
 
-def test_limits(command: Command) -> None:
+def test_limits_are_enforced(command: Command) -> None:
     done = command("smi", "run", FIXTURES / "ranks.cc", "--ranks", "2", "--mpi", "3", "--", "within")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "--mpi 3: each process has a rank at least; give 2 or fewer" in done.stderr
+    assert "--mpi 3: more processes than ranks; give 2 or fewer" in done.stderr
     with pytest.raises(InputError, match="after 3000 operations"):
-        smi.run([str(FIXTURES / "wrong.cc")], ranks=2, arguments=["busy"],
+        smi.run([str(FIXTURES / "errors.cc")], ranks=2, arguments=["busy"],
                 options=smi.Options(processes=2, operations=3000))  # fmt: skip
     with pytest.raises(RunDied, match="did not start"):
         _mpi.run(Path("/bin/false"), 2, "", [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenCL device files: kernels without an end, and how they are made into C."""
+"""OpenCL device files: endless kernels, and concurrent translation to C."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOOPS = {
 }
 
 
-def test_kernels_without_an_end_are_known(tmp_path: Path) -> None:
+def test_endless_kernels_are_detected(tmp_path: Path) -> None:
     file = tmp_path / "one.cl"
     text = "#include <smi.h>\nvoid work(void) {}\nvoid helper(int n) { while (1) work(); }\n"
     for at, body in enumerate(LOOPS):
@@ -79,10 +79,10 @@ READS = {
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("reads", READS)
-def test_kernels_without_an_end_do_their_work(reads: str, processes: int, tmp_path: Path) -> None:
-    """Two of them pass on what the last finite kernel gives: all of it is in the buffer, and the run ends."""
+def test_run_ends_after_endless_kernels_finish_their_work(reads: str, processes: int, tmp_path: Path) -> None:
+    """Two endless kernels forward the data of the last finite kernel; the buffer has all of it when the run ends."""
     if reads == "polls" and processes > 1:
-        pytest.skip("a kernel that polls may always hear from another process")
+        pytest.skip("a polling kernel may always receive data from another process")
     (tmp_path / "server.cl").write_text(SERVER.replace("READ", READS[reads]))
     (tmp_path / "client.cl").write_text(CLIENT)
     out, n = tmp_path / "out.bin", 100
@@ -95,7 +95,7 @@ def test_kernels_without_an_end_do_their_work(reads: str, processes: int, tmp_pa
     assert np.array_equal(np.fromfile(out, np.int32), np.cumsum(np.arange(n)))
 
 
-def test_a_deadlock_beside_kernels_without_an_end_is_one(tmp_path: Path) -> None:
+def test_deadlock_is_found_despite_endless_kernels(tmp_path: Path) -> None:
     (tmp_path / "server.cl").write_text(SERVER.replace("READ", READS["waits"]))
     (tmp_path / "client.cl").write_text(CLIENT.replace("i < n; i++) SMI", "i + 1 < n; i++) SMI"))
     lines: list[str] = []
@@ -106,8 +106,8 @@ def test_a_deadlock_beside_kernels_without_an_end_is_one(tmp_path: Path) -> None
     assert any("server.cl:8" in line for line in lines), lines
 
 
-def test_a_device_file_is_made_by_two_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that is broken off while it writes leaves nothing that another one takes, or trips over."""
+def test_concurrent_runs_translate_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second run translates the file while the first writes it; both use a complete file, and no part remains."""
     file = tmp_path / f"one{secrets.token_hex(4)}.cl"
     file.write_text(CLIENT)
     made = opencl.to_c(file, [], host=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums in the order of ranks: the same bits on boards of any wiring, in the emulator, and of a serial program. All runs
-have boards with the same ports, so one model is built."""
+"""Sums in the order of ranks: identical bits on boards with any wiring, in the emulator, and in a serial program. All
+runs use boards with the same ports, so one model is built."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SUMS = str(FIXTURES / "ordered.c")
 MAIN = str(FIXTURES / "ordered_main.c")
 KMEANS = str(ROOT / "examples" / "streams" / "kmeans.cpp")
 WIRINGS = {4: ("ring",), 8: ("ring8", "row8")}
-"""By ranks, wirings of boards that have them; k-means runs on the first."""
+"""Wirings by number of ranks; k-means runs on the first."""
 
 
 def means_of(points: Any, k: int, rounds: int, ranks: int) -> Any:
-    """K-means, point by point: each rank's points are added in their order, then the ranks' sums in that of ranks."""
+    """K-means point by point: adds each rank's points in order, then the sums of the ranks in the order of ranks."""
     means = points[:k].copy()
     bounds = [len(points) * rank // ranks for rank in range(ranks + 1)]
     for _ in range(rounds):
@@ -30,10 +30,10 @@ def means_of(points: Any, k: int, rounds: int, ranks: int) -> Any:
         for rank in range(ranks):
             sums = np.zeros_like(means)
             for point in points[bounds[rank] : bounds[rank + 1]]:
-                apart = np.zeros(k, np.float32)
+                distance = np.zeros(k, np.float32)
                 for d in range(points.shape[1]):
-                    apart = apart + (point[d] - means[:, d]) * (point[d] - means[:, d])
-                best = int(np.argmin(apart))
+                    distance = distance + (point[d] - means[:, d]) * (point[d] - means[:, d])
+                best = int(np.argmin(distance))
                 sums[best] = sums[best] + point
                 number[best] += 1
             total = sums if rank == 0 else total + sums
@@ -43,12 +43,12 @@ def means_of(points: Any, k: int, rounds: int, ranks: int) -> Any:
 
 
 @pytest.mark.parametrize("ranks", WIRINGS)
-def test_kmeans_on_boards(ranks: int, size: Size, seed: int, tmp_path: Path) -> None:
-    """Every bit is that of the serial program; cycles are the same whatever the order of kernels."""
+def test_kmeans_matches_the_serial_program_bit_for_bit(ranks: int, size: Size, seed: int, tmp_path: Path) -> None:
+    """Also, the cycles do not depend on the order of kernels."""
     k, dimensions, count, rounds = size.pick((2, 1, 50, 1), (2, 2, 100, 1), (8, 4, 5000, 10))
     points = np.random.default_rng(seed).normal(size=(count, dimensions)).astype(np.float32)
     points.tofile(tmp_path / "in")
-    right = means_of(points, k, rounds, ranks)
+    expected = means_of(points, k, rounds, ranks)
     words = [str(word) for word in (k, dimensions, count, rounds, tmp_path / "in", tmp_path / "out")]
     cycles = []
     for engine, order in (("emulator", 0), ("rtl", 0), ("rtl", 1 + seed % 1000)):
@@ -56,13 +56,13 @@ def test_kmeans_on_boards(ranks: int, size: Size, seed: int, tmp_path: Path) -> 
                        options=smi.Options(seed=order, engine=engine))  # fmt: skip
         assert done.code == 0
         found = np.fromfile(tmp_path / "out", np.float32).reshape(k, dimensions)
-        assert found.tobytes() == right.tobytes(), engine
+        assert found.tobytes() == expected.tobytes(), engine
         cycles.append(done.cycles)
     assert cycles[1] == cycles[2] and cycles[1] is not None
 
 
-def test_bits_are_those_of_adding_rank_by_rank(size: Size, seed: int, tmp_path: Path) -> None:
-    """Elements whose sums depend on the order, at any root, over wirings with other ways between the ranks."""
+def test_ordered_sums_match_the_serial_sum_on_any_wiring(size: Size, seed: int, tmp_path: Path) -> None:
+    """Elements whose sums depend on the order, with any root, over wirings with different routes between the ranks."""
     draw = np.random.default_rng(seed)
     kinds = (np.float32, np.float64, np.float16)
     count = size.pick(2, 3, 200)
@@ -72,7 +72,7 @@ def test_bits_are_those_of_adding_rank_by_rank(size: Size, seed: int, tmp_path: 
         sums = [one[0] for one in data]
         for rank in range(1, ranks):
             sums = [total + one[rank] for total, one in zip(sums, data, strict=True)]
-        if count > 10:  # other orders give other bits
+        if count > 10:  # another order has other bits
             backwards = [one[::-1].cumsum(axis=0, dtype=one.dtype)[-1] for one in data]
             assert any((one != other).any() for one, other in zip(backwards, sums, strict=True))
         for rank in range(ranks):
@@ -86,5 +86,5 @@ def test_bits_are_those_of_adding_rank_by_rank(size: Size, seed: int, tmp_path: 
                 assert done.code == 0
                 floats, doubles, halves = (one.tobytes() for one in sums)
                 for rank in range(ranks):
-                    right = doubles + (floats + halves) * (rank == root)
-                    assert (tmp_path / f"out.{rank}").read_bytes() == right, f"{engine}, {wiring}, rank {rank}"
+                    expected = doubles + (floats + halves) * (rank == root)
+                    assert (tmp_path / f"out.{rank}").read_bytes() == expected, f"{engine}, {wiring}, rank {rank}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports that are opened in templates of C++: those of each instantiation, or a refusal at the line."""
+"""Ports opened in C++ templates: those of each instantiation, or an error at the line."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ int main() {
 """
 
 
-def found(text: str, folder: Path) -> list[tuple[int, str, str | None, int | None]]:
+def ports_of(text: str, folder: Path) -> list[tuple[int, str, str | None, int | None]]:
     (folder / "one.cpp").write_text(BEGIN + text)
     (program,) = ports.read([str(folder / "one.cpp")])
     return [(one.port, one.operation, one.type, one.degree) for one in program.ports]
 
 
-def test_ports_of_instantiations(tmp_path: Path) -> None:
-    assert found(TEMPLATES.replace("  void never() { smi::receiver<T> in(3, 1, 99); }\n", "") + USES, tmp_path) == [
+def test_each_instantiation_opens_its_ports(tmp_path: Path) -> None:
+    assert ports_of(TEMPLATES.replace("  void never() { smi::receiver<T> in(3, 1, 99); }\n", "") + USES, tmp_path) == [
         (3, "send", "float", None), (4, "receive", "float", None), (5, "send", "int", None),
         (6, "receive", "int", None), (10, "send", "double", None), (11, "receive", "double", None),
         (28, "send", "char", 8), (30, "send", "short", None), (31, "send", "short", None), (32, "send", "int", None),
@@ -71,32 +71,32 @@ def test_ports_of_instantiations(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-REFUSED = {
-    "member that nothing uses": (
+ERRORS = {
+    "unused member": (
         TEMPLATES + USES,
-        r"one\.cpp:18: opens a port in a template, and nothing that is seen",
+        r"one\.cpp:18: opens a port in a template that no visible code",
     ),
-    "template that nothing uses": (
+    "unused template": (
         "template <int P> void run(int n) {\n  SMI_Open_send_channel(n, SMI_INT, 1, P, SMI_COMM_WORLD);\n}\n"
         "int main() { return 0; }\n",
-        r"one\.cpp:7: the port is no constant",
+        r"one\.cpp:7: the port is not constant",
     ),
-    "channel of a library's making": (
+    "channel made by a library": (
         "int main() {\n  auto p = std::make_unique<smi::sender<short>>(4, 1, 11);\n}\n",
-        r"one\.cpp:7: the port is no constant",
+        r"one\.cpp:7: the port is not constant",
     ),
     "in an optional": (
         "int main() {\n  std::optional<smi::receiver<char>> o;\n  o.emplace(4, 1, 12);\n}\n",
-        r"one\.cpp:8: the port is no constant",
+        r"one\.cpp:8: the port is not constant",
     ),
     "in a list": (
         "int main() {\n  std::vector<smi::sender<int>> v;\n  v.emplace_back(4, 1, 13);\n}\n",
-        r"one\.cpp:8: the port is no constant",
+        r"one\.cpp:8: the port is not constant",
     ),
-    "by a template of the user's": (
+    "by a user's template": (
         "template <class T, class... A> T made(A... a) { return T(a...); }\n"
         "int main() { made<smi::sender<int>>(1, 1, 3); }\n",
-        r"one\.cpp:6: the port is no constant",
+        r"one\.cpp:6: the port is not constant",
     ),
     "by a pointer": (
         "int main() {\n  auto open = SMI_Open_send_channel;\n  open(1, SMI_INT, 1, 2, SMI_COMM_WORLD);\n}\n",
@@ -105,14 +105,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_ports_that_cannot_be_seen_are_refused(case: str, tmp_path: Path) -> None:
-    text, said = REFUSED[case]
-    with pytest.raises(InputError, match=said):
-        found(text, tmp_path)
+@pytest.mark.parametrize("case", ERRORS)
+def test_ports_that_are_not_constant_are_rejected(case: str, tmp_path: Path) -> None:
+    text, message = ERRORS[case]
+    with pytest.raises(InputError, match=message):
+        ports_of(text, tmp_path)
 
 
-def test_a_list_of_copies_is_seen(tmp_path: Path) -> None:
+def test_copies_in_a_container_open_no_port(tmp_path: Path) -> None:
     """Only the constructor with a port opens a channel."""
     text = "int main() {\n  std::vector<smi::sender<int>> v;\n  v.push_back(smi::sender<int>(4, 1, 13));\n}\n"
-    assert found(text, tmp_path) == [(13, "send", "int", None)]
+    assert ports_of(text, tmp_path) == [(13, "send", "int", None)]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs of messages and collectives, judged by a model of their own (model.py).
+"""Random programs of messages and collectives, compared with a reference model (model.py).
 
-Kernels make the calls of their channels in random order, so about half of the programs come to a deadlock; some leave
-calls out. What each call gives, which calls are done, and who waits in the end have to be as in the model, for any
-order in which the emulator runs the kernels.
+Kernels call their channels in random order, so about half of the programs deadlock; some omit calls. The results of
+calls, the completed calls and the waiting kernels must match the model for any order of kernels in the emulator.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ NAMES = ("message", "bcast", "reduce", "scatter", "gather", "allreduce", "allgat
 
 
 def combine(type_: int, op: int, values: Sequence[int | float], root: int) -> int | float:
-    """A reduction by NumPy. Sums of small whole numbers are exact in each type, in any order."""
+    """A reduction by NumPy. Sums of small integers are exact in every type and order."""
     array = np.array(values, dtype=TYPES[type_])
     with np.errstate(over="ignore"):
         found = {0: array.sum(dtype=array.dtype), 1: array.max(), 2: array.min(), 3: array.sum(dtype=array.dtype)}[op]
@@ -43,7 +42,7 @@ def bits(type_: int, value: int | float) -> str:
 
 def value_of(type_: int, text: str) -> int | float:
     size = np.dtype(TYPES[type_]).itemsize
-    # What is above the element is not the channel's.
+    # Bytes above the element do not belong to the channel.
     raw = int(text, 16).to_bytes(8, "little")[:size]
     value: int | float = np.frombuffer(raw, dtype=TYPES[type_])[0].item()
     return value
@@ -63,7 +62,7 @@ class Program:
         ports = itertools.count()
         self.ids: dict[int, int] = {}
         self.kept: list[model.Channel] = []
-        """All of them, also those that nobody calls: another one would get the same id."""
+        """All channels, also those without calls; a deleted one could share its id with another."""
         for _ in range(draw.randint(1, 6)):
             self.group(next(ports))
         self.calls = {key: self.interleaved(groups) for key, groups in self.kernels.items()}
@@ -72,7 +71,7 @@ class Program:
         return self.kernels[self.draw.choice([key for key in self.kernels if key[0] == rank])]
 
     def group(self, port: int) -> None:
-        """Channels that follow each other on a port."""
+        """Successive channels on a port."""
         draw = self.draw
         kind = draw.choice((*["message"] * 6, *NAMES) if self.ranks > 1 else NAMES[1:])
         stated = draw.random() < 0.5 and kind not in ("allreduce", "barrier")
@@ -107,7 +106,7 @@ class Program:
         return self.draw.randint(-9, 9) if type_ == 4 else self.draw.randint(-100, 100)
 
     def interleaved(self, groups: list[list[model.Call]]) -> list[model.Call]:
-        """All calls of a kernel: those of a port in their order."""
+        """All calls of a kernel; the calls of a port keep their order."""
         mixed = self.draw.random() < 0.6
         left = [group[::-1] for group in groups if group]
         found = []
@@ -146,7 +145,7 @@ def emulate(
     processes: int = 1,
     run: Callable[..., smi.Result] = smi.run,
 ) -> tuple[bool, dict[tuple[int, int], list[int | float | None]], set[tuple[int, str]]]:
-    """Whether all ended, what each kernel's calls gave, and which kernels wait. ``run`` runs it, as `smi.run` does."""
+    """Whether all kernels ended, each kernel's results, and the waiting kernels. ``run`` replaces `smi.run`."""
     script = folder / "script"
     script.write_text(program.script())
     notes: list[str] = []
@@ -170,7 +169,7 @@ def emulate(
     return ended, results, {(int(one[1]), one[2] or "main") for one in found if one}
 
 
-def test_random_programs_do_what_the_model_does(
+def test_random_programs_match_the_model(
     size: Size, seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     draw = random.Random(seed)

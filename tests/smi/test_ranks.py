@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks, programs, communicators and kernels: who is who, and who has what."""
+"""Ranks, programs, communicators and kernels."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from conftest import ROOT, Command
 FILE = ROOT / "tests" / "fixtures" / "smi" / "ranks.cc"
 
 
-def lines(command: Command, part: str, ranks: int, *words: str) -> list[str]:
-    done = command("smi", "run", FILE, "--ranks", str(ranks), *words, "--", part)
+def lines(command: Command, part: str, ranks: int, *options: str) -> list[str]:
+    done = command("smi", "run", FILE, "--ranks", str(ranks), *options, "--", part)
     assert done.returncode == 0, done.stderr
     return sorted(done.stdout.splitlines())
 
@@ -21,19 +21,19 @@ def test_each_rank_has_its_own_variables(command: Command) -> None:
     assert lines(command, "variables", 3) == ["0 1 1", "1 1 1", "2 1 1"]
 
 
-def test_a_channel_within_a_rank(command: Command) -> None:
+def test_channel_within_a_rank_needs_no_slack(command: Command) -> None:
     assert lines(command, "within", 2, "--slack", "0") == ["0 45", "1 45"]
 
 
-def test_a_communicator_of_a_list(command: Command) -> None:
+def test_communicator_of_a_list_orders_its_ranks(command: Command) -> None:
     assert lines(command, "create", 4) == ["0 2 3 3", "1 1 3 1", "3 0 3 3"]
 
 
-def test_a_port_that_nobody_pops_slows_no_other(command: Command) -> None:
+def test_unread_port_does_not_block_other_ports(command: Command) -> None:
     assert lines(command, "stalled", 2) == ["right"]
 
 
-def test_a_seed_is_an_order(command: Command) -> None:
+def test_seed_determines_the_order_of_kernels(command: Command) -> None:
     orders = {seed: [lines(command, "order", 4, "--seed", seed) for _ in range(2)] for seed in ("0", "1", "2")}
     assert all(first == second for first, second in orders.values())
     assert len({tuple(first) for first, _ in orders.values()}) == 3
@@ -47,14 +47,14 @@ int main(void) { printf("%d NAME %s\\n", SMI_Comm_rank(SMI_COMM_WORLD), name());
 """
 
 
-def test_programs_go_to_ranks(command: Command, tmp_path: Path) -> None:
+def test_topology_or_order_assigns_programs_to_ranks(command: Command, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.c").write_text(PROGRAM.replace("NAME", name))
     (tmp_path / "shared.c").write_text('const char* name(void) { return "shared"; }\n')
     files = [tmp_path / "one.c", tmp_path / "shared.c", tmp_path / "two.c"]
 
-    def ranks(*words: str | Path) -> list[str]:
-        done = command("smi", "run", *files, *words)
+    def ranks(*options: str | Path) -> list[str]:
+        done = command("smi", "run", *files, *options)
         assert done.returncode == 0, done.stderr
         return sorted(done.stdout.splitlines())
 
@@ -72,4 +72,4 @@ def test_programs_go_to_ranks(command: Command, tmp_path: Path) -> None:
     topology.write_text(json.dumps({"fpgas": dict.fromkeys(fpgas, "two"), "connections": connections}))
     done = command("smi", "run", *files, "--cluster", topology)
     assert done.returncode == 2
-    assert "runs one; leave the file out" in done.stderr
+    assert "runs one; remove the file" in done.stderr

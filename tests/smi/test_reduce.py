@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, judged by NumPy: all types and operations, rounding along the tree and in order, all-negative data."""
+"""Reductions match NumPy: all types and operations, rounding along the tree and in order, negative data."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ ADD, MAX, MIN, ORDERED = range(4)
 def reduce(
     folder: Path, type_: int, op: int, root: int, data: Any, *more: str, options: smi.Options | None = None
 ) -> Any:
-    """What the root of a reduction of the rows of `data` gets."""
+    """The root's result of a reduction of the rows of `data`."""
     ranks, count = data.shape
     data.tofile(folder / "in")
-    words = [type_, op, root, count, folder / "in", folder / "out", *more]
-    smi.run([FILE], ranks=ranks, arguments=[str(word) for word in words], options=options)
+    arguments = [type_, op, root, count, folder / "in", folder / "out", *more]
+    smi.run([FILE], ranks=ranks, arguments=[str(one) for one in arguments], options=options)
     return np.fromfile(folder / ("out" + (".0" if more else "")), dtype=data.dtype)
 
 
 def along_tree(data: Any, root: int) -> Any:
-    """The sum along the binomial tree, written as a recursion over halves of it."""
+    """The sum along the binomial tree, as a recursion over its halves."""
     ranks = len(data)
     rows = [data[(root + at) % ranks] for at in range(ranks)]
 
@@ -64,7 +64,7 @@ def made(draw: np.random.Generator, type_: int, ranks: int, count: int) -> Any:
 
 
 @pytest.mark.parametrize("type_", TYPES)
-def test_every_type_and_operation(type_: int, seed: int, tmp_path: Path) -> None:
+def test_every_type_and_operation_matches_numpy(type_: int, seed: int, tmp_path: Path) -> None:
     draw = np.random.default_rng(seed)
     for ranks in (1, 5, 8):
         data = made(draw, type_, ranks, 300)
@@ -77,7 +77,7 @@ def test_every_type_and_operation(type_: int, seed: int, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("type_", [2, 3, 7])
-def test_negative_data_infinities_nan_and_zeros(type_: int, tmp_path: Path) -> None:
+def test_max_and_min_of_negative_data_infinities_nan_and_zeros_match_numpy(type_: int, tmp_path: Path) -> None:
     kind = TYPES[type_]
     rows = [[-1, -5, -np.inf, np.nan, 0.0, -0.0, np.inf], [-2, -4, -np.inf, 1, -0.0, 0.0, -3],
             [-9, -6, -np.inf, 2, -0.0, -0.0, -7]]  # fmt: skip
@@ -88,8 +88,8 @@ def test_negative_data_infinities_nan_and_zeros(type_: int, tmp_path: Path) -> N
     assert not np.signbit(greatest[4:6]).any() and np.signbit(least[4:6]).all()
 
 
-def test_sums_that_tell_the_order(seed: int, tmp_path: Path) -> None:
-    """ADD depends on the root, ADD_ORDERED does not, and --ordered makes the one into the other."""
+def test_only_ordered_sums_are_independent_of_the_root(seed: int, tmp_path: Path) -> None:
+    """ADD depends on the root, ADD_ORDERED does not, and --ordered turns ADD into ADD_ORDERED."""
     data = made(np.random.default_rng(seed), 2, 7, 500)
     trees = [reduce(tmp_path, 2, ADD, root, data) for root in (0, 3)]
     assert not np.array_equal(*trees)
@@ -99,8 +99,8 @@ def test_sums_that_tell_the_order(seed: int, tmp_path: Path) -> None:
     assert np.array_equal(reduce(tmp_path, 2, ADD, 3, data, options=ordered), in_order(data))
 
 
-def test_a_half_rounds_once(tmp_path: Path) -> None:
-    """All pairs of a sample of halves: the float in between must not show."""
+def test_sum_of_halves_rounds_once(tmp_path: Path) -> None:
+    """Pairs of sampled halves: an intermediate float must not cause a second rounding."""
     bits = np.concatenate([np.arange(0, 65536, 37), [0x3C00, 0x0001, 0x8001, 0x03FF, 0x0400, 0x7BFF]]).astype(np.uint16)
     values = bits.view(np.float16)
     values = values[np.isfinite(values)]
@@ -112,13 +112,13 @@ def test_a_half_rounds_once(tmp_path: Path) -> None:
     assert np.array_equal(reduce(tmp_path, 7, ADD, 0, data).view(np.uint16), want.view(np.uint16))
 
 
-def test_groups_reduce_by_themselves(seed: int, tmp_path: Path) -> None:
+def test_communicators_reduce_separately(seed: int, tmp_path: Path) -> None:
     data = made(np.random.default_rng(seed), 6, 7, 50)
     with np.errstate(over="ignore"):
         found = reduce(tmp_path, 6, ADD, 1, data, "3")
         assert np.array_equal(found, data[0::3].sum(axis=0))
         for color in (1, 2):
             assert np.array_equal(np.fromfile(tmp_path / f"out.{color}", dtype=np.int64), data[color::3].sum(axis=0))
-    # In the order of falling ranks: 6, 3, 0.
+    # In the order of descending ranks: 6, 3, 0.
     data = made(np.random.default_rng(seed), 2, 7, 500)
     assert np.array_equal(reduce(tmp_path, 2, ORDERED, 0, data, "3"), in_order(data[6::-3]))

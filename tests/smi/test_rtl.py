@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose channels the RTL transport carries. All run on boards with the same ports: one model is built."""
+"""Programs on the RTL transport. Most run on boards with the same ports, so that few models are built."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ BOARDS = str(FIXTURES / "boards.c")
 RING = FIXTURES / "ring.toml"
 PORTS = str(FIXTURES / "ports.c")
 TYPES = (3, 1, 2, 1, 2, 4)
-"""Of the ports of boards.c."""
+"""Types of the ports of boards.c."""
 
 
-def on_boards(files: list[str], ranks: int, *words: object, seed: int = 0, fours: int = 1, **more: Any) -> smi.Result:
-    return smi.run([*files, PORTS], ranks=ranks, topology=RING, arguments=[str(word) for word in words],
+def on_boards(
+    files: list[str], ranks: int, *arguments: object, seed: int = 0, fours: int = 1, **more: Any
+) -> smi.Result:
+    return smi.run([*files, PORTS], ranks=ranks, topology=RING, arguments=[str(one) for one in arguments],
                    defines=[f"FOURS={fours}"], options=smi.Options(seed=seed, engine="rtl"), **more)  # fmt: skip
 
 
@@ -40,9 +42,9 @@ class Messages(Program):
         kind = "barrier" if port == 0 else "message"
         if kind == "message" and self.ranks == 1:
             return
-        # Messages of a port to several ranks: one that waits for its receiver holds up no other.
-        everybody = range(self.ranks)
-        sender, *receivers = draw.sample(everybody, draw.randint(2, self.ranks)) if kind == "message" else (0, 0)
+        # Messages of a port to several ranks: a message that waits for its receiver must not block the others.
+        all_ranks = range(self.ranks)
+        sender, *receivers = draw.sample(all_ranks, draw.randint(2, self.ranks)) if kind == "message" else (0, 0)
         stated = kind == "message" and draw.random() < 0.7
         slack = draw.choice([0, 1, 2, 5, 40]) if stated else self.default
         homes = {rank: self.kernel(rank) for rank in range(self.ranks)}
@@ -52,7 +54,7 @@ class Messages(Program):
         length = draw.randint(1, 3)
         for number in range(length):
             count = 1 if kind == "barrier" else draw.choice([1, 2, 3, 7, 20])
-            # The narrowest and the widest port are used most: a program has six groups at most.
+            # The narrowest and the widest port are the most frequent; a program has at most six groups.
             number_ = 6 if kind == "barrier" else (port + 4) % 6
             receiver = draw.choice(receivers)
             c = model.Channel(
@@ -71,7 +73,7 @@ class Messages(Program):
 
 
 def modelled(case: int, endless: bool) -> tuple[Messages, list[model.Kernel], bool]:
-    """A program, and how far its kernels come: with the slack that it states, or as much as they like."""
+    """A program, its kernels after a run of the model, and whether all ended; `endless`: with unlimited slack."""
     program = Messages(case)
     for channel in program.kept if endless else []:
         channel.slack = 10**6
@@ -79,11 +81,11 @@ def modelled(case: int, endless: bool) -> tuple[Messages, list[model.Kernel], bo
     return program, kernels, model.run(kernels)
 
 
-def test_random_programs_do_what_the_model_does(
+def test_random_programs_match_the_model_within_the_boards_slack(
     size: Size, seed: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Boards have buffers of their own: kernels come at least as far as with the slack that a program states, and not
-    farther than with any. Where both are the same, so are those that wait. Cycles are those of any order of kernels."""
+    """Boards have buffers: kernels proceed at least as far as with the stated slack, and at most as far as with
+    unlimited slack. If both agree, so must the waiting kernels. Cycles do not depend on the order of kernels."""
     draw = random.Random(seed)
     for wanted in ("ends", "waits", "between") * size.pick(2, 4, 300):
         outcome = None
@@ -118,14 +120,14 @@ def test_random_programs_do_what_the_model_does(
             assert waits == waiting, place
 
 
-def test_what_waits_for_its_receiver_is_passed(capfd: pytest.CaptureFixture[str]) -> None:
-    """A port sends to three ranks as far ahead as it may, and the last one must have all before the first one takes."""
+def test_message_that_waits_for_its_receiver_does_not_block_others(capfd: pytest.CaptureFixture[str]) -> None:
+    """A port sends to three ranks up to its degree; the first rank receives only after the last has all elements."""
     for order in (0, 5):
         assert on_boards([str(FIXTURES / "passing.c")], 4, seed=order, fours=4).code == 0
         assert sorted(capfd.readouterr().out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in (1, 2, 3)]
 
 
-def test_stencil(seed: int, tmp_path: Path) -> None:
+def test_stencil_matches_numpy_with_equal_cycles_for_any_order(seed: int, tmp_path: Path) -> None:
     grid = np.random.default_rng(seed).normal(size=(8, 12)).astype(np.float32)
     grid.tofile(tmp_path / "in")
     words = (2, 2, 8, 12, 2, tmp_path / "in", tmp_path / "out")
@@ -138,7 +140,7 @@ def test_stencil(seed: int, tmp_path: Path) -> None:
     assert cycles[0] == cycles[1]
 
 
-def test_gesummv(seed: int, tmp_path: Path) -> None:
+def test_gesummv_matches_numpy_at_one_element_a_cycle(seed: int, tmp_path: Path) -> None:
     draw = np.random.default_rng(seed)
     size = 300
     data = {name: draw.integers(-9, 9, (size, size)).astype(np.float32) for name in "AB"}
@@ -148,15 +150,15 @@ def test_gesummv(seed: int, tmp_path: Path) -> None:
     words = [f"{name}={tmp_path / name}" for name in data]
     words += [f"N={size}", "alpha=1.5", "beta=0.5", f"y={size}:{tmp_path / 'y'}"]
     files = [str(GESUMMV / f"gesummv_rank{rank}.cl") for rank in range(2)]
-    took = [on_boards(files, 2, *words, seed=order).cycles for order in (0, 3)]
+    cycles = [on_boards(files, 2, *words, seed=order).cycles for order in (0, 3)]
     want = np.float32(1.5) * (data["A"] @ data["x"]) + np.float32(0.5) * (data["B"] @ data["x"])
     assert np.array_equal(np.fromfile(tmp_path / "y", dtype=np.float32), want)
-    # An element a cycle, behind the way there, back and there again.
-    assert took[0] == took[1] and took[0] is not None and size < took[0] < size + 1100
+    # One element a cycle, after one and a half round trips.
+    assert cycles[0] == cycles[1] and cycles[0] is not None and size < cycles[0] < size + 1100
 
 
-def test_an_element_a_cycle(command: Command) -> None:
-    """Through three ranks, each in a loop that pops and pushes: a thousand elements more take a thousand cycles."""
+def test_pipeline_carries_one_element_a_cycle(command: Command) -> None:
+    """Through three ranks, each with a loop of pop and push: 1,000 more elements take 1,000 more cycles."""
     took = []
     for count in (1000, 2000):
         done = command("smi", "run", STREAMS / "pipeline.c", PORTS, "-D", "FOURS=1", "--engine", "rtl", "--cluster",
@@ -166,8 +168,8 @@ def test_an_element_a_cycle(command: Command) -> None:
     assert took[1] - took[0] == 1000
 
 
-def test_time_is_the_same_in_any_order(tmp_path: Path) -> None:
-    """Kernels of a rank that poll, and a channel to the own rank: how often each asks is told by cycles alone."""
+def test_polling_kernels_have_equal_cycles_for_any_order(tmp_path: Path) -> None:
+    """Polling kernels of one rank and a channel to itself: the number of polls depends on cycles only."""
     found = []
     for order in (0, 3, 9):
         words = f"n=200 tries=1:{tmp_path / 'tries'} polls=1:{tmp_path / 'polls'} total=1:{tmp_path / 'total'}".split()
@@ -177,12 +179,12 @@ def test_time_is_the_same_in_any_order(tmp_path: Path) -> None:
     assert found[0] == found[1] == found[2]
     _, tries, polls, total = found[0]
     assert total == sum(range(200))
-    # An element in three cycles: the writer asks in each, the reader once an element but for the wait at the start.
+    # One element every three cycles: the writer polls every cycle, the reader once an element except for the start.
     assert 590 <= tries <= 605 and 200 <= polls <= 205
 
 
 @pytest.mark.parametrize("reads", READS)
-def test_kernels_without_an_end_do_their_work(reads: str, tmp_path: Path) -> None:
+def test_run_ends_after_endless_kernels_finish_their_work(reads: str, tmp_path: Path) -> None:
     (tmp_path / "server.cl").write_text(SERVER.replace("READ", READS[reads]))
     (tmp_path / "client.cl").write_text(CLIENT)
     out, n = tmp_path / "out.bin", 100
@@ -200,7 +202,7 @@ KINDS = ("bcast", "double", "reduce", "sum", "scatter", "gather", "allgather", "
 
 
 def collected(case: list[tuple[str, int, int]], ranks: int, me: int) -> list[str]:
-    """What collect.c writes at a rank."""
+    """The output of collect.c at a rank."""
     lines = []
     for number, (kind, root, count) in enumerate(case):
         at = 2 + 3 * number
@@ -221,7 +223,7 @@ def collected(case: list[tuple[str, int, int]], ranks: int, me: int) -> list[str
         elif kind == "scatter":
             found = [f"{value(root, me * count + n)}" for n in each]
         elif kind == "gather" and me == root:
-            # Characters have a sign.
+            # Characters are signed.
             found = [f"{(value(rank, n) + 128) % 256 - 128}" for rank in range(ranks) for n in each]
         elif kind == "allgather":
             found = [f"{value(rank, n)}" for rank in range(ranks) for n in each]
@@ -230,8 +232,8 @@ def collected(case: list[tuple[str, int, int]], ranks: int, me: int) -> list[str
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_collectives(ranks: int, size: Size, seed: int, tmp_path: Path) -> None:
-    """All kinds, in any order, with any root and count; the same cycles in any order of kernels."""
+def test_random_collectives_match_python(ranks: int, size: Size, seed: int, tmp_path: Path) -> None:
+    """All kinds in random order, with random roots and counts; the cycles do not depend on the order of kernels."""
     draw = random.Random(seed)
     case = [(kind, draw.randrange(ranks), draw.choice([0, 1, 2, 17, 40])) for kind in KINDS * size.pick(2, 5, 100)]
     draw.shuffle(case)
@@ -251,23 +253,23 @@ REDUCED = {"double": "f8", "short": "i2", "char": "i1", "long": "i8", "half": "f
 
 
 @pytest.mark.parametrize("op", ["ADD", "MAX", "MIN"])
-def test_reductions_of_all_types(op: str, seed: int, tmp_path: Path) -> None:
-    """To a root and to all ranks; int and float are in the test above. Of two ranks any bits, since the order of two
-    does not matter; of four negative numbers, whose sums are exact."""
+def test_reductions_of_all_types_match_numpy(op: str, seed: int, tmp_path: Path) -> None:
+    """To a root and to all ranks; the test above has int and float. Two ranks have random bits, because their order is
+    irrelevant; four ranks have small negative integers, whose sums are exact."""
     draw = np.random.default_rng(seed)
     join = {"ADD": np.add, "MAX": np.maximum, "MIN": np.minimum}[op]
     for ranks, root, count in ((4, 2, 5), (2, 0, 9), (2, 1, 40)):
-        given, right = [b""] * ranks, b""
+        given, expected = [b""] * ranks, b""
         for name in REDUCED.values():
             kind = np.dtype(name)
-            # No zeros: of +0 and -0 NumPy takes either.
+            # No zeros, because NumPy may return +0 or -0.
             bits = draw.integers(0, 1 << 8 * kind.itemsize, (ranks, count), f"u{kind.itemsize}")
             data = (bits | bits.dtype.type(1)).view(kind)
             if ranks > 2:
                 data = -draw.integers(1, 30, (ranks, count)).astype(kind)
             given = [before + row.tobytes() for before, row in zip(given, data, strict=True)]
             with np.errstate(all="ignore"):
-                right += canonical(np.asarray(join.reduce(data, dtype=kind)))
+                expected += canonical(np.asarray(join.reduce(data, dtype=kind)))
         for rank, mine in enumerate(given):
             (tmp_path / f"in.{rank}").write_bytes(mine)
         words = [str(tmp_path / "in"), str(tmp_path / "out"), str(count), str(root)]
@@ -276,12 +278,12 @@ def test_reductions_of_all_types(op: str, seed: int, tmp_path: Path) -> None:
         assert done.code == 0
         for rank in range(ranks):
             found = (tmp_path / f"out.{rank}").read_bytes()
-            to_root, to_all = found[: -len(right)], found[-len(right) :]
-            assert to_all == right and to_root == (right if rank == root else b""), f"rank {rank} of {ranks}"
+            to_root, to_all = found[: -len(expected)], found[-len(expected) :]
+            assert to_all == expected and to_root == (expected if rank == root else b""), f"rank {rank} of {ranks}"
 
 
 def canonical(data: np.typing.NDArray[Any]) -> bytes:
-    """Elements with NaN as the RTL and the page have it."""
+    """Elements with the canonical NaN of the RTL."""
     if data.dtype.kind == "f":
         data = np.where(np.isnan(data), data.dtype.type(np.nan), data)
     return data.tobytes()
@@ -300,15 +302,15 @@ int main(void) {
 """
 
 
-def test_a_deadlock_is_named(tmp_path: Path) -> None:
+def test_deadlock_text_equals_the_emulators(tmp_path: Path) -> None:
     (tmp_path / "ring.c").write_text(DEADLOCK)
-    said: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
     for engine in ("emulator", "rtl"):
-        said[engine] = []
+        notes[engine] = []
         with pytest.raises(RunDied, match="rank 0 waits for rank 1, which waits for rank 0"):
             smi.run([str(tmp_path / "ring.c"), PORTS], ranks=2, topology=RING, defines=["FOURS=1"],
-                    options=smi.Options(engine=engine), note=said[engine].append)  # fmt: skip
-    assert said["rtl"] == said["emulator"] and len(said["rtl"]) == 2
+                    options=smi.Options(engine=engine), note=notes[engine].append)  # fmt: skip
+    assert notes["rtl"] == notes["emulator"] and len(notes["rtl"]) == 2
 
 
 MISSED = """
@@ -339,20 +341,20 @@ CALLS = {
 
 
 @pytest.mark.parametrize("kind", CALLS)
-def test_a_deadlock_in_a_collective_is_named(kind: str, tmp_path: Path) -> None:
-    """Rank 0 is in the collective, rank 1 waits for what rank 0 would send behind it: the emulator's words."""
+def test_deadlock_text_in_a_collective_equals_the_emulators(kind: str, tmp_path: Path) -> None:
+    """Rank 0 waits in the collective, rank 1 waits for an element that rank 0 would send after it."""
     (tmp_path / "missed.c").write_text(MISSED.replace("CALL", CALLS[kind]))
-    # The other collectives' ports, so that all share one model.
+    # The ports of the other collectives, so that all cases share one model.
     rest = "".join(f"if (0) {{ {call} }}\n" for other, call in CALLS.items() if other != kind)
     rest = f"#include <smi.h>\nvoid rest(int me, int value, int other) {{\n{rest}}}\n"
     (tmp_path / "rest.c").write_text(rest)
-    said: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
     for engine in ("emulator", "rtl"):
-        said[engine] = []
+        notes[engine] = []
         with pytest.raises(RunDied, match="rank 0 waits for rank 1, which waits for rank 0"):
             smi.run([str(tmp_path / "missed.c"), str(tmp_path / "rest.c")], ranks=2, topology=RING,
-                    options=smi.Options(engine=engine), note=said[engine].append)  # fmt: skip
-    assert said["rtl"] == said["emulator"]
+                    options=smi.Options(engine=engine), note=notes[engine].append)  # fmt: skip
+    assert notes["rtl"] == notes["emulator"]
 
 
 FULL = MISSED.replace(
@@ -361,16 +363,16 @@ FULL = MISSED.replace(
 ).replace("CALL", "for (int n = 0; n < 20000; n++) SMI_Bcast(&c, &value);")
 
 
-def test_what_nobody_takes_stops_its_giver(tmp_path: Path) -> None:
-    """All queues and buffers on the way are full long before the broadcast's last element."""
+def test_full_buffers_stop_the_sender(tmp_path: Path) -> None:
+    """All buffers of the route fill up long before the last element of the broadcast."""
     (tmp_path / "missed.c").write_text(FULL)
     rest = "".join(f"if (0) {{ {call} }}\n" for other, call in CALLS.items() if other != "bcast")
     (tmp_path / "rest.c").write_text(f"#include <smi.h>\nvoid rest(int me, int value, int other) {{\n{rest}}}\n")
-    said: list[str] = []
+    notes: list[str] = []
     with pytest.raises(RunDied, match="rank 0 waits for rank 1, which waits for rank 0"):
         smi.run([str(tmp_path / "missed.c"), str(tmp_path / "rest.c")], ranks=2, topology=RING,
-                options=smi.Options(engine="rtl"), note=said.append)  # fmt: skip
-    assert any("in Bcast, port 0, element" in line for line in said)
+                options=smi.Options(engine="rtl"), note=notes.append)  # fmt: skip
+    assert any("in Bcast, port 0, element" in line for line in notes)
 
 
 MANY = "".join(f"SMI_Open_allgather_channel(1, SMI_INT, {port}, SMI_COMM_WORLD);" for port in range(30, 46))
@@ -384,11 +386,11 @@ BARRIERS = "SMI_Barrier(2, SMI_COMM_WORLD);"
     [
         (MANY, r"bad\.c:3: 16 ports of collectives; --engine rtl has 15 at most"),
         (SPLIT, r"Barrier of a communicator of size 2: the RTL supports only collectives of all ranks.*bad\.c:3"),
-        (RANDOM, r"bad\.c:3: the port is no constant"),
-        (BARRIERS, r"a barrier on port 4, and one on port 2 .*bad\.c:3"),
+        (RANDOM, r"bad\.c:3: the port is not constant"),
+        (BARRIERS, r"barriers on port 4 and on port 2 .*bad\.c:3"),
     ],
 )
-def test_what_has_no_rtl_is_told(line: str, said: str, tmp_path: Path) -> None:
+def test_unsupported_use_is_reported(line: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "bad.c").write_text(
         "#include <smi.h>\nint main(void) {\n" + line
         + "\n  SMI_Open_send_channel(1, SMI_INT, 0, 0, SMI_COMM_WORLD);\n  return 0;\n}\n"
@@ -397,7 +399,7 @@ def test_what_has_no_rtl_is_told(line: str, said: str, tmp_path: Path) -> None:
         on_boards([str(tmp_path / "bad.c")], 4)
 
 
-def test_what_boards_need_is_told() -> None:
+def test_unsupported_options_and_clusters_are_reported() -> None:
     file = str(STREAMS / "pipeline.c")
     with pytest.raises(InputError, match="needs the boards' wiring; give --cluster"):
         smi.run([file], ranks=2, options=smi.Options(engine="rtl"))
@@ -405,5 +407,7 @@ def test_what_boards_need_is_told() -> None:
         smi.Options(engine="rtl", processes=2)
     with pytest.raises(InputError, match="--engine hdl: give emulator or rtl"):
         smi.Options(engine="hdl")
-    with pytest.raises(InputError, match="b is quad, a is tiny; --engine rtl simulates boards that are alike"):
+    with pytest.raises(
+        InputError, match="b is quad, a is tiny; --engine rtl needs the same configuration on all boards"
+    ):
         smi.run([file], topology=FIXTURES / "mixed.toml", options=smi.Options(engine="rtl"))

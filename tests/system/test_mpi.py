@@ -165,8 +165,8 @@ def test_the_judge_sees_what_is_wrong() -> None:
         ("sent-type", 4, ["rank 1: MPI_Send: 0x30f is not a datatype", "[MPI_ERR_TYPE]"]),
         ("received-type", 4, ["rank 1: MPI_Recv: 0x328 is not a datatype", "[MPI_ERR_TYPE]"]),
         ("comm", 4, ["rank 1: MPI_Send: the communicator is MPI_COMM_NULL [MPI_ERR_COMM]"]),
-        ("leave", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
-        ("exit", 4, ["rank 1 has left without MPI_Finalize, with exit code 3"]),
+        ("leave", 4, ["rank 1 ended without MPI_Finalize, with exit code 3"]),
+        ("exit", 4, ["rank 1 ended without MPI_Finalize, with exit code 3"]),
         ("mismatch", 4, ["all must call the same", "MPI_Barrier"]),
         ("root", 4, ["all must call the same", "MPI_Bcast with root"]),
         ("counts", 4, ["MPI_Bcast: rank 0 of MPI_COMM_WORLD has sent 8 bytes and this rank expects 4"]),
@@ -247,7 +247,7 @@ def test_a_rank_that_leaves_before_the_others_begin(
     if said is None:
         assert (done.returncode, done.stderr) == (0, "")
     else:
-        assert (done.returncode, f"{said} has left without MPI_Init" in done.stderr) == (4, True), done.stderr
+        assert (done.returncode, f"{said} ended without MPI_Init" in done.stderr) == (4, True), done.stderr
 
 
 def test_bad_requests(command: Command, tmp_path: Path) -> None:

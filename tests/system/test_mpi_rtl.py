@@ -65,4 +65,4 @@ def test_bad_requests(command: Command, tmp_path: Path) -> None:
     pointer = tmp_path / "pointer.c"
     pointer.write_text("#include <mpi.h>\nint x;\nint* volatile p = &x;\nint main(void) { return *p; }\n")
     done = command("mpi", "run", pointer, *RTL)
-    assert (done.returncode, "p begins as the address of x" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "p is initialized with the address of x" in done.stderr) == (2, True), done.stderr

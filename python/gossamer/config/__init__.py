@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hardware configurations, clusters and the constants that all languages share.
 
-``config/`` is the one source of truth. This package reads it under a schema and
-writes the SystemVerilog package and the C++ header from it:
+``config/`` is the one source of truth. This package validates it against a schema and
+generates the SystemVerilog package and the C++ header from it:
 
     import gossamer.config as config
     de5 = config.load("de5")             # a Config; de5.core.threads_per_core == 16
     rack = config.load_cluster("rack48") # a Cluster; len(rack.cables) == 82
     config.generate(de5, "build/de5")    # gossamer_pkg.sv and gossamer/config.h
 
-Numbers that are the same for every configuration (CSRs, packet layouts,
-EtherTypes, error codes) are in ``gossamer.config.constants``.
+Constants that all configurations share (CSRs, packet layouts, EtherTypes, error
+codes) are in ``gossamer.config.constants``.
 
-Importing this package costs nothing: the schema, and pydantic under it, is
-imported by the first call that needs it.
+Importing this package is fast: the first call that needs the schema imports it,
+and pydantic with it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
-    """The classes, imported when somebody asks for them."""
+    """The classes, imported on first access."""
     if name in _LAZY:
         from importlib import import_module
 
@@ -62,8 +62,8 @@ def __getattr__(name: str) -> object:
 def load(name_or_path: str | os.PathLike[str]) -> Config:
     """Reads and checks a hardware configuration.
 
-    A plain word is a name in ``config/``; anything with a slash or the ending
-    ``.toml`` is a file. Raises InputError with file, line and key.
+    A text with a slash or the extension ``.toml`` is a file; any other text is a
+    name in ``config/``. Raises InputError with file, line and key.
     """
     from gossamer.config._load import load_config
 
@@ -73,8 +73,8 @@ def load(name_or_path: str | os.PathLike[str]) -> Config:
 def load_cluster(name_or_path: str | os.PathLike[str]) -> Cluster:
     """Reads and checks a cluster topology, with the configurations of its boards.
 
-    A plain word is a name in ``config/clusters/``; anything with a slash or the
-    ending ``.toml`` is a file. Raises InputError with file, line and key.
+    A text with a slash or the extension ``.toml`` is a file; any other text is a
+    name in ``config/clusters/``. Raises InputError with file, line and key.
     """
     from gossamer.config._cluster import load_cluster_file
 
@@ -84,8 +84,8 @@ def load_cluster(name_or_path: str | os.PathLike[str]) -> Cluster:
 def generate(config: Config, outdir: str | os.PathLike[str], lang: str = "all") -> list[Path]:
     """Writes ``gossamer_pkg.sv`` (lang "sv") and ``gossamer/config.h`` (lang "cpp") below outdir.
 
-    Returns the files. Each appears whole or not at all; one that would not
-    change is left alone, so that builds that watch it do not start again.
+    Returns the files. Each write is atomic. A file whose content would not change
+    is not written, so builds that depend on it do not run again.
     """
     from gossamer.config._generate import generate_files
 

@@ -1,37 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a configuration that are fine one by one and impossible together.
+"""Checks across keys: values of a configuration that are valid alone but not together.
 
-Each complaint comes with the keys that it takes, the one it is about first:
-the file that gives one of them is the file to blame.
+Each violation lists the keys involved, the key that the message is about first. The error points to the file that
+sets one of these keys.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from gossamer.config import constants
+from gossamer.config._parameters import Parameters
 
-if TYPE_CHECKING:
-    from gossamer.config._schema import Config
-
-Complaint = tuple[str, str]
-"""Keys separated by blanks, and what is wrong."""
+Violation = tuple[str, str]
+"""Keys separated by blanks, and the message."""
 
 
-def complaints(config: Config) -> Iterator[Complaint]:
-    """Everything that cannot be, the most telling first."""
+def violations(config: Parameters) -> Iterator[Violation]:
+    """All violations, the most informative first."""
     yield from _text(config)
     yield from _tile(config)
     yield from _board(config)
     yield from _memory(config)
     yield from _fabric(config)
     yield from _links(config)
-    yield from _endpoints(config)
+    yield from _match(config)
 
 
-def _text(config: Config) -> Iterator[Complaint]:
+def _text(config: Parameters) -> Iterator[Violation]:
     for key, text in (
         ("description", config.description),
         ("board.name", config.board.name),
@@ -41,14 +38,14 @@ def _text(config: Config) -> Iterator[Complaint]:
             yield key, "must be one line of printable text"
 
 
-def _tile(config: Config) -> Iterator[Complaint]:
+def _tile(config: Parameters) -> Iterator[Violation]:
     """Threads and messages of one tile."""
     core, box = config.core, config.mailbox
     most = constants.layout("link_tile").field("mask").bits
     if config.threads_per_tile > most:
         what = f"{box.cores_per_mailbox} cores of {core.threads_per_core} threads are {config.threads_per_tile}"
         keys = "mailbox.cores_per_mailbox core.threads_per_core"
-        yield keys, f"{what} threads a mailbox, more than the {most} that a multicast mask names"
+        yield keys, f"{what} threads a mailbox, more than the {most} bits of a multicast mask"
     payload = constants.layout("flit").field("payload").bits // 8
     if box.flit_bytes != payload:
         yield (
@@ -61,10 +58,10 @@ def _tile(config: Config) -> Iterator[Complaint]:
         yield keys, f"{what}, longer than a message slot of {box.slot_bytes} (slot_bytes)"
     most = 1 << constants.layout("link_header").field("flits").bits
     if box.max_flits > most:
-        yield "mailbox.max_flits", f"is {box.max_flits}, but the header on a link counts to {most}"
+        yield "mailbox.max_flits", f"is {box.max_flits}, but a link header encodes at most {most}"
 
 
-def _board(config: Config) -> Iterator[Complaint]:
+def _board(config: Parameters) -> Iterator[Violation]:
     """Units that cores share, and addresses of tiles."""
     sizes = "mesh.width mesh.height mailbox.cores_per_mailbox"
     for key, per in (
@@ -73,56 +70,56 @@ def _board(config: Config) -> Iterator[Complaint]:
         ("core.cores_per_instr_mem", config.core.cores_per_instr_mem),
     ):
         if config.cores % per:
-            yield f"{key} {sizes}", f"is {per}, which does not divide the {config.cores} cores of the board"
+            yield f"{key} {sizes}", f"is {per}, which does not divide the number of cores of the board, {config.cores}"
     count, per = config.memory.dram.count, config.cache.caches_per_dram
     if config.caches != per * count:
-        has = f"{config.cores} cores with {config.cache.cores_per_cache} a cache have {config.caches} caches"
+        has = (
+            f"the board has {config.caches} caches (cores: {config.cores}, cores per cache: "
+            f"{config.cache.cores_per_cache})"
+        )
         keys = f"cache.caches_per_dram memory.dram.count cache.cores_per_cache {sizes}"
-        yield keys, f"{has}, but {count} DRAM with {per} caches each serve {per * count}"
+        yield keys, f"{has}, but its DRAMs serve {per * count} (DRAMs: {count}, caches per DRAM: {per})"
     for key, size, field in (
         ("mesh.width", config.mesh.width, "tile_x"),
         ("mesh.height", config.mesh.height, "tile_y"),
     ):
         most = 1 << constants.layout("address_thread").field(field).bits
         if size > most:
-            yield key, f"is {size}, but an address names {most} at most"
+            yield key, f"is {size}, but an address encodes at most {most}"
 
 
-def _memory(config: Config) -> Iterator[Complaint]:
+def _memory(config: Parameters) -> Iterator[Violation]:
     line, dram, sram = config.cache.line_bytes, config.memory.dram, config.memory.sram
     if sram.count % dram.count:
         keys = "memory.sram.count memory.dram.count"
-        yield (
-            keys,
-            f"is {sram.count}, which the memory ports (one for each of {dram.count} DRAM) cannot share",
-        )
+        yield keys, f"is {sram.count}, must be a multiple of memory.dram.count ({dram.count}): each DRAM has one port"
     if line % dram.port_bytes:
         keys = "cache.line_bytes memory.dram.port_bytes"
-        yield keys, f"is {line}, not a multiple of what a memory port moves ({dram.port_bytes} bytes)"
+        yield keys, f"is {line}, not a multiple of the width of a memory port ({dram.port_bytes} bytes)"
     burst = config.dram_burst_bytes
     if dram.row_bytes < burst:
         keys = "memory.dram.row_bytes memory.dram.bus_bits memory.dram.burst_length"
         yield keys, f"is {dram.row_bytes}, less than a burst of {burst} bytes"
     if dram.bytes < dram.row_bytes * dram.banks:
         keys = "memory.dram.bytes memory.dram.row_bytes memory.dram.banks"
-        yield keys, f"is {dram.bytes}, less than {dram.banks} banks of one row ({dram.row_bytes} bytes) each"
+        yield keys, f"is {dram.bytes}, less than one row ({dram.row_bytes} bytes) in every bank (banks: {dram.banks})"
     if dram.ras < dram.rcd:
         keys = "memory.dram.ras memory.dram.rcd"
-        yield keys, f"is {dram.ras}, shorter than activate to read (rcd is {dram.rcd})"
+        yield keys, f"is {dram.ras}, less than activate to read (rcd is {dram.rcd})"
     if dram.faw < dram.rrd:
         keys = "memory.dram.faw memory.dram.rrd"
-        yield keys, f"is {dram.faw}, shorter than one activate to the next (rrd is {dram.rrd})"
+        yield keys, f"is {dram.faw}, less than activate to activate (rrd is {dram.rrd})"
     if dram.refi <= dram.rfc:
         keys = "memory.dram.refi memory.dram.rfc"
-        yield keys, f"is {dram.refi}: nothing but refresh fits in (rfc is {dram.rfc})"
+        yield keys, f"is {dram.refi}, must be greater than rfc ({dram.rfc}): refresh would take all cycles"
     table = config.router.table_bytes
     if table > config.dram_total_bytes // 2:
         keys = "router.table_bytes memory.dram.bytes memory.dram.count"
         yield keys, f"is {table}, more than half of the board's DRAM ({config.dram_total_bytes} bytes)"
 
 
-def _fabric(config: Config) -> Iterator[Complaint]:
-    """Room for the longest packet, and where the multicast router sits."""
+def _fabric(config: Parameters) -> Iterator[Violation]:
+    """Buffers that hold the longest packet, and the mesh columns of the multicast router."""
     router, mesh = config.router, config.mesh
     packet = config.mailbox.max_flits + 1
     if mesh.buffer_flits < packet:
@@ -133,79 +130,58 @@ def _fabric(config: Config) -> Iterator[Complaint]:
         keys = "router.buffer_flits mailbox.max_flits"
         yield keys, f"is {router.buffer_flits}, less than the longest packet ({packet} flits with its mask)"
     if router.mesh_ports > mesh.width:
-        yield "router.mesh_ports mesh.width", f"is {router.mesh_ports}, but the mesh has {mesh.width} columns"
-    beat = constants.layout("route_beat").bytes
-    if router.beat_bytes != beat:
-        yield (
-            "router.beat_bytes",
-            f"is {router.beat_bytes}, but config/constants lays out beats of {beat} bytes",
-        )
+        yield "router.mesh_ports mesh.width", f"is {router.mesh_ports}, more than mesh.width ({mesh.width})"
 
 
-def _links(config: Config) -> Iterator[Complaint]:
+def _links(config: Parameters) -> Iterator[Violation]:
     links = config.links
     for number, name in enumerate(links.names):
         key = f"links.names.{number}"
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            yield key, f'"{name}" is no name; use small letters, digits and _, a letter first'
+            yield key, f'"{name}" is not a valid name; use lower-case letters, digits and _, a letter first'
         for other in links.names[:number]:
             # Generated names drop the underscores.
             if name.replace("_", "") == other.replace("_", ""):
-                yield key, f"{name} is there twice" + (f" (as {other})" if other != name else "")
+                yield key, f"{name} is listed twice" + (f" (as {other})" if other != name else "")
     if links.names:
         yield from _frames(links.frame_bytes, links.window_frames)
-    most = 1 << (constants.layout("shell_header").field("seq").bits - 1)
-    if config.shell.window_frames > most:
-        what = f"is {config.shell.window_frames}, more than half the sequence numbers ({most})"
-        yield "shell.window_frames", f"{what}: old would look new"
 
 
-def _frames(size: int, window: int) -> Iterator[Complaint]:
-    """Frames of a link: whole packets in words of 8 bytes, two of the longest frames in the sender's ring."""
-    # Head, map of frames and check sum stand around the packets of a frame.
+def _frames(size: int, window: int) -> Iterator[Violation]:
+    """A frame of a link holds whole packets in words of 8 bytes; the sender's ring holds two of the longest frames."""
+    # A frame's header, map of frames and checksum enclose its packets.
     around = constants.layout("link_frame").bytes + 8 + 4
     flits, flit = constants.value("fabric_max_flits"), constants.layout("flit").field("payload").bits // 8
     least = around + -(-(constants.layout("link_whole").bytes + flits * flit) // 8) * 8
     if size < least:
         what = f"the longest packet ({flits} flits) takes {least} bytes with its headers"
-        yield "links.frame_bytes", f"is {size}, but {what}; give {least} or more"
+        yield "links.frame_bytes", f"is {size}, but {what}; set {least} or more"
     ring = constants.value("link_ring_words")
     most = around + (ring - 16) // 2 * 8 + 7
     if size > most:
-        yield "links.frame_bytes", f"is {size}, but a sender keeps two frames in {8 * ring} bytes; give {most} at most"
+        what = f"a sender must hold two frames in {8 * ring} bytes"
+        yield "links.frame_bytes", f"is {size}, but {what}; set {most} or less"
     slots = constants.value("link_slots")
     if not 2 <= window <= slots:
-        yield "links.window_frames", f"is {window}, must be 2 to {slots}: a frame's map names {slots} others"
+        yield "links.window_frames", f"is {window}, must be 2 to {slots}: the map of a frame has {slots} bits"
 
 
-def _endpoints(config: Config) -> Iterator[Complaint]:
-    """Streams and the match engine."""
-    stream, match = config.stream, config.match
-    header = constants.layout("stream_header")
-    most = 1 << header.field("port").bits
-    if stream.ports > most:
-        yield "stream.ports", f"is {stream.ports}, but a stream header names {most} at most"
-    if stream.packet_bytes % config.mailbox.flit_bytes:
-        yield (
-            "stream.packet_bytes",
-            f"is {stream.packet_bytes}, not whole flits of {config.mailbox.flit_bytes} bytes",
-        )
-    most = (1 << header.field("valid").bits) - 1
-    if config.stream_payload_bytes > most:
-        what = f"is {stream.packet_bytes}, which holds {config.stream_payload_bytes} elements of a byte"
-        yield "stream.packet_bytes", f"{what}, but its header counts to {most}"
+def _match(config: Parameters) -> Iterator[Violation]:
+    """The match engine and its DMA engine."""
+    match = config.match
     if match.lists > match.list_entries:
         keys = "match.lists match.list_entries"
-        yield keys, f"is {match.lists}, more lists than entries (list_entries is {match.list_entries})"
+        yield keys, f"is {match.lists}, more than list_entries ({match.list_entries}): each list needs an entry"
     if match.in_tiles and (match.cam_entries < 2 or match.list_entries < 8):
         keys = "match.in_tiles match.cam_entries match.list_entries"
-        yield keys, f"needs a CAM of 2 entries and 8 behind it ({match.cam_entries} and {match.list_entries} here)"
-    # Half of a thread's queue is for packets of the engine. A thread holds two slots besides; one keeps others going.
+        has = f"{match.cam_entries} and {match.list_entries} here"
+        yield keys, f"needs cam_entries of 2 or more and list_entries of 8 or more ({has})"
+    # Half of a thread's queue is for packets of the engine. A thread holds two more slots, and one keeps others going.
     window = config.match_window
     if match.in_tiles and (config.mailbox.queue_depth < 4 or config.mailbox.slots_per_thread < window + 3):
         keys = "match.in_tiles mailbox.queue_depth mailbox.slots_per_thread"
         has = f"{config.mailbox.queue_depth} and {config.mailbox.slots_per_thread} here"
-        yield keys, f"needs queues of 4 messages, and {window + 3} slots a thread for queues that deep ({has})"
+        yield keys, f"needs queue_depth of 4 or more and slots_per_thread of {window + 3} or more for it ({has})"
     if match.dma and not match.in_tiles:
         yield "match.dma match.in_tiles", "needs an engine in each tile (in_tiles is false)"
     # A DMA engine writes whole lines. A core sends the bytes before the first one in one packet after an 8-byte header.
@@ -213,4 +189,4 @@ def _endpoints(config: Config) -> Iterator[Complaint]:
     if match.dma and config.max_message_bytes < most:
         keys = "match.dma mailbox.max_flits mailbox.flit_bytes cache.line_bytes"
         has = f"{config.max_message_bytes} bytes with {config.mailbox.max_flits} flits"
-        yield keys, f"needs packets of {most} bytes for a part of a line of {config.cache.line_bytes} ({has} here)"
+        yield keys, f"needs packets of {most} bytes for part of a {config.cache.line_bytes}-byte line ({has} here)"

@@ -2,8 +2,8 @@
 """Cluster topologies: boards, the cables between them, and the hosts.
 
 A file names a generator (``mesh 6x8``, ``torus 4x2 twist 2``, ``ring 8``,
-``bus 8``) or writes every board and cable out (``custom``); either may add
-cables of its own. What comes out is the same list of cables.
+``bus 8``) or lists every board and cable (``custom``). A generator's file may
+list additional cables. Both forms produce the same list of cables.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
@@ -24,25 +24,26 @@ from gossamer.config._names import cluster_names
 from gossamer.config._schema import Config
 from gossamer.config._source import Source, near, read, validate
 from gossamer.errors import InputError
+from gossamer.wording import counted
 
 _KINDS = "mesh WxH, torus WxH, torus WxH twist N, ring N, bus N, or custom"
 _DIRECTIONS = ("north", "south", "east", "west")
 
 
 class ClusterFile(BaseModel):
-    """What a file in ``config/clusters/`` may say."""
+    """The schema of a file in ``config/clusters/``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    description: str = Key(description="what it is, in a line")
+    description: str = Key(description="one line about the cluster")
     topology: str = Key(description=_KINDS)
-    config: str | None = Key(default=None, description="configuration of every board that a generator makes")
+    config: str | None = Key(default=None, description="configuration of all boards of a generator")
     ports: list[str] | None = Key(
         default=None,
-        description="links that play north, south, east, west; on rings and buses next and previous",
+        description="the links for north, south, east, west; for next and previous on rings and buses",
     )
     boards: dict[str, str] | None = Key(
-        default=None, description="for custom: a name for each board, and its configuration"
+        default=None, description="for custom: the boards, each with its name and configuration"
     )
     cables: list[str] = Key(default=[], description='cables, each as "board:link - board:link"')
     hosts: list[str] = Key(default=[], description='hosts, each as "name - board:link"')
@@ -53,17 +54,17 @@ class Board:
     """A board of a cluster."""
 
     index: int
-    """Its number in addresses: along a row, then row by row."""
+    """Its board number in addresses: along a row, then row by row."""
     name: str
     config: Config
     x: int | None = None
-    """Place in a mesh or torus, or along a ring or bus; None in custom wirings."""
+    """Coordinates in a mesh or torus, or along a ring or bus; None in custom topologies."""
     y: int | None = None
 
 
 @dataclass(frozen=True)
 class Cable:
-    """A cable between two links, each by its board's index and its number there."""
+    """A cable between two links, each given by board index and link index."""
 
     a: int
     a_link: int
@@ -73,7 +74,7 @@ class Cable:
 
 @dataclass(frozen=True)
 class Host:
-    """A host at a board's link."""
+    """A host connected to a link of a board."""
 
     name: str
     board: int
@@ -98,13 +99,13 @@ class Cluster:
 
     @property
     def width(self) -> int | None:
-        """Boards in a row, or None for custom wirings."""
+        """Boards in a row, or None for custom topologies."""
         columns = [board.x for board in self.boards if board.x is not None]
         return max(columns) + 1 if columns else None
 
     @property
     def height(self) -> int | None:
-        """Rows of boards, or None for custom wirings."""
+        """Rows of boards, or None for custom topologies."""
         rows = [board.y for board in self.boards if board.y is not None]
         return max(rows) + 1 if rows else None
 
@@ -113,13 +114,13 @@ class Cluster:
         return {board.name: board for board in self.boards}
 
     def board(self, name: str) -> Board:
-        """The board of that name; InputError with a near match if there is none."""
+        """The board of that name; InputError with the closest name if there is none."""
         if name not in self._by_name:
             raise InputError(f"cluster {self.name} has no board {name}{near(name, self._by_name)}")
         return self._by_name[name]
 
     def neighbours(self, board: int) -> list[tuple[int, int, int]]:
-        """(own link, neighbour, its link) for every cable of a board, by own link."""
+        """(own link, neighbour, neighbour's link) for every cable of a board, sorted by own link."""
         found = [(cable.a_link, cable.b, cable.b_link) for cable in self.cables if cable.a == board]
         found += [(cable.b_link, cable.a, cable.a_link) for cable in self.cables if cable.b == board]
         return sorted(found)
@@ -133,7 +134,7 @@ def load_cluster_file(name_or_path: str | os.PathLike[str]) -> Cluster:
 
 
 class _Builder:
-    """Makes boards and cables from a file; every complaint is at the line that caused it."""
+    """Makes boards and cables from a file; every error has the line that caused it."""
 
     def __init__(self, source: Source, file: ClusterFile) -> None:
         self.source = source
@@ -142,9 +143,9 @@ class _Builder:
         self.cables: list[Cable] = []
         self.hosts: list[Host] = []
         self.configs: dict[str, Config] = {}
-        """Configurations read so far; boards share them."""
+        """Configurations by name; boards share them."""
         self.taken: dict[tuple[int, int], str] = {}
-        """What is plugged into (board, link)."""
+        """The cable or host connected to (board, link)."""
 
     def build(self) -> Cluster:
         for pattern, make in (
@@ -179,11 +180,11 @@ class _Builder:
         if self.file.config is None:
             self.source.fail(("config",), f"missing; {self.file.topology} needs the configuration of its boards")
         if self.file.boards is not None:
-            self.source.fail(("boards",), f"{self.file.topology} makes its own boards; leave this out, or say custom")
+            self.source.fail(("boards",), f"{self.file.topology} makes its own boards; delete this key")
         return self._load(self.file.config, ("config",))
 
     def _load(self, name: str, key: tuple[str | int, ...]) -> Config:
-        """A board's configuration; a file is looked for beside the cluster's."""
+        """A board's configuration; a file name is relative to the folder of the cluster's file."""
         if name in self.configs:
             return self.configs[name]
         try:
@@ -206,35 +207,37 @@ class _Builder:
                     have = ", ".join(names) or "none"
                     self.source.fail(
                         ("ports",),
-                        f"missing; {config.name} has links {have}: say which are {', '.join(wanted)}",
+                        f"missing; {config.name} has links {have}: list those for {', '.join(wanted)}",
                     )
             return [names.index(name) for name in wanted]
         if len(given) != len(wanted):
-            self.source.fail(("ports",), f"has {len(given)} links, must name {len(wanted)} ({', '.join(wanted)})")
+            self.source.fail(
+                ("ports",), f"has {counted(len(given), 'link')}, must have {len(wanted)} ({', '.join(wanted)})"
+            )
         for number, name in enumerate(given):
             if name not in names:
                 self.source.fail(("ports", number), self._no_link(name, config))
             if name in given[:number]:
-                self.source.fail(("ports", number), f"{name} is there twice")
+                self.source.fail(("ports", number), f"{name} is listed twice")
         return [names.index(name) for name in given]
 
-    def _count(self, *sizes: int) -> None:
-        """Refuses clusters that are nothing or more than an address can name."""
+    def _check_count(self, *sizes: int) -> None:
+        """Rejects clusters with no boards, or with more boards than an address encodes."""
         total = 1
         for size in sizes:
             total *= size
         most = 1 << constants.layout("address_thread").field("board").bits
         if not 1 <= total <= most:
-            self.source.fail(("topology",), f"makes {total} boards, must be 1 to {most}")
+            self.source.fail(("topology",), f"has {counted(total, 'board')}, must have 1 to {most}")
 
     def _grid(self, match: re.Match[str]) -> None:
         kind, width, height, twist = match[1], int(match[2]), int(match[3]), int(match[4] or 0)
         if match[4] and kind == "mesh":
-            self.source.fail(("topology",), "a mesh has no twist; only a torus goes round")
+            self.source.fail(("topology",), "a mesh has no twist; only a torus wraps around")
         config = self._config()
-        self._count(width, height)
+        self._check_count(width, height)
         if twist and twist >= width:
-            self.source.fail(("topology",), f"twist is {twist}, must be less than the {width} boards of a row")
+            self.source.fail(("topology",), f"twist is {twist}, must be less than the width, {width}")
         north, south, east, west = self._ports(config, _DIRECTIONS)
         for y in range(height):
             for x in range(width):
@@ -253,24 +256,24 @@ class _Builder:
     def _row(self, match: re.Match[str]) -> None:
         kind, length = match[1], int(match[2])
         config = self._config()
-        self._count(length)
-        ahead, behind = self._ports(config, ("east", "west"))
+        self._check_count(length)
+        next_link, previous_link = self._ports(config, ("east", "west"))
         for x in range(length):
             self.boards.append(Board(x, f"b{x}", config, x, 0))
         for x in range(length):
             if x + 1 < length or (kind == "ring" and length > 1):
-                self._plug(x, ahead, (x + 1) % length, behind, ("topology",))
+                self._plug(x, next_link, (x + 1) % length, previous_link, ("topology",))
 
     def _custom(self, _: re.Match[str]) -> None:
         if not self.file.boards:
             self.source.fail(("boards",), 'missing; custom needs its boards, as in boards = { a = "quad", b = "quad" }')
         for key, unused in (("config", self.file.config), ("ports", self.file.ports)):
             if unused is not None:
-                self.source.fail((key,), "is for generators; custom says it for each board and cable")
-        self._count(len(self.file.boards))
+                self.source.fail((key,), "applies to generators only; custom sets it for each board and cable")
+        self._check_count(len(self.file.boards))
         for name, config in self.file.boards.items():
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", name):
-                self.source.fail(("boards", name), "is no name; use letters, digits, _ and dots, a letter first")
+                self.source.fail(("boards", name), "is not a valid name; use letters, digits, _ and ., a letter first")
             self.boards.append(Board(len(self.boards), name, self._load(config, ("boards", name))))
 
     # --------------------------------------------------------------- cables
@@ -282,11 +285,11 @@ class _Builder:
         return f"{config.name} has no link {name}, it has {', '.join(have)}{near(name, have)}"
 
     def _end(self, text: str, key: tuple[str | int, ...]) -> tuple[int, int]:
-        """``board:link`` as board index and link number."""
+        """``board:link`` as board index and link index."""
         name, _, link = text.rpartition(":")
         board = self._names.get(name)
         if board is None:
-            self.source.fail(key, f"there is no board {name}{near(name, self._names)}")
+            self.source.fail(key, f"no board is named {name}{near(name, self._names)}")
         if link not in board.config.links.names:
             self.source.fail(key, self._no_link(link, board.config))
         return board.index, board.config.links.names.index(link)
@@ -297,7 +300,9 @@ class _Builder:
 
     def _take(self, board: int, link: int, what: str, key: tuple[str | int, ...]) -> None:
         if (board, link) in self.taken:
-            self.source.fail(key, f"{self._link_name(board, link)} is used twice: {what} and {self.taken[board, link]}")
+            self.source.fail(
+                key, f"{self._link_name(board, link)} has two connections: {what} and {self.taken[board, link]}"
+            )
         self.taken[board, link] = what
 
     def _plug(self, a: int, a_link: int, b: int, b_link: int, key: tuple[str | int, ...]) -> None:
@@ -316,23 +321,23 @@ class _Builder:
             a, a_link = self._end(ends[1], key)
             b, b_link = self._end(ends[2], key)
             if a == b:
-                self.source.fail(key, f"joins {self.boards[a].name} with itself")
+                self.source.fail(key, f"connects {self.boards[a].name} with itself")
             rates = [self.boards[board].config.links.rate_mbps for board in (a, b)]
             if rates[0] != rates[1]:
-                self.source.fail(key, f"joins a link of {rates[0]} Mb/s and one of {rates[1]} Mb/s")
+                self.source.fail(key, f"connects a link of {rates[0]} Mb/s to a link of {rates[1]} Mb/s")
             self._plug(a, a_link, b, b_link, key)
 
     def _own_hosts(self) -> None:
         most = 1 << constants.layout("address_host").field("host").bits
         if len(self.file.hosts) > most:
-            self.source.fail(("hosts", most), f"is one host more than the {most} that an address can name")
+            self.source.fail(("hosts", most), f"is one host too many; an address encodes at most {most} hosts")
         for number, text in enumerate(self.file.hosts):
             key = ("hosts", number)
             ends = re.fullmatch(r"\s*(\w+)\s+-\s+(\S+:\w+)\s*", text)
             if not ends:
                 self.source.fail(key, f'is "{text}", must be "name - board:link"')
             if ends[1] in [host.name for host in self.hosts]:
-                self.source.fail(key, f"there are two hosts {ends[1]}")
+                self.source.fail(key, f"{ends[1]} is listed twice")
             board, link = self._end(ends[2], key)
             self._take(board, link, f"host {ends[1]}", key)
             self.hosts.append(Host(ends[1], board, link))
@@ -340,32 +345,28 @@ class _Builder:
     # --------------------------------------------------------------- checks
 
     def _check_boards(self) -> None:
-        """Boards that share a fabric must take each other's messages."""
-        get: Callable[[Config], int]
-        for what, get in (
-            ("mailbox.max_flits", lambda config: config.mailbox.max_flits),
-            ("stream.packet_bytes", lambda config: config.stream.packet_bytes),
-        ):
-            first = self.boards[0]
-            for board in self.boards:
-                if get(board.config) != get(first.config):
-                    self.source.fail(
-                        ("boards", board.name),
-                        f"{board.config.name} has {what} = {get(board.config)}, but {first.name} "
-                        f"({first.config.name}) has {get(first.config)}; boards of one cluster must agree",
-                    )
+        """Boards that share a fabric must agree on the longest message."""
+        first = self.boards[0]
+        for board in self.boards:
+            flits, expected = board.config.mailbox.max_flits, first.config.mailbox.max_flits
+            if flits != expected:
+                self.source.fail(
+                    ("boards", board.name),
+                    f"{board.config.name} has mailbox.max_flits = {flits}, but {first.name} "
+                    f"({first.config.name}) has {expected}; boards of one cluster must agree",
+                )
 
     def _reached(self) -> Iterator[int]:
-        """Boards that the first one can reach, itself included."""
-        beside: dict[int, list[int]] = {board.index: [] for board in self.boards}
+        """Boards reachable from the first board, itself included."""
+        neighbours: dict[int, list[int]] = {board.index: [] for board in self.boards}
         for cable in self.cables:
-            beside[cable.a].append(cable.b)
-            beside[cable.b].append(cable.a)
+            neighbours[cable.a].append(cable.b)
+            neighbours[cable.b].append(cable.a)
         seen, todo = {0}, [0]
         while todo:
             board = todo.pop()
             yield board
-            for other in beside[board]:
+            for other in neighbours[board]:
                 if other not in seen:
                     seen.add(other)
                     todo.append(other)
@@ -376,5 +377,5 @@ class _Builder:
             if board.index not in reached:
                 self.source.fail(
                     ("boards", board.name),
-                    f"no cable leads from {self.boards[0].name} to this board, not even over others",
+                    f"no path of cables connects {self.boards[0].name} to this board",
                 )

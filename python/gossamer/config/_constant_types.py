@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What constants are: layouts of bit fields, enumerations, plain numbers. Imports nothing that takes long."""
+"""The kinds of constants: layouts of bit fields, enumerations, plain numbers. Imports only fast modules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Field:
-    """Bits of a layout."""
+    """A bit field of a layout."""
 
     name: str
     bits: int
@@ -17,7 +17,7 @@ class Field:
     """Position of its lowest bit in the layout's value."""
     doc: str
     enum: str | None
-    """The enumeration that its values are from, if any."""
+    """The enumeration of its values, if any."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class Layout:
 
     @property
     def bytes(self) -> int:
-        """Whole bytes that hold it."""
+        """Size in whole bytes."""
         return (self.bits + 7) // 8
 
     def field(self, name: str) -> Field:
-        """The field of that name; KeyError if there is none."""
+        """The field of that name; KeyError if the name is unknown."""
         for field in self.fields:
             if field.name == name:
                 return field
         raise KeyError(f"layout {self.name} has no field {name}")
 
     def pack(self, **values: int) -> int:
-        """The fields as one integer. Fields not named are 0.
+        """The fields as one integer. Fields without a value are 0.
 
         ValueError if a value does not fit its field, KeyError for an unknown field.
         """
@@ -55,7 +55,7 @@ class Layout:
         return packed
 
     def unpack(self, packed: int) -> dict[str, int]:
-        """The fields of a value that `pack` made; ValueError if it has more bits."""
+        """The fields of an integer from `pack`; ValueError if it has more bits than the layout."""
         if not 0 <= packed < 1 << self.bits:
             raise ValueError(f"{self.name} has {self.bits} bits, given {packed:#x}")
         return {field.name: packed >> field.lsb & ((1 << field.bits) - 1) for field in self.fields}
@@ -63,7 +63,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Numbers with names."""
+    """Named numbers."""
 
     name: str
     bits: int
@@ -71,15 +71,15 @@ class Enumeration:
     values: Mapping[str, int]
     docs: Mapping[str, str]
     access: Mapping[str, str]
-    """For registers: who may read or write (ro, rw, wo)."""
+    """For registers: read and write access (ro, rw, wo)."""
     units: Mapping[str, str]
-    """For registers: the unit that has it (core, mailbox, cache, control)."""
+    """For registers: the unit that contains the register (core, mailbox, cache, control)."""
 
     def __getitem__(self, name: str) -> int:
         return self.values[name]
 
     def name_of(self, value: int) -> str | None:
-        """The name of a number, or None if it has none."""
+        """The name of a number; None for an unnamed number."""
         for name, number in self.values.items():
             if number == value:
                 return name
@@ -98,7 +98,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Constants:
-    """Everything in ``config/constants``, in the order of the files."""
+    """All constants of ``config/constants``, in the order of the files."""
 
     enums: Mapping[str, Enumeration]
     layouts: Mapping[str, Layout]

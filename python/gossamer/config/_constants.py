@@ -16,7 +16,7 @@ from gossamer.config._constant_types import Constants, Enumeration, Field, Layou
 from gossamer.config._source import Loc, Source, read, shown, validate
 from gossamer.errors import InputError
 
-# Words that cannot name a member in SystemVerilog, C++ or Python.
+# Reserved words of SystemVerilog, C++ and Python, which cannot name a member.
 _RESERVED_WORDS = """
 alias always and assert assign assume auto automatic await before begin bind bins bit bool break buf
 byte case cell chandle char checker class clocking concept config const constexpr context continue
@@ -47,34 +47,34 @@ class _Table(BaseModel):
 
 class _EnumValue(_Table):
     value: int = Key(ge=0, description="the number")
-    doc: str = Key(description="what it means")
-    access: Literal["ro", "rw", "wo"] | None = Key(default=None, description="who may read or write a register")
+    doc: str = Key(description="meaning")
+    access: Literal["ro", "rw", "wo"] | None = Key(default=None, description="read and write access of a register")
 
 
 class _Enum(_Table):
-    doc: str = Key(description="what it numbers")
-    bits: int = Key(ge=1, le=64, description="width of its numbers")
+    doc: str = Key(description="meaning of its numbers")
+    bits: int = Key(ge=1, le=64, description="width of a value")
     values: dict[str, _EnumValue] = Key(min_length=1, description="names and numbers")
-    units: dict[str, list[str]] = Key(default={}, description="units, and the registers that each has")
+    units: dict[str, list[str]] = Key(default={}, description="units, each with its registers")
 
 
 class _Field(_Table):
     name: str = Key(description="name of the field")
     bits: int = Key(ge=1, le=1024, description="width of the field")
-    doc: str = Key(description="what it means")
-    enum: str | None = Key(default=None, description="enumeration that its values are from")
+    doc: str = Key(description="meaning")
+    enum: str | None = Key(default=None, description="enumeration of its values")
 
 
 class _Layout(_Table):
-    doc: str = Key(description="what it is the layout of")
-    bits: int = Key(ge=1, le=4096, description="sum of the fields, as a check")
+    doc: str = Key(description="the packet, header or record that it describes")
+    bits: int = Key(ge=1, le=4096, description="sum of the field widths, as a check")
     fields: list[_Field] = Key(min_length=1, description="fields, most significant first")
 
 
 class _Const(_Table):
     value: int = Key(ge=0, description="the number")
     unit: str = Key(description="its unit, or empty")
-    doc: str = Key(description="what it means")
+    doc: str = Key(description="meaning")
 
 
 class _File(_Table):
@@ -87,7 +87,7 @@ def read_constants(folder: Path) -> Constants:
     """Reads and checks all files of the folder, in the order of their names."""
     files = sorted(folder.glob("*.toml"))
     if not files:
-        raise InputError(f"{shown(folder)}: no constants here; the checkout is not whole")
+        raise InputError(f"{shown(folder)}: contains no constants; the checkout is incomplete")
     enums: dict[str, Enumeration] = {}
     layouts: dict[str, Layout] = {}
     values: dict[str, Value] = {}
@@ -97,12 +97,12 @@ def read_constants(folder: Path) -> Constants:
         source = read(path, "constants")
         model = validate(_File, source)
         sources.append((source, model))
-        for loc, message in _wrong(model):
+        for loc, message in _errors(model):
             source.fail(loc, message)
         for kind in ("enum", "layout", "const"):
             for name in getattr(model, kind):
                 if (kind, name) in home:
-                    source.fail((kind, name), f"also in {shown(home[kind, name])}; keep one")
+                    source.fail((kind, name), f"also defined in {shown(home[kind, name])}; keep one")
                 home[kind, name] = path
         for name, one in model.enum.items():
             enums[name] = _enumeration(name, one)
@@ -115,11 +115,11 @@ def read_constants(folder: Path) -> Constants:
                 if field.enum is None:
                     continue
                 if field.enum not in enums:
-                    source.fail(at, f"{field.name}: there is no enum {field.enum}")
+                    source.fail(at, f"{field.name}: enum {field.enum} does not exist")
                 if enums[field.enum].bits != field.bits:
                     source.fail(
                         at,
-                        f"{field.name} has {field.bits} bits, enum {field.enum} has {enums[field.enum].bits}",
+                        f"{field.name}: {field.bits} bits wide, but enum {field.enum}: {enums[field.enum].bits} bits",
                     )
             layouts[name] = _layout(name, shape)
     return Constants(MappingProxyType(enums), MappingProxyType(layouts), MappingProxyType(values))
@@ -151,16 +151,16 @@ def _layout(name: str, shape: _Layout) -> Layout:
     return Layout(name, shape.bits, shape.doc, tuple(fields))
 
 
-def _name_trouble(name: str) -> str | None:
+def _name_error(name: str) -> str | None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        return f"{name} is no name; use small letters, digits and _, a letter first"
+        return f"{name} is not a valid name; use lower-case letters, digits and _, a letter first"
     if name in _RESERVED:
-        return f"{name} is a reserved word in a language that this is generated for"
+        return f"{name} is a reserved word of SystemVerilog, C++ or Python; rename it"
     return None
 
 
-def _wrong(model: _File) -> Iterator[tuple[Loc, str]]:
-    """What the schema alone cannot see in one file."""
+def _errors(model: _File) -> Iterator[tuple[Loc, str]]:
+    """Errors within one file that the schema cannot express."""
     tables: Mapping[str, Mapping[str, object]] = {
         "enum": model.enum,
         "layout": model.layout,
@@ -168,42 +168,42 @@ def _wrong(model: _File) -> Iterator[tuple[Loc, str]]:
     }
     for kind, table in tables.items():
         for name in table:
-            if trouble := _name_trouble(name):
-                yield (kind, name), trouble
+            if error := _name_error(name):
+                yield (kind, name), error
     for name, one in model.enum.items():
         for unit, keys in one.units.items():
             for key in keys:
                 if key not in one.values:
-                    yield ("enum", name, "units", unit), f"there is no register {key}"
+                    yield ("enum", name, "units", unit), f"register {key} does not exist"
         taken: dict[int, str] = {}
         for key, entry in one.values.items():
             at: Loc = ("enum", name, "values", key)
-            # Enumerators are written in capitals with a prefix, so reserved words are fine here.
+            # The generators capitalize enumerators and add a prefix, so reserved words are valid here.
             if not re.fullmatch(r"[a-z][a-z0-9_]*", key):
-                yield at, f"{key} is no name; use small letters, digits and _, a letter first"
+                yield at, f"{key} is not a valid name; use lower-case letters, digits and _, a letter first"
             if entry.value in taken:
-                yield at, f"is {entry.value:#x}, which is {taken[entry.value]} already"
+                yield at, f"is {entry.value:#x}, the value of {taken[entry.value]}"
             if entry.value >> one.bits:
-                yield at, f"is {entry.value:#x}, which does not fit {one.bits} bits"
+                yield at, f"is {entry.value:#x}, which does not fit in {one.bits} bits"
             taken[entry.value] = key
-            # The two upper bits of a CSR number say that it is read-only (RISC-V privileged spec.).
+            # The two upper bits of a CSR number mark it as read-only (RISC-V privileged specification).
             if entry.access is not None and (entry.value >> 10 == 3) != (entry.access == "ro"):
                 yield (
                     at,
-                    f"CSR {entry.value:#x} is {entry.access}, but those from 0xC00 on are read-only",
+                    f"CSR {entry.value:#x} is {entry.access}, but CSRs from 0xC00 on are read-only, and only those",
                 )
             units = [unit for unit, keys in one.units.items() if key in keys]
             if len(units) != (0 if entry.access is None else 1):
-                yield at, f"is in {len(units)} of the lists in units; a register is in one, another number in none"
+                yield at, f"is in {len(units)} lists of units; a register must be in one list, another number in none"
     for name, shape in model.layout.items():
         total = sum(field.bits for field in shape.fields)
         if total != shape.bits:
-            yield ("layout", name, "bits"), f"is {shape.bits}, but its fields have {total} bits"
+            yield ("layout", name, "bits"), f"is {shape.bits}, but its fields add up to {total} bits"
         seen: set[str] = set()
         for number, field in enumerate(shape.fields):
             here: Loc = ("layout", name, "fields", number)
-            if trouble := _name_trouble(field.name):
-                yield here, trouble
+            if error := _name_error(field.name):
+                yield here, error
             if field.name in seen:
-                yield here, f"{field.name} is there twice"
+                yield here, f"{field.name} is listed twice"
             seen.add(field.name)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the SystemVerilog package and the C++ header of a configuration.
 
-Both say the same in their language: every knob, every value that follows from
-them, the shared enumerations, and the bit layouts. They depend on nothing but
-the files in ``config/``: same files, same bytes.
+Both contain the same constants: every key, every derived value, the shared
+enumerations, and the bit layouts. They depend only on the files in ``config/``:
+the same files generate the same bytes.
 
-Names: a knob is its section and key, except that a key which says of what and
-per what (``threads_per_core``) stands alone: CacheWays, MailboxMaxFlits,
-ThreadsPerCore in SystemVerilog; cache::ways, mailbox::max_flits,
-core::threads_per_core in C++.
+Names: a SystemVerilog parameter is named by section and key (CacheWays,
+MailboxMaxFlits), except that a key with ``_per_`` is the whole name
+(ThreadsPerCore). In C++ the section is a namespace: cache::ways,
+mailbox::max_flits, core::threads_per_core.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ def generate_files(config: Config, outdir: Path, lang: str) -> list[Path]:
             if path.is_file() and path.read_bytes() == text.encode():
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
-            aside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-            written.append((aside, path))
-            aside.write_bytes(text.encode())
-        for aside, path in written:
-            os.replace(aside, path)
+            partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+            written.append((partial, path))
+            partial.write_bytes(text.encode())
+        for partial, path in written:
+            os.replace(partial, path)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{outdir}: cannot write the generated files there: {reason}") from None
+        raise InputError(f"{outdir}: cannot write the generated files: {reason}") from None
     finally:
-        for aside, _ in written:
-            aside.unlink(missing_ok=True)
+        for partial, _ in written:
+            partial.unlink(missing_ok=True)
     return list(texts)
 
 
@@ -61,20 +61,20 @@ def camel(name: str) -> str:
 
 
 def sv_name(knob: Knob) -> str:
-    """The SystemVerilog name of a knob."""
+    """The SystemVerilog name of a key."""
     if "_per_" in knob.path[-1]:
         return camel(knob.path[-1])
     return camel("_".join(path for path in knob.path if path != "memory"))
 
 
 def _origin(config: Config) -> str:
-    text = f"configuration {config.name}" + (f" over {config.base}" if config.base else "")
+    text = f"configuration {config.name}" + (f", based on {config.base}" if config.base else "")
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def _meaning(doc: str, unit: str, may_be: str = "") -> str:
+def _meaning(doc: str, unit: str, allowed: str = "") -> str:
     """A comment: meaning, unit, range."""
-    notes = [note for note in (unit, may_be) if note]
+    notes = [note for note in (unit, allowed) if note]
     return f"{doc} [{'; '.join(notes)}]" if notes else doc
 
 
@@ -83,15 +83,15 @@ def _hex_bits(bits: int) -> int:
 
 
 class _Names:
-    """The names of one package: SystemVerilog has one space for them all."""
+    """The names of one package, which share one name space in SystemVerilog."""
 
     def __init__(self) -> None:
         self.owner: dict[str, str] = {}
 
     def claim(self, name: str, what: str) -> str:
-        """The name, if nothing else has it."""
+        """The name; InputError if it is already in use."""
         if name in self.owner:
-            raise InputError(f"config: {self.owner[name]} and {what} would both be {name} in SystemVerilog; rename one")
+            raise InputError(f"config: {self.owner[name]} and {what} are both {name} in SystemVerilog; rename one")
         self.owner[name] = what
         return name
 
@@ -111,7 +111,7 @@ def _sv_number(name: str, value: int) -> str:
 
 
 def _sv_knob(name: str, value: object) -> str | None:
-    """A knob as a parameter; None for what hardware cannot use (a clock is there in Hz)."""
+    """A key as a parameter; None for a type that hardware cannot use (ClockHz has the clock as an integer)."""
     if isinstance(value, bool):
         return f"  localparam bit {name} = 1'b{int(value)};"
     if isinstance(value, int):
@@ -128,10 +128,10 @@ def _escape(text: str) -> str:
 def _sv_lines(config: Config) -> Iterator[str]:
     shared = constants.everything()
     yield "// SPDX-License-Identifier: Apache-2.0"
-    yield f"/// Parameters, numbers and layouts of {_origin(config)}."
-    yield "// Generated from config/; change it there."
+    yield f"/// Parameters, constants and layouts of {_origin(config)}."
+    yield "// Generated from config/; edit the files there."
     yield ""
-    yield "// Nobody uses all of a package."
+    yield "// No design uses all parameters of the package."
     yield "/* verilator lint_off UNUSEDPARAM */"
     yield "package gossamer_pkg;"
     yield f'  localparam string ConfigName = "{_escape(config.name)}";'
@@ -153,11 +153,11 @@ def _sv_lines(config: Config) -> Iterator[str]:
         yield line
     if config.links.names:
         yield ""
-        yield "  // Numbers of the links, by their names."
+        yield "  // Indices of the links, by their names."
         for number, link in enumerate(config.links.names):
             yield _sv_number(names.claim(f"LinkIndex{camel(link)}", f"link {link}"), number)
     yield ""
-    yield "  // Values that follow from those above."
+    yield "  // Values derived from those above."
     for name, (doc, unit) in derived_docs().items():
         yield f"  /// {_meaning(doc, unit)}"
         yield _sv_number(names.claim(camel(name), name), getattr(config, name))
@@ -193,14 +193,14 @@ def _sv_lines(config: Config) -> Iterator[str]:
 
 
 def _sv_registers(one: constants.Enumeration, names: _Names) -> Iterator[str]:
-    """Which unit has a register, and whether it can be read and written, as functions of its number."""
+    """Functions of a register's number: the unit that contains it, and whether it is readable and writable."""
     title = camel(one.name)
     units = sorted(set(one.units.values()))
     bits = len(units).bit_length()
     none = names.claim(f"{title}UnitNone", f"enum.{one.name}")
     members = {unit: names.claim(f"{title}Unit{camel(unit)}", f"enum.{one.name}, unit {unit}") for unit in units}
     yield ""
-    yield f"  /// Units that have registers of {one.name}_e"
+    yield f"  /// Units that contain registers of {one.name}_e"
     yield f"  typedef enum logic [{bits - 1}:0] {{"
     entries = [none, *members.values()]
     for number, member in enumerate(entries):
@@ -224,23 +224,23 @@ def _sv_registers(one: constants.Enumeration, names: _Names) -> Iterator[str]:
     readable = [key for key, access in one.access.items() if access != "wo"]
     writable = [key for key, access in one.access.items() if access != "ro"]
     yield from function(
-        f"{one.name}_unit", f"{one.name}_unit_e", "The unit that has the register of a number", by_unit, none
+        f"{one.name}_unit", f"{one.name}_unit_e", "The unit that contains the register of a number", by_unit, none
     )
     for can, keys in (("readable", readable), ("writable", writable)):
-        doc = f"Whether there is a register of a number and it is {can}"
+        doc = f"Whether the number is that of a {can} register"
         yield from function(f"{one.name}_{can}", "logic", doc, {"1'b1": keys}, "1'b0")
 
 
 # ---------------------------------------------------------------------- C++
 
 _CPP_SUPPORT = """\
-/// The value of a layout: 64 bits a word, the lowest word first.
+/// The value of a layout in words of 64 bits, least significant word first.
 template <unsigned kBits>
 struct Words {
   static constexpr unsigned count = (kBits + 63) / 64;
   uint64_t word[count] = {};
 
-  /// Bits lsb and up, at most 64 of them.
+  /// `bits` bits from lsb on, at most 64.
   constexpr uint64_t get(unsigned lsb, unsigned bits) const {
     const unsigned at = lsb / 64, shift = lsb % 64;
     uint64_t value = word[at] >> shift;
@@ -248,7 +248,7 @@ struct Words {
     return bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value;
   }
 
-  /// Sets those bits, which were 0, to the low bits of value; what does not fit is cut off.
+  /// Sets the same bits, which must be 0, to the low bits of value; excess high bits are truncated.
   constexpr void put(unsigned lsb, unsigned bits, uint64_t value) {
     const unsigned at = lsb / 64, shift = lsb % 64;
     if (bits < 64) value &= (uint64_t{1} << bits) - 1;
@@ -256,18 +256,18 @@ struct Words {
     if (shift + bits > 64) word[at + 1] |= value >> (64 - shift);
   }
 
-  static constexpr unsigned least(unsigned bits) { return bits < 64 ? bits : 64; }
+  static constexpr unsigned word_bits(unsigned bits) { return bits < 64 ? bits : 64; }
 
   /// The same for fields wider than a word.
   template <unsigned kWide>
   constexpr Words<kWide> get_wide(unsigned lsb) const {
     Words<kWide> value;
-    for (unsigned at = 0; at < kWide; at += 64) value.word[at / 64] = get(lsb + at, least(kWide - at));
+    for (unsigned at = 0; at < kWide; at += 64) value.word[at / 64] = get(lsb + at, word_bits(kWide - at));
     return value;
   }
   template <unsigned kWide>
   constexpr void put_wide(unsigned lsb, const Words<kWide>& value) {
-    for (unsigned at = 0; at < kWide; at += 64) put(lsb + at, least(kWide - at), value.word[at / 64]);
+    for (unsigned at = 0; at < kWide; at += 64) put(lsb + at, word_bits(kWide - at), value.word[at / 64]);
   }
 };
 """
@@ -304,8 +304,8 @@ def _cpp_knob(name: str, value: object) -> str:
 def _cpp_lines(config: Config) -> Iterator[str]:
     shared = constants.everything()
     yield "// SPDX-License-Identifier: Apache-2.0"
-    yield f"/// Parameters, numbers and layouts of {_origin(config)}."
-    yield "// Generated from config/; change it there. Freestanding C++20."
+    yield f"/// Parameters, constants and layouts of {_origin(config)}."
+    yield "// Generated from config/; edit the files there. Freestanding C++20."
     yield "#pragma once"
     yield ""
     yield "#include <stdint.h>"
@@ -328,7 +328,7 @@ def _cpp_lines(config: Config) -> Iterator[str]:
         yield _cpp_knob(knob.path[-1], knob.value)
     yield f"}}  // namespace {last[-1]}"
     yield ""
-    yield "/// Values that follow from those above."
+    yield "/// Values derived from those above."
     yield "namespace derived {"
     for name, (doc, unit) in derived_docs().items():
         yield f"/// {_meaning(doc, unit)}"
@@ -348,7 +348,7 @@ def _cpp_lines(config: Config) -> Iterator[str]:
             yield f"  /// {one.docs[key]}{note}"
             yield f"  {camel(key)} = 0x{value:X},"
         yield "};"
-        yield "/// Its name in config/, or null for a number that has none."
+        yield "/// Its name in config/; null for an unnamed number."
         yield f"constexpr const char* name_of({title} value) {{"
         yield "  switch (value) {"
         for key in one.values:
@@ -379,32 +379,32 @@ def _cpp_layout(layout: constants.Layout) -> Iterator[str]:
         yield f"  /// {field.doc} [{field.bits} bit{'s' if field.bits > 1 else ''}]"
         yield f"  {_cpp_type(field)} {field.name}{{}};"
     yield ""
-    yield "  /// Width of the whole; place and width of each field in it."
+    yield "  /// Width of the layout; position and width of each field."
     yield f"  static constexpr unsigned kBits = {layout.bits};"
     for field in layout.fields:
-        place = f"k{camel(field.name)}"
-        yield f"  static constexpr unsigned {place}Lsb = {field.lsb}, {place}Bits = {field.bits};"
+        prefix = f"k{camel(field.name)}"
+        yield f"  static constexpr unsigned {prefix}Lsb = {field.lsb}, {prefix}Bits = {field.bits};"
     yield ""
-    yield "  /// The fields as one value; bits that do not fit a field are cut off."
+    yield "  /// The fields as one value; bits that exceed a field are truncated."
     yield f"  constexpr Words<{layout.bits}> pack() const {{"
     yield f"    Words<{layout.bits}> to;"
     for field in layout.fields:
-        place = f"k{camel(field.name)}Lsb"
+        lsb = f"k{camel(field.name)}Lsb"
         if field.bits > 64:
-            yield f"    to.template put_wide<{field.bits}>({place}, {field.name});"
+            yield f"    to.template put_wide<{field.bits}>({lsb}, {field.name});"
         else:
-            yield f"    to.put({place}, {field.bits}, static_cast<uint64_t>({field.name}));"
+            yield f"    to.put({lsb}, {field.bits}, static_cast<uint64_t>({field.name}));"
     yield "    return to;"
     yield "  }"
-    yield "  /// The fields of a value that pack() made."
+    yield "  /// The fields of a value from pack()."
     yield f"  static constexpr {title} unpack(const Words<{layout.bits}>& from) {{"
     yield f"    {title} to;"
     for field in layout.fields:
-        place = f"k{camel(field.name)}Lsb"
+        lsb = f"k{camel(field.name)}Lsb"
         if field.bits > 64:
-            yield f"    to.{field.name} = from.template get_wide<{field.bits}>({place});"
+            yield f"    to.{field.name} = from.template get_wide<{field.bits}>({lsb});"
         else:
-            yield f"    to.{field.name} = static_cast<{_cpp_type(field)}>(from.get({place}, {field.bits}));"
+            yield f"    to.{field.name} = static_cast<{_cpp_type(field)}>(from.get({lsb}, {field.bits}));"
     yield "    return to;"
     yield "  }"
     yield "};"

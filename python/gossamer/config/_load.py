@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding and loading configurations, each laid over its base."""
+"""Finding and loading configurations, each merged over its base."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gossamer.errors import InputError
 
 
 def find(name_or_path: str | os.PathLike[str], folder: Path, known: list[str], what: str) -> Path:
-    """The file of a name in `folder`, or the path itself if it is one."""
+    """The file of a name in `folder`; a path is returned unchanged."""
     text = os.fspath(name_or_path)
     if "/" in text or text.endswith(".toml"):
         return Path(text)
     path = folder / f"{text}.toml"
     if not path.is_file():
-        guess = near(text, known) or f"; there are {', '.join(known)}"
+        guess = near(text, known) or f"; known names: {', '.join(known)}"
         raise InputError(f"no {what} named {text} in {shown(folder)}{guess}")
     return path
 
@@ -34,7 +34,7 @@ def load_config(name_or_path: str | os.PathLike[str]) -> Config:
 
 
 def _with_base(path: Path, above: tuple[Path, ...]) -> Source:
-    """The file over its base, over that one's base, and so on."""
+    """The file merged over its base, which is merged over its own base, and so on."""
     source = read(path, "a configuration")
     base = source.own.get("base")
     if base is None:
@@ -44,22 +44,22 @@ def _with_base(path: Path, above: tuple[Path, ...]) -> Source:
     below = _base_path(source, base)
     chain = (*above, path.resolve())
     if below.resolve() in chain:
-        source.fail(("base",), f"{base} leads back to {shown(below)}; a base cannot stand on itself")
+        source.fail(("base",), f"{base} has the base {shown(below)}; a configuration cannot be its own base")
     return over(source, _with_base(below, chain))
 
 
 def _base_path(source: Source, base: str) -> Path:
-    """A base is a file beside the one that names it, or a name in ``config/``."""
+    """The file of a base: in the folder of the file that names it, or a name in ``config/``."""
     if "/" in base or base.endswith(".toml"):
         path = source.path.parent / base
         if not path.is_file():
-            source.fail(("base",), f"there is no file {shown(path)}")
+            source.fail(("base",), f"the file {shown(path)} does not exist")
         return path
-    beside = source.path.parent / f"{base}.toml"
-    if beside.is_file() and beside.resolve() != source.path.resolve():
-        return beside
+    sibling = source.path.parent / f"{base}.toml"
+    if sibling.is_file() and sibling.resolve() != source.path.resolve():
+        return sibling
     path = paths.CONFIG / f"{base}.toml"
     if not path.is_file():
-        guess = near(base, names()) or f"; there are {', '.join(names())}"
-        source.fail(("base",), f"no configuration is named {base}{guess}")
+        guess = near(base, names()) or f"; known names: {', '.join(names())}"
+        source.fail(("base",), f"no configuration named {base}{guess}")
     return path

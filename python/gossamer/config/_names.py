@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which configurations and clusters there are."""
+"""Names of the configurations and clusters in ``config/``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """TOML files with positions: values from tomllib, lines from a syntax tree.
 
-tomllib gives values and no positions; tree-sitter gives positions and no
-values. Reading is the common case and needs the first alone; the second is
-asked only when an error wants its line.
+tomllib returns values without positions; tree-sitter returns positions without
+values. A valid file needs tomllib only; tree-sitter runs when an error needs the
+line of a key.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 Loc = tuple[str | int, ...]
-"""Where a value is in a file: keys and list indices from the root."""
+"""The path of a value in a file: keys and list indices from the root."""
 
 ModelT = TypeVar("ModelT", bound="BaseModel")
 
 
 def shown(path: Path) -> str:
-    """The path as the user would type it: relative where that is shorter."""
+    """The path as the user would type it: relative to the current folder or the checkout, if it is within one."""
     path = path.resolve()
     for root in (Path.cwd(), paths.ROOT):
         if path.is_relative_to(root):
@@ -48,7 +48,7 @@ def shown(path: Path) -> str:
 
 
 def key_text(loc: Loc) -> str:
-    """``("links", "names", 2)`` as a user reads it: ``links.names[2]``."""
+    """``("links", "names", 2)`` as text: ``links.names[2]``."""
     text = ""
     for part in loc:
         if isinstance(part, int):
@@ -59,40 +59,40 @@ def key_text(loc: Loc) -> str:
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """A sentence's end that names the word probably meant, or nothing."""
+    """The end of a message that names the closest known word, or an empty text."""
     match = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {match[0]}?" if match else ""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One TOML file, laid over the file that it names as its base (if any)."""
+    """One TOML file, merged over its base (if it names one)."""
 
     path: Path
     text: str
     own: Mapping[str, Any]
-    """What this file says itself."""
+    """The data of this file alone."""
     data: Mapping[str, Any]
-    """What it says together with its base."""
+    """The data of this file merged over its base."""
     base: Source | None = None
 
     @functools.cached_property
     def lines(self) -> dict[Loc, int]:
         """The line of every key, table and list element of this file.
 
-        Where it is given; a table that only longer names speak of is where the first of them does.
+        A table that only dotted names mention is at the line of the first mention.
         """
         found: dict[Loc, int] = {}
         mentioned: dict[Loc, int] = {}
-        for loc, line, gives in _positions(self.text):
-            (found if gives else mentioned).setdefault(loc, line)
+        for loc, line, defines in _positions(self.text):
+            (found if defines else mentioned).setdefault(loc, line)
         return mentioned | found
 
     def where(self, loc: Loc) -> tuple[Path, int]:
-        """File and line that say `loc`, or the table that should have said it.
+        """File and line of `loc`, or of the innermost table around it that exists.
 
-        The nearest file wins that knows most of the way there; a base that
-        knows more of it wins over a file that inherits it.
+        The file that contains the longest prefix of `loc` wins; of two with equal
+        prefixes, the derived file wins over its base.
         """
         best: tuple[int, Path, int] = (0, self.path, 1)
         source: Source | None = self
@@ -106,7 +106,7 @@ class Source:
         return best[1], best[2]
 
     def fail(self, loc: Loc, message: str) -> NoReturn:
-        """Raises the error at `loc`: file, line, key and what is wrong with it."""
+        """Raises InputError with file, line and key of `loc`, and the message."""
         path, line = self.where(loc)
         key = key_text(loc)
         raise InputError(f"{shown(path)}:{line}: {key}: {message}" if key else f"{shown(path)}:{line}: {message}")
@@ -130,12 +130,12 @@ def read(path: Path, what: str) -> Source:
     except tomllib.TOMLDecodeError as error:
         _fail_syntax(path, text, str(error))
     except RecursionError:
-        raise InputError(f"{shown(path)}: not a file for people: nested too deeply") from None
+        raise InputError(f"{shown(path)}: lists or tables are nested too deeply") from None
     return Source(path=path, text=text, own=data, data=data)
 
 
 def over(child: Source, base: Source) -> Source:
-    """`child` laid over `base`: tables merge key by key, everything else replaces."""
+    """`child` merged over `base`: tables merge key by key, any other value replaces that of the base."""
 
     def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
         merged = dict(below)
@@ -149,7 +149,7 @@ def over(child: Source, base: Source) -> Source:
 
 
 def validate(model: type[ModelT], source: Source, drop: Iterable[str] = ()) -> ModelT:
-    """The file's data as `model`, or InputError at the first thing that is wrong."""
+    """The file's data as `model`, or InputError at the first error."""
     from pydantic import ValidationError
 
     dropped = set(drop)
@@ -158,13 +158,13 @@ def validate(model: type[ModelT], source: Source, drop: Iterable[str] = ()) -> M
         return model.model_validate(data)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        # A misspelt key is an unknown key and a missing key: the first explains the second.
+        # A misspelt key causes an error for the unknown key and one for the missing key; report the first.
         details.sort(key=lambda one: one["type"] != "extra_forbidden")
         _fail_detail(model, source, details[0])
 
 
 def range_text(field: FieldInfo) -> str:
-    """What a field may be, in words: ``2 to 32, a power of two``."""
+    """The allowed values of a field as text: ``2 to 32, a power of two``."""
     low = high = None
     for rule in field.metadata:
         low = getattr(rule, "ge", low)
@@ -184,7 +184,7 @@ def range_text(field: FieldInfo) -> str:
 
 
 def extra(field: FieldInfo) -> Mapping[str, Any]:
-    """The unit and other notes that a field carries."""
+    """The unit and other annotations of a field."""
     notes = field.json_schema_extra
     return notes if isinstance(notes, Mapping) else {}
 
@@ -211,7 +211,7 @@ def _key_parts(node: Node) -> list[str]:
         try:
             return [text[1:-1] if text.startswith("'") else str(json.loads(text))]
         except ValueError:
-            # TOML has escapes that JSON has not; no key of ours needs them.
+            # TOML has escapes that JSON lacks; no key of the schemas needs them.
             return [text[1:-1]]
     return []
 
@@ -220,9 +220,9 @@ _KEYS = ("bare_key", "quoted_key", "dotted_key")
 
 
 def _positions(text: str) -> Iterator[tuple[Loc, int, bool]]:
-    """Every key's and element's place, its line, and whether it gives a value there.
+    """Path and line of every key and list element, and whether it defines a value there.
 
-    The last tells a key given twice from a table that is opened again.
+    The last item distinguishes a duplicate key from a table that dotted names mention again.
     """
 
     def line(node: Node) -> int:
@@ -247,7 +247,7 @@ def _positions(text: str) -> Iterator[tuple[Loc, int, bool]]:
             yield (*at, *parts[:upto]), line(node), False
         here = (*at, *parts)
         yield here, line(node), True
-        # A comment behind the value is a part of the pair, too.
+        # A comment after the value is also a child of the pair.
         yield from value(next(one for one in reversed(node.children) if one.type != "comment"), here)
 
     arrays: dict[Loc, int] = {}
@@ -279,7 +279,7 @@ def _positions(text: str) -> Iterator[tuple[Loc, int, bool]]:
 
 
 def _fail_syntax(path: Path, text: str, message: str) -> NoReturn:
-    """A TOML error, at its line; a key given twice by its name."""
+    """Raises the error for invalid TOML at its line; for a duplicate key, with the name of the key."""
     match = re.search(r" \(at line (\d+), column \d+\)", message)
     if match:
         line = int(match.group(1))
@@ -289,14 +289,14 @@ def _fail_syntax(path: Path, text: str, message: str) -> NoReturn:
     if not re.search(r"overwrite|twice|immutable", what):
         raise InputError(f"{shown(path)}:{line}: not valid TOML: {what[:1].lower()}{what[1:]}")
     seen: dict[Loc, int] = {}
-    for loc, at_line, gives in _positions(text):
-        if gives and loc in seen:
+    for loc, at_line, defines in _positions(text):
+        if defines and loc in seen:
             raise InputError(
-                f"{shown(path)}:{at_line}: {key_text(loc)}: given twice (first in line {seen[loc]}); keep one"
+                f"{shown(path)}:{at_line}: {key_text(loc)}: defined twice (first in line {seen[loc]}); keep one"
             )
-        if gives:
+        if defines:
             seen[loc] = at_line
-    raise InputError(f"{shown(path)}:{line}: a key or a table is given twice; keep one")
+    raise InputError(f"{shown(path)}:{line}: a key or a table is defined twice; keep one")
 
 
 # ------------------------------------------------------------------- errors
@@ -312,7 +312,7 @@ def _inner(annotation: Any) -> Any:
 
 
 def _models_on(model: type[BaseModel], loc: Loc) -> tuple[type[BaseModel] | None, FieldInfo | None]:
-    """The model that holds `loc`, and the field there (None where there is none)."""
+    """The model that contains `loc`, and the field at `loc`; None if it does not exist."""
     from pydantic import BaseModel
 
     holder: Any = model
@@ -346,7 +346,7 @@ _WANTED = {
 
 
 def _fail_detail(model: type[BaseModel], source: Source, detail: ErrorDetails) -> NoReturn:
-    """Says one of pydantic's findings in our words."""
+    """Raises InputError for one of pydantic's errors, in terms of the file."""
     loc: Loc = tuple(detail["loc"])
     kind = detail["type"]
     context: Mapping[str, Any] = detail.get("ctx") or {}
@@ -355,6 +355,9 @@ def _fail_detail(model: type[BaseModel], source: Source, detail: ErrorDetails) -
     holder, field = _models_on(model, loc)
     name = str(loc[-1]) if loc else ""
     if kind == "extra_forbidden":
+        former = getattr(holder, "former_keys", {})
+        if name in former:
+            source.fail(loc, former[name])
         known = list(holder.model_fields) if holder is not None else []
         guess = near(name, known)
         if not guess:
@@ -363,28 +366,28 @@ def _fail_detail(model: type[BaseModel], source: Source, detail: ErrorDetails) -
                 for section, inner in model.model_fields.items()
                 if name in getattr(_inner(inner.annotation), "model_fields", {})
             ]
-            guess = f"; it belongs in [{homes[0]}]" if homes else f"; known here: {', '.join(known)}"
+            guess = f"; it belongs in [{homes[0]}]" if homes else f"; known keys: {', '.join(known)}"
         source.fail(loc, f"unknown key{guess}")
-    may_be = range_text(field) if field is not None else ""
+    allowed = range_text(field) if field is not None else ""
     unit = f" {extra(field).get('unit')}" if field is not None and extra(field).get("unit") else ""
     if kind == "missing":
         meaning = f" ({field.description})" if field is not None and field.description else ""
-        source.fail(loc, f"missing{meaning}; add it, or name a `base` that has it")
+        source.fail(loc, f"missing{meaning}; add it, or set `base` to a configuration that has it")
     given = _toml_text(detail["input"])
     if kind in _WANTED:
-        limits = f", {may_be}{unit}" if may_be else ""
+        limits = f", {allowed}{unit}" if allowed else ""
         source.fail(loc, f"is {given}, must be {_WANTED[kind]}{limits}")
     if kind == "literal_error":
-        source.fail(loc, f"is {given}, must be one of {may_be}{near(str(detail['input']), may_be.split(', '))}")
-    if may_be and kind in ("greater_than_equal", "less_than_equal"):
-        source.fail(loc, f"is {given}, must be {may_be}{unit}")
+        source.fail(loc, f"is {given}, must be one of {allowed}{near(str(detail['input']), allowed.split(', '))}")
+    if allowed and kind in ("greater_than_equal", "less_than_equal"):
+        source.fail(loc, f"is {given}, must be {allowed}{unit}")
     source.fail(loc, f"is {given}: {detail['msg'][:1].lower()}{detail['msg'][1:]}")
 
 
 def _fail_combination(source: Source, keys: list[Loc], message: str) -> NoReturn:
-    """Blames the first of `keys` that the file itself gives, else the file below it, and so on.
+    """Reports the first of `keys` that the file itself sets, else that its base sets, and so on.
 
-    Who changes one value over a base did that, not the base, whose values went together.
+    A file that changes one value over a consistent base caused the violation, not the base.
     """
     blamed = keys[0]
     below: Source | None = source
@@ -400,7 +403,7 @@ def _fail_combination(source: Source, keys: list[Loc], message: str) -> NoReturn
 
 
 def _toml_text(value: Any) -> str:
-    """A value, short, about as the file spells it."""
+    """A value as short text, close to its spelling in the file."""
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, list):

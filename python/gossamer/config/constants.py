@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants that every language shares, read from ``config/constants/*.toml``.
+"""Constants that all languages share, read from ``config/constants/*.toml``.
 
 Three kinds, each declared once there and generated into SystemVerilog and C++:
 
@@ -7,8 +7,8 @@ Three kinds, each declared once there and generated into SystemVerilog and C++:
     layout("stream_header").pack(port=3, ...)  # bit fields of packets and records
     value("epoch_bits")                        # a plain number
 
-A layout's value is one integer; the field declared first is its most
-significant. Files are checked when they are first asked for.
+A layout packs into one integer, the first declared field most significant. The
+first access reads and checks the files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gossamer.errors import InputError
 
 @functools.lru_cache(maxsize=1)
 def everything() -> Constants:
-    """All shared constants, checked. InputError with file and line if they are wrong."""
+    """All shared constants, checked. InputError with file and line at the first error."""
     from gossamer import paths
     from gossamer.config._constants import read_constants
 
@@ -38,21 +38,21 @@ def _get(kind: str, table: Mapping[str, object], name: str) -> object:
 
 
 def enumeration(name: str) -> Enumeration:
-    """One enumeration; InputError if there is none of that name."""
+    """One enumeration; InputError if the name is unknown."""
     found = _get("enum", everything().enums, name)
     assert isinstance(found, Enumeration)
     return found
 
 
 def layout(name: str) -> Layout:
-    """One layout; InputError if there is none of that name."""
+    """One layout; InputError if the name is unknown."""
     found = _get("layout", everything().layouts, name)
     assert isinstance(found, Layout)
     return found
 
 
 def value(name: str) -> int:
-    """One plain number; InputError if there is none of that name."""
+    """One plain number; InputError if the name is unknown."""
     found = _get("value", everything().values, name)
     assert isinstance(found, Value)
     return found.value

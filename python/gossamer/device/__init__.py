@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for the overlay's threads: compiled and linked once, kept under ``build/``, read back as an image.
+"""Programs for the overlay's threads: compiled and linked once, cached, and read back as an image.
 
     image = device.build("programs/hello.c", "tiny")
     image.instructions          # words from address 0 of instruction memory
-    image.segments              # what goes to data memory before the start
+    image.segments              # contents of data memory at the start
     image.where(0x1c)           # Place(function='main', file='programs/hello.c', line=12)
 
-A program is C or C++20; every thread begins in its ``main``. ``device/`` has what is linked to it.
+A program is C or C++20; every thread starts in its ``main``. ``device/`` contains the start-up code and library.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["ALONE", "SUFFIXES", "Image", "Part", "Place", "Segment", "build", "h
 
 DEVICE = ROOT / "device"
 _CPU = ("-mcpu=generic_rv32+m+f+zicsr+relax", "-mabi=ilp32f")
-# The target with a C library gives the headers of C and C++; nothing of that library is linked.
+# The target with a C library provides the headers of C and C++; the library itself is not linked.
 FLAGS = (
     "-target",
     "riscv32-linux-musl",
@@ -59,11 +59,11 @@ FLAGS = (
     "-fno-math-errno",
     "-ftls-model=local-exec",
     "-Wall",
-    "-UNDEBUG",  # the compiler's driver turns assertions off where it optimizes
+    "-UNDEBUG",  # the compiler's driver disables assertions when it optimizes
     "-D__GOSSAMER_DEVICE__=1",
 )
 _COMPILED_STANDARD_LIBRARY = ("algorithm.cpp",)
-"""What of the C++ library is not all in its headers, and needs neither heap nor operating system: sorting."""
+"""Sources of the C++ library to compile: sorting, which is not in headers and needs neither heap nor OS."""
 _CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 
 
@@ -72,7 +72,7 @@ class Image:
     """A linked program."""
 
     name: str
-    """The file as the user gave it, for messages."""
+    """File name as the user gave it, for messages."""
     elf: Path
     instructions: tuple[int, ...]
     """32-bit words of instruction memory from address 0, where every thread starts."""
@@ -81,11 +81,11 @@ class Image:
     symbols: Mapping[str, int]
     """Addresses of functions and variables by name."""
     warnings: tuple[str, ...]
-    """What the compiler has to say about the sources, a line each: ``file:line: warning: text``."""
+    """The compiler's warnings about the sources, one line each: ``file:line: warning: text``."""
     _elf: Elf = field(repr=False, compare=False)
 
     def where(self, pc: int) -> Place:
-        """Function, file and line of an instruction; parts that nobody knows are None."""
+        """Function, file and line of an instruction; unknown parts are None."""
         return self._elf.where(pc)
 
     def instruction(self, pc: int) -> int | None:
@@ -103,15 +103,14 @@ def build(
     boards: tuple[int, int] = ALONE,
     freestanding: bool = False,
 ) -> Image:
-    """Compiles and links a program for a configuration; an ELF file that is ready is only read.
+    """Compiles and links a program for a configuration; an ELF file is only read.
 
     ``sources`` are C (.c), C++20 (.cc, .cpp, .cxx) or assembly (.S) files, objects (.o), or folders, each of which
-    stands for the sources directly in it. ``defines`` are macros for them (NAME=VALUE), ``includes`` folders with
-    their headers, ``optimize`` the compiler's level (0 to 3, s, z); without it 2, or z where the instructions
-    do not fit at 2. ``boards`` are columns and rows of the cluster that it will run on, or a ``Part`` of one.
-    ``freestanding`` leaves out
-    what is for hosted compilers alone, such as the descriptor of an application. Raises InputError, one clear
-    line, where something is not there, does not compile, does not link or does not fit.
+    means the sources directly in it. ``defines`` are macros (NAME=VALUE), ``includes`` are include folders.
+    ``optimize`` is the compiler's level (0 to 3, s, z); the default is 2, or z if the instructions do not fit at 2.
+    ``boards`` are columns and rows of the target cluster, or a ``Part`` of a cluster. ``freestanding`` omits code for
+    hosted compilers, such as the descriptor of an application. Raises InputError, one line, if a file does not exist,
+    does not compile or does not link, or if the program does not fit.
     """
     if isinstance(config, str):
         from gossamer import config as configs
@@ -121,7 +120,7 @@ def build(
     paths = _sources.collect(given)
     if paths[0].suffix == ".elf":
         return load(paths[0], config, boards=boards)
-    # A folder's own headers are found as those beside a source are.
+    # Headers in a folder of sources are found without an include option.
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
     flags = (*_sources.search(folders), *_sources.macros(defines))
     if freestanding:
@@ -140,7 +139,7 @@ def _built(
 
 
 def load(path: str | os.PathLike[str], config: Config, *, boards: tuple[int, int] = ALONE) -> Image:
-    """Reads an ELF file; InputError if it is none, is for another machine, or does not fit."""
+    """Reads an ELF file; InputError if it is invalid, for another architecture, or too large."""
     file = Path(os.fspath(path))
     if not file.is_file():
         raise InputError(f"{file}: no such file")
@@ -148,9 +147,9 @@ def load(path: str | os.PathLike[str], config: Config, *, boards: tuple[int, int
 
 
 def headers(config: Config, boards: tuple[int, int] = ALONE) -> Path:
-    """The folder with ``gossamer/device_config.h``, what programs are told of a configuration."""
+    """The folder with ``gossamer/device_config.h``, a program's view of a configuration."""
     text = _header.header(config, boards)
-    # Of the text alone: programs for this machine read it too, where the compiler for threads is not installed.
+    # The tag depends on the text only, because host programs use it without the compiler for threads.
     folder = builds.build_dir() / "device" / f"include-{config.name}-{builds.tag(text)}"
     header = folder / "gossamer" / "device_config.h"
     if not header.exists():
@@ -171,13 +170,13 @@ def _read(
     place = _header.memory_map(config)
     for place_of in elf.constructors():
         raise InputError(
-            f"{place_of or name}: a static object needs code to run before main, and no thread could run it for "
-            "the others; make it constexpr or constinit, or make it in main"
+            f"{place_of or name}: a static object has a constructor that must run before main, and no thread can "
+            "run it for the others; declare it constexpr or constinit, or construct it in main"
         )
     other = elf.symbols.get("__gossamer_layout")
     if other is not None and other != _layout_mark(config, boards):
         what = config.name if boards == ALONE else f"{config.name} and {boards[0]} x {boards[1]} boards"
-        raise InputError(f"{name}: was linked for another configuration than {what}; build it again")
+        raise InputError(f"{name}: was linked for a configuration other than {what}; build it again")
     instructions = elf.instructions(place.instr_bytes, config.name)
     segments = elf.segments(place.data_base, place.data_bytes, config.name)
     elf.thread_local(place.partition_bytes, place.stack_bytes, config.name)
@@ -185,7 +184,7 @@ def _read(
 
 
 def _layout_mark(config: Config, boards: tuple[int, int]) -> int:
-    """A number that changes with everything that a linked program has taken from its configuration."""
+    """A hash of all configuration values that a linked program depends on."""
     text = _header.header(config, boards).split("\n", 3)[3]  # without the configuration's name
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)
 
@@ -194,7 +193,7 @@ def _layout_mark(config: Config, boards: tuple[int, int]) -> int:
 
 
 _DISTURBING = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "ZIG_LIB_DIR")
-"""Variables of the user's own compilers that would reach ours."""
+"""Environment variables for the user's compilers that would affect this one."""
 
 
 def tool(name: str) -> list[str]:
@@ -207,7 +206,7 @@ def tool(name: str) -> list[str]:
 
 
 def _compiler_files() -> Path:
-    """The folder of the compiler's own headers and sources."""
+    """The folder of the headers and sources of the compiler."""
     gossamer_setup.require("rtl")
     found = importlib.util.find_spec("ziglang")
     if found is None or found.origin is None:
@@ -216,22 +215,22 @@ def _compiler_files() -> Path:
 
 
 def compile_step(plan: builds.Plan, source: Path, flags: Sequence[str], target: str) -> str:
-    """A step that compiles one file for threads; the compiler's warnings are kept beside the target."""
-    name, words = _words(source, flags)
-    # With a file of dependencies the compiler leaves its cache alone, out of which it gives no warnings.
-    return plan.compile(source.resolve(), words, target, tool=tool(name), keep_said=True)
+    """A step that compiles one file for threads; the build keeps the compiler's warnings with the target."""
+    name, options = _command(source, flags)
+    # With a dependency file the compiler does not use its cache, from which it would omit warnings.
+    return plan.compile(source.resolve(), options, target, tool=tool(name), keep_said=True)
 
 
 def text_step(plan: builds.Plan, source: Path, flags: Sequence[str], target: str, compiled: str) -> str:
-    """A step that makes LLVM's text form of a file, whenever it is compiled: with a file of dependencies the compiler
-    writes none."""
-    name, words = _words(source, flags)
-    command = [*tool(name), *words, "-S", "-emit-llvm", str(source.resolve()), "-o", target]
+    """A step that writes the LLVM assembly of a file whenever it is compiled; with a dependency file the compiler would
+    write none."""
+    name, options = _command(source, flags)
+    command = [*tool(name), *options, "-S", "-emit-llvm", str(source.resolve()), "-o", target]
     return plan.run(target, command, [source.resolve(), compiled])
 
 
-def _words(source: Path, flags: Sequence[str]) -> tuple[str, list[str]]:
-    """The compiler for a source, and what it is told."""
+def _command(source: Path, flags: Sequence[str]) -> tuple[str, list[str]]:
+    """The compiler for a source, and its options."""
     name, *standard = LANGUAGES[source.suffix]
     if name == "c++":
         standard += _CPP_FLAGS
@@ -239,10 +238,10 @@ def _words(source: Path, flags: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def does_not_compile(users: Sequence[Path]) -> builds.Failed:
-    """What a build of a user's sources says when one does not compile: at his own line."""
+    """The error for a build in which a user's source does not compile, at the user's line."""
 
-    def failed(said: str, log: Path) -> InputError:
-        return InputError(diagnostics.complaint(said, diagnostics.whose(said, users).resolve(), log))
+    def failed(output: str, log: Path) -> InputError:
+        return InputError(diagnostics.complaint(output, diagnostics.whose(output, users).resolve(), log))
 
     return failed
 
@@ -250,7 +249,7 @@ def does_not_compile(users: Sequence[Path]) -> builds.Failed:
 def _linked(
     paths: Sequence[Path], config: Config, boards: tuple[int, int], given: Sequence[str], optimize: str
 ) -> tuple[Path, list[tuple[str, int, str]]]:
-    """The program's ELF file, made where it is not up to date, and the warnings of its sources."""
+    """The program's ELF file, built if it is not up to date, and the warnings of its sources."""
     library = _library(config, boards)
     flags = [f"-O{optimize}", *given, f"-I{headers(config, boards)}", *_frame_limit(config)]
     tag = tag_of(*(str(path.resolve()) for path in paths), *FLAGS, *flags, str(library))
@@ -265,25 +264,25 @@ def _linked(
         )
     objects = [made / targets[path] if path in targets else path.resolve() for path in paths]
 
-    def does_not_link(said: str, log: Path) -> InputError:
-        return InputError(f"{_link_error(said, paths)} (all of it in {diagnostics.relative(log)})")
+    def does_not_link(output: str, log: Path) -> InputError:
+        return InputError(f"{_link_error(output, paths)} (all of it in {diagnostics.relative(log)})")
 
-    # A folder of its own: how a program is linked depends on what is in its objects.
+    # A separate build, because the link command depends on the contents of the objects.
     mark = _layout_mark(config, boards)
     folder = builds.kept(f"{name}/linked", lambda plan: _link_step(plan, objects, library, mark, paths), does_not_link)
     elf = folder / "program.elf"
-    said = [one for target in targets.values() for one in _sources.warnings(builds.said(made, target))]
-    return elf, said + _arguments_of_main(elf, paths)
+    warned = [one for target in targets.values() for one in _sources.warnings(builds.said(made, target))]
+    return elf, warned + _arguments_of_main(elf, paths)
 
 
 def _frame_limit(config: Config) -> tuple[str, ...]:
-    """A function whose variables are more than the stack would step over the guard below it: an error."""
-    room = _header.memory_map(config).stack_bytes - constants.value("guard_bytes")
-    return (f"-Wframe-larger-than={room}", "-Werror=frame-larger-than")
+    """Rejects functions whose frame is larger than the stack, which could skip the guard below the stack."""
+    limit = _header.memory_map(config).stack_bytes - constants.value("guard_bytes")
+    return (f"-Wframe-larger-than={limit}", "-Werror=frame-larger-than")
 
 
 def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int, str]]:
-    """The warning about a main that takes arguments; kept, since to look for it takes longer than to read the rest."""
+    """The warning about a main with parameters; cached, because the search takes longer than reading the program."""
     kept = elf.with_name("arguments.json")
     of = builds.state(str(builds.stamp(elf.parent)))
     with contextlib.suppress(OSError, ValueError, KeyError):
@@ -291,7 +290,7 @@ def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int,
         if known["of"] == of:
             return [tuple(one) for one in known["warnings"]]
     place = Elf(elf, str(users[0]), users).with_parameters("main")
-    text = "main has parameters, but a thread is given no arguments: argc is 0 and argv is null"
+    text = "main has parameters, but threads have no arguments: argc is 0 and argv is null"
     found = [] if place is None else [(os.path.realpath(place[0]), place[1], text)]
     files.write_whole(kept, json.dumps({"of": of, "warnings": found}).encode())
     return found
@@ -299,7 +298,7 @@ def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int,
 
 def _link_step(plan: builds.Plan, objects: Sequence[Path], library: Path, mark: int, users: Sequence[Path]) -> None:
     command = [*tool("ld.lld"), "-T", str(library / "link.ld"), "--gc-sections", "--relax-gp", "--no-undefined"]
-    # Lines of what was left out must not look like lines at address 0.
+    # Debug lines of discarded sections must not refer to address 0.
     command += ["-z", "dead-reloc-in-nonalloc=.debug_*=0xffffffff"]
     command += [f"--defsym=__gossamer_layout={mark}", "-z", "max-page-size=16", "-o", "program.elf"]
     if any(may_print_fractions(one) for one in objects):
@@ -312,24 +311,24 @@ def _link_step(plan: builds.Plan, objects: Sequence[Path], library: Path, mark: 
 
 
 _KNOWN_MISSING = {
-    "malloc": "there is no heap to take from; tinselHeapBase() is this thread's own memory",
-    "free": "there is no heap; tinselHeapBase() is this thread's own memory",
-    "operator new(unsigned int)": "there is no heap; tinselHeapBase() is this thread's own memory",
-    "operator new[](unsigned int)": "there is no heap; tinselHeapBase() is this thread's own memory",
-    "main": "every thread begins in main",
+    "malloc": "threads have no heap; tinselHeapBase() is this thread's private memory",
+    "free": "threads have no heap; tinselHeapBase() is this thread's private memory",
+    "operator new(unsigned int)": "threads have no heap; tinselHeapBase() is this thread's private memory",
+    "operator new[](unsigned int)": "threads have no heap; tinselHeapBase() is this thread's private memory",
+    "main": "every thread starts in main",
 }
 
 
 def _link_error(errors: str, users: Sequence[Path]) -> str:
-    """The linker's first complaint, at the user's line where it knows one."""
+    """The linker's first error, at the user's line if it is known."""
     first = re.search(r"ld\.lld: error: (.*)", errors)
-    what = first[1] if first else (errors.strip().splitlines() or ["the linker said nothing"])[-1]
+    what = first[1] if first else (errors.strip().splitlines() or ["the linker printed no error"])[-1]
     twice = re.match(r"duplicate symbol: (.*)", what)
     if twice:
         found = re.findall(r">>> defined at (?:\S+ \((.+):(\d+)\)|(\S+))", errors)[:2]
         places = [f"{diagnostics.relative(Path(file))}:{line}" if line else other for file, line, other in found]
         first_place, second = [*places, diagnostics.relative(users[0]), "another file"][:2]
-        return f"{first_place}: does not link: {twice[1]} is defined here and again in {second}; keep one of them"
+        return f"{first_place}: does not link: {twice[1]} is defined here and in {second}; keep one definition"
     missing = re.match(r"undefined symbol: (.*)", what)
     if not missing:
         return f"{diagnostics.relative(users[0])}: does not link: {what}"
@@ -345,7 +344,7 @@ def _link_error(errors: str, users: Sequence[Path]) -> str:
     return f"{place}: does not link: nothing defines {name}{why}"
 
 
-# ---------------------------------------------------------------------- what is linked to every program
+# ---------------------------------------------------------------------- libraries of every program
 
 
 def _library(config: Config, boards: tuple[int, int]) -> Path:
@@ -369,7 +368,7 @@ def _library(config: Config, boards: tuple[int, int]) -> Path:
 
 
 def _cpp_library() -> Path:
-    """What C++ programs need of their library beside its headers."""
+    """The compiled part of the C++ library."""
     top = _compiler_files() / "libcxx" / "src"
     sources = [top / name for name in _COMPILED_STANDARD_LIBRARY]
     flags = ["-Oz", "-w", "-D_LIBCPP_BUILDING_LIBRARY", f"-I{top}"]
@@ -383,7 +382,7 @@ def _cpp_library() -> Path:
 
 
 def _arithmetic() -> Path:
-    """The compiler's own library: arithmetic that the core has not, such as double precision."""
+    """The compiler's run-time library: arithmetic that the core lacks, such as double precision."""
     source = _compiler_files() / "compiler_rt.zig"
     options = ["-target", "riscv32-freestanding-none", _CPU[0], "-OReleaseSmall", "-fsingle-threaded", "-fstrip"]
     options += ["-ffunction-sections", "-fdata-sections"]
@@ -392,18 +391,18 @@ def _arithmetic() -> Path:
         command = [*tool("build-obj"), str(source), *options, "-femit-bin=arithmetic.o"]
         plan.archive("libarithmetic.a", [plan.run("arithmetic.o", command, [source])], tool("ar"))
 
-    def failed(said: str, log: Path) -> InputError:
-        last = (said.strip().splitlines() or ["nothing"])[-1]
-        return InputError(f"the compiler's library cannot be made: {last} (all of it in {diagnostics.relative(log)})")
+    def failed(output: str, log: Path) -> InputError:
+        last = (output.strip().splitlines() or ["nothing"])[-1]
+        return InputError(f"building the compiler's library failed: {last} (all of it in {diagnostics.relative(log)})")
 
     return builds.kept(f"device/arithmetic-{tag_of(*options)}", steps, failed) / "libarithmetic.a"
 
 
-# ---------------------------------------------------------------------- what is up to date
+# ---------------------------------------------------------------------- build tags
 
 
 def tag_of(*parts: str) -> str:
-    """Twelve hex digits that change with any of the parts, with the compiler, or with how it is called."""
+    """Twelve hex digits of a hash of the parts, the compiler, and this module."""
     ours = (__file__, _sources.__file__, _elf.__file__)
     states = [builds.state(file) for file in (str(_compiler_files() / "compiler_rt.zig"), *ours)]
     text = "\n".join((*parts, str(states)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a linked program: what goes where, and which line an instruction is from."""
+"""Reads a linked program: its memory contents, and the source line of an instruction."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from gossamer.diagnostics import relative
 from gossamer.errors import InputError
 
 _INSTRUCTIONS_END = 0x0010_0000
-"""Addresses below it are instruction memory's."""
+"""Addresses below it are in instruction memory."""
 _RVC, _FLOAT_ABI, _FLOAT_SINGLE, _RVE = 0x1, 0x6, 0x2, 0x8
 """Bits of a RISC-V ELF file's flags."""
 _ALLOCATED, _EXECUTABLE = 0x2, 0x4
 """Bits of a section's flags."""
 _MOST_TLS_ALIGNMENT = 128
-"""What device/link.ld aligns thread-local variables to."""
+"""Alignment of thread-local variables in device/link.ld."""
 _NEAR = 64
-"""Rows of the line table among which a line is looked for."""
+"""Rows of the line table that are searched for a line, in each direction."""
 _FRACTION = re.compile(rb"%[-+ #0]*[0-9*]*(\.[0-9*]*)?[hlLjzt]*[eEfFgG]")
 
 
@@ -44,10 +44,10 @@ class Segment:
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a program an instruction is from; None for what is not known.
+    """Source location of an instruction; None for unknown parts.
 
-    File and line are inside of the function. Where the compiler has put that function in place of a call,
-    ``into`` is the place of the call, and so on outwards.
+    File and line are inside the function. If the compiler has inlined the function, ``into`` is the location of the
+    call, and so on outwards.
     """
 
     function: str | None
@@ -56,13 +56,13 @@ class Place:
     into: Place | None = None
 
     def __str__(self) -> str:
-        """``function at file:line``, or as much of it as is known, and what it is inlined into."""
+        """``function at file:line``, or the known parts of it, and the locations it is inlined into."""
         spot = f"{self.file}:{self.line}" if self.file and self.line else self.file
         own = " at ".join(part for part in (self.function, spot) if part) or "unknown code"
         return f"{own}, inlined into {self.into}" if self.into else own
 
     def chain(self) -> Iterator[Place]:
-        """This place and those of the calls that it is inlined into, outwards."""
+        """This location and those of the calls that it is inlined into, outwards."""
         place: Place | None = self
         while place is not None:
             yield place
@@ -70,11 +70,11 @@ class Place:
 
 
 class DoesNotFit(InputError):
-    """More instructions than there is memory for."""
+    """The instructions exceed the instruction memory."""
 
 
 def may_print_fractions(path: Path) -> bool:
-    """Whether a string of an object file has a printf format like %f, %e or %g in it."""
+    """Whether a string of an object file contains a printf format such as %f, %e or %g."""
     from elftools.elf.elffile import ELFFile
 
     with open(path, "rb") as file:
@@ -86,7 +86,7 @@ def may_print_fractions(path: Path) -> bool:
 
 
 class Elf:
-    """A program in an ELF file; InputError if it is none for this machine."""
+    """A program in an ELF file; InputError if it is not a program for the overlay's threads."""
 
     def __init__(self, path: Path, name: str, sources: Sequence[Path]) -> None:
         self._path, self._name = path, name
@@ -113,7 +113,7 @@ class Elf:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[Any]:
-        """The file, as pyelftools sees it; whatever that stumbles over is the file's fault."""
+        """The file opened with pyelftools, whose exceptions become an InputError about the file."""
         from elftools.common.exceptions import DWARFError, ELFError
         from elftools.construct import ConstructError
         from elftools.elf.elffile import ELFFile
@@ -124,10 +124,10 @@ class Elf:
         except OSError as error:
             raise InputError(f"{self._name}: {error.strerror}") from None
         except (ELFError, DWARFError, ConstructError, ValueError, KeyError, IndexError, EOFError):
-            raise InputError(f"{self._name}: is not an ELF file, or is damaged") from None
+            raise InputError(f"{self._name}: is not an ELF file, or is corrupt") from None
 
     def _check(self, elf: Any) -> None:
-        """This machine: RV32IMF with floats in registers, no compressed instructions, linked."""
+        """Checks for a linked program for RV32IMF, floats in registers, no compressed instructions."""
         machine = elf.get_machine_arch()
         if machine != "RISC-V" or elf.elfclass != 32 or not elf.little_endian:
             bits = "" if str(elf.elfclass) in machine else f"{elf.elfclass}-bit "
@@ -136,9 +136,9 @@ class Elf:
             raise InputError(f"{self._name}: is not a linked program (its ELF type is {elf['e_type']})")
         flags = elf["e_flags"]
         if flags & _RVC:
-            raise InputError(f"{self._name}: has compressed instructions, which the core has not; build for rv32imf")
+            raise InputError(f"{self._name}: has compressed instructions, which the core lacks; build for rv32imf")
         if flags & _RVE or flags & _FLOAT_ABI > _FLOAT_SINGLE:
-            raise InputError(f"{self._name}: was built for another calling convention than ilp32f; build for rv32imf")
+            raise InputError(f"{self._name}: has a calling convention other than ilp32f; build for rv32imf")
 
     def _read_symbols(self, table: Any) -> None:
         found = {}
@@ -155,10 +155,10 @@ class Elf:
         self._functions.sort()
         self.symbols = found
 
-    # ------------------------------------------------------------------ what goes where
+    # ------------------------------------------------------------------ memory contents
 
-    def instructions(self, room: int, config: str) -> tuple[int, ...]:
-        """The words of instruction memory from 0; InputError if there are more than ``room`` bytes."""
+    def instructions(self, capacity: int, config: str) -> tuple[int, ...]:
+        """The words of instruction memory from 0; InputError if there are more than ``capacity`` bytes."""
         code = [(at, data, size) for at, data, size, runs in self._loads if runs]
         if self._entry != 0:
             raise InputError(f"{self._name}: starts at 0x{self._entry:x}, but a thread starts at 0")
@@ -167,33 +167,33 @@ class Elf:
             raise InputError(f"{self._name}: has no instructions")
         for at, _, size in code:
             if at + size > _INSTRUCTIONS_END:
-                raise InputError(f"{self._name}: has instructions at 0x{at:x}; their memory starts at 0")
-        if end > room:
+                raise InputError(f"{self._name}: has instructions at 0x{at:x}; instruction memory starts at 0")
+        if end > capacity:
             raise DoesNotFit(
-                f"{self._name}: does not fit: {end:,} bytes of instructions are {end - room:,} more than "
-                f"the {room:,} of {config}'s instruction memory"
+                f"{self._name}: does not fit: {end:,} bytes of instructions are {end - capacity:,} more than "
+                f"the {capacity:,} of {config}'s instruction memory"
             )
         memory = bytearray((end + 3) // 4 * 4)
         for at, data, _ in code:
             memory[at : at + len(data)] = data
         return tuple(int.from_bytes(memory[at : at + 4], "little") for at in range(0, len(memory), 4))
 
-    def segments(self, base: int, room: int, config: str) -> tuple[Segment, ...]:
-        """Data memory; InputError if it is not inside of ``room`` bytes from ``base``."""
+    def segments(self, base: int, capacity: int, config: str) -> tuple[Segment, ...]:
+        """Contents of data memory; InputError if they exceed ``capacity`` bytes from ``base``."""
         found = [Segment(at, data, size) for at, data, size, runs in self._loads if not runs]
         for segment in found:
             if segment.address < base:
-                raise InputError(f"{self._name}: has data at 0x{segment.address:x}; memory starts at 0x{base:x}")
-            if segment.end > base + room:
+                raise InputError(f"{self._name}: has data at 0x{segment.address:x}; data memory starts at 0x{base:x}")
+            if segment.end > base + capacity:
                 raise InputError(
                     f"{self._name}: does not fit: {segment.end - base:,} bytes of data are "
-                    f"{segment.end - base - room:,} more than the {room:,} of {config}'s memory"
+                    f"{segment.end - base - capacity:,} more than the {capacity:,} of {config}'s memory"
                     f"{self._largest('STT_OBJECT')}"
                 )
         return tuple(sorted(found, key=lambda segment: segment.address))
 
     def thread_local(self, partition: int, stack: int, config: str) -> None:
-        """InputError if thread-local variables and a stack are more than the ``partition`` bytes of a thread."""
+        """InputError if thread-local variables and a stack exceed a thread's ``partition`` bytes."""
         size, at = self.symbols.get("__tls_bytes", 0), self.symbols.get("__gossamer_top_bytes", 0)
         if at > partition:
             raise InputError(
@@ -204,16 +204,16 @@ class Elf:
         if self._tls_alignment > _MOST_TLS_ALIGNMENT:
             raise InputError(
                 f"{self._name}: thread-local variables are aligned to {self._tls_alignment:,} bytes, but threads "
-                f"align them to {_MOST_TLS_ALIGNMENT} at most"
+                f"support at most {_MOST_TLS_ALIGNMENT}"
             )
 
     def _largest(self, kind: str) -> str:
-        """Names the largest variable of a kind, as the end of a sentence."""
+        """The end of a message that names the largest variable of a kind."""
         size, name = max(((size, name) for found, size, name in self._objects if found == kind), default=(0, ""))
         return f"; the largest, {name}, has {size:,}" if size else ""
 
     def constructors(self) -> Iterator[Place | None]:
-        """Functions that would have to run before main, by the lines that ask for them."""
+        """Functions that must run before main, each as the location of its object in the user's sources, if known."""
         for at in range(0, len(self._constructors), 4):
             pc = int.from_bytes(self._constructors[at : at + 4], "little")
             start, size, _ = self._function(pc) or (pc, 4, "")
@@ -229,7 +229,7 @@ class Elf:
             )
 
     def with_parameters(self, function: str) -> tuple[str, int] | None:
-        """File and line of a function that has parameters; None if it has none, or nothing is known of it."""
+        """File and line of a function with parameters; None if it has none, or without debug information."""
         with self._open() as elf:
             for unit in elf.get_dwarf_info().iter_CUs():
                 top = unit.get_top_DIE()
@@ -242,7 +242,7 @@ class Elf:
                         return files.get(_number(die, "DW_AT_decl_file"), ""), _number(die, "DW_AT_decl_line")
         return None
 
-    # ------------------------------------------------------------------ which line
+    # ------------------------------------------------------------------ source lines
 
     def _function(self, pc: int) -> tuple[int, int, str] | None:
         at = bisect.bisect_right(self._functions, (pc, 1 << 32, "")) - 1
@@ -260,7 +260,7 @@ class Elf:
             return Place(name, None, None)
         frames = self._inlined(pc)
         file, line = row
-        # Outwards: each call stands in the function that the next frame names, the last one in the outermost.
+        # Outwards: the next frame names the function that contains a call; the outermost contains the last call.
         names = [frame[0] for frame in frames] + [name]
         spots = [(file, line)] + [(frame[1], frame[2]) for frame in frames]
         place = None
@@ -272,7 +272,7 @@ class Elf:
     def _row(self, pc: int) -> tuple[str, int] | None:
         """File and line of an instruction.
 
-        Where the compiler gives none, it is the nearest line of the same function at the same depth of inlining.
+        Without a line from the compiler, the nearest line of the same function at the same depth of inlining.
         """
         rows, starts = self._lines
         at = bisect.bisect_right(starts, pc) - 1
@@ -292,7 +292,7 @@ class Elf:
         return nearest or row
 
     def _shown(self, file: str) -> str:
-        """A path as the user gave it; others as a person would type them from here."""
+        """A path as the user gave it; other paths relative to the current folder where possible."""
         real = os.path.realpath(file)
         if real in self._sources:
             return self._sources[real]
@@ -300,7 +300,7 @@ class Elf:
 
     @functools.cached_property
     def _lines(self) -> tuple[list[tuple[str, int] | None], list[int]]:
-        """Rows of the line table by address; None where a sequence has ended."""
+        """Rows of the line table by address; None at the end of a sequence."""
         rows: dict[int, tuple[str, int] | None] = {}
         with self._open() as elf:
             if not elf.has_dwarf_info():
@@ -324,17 +324,17 @@ class Elf:
         return [rows[start] for start in starts], starts
 
     def _inlined(self, pc: int) -> list[tuple[str, str, int]]:
-        """Functions put in place of a call that ``pc`` is in, inner ones first: name, file and line of the call."""
+        """Inlined functions that contain ``pc``, innermost first: name, file and line of the call."""
         return [(name, file, line) for low, high, name, file, line in self._inlines if low <= pc < high]
 
     @functools.cached_property
     def _inlines(self) -> list[tuple[int, int, str, str, int]]:
-        """Inner ones before those that they are in, as an inner one stands behind its outer one in the file."""
+        """Inlined functions, inner before outer; in the file an inner one follows its outer one."""
         return self._scopes[0][::-1]
 
     @property
     def _names(self) -> Mapping[int, str]:
-        """Functions by their first address, as the source calls them."""
+        """Source names of functions by start address."""
         return self._scopes[1]
 
     @functools.cached_property
@@ -364,7 +364,7 @@ class Elf:
 
 
 def _name(die: Any) -> str:
-    """A function's name, also where it is declared elsewhere."""
+    """A function's name, also if its declaration is elsewhere."""
     for attribute in ("DW_AT_abstract_origin", "DW_AT_specification"):
         if attribute in die.attributes:
             die = die.get_DIE_from_attribute(attribute)
@@ -382,7 +382,7 @@ def _number(die: Any, attribute: str) -> int:
 
 
 def _files(program: Any, folder: str) -> dict[int, str]:
-    """Paths by the numbers that a line program uses."""
+    """Paths by file index of a line program."""
     header = program.header
     first = 0 if header.version >= 5 else 1
     folders = [one.decode(errors="replace") for one in header.include_directory]
@@ -391,8 +391,8 @@ def _files(program: Any, folder: str) -> dict[int, str]:
     found = {}
     for number, entry in enumerate(header.file_entry, first):
         name = entry.name.decode(errors="replace")
-        place = folders[entry.dir_index] if entry.dir_index < len(folders) else folder
-        found[number] = os.path.join(folder, place, name)
+        parent = folders[entry.dir_index] if entry.dir_index < len(folders) else folder
+        found[number] = os.path.join(folder, parent, name)
     return found
 
 

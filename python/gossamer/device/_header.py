@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the device software is told of a configuration: ``gossamer/device_config.h`` and the memory map.
+"""The configuration for device software: ``gossamer/device_config.h`` and the memory map.
 
-The header is for C, C++ and assembly alike, so it has macros alone.
+C, C++ and assembly include the header, so it contains macros only.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from gossamer.config import Config
 
 ALONE = (1, 1)
-"""Columns and rows of boards, where there is one."""
+"""Columns and rows of boards of a single board."""
 _WINDOW = 1 << 31
-"""Bytes of the window of partitions."""
+"""Size of the address window of the threads' partitions in bytes."""
 _DIRECT = 1 << 30
-"""Bytes of the window of DRAM as it is."""
+"""Size of the address window of directly mapped DRAM in bytes."""
 _MOST_STACK = 64 << 10
 
 
 class Part(tuple[int, int]):
-    """Columns and rows of the boards of a job that has some of a cluster's."""
+    """Columns and rows of the boards of a job that uses a subset of a cluster."""
 
     numbers: tuple[int, ...]
-    """The cluster's number of each of them, by the job's."""
+    """The cluster's index of each board, by the job's index."""
 
     def __new__(cls, columns: int, rows: int, numbers: Sequence[int]) -> Part:
         part = super().__new__(cls, (columns, rows))
@@ -41,20 +41,20 @@ class Part(tuple[int, int]):
 
 @dataclass(frozen=True)
 class MemoryMap:
-    """Where a program's parts and its threads' own memory are; bytes and byte addresses."""
+    """Location of a program's memory and of its threads' private memory; sizes in bytes, byte addresses."""
 
     instr_bytes: int
     """Instruction memory, from address 0."""
     data_base: int
     data_bytes: int
-    """Room for constants and variables of the program."""
+    """Size of the memory for constants and variables of the program."""
     partition_base: int
     partition_bytes: int
-    """A thread's own part of the upper half of the DRAM."""
+    """Size of a thread's partition in the upper half of the DRAM."""
     stack_bytes: int
-    """Stack and the guard at its lower end; above it are thread-local variables, below it is heap."""
+    """Size of the stack with the guard at its lower end; thread-local variables are above it, the heap is below it."""
     sram_thread_bytes: int
-    """A thread's own part of the SRAM; 0 for none."""
+    """Size of a thread's partition of the SRAM; 0 for none."""
     threads_per_dram: int
 
 
@@ -63,16 +63,16 @@ def ceil_log2(value: int) -> int:
 
 
 def memory_map(config: Config) -> MemoryMap:
-    """The memory map of a configuration; InputError if there is no room for programs."""
+    """The memory map of a configuration; InputError if the DRAM is too small for programs."""
     dram, sram = config.memory.dram, config.memory.sram
     users = config.threads_per_cache * config.cache.caches_per_dram
     half = dram.bytes // 2
     partition = min(_WINDOW, half) >> ceil_log2(users)
-    # The multicast router's tables lie at the upper end of what programs reach of the lower half.
+    # The multicast router's tables occupy the upper end of the lower half's directly mapped window.
     data = min(_DIRECT, half) - config.router.table_bytes
     stack = min(partition // 4, _MOST_STACK)
     if data <= 0 or stack < 2 * constants.value("guard_bytes"):
-        raise InputError(f"{config.name}: DRAM of {dram.bytes} bytes has no room for programs of {users} threads")
+        raise InputError(f"{config.name}: a DRAM of {dram.bytes} bytes is too small for programs of {users} threads")
     values = constants.everything().values
     return MemoryMap(
         instr_bytes=config.core.instr_mem_bytes,
@@ -87,15 +87,15 @@ def memory_map(config: Config) -> MemoryMap:
 
 
 def header(config: Config, boards: tuple[int, int] = ALONE) -> str:
-    """The text of ``gossamer/device_config.h`` for a cluster of so many columns and rows of boards."""
+    """The text of ``gossamer/device_config.h`` for a cluster with these columns and rows of boards."""
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
-        f"/// Configuration {config.name} as the overlay's programs see it.",
-        "// Generated from config/; change it there.",
+        f"/// Configuration {config.name} for the overlay's programs.",
+        "// Generated from config/; edit the files there.",
         "#pragma once",
     ]
     for title, macros in (
-        ("Gossamer's own names", _own(config, boards)),
+        ("Gossamer's names", _own(config, boards)),
         ("Tinsel's names", _tinsel(config, boards)),
     ):
         lines += ["", f"// {title}."]
@@ -125,7 +125,7 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
     yield "GS_MATCH_ANNOUNCED", str(config.match_announced)
     yield "GS_MATCH_WINDOW", str(config.match_window)
     thread = shared.layouts["address_thread"]
-    # In a program the fields follow each other without gaps (rtl/fabric/gs_address_pkg.sv).
+    # In a program's address the fields are adjacent, without gaps (rtl/fabric/gs_address_pkg.sv).
     lsb = 0
     for name, bits in (
         ("thread", config.log2_threads_per_tile),
@@ -138,7 +138,7 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
         lsb += bits
     endpoint = shared.enums["endpoint"]
     for name in ("tile", "key", "host", "accelerator"):
-        layout = shared.layouts.get(f"address_{name}", thread)  # the kind is at the same place in all
+        layout = shared.layouts.get(f"address_{name}", thread)  # the kind has the same position in all layouts
         yield f"GS_ADDRESS_{name.upper()}", _hex(layout.pack(kind=endpoint[name])) + "u"
     yield "GS_ADDRESS_HOST_LSB", str(shared.layouts["address_host"].field("host").lsb)
     yield "GS_CACHE_FLUSH_ALL", "0xFFFFFFFFu"
@@ -179,7 +179,7 @@ def _tinsel(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]
     place = memory_map(config)
     flit, slot = box.flit_bytes, box.max_flits * box.flit_bytes
     beat = memory.dram.port_bytes
-    # Bits of a thread's number on its board: more than the threads need where a side of the mesh is no power of two.
+    # Bits of a thread's index on its board: more than the threads need if a side of the mesh is not a power of two.
     board_bits = config.log2_threads_per_tile + config.log2_mesh_width + config.log2_mesh_height
     sizes = {
         "ThreadsPerCore": core.threads_per_core,
@@ -224,7 +224,7 @@ def _tinsel(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]
         "SRAMsPerBoard": memory.sram.count,
         "BytesPerSRAM": memory.sram.bytes,
         "BytesPerSRAMPartition": place.sram_thread_bytes,
-        # All boards are as of one box.
+        # All boards count as one box.
         "MeshXLenWithinBox": boards[0],
         "MeshYLenWithinBox": boards[1],
         "BoardsPerBox": boards[0] * boards[1],
@@ -238,7 +238,7 @@ def _tinsel(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]
             yield "TinselLogThreadsPerBoard", str(board_bits)
         elif size and size & (size - 1) == 0:
             yield f"TinselLog{name}", str(size.bit_length() - 1)
-    # Names of the same things with the logarithm in another place.
+    # Tinsel's alternative spellings of the same values.
     yield "TinselDCacheLogNumWays", "TinselLogDCacheNumWays"
     yield "TinselDCacheLogSetsPerThread", "TinselLogDCacheSetsPerThread"
     yield "TinselMailboxMeshXBits", str(config.log2_mesh_width)
@@ -248,13 +248,13 @@ def _tinsel(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]
         yield f"TinselMesh{axis}Bits", bits
         yield f"TinselMesh{axis}BitsWithinBox", bits
     yield "TinselSharedInstrMem", str(int(core.cores_per_instr_mem > 1))
-    # Programs begin at address 0 of instruction memory: nothing of a boot loader stays there.
+    # Programs start at address 0 of instruction memory, because no boot loader occupies it.
     yield "TinselMaxBootImageBytes", "0"
     yield "TinselEnablePerfCount", "1"
     known = constants.everything().values
     latencies = [value.value for name, value in known.items() if re.fullmatch(r"fpu_\w+_latency", name)]
     yield "TinselFPUOpMaxLatency", str(max(latencies))
-    # Where the multicast router's tables are, as a program's address.
+    # Address of the multicast router's tables in a program's address space.
     yield "TinselPOLiteProgRouterBase", _hex(place.data_base + place.data_bytes)
     yield "TinselPOLiteProgRouterLength", str(config.router.table_bytes)
     yield "TinselProgRouterMaxBurst", str((1 << constants.layout("route_key").field("beats").bits) - 1)

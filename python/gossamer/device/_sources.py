@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that a program is made of, as they were given: sources, objects, folders of sources."""
+"""The input files of a program: sources, objects, folders of sources."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ LANGUAGES: Mapping[str, tuple[str, ...]] = {
     ".cpp": ("c++", "-std=gnu++20"),
     ".cxx": ("c++", "-std=gnu++20"),
 }
-"""By a source's ending: the compiler, and what it is told of the language."""
+"""The compiler and its language flags for each extension of a source."""
 OBJECT = ".o"
 SUFFIXES = (*LANGUAGES, OBJECT, ".elf")
-"""What a program's files may end in."""
+"""Extensions of a program's files."""
 
 
 def collect(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """The files of a program. A folder stands for all sources directly in it, in the order of their names.
+    """The files of a program. A folder means all sources directly in it, in the order of their names.
 
-    Raises InputError where one is not there or is none, or a folder has none.
+    Raises InputError if a file does not exist or is of another kind, or if a folder has no sources.
     """
     files: list[Path] = []
     for path in (Path(os.fspath(one)) for one in given):
@@ -36,7 +36,7 @@ def collect(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
         elif not path.is_file():
             raise InputError(f"{path}: no such file")
         elif path.suffix not in SUFFIXES:
-            raise InputError(f"{path}: is no program; its name must end in one of {', '.join(SUFFIXES)}")
+            raise InputError(f"{path}: is not a program; its extension must be one of {', '.join(SUFFIXES)}")
         else:
             files.append(path)
     if not files:
@@ -45,14 +45,14 @@ def collect(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
     for path in files:
         real = os.path.realpath(path)
         if real in seen:
-            raise InputError(f"{path}: is given twice; leave it out once")
+            raise InputError(f"{path}: is listed twice; list it once")
         seen[real] = path
         if path.suffix == OBJECT:
             _check_object(path)
     if len(files) > 1:
         for path in files:
             if path.suffix == ".elf":
-                raise InputError(f"{path}: an ELF file is a whole program and takes no other files")
+                raise InputError(f"{path}: an ELF file is a complete program; give no other files")
     return files
 
 
@@ -65,27 +65,27 @@ def _of_folder(folder: Path) -> list[Path]:
     found = [path for path in found if path.suffix in LANGUAGES and path.is_file()]
     if not found:
         raise InputError(
-            f"{folder}: has no sources in it; a folder stands for the files ending in {', '.join(LANGUAGES)} "
+            f"{folder}: has no sources; a folder means the files with the extensions {', '.join(LANGUAGES)} "
             "directly in it"
         )
     return found
 
 
 def search(folders: Sequence[str | os.PathLike[str]]) -> list[str]:
-    """Folders for headers, as flags of the compiler; InputError where one is not there."""
+    """Compiler flags for include folders; InputError if one does not exist."""
     flags = []
     for folder in map(Path, folders):
         if not folder.is_dir():
-            raise InputError(f"{folder}: no such folder for headers (-I)")
+            raise InputError(f"{folder}: no such include folder (-I)")
         flags.append(f"-I{folder.resolve()}")
     return flags
 
 
 def macros(defines: Sequence[str]) -> list[str]:
-    """Macros, as flags of the compiler; InputError where one has no name."""
+    """Compiler flags for macros; InputError for a macro without a name."""
     for define in defines:
         if not re.match(r"[A-Za-z_]\w*(\(.*\))?(=|$)", define):
-            raise InputError(f"-D {define}: is no macro; give a NAME or NAME=VALUE")
+            raise InputError(f"-D {define}: is not a macro; give NAME or NAME=VALUE")
     return [f"-D{define}" for define in defines]
 
 
@@ -97,16 +97,16 @@ def _check_object(path: Path) -> None:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     if head[:4] != b"\x7fELF" or len(head) < 52:
-        raise InputError(f"{path}: is not an object file, or is damaged")
+        raise InputError(f"{path}: is not an object file, or is corrupt")
     machine, flags = int.from_bytes(head[18:20], "little"), int.from_bytes(head[36:40], "little")
     if (head[4], head[5], machine) != (1, 1, 243):
-        raise InputError(f"{path}: is for another machine; the threads are 32-bit RISC-V (rv32imf)")
+        raise InputError(f"{path}: is for another architecture; the threads are 32-bit RISC-V (rv32imf)")
     if int.from_bytes(head[16:18], "little") != 1:
-        raise InputError(f"{path}: is no object file; a linked program is named .elf")
+        raise InputError(f"{path}: is not an object file; a linked program has the extension .elf")
     if flags & 0x1:
-        raise InputError(f"{path}: has compressed instructions, which the core has not; build for rv32imf")
+        raise InputError(f"{path}: has compressed instructions, which the core lacks; build for rv32imf")
     if flags & 0x8 or flags & 0x6 != 0x2:
-        raise InputError(f"{path}: was built for another calling convention than ilp32f; build for rv32imf")
+        raise InputError(f"{path}: has a calling convention other than ilp32f; build for rv32imf")
 
 
 _WARNING = re.compile(r"^(?P<file>[^\s:<].*?):(?P<line>\d+):(?:\d+:)?\s*warning: (?P<text>.*)$")
@@ -119,7 +119,7 @@ def warnings(output: str) -> list[tuple[str, int, str]]:
 
 
 def shown(warned: Sequence[tuple[str, int, str]], users: Sequence[Path]) -> tuple[str, ...]:
-    """Warnings as lines, each once, with files named as they were given."""
+    """Warnings as lines without duplicates, with file names as the user gave them."""
     names = {os.path.realpath(user): str(user) for user in users}
     lines = (f"{names.get(file) or relative(Path(file))}:{at}: warning: {text}" for file, at, text in warned)
     return tuple(dict.fromkeys(lines))

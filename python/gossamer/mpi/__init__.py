@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI programs: compiled with Gossamer's own MPI, and run on this machine or on threads of simulated boards.
+"""MPI programs: compiled with Gossamer's MPI library, run on this machine or on threads of simulated boards.
 
-The library is C, in ``src/mpi``; ``include/gossamer/mpi/mpi.h`` is its header. docs/mpi.md is for users.
+The library is in ``src/mpi``, its header is ``include/gossamer/mpi/mpi.h``; docs/mpi.md is the user's guide.
 """
 
 from gossamer.paths import INCLUDE, ROOT
@@ -12,6 +12,6 @@ DEVICE = ROOT / "device" / "mpi"
 MOST_RANKS = 1024
 """Ranks of a run on this machine."""
 CONFIG = "tiny-mpi"
-"""The board of a run on engine rtl, unless another is named."""
+"""The default configuration of engine rtl."""
 
 __all__ = ["CONFIG", "DEVICE", "HEADERS", "LIBRARY", "MOST_RANKS"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI programs for threads of the overlay: a rank is a thread, and its program's variables are its own.
+"""MPI programs for threads of the overlay: each rank is a thread with private variables.
 
-Threads share the program's memory and see each other's changes late or never, so every variable that can change
-becomes thread-local: the source is compiled to LLVM's text form, the variables are marked there, and it is compiled on.
+Threads share the program's memory, and caches are not coherent, so every mutable variable becomes thread-local: the
+source is compiled to LLVM assembly, the variables are marked there, and the result is compiled to an object.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ _GLOBAL = re.compile(
 )
 _NAME = re.compile(r'@(?:"[^"]*"|[\w.$-]+)')
 _MAIN = re.compile(r'(?P<text>"[^"]*")|@main\b')
-"""The name, or text, which may have it inside and stays as it is; a quotation mark in text stands as a number."""
+"""The name, or a string literal, which may contain the name; LLVM encodes quotation marks in literals as numbers."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Places:
-    """How ranks are spread: so many a board, and so many threads from one to the next."""
+    """The mapping of ranks to threads: ranks for each board, and the stride in threads between ranks."""
 
     ranks: int
     boards: int
     per_board: int
     stride: int
     threads: int
-    """Threads that a run has to start."""
+    """Threads that a run must start."""
 
     def rank(self, thread: int, threads_per_board: int) -> int:
-        """The rank of a thread, by its number in the cluster."""
+        """The rank of a thread, given by its index in the cluster."""
         board, number = divmod(thread, threads_per_board)
         return board * self.per_board + number // self.stride
 
 
 def places(ranks: int, config: Config, boards: int) -> Places:
-    """Spreads ranks evenly over boards, and over the cores of each. InputError where there are too many."""
+    """Spreads ranks evenly over boards, and over the cores of each board. InputError for too many ranks."""
     if ranks > config.threads * boards:
         what = f"{boards} boards of {config.name} have" if boards > 1 else f"a board of {config.name} has"
-        raise InputError(f"-n {ranks}: {what} {config.threads * boards} threads, each of which can be one rank")
+        raise InputError(f"-n {ranks}: {what} {config.threads * boards} threads, and each rank needs one")
     per_board = -(-ranks // boards)
     stride = 1
     while per_board * stride * 2 <= config.threads:
@@ -73,7 +73,7 @@ def build(
     includes: Sequence[str] = (),
     shape: tuple[int, int] = device.ALONE,
 ) -> device.Image:
-    """Compiles and links an MPI program for a configuration. InputError, one line, where that cannot be done."""
+    """Compiles and links an MPI program for a configuration. InputError, one line, if that fails."""
     paths = _sources.collect(list(sources))
     folders = [*includes, *(one for one in sources if os.path.isdir(one))]
     flags = [*_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
@@ -81,28 +81,28 @@ def build(
     flags.append(f"-I{library}")
     for path in paths:
         if path.suffix == ".elf":
-            raise InputError(f"{path}: is linked already; give the sources of an MPI program")
-    made, said = _private([path for path in paths if path.suffix in _PROGRAMS], flags)
+            raise InputError(f"{path}: is already linked; give the sources of an MPI program")
+    made, warned = _private([path for path in paths if path.suffix in _PROGRAMS], flags)
     given = [made.get(path, path) for path in paths]
     given.append(_arguments(paths[0].name, arguments))
     own = [*sorted(LIBRARY.glob("*.c")), *sorted(DEVICE.glob("*.c"))]
     given += [path for path in own if path.name != "shared.c"]
     placed = [f"GSMPI_SIZE={place.ranks}", f"GSMPI_PER_BOARD={place.per_board}u", f"GSMPI_STRIDE={place.stride}u"]
     image = device.build(given, config, placed, includes=[HEADERS, LIBRARY], boards=shape)
-    return dataclasses.replace(image, name=str(paths[0]), warnings=_sources.shown(said, paths))
+    return dataclasses.replace(image, name=str(paths[0]), warnings=_sources.shown(warned, paths))
 
 
 def _private(sources: Sequence[Path], flags: Sequence[str]) -> tuple[dict[Path, Path], list[tuple[str, int, str]]]:
-    """Objects of sources whose variables are each thread's own, and what the compiler warns of."""
+    """Objects with thread-local variables by source, and the compiler's warnings."""
     if not sources:
         return {}, []
     stems = [f"{number}-{builds.plain(source.stem)}" for number, source in enumerate(sources)]
-    # Optimization comes behind the marks: before them it would use addresses that are no constants.
+    # Optimize after the marks only: before, the optimizer would treat the variables' addresses as constants.
     passes = ["-O2", "-Xclang", "-disable-llvm-passes"]
 
     def to_text(plan: builds.Plan) -> None:
         for source, stem in zip(sources, stems, strict=True):
-            # Once as it is, for errors and warnings: where the compiler writes its text form it may leave them out.
+            # Compile unmodified first, for errors and warnings: with LLVM assembly as output some may be missing.
             compiled = device.compile_step(plan, source, ["-O2", *flags], f"{stem}.o")
             device.text_step(plan, source, [*flags, *passes], f"{stem}.ll", compiled)
 
@@ -118,12 +118,12 @@ def _private(sources: Sequence[Path], flags: Sequence[str]) -> tuple[dict[Path, 
     name = f"device/mpi-{stems[0][2:]}-{tag}"
     plain = builds.kept(name, to_text, failed)
     made = builds.kept(f"{name}/private", to_objects, failed)
-    said = [one for stem in stems for one in _sources.warnings(builds.said(plain, f"{stem}.o"))]
-    return {source: made / f"{stem}.o" for source, stem in zip(sources, stems, strict=True)}, said
+    warned = [one for stem in stems for one in _sources.warnings(builds.said(plain, f"{stem}.o"))]
+    return {source: made / f"{stem}.o" for source, stem in zip(sources, stems, strict=True)}, warned
 
 
 def thread_local(text: str, source: Path) -> str:
-    """LLVM's text of a program with all variables thread-local that can change, and ``main`` named ``gsmpi_main``."""
+    """The LLVM assembly of a program with all mutable variables thread-local, and ``main`` renamed ``gsmpi_main``."""
     lines = text.split("\n")
     changed: set[str] = set()
     for number, line in enumerate(lines):
@@ -139,12 +139,12 @@ def thread_local(text: str, source: Path) -> str:
         if not line.startswith("@") or line.startswith("@llvm."):
             continue
         name, _, rest = line.partition(" = ")
-        value = re.sub(r'c"(?:[^"\\]|\\.)*"', "", rest)  # text may have anything in it
+        value = re.sub(r'c"(?:[^"\\]|\\.)*"', "", rest)  # literals may contain any text
         for used in _NAME.findall(value.split(", !dbg")[0]):
             if used in changed:
                 raise InputError(
-                    f"{source}: {name[1:]} begins as the address of {used[1:]}, which is another one on each rank of "
-                    "the overlay; give it its value in main"
+                    f"{source}: {name[1:]} is initialized with the address of {used[1:]}, which differs on each rank "
+                    "of the overlay; assign it in main"
                 )
     return "\n".join(
         _MAIN.sub(lambda found: found["text"] or "@gsmpi_main", line) if "@main" in line else line for line in lines
@@ -153,14 +153,14 @@ def thread_local(text: str, source: Path) -> str:
 
 def _arguments(program: str, arguments: Sequence[str]) -> Path:
     """A source with the program's arguments."""
-    words = [program, *arguments]
-    for word in words:
-        if "\0" in word:
-            raise InputError("an argument has a byte 0 in it")
-    quoted = ", ".join('"' + "".join(f"\\{byte:03o}" for byte in os.fsencode(word)) + '"' for word in words)
+    values = [program, *arguments]
+    for value in values:
+        if "\0" in value:
+            raise InputError("an argument contains a zero byte")
+    quoted = ", ".join('"' + "".join(f"\\{byte:03o}" for byte in os.fsencode(value)) + '"' for value in values)
     text = (
         "// SPDX-License-Identifier: Apache-2.0\n"
-        f"const char* const gsmpi_arguments[] = {{{quoted}, 0}};\nconst int gsmpi_argument_count = {len(words)};\n"
+        f"const char* const gsmpi_arguments[] = {{{quoted}, 0}};\nconst int gsmpi_argument_count = {len(values)};\n"
     )
     folder = builds.build_dir() / "device" / f"mpi-arguments-{builds.tag(text)}"
     made = folder / "arguments.c"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streaming messages (SMI): programs in C, C++ and OpenCL whose ranks send each other elements over channels.
+"""Streaming messages (SMI): programs in C, C++ and OpenCL whose ranks exchange elements over channels.
 
 from gossamer import smi
 result = smi.run(["pipeline.c"], ranks=8, arguments=["1000"])
-result.operations       # pushes, pops and calls of collectives, of all ranks together
+result.operations       # pushes, pops and calls of collectives, over all ranks
 """
 
 from __future__ import annotations

@@ -1,46 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffer sizes of a port, in flits, such that a sender may be as far ahead as the degree of its channel states.
+"""Depths in flits of a port's buffers. They let a sender run ahead by the asynchronicity degree of its channel.
 
-A kernel that is that far ahead must be able to proceed: to the next message, if it has supplied all of one, or to other
-work. So its elements must fit into the receiver's buffer, if the receiver has opened its channel. Otherwise a complete
-message moves to the virtual output queue of its rank, and an incomplete one stays in the send buffer.
+A kernel within that degree must not block: it proceeds to its next message, or to other work. The receive buffer holds
+its elements if the receiver has opened the channel. Otherwise a complete message waits in the virtual output queue
+(VOQ) of its rank, and an incomplete message waits in the send buffer.
 """
 
 from __future__ import annotations
 
 FLIT_BYTES = 16
 MOST = 1 << 15
-"""Largest receive buffer."""
+"""Maximum depth of a receive buffer."""
 MAX_VOQ_DEPTH = 1 << 12
-"""Largest virtual output queue of a rank."""
+"""Maximum depth of the VOQ of a rank."""
 _MIN_VOQ_DEPTH = 16
-"""Virtual output queue for channels that state no degree."""
+"""Minimum depth, for channels that state no degree."""
 _MAX_VOQ_DEPTH = 1 << 16
-"""Virtual output queues of all ranks together."""
+"""Maximum depth of the VOQs of all ranks together."""
 _LEAST_SEND, _MOST_SEND = 64, 1 << 10
-"""At least two packets; at most what is affordable, since this buffer is built from LUTs."""
+"""Depth of a send buffer: at least two packets; the maximum bounds its cost, because it is made of LUTs."""
 
 
 def power_of_two(least: int) -> int:
-    """The smallest power of two that is at least this number."""
+    """The least power of two that is `least` or more."""
     return 1 << max(least - 1, 0).bit_length()
 
 
 def flits(degree: int, size: int) -> int:
-    """Flits of this many elements of this many bytes."""
+    """Flits of `degree` elements of `size` bytes."""
     return -(-degree * size // FLIT_BYTES)
 
 
 def receive(degree: int, size: int, least: int) -> int:
-    """Receive buffer: one more flit than the elements fill, since they may begin within one."""
+    """Depth of the receive buffer: one flit more than the elements fill, because the first may start within a flit."""
     return min(max(least, power_of_two(flits(degree, size) + 1)), MOST)
 
 
 def send(degree: int, size: int) -> int:
-    """Send buffer."""
+    """Depth of the send buffer."""
     return min(max(_LEAST_SEND, power_of_two(flits(degree, size))), _MOST_SEND)
 
 
 def voq_depth(degree: int, ranks: int) -> int:
-    """Virtual output queue of each rank. One flit per element: a one-element message may occupy a whole flit."""
+    """Depth of the VOQ of each rank: one flit for each element, because a message of one element occupies a flit."""
     return min(max(_MIN_VOQ_DEPTH, power_of_two(degree)), MAX_VOQ_DEPTH, _MAX_VOQ_DEPTH // ranks)

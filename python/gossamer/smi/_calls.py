@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of a user's sources as they are compiled: those of a template in each of its instantiations.
+"""Calls in a user's sources after template instantiation.
 
-libclang shows the text of a template, and an instantiation only to who follows a reference to it. So references are
-followed, from what is no template on, also through the templates of libraries: `std::make_unique<smi::sender<int>>`.
+libclang lists a template as its text; an instantiation is only reachable through a reference to it. The walk therefore
+starts outside templates and follows references, also through library templates: `std::make_unique<smi::sender<int>>`.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ _REFERENCES = ("CALL_EXPR", "DECL_REF_EXPR", "MEMBER_REF_EXPR")
 
 @dataclass(frozen=True)
 class Found:
-    """An expression, and where the user wrote it, or what it comes from."""
+    """An expression, and the location of it, or of its cause, in a user's file."""
 
     cursor: Any
     at: Any
-    """A location in a file of the user."""
+    """A location in a user's file."""
 
 
 @dataclass
 class Calls:
-    """What was found in a source."""
+    """Calls and templates of a source."""
 
     found: list[Found]
-    """Calls, and references to functions; in templates, of their instantiations."""
+    """Calls, and references to functions; those in templates once for each instantiation."""
     templates: list[Any]
-    """The user's templates, as they are written."""
+    """The user's templates, as text."""
 
 
 def read(parsed: Parsed) -> Calls:
-    """All calls in a source and in the user's files that it includes, whether their functions are called or not."""
+    """All calls in a source and in the user's files that it includes, also in functions without a caller."""
     walk = _Walk()
     for top in parsed.unit.cursor.get_children():
         if walk.of_user(top.location):
@@ -64,7 +64,7 @@ class _Walk:
         return not location.is_in_system_header and self._of(location)[0]
 
     def _of(self, location: Any) -> tuple[bool, bool]:
-        """Whether a place is in a user's file, and whether in one of ours."""
+        """Whether a location is in a user's file, and whether it is in a file of this project."""
         if location.file is None:
             return False, False
         name = location.file.name
@@ -75,7 +75,7 @@ class _Walk:
         return self.users[name]
 
     def visit(self, cursor: Any, at: Any) -> None:
-        """What is below a declaration. ``at``: what made the user's code come here, if it is not written there."""
+        """``at``: for code outside of users' files, the location in a user's file that led here."""
         kind = cursor.kind.name
         if kind in _TEMPLATES:
             if self.of_user(cursor.location):
@@ -92,7 +92,7 @@ class _Walk:
     def _follow(self, cursor: Any, at: Any) -> None:
         target = cursor.referenced
         kind = target.kind.name if target is not None else ""
-        # Channels of our own classes are known by their constructors.
+        # The constructors of this project's channel classes already identify their channels.
         if kind in _FUNCTIONS and not (kind == "CONSTRUCTOR" and self._of(target.location)[1]):
             self._instance(target, at)
 
@@ -109,7 +109,7 @@ class _Walk:
 
 
 def _instantiated(cursor: Any) -> bool:
-    """Whether a declaration is, or is within, one that was made of a template."""
+    """Whether a declaration is a template instantiation, or is inside one."""
     while cursor is not None and cursor.kind.name in (*_FUNCTIONS, *_CLASSES):
         if _has_template(cursor):
             return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiling for the emulator: its own process, and the programs of users. What is up to date is only looked at."""
+"""Builds the emulator and the users' programs for it. Up-to-date files are not rebuilt."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gossamer.paths import INCLUDE, ROOT
 SOURCE = ROOT / "src" / "smi"
 COMPAT = ROOT / "compat" / "smi"
 _DRAM = [ROOT / "sim" / "memory" / f"gs_dram_{part}.cc" for part in ("controller", "checker")]
-"""The model of a bank."""
+"""The model of a DRAM bank."""
 C_SUFFIXES = (".c",)
 CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".C")
 OPENCL = ".cl"
-# No fused multiply-add unless the source asks for one: the same bits on every machine.
+# No fused multiply-add unless the source requests one, so results are identical on every machine.
 USER_FLAGS = ("-O2", "-g", "-fPIC", "-ffp-contract=off", "-fno-optimize-sibling-calls")
-# Calls that are merged lose their lines; unique symbols would be one for all ranks.
+# Merged calls lose their lines; a unique symbol would be shared by all ranks.
 _GNU_FLAGS = ("-fno-crossjumping", "-fno-tree-tail-merge")
 _GNU_CPP_FLAGS = ("-fno-gnu-unique",)
 _LANGUAGE = {".c": ("-x", "c", "-std=gnu17"), **dict.fromkeys(CPP_SUFFIXES, ("-x", "c++", "-std=gnu++20"))}
 
 
 def emulator() -> Path:
-    """The emulator's executable, built where needed; its library is beside it."""
+    """The emulator's executable, built if necessary; its library is in the same folder."""
     sources = [*sorted(SOURCE.glob("*.cc")), *_DRAM]
     flags = _flags("-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}", f"-I{_DRAM[0].parent}")
 
@@ -38,18 +38,18 @@ def emulator() -> Path:
         plan.link(library, list(objects.values()), ["-shared", f"-Wl,-soname,{library}", "-lboost_context", "-ldl"])
         plan.link("smi-emulator", [main, library], ["-Wl,-rpath,$ORIGIN"])
 
-    def failed(said: str, log: Path) -> InputError:
-        return InputError(f"building the emulator failed: {diagnostics.complaint(said, SOURCE, log)}")
+    def failed(output: str, log: Path) -> InputError:
+        return InputError(f"building the emulator failed: {diagnostics.complaint(output, SOURCE, log)}")
 
-    # The folder is that of these sources: one that is added or removed makes another.
+    # The folder's name includes a hash of the list of sources, so a new or deleted source changes the folder.
     name = f"smi/emulator-{builds.tag(*(source.name for source in sources), *flags)}"
     return builds.kept(name, steps, failed, begin=gossamer_setup.boost) / "smi-emulator"
 
 
 def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequence[str]) -> Path:
-    """A program's shared object. ``sources`` are files to compile, each with the user's file that it stands for.
+    """A program's shared object. ``sources`` are the files to compile, each with the user's file it was generated from.
 
-    InputError, at the user's line, where one does not compile or link.
+    InputError, at the user's line, if one does not compile or link.
     """
     library = emulator().parent
     flags = [*USER_FLAGS, f"-I{INCLUDE}", f"-I{COMPAT}", *(f"-D{one}" for one in defines)]
@@ -61,25 +61,25 @@ def shared_object(name: str, sources: Sequence[tuple[Path, Path]], defines: Sequ
             objects.append(
                 plan.compile(source.resolve(), _flags(*own, cpp=source.suffix in CPP_SUFFIXES), needs=[user.resolve()])
             )
-        # The library's name is its file's, wherever it is when it is linked. A user's function is called before one of
-        # the same name in the C library, such as `send`.
-        words = ["-shared", "-Wl,-soname,program.so", "-Wl,-Bsymbolic", "-Wl,-z,defs"]
-        words += [f"-L{library}", "-lgossamer_smi", "-lm"]
-        plan.link("program.so", objects, words)
+        # The soname is the file name, independent of the folder. With -Bsymbolic a user's function takes precedence
+        # over one of the same name in the C library, such as `send`.
+        link_flags = ["-shared", "-Wl,-soname,program.so", "-Wl,-Bsymbolic", "-Wl,-z,defs"]
+        link_flags += [f"-L{library}", "-lgossamer_smi", "-lm"]
+        plan.link("program.so", objects, link_flags)
 
-    def failed(said: str, log: Path) -> InputError:
+    def failed(output: str, log: Path) -> InputError:
         users = [user.resolve() for _, user in sources]
-        # Several files are compiled at a time: the first that is complained of.
-        at = {user: said.find(f"{user}:") for user in users}
+        # Files are compiled in parallel; report the first one in the output.
+        at = {user: output.find(f"{user}:") for user in users}
         user = min((one for one in users if at[one] >= 0), key=lambda one: at[one], default=users[0])
-        return InputError(diagnostics.complaint(said, user, log))
+        return InputError(diagnostics.complaint(output, user, log))
 
     key = builds.tag(*(str(one.resolve()) for pair in sources for one in pair), *flags, str(library))
     return builds.kept(f"smi/programs/{builds.plain(name)}-{key}", steps, failed) / "program.so"
 
 
 def _flags(*flags: str, cpp: bool = True) -> list[str]:
-    """Flags of one file, with those that GNU's compiler alone knows where it is that one."""
+    """Flags of one file, with the GNU-specific flags if the compiler is GNU's."""
     if any("g++" in Path(word).name for word in builds.compiler()):
         return [*flags, *_GNU_FLAGS, *(_GNU_CPP_FLAGS if cpp else ())]
     return list(flags)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulator as several processes that MPI starts, maybe on other machines.
+"""The emulator as several MPI processes, possibly on several machines.
 
-What starts them mixes their output with words of its own, and kills all of them when one is gone. So each connects to
-an address of ours: for its report, and for what its ranks write. When one has failed, all are asked to end; they write
-what is left, report, and wait until we let them go.
+The MPI launcher mixes its own messages into the output of the processes, and kills all processes when one exits.
+Therefore each process opens connections to this command for its report and for the output of its ranks. When one fails,
+this command requests all processes to end; they flush their output, report, and wait until the command closes the
+connections.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from gossamer_setup._signals import SIGNALS
 
 _SOURCES = ROOT / "src" / "smi" / "mpi"
 _GRACE = 5.0
-"""Seconds that processes have to end once they are asked to, before they are killed."""
+"""Seconds between the request to end and the kill of the processes."""
 _LOOK = 0.2
-"""Seconds between two looks at whether what starts them still runs."""
+"""Polling interval for the exit of the launcher, in seconds."""
 
 
 def run(emulator: Path, processes: int, plan: str, arguments: Sequence[str]) -> list[dict[str, Any] | None]:
-    """Runs a plan with our standard output; the last report of each process, or None where it gave none.
+    """Runs a plan on the standard output; returns the last report of each process, None without a report.
 
-    The report of a process that failed comes alone: the others were ended because of it. RunDied if they do not start.
+    If a process failed, returns its report only, since its failure ended the others. RunDied if they do not start.
     """
     start, library = mpi_launcher.launcher(_SOURCES)
     far = mpi_launcher.elsewhere()
@@ -46,31 +47,31 @@ def run(emulator: Path, processes: int, plan: str, arguments: Sequence[str]) -> 
     token = secrets.token_hex(16)
     with socket.create_server(("" if far else "127.0.0.1", 0), backlog=3 * processes) as listener:
         host, port = socket.gethostname() if far else "127.0.0.1", str(listener.getsockname()[1])
-        words = [str(emulator), "--mpi", str(library), host, port, token, *arguments]
-        with tempfile.TemporaryFile() as said, _started([*start, "-n", str(processes), *words], said) as child:
-            attendant = _Attendant(listener, processes, token, plan, child)
+        command = [str(emulator), "--mpi", str(library), host, port, token, *arguments]
+        with tempfile.TemporaryFile() as output, _started([*start, "-n", str(processes), *command], output) as child:
+            server = _Server(listener, processes, token, plan, child)
             try:
-                return attendant.run()
+                return server.run()
             except _Lost:
-                said.seek(0)
-                lines = said.read().decode(errors="replace").splitlines()
-                first = next((line for line in lines if line.strip(" =")), "and nothing was said")
+                output.seek(0)
+                lines = output.read().decode(errors="replace").splitlines()
+                first = next((line for line in lines if line.strip(" =")), "without any output")
                 raise RunDied(f"the processes did not start: {first}") from None
             finally:
-                attendant.close()
+                server.close()
 
 
 class _Lost(Exception):
-    """All processes are gone before one has come to us."""
+    """All processes ended before one connected."""
 
 
 @contextlib.contextmanager
-def _started(command: Sequence[str], said: Any) -> Any:
-    """What starts the processes, which is gone in the end, and they with it."""
+def _started(command: Sequence[str], output: Any) -> Any:
+    """The launcher's process; on exit it has ended, and its processes with it."""
     with SIGNALS.held():
-        # Ctrl-C is for us, and what starts ranks would end them before they have written everything.
+        # Only this command handles Ctrl-C; the launcher would kill the ranks before they have flushed their output.
         child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True, cwd=os.getcwd()
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=os.getcwd()
         )
     try:
         yield child
@@ -86,8 +87,8 @@ def _started(command: Sequence[str], said: Any) -> Any:
             child.wait()
 
 
-class _Attendant:
-    """Takes the processes' connections, and what comes over them."""
+class _Server:
+    """Accepts the connections of the processes and reads their reports and output."""
 
     def __init__(
         self, listener: socket.socket, processes: int, token: str, plan: str, child: subprocess.Popen[bytes]
@@ -99,47 +100,47 @@ class _Attendant:
         self._open: set[socket.socket] = set()
         self._links: dict[int, socket.socket] = {}
         self._texts = dict.fromkeys(range(processes), b"")
-        self._came = self._gone = 0
-        self._over: dict[str, Any] | None = None
-        self._until: float | None = None
+        self._accepted = self._closed = 0
+        self._failure: dict[str, Any] | None = None
+        self._deadline: float | None = None
 
     def run(self) -> list[dict[str, Any] | None]:
-        """Until all have reported and closed their streams, or one has said that it is over and time is up."""
-        wanted = 3 * len(self._texts)
+        """Serves until all processes have reported and closed their streams, or the grace period has expired."""
+        expected = 3 * len(self._texts)
         try:
-            while self._gone < wanted and not self._settled():
+            while self._closed < expected and not self._settled():
                 for key, _ in self._selector.select(_LOOK):
                     key.data(key.fileobj)
-                if self._until is not None:
-                    if time.monotonic() > self._until:
+                if self._deadline is not None:
+                    if time.monotonic() > self._deadline:
                         break
                 elif self._child.poll() is not None and not self._pending():
                     break
         except BaseException:
-            self._ask()
+            self._request_end()
             self._settle()
             raise
-        if not self._came:
+        if not self._accepted:
             raise _Lost
-        if self._over is not None:
-            return [self._over]
+        if self._failure is not None:
+            return [self._failure]
         return [self._last(number) for number in self._texts]
 
     def _pending(self) -> bool:
-        """Whether there is more to read of what starts them left behind when it ended."""
+        """Whether data or connections remain unread after the launcher has ended."""
         return bool(self._selector.select(0))
 
     def _settled(self) -> bool:
-        """Whether all have reported why they wait for us: their streams are closed by then."""
+        """Whether all processes wait for the command: each has reported its failure and closed its streams."""
         reported = all(text.endswith(b"\n") for text in self._texts.values())
         streams = sum(one not in self._links.values() for one in self._open)
         outcomes = [self._last(number) for number in self._texts] if reported and not streams else []
         return bool(outcomes) and all(one is not None and one["outcome"] != "done" for one in outcomes)
 
     def _settle(self) -> None:
-        """Gives processes that were asked to end the time for it."""
-        until = time.monotonic() + _GRACE
-        while self._open and not self._settled() and time.monotonic() < until:
+        """Serves during the grace period after a request to end."""
+        deadline = time.monotonic() + _GRACE
+        while self._open and not self._settled() and time.monotonic() < deadline:
             for key, _ in self._selector.select(_LOOK):
                 key.data(key.fileobj)
             if self._child.poll() is not None and not self._pending():
@@ -155,7 +156,7 @@ class _Attendant:
         link.settimeout(_GRACE)
         hello = b""
         try:
-            # Three short words, and nothing behind them until we have answered.
+            # Three short fields; the process sends nothing more before the reply.
             while not hello.endswith(b"\n") and len(hello) < 100:
                 got = link.recv(1)
                 if not got:
@@ -163,22 +164,22 @@ class _Attendant:
                 hello += got
         except OSError:
             pass
-        words = hello.decode(errors="replace").split()
-        if len(words) != 3 or not secrets.compare_digest(words[0], self._token):
+        fields = hello.decode(errors="replace").split()
+        if len(fields) != 3 or not secrets.compare_digest(fields[0], self._token):
             link.close()
             return
-        self._came += 1
-        number, kind = int(words[1]), words[2]
+        self._accepted += 1
+        number, kind = int(fields[1]), fields[2]
         self._open.add(link)
         if kind == "report":
             self._links[number] = link
             link.sendall(f"{len(self._plan)}\n".encode() + self._plan)
             self._selector.register(link, selectors.EVENT_READ, lambda one: self._report(one, number))
-            if self._over is not None:
-                self._ask()
+            if self._failure is not None:
+                self._request_end()
         else:
             to = 1 if kind == "out" else 2
-            self._selector.register(link, selectors.EVENT_READ, lambda one: self._pass_on(one, to))
+            self._selector.register(link, selectors.EVENT_READ, lambda one: self._forward(one, to))
 
     def _read(self, link: socket.socket) -> bytes:
         try:
@@ -189,10 +190,10 @@ class _Attendant:
             self._selector.unregister(link)
             self._open.discard(link)
             link.close()
-            self._gone += 1
+            self._closed += 1
         return got
 
-    def _pass_on(self, link: socket.socket, to: int) -> None:
+    def _forward(self, link: socket.socket, to: int) -> None:
         data = memoryview(self._read(link))
         while data:
             data = data[os.write(to, data) :]
@@ -201,23 +202,23 @@ class _Attendant:
         got = self._read(link)
         self._texts[number] += got
         last = self._last(number) if self._texts[number].endswith(b"\n") else None
-        if self._over is None and not got and last is None:
-            # It is gone without a word: what starts processes kills the others now.
-            self._over = {"outcome": "gone", "process": number}
-        elif self._over is None and got and last is not None and last["outcome"] in ("failed", "exit"):
-            self._over = last
-        if self._over is not None and self._until is None:
-            self._until = time.monotonic() + _GRACE
-            self._ask()
+        if self._failure is None and not got and last is None:
+            # The process exited without a report, so the launcher kills the others now.
+            self._failure = {"outcome": "gone", "process": number}
+        elif self._failure is None and got and last is not None and last["outcome"] in ("failed", "exit"):
+            self._failure = last
+        if self._failure is not None and self._deadline is None:
+            self._deadline = time.monotonic() + _GRACE
+            self._request_end()
 
-    def _ask(self) -> None:
-        """Asks all processes to end."""
+    def _request_end(self) -> None:
+        """Requests all processes to end."""
         for link in self._links.values():
             with contextlib.suppress(OSError):
                 link.sendall(b"e")
 
     def close(self) -> None:
-        """Lets the processes go."""
+        """Closes all connections, which lets the processes exit."""
         for link in self._open:
             link.close()
         self._selector.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of streaming messages as libclang sees them: kernels, channels, and calls that open channels."""
+"""Parses SMI sources with libclang: kernels, channels, and calls that open channels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gossamer.smi._compile import COMPAT, CPP_SUFFIXES, OPENCL
 
 @dataclass(frozen=True)
 class Parsed:
-    """A source that has no errors."""
+    """A source without errors."""
 
     path: Path
     unit: Any
@@ -34,26 +34,26 @@ class Parsed:
 
 
 def parse(path: Path, defines: Sequence[str] = (), more: str = "", text: str | None = None) -> Parsed:
-    """Parses a source in C, C++ or OpenCL, with more text at its end, or with another text.
+    """Parses a source in C, C++ or OpenCL. `more` is appended; `text` replaces the file's content.
 
-    InputError, at the user's line, where it does not parse.
+    InputError, at the user's line, if it does not parse.
     """
     gossamer_setup.require("smi")
     from clang import cindex
 
-    words = [f"-I{INCLUDE}", f"-I{COMPAT}", *(f"-D{one}" for one in defines), "-Wno-everything"]
-    words += [f"-isystem{folder}" for folder in _system_headers("c++" if path.suffix in CPP_SUFFIXES else "c")]
+    flags = [f"-I{INCLUDE}", f"-I{COMPAT}", *(f"-D{one}" for one in defines), "-Wno-everything"]
+    flags += [f"-isystem{folder}" for folder in _system_headers("c++" if path.suffix in CPP_SUFFIXES else "c")]
     if path.suffix == OPENCL:
-        words += ["-x", "c", "-std=gnu17", "-DGOSSAMER_SMI_PARSE", "-include", str(COMPAT / "opencl.h")]
+        flags += ["-x", "c", "-std=gnu17", "-DGOSSAMER_SMI_PARSE", "-include", str(COMPAT / "opencl.h")]
     elif path.suffix in CPP_SUFFIXES:
-        words += ["-x", "c++", "-std=gnu++20"]
+        flags += ["-x", "c++", "-std=gnu++20"]
     else:
-        words += ["-x", "c", "-std=gnu17"]
+        flags += ["-x", "c", "-std=gnu17"]
     if text is None:
         text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == OPENCL:
         text = with_calls(text)
-    unit = cindex.Index.create().parse(str(path), args=words, unsaved_files=[(str(path), f"{text}\n{more}")])
+    unit = cindex.Index.create().parse(str(path), args=flags, unsaved_files=[(str(path), f"{text}\n{more}")])
     for one in unit.diagnostics:
         if one.severity >= cindex.Diagnostic.Error:
             where = one.location
@@ -67,14 +67,14 @@ _LITERAL = re.compile(r"\(\s*((?:u?(?:char|short|int|long)|float|double)(?:2|4|8
 
 
 def plain(text: str) -> str:
-    """A source in C with spaces for its comments and texts, which may have anything in them; places stay."""
+    """A source in C with comments and string literals replaced by spaces; positions do not change."""
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def with_calls(text: str) -> str:
-    """An OpenCL source whose literals of vectors, ``(float4)(a, b)``, are calls: to a parser of C they are no literals.
+    """An OpenCL source with calls in place of vector literals, ``(float4)(a, b)``, which a C parser does not accept.
 
-    Places stay. Literals outside of functions stay as well: they are constant, and of scalars.
+    Positions do not change. Literals outside of functions stay: they are constant, and have scalar elements.
     """
     source = plain(text)
     out, at = [], 0
@@ -85,10 +85,10 @@ def with_calls(text: str) -> str:
     return "".join([*out, text[at:]])
 
 
-def _in_function(source: str, place: int) -> bool:
-    """Whether the outermost braces around a place are behind a closing parenthesis."""
+def _in_function(source: str, position: int) -> bool:
+    """Whether the outermost braces around a position follow a closing parenthesis."""
     depth, body = 0, False
-    for found in re.finditer(r"[{}]", source[:place]):
+    for found in re.finditer(r"[{}]", source[:position]):
         if found[0] == "{":
             body = source[: found.start()].rstrip()[-1:] == ")" if not depth else body
             depth += 1
@@ -99,7 +99,7 @@ def _in_function(source: str, place: int) -> bool:
 
 @functools.cache
 def _system_headers(language: str) -> list[str]:
-    """Folders in which the compiler looks: libclang comes without its own headers."""
+    """The compiler's include folders, because libclang has no headers of its own."""
     command = [*builds.compiler(), "-E", "-x", language, "-v", "/dev/null"]
     done = processes.run(command)
     lines = done.stderr.splitlines()
@@ -112,12 +112,12 @@ def _system_headers(language: str) -> list[str]:
 
 
 def annotated(cursor: Any, text: str) -> bool:
-    """Whether a declaration has the attribute that our headers make of a word."""
+    """Whether a declaration has the annotation that the OpenCL headers define for a keyword."""
     return any(one.kind.name == "ANNOTATE_ATTR" and one.spelling == text for one in cursor.get_children())
 
 
 def constant(cursor: Any) -> int | None:
-    """The value of an expression that is a constant whole number."""
+    """The value of a constant integer expression; None for any other."""
     from clang import cindex
 
     library = cindex.conf.lib

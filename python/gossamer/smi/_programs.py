@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files make which program. A file with a main is a program, named by the file; the others belong to all."""
+"""Groups files into programs. A file with a main is a program, named by the file; all programs share the others."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _MAIN = re.compile(r"\bmain\s*\([^;{}]*\)\s*\{")
 
 @dataclass(frozen=True)
 class Program:
-    """What a rank runs."""
+    """A program of one or more ranks."""
 
     name: str
     file: Path
-    """The user's file that it is named by."""
+    """The user's file with its main; the program has its name."""
     binary: Path
-    """A shared object with a main."""
+    """The shared object with its main."""
 
 
 def build(files: Sequence[str], defines: Sequence[str] = ()) -> list[Program]:
-    """Compiles programs, in the order of their files. InputError, at the user's line, where one is wrong.
+    """Compiles programs, in the order of their files. InputError, at the user's line, if one has an error.
 
-    Where no source in C or C++ has a main, each OpenCL file is a program, whose kernels all run.
+    If no source in C or C++ has a main, each OpenCL file is a program that runs all its kernels.
     """
     groups, hosted = grouped(check(files))
     programs = []
@@ -42,7 +42,7 @@ def build(files: Sequence[str], defines: Sequence[str] = ()) -> list[Program]:
 
 
 def grouped(files: Sequence[Path]) -> tuple[list[tuple[Path, list[Path]]], bool]:
-    """The files of each program, the one that it is named by first; and whether they have mains of their own."""
+    """The files of each program, its main file first; and whether the sources have mains."""
     mains = [path for path in files if has_main(path)]
     devices = [] if mains else [path for path in files if path.suffix == OPENCL]
     return split(mains, devices, [path for path in files if path not in (*mains, *devices)]), bool(mains)
@@ -58,7 +58,7 @@ def _c_of(path: Path, defines: Sequence[str], host: bool) -> Path:
 
 def check(files: Sequence[str]) -> list[Path]:
     if not files:
-        raise InputError("a run needs a program; give its source files")
+        raise InputError("no program; give source files")
     found: list[Path] = []
     for path in map(Path, files):
         if path.is_dir():
@@ -66,18 +66,18 @@ def check(files: Sequence[str]) -> list[Path]:
         if not path.is_file():
             raise InputError(f"{path}: no such file")
         if path.suffix not in SUFFIXES:
-            raise InputError(f"{path}: is no program; its name must end in one of {', '.join(SUFFIXES)}")
+            raise InputError(f"{path}: is not a program; its extension must be one of {', '.join(SUFFIXES)}")
         if any(path.resolve() == one.resolve() for one in found):
-            raise InputError(f"{path}: is given twice; leave it out once")
+            raise InputError(f"{path}: is listed twice; list it once")
         found.append(path)
     return found
 
 
 def split(mains: Sequence[Path], devices: Sequence[Path], shared: Sequence[Path]) -> list[tuple[Path, list[Path]]]:
-    """Each file that makes a program, and the files that go with it."""
+    """The main file of each program, and the files that it shares with the others."""
     heads = [*mains, *devices]
     if not heads:
-        raise InputError(f"{shared[0]}: has no main, and no other file has; a program starts in main, on each rank")
+        raise InputError(f"{shared[0]}: has no main, and no other file has one; each rank starts in main")
     names: dict[str, Path] = {}
     for path in heads:
         if path.stem in names:
@@ -87,7 +87,7 @@ def split(mains: Sequence[Path], devices: Sequence[Path], shared: Sequence[Path]
 
 
 def has_main(path: Path) -> bool:
-    """Whether a program starts in this source."""
+    """Whether a source defines main."""
     return path.suffix != OPENCL and _MAIN.search(_text(path)) is not None
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RTL transport for a run: the model of a board with the ports that the programs use, and what its cluster is like.
+"""The RTL transport of a run: the model of a board with the ports that the programs use, and the cluster's wiring.
 
-Every rank is a board. A port is as wide as its elements, which is why ports and types have to be constants of the
-sources, as for hardware that is generated.
+Every rank is a board. A port is as wide as its elements, so ports and types must be constant in the sources, as for
+generated hardware.
 """
 
 from __future__ import annotations
@@ -20,50 +20,50 @@ from gossamer.smi import ports as port_lists
 from gossamer.smi._compile import SOURCE
 
 MOST_RANKS = 256
-"""Ranks that the header of a stream packet can tell apart."""
+"""Ranks that the header of a stream packet encodes."""
 _MOST_EDGES, _EDGE_BITS = 8, 3
 _MAC_BITS = 64_000
-"""Bits that the links' words carry in 1,000 cycles."""
+"""Capacity of a link's 64-bit interface in 1,000 cycles."""
 _FIRST_LINK = 2
-"""Ports of a board's switch before those of links."""
+"""The first port of a link on a board's switch."""
 _BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
 _WIDTHS = {8: "Eights", 4: "Fours", 2: "Twos", 1: "Ones"}
 _CHANNELS = ("send", "receive")
 _BLOCKS = {"bcast": 0, "reduce": 1, "allreduce": 2, "scatter": 3, "gather": 3, "allgather": 3}
-"""Which block carries a collective, as gs_sim_stream numbers them."""
+"""The block of each collective, as gs_sim_stream numbers them."""
 _FLOATS = ("float", "double", "half")
 _MOST_BLOCKS = 15
 _MOST_PORTS = 256
 _LEAST_DEPTH = 1024
-"""Flits of a port's buffer to receive: what a full line needs on the way there and back."""
+"""Least depth in flits of a port's receive buffer: enough for full line rate over the round trip."""
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What programs need of a board."""
+    """The hardware of a board that programs need."""
 
     ports: tuple[int, ...]
-    """Ports of channels, in the order of the board's."""
+    """Ports of channels, in the order of the board's ports."""
     widths: Mapping[int, int]
-    """How many of them have elements of so many bytes."""
+    """Number of these ports by bytes of an element."""
     blocks: tuple[port_lists.Port, ...]
-    """Ports of collectives, each with a block."""
+    """Ports of collectives; each has a block."""
     ordered: frozenset[int]
-    """Those of them that add in the order of ranks."""
+    """The ports of collectives that add in the order of ranks."""
     barrier: str | None
-    """Where the first barrier is; None if there is none."""
+    """Location of the first barrier; None without a barrier."""
     degree: int
     """The greatest degree of a channel, or 0."""
 
     @property
     def together(self) -> str | None:
-        """Where all ranks first meet; None if they never do."""
+        """Location of the first collective or barrier; None without one."""
         return self.blocks[0].where if self.blocks else self.barrier
 
 
 def needs(files: Sequence[str], defines: Sequence[str] = (), ordered: bool = False) -> Needs:
-    """Reads sources; with ``ordered`` every sum of floats is in the order of ranks. InputError, at the line, where a
-    port is no constant, or has no RTL."""
+    """Reads sources; with ``ordered`` every sum of floats is in the order of ranks. InputError, at the line, if a port
+    is not constant, or has no RTL."""
     bytes_of: dict[int, int] = {}
     blocks: dict[int, port_lists.Port] = {}
     barrier: port_lists.Port | None = None
@@ -79,11 +79,11 @@ def needs(files: Sequence[str], defines: Sequence[str] = (), ordered: bool = Fal
                 continue
             if barrier is not None and barrier.port != port.port:
                 raise InputError(
-                    f"{port.where}: a barrier on port {port.port}, and one on port {barrier.port} ({barrier.where}): "
-                    "the RTL has one barrier; give both the same port"
+                    f"{port.where}: barriers on port {port.port} and on port {barrier.port} ({barrier.where}); "
+                    "the RTL has one barrier, so give both the same port"
                 )
             barrier = barrier or port
-    # A board has a port at least.
+    # A board has at least one port.
     found = sorted(bytes_of, key=lambda port: (-bytes_of[port], port))
     widths = {width: sum(1 for port in found if bytes_of[port] == width) for width in _WIDTHS}
     if not found:
@@ -102,7 +102,7 @@ def needs(files: Sequence[str], defines: Sequence[str] = (), ordered: bool = Fal
 
 
 def _in_order(port: port_lists.Port, ordered: bool) -> bool:
-    """Whether a reduction adds in the order of ranks; of integers, too, where the program says so."""
+    """Whether a reduction adds in the order of ranks: as `ordered` requires for floats, or as the program states."""
     return port.reduction == "add_ordered" or (ordered and port.reduction == "add" and port.type in _FLOATS)
 
 
@@ -114,24 +114,24 @@ def plan(
     slack: int,
     ordered: bool,
 ) -> list[str]:
-    """Lines of the emulator's plan; the model is built where it is not there yet.
+    """Lines of the emulator's plan; builds the model if necessary.
 
     ``slack`` is the degree of channels that state none; with ``ordered`` floats are added in the order of ranks.
     """  # fmt: skip
     if topology is None:
         raise InputError("--engine rtl needs the boards' wiring; give --cluster, for example --cluster torus8")
     if ranks > MOST_RANKS:
-        raise InputError(f"{ranks} ranks with --engine rtl; give {MOST_RANKS} or fewer: a header has 8 bits for them")
+        raise InputError(f"{ranks} ranks with --engine rtl; give {MOST_RANKS} or fewer: the header field has 8 bits")
     read = routes.read_topology(topology)
     cluster = read.cluster
-    # Traffic passes boards that have no rank: all are there.
+    # Boards without a rank forward traffic, so the simulation includes all boards.
     if len(cluster.boards) > MOST_RANKS:
         raise InputError(f"{os.fspath(topology)}: {len(cluster.boards)} boards with --engine rtl; at most {MOST_RANKS}")
     for board in cluster.boards:
         if board.config != cluster.boards[0].config:
             raise InputError(
                 f"{os.fspath(topology)}: {board.name} is {board.config.name}, {cluster.boards[0].name} is "
-                f"{cluster.boards[0].config.name}; --engine rtl simulates boards that are alike"
+                f"{cluster.boards[0].config.name}; --engine rtl needs the same configuration on all boards"
             )
     wanted = needs(files, defines, ordered)
     used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
@@ -149,7 +149,7 @@ def plan(
                 word = entry.pack(valid=1, vc=vc, port=_FIRST_LINK + number[port])
                 lines.append(f"route {board.index} {to.index} {word}")
     links = max(len(used), 1)
-    _check_room(wanted, links)
+    _check_ports(wanted, links)
     if wanted.together is not None:
         lines += _tables(cluster, ranks, number, wanted, wanted.together)
     library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards), max(slack, wanted.degree))
@@ -177,22 +177,24 @@ def _dram(config: Config) -> str:
     return f"dram {' '.join(f'{name}={value}' for name, value in settings.items())}"
 
 
-def _check_room(wanted: Needs, links: int) -> None:
-    """Channels have a port, collectives one for each link."""
+def _check_ports(wanted: Needs, links: int) -> None:
+    """Checks the number of ports: one for each channel, and one for each link and collective."""
     meetings = len(wanted.blocks) + (wanted.barrier is not None)
     count = sum(wanted.widths.values()) + meetings * links
     if count > _MOST_PORTS:
         raise InputError(
-            f"{len(wanted.ports)} ports of channels, and {meetings} of collectives with one for each of {links} links, "
-            f"are {count} ports of a board; --engine rtl has {_MOST_PORTS}"
+            f"a board needs {count} ports (for channels: {len(wanted.ports)}; for collectives, one for each link: "
+            f"{meetings * links}); --engine rtl has {_MOST_PORTS}"
         )
     if meetings and links > _MOST_EDGES:
-        raise InputError(f"{wanted.together}: boards with {links} links; a collective of the RTL has {_MOST_EDGES}")
+        raise InputError(
+            f"{wanted.together}: boards with {links} links; a collective of the RTL supports {_MOST_EDGES}"
+        )
 
 
 def _tables(cluster: Cluster, ranks: int, number: Mapping[int, int], wanted: Needs, where: str) -> list[str]:
-    """What blocks look up: places of ranks in the trees of roots, rank 0's last, which barrier and allreduce take; and
-    which link leads to which rank. And places in the path of ranks, over edges of its own."""
+    """The tables of the blocks: each rank's entry in the tree of each root, the next hop to each rank, and each rank's
+    entry in the path of ranks. Rank 0's tree is last, because barrier and allreduce use the last tree."""
     blocks = {_BLOCKS[block.operation] for block in wanted.blocks if block.port not in wanted.ordered}
     lines = _path(ranks, len(set(number.values()))) if wanted.ordered else []
     if not blocks and wanted.barrier is None:
@@ -201,27 +203,27 @@ def _tables(cluster: Cluster, ranks: int, number: Mapping[int, int], wanted: Nee
         lines += [f"tree {rank} {root} {entry}" for rank, entry in _tree(cluster, ranks, number, root, where).items()]
     if _BLOCKS["scatter"] not in blocks:
         return lines
-    # One tree for all: of each rank those beside it, with their links to it.
-    beside: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]
+    # One tree for all roots: the neighbours of each rank, each with its link to the rank.
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]
     for rank, (parent, down, up) in _edges(cluster, ranks, number, 0).items():
-        beside[parent].append((rank, up))
-        beside[rank].append((parent, down))
+        neighbours[parent].append((rank, up))
+        neighbours[rank].append((parent, down))
     for to in range(ranks):
-        ways = {to: 0}
+        hops = {to: 0}
         queue = [to]
         for rank in queue:
-            for far, link in beside[rank]:
-                if far not in ways:
-                    ways[far] = link
+            for far, link in neighbours[rank]:
+                if far not in hops:
+                    hops[far] = link
                     queue.append(far)
         member = 1 << _EDGE_BITS
-        lines += [f"way {rank} {to} {member | link}" for rank, link in ways.items()]
+        lines += [f"way {rank} {to} {member | link}" for rank, link in hops.items()]
     return lines
 
 
 def _path(ranks: int, links: int) -> list[str]:
-    """Each rank's parent is the next, and the last one is the root: so a rank's element is added to the sum of those
-    before. Edges are those of gs_sim_stream; over one link there are two ranks, and one edge."""
+    """The path of ranks: each rank's parent is the next rank, and the last rank is the root. So each rank adds its
+    element to the sum of the ranks before it. Edges are those of gs_sim_stream; one link is one edge of two ranks."""
     lines = []
     for rank in range(ranks):
         root = 1 << _MOST_EDGES + _EDGE_BITS if rank == ranks - 1 else 0
@@ -231,7 +233,7 @@ def _path(ranks: int, links: int) -> list[str]:
 
 
 def _edges(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int) -> dict[int, tuple[int, int, int]]:
-    """A tree over ranks, breadth first: of each rank but the root its parent, the parent's link to it, its own link."""
+    """A breadth-first tree: each rank but the root with its parent, the parent's link to it, its link to the parent."""
     found: dict[int, tuple[int, int, int]] = {}
     queue = [root]
     for rank in queue:
@@ -243,13 +245,13 @@ def _edges(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int) -
 
 
 def _tree(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int, where: str) -> dict[int, int]:
-    """Each rank's place in the tree of a root (tree_entry_t)."""
+    """Each rank's entry for the tree of a root (tree_entry_t)."""
     edges = _edges(cluster, ranks, number, root)
     if len(edges) < ranks - 1:
         missing = next(rank for rank in range(ranks) if rank != root and rank not in edges)
         raise InputError(
-            f"{where}: a collective, but no cables over boards of ranks lead from rank {missing} to rank {root}; the "
-            "RTL needs them, so give each board a rank"
+            f"{where}: a collective needs a path of cables from rank {missing} to rank {root} over boards with ranks; "
+            "give each board a rank"
         )
     found = {root: 1 << _MOST_EDGES + _EDGE_BITS}
     for rank, (_, _, up) in edges.items():
@@ -260,7 +262,7 @@ def _tree(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int, wh
 
 
 def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int) -> Path:
-    """The boards as a library (src/smi/rtl/fabric.h)."""
+    """The boards as a shared library (src/smi/rtl/fabric.h)."""
     from gossamer.hdl import sources, verilate
 
     count = sum(wanted.widths.values())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors of OpenCL in GNU C: elements by name (``v.x``, ``v.s3``, ``v.lo``), and literals (``(float4)(a, b, c, d)``).
+"""Translates OpenCL vectors to GNU C: named elements (``v.x``, ``v.lo``) and literals (``(float4)(a, b, c, d)``).
 
-The parser knows what is a vector; each place is then written anew, on its own line. GNU C has elements by number, and
-``{}`` around as many scalars as there are elements; what else a literal is made of is put together one by one.
+The parser identifies the vectors; each expression is rewritten on its own line. GNU C has elements by index, and ``{}``
+with one scalar for each element; a literal of vectors is assembled element by element.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from gossamer import diagnostics
 from gossamer.errors import InputError
 from gossamer.smi._parse import Parsed, parse
+from gossamer.wording import counted
 
 _CHANNEL = re.compile(r"\b(?:read|write)_channel_intel\b(?=\s*\()")
 _LIKELY = re.compile(r"\.\s*(?:[xyzwXYZW]|s[\da-fA-F]|S[\da-fA-F]|lo|hi|even|odd)|\(\s*\w+(?:2|4|8|16)\s*\)")
@@ -29,19 +30,19 @@ class _Edit:
     start: int
     end: int
     order: int
-    """Among insertions at one place: those of outer expressions come first in front, and last behind."""
+    """Order of insertions at one position: outer expressions first at the start, and last at the end."""
     text: str
 
 
 def in_gnu_c(path: Path, defines: Sequence[str], text: str, plain: str) -> str:
-    """The text of a .cl file with its vectors in GNU C. ``plain`` is the same without what is in comments.
+    """The text of a .cl file with its vectors in GNU C. ``plain`` is the text with blank comments.
 
-    InputError, at the user's line, where a vector's element is named in a macro.
+    InputError, at the user's line, if a macro uses a vector's element by name.
     """
     if not _LIKELY.search(plain):
         return text
-    # Channels are read and written by macros, and the parser does not tell places in a macro's arguments. As a list of
-    # expressions a call has the same type, for what stands in it and for what is done with a channel's element.
+    # Channels are read and written by macros, and the parser has no positions within a macro's arguments. Without the
+    # macro's name the call is a comma expression: its arguments and its result have the same types.
     spots = [found.span() for found in _CHANNEL.finditer(plain)]
     for start, end in spots:
         text = text[:start] + " " * (end - start) + text[end:]
@@ -60,7 +61,7 @@ def in_gnu_c(path: Path, defines: Sequence[str], text: str, plain: str) -> str:
 
 
 def _walk(parsed: Parsed, cursor: Any, data: bytes, edits: list[_Edit], depth: int, runs: bool) -> None:
-    """``runs``: in a function; outside all has to be constant."""
+    """``runs``: inside a function; outside, everything must be constant."""
     for child in cursor.get_children():
         file = child.location.file
         if file is None or Path(file.name) != parsed.path:
@@ -74,7 +75,7 @@ def _walk(parsed: Parsed, cursor: Any, data: bytes, edits: list[_Edit], depth: i
 
 
 def _lanes(kind: Any) -> int:
-    """Elements of a vector's type; 0 of any other."""
+    """Number of elements of a vector type; 0 for any other type."""
     canonical = kind.get_canonical()
     return canonical.element_count if canonical.kind.name in ("EXTVECTOR", "VECTOR") else 0
 
@@ -89,23 +90,23 @@ def _element(cursor: Any, data: bytes, edits: list[_Edit], depth: int) -> None:
     if len(children) != 1 or not (size := _lanes(children[0].type)):
         return
     (base,) = children
-    first, end, behind = base.extent.start.offset, base.extent.end.offset, cursor.extent.end.offset
-    found = _NAME.match(data[end:behind])
+    first, end, after = base.extent.start.offset, base.extent.end.offset, cursor.extent.end.offset
+    found = _NAME.match(data[end:after])
     if found is None:
         if _lanes(cursor.type) != size:
-            raise _refused(cursor, "a vector's element by its name in a macro is not understood; write v[0]")
+            raise _error(cursor, "a vector's element by name is not supported in a macro; write v[0]")
         return
     chosen = _chosen(found[1].decode(), size)
     if len(chosen) == 1:
-        edits.append(_Edit(end, behind, 0, f"[{chosen[0]}]"))
+        edits.append(_Edit(end, after, 0, f"[{chosen[0]}]"))
         return
     values = ", ".join(f"gs_v[{one}]" for one in chosen)
     edits.append(_Edit(first, first, depth, "({ __auto_type gs_v = "))
-    edits.append(_Edit(end, behind, -depth, f"; ({_name(base.type, len(chosen))}){{{values}}}; }})"))
+    edits.append(_Edit(end, after, -depth, f"; ({_name(base.type, len(chosen))}){{{values}}}; }})"))
 
 
 def _chosen(name: str, size: int) -> list[int]:
-    """Numbers of the elements that a name stands for; the parser has seen that there are such."""
+    """Indices of the elements that a name selects; the parser has checked that they exist."""
     half = size // 2
     named = {"lo": range(half), "hi": range(half, size), "even": range(0, size, 2), "odd": range(1, size, 2)}
     if name in named:
@@ -116,16 +117,16 @@ def _chosen(name: str, size: int) -> list[int]:
 
 
 def _literal(literal: Any, data: bytes, edits: list[_Edit], depth: int, runs: bool) -> None:
-    """A cast, or a call that stands for one."""
+    """Rewrites a literal: a cast, or a call in place of a cast."""
     size, name = _lanes(literal.type), _name(literal.type, _lanes(literal.type))
     start, end = literal.extent.start.offset, literal.extent.end.offset
     if data[start : start + 1] != b"(":
-        raise _refused(literal, f"a literal of {name} in a macro is not understood; write it where it is used")
+        raise _error(literal, f"a literal of {name} is not supported in a macro; write it in place of the macro's use")
     if literal.kind.name == "CALL_EXPR":
         parts = list(literal.get_arguments())
         start = data.index(b"(", data.index(b")", start))
     else:
-        # A constant, or a scalar without parentheses behind the type.
+        # A constant, or a scalar without parentheses after the type.
         parts = [one for one in literal.get_children() if one.kind.name != "TYPE_REF"][-1:]
         start = parts[0].extent.start.offset
         parts = _scalars(parts[0], data) if not runs else parts
@@ -141,10 +142,10 @@ def _literal(literal: Any, data: bytes, edits: list[_Edit], depth: int, runs: bo
         edits.append(_Edit(end, end, -depth, f"; ({name}){{{splat}}}; }})"))
         return
     if given != size:
-        raise _refused(literal, f"a literal of {name} has {given} elements; give {size}, or one for all")
+        raise _error(literal, f"a literal of {name} has {counted(given, 'element')}; give {size}, or one for all")
     if not any(kinds):
-        # In parentheses: in an argument of a macro, commas in braces would be the macro's. Outside of functions braces
-        # alone are constant.
+        # Parentheses, because commas in braces would separate arguments of an enclosing macro. Outside of functions
+        # only braces without a type are constant.
         first = literal.extent.start.offset
         edits.append(_Edit(first, start + 1, depth, f"(({name}){{" if runs else "{"))
         edits.append(_Edit(end - 1, end, -depth, "})" if runs else "}"))
@@ -152,7 +153,7 @@ def _literal(literal: Any, data: bytes, edits: list[_Edit], depth: int, runs: bo
     at = start
     number = 0
     for part, lanes in zip(parts, kinds, strict=True):
-        # The parenthesis before the first, the comma before each other one.
+        # The parenthesis before the first part, the comma before each other part.
         mark = start if part is parts[0] else _comma(data, at)
         opening = f"({{ {name} gs_r; " if part is parts[0] else " "
         target = "__auto_type gs_e = " if lanes else f"gs_r[{number}] = "
@@ -165,12 +166,12 @@ def _literal(literal: Any, data: bytes, edits: list[_Edit], depth: int, runs: bo
 
 
 def _comma(data: bytes, at: int) -> int:
-    """The place of the next comma that is in no comment."""
+    """The position of the next comma outside of comments."""
     return next(one.start() for one in _COMMA.finditer(data, at) if one[0] == b",")
 
 
 def _scalars(cursor: Any, data: bytes) -> list[Any]:
-    """The expressions of a list with commas in parentheses, in their order."""
+    """The expressions of a comma expression in parentheses, in order."""
     children = list(cursor.get_children())
     if cursor.kind.name in ("UNEXPOSED_EXPR", "PAREN_EXPR") and len(children) == 1:
         return _scalars(children[0], data)
@@ -181,7 +182,7 @@ def _scalars(cursor: Any, data: bytes) -> list[Any]:
     return [cursor]
 
 
-def _refused(cursor: Any, what: str) -> InputError:
+def _error(cursor: Any, what: str) -> InputError:
     file = diagnostics.relative(Path(cursor.location.file.name))
     return InputError(f"{file}:{cursor.location.line}: {what}")
 

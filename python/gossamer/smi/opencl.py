@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenCL device files of SMI, made into C for the emulator. Lines stay where they are.
+"""Translates OpenCL device files of SMI into C for the emulator. Line numbers do not change.
 
-Only channels are rewritten; compat/smi/opencl.h has the rest of the language. A program without a host gets a main
-that starts all kernels, with arguments from the command's words (compat/smi/arguments.h).
+Only channels and vectors are rewritten; compat/smi/opencl.h defines the rest of the language. A program without a host
+gets a main that starts all kernels with the arguments of the command line (compat/smi/arguments.h).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Kernel:
     """Type and name of each."""
     autorun: bool
     endless: bool
-    """It has a loop that nothing leaves, as ``while (1)``."""
+    """Whether it contains an infinite loop without an exit, such as ``while (1)``."""
     line: int
 
 
@@ -56,11 +56,11 @@ class Source:
     channels: tuple[Channel, ...]
     kernels: tuple[Kernel, ...]
     text: str
-    """In C, with the lines of the file."""
+    """The translation to C, with unchanged line numbers."""
 
 
 def read(path: Path, defines: Sequence[str] = ()) -> Source:
-    """Reads a .cl file; InputError, at its line, where it does not parse."""
+    """Reads a .cl file; InputError, at its line, if it does not parse."""
     parsed = parse(path, defines)
     text = path.read_text(encoding="utf-8", errors="replace")
     vectors = _vectors.in_gnu_c(path, defines, text, plain_of(text))
@@ -70,7 +70,7 @@ def read(path: Path, defines: Sequence[str] = ()) -> Source:
     plain = plain_of(text)
     variables = [one for one in parsed.own("VAR_DECL") if annotated(one, "channel")]
     data = text.encode()
-    # What depths come to is for the parser to say.
+    # A depth may be a constant expression, so the parser evaluates it.
     texts = {}
     for found in _CHANNEL.finditer(plain):
         depth = _DEPTH.search(found[1])
@@ -82,7 +82,7 @@ def read(path: Path, defines: Sequence[str] = ()) -> Source:
     channels: list[Channel] = []
     out, at = [], 0
     for found in _CHANNEL.finditer(plain):
-        start, end = (len(text[:place].encode()) for place in found.span())
+        start, end = (len(text[:position].encode()) for position in found.span())
         inside = [one for one in variables if start <= one.location.offset < end]
         if not inside:
             continue
@@ -113,7 +113,7 @@ def _channel(cursor: Any, depth: str, value: int) -> Channel:
 
 def _kernel(cursor: Any, plain: str, data: bytes, functions: Sequence[Any]) -> Kernel:
     arguments = tuple((one.type.spelling, one.spelling) for one in cursor.get_arguments())
-    # The parser counts bytes of the source; `plain` has a space for each of its characters in comments.
+    # The parser counts bytes of the source; `plain` has one space for each character of a comment.
     head = plain[: len(data[: cursor.location.offset].decode(errors="replace"))]
     return Kernel(
         cursor.spelling,
@@ -125,7 +125,7 @@ def _kernel(cursor: Any, plain: str, data: bytes, functions: Sequence[Any]) -> K
 
 
 def _endless(function: Any, functions: Sequence[Any], seen: set[str]) -> bool:
-    """Whether a function, or one of the file that it calls, has a loop that nothing leaves."""
+    """Whether a function, or a function of the file that it calls, contains an infinite loop without an exit."""
     seen.add(function.spelling)
     called = {one.spelling for one in function.walk_preorder() if one.kind.name == "CALL_EXPR"} - seen
     return any(map(_never_left, function.walk_preorder())) or any(
@@ -134,10 +134,10 @@ def _endless(function: Any, functions: Sequence[Any], seen: set[str]) -> bool:
 
 
 def _never_left(statement: Any) -> bool:
-    """A loop without a condition, or with one that is always true, and nothing in it that leads out."""
+    """Whether a statement is a loop without a condition, or with a true constant, and without an exit in its body."""
     kind, parts = statement.kind.name, list(statement.get_children())
     if kind == "FOR_STMT":
-        # Which parts there are, only their tokens say.
+        # libclang omits empty parts of a `for`, so the tokens must tell which parts exist.
         if not _forever([one.spelling for one in statement.get_tokens()]):
             return False
     elif kind == "WHILE_STMT":
@@ -151,21 +151,21 @@ def _never_left(statement: Any) -> bool:
     return not any(_leaves(one, True) for one in parts)
 
 
-def _forever(words: list[str]) -> bool:
-    """Tokens of a ``for`` whose condition is empty, or a number that is not 0."""
+def _forever(tokens: list[str]) -> bool:
+    """Whether the tokens of a ``for`` have an empty condition, or a number other than 0."""
     depth, at = 0, [0]
-    for place, word in enumerate(words):
-        depth += (word in "([{") - (word in ")]}")
-        if word == ";" and depth == 1:
-            at.append(place)
+    for position, token in enumerate(tokens):
+        depth += (token in "([{") - (token in ")]}")
+        if token == ";" and depth == 1:
+            at.append(position)
         if len(at) == 3:
             break
-    condition = "".join(words[at[1] + 1 : at[2]]) if len(at) == 3 else "0"
+    condition = "".join(tokens[at[1] + 1 : at[2]]) if len(at) == 3 else "0"
     return condition in ("", "true") or (condition.isdecimal() and int(condition) != 0)
 
 
 def _leaves(statement: Any, own: bool) -> bool:
-    """Whether a statement of a loop's body leads out of it; a ``break`` does if it is the loop's own."""
+    """Whether a statement of a loop's body exits the loop; `own`: a ``break`` here belongs to that loop."""
     kind = statement.kind.name
     if kind in ("RETURN_STMT", "GOTO_STMT", "INDIRECT_GOTO_STMT") or (kind == "BREAK_STMT" and own):
         return True
@@ -174,10 +174,10 @@ def _leaves(statement: Any, own: bool) -> bool:
 
 
 def to_c(path: Path, defines: Sequence[str], *, host: bool) -> Path:
-    """Writes the C that stands for a .cl file. Without a host it gets a main that starts its kernels."""
+    """Writes the C translation of a .cl file. Without a host it gets a main that starts its kernels."""
     source = read(path, defines)
     if not host and not source.kernels:
-        raise InputError(f"{path}: has no kernel, and there is no main that could use it")
+        raise InputError(f"{path}: has no kernel, and no file has a main")
     text = f'#include "opencl.h"\n#line 1 "{path.resolve()}"\n{source.text}\n'
     if not host:
         text += _main(source.kernels)
@@ -203,7 +203,7 @@ def _main(kernels: Sequence[Kernel]) -> str:
     for number, one in enumerate(kernels):
         if not (one.autorun or one.endless):
             lines.append(f"  SMI_Wait_kernel(gs_smi_started[{number}]);")
-    # Endless kernels have done their work when nothing moves any more.
+    # Endless kernels have finished their work when no kernel can proceed.
     if any(one.endless and not one.autorun for one in kernels):
         lines.append("  gs_smi_settle();")
     lines += ["  gs_smi_write();", "  return 0;", "}"]
@@ -211,7 +211,7 @@ def _main(kernels: Sequence[Kernel]) -> str:
 
 
 def _argument(kernel: str, kind: str, name: str) -> str:
-    """The expression that an argument of a kernel gets."""
+    """The expression for an argument of a kernel."""
     if kind.endswith("*") or "*restrict" in kind or "*__restrict" in kind or "* restrict" in kind:
         # Of `const float *restrict`, the elements are float.
         element = kind.split("*")[0].replace("volatile", "").strip()

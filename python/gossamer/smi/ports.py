@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ports programs use, and for what: what hardware is generated from, read from the sources by libclang.
+"""The ports that programs use, extracted from the sources with libclang. Hardware is generated from them.
 
 found = ports.read(["rank0.cl", "rank1.cl"])
 found[0].ports[0].operation     # "send"
@@ -23,8 +23,8 @@ TYPES = {1: "int", 2: "float", 3: "double", 4: "char", 5: "short", 6: "long", 7:
 OPERATIONS = {0: "add", 1: "max", 2: "min", 3: "add_ordered"}
 PORTS = 256
 _OPEN = re.compile(r"SMI_Open_(send|recv|receive|bcast|reduce|scatter|gather|allreduce|allgather)_channel(_ad)?$")
-# Where in a call what stands is: type, port, operation.
-_PLACES = {
+# Argument positions in a call: type, port, operation.
+_POSITIONS = {
     "send": (1, 3, None), "receive": (1, 3, None), "bcast": (1, 2, None), "reduce": (1, 3, 2), "scatter": (2, 3, None),
     "gather": (2, 3, None), "allreduce": (1, 3, 2), "allgather": (1, 2, None),
 }  # fmt: skip
@@ -38,23 +38,23 @@ _CPP_TYPES = {
 
 @dataclass(frozen=True)
 class Port:
-    """One use of a port by a program; a port that sends and receives has two."""
+    """One use of a port by a program; a port that sends and receives has two uses."""
 
     port: int
     operation: str
-    """``send``, ``receive``, ``barrier``, or the name of a collective in small letters."""
+    """``send``, ``receive``, ``barrier``, or the lower-case name of a collective."""
     type: str | None
     """``int``, ...; None for a barrier."""
     reduction: str | None
     degree: int | None
-    """The greatest degree that an opening states; None if none does."""
+    """The greatest degree of its openings; None if none states a degree."""
     where: str
     """``file:line`` of the first opening."""
 
 
 @dataclass(frozen=True)
 class Ports:
-    """What a program needs of the hardware."""
+    """The hardware that a program needs."""
 
     program: str
     ports: tuple[Port, ...]
@@ -63,10 +63,10 @@ class Ports:
 
 
 def read(files: Sequence[str], defines: Sequence[str] = ()) -> list[Ports]:
-    """The ports of each program that the files make (see `smi.build`).
+    """The ports of each program in the files (see `smi.build`).
 
-    InputError, at the lines, where a port, type or operation is no constant, or where two uses of a port do not agree,
-    in a program or between programs.
+    InputError, with lines, if a port, type or operation is not constant, or if two uses of a port conflict, in a
+    program or between programs.
     """
     groups, _ = _programs.grouped(_programs.check(files))
     found = [_program(head.stem, [head, *shared], defines) for head, shared in groups]
@@ -77,7 +77,7 @@ def read(files: Sequence[str], defines: Sequence[str] = ()) -> list[Ports]:
 
 
 def as_json(found: Sequence[Ports]) -> dict[str, Any]:
-    """The same as what json writes."""
+    """The ports as data for JSON."""
     return {
         "programs": [
             {
@@ -130,8 +130,8 @@ def _program(name: str, files: Sequence[Path], defines: Sequence[str]) -> Ports:
 
 
 def _openings(calls: _calls.Calls) -> Iterator[Port]:
-    """Ports that calls open. In a template, of its instantiations; where none is seen, of the template itself, if all
-    that matters is constant there."""
+    """The ports that calls open. A template has the ports of its instantiations; without one, those of its text if they
+    are constant there."""
     lines = set()
     callees = set()
     for one in calls.found:
@@ -146,7 +146,7 @@ def _openings(calls: _calls.Calls) -> Iterator[Port]:
         opens = one.cursor.kind.name == "DECL_REF_EXPR" and (name == "SMI_Barrier" or _OPEN.match(name))
         if opens and one.cursor.location.offset not in callees:
             raise InputError(
-                f"{_where(one.at)}: {name} is not called here; hardware is made for its arguments, so call it"
+                f"{_where(one.at)}: {name} is not called here; hardware depends on its arguments, so call it directly"
             )
     for template in calls.templates:
         for opening in template.walk_preorder():
@@ -154,8 +154,8 @@ def _openings(calls: _calls.Calls) -> Iterator[Port]:
                 made = _port(opening, _where(opening.location)) if opening.kind.name == "CALL_EXPR" else None
                 if made is None:
                     raise InputError(
-                        f"{_where(opening.location)}: opens a port in a template, and nothing that is seen here uses "
-                        "it; hardware is made for ports, so use it by its name, or leave it out"
+                        f"{_where(opening.location)}: opens a port in a template that no visible code instantiates; "
+                        "hardware depends on its ports, so instantiate it by name, or delete it"
                     )
                 yield made
 
@@ -165,7 +165,7 @@ def _where(location: Any) -> str:
 
 
 def _named(call: Any) -> Iterator[Any]:
-    """The name of the function in a call."""
+    """The reference to the called function, if the call names it."""
     callee = next(call.get_children(), None)
     while callee is not None and callee.kind.name in ("UNEXPOSED_EXPR", "PAREN_EXPR"):
         callee = next(callee.get_children(), None)
@@ -174,7 +174,7 @@ def _named(call: Any) -> Iterator[Any]:
 
 
 def _opens(cursor: Any) -> bool:
-    """Whether something in the text of a template opens a port."""
+    """Whether an expression or declaration in the text of a template opens a port."""
     kind = cursor.kind.name
     if kind == "CALL_EXPR":
         return cursor.spelling == "SMI_Barrier" or _OPEN.match(cursor.spelling) is not None or _is_channel(cursor)
@@ -182,14 +182,14 @@ def _opens(cursor: Any) -> bool:
         return False
     if cursor.type.kind.name in ("LVALUEREFERENCE", "RVALUEREFERENCE", "POINTER"):
         return False
-    # Where the type is no dependent one, its constructor is a call of its own.
+    # If the type is not dependent, its constructor is a separate call.
     constructed = any(one.kind.name == "CALL_EXPR" and _is_channel(one) for one in cursor.walk_preorder())
     of_ours = [one for one in cursor.get_children() if one.kind.name == "TEMPLATE_REF" and one.spelling in _CPP]
     return bool(of_ours) and not constructed
 
 
 def _is_channel(call: Any) -> bool:
-    """A call that constructs a channel of smi.hpp, and does not copy one."""
+    """Whether a call constructs a channel of smi.hpp, and does not copy one."""
     return (
         call.spelling in _CPP
         and call.type.get_canonical().spelling.startswith(f"smi::{call.spelling}<")
@@ -198,7 +198,7 @@ def _is_channel(call: Any) -> bool:
 
 
 def _port(call: Any, where: str) -> Port | None:
-    """What a call says about a port; None for a call of something else."""
+    """The port that a call opens; None for a call of another function."""
     arguments = list(call.get_arguments())
     if call.spelling == "SMI_Barrier":
         return Port(_number(arguments[0], "the port", where, range(PORTS)), "barrier", None, None, None, where)
@@ -213,7 +213,7 @@ def _port(call: Any, where: str) -> Port | None:
     if not found:
         return None
     operation = "receive" if found[1] == "recv" else found[1]
-    type_at, port_at, op_at = _PLACES[operation]
+    type_at, port_at, op_at = _POSITIONS[operation]
     port = _number(arguments[port_at], "the port", where, range(PORTS))
     kind = TYPES[_number(arguments[type_at], "the type", where, TYPES)]
     reduction = None if op_at is None else OPERATIONS[_number(arguments[op_at], "the operation", where, OPERATIONS)]
@@ -222,14 +222,14 @@ def _port(call: Any, where: str) -> Port | None:
 
 
 def _given(arguments: Sequence[Any], at: int) -> bool:
-    """Whether an argument stands in the call; a default has no place in it."""
+    """Whether the call contains an argument; a default argument has no location."""
     return len(arguments) > at and arguments[at].location.file is not None
 
 
 def _number(cursor: Any, what: str, where: str, allowed: Any) -> int:
     value = constant(cursor)
     if value is None:
-        raise InputError(f"{where}: {what} is no constant; hardware is made for it, so write a number")
+        raise InputError(f"{where}: {what} is not constant; hardware depends on it, so write a number")
     if value not in allowed:
         raise InputError(f"{where}: {what} is {value}, which does not exist")
     return value
@@ -250,23 +250,21 @@ def _add(ports: dict[tuple[int, str], Port], made: Port, program: str) -> None:
 
 
 def _compatible(one: Port, other: Port, who: str) -> None:
-    """Two uses of a port can be the same piece of hardware, or its two ends."""
+    """Checks that two uses of a port are the same hardware, or its two ends."""
     ends = {"send", "receive"}
     same = one.operation == other.operation or {one.operation, other.operation} <= ends
     if same and one.type == other.type and one.reduction == other.reduction:
         return
-    raise InputError(
-        f"{one.where}: port {one.port} is used for {_words(one)}, and {who} for {_words(other)} ({other.where}); "
-        "give each its own port"
-    )
+    uses = f"{_description(one)}, and {who} for {_description(other)}"
+    raise InputError(f"{one.where}: port {one.port} is used for {uses} ({other.where}); give each its own port")
 
 
-def _words(port: Port) -> str:
+def _description(port: Port) -> str:
     return " ".join(text for text in (port.operation, port.reduction, port.type) if text)
 
 
 def _agree(one: Ports, other: Ports) -> None:
-    """Ports of the same number are ends of the same channels, or the same collective."""
+    """Checks that ports of the same number are ends of the same channels, or the same collective."""
     for mine in one.ports:
         for theirs in other.ports:
             if mine.port == theirs.port:

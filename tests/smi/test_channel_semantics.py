@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Correct programs that once were refused."""
+"""Channels: a later opening may raise the degree, and copies of a channel object share the channel."""
 
 from __future__ import annotations
 
 import pytest
 from conftest import ROOT, Command
 
-FILE = ROOT / "tests" / "fixtures" / "smi" / "right.cc"
+FILE = ROOT / "tests" / "fixtures" / "smi" / "channel_semantics.cc"
 
 
 def printed(command: Command, case: str, ranks: int) -> str:
@@ -16,11 +16,11 @@ def printed(command: Command, case: str, ranks: int) -> str:
 
 
 @pytest.mark.parametrize("case", ["reduce", "gather", "scatter"])
-def test_a_greater_degree_stated_late_wakes_who_gives(command: Command, case: str) -> None:
+def test_greater_degree_of_a_later_opening_wakes_the_sender(command: Command, case: str) -> None:
     assert printed(command, case, 2) == "2\n"
 
 
-def test_a_copy_is_the_same_channel(command: Command) -> None:
+def test_copies_share_the_channel(command: Command) -> None:
     numbers = printed(command, "copies", 2).split()
-    # The two ranks' words may come in any order of the ranks.
+    # The output of the two ranks may be in any order.
     assert sorted(numbers) == sorted(["2", "4", "6", *["20", "21", "22", "0", "1", "2", "10", "11", "12"] * 2])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are wrong: each gets one line, at the user's own lines, and its exit code."""
+"""Faulty programs: each gets one error line with the user's source lines, and its exit code."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command
 
-FILE = ROOT / "tests" / "fixtures" / "smi" / "wrong.cc"
+FILE = ROOT / "tests" / "fixtures" / "smi" / "errors.cc"
 
 
 def line_of(mark: str) -> str:
-    """``file:line`` of the line that ends with a comment."""
+    """``file:line`` of the line with this comment at its end."""
     lines = FILE.read_text().splitlines()
     (number,) = [at for at, line in enumerate(lines, 1) if line.endswith(f"// {mark}")]
     return f"{FILE.name}:{number}"
 
 
-# case -> ranks, exit code, what the error's line has in it, and marks of source lines in it
+# case -> ranks, exit code, texts in the error line, and comments of the source lines in it
 CASES: dict[str, tuple[int, int, tuple[str, ...], tuple[str, ...]]] = {
     "count": (2, 2, ("rank 1", "4 elements of SMI_INT", "port 2", "sends 3 of SMI_INT"), ("sends", "receives")),
     "type": (2, 2, ("rank 1", "3 elements of SMI_FLOAT", "port 2", "sends 3 of SMI_INT"), ("sends", "receives")),
@@ -49,7 +49,7 @@ CASES: dict[str, tuple[int, int, tuple[str, ...], tuple[str, ...]]] = {
     "exit": (3, 4, ("rank 1 called exit(0) while rank 0 was not done",), ()),
     "exitkernel": (1, 4, ("rank 0 called exit(0) while its kernel popper was not done",), ()),
     "leave": (2, 4, ("_exit(0)",), ()),
-    "realtime": (1, 4, ("died of signal ",), ()),
+    "realtime": (1, 4, ("killed by signal ",), ()),
     "joins": (2, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 0",), ()),
     "fifo": (2, 4, ("deadlock: rank 0 waits for rank 1, which waits for rank 0",), ()),
     "copies": (2, 2, ("SMI_Bcast beyond the channel's count",), ("copies",)),
@@ -60,19 +60,19 @@ CASES: dict[str, tuple[int, int, tuple[str, ...], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_said_in_one_line(command: Command, case: str) -> None:
-    ranks, code, words, marks = CASES[case]
+def test_error_is_one_line_with_reason_and_source_lines(command: Command, case: str) -> None:
+    ranks, code, texts, marks = CASES[case]
     done = command("smi", "run", FILE, "--ranks", str(ranks), "--", case)
     assert done.returncode == code, done.stderr
     *notes, error = done.stderr.splitlines()
     assert error.startswith("gossamer: error: ")
-    for word in (*words, *map(line_of, marks)):
-        assert word in error
+    for text in (*texts, *map(line_of, marks)):
+        assert text in error
     assert all("waits" in note for note in notes if not note.startswith("gossamer: installing "))
     assert done.stdout == ""
 
 
-def test_a_deadlock_names_each_kernel_with_its_line(command: Command) -> None:
+def test_deadlock_notes_name_each_kernel_and_its_line(command: Command) -> None:
     done = command("smi", "run", FILE, "--ranks", "2", "--", "ring")
     for rank in (0, 1):
         assert f"rank {rank} waits to pop from rank {1 - rank}, port 0: empty (" in done.stderr
@@ -81,7 +81,7 @@ def test_a_deadlock_names_each_kernel_with_its_line(command: Command) -> None:
     assert "rank 0, popper, waits to pop from rank 0, port 6: empty" in done.stderr
 
 
-def test_slack_decides_and_a_full_channel_is_named(command: Command) -> None:
+def test_slack_bounds_the_sender_and_a_full_channel_is_named(command: Command) -> None:
     assert command("smi", "run", FILE, "--ranks", "2", "--slack", "4", "--", "slack").returncode == 0
     done = command("smi", "run", FILE, "--ranks", "2", "--slack", "3", "--", "slack")
     assert done.returncode == 4
@@ -92,19 +92,19 @@ def test_slack_decides_and_a_full_channel_is_named(command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         (("--ranks", "0"), "--ranks 0: give 1 to 4096"),
         (("--ranks", "9", "--cluster", "torus8"), "--ranks 9: the topology torus8 has 8 boards only"),
         (("--cluster", "nowhere"), "nowhere"),
     ],
 )
-def test_ranks_are_judged_before_anything_is_built(
-    command: Command, tmp_path: Path, words: tuple[str, ...], says: str
+def test_ranks_are_checked_before_the_build(
+    command: Command, tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     broken = tmp_path / "broken.c"
     broken.write_text("int main( {\n")
-    done = command("smi", "run", broken, *words)
+    done = command("smi", "run", broken, *arguments)
     assert done.returncode == 2
     assert says in done.stderr and done.stderr.count("\n") == 1 and "broken.c" not in done.stderr
 
@@ -112,7 +112,7 @@ def test_ranks_are_judged_before_anything_is_built(
 @pytest.mark.parametrize(("case", "option"), [("forever", "--timeout=0.3"), ("allocating", "--timeout=0.3"),
                                               ("busy", "--timeout=0.3"),
                                               ("busy", "--operations=100000")])  # fmt: skip
-def test_a_kernel_that_never_ends_is_broken_off(command: Command, case: str, option: str) -> None:
+def test_run_aborts_at_its_limit(command: Command, case: str, option: str) -> None:
     done = command("smi", "run", FILE, "--ranks", "2", option, "--", case)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
@@ -120,10 +120,10 @@ def test_a_kernel_that_never_ends_is_broken_off(command: Command, case: str, opt
 
 
 @pytest.mark.parametrize("case", ["forever", "busy"])
-def test_ctrl_c_ends_a_run(case: str, command: Command) -> None:
+def test_interrupt_ends_the_run_and_the_emulator(case: str, command: Command) -> None:
     assert command("smi", "run", FILE, "--", "none").returncode == 0
-    words = [sys.executable, ROOT / "gossamer", "smi", "run", FILE, "--ranks", "2", "--", case]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = [sys.executable, ROOT / "gossamer", "smi", "run", FILE, "--ranks", "2", "--", case]
+    child = subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     emulator = _child_of(child.pid)
     child.send_signal(signal.SIGINT)
     _, errors = child.communicate(timeout=60)
@@ -133,12 +133,12 @@ def test_ctrl_c_ends_a_run(case: str, command: Command) -> None:
 
 
 def _child_of(pid: int) -> int:
-    """The emulator's process, once it runs."""
+    """The emulator's process, once it runs the programs."""
     for _ in range(600):
         for entry in os.listdir("/proc"):
             try:
                 state = Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split() if entry.isdigit() else []
-                # Its handlers are set once the programs are loaded, so it has used some time by then.
+                # The emulator installs its handlers after loading the programs, which uses some CPU time.
                 if state and int(state[1]) == pid and int(state[11]) > 5:
                     return int(entry)
             except OSError:
@@ -147,12 +147,12 @@ def _child_of(pid: int) -> int:
     raise AssertionError("the emulator did not start")
 
 
-def test_the_code_of_main_is_passed_on(command: Command) -> None:
+def test_exit_code_of_main_is_returned(command: Command) -> None:
     assert command("smi", "run", FILE, "--ranks", "3", "--", "code").returncode == 3
     assert command("smi", "run", FILE, "--ranks", "3", "--", "exit3").returncode == 3
 
 
-def test_no_rank_runs_before_main(command: Command, tmp_path: Path) -> None:
+def test_channel_use_before_main_is_an_error(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "early.cc"
     rest = "int main() { return world == 0; }\n"
     file.write_text(f"#include <smi.h>\nstatic SMI_Comm world = SMI_COMM_WORLD;\n{rest}")
@@ -167,21 +167,21 @@ def test_no_rank_runs_before_main(command: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("hard", "code"), [("1000", 0), ("64", 2)])
-def test_ranks_need_files(hard: str, code: int) -> None:
-    words = [sys.executable, str(ROOT / "gossamer"), "smi", "run", str(FILE), "--ranks", "100", "--", "none"]
+def test_open_file_limit_is_raised_or_reported(hard: str, code: int) -> None:
+    run = [sys.executable, str(ROOT / "gossamer"), "smi", "run", str(FILE), "--ranks", "100", "--", "none"]
     limit = f'ulimit -Sn 64; ulimit -Hn {hard}; exec "$@"'
-    done = subprocess.run(["bash", "-c", limit, "bash", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(["bash", "-c", limit, "bash", *run], capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
     assert code == 0 or "100 ranks need 116 open files, but the limit of this process is 64" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (["nowhere.c"], "no such file"),
-        ([str(ROOT / "README.md")], "is no program"),
+        ([str(ROOT / "README.md")], "is not a program"),
         ([str(ROOT / "src" / "smi" / "elements.cc")], "has no main"),
-        ([str(FILE), str(FILE)], "given twice"),
+        ([str(FILE), str(FILE)], "listed twice"),
         ([str(FILE), "--ranks", "0"], "give 1 to"),
         ([str(FILE), "--ranks", "9", "--cluster", "torus8"], "has 8 boards only"),
         ([str(FILE), "--slack", "-1"], "0 or more"),
@@ -190,17 +190,17 @@ def test_ranks_need_files(hard: str, code: int) -> None:
         ([str(FILE), "--operations", str(1 << 64)], "up to 18446744073709551615"),
         ([str(FILE), "--timeout", "nan"], "0 or more"),
         ([str(FILE), "--stack", "0"], "1 to 4096"),
-        ([], "give its source files"),
+        ([], "give source files"),
     ],
 )
-def test_wrong_words(command: Command, words: list[str], said: str) -> None:
-    done = command("smi", "run", *words)
+def test_invalid_arguments_are_one_line(command: Command, arguments: list[str], message: str) -> None:
+    done = command("smi", "run", *arguments)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_error_of_the_compiler_is_at_the_users_line(command: Command, tmp_path: Path) -> None:
+def test_compiler_error_is_reported_at_the_users_line(command: Command, tmp_path: Path) -> None:
     bad = tmp_path / "bad.c"
     bad.write_text("#include <smi.h>\nint main(void) {\n  SMI_Push(1);\n  return 0;\n}\n")
     done = command("smi", "run", bad)

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Number agreement in messages."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 board``, ``2 boards``; ``plural`` for a noun that does not take an s."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+__all__ = ["counted"]
