@@ -33,7 +33,7 @@ CORES = {
     "stream_reduce": ("stream/reduce.f", "Reduction along trees over streaming ports"),
     "stream_allreduce": ("stream/allreduce.f", "Allreduce along a tree over streaming ports"),
     "stream_barrier": ("stream/barrier.f", "Barrier along a tree over streaming ports"),
-    "stream_parts": ("stream/parts.f", "Scatter, gather and allgather over streaming ports"),
+    "stream_scatter_gather": ("stream/scatter_gather.f", "Scatter, gather and allgather over streaming ports"),
 }
 PARAMETERS = {
     "match": (

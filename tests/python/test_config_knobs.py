@@ -17,7 +17,9 @@ from gossamer.config._schema import knobs
 from gossamer.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
-HARDWARE = tuple(f"{folder}/**/*.{suffix}" for folder in ("rtl", "sim", "tests/rtl", "tests/models") for suffix in ("sv", "cc", "h"))
+HARDWARE = tuple(
+    f"{folder}/**/*.{suffix}" for folder in ("rtl", "sim", "tests/rtl", "tests/models") for suffix in ("sv", "cc", "h")
+)
 PYTHON = ("python/gossamer/**/*.py", "bench/**/*.py", "tests/**/*.py")
 LABELS = {"board.name", "board.part"}
 """Keys that label a configuration: `config show` prints them, and the generated files contain them."""
