@@ -49,7 +49,8 @@ size_t RouterTable::size() const { return size_t{beat_ + (slot_ != 0)} * kBeatBy
 uint8_t* RouterTable::beat(const char* call) {
   if (beat_ >= kTableBeats) {
     reject_call(call, "the router of " + board_name(board_) + " has space for " + std::to_string(kTableBeats) +
-                          " beats of " + std::to_string(kBeatBytes) + " bytes (TinselPOLiteProgRouterLength), and all are used");
+                          " beats of " + std::to_string(kBeatBytes) +
+                          " bytes (TinselPOLiteProgRouterLength), and all are used");
   }
   uint8_t* beat = bytes_.get() + size_t{beat_} * kBeatBytes;
   if (!slot_) std::memset(beat, 0, kBeatBytes);

@@ -32,7 +32,7 @@ module gs_kernel_multiply
     .b_i,
     .c_i            ('0),
     .slow_start_o   (unused_start),
-    .slow_here_o    (unused_here),
+    .slow_entering_o    (unused_here),
     .slow_sqrt_o    (unused_sqrt),
     .slow_exponent_o(unused_exponent),
     .slow_a_o       (unused_a),

@@ -212,7 +212,8 @@ struct Bench {
       if (top.own_valid_o[b]) {
         const uint64_t key = uint64_t(top.own_dest_o[b]) << 32 | top.own_payload_o[b][0];
         const auto found = letters.find(key);
-        if (found == letters.end() || (top.own_dest_o[b] >> 14 & 0xFFF) != b) fail("unexpected mailbox message", b, key);
+        if (found == letters.end() || (top.own_dest_o[b] >> 14 & 0xFFF) != b)
+          fail("unexpected mailbox message", b, key);
         for (uint32_t w = 1; w < 4; ++w)
           if (top.own_payload_o[b][w] != top.own_payload_o[b][0] * 77 + w) fail("a corrupted mailbox message", b, key);
         letters.erase(found);

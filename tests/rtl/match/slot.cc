@@ -248,7 +248,8 @@ void secrets(Bench& b) {
   b.send_rate = b.take_rate = 1;
   const uint64_t first = behind_the_cam(b, good), second = behind_the_cam(b, blind), third = behind_the_cam(b, good);
   CHECK(second >= first + kReceives / 2 && second >= third + kReceives / 2,
-        "a message with its receive outside the CAM leaves after %llu, %llu and %llu cycles: the second secret puts all "
+        "a message with its receive outside the CAM leaves after %llu, %llu and %llu cycles: the second secret "
+        "puts all "
         "lists in one bin",
         static_cast<unsigned long long>(first), static_cast<unsigned long long>(second),
         static_cast<unsigned long long>(third));

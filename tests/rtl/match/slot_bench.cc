@@ -245,7 +245,8 @@ void Bench::leaves(const Packet& packet) {
 
 bool Bench::something_to_come() const {
   return std::any_of(threads.begin(), threads.end(), [](const Thread& t) {
-    return !t.messages.empty() || t.answer || t.rejection_report_due || t.news || t.bad || t.clear_report_due || t.reached;
+    return !t.messages.empty() || t.answer || t.rejection_report_due || t.news || t.bad ||
+         t.clear_report_due || t.reached;
   });
 }
 
