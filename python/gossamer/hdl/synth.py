@@ -163,7 +163,9 @@ def elaborate(
         code = _yosys.yosys(folder, "\n".join(script), "yosys.log")
         lines = (folder / "yosys.log").read_text(errors="replace").splitlines()
     said = [
-        line for line in lines if re.search(r"\b(warning|error)\b", line, re.IGNORECASE) and "Build succeeded" not in line
+        line
+        for line in lines
+        if re.search(r"\b(warning|error)\b", line, re.IGNORECASE) and "Build succeeded" not in line
     ]
     return "\n".join(said or ([f"yosys ended with {code}", *lines[-5:]] if code else []))
 
