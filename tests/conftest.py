@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -35,9 +36,18 @@ def current_tier() -> str:
 
 
 def tier_of(item: pytest.Item) -> str:
-    """The lowest tier in which a test runs: that of its marker ``tier``, else the default one."""
+    """The lowest tier in which a test runs: that of its marker ``tier``, else the default one.
+
+    Of a test with a marker ``default_cases`` the cases whose id matches none of its patterns run from ``--all`` on.
+    """
     mark = item.get_closest_marker("tier")
-    return "default" if mark is None else str(mark.args[0])
+    if mark is not None:
+        return str(mark.args[0])
+    mark = item.get_closest_marker("default_cases")
+    case = getattr(item, "callspec", None)
+    if mark is not None and case is not None and not any(re.fullmatch(pattern, case.id) for pattern in mark.args):
+        return "all"
+    return "default"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,6 +60,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "tier(name, seconds=..., adds=...): the lowest tier that runs a test (quick, all or full; default without it); "
         "its processor time with builds in the cache, and what it adds over the tests of lower tiers",
+    )
+    config.addinivalue_line(
+        "markers",
+        "default_cases(*patterns, seconds=..., adds=...): the cases of a test that the default tier runs, by regular "
+        "expressions for their whole ids; the processor time of the others, and what they add",
     )
     config.addinivalue_line("markers", "builds(what): builds something that many tests wait for, so it runs first")
     config.pluginmanager.register(durations.Recorder(config), "gossamer-durations")

@@ -148,6 +148,7 @@ def test_paths_beyond_the_type_are_told(name: str, random: np.random.Generator, 
     assert told and right
 
 
+@pytest.mark.default_cases("sssp-float", seconds=23, adds="the same in double precision")
 @pytest.mark.parametrize("name", ["sssp-float", "sssp-double"])
 def test_paths_of_real_weights(name: str, random: np.random.Generator, size: Size) -> None:
     """Each sum rounds as Python rounds it; the shortest of the rounded is what comes out, to the last bit."""
@@ -191,6 +192,7 @@ def test_real_lengths_that_overflow() -> None:
 # Weights -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.default_cases("(int64_t|uint16_t)", seconds=26, adds="the other integer types")
 @pytest.mark.parametrize("edge", ["int8_t", "uint16_t", "int64_t", "uint64_t"])
 def test_weights_are_exact_or_refused(edge: str) -> None:
     bits, low = int(re.findall(r"\d+", edge)[0]), 0 if edge[0] == "u" else -1

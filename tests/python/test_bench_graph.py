@@ -222,6 +222,7 @@ def test_a_peer_that_cannot_be_installed_is_skipped(
         assert row.skipped == "not installed: no network"
 
 
+@pytest.mark.default_cases("(rmat18|grid400k)", seconds=23, adds="the other kinds of graph")
 @pytest.mark.parametrize("graph", GRAPHS[:4])
 def test_tiny_graphs_beside_every_package(suite: ModuleType, graph: str, tiny: None) -> None:
     peers = [p for p in ("graphblas", "networkit", "scipy") if importlib.util.find_spec(p) is not None]

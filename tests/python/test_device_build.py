@@ -114,6 +114,7 @@ def test_the_first_program_of_the_guide(tmp_path: Path) -> None:
     assert set(ran.codes.values()) == {0}
 
 
+@pytest.mark.default_cases("(de5|quad)", seconds=7, adds="the other configurations")
 @pytest.mark.parametrize("config", ["ecp5", "quad", "de5", "de5-128", "smi520n"])
 def test_programs_fit_every_configuration(config: str, size: Size) -> None:
     for program in size.pick(["heat.c", "sort.c"], list(checks.CHECKS), list(checks.CHECKS)):

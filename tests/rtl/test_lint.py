@@ -29,6 +29,29 @@ LISTS += sorted(str(path.relative_to(ROOT)) for path in sources.SIM.rglob("*.f")
 TOPS = [name for name in LISTS if not listing(name).top.endswith("_pkg")]
 SYNTHESIZED = [name for name in TOPS if not name.startswith("sim/")]
 CONFIGS = ("tiny", "de5")
+
+
+def maximal(names: list[str]) -> list[str]:
+    """The lists whose top is in no other list: linting these reads every module below them as well."""
+    files = {name: listing(name).files for name in names}
+    return [
+        name
+        for name in names
+        if not any(files[name][-1] in files[other] and len(files[other]) > len(files[name]) for other in names)
+    ]
+
+
+def cases(names: list[str]) -> list[object]:
+    """Each list with each configuration; the default tier lints the maximal tops with one configuration each."""
+    chosen = set(maximal(names))
+    higher = pytest.mark.tier("all", seconds=2.5, adds="a top inside of another one, or the other configuration")
+    return [
+        pytest.param(name, configuration, marks=() if name in chosen and configuration == "de5" else higher)
+        for name in names
+        for configuration in CONFIGS
+    ]
+
+
 # Tops that are nothing without types from outside, and modules that give them.
 # Whole boards: with four tiles of sixteen, which are the same.
 BOARDS = {"sim/board/sim_board.f", "sim/memory_bench/mem_tiles.f"}
@@ -57,15 +80,13 @@ def design(name: str, configuration: str, folder: Path) -> sources.Sources:
     return found + [FRAMES[name]] if name in FRAMES else found
 
 
-@pytest.mark.parametrize("configuration", CONFIGS)
-@pytest.mark.parametrize("name", TOPS)
+@pytest.mark.parametrize(("name", "configuration"), cases(TOPS))
 def test_verilator(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert verilate.lint(files.top, files) == ""
 
 
-@pytest.mark.parametrize("configuration", CONFIGS)
-@pytest.mark.parametrize("name", SYNTHESIZED)
+@pytest.mark.parametrize(("name", "configuration"), cases(SYNTHESIZED))
 def test_yosys(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert synth.elaborate(files.top, files) == ""

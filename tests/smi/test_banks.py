@@ -140,6 +140,7 @@ def test_boards_have_the_banks_and_sizes_of_the_configuration() -> None:
     assert error_of("room", **boards) == f"rank 0: {ERRORS['room']}".replace("{}", line_of("room"))
 
 
+@pytest.mark.default_cases("shape0", seconds=13, adds="tilings of other shapes")
 @pytest.mark.parametrize(
     "shape", [(1, 1, 1, 6, 16, 1), (2, 2, 1, 6, 64, 4), (4, 1, 3, 12, 96, 3), (1, 4, 2, 3, 256, 5)]
 )

@@ -231,6 +231,7 @@ def collected(case: list[tuple[str, int, int]], ranks: int, me: int) -> list[str
     return lines
 
 
+@pytest.mark.default_cases("1", seconds=71, adds="other numbers of elements")
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_random_collectives_match_python(ranks: int, size: Size, seed: int, tmp_path: Path) -> None:
     """All kinds in random order, with random roots and counts; the cycles do not depend on the order of kernels."""
@@ -252,6 +253,7 @@ def test_random_collectives_match_python(ranks: int, size: Size, seed: int, tmp_
 REDUCED = {"double": "f8", "short": "i2", "char": "i1", "long": "i8", "half": "f2"}
 
 
+@pytest.mark.default_cases("ADD", seconds=128, adds="the other operations on the same element types")
 @pytest.mark.parametrize("op", ["ADD", "MAX", "MIN"])
 def test_reductions_of_all_types_match_numpy(op: str, seed: int, tmp_path: Path) -> None:
     """To a root and to all ranks; the test above has int and float. Two ranks have random bits, because their order is

@@ -101,6 +101,7 @@ def test_a_name_that_no_test_has(command: Command) -> None:
     assert f"no test has '{name}' in its name" in one_line(done.stderr.splitlines(keepends=True)[-1])
 
 
+@pytest.mark.default_cases("15", seconds=42, adds="the other signal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopping_the_tests_stops_all_of_them(tmp_path: Path, number: signal.Signals) -> None:
     """The test that runs is interrupted, and no process is left."""

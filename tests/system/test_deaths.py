@@ -107,6 +107,7 @@ def test_the_command_says_it_in_one_line(command: Command, tmp_path: Any) -> Non
     assert not output.exists()
 
 
+@pytest.mark.default_cases(".*fin.*", seconds=31, adds="the other handlers and graph sizes")
 @pytest.mark.parametrize(
     ("threads", "size", "vertex", "where", "handler"),
     [

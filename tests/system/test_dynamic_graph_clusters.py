@@ -93,6 +93,7 @@ def least_ends(model: Model) -> tuple[list[int], list[int]]:
     return before, behind
 
 
+@pytest.mark.default_cases("pair-(local|full)", seconds=36, adds="four boards, and messages to single threads")
 @pytest.mark.parametrize(("name", "multicast"), [*(("pair", one) for one in MULTICAST), ("four", "full")])
 def test_tables_follow_the_graph(name: str, multicast: str, tmp_path: Path, size: Size) -> None:
     """Two pins; new vertices reuse slots of removed ones. Every edge is found once in the memories of the boards."""

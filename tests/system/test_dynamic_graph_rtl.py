@@ -105,6 +105,7 @@ def test_pagerank_continues_after_all_kinds_of_changes() -> None:
     assert np.allclose(again.values, model.ranks(), rtol=1e-2, atol=2e-4)
 
 
+@pytest.mark.default_cases("uint32_t", seconds=29, adds="edges with floating-point values")
 @pytest.mark.parametrize("sums", ["uint32_t", "float"])
 def test_handlers_run_as_on_the_other_engines(sums: str, tmp_path: Path) -> None:
     header = tmp_path / "count.h"

@@ -35,6 +35,7 @@ def said() -> list[str]:
     return [f"{told}: {x} 1 {last + told}" for told in (1, 2, 3) for x in (0, 1)]
 
 
+@pytest.mark.tier("all", seconds=31, adds="a ring over each cluster, as on one board")
 def test_a_ring_over_all_boards(command: Command, tmp_path: Path) -> None:
     found = []
     for workers in ("1", "2"):
@@ -132,6 +133,7 @@ def by_key(text: str) -> list[str]:
     return sorted(sorted(text.splitlines()), key=lambda line: int(line.split()[0]))
 
 
+@pytest.mark.default_cases("pair", seconds=38, adds="clusters of four boards")
 @pytest.mark.parametrize("cluster", ["pair", "four", "quad4"])
 def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str) -> None:
     """Keys of ProgRouterMesh reach exactly the threads they name, from every board; one has records by the hundred."""

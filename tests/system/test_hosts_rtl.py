@@ -68,6 +68,7 @@ def _lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.default_cases("polls.*", seconds=27, adds="a host that waits for each answer")
 @pytest.mark.parametrize("how, vertices", [("waits", 12), ("polls", 40)])
 def test_a_host_that_answers_sees_the_same(how: str, vertices: int, command: Command, tmp_path: Path) -> None:
     stats = tmp_path / "stats.json"
@@ -114,6 +115,7 @@ def test_a_pin_that_is_not_there_is_an_error(command: Command) -> None:
     assert on_boards.stdout.splitlines()[-1] == last
 
 
+@pytest.mark.default_cases("paths", seconds=33, adds="a second example")
 @pytest.mark.parametrize("example", ["paths", "kmeans"])
 def test_examples_give_the_same(example: str, command: Command, tmp_path: Path) -> None:
     arguments: list[str] = []
@@ -224,6 +226,7 @@ def test_a_graph_that_changes_between_parts_of_a_run(command: Command, size: Siz
     assert _lines(command(*TINY, CHANGES, "wrong", timeout=300)) == REFUSED
 
 
+@pytest.mark.default_cases("tiny", seconds=33, adds="the same over two boards")
 @pytest.mark.parametrize("machine", ["tiny", "pair"])
 def test_parts_call_the_handlers_that_they_call_on_cpu(machine: str, command: Command, size: Size) -> None:
     """All changes, messages both ways in each part, aggregates; vertices that are gone leave their places."""

@@ -11,6 +11,9 @@ FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 ALL = ("unstructured", "halo3d", "sort", "rate", "halo2d", "cg", "pingpong")
 
 
+@pytest.mark.default_cases(
+    "(halo2d|sort)-match4", seconds=145, adds="the other programs, and matching in software over links"
+)
 @pytest.mark.parametrize("cluster", ["match4", "mpi4"])
 @pytest.mark.parametrize("name", ALL)
 def test_programs(name: str, cluster: str, command: Command, size: Size) -> None:
@@ -23,6 +26,7 @@ def test_programs(name: str, cluster: str, command: Command, size: Size) -> None
     assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()) != []
 
 
+@pytest.mark.tier("all", seconds=34, adds="a transfer that takes longer than the deadlock time-out")
 def test_a_long_message_is_no_deadlock(command: Command) -> None:
     """No thread runs while DMA engines copy between boards, for much longer than the deadlock time-out."""
     here = command("mpi", "run", FIXTURES / "long_latency_link.c", "-n", "2")

@@ -155,6 +155,7 @@ def test_what_senders_may_send_has_room() -> None:
     assert sorted(lines) == sorted(f"rank {rank}: 0 are wrong" for rank in range(ranks))
 
 
+@pytest.mark.default_cases("receives.*", seconds=27, adds="the queue of unexpected messages")
 @pytest.mark.parametrize(
     ("what", "who", "said"), [("receives", 1, "no free entry for a receive"), ("messages", 0, "an unexpected message")]
 )

@@ -50,6 +50,7 @@ def test_each_message_comes_by_the_edge_that_it_was_sent_along(where: str, multi
     assert found.stats["sends"] == len(a) + np.count_nonzero(degree) and found.stats["deliveries"] == 2 * len(a)
 
 
+@pytest.mark.default_cases("tiny-local", seconds=37, adds="a cluster of four boards with full multicast")
 @pytest.mark.parametrize("where, multicast", WHERE[::2])
 def test_algorithms_on_own_edges(where: str, multicast: str, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -105,6 +106,7 @@ def token_walk(lines: list[str], vertices: int, tokens: int) -> list[str]:
     return printed
 
 
+@pytest.mark.default_cases("where0", seconds=29, adds="a second machine")
 @pytest.mark.parametrize("where", [("--config", "tiny"), ("--cluster", "pair")])
 def test_hosts_of_their_own(where: tuple[str, str], command: Command, seed: int) -> None:
     """Messages of the host and messages along one edge come to the same vertices."""

@@ -36,6 +36,7 @@ def with_host(folder: Path, name: str, changes: list[tuple[str, str, str]]) -> P
     return program
 
 
+@pytest.mark.default_cases("2-130", seconds=19, adds="the other signal")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_to_the_command_alone(number: signal.Signals, code: int, tmp_path: Path) -> None:
     changes = [("Pulse.h", "    s->left--;\n", ""), ("Run.cpp", "i < wanted", "true")]

@@ -160,6 +160,7 @@ def chosen() -> list[tuple[str, str, float]]:
     return every if current_size().name == "large" else [one for one in every if one in CHEAP]
 
 
+@pytest.mark.default_cases("hashmin.*", seconds=37, adds="the other applications over lossy links")
 @pytest.mark.parametrize("app, multicast, loss", chosen())
 def test_every_application(app: str, multicast: str, loss: float, seed: int) -> None:
     """Vertices at random places, so that most messages leave their tile."""

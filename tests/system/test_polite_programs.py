@@ -443,6 +443,9 @@ CHANGES = [
 ]
 
 
+@pytest.mark.default_cases(
+    "PGraph::addEdge: the0-.*", "(pin 3|graph is not mapped).*", seconds=64, adds="the other errors"
+)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda one: one[3][:20])
 def test_what_is_wrong_is_one_line(

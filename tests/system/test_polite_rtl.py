@@ -275,6 +275,7 @@ def test_heat_in_a_cube_is_powers_of_a_matrix(app: str) -> None:
         assert np.abs(got.values - want).max() < 1e-5, engine
 
 
+@pytest.mark.default_cases("dpd", seconds=79, adds="the asynchronous variant")
 @pytest.mark.parametrize("app", ["dpd", "dpd-gals"])
 def test_particles_are_those_of_all_pairs(app: str) -> None:
     """To the last bit, in 64-bit arithmetic of threads that have 32 bits; particles go from cell to cell."""

@@ -124,6 +124,7 @@ def missing(samples: list[str], printed: list[str]) -> list[str]:
     return lost
 
 
+@pytest.mark.default_cases(r"(hello|heat|queens)\.(c|cpp)", seconds=31, adds="the pages of the other programs")
 @pytest.mark.parametrize("program", sorted(CHECKS))
 def test_the_page_shows_what_the_program_prints(program: str, command: Command) -> None:
     page = ROOT / "docs" / "programs" / f"{Path(program).stem}.md"

@@ -40,6 +40,7 @@ def interpreter(version: str, size: Size) -> str:
     return found
 
 
+@pytest.mark.default_cases(r"3\.11-.*", seconds=15, adds="the other installed Pythons")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("words", ["run", "generate"])
 def test_the_command_ends(python: str, words: str, number: signal.Signals, code: int, tmp_path: Path) -> None:

@@ -125,6 +125,7 @@ def test_a_lone_board_has_no_keys(tmp_path: Path) -> None:
     assert told.run.counters["sent"] == told.run.counters["flits_out"] == 0 and not told.run.messages
 
 
+@pytest.mark.tier("all", seconds=47, adds="equal cycles of the board as one model")
 @pytest.mark.parametrize("program", ["all.c", "sums.c"])
 def test_the_same_cycles_however_it_is_simulated(program: str, size: Size) -> None:
     """As tiles and rest, on one thread of this machine and on two, and as one model, as Verilator builds it."""

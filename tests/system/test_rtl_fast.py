@@ -106,6 +106,7 @@ def run(image: device.Image, simulator: Path) -> tuple[Run, list[tuple[int, str]
     return done, said, memory
 
 
+@pytest.mark.tier("all", seconds=22, adds="equal cycles of the two ways to build a model")
 def test_same_cycles_as_verilators_own_build(image: device.Image) -> None:
     """Output in its order, cycles, instructions, all counters, and memory behind the run."""
     from gossamer.hdl import sources
@@ -119,6 +120,7 @@ def test_same_cycles_as_verilators_own_build(image: device.Image) -> None:
     assert flat[1:] == fast[1:]
 
 
+@pytest.mark.tier("all", seconds=40, adds="the harness of many tiles, which benches alone use")
 def test_many_tiles_evaluated_together_do_what_each_does_alone(image: device.Image) -> None:
     """Bytes and flits of every tile, and their cycles; the first tile's end is that of a tile by itself.
 

@@ -42,6 +42,7 @@ def four(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.default_cases("2", seconds=10, adds="a cluster on three processes")
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_same_cycles_on_ranks(four: Path, ranks: int) -> None:
     """Messages of all threads, to others and to the host, barriers with words, lost frames; boards shared unevenly."""

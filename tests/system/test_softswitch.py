@@ -27,6 +27,7 @@ def simulator() -> None:
     _rtl_build.board(configs.load("tiny"))
 
 
+@pytest.mark.default_cases("0", seconds=36, adds="the other kinds of multicast")
 @pytest.mark.parametrize("pad", [0, 1, 3])
 def test_each_wish_to_send_ends_once(pad: int, seed: int) -> None:
     """States of 10, 12 and 16 bytes: an odd part and a power of two each, by which lists are found."""

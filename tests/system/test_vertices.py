@@ -124,6 +124,12 @@ BROKEN = {
 }
 
 
+@pytest.mark.default_cases(
+    "(pointer_in_state|large_message|no_recv)",
+    "(syntax_error|many_aggregates)",
+    seconds=39,
+    adds="the other rules of what a vertex may be",
+)
 @pytest.mark.parametrize(("name", "sentence"), BROKEN.items(), ids=BROKEN)
 def test_a_broken_vertex_is_refused(
     name: str, sentence: str, command: Command, path_graph: Path, tmp_path: Path

@@ -51,6 +51,7 @@ def test_boards_report_events(loss: str, seed: int) -> None:
     assert run("events", seed, 1, loss)["detected"] <= 10_000
 
 
+@pytest.mark.default_cases("none", seconds=44, adds="the same over links that lose one frame in ten")
 @pytest.mark.parametrize("loss", LOSSES)
 def test_idle_detection_of_two_jobs_with_hosts_and_keys(loss: str, size: Size, seed: int) -> None:
     """With slots that other jobs get; messages to other jobs' tiles are dropped, reported, and delay no barrier."""

@@ -13,6 +13,9 @@ from gossamer.hdl import sources, verilate
 HERE = Path(__file__).parent
 
 
+@pytest.mark.default_cases(
+    "(cache_matches_flat_memory|hits_sustain_one_request_per_cycle)", seconds=14, adds="requests at full speed"
+)
 @pytest.mark.parametrize(
     "test",
     ["cache_matches_flat_memory", "cache_matches_flat_memory_at_full_speed", "hits_sustain_one_request_per_cycle"],

@@ -95,6 +95,7 @@ def spin(folder: Path, defines: dict[str, int], *, cycles: bool = False) -> str:
     return done.stdout
 
 
+@pytest.mark.default_cases("1-0-1-1", seconds=32, adds="other numbers of boards, hosts and messages in the model")
 @pytest.mark.parametrize("defines", COMPLETE, ids=lambda d: "-".join(map(str, d.values())))
 def test_protocol(defines: dict[str, int], tmp_path: Path) -> None:
     """No false release; and every run that ends has released all epochs."""
@@ -107,6 +108,7 @@ def test_protocol_always_ends(tmp_path: Path, size: Size) -> None:
     assert "errors: 0" in spin(tmp_path, defines, cycles=True)
 
 
+@pytest.mark.default_cases("wave", seconds=26, adds="the other parts of the protocol, left out one at a time")
 @pytest.mark.parametrize("part", WITHOUT)
 def test_protocol_needs(part: str, tmp_path: Path, size: Size) -> None:
     """The check fails without each part of the protocol."""

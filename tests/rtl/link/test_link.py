@@ -56,6 +56,7 @@ def design() -> sources.Sources:
     ]
 
 
+@pytest.mark.default_cases(".*-reference", seconds=54, adds="windows and buffers of the least size")
 @pytest.mark.parametrize("shape", ["reference", "small"])
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:

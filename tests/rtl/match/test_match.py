@@ -91,6 +91,11 @@ def run(engine: Engine, *arguments: object, program: str = "main.cc", optimise: 
     return done.stdout
 
 
+@pytest.mark.default_cases(
+    "(ours|ours-small|two-level-small|parallel-small)",
+    seconds=30,
+    adds="deeper queues and more lists of the same engines",
+)
 @pytest.mark.timeout(3 * 3600)
 @pytest.mark.parametrize("name", ENGINES)
 def test_random_requests_match_reference(name: str, size: Size, seed: int) -> None:

@@ -31,6 +31,7 @@ def test_cam_finds_the_oldest_match(size: Size) -> None:
     assert proof, proof.reason
 
 
+@pytest.mark.default_cases("[012]", seconds=9, adds="the deepest of the four proofs")
 @pytest.mark.parametrize("kind", [0, 1, 2, 3])
 def test_lists_of_a_class_find_the_oldest_match(kind: int, size: Size) -> None:
     """Deep enough for three entries of one list, removed in any order, and a lookup after that."""

@@ -197,6 +197,7 @@ def target(tmp_path: Path) -> Callable[..., mutate.Target]:
     return make
 
 
+@pytest.mark.tier("all", seconds=41, adds="mutants that weak and strong tests detect, with a proof")
 def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate.Target]) -> None:
     told: list[str] = []
     weak = mutate.run(target(), 12, seed=3, known=(), tell=told.append, sizes=("default",))
@@ -225,6 +226,7 @@ def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate
     assert all(verdict.mutation.signal == "odd_o" for verdict in strong.escaped)
 
 
+@pytest.mark.tier("all", seconds=35, adds="proofs that the solver does not decide")
 def test_a_proof_that_is_not_decided_notices_nothing(tmp_path: Path) -> None:
     """An induction that fails from a state in which the design never is; a way to a fault counts, if any."""
     spdx = "// SPDX-License-Identifier: Apache-2.0\n"

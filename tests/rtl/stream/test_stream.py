@@ -32,6 +32,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.default_cases(".*-(flit|least voq)", seconds=110, adds="other widths of elements and depths of buffers")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
