@@ -83,6 +83,7 @@ def cases(size: Size, random: np.random.Generator) -> list[tuple[int, int]]:
 # PageRank ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.tier("quick", seconds=2, adds="PageRank compared with NetworkX")
 def test_pagerank_is_networkx_pagerank(size: Size, random: np.random.Generator) -> None:
     for vertices, count in cases(size, random):
         directed = random_edges(random, vertices, count)
@@ -186,6 +187,7 @@ def test_pagerank_iterations_are_the_power_methods(random: np.random.Generator) 
 # Shortest paths -----------------------------------------------------------------------------------
 
 
+@pytest.mark.tier("quick", seconds=1, adds="shortest paths compared with SciPy")
 def test_sssp_is_dijkstra(size: Size, random: np.random.Generator) -> None:
     for vertices, count in cases(size, random):
         edges = random_edges(random, vertices, count)

@@ -81,6 +81,7 @@ def test_gesummv_matches_numpy(ranks: int, seed: int, tmp_path: Path, command: C
     assert np.array_equal(np.fromfile(tmp_path / "y", dtype=np.float32), want)
 
 
+@pytest.mark.tier("quick", seconds=1, adds="the emulator of streaming messages")
 def test_pipeline_sums_all_elements(command: Command) -> None:
     done = command("smi", "run", STREAMS / "pipeline.c", "--ranks", "8", "--slack", "0", "--", "1000")
     assert (done.returncode, done.stdout) == (0, f"{sum(range(1000)) + 1000 * sum(range(8))}\n")

@@ -42,6 +42,7 @@ def test_first_page_of_help(command: Command, arguments: list[str]) -> None:
     assert "Examples:" in done.stdout
 
 
+@pytest.mark.tier("quick", seconds=1, adds="the command starts in its environment")
 def test_version(command: Command) -> None:
     done = command("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"gossamer {gossamer_setup.VERSION}\n", "")

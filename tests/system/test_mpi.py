@@ -118,6 +118,7 @@ def test_what_is_given_back_is_there_again(tmp_path: Path) -> None:
     assert lines(ours(FIXTURES / "resource_reuse.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
 
 
+@pytest.mark.tier("quick", seconds=1, adds="ranks of MPI as processes")
 def test_communicators_are_there_again(tmp_path: Path) -> None:
     assert lines(ours(FIXTURES / "comm_reuse.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
 

@@ -67,6 +67,7 @@ def test_both_startups_on_the_rtl(startup: str, command: Command, size: Size) ->
         assert sorted(lines) == wanted
 
 
+@pytest.mark.tier("quick", seconds=1, adds="simulator and compiler of the rtl engine")
 def test_what_a_thread_starts_with_on_the_rtl(command: Command) -> None:
     done = command("run", FIXTURES / "threads.c", "--engine", "rtl", "--config", "tiny")
     assert done.returncode == 1  # the threads' exit codes are their numbers

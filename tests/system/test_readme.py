@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from gossamer import apps
 
@@ -47,10 +48,12 @@ def test_the_host_program_finds_the_short_cut() -> None:
     assert lines[:8] == ["0 0", "1 10", "2 20", "3 30", "4 40", "5 25", "6 35", "7 45"]
 
 
+@pytest.mark.tier("quick", seconds=1, adds="the README's first command on this machine")
 def test_debian_is_ranked() -> None:
     assert re.search(r"vertex\s+rank\n\s+libc6\s", _run("run", "pagerank"))
 
 
+@pytest.mark.tier("quick", seconds=1, adds="the Python package and SciPy")
 def test_the_python_shown_runs(tmp_path: Path) -> None:
     (shown,) = re.findall(r"```python\n(.*?)```", README, re.S)
     graph = tmp_path / "web.mtx.gz"
