@@ -181,7 +181,7 @@ def rejected_messages(run: Run, cluster: SimulatedCluster | None, config: Config
     """A line for each tile that rejected messages in a run."""
     lines = []
     for number, counters in enumerate(run.tiles):
-        if count := counters["rejected_messages"]:
+        if count := counters["refused"]:
             board, tile = divmod(number, config.tiles)
             on = f"board {cluster.plan.cluster.boards[board].name}, " if cluster is not None else ""
             position = f"{tile % config.mesh.width},{tile // config.mesh.width}"
