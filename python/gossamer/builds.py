@@ -272,7 +272,7 @@ def kept(
                 wrong = _run_steps(plan, begun, bar)
         if wrong is not None:
             log.write_text(wrong, encoding="utf-8", errors="replace")
-            raise failed(_of_the_tools(wrong), log)
+            raise failed(step_cache.real_text(_of_the_tools(wrong)), log)
         made = {step.target for step in plan.steps}
         read = {str(file) for step in plan.steps for file in step.inputs if file not in made}
         rules = [step.rule for step in plan.steps if step.rule]

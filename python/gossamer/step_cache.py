@@ -13,6 +13,7 @@ import hashlib
 import importlib.metadata
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,6 +39,11 @@ def neutral_flags() -> list[str]:
 def real_path(path: str) -> str:
     """A path of debug information as a path of this checkout."""
     return f"{ROOT}{path[len(DEBUG_ROOT) :]}" if path.startswith(f"{DEBUG_ROOT}/") else path
+
+
+def real_text(text: str) -> str:
+    """The output of a linker, which names places by debug information, with the paths of this checkout."""
+    return re.sub(rf"(?<![\w./]){DEBUG_ROOT}/", f"{ROOT}/", text)
 
 
 def _marks(folder: Path) -> list[tuple[str, str]]:
@@ -190,4 +196,4 @@ class Step:
                 place.rmdir()
 
 
-__all__ = ["DEBUG_ROOT", "Step", "neutral_flags", "real_path"]
+__all__ = ["DEBUG_ROOT", "Step", "neutral_flags", "real_path", "real_text"]

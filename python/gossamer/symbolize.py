@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from gossamer import processes
+from gossamer import processes, step_cache
 from gossamer.diagnostics import relative
 from gossamer.paths import INCLUDE
 
@@ -33,7 +33,8 @@ def line_of(addresses: Sequence[str], source: Path) -> str | None:
     for name, offsets in objects.items():
         command = [tool, "-i", "-e", name, *offsets]
         done = processes.run(command)
-        found += re.findall(r"^(/[^:\n]*):(\d+)", done.stdout, re.MULTILINE)
+        lines = re.findall(r"^(/[^:\n]*):(\d+)", done.stdout, re.MULTILINE)
+        found += [(step_cache.real_path(file), line) for file, line in lines]
     real = os.path.realpath(source)
     for file, line in found:
         if os.path.realpath(file) == real:

@@ -414,7 +414,7 @@ def test_a_name_finds_one_header_of_its_family(tmp_path: Path, monkeypatch: pyte
     assert apps.find("walk") == tmp_path / "walk/walk.h"
     with pytest.raises(gs.InputError, match=r"'walk-fast' is ambiguous: .*walk/walk-fast\.h"):
         apps.find("walk-fast")
-    with pytest.raises(gs.InputError, match="there is no application 'tables'"):
+    with pytest.raises(gs.InputError, match="no such application: 'tables'"):
         apps.find("tables")
 
 

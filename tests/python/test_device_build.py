@@ -267,7 +267,7 @@ def test_how_threads_end(tmp_path: Path) -> None:
     assert ran.codes == {0: 0, 1: 42, 2: 43, 3: 134, 10: 0, 13: 0, 14: 1, 15: 1}
     line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "assert(" in text)
     assert ran.text == {
-        3: f'{source}:{line}: main: assertion failed: me == 4 && "three is not four"\n',
+        3: f'{source.relative_to(ROOT)}:{line}: main: assertion failed: me == 4 && "three is not four"\n',
         13: "plain 0000beef\n",
     }
     causes = {thread: cause for thread, (cause, _, _) in ran.traps.items()}

@@ -119,7 +119,7 @@ def test_what_is_no_program(tmp_path: Path) -> None:
     for both in ([main, elf], [elf, main]):
         assert refused(both) == f"{elf}: an ELF file is a complete program; give no other files"
     assert refused(main, defines=["1X=2"]) == "-D 1X=2: is not a macro; give NAME or NAME=VALUE"
-    assert refused(main, defines=["=2"]).startswith("-D =2: is no macro")
+    assert refused(main, defines=["=2"]).startswith("-D =2: is not a macro")
     assert device.build(main, "tiny", ["X", "Y=2", "F(x)=x"]).warnings == ()
 
 

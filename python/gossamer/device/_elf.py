@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gossamer import step_cache
 from gossamer.diagnostics import relative
 from gossamer.errors import InputError
 
@@ -392,7 +393,7 @@ def _files(program: Any, folder: str) -> dict[int, str]:
     for number, entry in enumerate(header.file_entry, first):
         name = entry.name.decode(errors="replace")
         parent = folders[entry.dir_index] if entry.dir_index < len(folders) else folder
-        found[number] = os.path.join(folder, parent, name)
+        found[number] = step_cache.real_path(os.path.join(folder, parent, name))
     return found
 
 

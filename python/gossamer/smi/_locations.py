@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from gossamer import diagnostics
+from gossamer import diagnostics, step_cache
 from gossamer.paths import INCLUDE
 from gossamer.smi._programs import Program
 
@@ -48,6 +48,7 @@ def _source_lines(program: Program, offsets: Sequence[int]) -> dict[int, str]:
             at = int(line, 16)
             continue
         file, _, number = line.split(" ", 1)[0].rpartition(":")
+        file = step_cache.real_path(file)
         # A call from a header of ours is inlined; the next line of addr2line is its caller in the user's code.
         if at is not None and file not in ("", "??") and not os.path.realpath(file).startswith(own):
             lines[at] = f"{diagnostics.relative(Path(file))}:{number}"
