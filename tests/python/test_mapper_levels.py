@@ -95,7 +95,7 @@ def test_undirected_graphs_have_each_edge_in_both_directions(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_clusters_respect_the_weight_limit_and_are_numbered_without_gaps(seed: int, size: Size) -> None:
     source = random.Random(seed)
-    vertices = size.pick(quick=2000, default=5000, full=100_000)
+    vertices = size.pick(small=2000, usual=5000, large=100_000)
     edges = some(source, vertices, 5 * vertices)
     graph = graph_of(vertices, edges)
     most = source.choice([1, 40, 400])
