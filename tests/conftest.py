@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 # A shell's background job starts with this signal ignored, and so would the commands whose Ctrl-C is tested.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# What a command prints must not depend on how long a build takes.
+os.environ.setdefault("GOSSAMER_PROGRESS", "off")
 
 
 def current_tier() -> str:

@@ -49,7 +49,9 @@ class _Lines:
 
     def _text(self) -> str:
         seconds = time.monotonic() - self._begun
-        share = "" if not self._total else f" {_short(self._done)} of {_short(self._total)}{self._unit},"
+        share = f" {_short(self._done)}{self._unit} done," if self._done else ""
+        if self._total:
+            share = f" {_short(self._done)} of {_short(self._total)}{self._unit},"
         text = f"{self._what}:{share} {seconds:.0f} s"
         if self._estimates and self._total and 0 < self._done < self._total:
             text += f", about {seconds * (self._total - self._done) / self._done:.0f} s left"
@@ -87,7 +89,23 @@ def _shown(total: float | None, what: str, unit: str, *, scaled: bool) -> Iterat
     with tqdm(
         total=total, desc=what, unit=unit or "it", unit_scale=scaled, leave=False, delay=0.5, dynamic_ncols=True
     ) as shown:
-        yield shown
+        if total is not None:
+            yield shown
+            return
+        # Without a total the time is all that moves.
+        ended = threading.Event()
+
+        def tick() -> None:
+            while not ended.wait(1.0):
+                shown.refresh()
+
+        thread = threading.Thread(target=tick, daemon=True)
+        thread.start()
+        try:
+            yield shown
+        finally:
+            ended.set()
+            thread.join()
 
 
 @contextmanager
@@ -104,7 +122,7 @@ def bar(total: float | None, what: str, unit: str = "") -> Iterator[Bar]:
 @contextmanager
 def steps(what: str, total: int | None) -> Iterator[Bar]:
     """The same for a number of steps, such as the compilations of a build."""
-    with _shown(total, what, " steps" if total else "", scaled=False) as shown:
+    with _shown(total, what, " steps", scaled=False) as shown:
         yield shown
 
 

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import contextlib
-import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gossamer_setup
+from gossamer import progress
 from gossamer.paths import ROOT
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _build_board(
 
     own = sources.blocks(f"sim/board/{model}.f", config=config)
     fast = fast and not waves
-    with _announce(f"building the simulator of {label}: some minutes, once ..."):
+    with _announce(f"building the simulator of {label}"):
         return verilate.model(
             own.top,
             own,
@@ -130,7 +129,7 @@ def build(
     from gossamer.hdl import sources as lists
     from gossamer.hdl import verilate
 
-    with _announce(f"building the simulator of {label}: a minute or so, once ..." if label else ""):
+    with _announce(f"building the simulator of {label}" if label else ""):
         return verilate.model(
             TOP,
             sources,
@@ -154,16 +153,14 @@ def _level(fast: bool) -> str:
 
 @contextlib.contextmanager
 def _announce(text: str) -> Iterator[None]:
-    """Prints a note on a terminal if the block takes more than a second."""
-    if not text or not sys.stderr.isatty():
+    """Shows the progress of a build in the block: the tools that have run so far, and the time."""
+    from gossamer.hdl import _run
+
+    if not text:
         yield
         return
-    timer = threading.Timer(1.0, lambda: print(text, file=sys.stderr, flush=True))
-    timer.start()
-    try:
+    with progress.steps(text, None) as bar, _run.counting(bar):
         yield
-    finally:
-        timer.cancel()
 
 
 __all__ = ["board", "build", "cluster", "simulator", "simulator_of_many"]

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gossamer import build_cache, builds, native, processes
+from gossamer import build_cache, builds, native, processes, progress
 from gossamer.errors import InputError
 from gossamer.paths import ROOT
 
@@ -89,7 +90,22 @@ def run(command: Sequence[str | Path], log: Path, cwd: Path, env: Mapping[str, s
     """Runs a tool, its output at the end of ``log``; gives its exit code."""
     with open(log, "ab") as out:
         done = processes.run(command, cwd=cwd, env={**os.environ, **(env or {})}, output=out)
+    for bar in _bars:
+        bar.update(1)
     return done.returncode
+
+
+_bars: list[progress.Bar] = []
+
+
+@contextlib.contextmanager
+def counting(bar: progress.Bar) -> Iterator[None]:
+    """Counts the tools that `run` runs in the block on a bar."""
+    _bars.append(bar)
+    try:
+        yield
+    finally:
+        _bars.remove(bar)
 
 
 def first_error(log: Path) -> str:
