@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the bundled graph: the binary packages of a Debian release and what each depends on.
+"""Makes the bundled graph: the binary packages of a Debian release and their dependencies.
 
     tools/debian_graph.py -o data/debian12.adj.gz
     tools/debian_graph.py Packages.xz --release InRelease -o data/debian12.adj.gz
 
-Without a file it takes the package index that ``apt-get update`` left on this machine
-(Debian 12, main, amd64) and the signed release file beside it. The same index gives
-the same text, byte for byte. Only the standard library is needed.
+Without a file it reads the package index that ``apt-get update`` has stored on this machine
+(Debian 12, main, amd64) and the signed release file of the same archive. The same index
+produces the same text, byte for byte. Only the standard library is needed.
 
-The rules, which data/README.md repeats:
+The rules, also in data/README.md:
 
-- A vertex is a binary package of the index. Of a package listed in several versions the
-  greatest counts, as apt would choose.
-- An edge A -> B says that A needs B by Depends or Pre-Depends. Versions count: a package
-  meets ``B (>= 2)`` only if its own version does.
-- Of alternatives (``B | C``) the first that the release can meet counts.
-- A package of that very name is taken before packages that provide the name. Among providers:
-  first one that A depends on anyway, then the archive's priority (required before important
-  before standard before the rest), then the first by name. Names with fewer providers are
-  settled first.
-- No edge twice, none from a package to itself. What nothing in the index meets is left out
-  and counted in the file's header.
+- A vertex is a binary package of the index. If the index lists several versions, the
+  highest counts, as for apt.
+- An edge A -> B means that A needs B by Depends or Pre-Depends. Versions count: a package
+  satisfies ``B (>= 2)`` only if its version does.
+- Of alternatives (``B | C``) the first that the release can satisfy counts.
+- A package of that name has precedence over packages that provide the name. Among providers:
+  first one that A depends on anyway, then by the archive's priority (required, important,
+  standard, others), then the first by name. Names with fewer providers are resolved first.
+- No parallel edges and no self-loops. Dependencies that no package of the index satisfies are
+  omitted and counted in the file's header.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ DEPENDENCY = re.compile(
 
 
 class BadIndex(Exception):
-    """The input is not what it should be; the message is one line for the user."""
+    """The input is invalid; the message is one line for the user."""
 
 
 # ---------------------------------------------------------------------------------------
@@ -60,14 +59,14 @@ class BadIndex(Exception):
 
 
 def _weight(character: str) -> int:
-    """Where a character sorts: a tilde before the end of the part, letters before the rest."""
+    """Sort weight of a character: a tilde before the end of the part, letters before other characters."""
     if character == "~":
         return -1
     return ord(character) if character.isalpha() else ord(character) + 256
 
 
 def _part_key(part: str) -> tuple[tuple[int, ...], ...]:
-    """A key of an upstream version or a revision: runs of non-digits and of digits in turn.
+    """Sort key of an upstream version or a revision: alternating runs of non-digits and digits.
 
     A run of non-digits ends with 0, the weight of the end, so that ``~`` sorts before it.
     """
@@ -85,13 +84,13 @@ def version_key(version: str) -> tuple[int, tuple[tuple[int, ...], ...], tuple[t
     if not colon:
         epoch, rest = "0", version
     if not epoch.isdecimal():
-        raise BadIndex(f"version {version!r} has an epoch that is no number")
+        raise BadIndex(f"version {version!r} has an epoch that is not a number")
     upstream, _, revision = rest.rpartition("-") if "-" in rest else (rest, "", "")
     return int(epoch), _part_key(upstream), _part_key(revision)
 
 
 def satisfies(version: str, relation: str, bound: str) -> bool:
-    """Whether ``version`` meets e.g. ``>= bound``. A lone < or > is the old spelling of <= or >=."""
+    """Whether ``version`` satisfies, for example, ``>= bound``. A single < or > is the old spelling of <= or >=."""
     have, want = version_key(version), version_key(bound)
     if relation == "<<":
         return have < want
@@ -110,7 +109,7 @@ def satisfies(version: str, relation: str, bound: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One alternative: a name and, where given, what its version must be."""
+    """One alternative: a name and an optional version constraint."""
 
     name: str
     relation: str = ""
@@ -119,7 +118,7 @@ class Relation:
 
 @dataclass(slots=True)
 class Package:
-    """What the graph needs of one stanza."""
+    """The fields of one stanza that the graph needs."""
 
     name: str
     version: str
@@ -129,7 +128,7 @@ class Package:
 
 
 def stanzas(lines: Sequence[str], where: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """The stanzas of a package index with the line each starts at; only WANTED fields."""
+    """The stanzas of a package index, each with its first line; only WANTED fields."""
     fields: dict[str, str] = {}
     start, current = 1, ""
     for number, line in enumerate(lines, 1):
@@ -175,23 +174,23 @@ def relations(text: str, where: str) -> list[list[Relation]]:
 
 
 def read_index(lines: Sequence[str], where: str) -> dict[str, Package]:
-    """The packages of an index by name, the greatest version of each."""
+    """The packages of an index by name, the highest version of each."""
     packages: dict[str, Package] = {}
     for line, fields in stanzas(lines, where):
-        place = f"{where}:{line}"
+        location = f"{where}:{line}"
         if "Package" not in fields or "Version" not in fields:
-            raise BadIndex(f"{place}: a stanza without Package and Version; is this a Packages file?")
+            raise BadIndex(f"{location}: the stanza lacks Package or Version; is this a Packages file?")
         name, version = fields["Package"], fields["Version"]
         known = packages.get(name)
         if known and version_key(known.version) >= version_key(version):
             continue
         package = Package(name, version, PRIORITIES.get(fields.get("Priority", ""), 3))
         for key in ("Pre-Depends", "Depends"):
-            package.depends += relations(fields.get(key, ""), f"{place}: {name}")
-        package.provides = [group[0] for group in relations(fields.get("Provides", ""), f"{place}: {name}")]
+            package.depends += relations(fields.get(key, ""), f"{location}: {name}")
+        package.provides = [group[0] for group in relations(fields.get("Provides", ""), f"{location}: {name}")]
         packages[name] = package
     if not packages:
-        raise BadIndex(f"{where}: no package in it; is this a Packages file?")
+        raise BadIndex(f"{where}: contains no package; is this a Packages file?")
     return packages
 
 
@@ -201,29 +200,29 @@ def read_index(lines: Sequence[str], where: str) -> dict[str, Package]:
 
 @dataclass(slots=True)
 class Edges:
-    """Targets by source, both in the order of names, and what was met on the way."""
+    """Targets by source, both in the order of names, and counts of special cases."""
 
     targets: dict[str, list[str]]
-    unmet: int = 0  # groups of alternatives that nothing in the index meets
-    virtual: int = 0  # groups met through a name that another package provides
+    unmet: int = 0  # groups of alternatives that no package of the index satisfies
+    virtual: int = 0  # groups satisfied through a name that another package provides
 
 
 def make_edges(packages: Mapping[str, Package]) -> Edges:
-    """Resolves every dependency by the rules at the head of this file."""
+    """Resolves every dependency by the rules at the top of this file."""
     providers: dict[str, list[tuple[Package, str]]] = {}
     for package in packages.values():
         for offer in package.provides:
             providers.setdefault(offer.name, []).append((package, offer.version))
 
     def named(wanted: Relation) -> Package | None:
-        """The package of that very name, if its version will do."""
+        """The package of that name, if its version satisfies the relation."""
         package = packages.get(wanted.name)
         if package and (not wanted.relation or satisfies(package.version, wanted.relation, wanted.version)):
             return package
         return None
 
     def providing(wanted: Relation) -> list[Package]:
-        """Every package that provides the name; a name provided without a version meets no version."""
+        """Every package that provides the name; a name provided without a version satisfies no version constraint."""
         return [
             package
             for package, version in providers.get(wanted.name, ())
@@ -245,7 +244,7 @@ def make_edges(packages: Mapping[str, Package]) -> Edges:
                     break
             else:
                 edges.unmet += 1
-        # Names that others provide come last: by then it is known what A depends on by name.
+        # Provided names are resolved last, after the dependencies by name are known.
         choices.sort(key=len)
         for choice in choices:
             names = {package.name for package in choice}
@@ -261,7 +260,7 @@ def make_edges(packages: Mapping[str, Package]) -> Edges:
 
 
 def apt_index() -> tuple[Path, Path | None]:
-    """The index of bookworm's main for amd64 that apt keeps, and the release file beside it."""
+    """apt's index of bookworm main for amd64, and the release file of the same archive."""
     try:
         listed = subprocess.run(
             ["apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(ARCHITECTURE) $(FILENAME)",
@@ -281,7 +280,7 @@ def apt_index() -> tuple[Path, Path | None]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The decompressed file, by its first bytes: gzip, xz, bzip2, what apt keeps (lz4, zstd), or plain."""
+    """The decompressed file, according to its first bytes: gzip, xz, bzip2, apt's formats (lz4, zstd), or plain."""
     data = path.read_bytes()
     try:
         if data.startswith(b"\x1f\x8b"):
@@ -299,12 +298,12 @@ def read_bytes(path: Path) -> bytes:
 
 
 def release_facts(release: Path | None, digest: str) -> tuple[str, str]:
-    """The release's name and date, once its list of checksums is seen to hold the index's."""
+    """The release's name and date, if its list of checksums contains that of the index."""
     if release is None:
         return "release unknown", "date unknown"
     text = release.read_text(encoding="utf-8")
     if f" {digest} " not in text:
-        raise BadIndex(f"{release}: does not list the SHA-256 of the index {digest}; take both of one day")
+        raise BadIndex(f"{release}: does not list the SHA-256 of the index {digest}; use both files of the same day")
     fields = dict(re.findall(r"^(Origin|Version|Codename|Date): (.+)$", text, re.MULTILINE))
     try:
         date = parsedate_to_datetime(fields["Date"]).date().isoformat()
@@ -314,7 +313,7 @@ def release_facts(release: Path | None, digest: str) -> tuple[str, str]:
 
 
 def adjacency_text(edges: Edges, release: str, date: str, digest: str) -> str:
-    """The graph as text; the header tells what it is without any other file."""
+    """The graph as text; the header describes it without any other file."""
     rows = edges.targets
     header = f"""\
 # gossamer adjacency list
@@ -334,7 +333,7 @@ def adjacency_text(edges: Edges, release: str, date: str, digest: str) -> str:
 
 
 def compress(text: bytes, name: str) -> bytes:
-    """By the output's extension, and with nothing of the day or the machine in the bytes."""
+    """Compresses according to the output's extension, independently of date and machine."""
     if name.endswith(".xz"):
         return lzma.compress(text, check=lzma.CHECK_CRC32, preset=9 | lzma.PRESET_EXTREME)
     if name.endswith(".gz"):
@@ -343,7 +342,7 @@ def compress(text: bytes, name: str) -> bytes:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """The file appears whole or not at all."""
+    """Writes the file atomically."""
     handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as out:
@@ -356,13 +355,13 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; gives its exit code (0 done, 2 bad input)."""
+    """The command; returns its exit code (0 done, 2 invalid input)."""
     parser = argparse.ArgumentParser(description="Make the graph of a Debian release's package dependencies.")
-    packages_help = "a Packages file: plain, gz, xz, bz2, lz4 or zst (default: the one apt keeps)"
+    packages_help = "a Packages file: plain, gz, xz, bz2, lz4 or zst (default: apt's)"
     parser.add_argument("packages", nargs="?", type=Path, metavar="PACKAGES", help=packages_help)
-    release_help = "the InRelease file that lists it by its hash: gives name and date"
+    release_help = "the InRelease file that lists its hash, for name and date of the release"
     parser.add_argument("--release", type=Path, metavar="FILE", help=release_help)
-    output_help = "where to write: NAME.adj, NAME.adj.gz or NAME.adj.xz"
+    output_help = "output: NAME.adj, NAME.adj.gz or NAME.adj.xz"
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=output_help)
     options = parser.parse_args(arguments)
     try:

@@ -4,7 +4,7 @@
 
     .gossamer/env/bin/python tools/fusesoc_cores.py [-o DIR]
 
-A test fails when ip/ and the lists differ; run this again then. FuseSoC requires the files of a core below the folder
+A test fails if ip/ and the lists differ; then run this again. FuseSoC requires the files of a core below the folder
 of its .core file, so ip/rtl is a link to rtl/.
 """
 

@@ -4,7 +4,7 @@
 
     .gossamer/env/bin/python tools/hardware_tables.py [-o FILE]
 
-A test fails when the page and config/constants differ; run this again then.
+A test fails if the page and config/constants differ; then run this again.
 """
 
 from __future__ import annotations

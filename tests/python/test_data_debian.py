@@ -284,11 +284,11 @@ def test_release_file_names_and_dates_the_index(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"", "no package in it"),
+        (b"", "contains no package"),
         (b"hello\n", ":1: not a 'Field: value' line"),
-        (b"Package: a\nVersion: 1\n\nPackage: b\n", ":4: a stanza without Package and Version"),
+        (b"Package: a\nVersion: 1\n\nPackage: b\n", ":4: the stanza lacks Package or Version"),
         (b"Package: a\nVersion: 1\nDepends: b (>= \n", "cannot read the dependency 'b (>='"),
-        (b"Package: a\nVersion: x:1\n\nPackage: a\nVersion: 1\n", "epoch that is no number"),
+        (b"Package: a\nVersion: x:1\n\nPackage: a\nVersion: 1\n", "epoch that is not a number"),
         (gzip.compress(INDEX.encode())[:-20], "cannot be decompressed"),
         (b"\xff\xfe", "not UTF-8"),
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad graph files: one clear line that names file and line, whatever is wrong with them."""
+"""Invalid graph files: every error is one line with file and line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gossamer.graph import Graph, read_graph, write_graph
 
 MM = "%%MatrixMarket matrix coordinate"
 BAD: dict[str, tuple[str, str, str]] = {
-    # what: (name of the file, its text, the message after the path; "N:" is the line)
+    # case: (name of the file, its text, the message after the path; "N:" is the line)
     "empty": ("a.txt", "", " the file is empty"),
     "only comments": ("a.txt", "# a\n# b\n", "2: the file ends without an edge"),
     "negative id": ("a.txt", "0 1\n2 -3\n", "2: vertex '-3' is negative"),
@@ -71,7 +71,7 @@ BAD: dict[str, tuple[str, str, str]] = {
     "no UTF-8": ("a.txt", "a b\nc \udce9\n", "2: label '\\xe9' is not UTF-8"),
     "words, columns differ": ("a.txt", "a b\na b 2\n", "2: 3 columns, but line 1 has 2"),
     "words, weight no number": ("a.txt", "a b 1\na b two\n", "2: weight 'two' is not a finite number"),
-    "mtx without banner": ("a.mtx", "3 3 1\n1 1\n", "1: no %%MatrixMarket"),
+    "mtx without banner": ("a.mtx", "3 3 1\n1 1\n", "1: a .mtx must start with %%MatrixMarket"),
     "mtx short banner": ("a.mtx", "%%MatrixMarket matrix\n", "1: the banner must have five words"),
     "mtx array": ("a.mtx", "%%MatrixMarket matrix array real general\n", "1: format 'array'"),
     "mtx complex": ("a.mtx", f"{MM} complex general\n", "1: field 'complex'"),
@@ -154,7 +154,7 @@ def message(path: Path) -> str:
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_text(tmp_path: Path, what: str) -> None:
+def test_invalid_text_is_reported_at_its_line(tmp_path: Path, what: str) -> None:
     name, text, expected = BAD[what]
     path = tmp_path / name
     path.write_bytes(text.encode(errors="surrogateescape"))
@@ -162,7 +162,7 @@ def test_bad_text(tmp_path: Path, what: str) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_the_line_is_right_far_into_a_compressed_file(tmp_path: Path, seed: int, threads: int) -> None:
+def test_line_is_correct_deep_in_a_compressed_file(tmp_path: Path, seed: int, threads: int) -> None:
     draw = random.Random(seed)
     lines = [f"{draw.randrange(10**6)} {draw.randrange(10**6)}" for _ in range(400000)]
     first, second = sorted(draw.sample(range(100, 400000), 2))
@@ -177,18 +177,18 @@ def test_the_line_is_right_far_into_a_compressed_file(tmp_path: Path, seed: int,
     assert str(caught.value).startswith(f"{path}:{first + 1}: 3 columns, but line 1 has 2")
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "graph.mtx").write_text("x")
     assert "did you mean" in message(tmp_path / "graf.mtx")
     assert "a directory" in message(tmp_path)
-    assert "no name of a file" in message(Path("a\0b"))
+    assert "not a valid file name" in message(Path("a\0b"))
     if os.geteuid() == 0:
         pytest.skip("root may read everything")
     (tmp_path / "graph.mtx").chmod(0)
     assert "no permission" in message(tmp_path / "graph.mtx")
 
 
-def test_formats_by_name(tmp_path: Path) -> None:
+def test_format_option_overrides_recognition(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("0 1\n")
     with pytest.raises(InputError, match="no graph format 'csv'"):
         read_graph(tmp_path / "a", format="csv")
@@ -206,7 +206,7 @@ TEXT = "".join(f"{i * 7919 % 1000} {i * i % 1000}\n" for i in range(3000)).encod
 
 
 @pytest.mark.parametrize("how", COMPRESSED)
-def test_truncated_compression(tmp_path: Path, how: str) -> None:
+def test_truncated_compressed_data_is_reported(tmp_path: Path, how: str) -> None:
     whole = COMPRESSED[how](TEXT)
     path = tmp_path / "a"
     for size in (*range(7, 40), len(whole) // 2, len(whole) - 9, len(whole) - 1):
@@ -215,22 +215,22 @@ def test_truncated_compression(tmp_path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", COMPRESSED)
-def test_damaged_compression(tmp_path: Path, seed: int, size: Size, how: str) -> None:
+def test_corrupt_compressed_data_is_reported(tmp_path: Path, seed: int, size: Size, how: str) -> None:
     draw = random.Random(seed)
     whole = bytearray(COMPRESSED[how](TEXT))
     path = tmp_path / "a"
-    refused = 0
+    rejected = 0
     for _ in range(size.pick(20, 100, 2000)):
-        damaged = bytearray(whole)
+        corrupt = bytearray(whole)
         for _ in range(draw.randrange(1, 4)):
-            damaged[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
-        path.write_bytes(damaged)
+            corrupt[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
+        path.write_bytes(corrupt)
         try:
             read_graph(path)
         except InputError as error:
             assert "\n" not in str(error)
-            refused += 1
-    assert refused > 0
+            rejected += 1
+    assert rejected > 0
 
 
 def samples() -> Iterator[tuple[str, bytes]]:
@@ -245,13 +245,13 @@ def samples() -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize(("name", "text"), list(samples()), ids=[name for name, _ in samples()])
-def test_mutated_text_never_does_worse_than_an_input_error(
+def test_mutated_text_loads_or_raises_an_input_error(
     tmp_path: Path, seed: int, size: Size, name: str, text: bytes
 ) -> None:
     draw = random.Random(seed)
     path = tmp_path / name
     path.write_bytes(text)
-    read_graph(path)  # whole it is good
+    read_graph(path)  # valid before the mutation
 
     def hang(_signal: int, _frame: FrameType | None) -> None:
         raise AssertionError(f"hangs on {path.read_bytes()!r}")
@@ -287,7 +287,7 @@ def test_mutated_text_never_does_worse_than_an_input_error(
         signal.signal(signal.SIGALRM, before)
 
 
-def test_binary_form_damaged_anywhere(tmp_path: Path, seed: int, size: Size) -> None:
+def test_corrupt_binary_files_are_reported(tmp_path: Path, seed: int, size: Size) -> None:
     draw = random.Random(seed)
     path = tmp_path / "a.gsg"
     write_graph(read_graph("gen:rmat:scale=6,seed=2,weights=1:9"), path)
@@ -296,20 +296,20 @@ def test_binary_form_damaged_anywhere(tmp_path: Path, seed: int, size: Size) -> 
         path.write_bytes(whole[:cut])
         assert str(path) in message(path)
     path.write_bytes(whole + b"x")
-    assert "something after it" in message(path)
+    assert "trailing data" in message(path)
     fine = read_graph("gen:rmat:scale=6,seed=2,weights=1:9")
     for _ in range(size.pick(50, 300, 3000)):
-        damaged = bytearray(whole)
+        corrupt = bytearray(whole)
         at = draw.randrange(len(whole))
-        damaged[at] ^= 1 << draw.randrange(8)
-        path.write_bytes(damaged)
+        corrupt[at] ^= 1 << draw.randrange(8)
+        path.write_bytes(corrupt)
         try:
             graph = read_graph(path)
         except InputError as error:
             assert "\n" not in str(error)
             assert str(path) in str(error)
         else:
-            # What no checksum covers is the padding between sections: nobody reads it.
+            # Checksums do not cover the padding between sections, which is not read.
             assert whole[at] == 0
             assert graph.out.offsets.tolist() == fine.out.offsets.tolist()
             assert graph.out.targets.tolist() == fine.out.targets.tolist()
@@ -319,19 +319,21 @@ def test_binary_form_damaged_anywhere(tmp_path: Path, seed: int, size: Size) -> 
 
 
 def checksummed(file: bytearray) -> bytes:
-    """The file with checksums that are right, whatever is in it; struct and zlib alone, by the page of the form."""
+    """The file with correct checksums for its contents, by struct and zlib only, according to the format's page."""
     (count,) = struct.unpack_from("<I", file, 40)
     for at in range(64, min(64 + 32 * count, len(file) - 31), 32):
-        _, _, place, length = struct.unpack_from("<IIQQ", file, at)
-        struct.pack_into("<I", file, at + 4, zlib.crc32(file[place : place + length]))
+        _, _, start, length = struct.unpack_from("<IIQQ", file, at)
+        struct.pack_into("<I", file, at + 4, zlib.crc32(file[start : start + length]))
     struct.pack_into("<I", file, 44, 0)
     struct.pack_into("<I", file, 44, zlib.crc32(file[64 : 64 + 32 * count], zlib.crc32(file[:64])))
     return bytes(file)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "words"])
-def test_binary_form_with_wrong_content_and_right_checksums(tmp_path: Path, seed: int, size: Size, kind: str) -> None:
-    """Whatever is let through is a graph: an application ends on it, in a process that would show a crash."""
+def test_invalid_binary_contents_with_correct_checksums_are_reported(
+    tmp_path: Path, seed: int, size: Size, kind: str
+) -> None:
+    """An accepted file is a valid graph: an application ends on it without a crash."""
     draw = random.Random(seed)
     text = {"numbers": "3 70\n70 900\n900 3\n3 900\n", "words": "ash birch\nbirch cedar\ncedar ash\n"}[kind]
     (tmp_path / "a.txt").write_text(text * 20)
@@ -339,7 +341,7 @@ def test_binary_form_with_wrong_content_and_right_checksums(tmp_path: Path, seed
     whole = (tmp_path / "a.gsg").read_bytes()
     assert checksummed(bytearray(whole)) == whole
     path = tmp_path / "b.gsg"
-    refused = 0
+    rejected = 0
     for _ in range(size.pick(50, 400, 5000)):
         file = bytearray(whole)
         for _ in range(draw.randrange(1, 3)):
@@ -355,7 +357,7 @@ def test_binary_form_with_wrong_content_and_right_checksums(tmp_path: Path, seed
         except InputError as error:
             assert "\n" not in str(error)
             assert str(path) in str(error)
-            refused += 1
+            rejected += 1
             continue
         graph.census()
         assert graph.into.offsets[-1] == graph.edges
@@ -363,22 +365,22 @@ def test_binary_form_with_wrong_content_and_right_checksums(tmp_path: Path, seed
         for vertex in range(graph.vertices):
             assert graph.index_of(graph.label_of(vertex)) in range(graph.vertices)
         run("hashmin", graph, threads=2)
-    assert refused > size.pick(5, 40, 500)
+    assert rejected > size.pick(5, 40, 500)
 
 
-def test_graphs_that_a_form_cannot_hold(tmp_path: Path) -> None:
+def test_graphs_that_a_format_cannot_represent_are_rejected(tmp_path: Path) -> None:
     graph = Graph.from_csr([0, 1, 1, 1], [1])
-    with pytest.raises(InputError, match="1 vertices without edges would be lost"):
+    with pytest.raises(InputError, match="would omit 1 vertex without edges"):
         write_graph(graph, tmp_path / "a.txt")
     with pytest.raises(InputError, match="undirected"):
         write_graph(graph, tmp_path / "a.graph")
-    with pytest.raises(InputError, match=r"no known ending; .* text also with \.gz \.zst \.xz \.bz2$"):
+    with pytest.raises(InputError, match=r"unknown extension; .* text also with \.gz \.zst \.xz \.bz2$"):
         write_graph(graph, tmp_path / "a.png")
-    with pytest.raises(InputError, match="could not be mapped"):
+    with pytest.raises(InputError, match="cannot be mapped"):
         write_graph(graph, tmp_path / "a.gsg.gz")
     with pytest.raises(InputError, match="cannot be written"):
         write_graph(graph, tmp_path / "none" / "a.mtx")
     spaced = Graph.from_csr([0, 1, 1], [1], labels=["a b", "c"])
-    with pytest.raises(InputError, match="cannot stand in an edge list"):
+    with pytest.raises(InputError, match="an edge list cannot contain the label"):
         write_graph(spaced, tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []

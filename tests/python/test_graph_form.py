@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Graph class, its binary form and the files it is written to."""
+"""The Graph class, its binary format, and written files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .test_graph_read import assert_sound, edges_of
 
 
 def random_graph(seed: int, weights: str, labels: str, symmetric: bool) -> Graph:
-    """A small multigraph with self-loops, isolated vertices and all that."""
+    """A small multigraph with self-loops and isolated vertices."""
     draw = np.random.default_rng(seed)
     n = int(draw.integers(1, 60))
     pairs = draw.integers(0, n, (int(draw.integers(0, 400)), 2))
@@ -75,7 +75,9 @@ def assert_equal(a: Graph, b: Graph) -> None:
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("labels", ["from 0", "from 1", "numbers", "words"])
 @pytest.mark.parametrize("weights", ["none", "int32", "int64", "float32", "float64"])
-def test_binary_form_gives_back_all(tmp_path: Path, seed: int, weights: str, labels: str, symmetric: bool) -> None:
+def test_binary_format_preserves_the_graph(
+    tmp_path: Path, seed: int, weights: str, labels: str, symmetric: bool
+) -> None:
     graph = random_graph(seed, weights, labels, symmetric)
     assert_sound(graph)
     path = tmp_path / "a.gsg"
@@ -93,7 +95,7 @@ def test_binary_form_gives_back_all(tmp_path: Path, seed: int, weights: str, lab
 @pytest.mark.parametrize("ending", [".mtx", ".mtx.gz", ".txt", ".el.zst", ".gr.xz", ".graph", ".txt.bz2"])
 @pytest.mark.parametrize("weights", ["none", "int64", "float64"])
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_text_gives_back_the_edges(tmp_path: Path, seed: int, weights: str, symmetric: bool, ending: str) -> None:
+def test_text_formats_preserve_the_edges(tmp_path: Path, seed: int, weights: str, symmetric: bool, ending: str) -> None:
     graph = random_graph(seed, weights, "from 1", symmetric)
     if ending == ".graph":
         graph = (graph if graph.symmetric else graph.symmetrised()).simplified(parallel=False)
@@ -102,14 +104,14 @@ def test_text_gives_back_the_edges(tmp_path: Path, seed: int, weights: str, symm
     if graph.edges == 0 and ".gr" not in ending and ".mtx" not in ending:
         return
     back = read_graph(path)
-    judge = edges_of(graph)
+    expected = edges_of(graph)
     if ending == ".gr.xz" and weights == "none":
-        judge = Counter({(a, b, 1): count for (a, b), count in judge.items()})
-    assert edges_of(back) == judge
+        expected = Counter({(a, b, 1): count for (a, b), count in expected.items()})
+    assert edges_of(back) == expected
     if ".mtx" in ending:
         assert back.symmetric == symmetric
         assert back.vertices == graph.vertices
-        # SciPy adds parallel entries up.
+        # SciPy sums duplicate entries.
         ones = graph.to_scipy()
         ones.sum_duplicates()
         difference = abs(scipy.io.mmread(path).tocsr() - ones)
@@ -119,7 +121,7 @@ def test_text_gives_back_the_edges(tmp_path: Path, seed: int, weights: str, symm
     assert path.read_bytes() == first
 
 
-def test_words_survive_an_edge_list(tmp_path: Path, seed: int) -> None:
+def test_edge_list_preserves_text_labels(tmp_path: Path, seed: int) -> None:
     graph = random_graph(seed, "none", "words", False)
     path = tmp_path / "a.txt.gz"
     write_graph(graph, path)
@@ -130,7 +132,7 @@ def test_words_survive_an_edge_list(tmp_path: Path, seed: int) -> None:
     assert edges_of(back) == edges_of(graph)
 
 
-def test_numbers_survive_an_edge_list(tmp_path: Path, seed: int) -> None:
+def test_edge_list_preserves_integer_labels(tmp_path: Path, seed: int) -> None:
     graph = random_graph(seed, "int32", "numbers", False)
     if graph.edges == 0:
         return
@@ -139,19 +141,19 @@ def test_numbers_survive_an_edge_list(tmp_path: Path, seed: int) -> None:
     assert edges_of(read_graph(path)) == edges_of(graph)
 
 
-def test_float32_weights_are_written_exactly(tmp_path: Path, seed: int) -> None:
+def test_float32_weights_are_written_without_loss(tmp_path: Path, seed: int) -> None:
     graph = random_graph(seed, "float32", "from 1", False)
     path = tmp_path / "a.mtx"
     write_graph(graph, path)
-    weights, judge = read_graph(path).out.weights, graph.out.weights
+    weights, expected = read_graph(path).out.weights, graph.out.weights
     if graph.edges:
         assert weights is not None
-        assert judge is not None
-        assert (weights.astype(np.float32) == judge).all()
+        assert expected is not None
+        assert (weights.astype(np.float32) == expected).all()
 
 
-def test_opening_takes_next_to_no_memory(tmp_path: Path, size: Size) -> None:
-    """A mapped graph is checked, and costs no memory until somebody looks."""
+def test_opening_a_mapped_graph_uses_almost_no_memory(tmp_path: Path, size: Size) -> None:
+    """Checking a mapped graph uses no memory; only later accesses do."""
     path = tmp_path / "a.gsg"
     write_graph(generate.rmat(size.pick(14, 18, 20)), path)
     program = """
@@ -176,11 +178,11 @@ print(opened, rss() - before, graph.edges * 4 // 1024)
     )
     opened, touched, targets = map(int, done.stdout.split())
     assert opened < 600
-    # One of six sections was looked at: the others are still on disk.
+    # The program accessed one of six sections; the others are not resident.
     assert targets * 0.9 < touched < targets * 1.3 + 2000
 
 
-def test_names(tmp_path: Path) -> None:
+def test_labels_and_indices_are_inverse_and_errors_suggest_labels(tmp_path: Path) -> None:
     numbers = Graph.from_csr([0, 1, 1, 1], [1], labels=np.array([3, 10, 200]), name="n")
     words = Graph.from_csr([0, 1, 1], [1], labels=["libc6", "python3"], name="w")
     plain = Graph.from_csr([0, 1, 1], [1], base=1, name="p")
@@ -191,16 +193,16 @@ def test_names(tmp_path: Path) -> None:
         plain.index_of("2"),
     ) == (1, 2, 1, 1)
     assert (numbers.label_of(2), words.label_of(0), plain.label_of(0)) == (200, "libc6", 1)
-    for graph, label, said in (
+    for graph, label, message in (
         (numbers, 9, "no vertex 9; the nearest number is 10"),
         (numbers, 201, "no vertex 201; vertices are the numbers 3 .. 200"),
         (numbers, "x", "no vertex 'x'"),
         (words, "pyhton3", "did you mean 'python3'"),
-        (words, "zzz", "its labels are such as 'libc6', 'python3'"),
+        (words, "zzz", "its labels look like 'libc6', 'python3'"),
         (plain, 0, "no vertex 0; vertices are the numbers 1 .. 2"),
         (plain, 2**70, "vertices are the numbers 1 .. 2"),
     ):
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             graph.index_of(label)
     with pytest.raises(IndexError):
         plain.label_of(2)
@@ -212,17 +214,17 @@ def test_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-def test_transposed_is_scipys(seed: int, size: Size, threads: int) -> None:
+def test_transpose_matches_scipy(seed: int, size: Size, threads: int) -> None:
     graph = generate.rmat(size.pick(8, 15, 18), seed=seed, simple=True, weights=(-5, 5))
     into = transposed(graph.out, threads)
-    judge = graph.to_scipy().T.tocsr()
-    judge.sort_indices()
-    assert (judge.indptr == into.offsets).all()
-    assert (judge.indices == into.targets).all()
-    assert (judge.data == into.weights).all()
+    expected = graph.to_scipy().T.tocsr()
+    expected.sort_indices()
+    assert (expected.indptr == into.offsets).all()
+    assert (expected.indices == into.targets).all()
+    assert (expected.data == into.weights).all()
 
 
-def test_scipy_there_and_back(seed: int) -> None:
+def test_scipy_round_trip_preserves_the_matrix(seed: int) -> None:
     matrix = scipy.sparse.random_array((50, 50), density=0.1, rng=np.random.default_rng(seed), format="coo")
     graph = Graph.from_scipy(matrix)
     assert (graph.to_scipy() != matrix.tocsr()).nnz == 0
@@ -234,68 +236,68 @@ def test_scipy_there_and_back(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", [networkx.Graph, networkx.DiGraph, networkx.MultiDiGraph])
 @pytest.mark.parametrize("names", ["numbers", "gaps", "words"])
-def test_networkx_there_and_back(seed: int, kind: type[networkx.Graph], names: str) -> None:
+def test_networkx_round_trip_preserves_the_graph(seed: int, kind: type[networkx.Graph], names: str) -> None:
     draw = random.Random(seed)
     labels = {"numbers": range(20), "gaps": range(5, 100, 5), "words": [f"n{i}" for i in range(20)]}[names]
-    judge = kind()
-    judge.add_nodes_from(labels)
+    expected = kind()
+    expected.add_nodes_from(labels)
     for _ in range(60):
-        judge.add_edge(draw.choice(labels), draw.choice(labels), weight=draw.randrange(9))
-    graph = Graph.from_networkx(judge)
+        expected.add_edge(draw.choice(labels), draw.choice(labels), weight=draw.randrange(9))
+    graph = Graph.from_networkx(expected)
     back = graph.to_networkx()
-    assert graph.symmetric != judge.is_directed()
-    assert back.is_directed() == judge.is_directed()
-    assert set(back.nodes) == set(judge.nodes)
+    assert graph.symmetric != expected.is_directed()
+    assert back.is_directed() == expected.is_directed()
+    assert set(back.nodes) == set(expected.nodes)
 
-    def weighed(one: networkx.Graph) -> Counter[object]:
+    def weighted_edges(one: networkx.Graph) -> Counter[object]:
         directed = one.is_directed()
         return Counter(
             ((a, b) if directed else frozenset((a, b)), data["weight"]) for a, b, data in one.edges(data=True)
         )
 
-    assert weighed(back) == weighed(judge)
+    assert weighted_edges(back) == weighted_edges(expected)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        (([0], []), "one vertex at least"),
+        (([0], []), "at least one vertex"),
         (([0, 2], [0]), "ascend from 0 to the number of edges"),
         (([0, 2, 1, 3], [0, 0, 0]), "ascend"),
-        (([0, 1], [1]), "a target is outside of 0 .. 0"),
+        (([0, 1], [1]), "a target is outside 0 .. 0"),
         (([0, 1], [-1]), "a target is outside"),
         (([0, 1], [0.5]), "integers"),
-        (([0, 1], [0], [1, 2]), "2 weights for 1 edges"),
-        (([0, 1], [0], ["a"]), "weights of type"),
+        (([0, 1], [0], [1, 2]), "2 weights for 1 edge; "),
+        (([0, 1], [0], ["a"]), "weights have the type"),
     ],
 )
-def test_arrays_that_are_no_graph(arguments: tuple[object, ...], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_invalid_rows_are_rejected(arguments: tuple[object, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         Graph.from_csr(*arguments)  # type: ignore[arg-type]
 
 
-def test_census_is_what_networkx_counts(seed: int) -> None:
+def test_census_matches_networkx(seed: int) -> None:
     graph = random_graph(seed, "none", "from 0", False)
-    judge = graph.to_networkx()
+    expected = graph.to_networkx()
     census = graph.census()
-    assert census["loops"] == networkx.number_of_selfloops(judge)
-    assert census["isolated"] == networkx.number_of_isolates(judge)
-    assert census["parallel"] == judge.number_of_edges() - len(set(judge.edges()))
-    assert census["sinks"] == sum(degree == 0 for _, degree in judge.out_degree)
-    assert census["sources"] == sum(degree == 0 for _, degree in judge.in_degree)
-    assert census["most_in"] == max(degree for _, degree in judge.in_degree)
-    turned = Graph(into=transposed(graph.out))
-    assert turned.census()["sinks"] == census["sinks"]
-    assert edges_of(turned) == edges_of(graph)
+    assert census["loops"] == networkx.number_of_selfloops(expected)
+    assert census["isolated"] == networkx.number_of_isolates(expected)
+    assert census["parallel"] == expected.number_of_edges() - len(set(expected.edges()))
+    assert census["sinks"] == sum(degree == 0 for _, degree in expected.out_degree)
+    assert census["sources"] == sum(degree == 0 for _, degree in expected.in_degree)
+    assert census["most_in"] == max(degree for _, degree in expected.in_degree)
+    transpose = Graph(into=transposed(graph.out))
+    assert transpose.census()["sinks"] == census["sinks"]
+    assert edges_of(transpose) == edges_of(graph)
 
 
-def test_broken_rows_are_told() -> None:
-    broken = Graph(out=CSR(np.array([0, 2], np.uint64), np.array([0, 9], np.uint32)))
+def test_census_reports_invalid_rows() -> None:
+    invalid = Graph(out=CSR(np.array([0, 2], np.uint64), np.array([0, 9], np.uint32)))
     with pytest.raises(InputError, match="vertex index 0 has an edge to 9"):
-        broken.census()
+        invalid.census()
 
 
-def test_only_whole_files_appear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "a.mtx"
     target.write_text("before")
     graph = generate.ring(10)
@@ -310,7 +312,7 @@ def test_only_whole_files_appear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [path.name for path in tmp_path.iterdir()] == ["a.mtx"]
 
 
-def test_public_names() -> None:
+def test_package_exports_its_names_and_imports_nothing_slow() -> None:
     import gossamer
     import gossamer.graph
 
@@ -330,14 +332,14 @@ def test_public_names() -> None:
 
 @pytest.mark.parametrize("form", ["mtx", "txt"])
 def test_memory_stays_below_twice_the_result(tmp_path: Path, size: Size, form: str) -> None:
-    """VmHWM of the whole process, less what Python and NumPy take before."""
+    """VmHWM of the process, minus its value before the read."""
     scale = size.pick(15, 18, 20)
     graph = generate.rmat(scale, 20, seed=3)
     path = tmp_path / f"a.{form}"
     if form == "mtx":
         write_graph(graph, path)
     else:
-        # No order at all in the file, and numbers with gaps.
+        # Random order in the file, and vertex numbers with gaps.
         draw = np.random.default_rng(1)
         sources = np.repeat(np.arange(graph.vertices), np.diff(graph.out.offsets.astype(np.int64)))
         order = draw.permutation(graph.edges)
@@ -364,7 +366,7 @@ print(most() - before, before, (graph.out.offsets.nbytes + graph.out.targets.nby
     )
     peak, before, result = map(int, done.stdout.split())
     print(f"{form}: {peak} KiB beyond {before}, the result has {result}: {peak / result:.2f}")
-    # Blocks of text in flight and half-filled pages are a constant that only small graphs notice.
+    # Text blocks in flight and partly filled pages add a constant, which matters for small graphs only.
     assert peak <= 2 * result + size.pick(16 << 10, 8 << 10, 0)
     if size.name == "large":
         assert peak + before <= 2 * result
@@ -373,7 +375,7 @@ print(most() - before, before, (graph.out.offsets.nbytes + graph.out.targets.nby
 # From arrays ------------------------------------------------------------------------------------
 
 
-def test_a_graph_from_arrays(seed: int) -> None:
+def test_from_arrays_matches_numpy(seed: int) -> None:
     random = np.random.default_rng(seed)
     for _ in range(20):
         count, edges = int(random.integers(1, 50)), int(random.integers(0, 200))
@@ -400,19 +402,19 @@ def test_a_graph_from_arrays(seed: int) -> None:
 @pytest.mark.parametrize(
     ("given", "how", "why"),
     [
-        (([0, 1], [1]), {}, "two arrays of one length"),
-        (([[0]], [[1]]), {}, "two arrays of one length"),
-        (([0], [1], [1, 2]), {}, "2 weights for 1 edges"),
-        (([0.5], [1]), {}, "whole numbers or text, not float64"),
-        (([0, None], [1, "a"]), {}, "whole numbers or text"),
-        (([0, 1], ["a", "b"]), {}, "all whole numbers or all text"),
+        (([0, 1], [1]), {}, "two arrays of equal length"),
+        (([[0]], [[1]]), {}, "two arrays of equal length"),
+        (([0], [1], [1, 2]), {}, "2 weights for 1 edge; "),
+        (([0.5], [1]), {}, "integers or text, not float64"),
+        (([0, None], [1, "a"]), {}, "integers or text"),
+        (([0, 1], ["a", "b"]), {}, "all integers or all text"),
         ((np.array([2**64 - 1], np.uint64), [1]), {}, "9223372036854775808 vertices"),
-        (([-1], [1]), {}, "vertex -1, which is outside of 0 .. 1"),
-        (([0], [7]), {"vertices": 7}, "vertex 7, which is outside of 0 .. 6"),
-        ((["a"], ["b"]), {"vertices": 3}, "3 vertices, but the edges name 2"),
+        (([-1], [1]), {}, "vertex -1, which is outside 0 .. 1"),
+        (([0], [7]), {"vertices": 7}, "vertex 7, which is outside 0 .. 6"),
+        ((["a"], ["b"]), {"vertices": 3}, "vertices is 3, but the edges have 2 labels"),
         (([], []), {}, "0 vertices"),
     ],
 )
-def test_arrays_that_are_no_edges_are_refused(given: tuple[Any, ...], how: dict[str, int], why: str) -> None:
+def test_invalid_edge_arrays_are_rejected(given: tuple[Any, ...], how: dict[str, int], why: str) -> None:
     with pytest.raises(InputError, match=why):
         Graph.from_arrays(*given, **how)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs and results in Python: what is no graph is refused by name, results can be pickled and print short."""
+"""Graphs and results in Python: errors name the type of an invalid argument, results can be pickled and print short."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ FORMS = ("csr_array", "csr_matrix", "csc_array", "coo_array", "dok_array", "lil_
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_sparse_matrix_is_taken(form: str) -> None:
+def test_every_format_of_sparse_matrix_is_accepted(form: str) -> None:
     graph = gs.Graph.from_scipy(getattr(scipy.sparse, form)(DENSE))
     assert (graph.to_scipy().toarray() == DENSE).all()
 
 
 @pytest.mark.parametrize("thing", [DENSE, np.matrix(DENSE), DENSE.tolist(), None, 3, nx.path_graph(3)])
-def test_what_is_no_sparse_matrix_is_refused_by_name(thing: Any) -> None:
-    with pytest.raises(gs.InputError, match=f"a {type(thing).__name__} is no sparse matrix"):
+def test_from_scipy_names_the_type_of_an_invalid_argument(thing: Any) -> None:
+    with pytest.raises(gs.InputError, match=f"a {type(thing).__name__} is not a sparse matrix"):
         gs.Graph.from_scipy(thing)
 
 
 @pytest.mark.parametrize("thing", [None, {}, DENSE, "net.txt"])
-def test_what_is_no_networkx_graph_is_refused_by_name(thing: Any) -> None:
-    with pytest.raises(gs.InputError, match=f"a {type(thing).__name__} is no graph of NetworkX"):
+def test_from_networkx_names_the_type_of_an_invalid_argument(thing: Any) -> None:
+    with pytest.raises(gs.InputError, match=f"a {type(thing).__name__} is not a NetworkX graph"):
         gs.Graph.from_networkx(thing)
 
 
 @pytest.mark.parametrize("weight", ["heavy", decimal.Decimal(2), [1], 1j])
-def test_a_weight_that_is_no_number_is_named_with_its_edge(weight: Any) -> None:
+def test_invalid_weight_is_reported_with_its_edge(weight: Any) -> None:
     graph = nx.Graph()
     graph.add_edge("a", "b", weight=1)
     graph.add_edge("b", "c", weight=weight)
@@ -47,19 +47,19 @@ def test_a_weight_that_is_no_number_is_named_with_its_edge(weight: Any) -> None:
         gs.Graph.from_networkx(graph)
 
 
-def test_paths_are_text_bytes_or_path(tmp_path: Path) -> None:
+def test_read_graph_accepts_text_bytes_and_paths(tmp_path: Path) -> None:
     path = tmp_path / "net.txt"
     path.write_text("0 1\n1 2\n")
     for one in (path, str(path), bytes(path)):
         assert gs.read_graph(one).edges == 2
     with path.open() as file:
         for thing in (None, 3, file, DENSE, nx.path_graph(3)):
-            with pytest.raises(gs.InputError, match=f"a {type(thing).__name__} is no path"):
+            with pytest.raises(gs.InputError, match=f"a {type(thing).__name__} is not a path"):
                 gs.read_graph(thing)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("thing", ["net.txt", 3, None, scipy.sparse.csr_array(DENSE), nx.path_graph(3)])
-def test_a_run_wants_a_graph(thing: Any) -> None:
+def test_run_names_the_type_of_an_invalid_graph(thing: Any) -> None:
     with pytest.raises(gs.InputError, match=f"a {type(thing).__name__} is no Graph"):
         gs.run("hashmin", thing)
 
@@ -78,22 +78,22 @@ def test_results_can_be_pickled_and_print_short() -> None:
     assert (gs.run("hashmin", again.graph).values == result.values).all()
 
 
-# A graph is symmetric where it is, and not where somebody says so ---------------------------------
+# Symmetry ------------------------------------------------------------------------------------------
 
 TALL = np.array([[0, 3, 0], [3, 0, 5], [0, 5, 1]])
 
 
 @pytest.mark.parametrize(("where", "weighted"), [((2, 1), True), ((2, 1), False), ((1, 0), True)])
-def test_symmetric_is_checked(where: tuple[int, int], weighted: bool) -> None:
+def test_symmetric_option_is_verified(where: tuple[int, int], weighted: bool) -> None:
     matrix = scipy.sparse.csr_array(TALL)
     graph = gs.Graph.from_scipy(matrix, symmetric=True, weighted=weighted)
     assert graph.symmetric and graph.into is graph.out
     wrong = TALL.copy()
     wrong[where] = 4
-    said = f"net: is not symmetric: the edge from {where[1]} to {where[0]} has no reverse of the same weight"
+    message = f"net: is not symmetric: the edge from {where[1]} to {where[0]} has no reverse of the same weight"
     parts = scipy.sparse.csr_array(wrong)
     if weighted:
-        with pytest.raises(gs.InputError, match=f"^{said}; leave symmetric out, or take symmetrised"):
+        with pytest.raises(gs.InputError, match=f"^{message}; omit symmetric, or use symmetrised"):
             gs.Graph.from_scipy(parts, symmetric=True, name="net")
     else:
         assert gs.Graph.from_scipy(parts, symmetric=True, weighted=False).symmetric
@@ -104,13 +104,13 @@ def test_symmetric_is_checked(where: tuple[int, int], weighted: bool) -> None:
             gs.Graph.from_csr(parts.indptr, parts.indices, weights, symmetric=True, name="net")
 
 
-def test_an_edge_without_reverse_is_named_by_labels() -> None:
+def test_edge_without_reverse_is_reported_by_labels() -> None:
     with pytest.raises(gs.InputError, match=r"^graph: is not symmetric: the edge from ash to yew has no reverse; "):
         gs.Graph.from_csr([0, 1, 1], [1], symmetric=True, labels=["ash", "yew"])
 
 
-def test_other_weights_leave_a_graph_symmetric_only_where_they_are() -> None:
-    """An application that pulls reads the weight of the edge that it pulls over, not of its reverse."""
+def test_with_weights_keeps_symmetry_only_for_symmetric_weights() -> None:
+    """A pulling application reads the weight of the edge itself, not of its reverse."""
     ring = gs.read_graph("gen:ring:vertices=300").symmetrised()
     random = np.random.default_rng(3)
     assert ring.with_weights(np.full(ring.edges, 7)).symmetric
@@ -123,18 +123,18 @@ def test_other_weights_leave_a_graph_symmetric_only_where_they_are() -> None:
     assert (got == expected).all()
 
 
-# What may surprise is said ------------------------------------------------------------------------
+# Notes and warnings --------------------------------------------------------------------------------
 
 
-def test_edges_that_are_doubled_are_noted() -> None:
+def test_duplicate_edges_of_a_symmetrised_graph_are_noted() -> None:
     both = gs.Graph.from_arrays([0, 1, 1], [1, 0, 2], undirected=True, name="net")
-    note = "net: 2 of 6 edges, each taken both ways, are there more than once; dedupe keeps one of each"
+    note = "net: 2 of 6 edges, with both directions counted, are duplicates; dedupe removes them"
     assert both.notes == (note,)
     assert gs.Graph.from_arrays([0, 1], [1, 2]).symmetrised().notes == ()
     assert gs.Graph.from_arrays([0, 1, 1], [1, 0, 2], name="net").symmetrised().notes == (note,)
 
 
-def test_edges_of_a_file_are_noted_once(tmp_path: Path) -> None:
+def test_duplicate_edges_of_a_file_are_noted_once(tmp_path: Path) -> None:
     path = tmp_path / "net.txt"
     path.write_text("a b\nb a\nb c\n")
     for name in (str(path), str(tmp_path / "net.gsg")):
@@ -143,7 +143,7 @@ def test_edges_of_a_file_are_noted_once(tmp_path: Path) -> None:
         gs.write_graph(gs.read_graph(path), tmp_path / "net.gsg")
 
 
-def test_what_becomes_of_weights_is_warned_of() -> None:
+def test_unused_and_missing_weights_cause_a_warning() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 0], weights=[3, 4])
     with pytest.warns(gs.GraphWarning, match=r"^pagerank does not use weights; those of the graph are ignored$"):
         gs.run("pagerank", graph)
@@ -157,7 +157,7 @@ def test_what_becomes_of_weights_is_warned_of() -> None:
 # Results by label ---------------------------------------------------------------------------------
 
 
-def test_a_value_is_found_by_its_label() -> None:
+def test_values_are_accessible_by_label() -> None:
     graph = gs.Graph.from_arrays(["oak", "ash", "fir"], ["ash", "yew", "fir"], weights=[3, 4, 1])
     result = gs.run("sssp-paths", graph, source="oak")
     assert [result.at(name) for name in ("oak", "ash", "yew")] == [0, 3, 7]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graph files, judged by SciPy, NumPy and NetworkX, which share no code with the reader."""
+"""Graph files match SciPy, NumPy and NetworkX, which share no code with the reader."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 def data(name: str) -> Path:
     path = DATA / name
     if not path.exists():
-        pytest.skip(f"{path} is not there")
+        pytest.skip(f"{path} does not exist")
     return path
 
 
@@ -65,17 +65,17 @@ def assert_sound(graph: Graph) -> None:
 
 
 def assert_same(graph: Graph, matrix: scipy.sparse.csr_array) -> None:
-    """The graph is this matrix, in both directions."""
-    for rows, judge in ((graph.out, matrix), (graph.into, matrix.T.tocsr())):
-        judge.sort_indices()
-        assert (judge.indptr == rows.offsets).all()
-        assert (judge.indices == rows.targets).all()
+    """Asserts that the graph equals the matrix, in both directions."""
+    for rows, expected in ((graph.out, matrix), (graph.into, matrix.T.tocsr())):
+        expected.sort_indices()
+        assert (expected.indptr == rows.offsets).all()
+        assert (expected.indices == rows.targets).all()
         if rows.weights is not None:
-            assert (judge.data == rows.weights).all()
+            assert (expected.data == rows.weights).all()
 
 
 @pytest.mark.parametrize("name", ["email-Enron.mtx.gz", "ca-CondMat.mtx.gz", "cit-HepTh.mtx.gz"])
-def test_real_matrices_are_what_scipy_reads(name: str) -> None:
+def test_real_matrices_match_scipy(name: str) -> None:
     path = data(name)
     graph = read_graph(path)
     assert graph.base == 1
@@ -84,7 +84,7 @@ def test_real_matrices_are_what_scipy_reads(name: str) -> None:
     assert_same(graph, scipy.io.mmread(path).tocsr())
 
 
-def test_real_edge_list_is_what_numpy_reads() -> None:
+def test_real_edge_list_matches_numpy() -> None:
     path = data("wiki-Vote.txt.gz")
     graph = read_graph(path)
     with gzip.open(path) as file:
@@ -95,22 +95,24 @@ def test_real_edge_list_is_what_numpy_reads() -> None:
     assert graph.notes == ()
 
 
-def test_real_metis_graph() -> None:
+def test_real_metis_graph_matches_networkx() -> None:
     path = data("airfoil1.graph.gz")
     graph = read_graph(path)
     with gzip.open(path, "rt") as file:
         lines = file.read().splitlines()
     n, m = map(int, lines[0].split())
-    judge = networkx.Graph((v, int(word)) for v, line in enumerate(lines[1:], 1) for word in line.split())
-    assert (graph.vertices, graph.edges) == (n, 2 * m) == (len(judge), 2 * judge.number_of_edges())
+    expected = networkx.Graph((v, int(word)) for v, line in enumerate(lines[1:], 1) for word in line.split())
+    assert (graph.vertices, graph.edges) == (n, 2 * m) == (len(expected), 2 * expected.number_of_edges())
     assert graph.symmetric
-    assert edges_of(graph) == Counter(pair for a, b in judge.edges for pair in ((a, b), (b, a)))
+    assert edges_of(graph) == Counter(pair for a, b in expected.edges for pair in ((a, b), (b, a)))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
 @pytest.mark.parametrize("field", ["pattern", "integer", "real"])
-def test_random_matrices(tmp_path: Path, size: Size, seed: int, field: str, symmetry: str, threads: int) -> None:
+def test_random_matrices_match_scipy(
+    tmp_path: Path, size: Size, seed: int, field: str, symmetry: str, threads: int
+) -> None:
     if (field, symmetry) == ("pattern", "skew-symmetric"):
         pytest.skip("the format has no such matrices")
     draw = np.random.default_rng(seed)
@@ -132,8 +134,8 @@ def test_random_matrices(tmp_path: Path, size: Size, seed: int, field: str, symm
     graph = read_graph(path, threads=threads)
     assert_sound(graph)
     assert graph.symmetric == (symmetry == "symmetric")
-    judge = scipy.io.mmread(path).tocsr()
-    assert_same(graph, judge)
+    expected = scipy.io.mmread(path).tocsr()
+    assert_same(graph, expected)
     if field != "pattern" and len(pairs):
         assert graph.weight_type == (np.int32 if field == "integer" else np.float64)
 
@@ -151,33 +153,33 @@ def ids_for(kind: str, draw: random.Random, count: int) -> list[int]:
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["from 0", "from 1", "gaps", "sparse", "far", "mixed"])
-def test_random_edge_lists(tmp_path: Path, size: Size, seed: int, kind: str, weighted: bool) -> None:
+def test_random_edge_lists_keep_every_edge(tmp_path: Path, size: Size, seed: int, kind: str, weighted: bool) -> None:
     draw = random.Random(seed)
     ids = ids_for(kind, draw, size.pick(50, 150, 5000))
-    # Long enough for several blocks: the threads and the seams between blocks take part.
+    # Long enough for several blocks, to test threads and block boundaries.
     lines = [f"# {draw.random()}" + "x" * draw.randrange(100) for _ in range(size.pick(10, 20000, 100000))]
-    judge: Counter[tuple[object, ...]] = Counter()
+    expected: Counter[tuple[object, ...]] = Counter()
     reals = weighted and draw.random() < 0.5
     for _ in range(size.pick(500, 20000, 500000)):
         a, b = draw.choice(ids), draw.choice(ids)
         weight: tuple[float, ...] = ()
         if weighted:
             weight = (draw.uniform(-5, 5) if reals else draw.randrange(-(2**40), 2**40),)
-        judge[(a, b, *weight)] += 1
+        expected[(a, b, *weight)] += 1
         blank = draw.choice([" ", "\t", "  ", ",", ", "])
         lines.append(draw.choice(["", " "]) + blank.join(map(repr, (a, b, *weight))) + draw.choice(["", " ", "\r"]))
     if kind in ("from 0", "from 1"):
         for a in ids:
-            judge[(a, a, *((7,) if weighted else ()))] += 1
+            expected[(a, a, *((7,) if weighted else ()))] += 1
             lines.append(f"{a} {a}" + (" 7" if weighted else ""))
     draw.shuffle(lines)
     path = tmp_path / "list.txt"
     path.write_text("\n".join(lines) + draw.choice(["", "\n", "\n\n"]))
     graph = read_graph(path, threads=draw.choice([1, 2, 3]))
     assert_sound(graph)
-    assert edges_of(graph) == judge
-    assert edges_of(graph, into=True) == judge
-    used = sorted({end for pair in judge for end in pair[:2]})
+    assert edges_of(graph) == expected
+    assert edges_of(graph, into=True) == expected
+    used = sorted({end for pair in expected for end in pair[:2]})
     assert [graph.label_of(i) for i in range(graph.vertices)] == used
     assert [graph.index_of(label) for label in used[:50]] == list(range(len(used[:50])))
     if kind == "from 0":
@@ -188,7 +190,7 @@ def test_random_edge_lists(tmp_path: Path, size: Size, seed: int, kind: str, wei
         assert graph.weight_type == (np.float64 if reals else np.int64)
 
 
-def test_undirected_dedupe_and_loops(tmp_path: Path, seed: int) -> None:
+def test_undirected_dedupe_and_drop_loops_match_python(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     edges = [(draw.randrange(30), draw.randrange(30), draw.randrange(5)) for _ in range(600)]
     edges += [(v, v, 1) for v in range(30)]
@@ -212,7 +214,7 @@ def test_undirected_dedupe_and_loops(tmp_path: Path, seed: int) -> None:
     assert edges_of(read_graph(path, drop_loops=True)) == Counter(e for e in edges if e[0] != e[1])
 
 
-def test_words(tmp_path: Path, seed: int) -> None:
+def test_text_labels_keep_their_order(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     words = [f"w{i}-é" if i % 3 else f"{i}+" for i in range(500)]
     edges = [("first", "second")] + [(draw.choice(words), draw.choice(words)) for _ in range(50000)]
@@ -230,34 +232,34 @@ def test_words(tmp_path: Path, seed: int) -> None:
     assert edges_of(read_graph(weighted)) == Counter({("a", "b", 0.25): 1, ("a", "b", 1.0): 1, ("b", "c", 2.5): 1})
 
 
-def test_dimacs(tmp_path: Path, seed: int) -> None:
+def test_dimacs_keeps_every_arc(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     arcs = [(draw.randint(1, 900), draw.randint(1, 900), draw.randint(0, 10**6)) for _ in range(30000)]
-    path = tmp_path / "roads"  # known by its content
+    path = tmp_path / "roads"  # recognized by content
     path.write_text("c roads\nc\np sp 1000 30000\n" + "".join(f"a {a} {b} {w}\nc x\n" for a, b, w in arcs))
     graph = read_graph(path)
     assert (graph.vertices, graph.base, graph.weight_type) == (1000, 1, np.int32)
     assert edges_of(graph) == Counter(arcs)
 
 
-def test_metis_with_weights_and_comments(tmp_path: Path) -> None:
+def test_metis_weights_comments_and_isolated_vertices_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.graph"
     path.write_text("% head\n4 3 111 2\n% first\n1 5 5 2 7 3 9\n1 5 5 1 7\n%\n1 5 5 1 9 4 2\n1 5 5 3 2\n")
-    judge = {(1, 2, 7), (1, 3, 9), (2, 1, 7), (3, 1, 9), (3, 4, 2), (4, 3, 2)}
-    assert edges_of(read_graph(path)) == Counter(judge)
+    expected = {(1, 2, 7), (1, 3, 9), (2, 1, 7), (3, 1, 9), (3, 4, 2), (4, 3, 2)}
+    assert edges_of(read_graph(path)) == Counter(expected)
     isolated = tmp_path / "b.graph"
     isolated.write_text("3 1\n\n3\n2\n\n\n")
     assert edges_of(read_graph(isolated)) == Counter({(2, 3): 1, (3, 2): 1})
 
 
-def test_adjacency_list(tmp_path: Path) -> None:
+def test_adjacency_list_matches_networkx(tmp_path: Path) -> None:
     path = tmp_path / "a.txt.xz"
     path.write_bytes(lzma.compress(b"# gossamer adjacency list\na b c\nb\nc a\nalone\n"))
     graph = read_graph(path)
     with lzma.open(path) as file:
-        judge = networkx.read_adjlist(file, create_using=networkx.DiGraph)
-    assert edges_of(graph) == Counter(list(judge.edges))
-    assert {graph.label_of(i) for i in range(graph.vertices)} == set(judge.nodes)
+        expected = networkx.read_adjlist(file, create_using=networkx.DiGraph)
+    assert edges_of(graph) == Counter(list(expected.edges))
+    assert {graph.label_of(i) for i in range(graph.vertices)} == set(expected.nodes)
 
 
 def _members(text: bytes) -> bytes:
@@ -277,7 +279,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("how", COMPRESS)
-def test_compressed_by_content(tmp_path: Path, seed: int, size: Size, how: str) -> None:
+def test_compression_is_recognized_by_content(tmp_path: Path, seed: int, size: Size, how: str) -> None:
     draw = np.random.default_rng(seed)
     pairs = draw.integers(0, 5000, (size.pick(5000, 150000, 3000000), 2))
     text = "\n".join(f"{a} {b}" for a, b in pairs.tolist()).encode()
@@ -285,13 +287,13 @@ def test_compressed_by_content(tmp_path: Path, seed: int, size: Size, how: str) 
     path.write_bytes(COMPRESS[how](text))
     plain = tmp_path / "plain"
     plain.write_bytes(text)
-    graph, judge = read_graph(path), read_graph(plain)
+    graph, expected = read_graph(path), read_graph(plain)
     assert graph.edges == len(pairs)
-    assert (graph.out.targets == judge.out.targets).all()
-    assert (graph.out.offsets == judge.out.offsets).all()
+    assert (graph.out.targets == expected.out.targets).all()
+    assert (graph.out.offsets == expected.out.offsets).all()
 
 
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     class Pipe:
         buffer = io.BufferedReader(io.BytesIO(gzip.compress(b"0 1\n1 2\n")))
 
@@ -299,19 +301,19 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert edges_of(read_graph("-")) == Counter({(0, 1): 1, (1, 2): 1})
 
 
-def test_snap_counts_are_compared(tmp_path: Path) -> None:
+def test_wrong_counts_in_a_snap_comment_are_noted(tmp_path: Path) -> None:
     path = tmp_path / "cut.txt"
     path.write_text("# one\n# Nodes: 4 Edges: 5\n0\t1\n1\t2\n")
     assert [note.split(": ", 1)[0] for note in read_graph(path).notes] == [f"{path}:2"] * 2
 
 
-def test_byte_order_mark_and_bare_ends(tmp_path: Path) -> None:
+def test_byte_order_mark_and_crlf_are_accepted(tmp_path: Path) -> None:
     path = tmp_path / "windows.csv"
     path.write_bytes(b"\xef\xbb\xbf0,1\r\n1,2\r\n\r\n2,0")
     assert edges_of(read_graph(path)) == Counter({(0, 1): 1, (1, 2): 1, (2, 0): 1})
 
 
-def test_decimal_weights_are_the_nearest_doubles(tmp_path: Path, seed: int, size: Size) -> None:
+def test_decimal_weights_are_rounded_to_the_nearest_double(tmp_path: Path, seed: int, size: Size) -> None:
     draw = random.Random(seed)
     words = [
         "0.1",
@@ -341,7 +343,7 @@ def test_decimal_weights_are_the_nearest_doubles(tmp_path: Path, seed: int, size
     "heading", ["source,target,weight", "# made by hand\n\nFrom Node_1\tTo\tcost", '"src" "dst" "w"']
 )
 @pytest.mark.parametrize("words", [False, True])
-def test_headings_of_three_columns_are_left_out(tmp_path: Path, heading: str, words: bool) -> None:
+def test_headings_of_three_columns_are_skipped(tmp_path: Path, heading: str, words: bool) -> None:
     path = tmp_path / "edges.csv"
     names = ["ash", "birch", "source"] if words else ["7", "9", "12"]
     heading = heading.replace("From Node_1", "From_Node")
@@ -358,14 +360,18 @@ def test_headings_of_three_columns_are_left_out(tmp_path: Path, heading: str, wo
 @pytest.mark.parametrize(
     ("text", "labels", "edges"),
     [
-        ("node_1 node_2\nnode_2 node_3\n", ["node_1", "node_2", "node_3"], 2),  # no heading: it is named again
+        (
+            "node_1 node_2\nnode_2 node_3\n",
+            ["node_1", "node_2", "node_3"],
+            2,
+        ),  # no heading, because node_2 occurs again
         ("a;b c\nd;e f\n", ["a;b", "c", "d;e", "f"], 2),
         ("ash birch\ncedar\n", ["ash", "birch", "cedar"], 1),
         ("# Nodes: 2 Edges: 0\nash\nbirch\n", ["ash", "birch"], 0),
         ("ash 7\n1 2\n", ["ash", "7", "1", "2"], 2),
     ],
 )
-def test_words_that_only_look_like_headings(tmp_path: Path, text: str, labels: list[str], edges: int) -> None:
+def test_labels_similar_to_headings_are_kept(tmp_path: Path, text: str, labels: list[str], edges: int) -> None:
     path = tmp_path / "words.txt"
     path.write_text(text)
     graph = read_graph(path)

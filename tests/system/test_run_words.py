@@ -153,7 +153,7 @@ def test_run_reads_as_graph_info_does(command: Command, shifted: Path, tmp_path:
 def test_what_is_left_out_or_doubled_is_told(command: Command, shifted: Path) -> None:
     notes = command("run", "pagerank", shifted, "--undirected").stderr.splitlines()
     assert notes == [
-        f"note: {shifted}: 3 of 8 edges, each taken both ways, are there more than once; dedupe keeps one of each",
+        f"note: {shifted}: 3 of 8 edges, with both directions counted, are duplicates; dedupe removes them",
         "note: pagerank does not use weights; those of the graph are ignored",
     ]
     assert command("run", "sssp", shifted).stderr == ""

@@ -165,9 +165,9 @@ Examples:
 @_reading
 def convert(input: str, output: str, both: bool, drop_isolated: bool, **options: Any) -> None:
     """Convert INPUT to OUTPUT, which is written completely or not at all."""
-    from gossamer.graph._write import form_of
+    from gossamer.graph._write import format_of
 
-    form_of(output)  # raises InputError for a wrong ending before the long work
+    format_of(output)  # raises InputError for an unknown extension before the long work
     _write(_read(input, options), output, both=both, drop_isolated=drop_isolated)
 
 
@@ -207,9 +207,9 @@ def _generating(function: _Function) -> _Function:
 
 def _generate(kind: str, output: str, weights: str | None, threads: int | None, **options: Any) -> None:
     from gossamer.graph import generate as generators
-    from gossamer.graph._write import form_of
+    from gossamer.graph._write import format_of
 
-    form_of(output)
+    format_of(output)
     limits = None if weights is None else generators.weight_range(weights)
     graph = generators.KINDS[kind](weights=limits, threads=threads or 0, **options)
     _write(graph, output, drop_isolated=True)

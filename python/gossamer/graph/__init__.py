@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs: in memory (Graph, CSR), in files (read_graph, write_graph), and made from a seed (generate)."""
+"""Graphs: in memory (Graph, CSR), in files (read_graph, write_graph), and generated from a seed (generate)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adjacency lists with labels: a line is a vertex, then the vertices its edges lead to.
+"""Adjacency lists with labels: each line has a vertex, then the targets of its edges.
 
-``read_adjlist`` gives the rows as arrays and the labels as a LabelTable, which makes a
-``str`` of a label only when somebody looks at it. data/README.md states the format.
+``read_adjlist`` returns the rows as arrays and the labels as a LabelTable, which decodes
+a label on access. data/README.md specifies the format.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     import mmap
 
 FIRST_LINE = b"# gossamer adjacency list"
-"""What the first line of such a file starts with, so that a reader knows it by its content."""
+"""The start of the first line of such a file, by which a reader recognizes the format."""
 
 _SLICE = 8 << 20
-"""Bytes the library reads in one call, some 40 ms: how long Ctrl-C and the progress bar wait."""
+"""Bytes that one library call reads, about 40 ms: the latency of Ctrl-C and of the progress bar."""
 
 
 class LabelTable(Sequence[str]):
     """The labels of a graph's vertices, in index order, in one block of UTF-8.
 
-    Looks like a list of ``str`` that cannot be changed. ``find`` is a search through the
-    block (0.1 ms for 64,000 labels), so for many labels make a dictionary of ``enumerate``.
+    Behaves as an immutable list of ``str``. ``find`` searches the block (0.1 ms for
+    64,000 labels), so for many labels make a dictionary from ``enumerate``.
     """
 
     __slots__ = ("_block", "_offsets")
 
     def __init__(self, block: bytes | bytearray, offsets: np.ndarray[Any, np.dtype[np.uint64]]) -> None:
-        """``block``: a line feed, then each label and a line feed. ``offsets``: vertices + 1, where each
-        label begins, and the block's size."""
+        """``block``: a line feed, then each label and a line feed. ``offsets``: vertices + 1, the start of each
+        label, and the block's size."""
         self._block = block
         self._offsets = offsets
 
@@ -81,7 +81,7 @@ class LabelTable(Sequence[str]):
         return None if at < 0 else int(np.searchsorted(self._offsets, np.uint64(at + 1)))
 
     def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
-        """As ``list.index``: ValueError if the label is not there."""
+        """As ``list.index``: ValueError if no vertex has the label."""
         found = self.find(value)
         if found is None or found not in range(len(self))[start:stop]:
             raise ValueError(f"no vertex has the label {value!r}")
@@ -89,12 +89,12 @@ class LabelTable(Sequence[str]):
 
 
 class Adjacency(NamedTuple):
-    """What an adjacency list holds; vertices are numbered in the order of their lines."""
+    """The contents of an adjacency list; vertices are numbered in the order of their lines."""
 
     offsets: np.ndarray[Any, np.dtype[np.uint64]]
     """vertices + 1: row v is ``targets[offsets[v] : offsets[v + 1]]``."""
     targets: np.ndarray[Any, np.dtype[np.uint32]]
-    """One an edge, ascending within a row."""
+    """One for each edge, ascending within a row."""
     labels: LabelTable
 
 
@@ -121,11 +121,11 @@ def read_adjlist(
 ) -> Adjacency:
     """Reads the decompressed text of an adjacency list.
 
-    ``data`` is used in place and must not change meanwhile.
-    ``path`` is its name in messages. Duplicate edges and self-loops are kept. Raises
-    InputError("path:line: what; what to do") for bad text: a vertex with two lines, a target
-    without a line, control bytes, labels that are not UTF-8, no vertex at all, or counts
-    that differ from those the head states.
+    ``data`` is used in place and must not change during the call.
+    ``path`` is the file's name in messages. Duplicate edges and self-loops are kept. Raises
+    InputError("path:line: what; what to do") for invalid text: a vertex with two lines, a target
+    without a line, control bytes, labels that are not UTF-8, no vertices, or counts
+    that differ from those in the header.
     """
     library = _library()
     text = np.frombuffer(data, dtype=np.uint8)

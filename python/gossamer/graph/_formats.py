@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms that a graph's file can have: the one list of them.
+"""The graph file formats, in one list.
 
-Reading, writing, the command's options and its help go by this list; docs/graphs.md and enum gs_graph_format are
-compared with it by a test. docs/extending.md says how to add one.
+Reading, writing, the command's options and its help use this list; a test compares docs/graphs.md and enum
+gs_graph_format with it. docs/extending.md explains how to add a format.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from gossamer.graph._gsg import MAGIC
 
 @dataclass(frozen=True)
 class Format:
-    """One form."""
+    """A file format."""
 
     name: str
-    """As --format and read_graph take it."""
+    """Its name for --format and read_graph."""
     title: str
     about: str
-    """How it is known and what is in it, for the command's help."""
+    """How it is recognized and what it contains, for the command's help."""
     number: int = 0
-    """In enum gs_graph_format, of forms that the text parser reads."""
+    """Its value in enum gs_graph_format, for formats of the text parser."""
     begins: Callable[[bytes], bool] = lambda head: False
-    """Whether a file that begins so has this form."""
+    """Whether a file with these first bytes has this format."""
     known_endings: tuple[str, ...] = ()
-    """Endings that say so, whatever the file begins with."""
+    """Extensions that imply the format, whatever the first bytes are."""
     written_endings: tuple[str, ...] = ()
-    """Endings of files that are written in it."""
+    """Extensions for which files are written in this format."""
 
 
 def _is_dimacs(head: bytes) -> bool:
     for line in head.split(b"\n"):
-        words = line.split(None, 2)
-        if words and words[0] != b"c":
-            return words[0] == b"p" and len(words) > 1 and words[1] == b"sp"
+        fields = line.split(None, 2)
+        if fields and fields[0] != b"c":
+            return fields[0] == b"p" and len(fields) > 1 and fields[1] == b"sp"
     return False
 
 
@@ -49,7 +49,7 @@ FORMATS: Final = {
         Format(
             "gsg",
             ".gsg",
-            "our own: checked and mapped into memory, gigabytes a second",
+            "Gossamer's binary format: checked and mapped into memory, gigabytes a second",
             begins=lambda head: head.startswith(MAGIC),
             known_endings=(".gsg",),
             written_endings=(".gsg",),
@@ -80,7 +80,7 @@ FORMATS: Final = {
         Format(
             "metis",
             "METIS",
-            "by its ending .graph or .metis",
+            "recognized by the extension .graph or .metis",
             _native.METIS,
             known_endings=(".graph", ".metis"),
             written_endings=(".graph", ".metis"),
@@ -94,17 +94,17 @@ FORMATS: Final = {
         ),
     )
 }
-"""By name, in the order in which a file is tried; what nothing else is, is an edge list."""
+"""By name, in the order of recognition; a file of no other format is an edge list."""
 
 NAMES: Final = ", ".join(list(FORMATS)[:-1]) + " or " + list(FORMATS)[-1]
 """For messages and help: "gsg, mtx, ... or edges"."""
 
 WRITTEN: Final = {ending: form.name for form in FORMATS.values() for ending in form.written_endings}
-"""The form that the ending of a name asks for."""
+"""The format for the extension of a file to write."""
 
 
 def recognised(head: bytes, suffix: str) -> str:
-    """The form of a file that begins with `head` and whose name ends in `suffix`."""
+    """The format of a file with the first bytes `head` and the extension `suffix`."""
     for form in FORMATS.values():
         if form.begins(head) or suffix in form.known_endings:
             return form.name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph in memory: compressed sparse rows in either direction, and the vertices' labels."""
+"""The graph in memory: compressed sparse rows in one or both directions, and the labels of the vertices."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from gossamer.graph._rows import (
     weights_of,
 )
 from gossamer.native import check_mapped
+from gossamer.wording import counted
 
 if TYPE_CHECKING:
     import networkx
@@ -35,10 +36,10 @@ MOST_VERTICES = 2**32 - 2
 
 
 class Graph:
-    """A directed graph with labelled vertices; one that is its own transpose is ``symmetric``.
+    """A directed graph with labelled vertices; a graph equal to its transpose is ``symmetric``.
 
     Parallel edges and self-loops are ordinary edges. Arrays are in index order; ``label_of`` and
-    ``index_of`` go between an index and the name that the file gives the vertex.
+    ``index_of`` convert between an index and the label of the vertex in the file.
     """
 
     __slots__ = (
@@ -57,15 +58,15 @@ class Graph:
 
     vertices: int
     edges: int
-    """Directed edges as stored: an edge of a symmetric graph counts once each way."""
+    """Directed edges as stored: an edge of a symmetric graph counts once for each direction."""
     symmetric: bool
     labels: Labels | None
     """None (the label is index + base), int64 ascending, or a sequence of str."""
     base: int
-    """The label of vertex 0 where there are no ``labels``: 0 or 1."""
+    """The label of vertex 0 without ``labels``: 0 or 1."""
     name: str
     notes: tuple[str, ...]
-    """What a reader noticed and the user may want to know, a line each."""
+    """Observations of a reader that may matter to the user, one line each."""
 
     def __init__(
         self,
@@ -78,10 +79,10 @@ class Graph:
         name: str = "",
         notes: tuple[str, ...] = (),
     ) -> None:
-        """Takes rows as they are, without a look at them; ``from_csr`` checks and converts."""
+        """Uses rows without a check; ``from_csr`` checks and converts."""
         some = out if out is not None else into
         if some is None:
-            raise ValueError("a graph needs rows in one direction at least")
+            raise ValueError("a graph needs rows in at least one direction")
         self._out = out
         self._into = into
         self.vertices = len(some.offsets) - 1
@@ -107,40 +108,43 @@ class Graph:
         base: int = 0,
         name: str = "",
     ) -> Graph:
-        """A graph from rows of out-edges. Arrays of the right type are used in place, and rows that
-        are not ascending are sorted in a copy. Raises InputError if they are no rows of a graph, or not
-        those of a ``symmetric`` one."""
+        """A graph from rows of out-edges. Arrays of the right type are used in place; unsorted rows are
+        sorted in a copy. Raises InputError if the rows are invalid, or not symmetric despite
+        ``symmetric``."""
         where = name or "graph"
         starts = array_of(offsets, np.uint64)
         if starts.ndim != 1 or len(starts) < 2:
-            raise InputError(f"{where}: offsets must have vertices + 1 elements, one vertex at least")
+            raise InputError(f"{where}: offsets must have vertices + 1 elements, with at least one vertex")
         if len(starts) - 1 > MOST_VERTICES:
-            raise InputError(f"{where}: {len(starts) - 1} vertices; the most is {MOST_VERTICES}")
+            raise InputError(f"{where}: {len(starts) - 1} vertices; the maximum is {MOST_VERTICES}")
         wide = np.asarray(targets)
         count = len(starts) - 1
         if wide.ndim != 1 or (wide.dtype.kind not in "iu" and wide.size):
             raise InputError(f"{where}: targets must be a one-dimensional array of integers")
         if wide.size and (int(wide.min()) < 0 or int(wide.max()) >= count):
-            raise InputError(f"{where}: a target is outside of 0 .. {count - 1}")
+            raise InputError(f"{where}: a target is outside 0 .. {count - 1}")
         ends = array_of(wide, np.uint32)
         if starts[0] != 0 or starts[-1] != len(ends) or bool((starts[1:] < starts[:-1]).any()):
             raise InputError(f"{where}: offsets must ascend from 0 to the number of edges, {len(ends)}")
         costs = None if weights is None else weights_of(weights)
         if costs is not None and costs.shape != ends.shape:
-            raise InputError(f"{where}: {costs.size} weights for {len(ends)} edges; there must be one an edge")
+            raise InputError(
+                f"{where}: {counted(costs.size, 'weight')} for {counted(len(ends), 'edge')}; give one for each edge"
+            )
         if labels is not None and len(labels) != count:
-            raise InputError(f"{where}: {len(labels)} labels for {count} vertices; there must be one each")
+            given = f"{counted(len(labels), 'label')} for {counted(count, 'vertex', 'vertices')}"
+            raise InputError(f"{where}: {given}; give one for each vertex")
         if isinstance(labels, np.ndarray):
             labels = array_of(labels, np.int64)
             if bool((labels[1:] <= labels[:-1]).any()):
-                raise InputError(f"{where}: number labels must ascend; give others as str")
+                raise InputError(f"{where}: integer labels must ascend; give other labels as str")
         out = ascending(CSR(starts, ends, costs))
         graph = cls(out=out, into=into, symmetric=symmetric, labels=labels, base=base, name=name)
         if symmetric and (edge := edge_without_reverse(out)) is not None:
             at, other = map(graph.label_of, edge)
             raise InputError(
                 f"{where}: is not symmetric: the edge from {at} to {other} has no reverse"
-                f"{'' if costs is None else ' of the same weight'}; leave symmetric out, or take symmetrised()"
+                f"{'' if costs is None else ' of the same weight'}; omit symmetric, or use symmetrised()"
             )
         return graph
 
@@ -155,46 +159,51 @@ class Graph:
         undirected: bool = False,
         name: str = "",
     ) -> Graph:
-        """A graph from two arrays, the ends of its edges, in any order; ``weights`` has one an edge.
+        """A graph from two arrays, sources and targets of its edges, in any order; ``weights`` has one for each edge.
 
-        Whole numbers from 0 up are indices of vertices; there are ``vertices`` of them, or as many as the
-        greatest needs. Text is labels, in the order of their first appearance (sources, then targets).
-        ``undirected`` stores every edge both ways, a self-loop once. Raises InputError where the arrays are no edges.
+        Integers from 0 on are indices of ``vertices`` vertices, by default up to the greatest index. Text is labels,
+        in the order of their first appearance (sources, then targets). ``undirected`` stores every edge in both
+        directions, a self-loop once. Raises InputError if the arrays are invalid.
         """
         where = name or "graph"
         ends = [np.asarray(sources), np.asarray(targets)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
-            raise InputError(f"{where}: sources and targets must be two arrays of one length, one element an edge")
+            raise InputError(
+                f"{where}: sources and targets must be two arrays of equal length, with one element for each edge"
+            )
         if weights is not None and np.shape(weights) != ends[0].shape:
-            raise InputError(f"{where}: {np.size(weights)} weights for {len(ends[0])} edges; there must be one an edge")
+            given = f"{counted(np.size(weights), 'weight')} for {counted(len(ends[0]), 'edge')}"
+            raise InputError(f"{where}: {given}; give one for each edge")
         labels: list[str] | None = None
-        # Signed and unsigned together would become floating-point numbers, numbers beside text would become text.
+        # NumPy would convert mixed signed and unsigned numbers to floating point, and numbers with text to text.
         kinds = {one.dtype.kind for one in ends}
         if kinds == {"i", "u"}:
             most = np.uint64(np.iinfo(np.int64).max)
             ends = [one if one.dtype.kind == "i" else np.minimum(one.astype(np.uint64), most) for one in ends]
             ends = [one.astype(np.int64) for one in ends]
         elif ends[0].size and kinds & {"O", "U"} and kinds - {"O", "U"}:
-            raise InputError(f"{where}: ends of edges must be all whole numbers or all text")
+            raise InputError(f"{where}: ends of edges must be all integers or all text")
         both = np.concatenate(ends)
         if both.size and both.dtype.kind in "OU":
             if not all(isinstance(label, str) for label in both.tolist()):
-                raise InputError(f"{where}: ends of edges must be whole numbers or text")
+                raise InputError(f"{where}: ends of edges must be integers or text")
             index: dict[str, int] = {}
             both = np.array([index.setdefault(label, len(index)) for label in both.tolist()], np.int64)
             labels = list(index)
             if vertices is not None and vertices != len(labels):
-                raise InputError(f"{where}: {vertices} vertices, but the edges name {len(labels)}; leave it out")
+                raise InputError(
+                    f"{where}: vertices is {vertices}, but the edges have {counted(len(labels), 'label')}; omit it"
+                )
             vertices = len(labels)
         elif both.size and both.dtype.kind not in "iu":
-            raise InputError(f"{where}: ends of edges must be whole numbers or text, not {both.dtype}")
+            raise InputError(f"{where}: ends of edges must be integers or text, not {both.dtype}")
         greatest = int(both.max()) if both.size else -1
         count = greatest + 1 if vertices is None else vertices
         if both.size and (int(both.min()) < 0 or greatest >= count):
             wrong = int(both.min()) if int(both.min()) < 0 else greatest
-            raise InputError(f"{where}: an edge ends at vertex {wrong}, which is outside of 0 .. {count - 1}")
+            raise InputError(f"{where}: an edge has the vertex {wrong}, which is outside 0 .. {count - 1}")
         if not 1 <= count <= MOST_VERTICES:
-            raise InputError(f"{where}: {count} vertices; a graph has from 1 to {MOST_VERTICES}")
+            raise InputError(f"{where}: {count} vertices; a graph must have 1 to {MOST_VERTICES}")
         starts, stops = np.split(both.astype(np.int64), 2)
         rows = from_edges(count, starts, stops, weights)
         graph = cls(out=rows, labels=labels, name=name)
@@ -204,7 +213,7 @@ class Graph:
 
     @property
     def out(self) -> CSR:
-        """Edges by source. Of a ``.gsg`` the arrays are the file: raises RunDied if it was cut short meanwhile."""
+        """Edges by source. Arrays of a ``.gsg`` are the mapped file: raises RunDied if it has been truncated since."""
         check_mapped()
         if self._out is None:
             assert self._into is not None
@@ -213,7 +222,7 @@ class Graph:
 
     @property
     def into(self) -> CSR:
-        """Edges by destination; made when first asked for. Raises RunDied as ``out`` does."""
+        """Edges by destination; computed on first access. Raises RunDied as ``out`` does."""
         check_mapped()
         if self._into is None:
             assert self._out is not None
@@ -222,12 +231,12 @@ class Graph:
 
     @property
     def has_out(self) -> bool:
-        """Whether ``out`` is there without work."""
+        """Whether ``out`` is available without computation."""
         return self._out is not None or self.symmetric
 
     @property
     def has_into(self) -> bool:
-        """Whether ``into`` is there without work."""
+        """Whether ``into`` is available without computation."""
         return self._into is not None or self.symmetric
 
     @property
@@ -237,13 +246,13 @@ class Graph:
 
     @property
     def weight_type(self) -> np.dtype[Any] | None:
-        """The type of the weights, or None without."""
+        """The type of the weights; None without weights."""
         weights = self._any.weights
         return None if weights is None else weights.dtype
 
     @property
     def weight_range(self) -> tuple[float, float]:
-        """The least and the greatest weight; (1, 1) where there are none. Found when first asked for."""
+        """The least and the greatest weight; (1, 1) without weights. Computed on first access."""
         if self._weight_range is None:
             weights = self._any.weights
             if weights is None or not weights.size:
@@ -268,7 +277,7 @@ class Graph:
     # Labels -----------------------------------------------------------------
 
     def label_of(self, index: int) -> str | int:
-        """What the file calls a vertex. Raises IndexError outside of the graph."""
+        """The label of a vertex. Raises IndexError for an index outside the graph."""
         i = int(index)
         if not 0 <= i < self.vertices:
             raise IndexError(f"vertex index {i} of {self.vertices}")
@@ -278,8 +287,8 @@ class Graph:
         return label if isinstance(label, str) else int(label)
 
     def labels_at(self, indices: Any, there: Any = None) -> np.ndarray[Any, Any]:
-        """The labels of many vertices: int64 or text. Where ``there`` is false there is no vertex:
-        a number below all labels (-1, if none is negative), or the empty text."""
+        """The labels of many vertices: int64 or text. Where ``there`` is false, the result has a number
+        below all labels (-1 if none is negative), or the empty text."""
         kept = np.ones(len(indices), np.bool_) if there is None else np.asarray(there, np.bool_)
         if self.labels is not None and not isinstance(self.labels, np.ndarray):
             named = {int(i): str(self.labels[int(i)]) for i in np.unique(np.asarray(indices)[kept])}
@@ -291,7 +300,7 @@ class Graph:
         return np.where(kept, self.labels[at], min(-1, int(self.labels[0]) - 1))
 
     def index_of(self, label: str | int) -> int:
-        """The index of the vertex that the file calls so. Raises InputError if there is none."""
+        """The index of the vertex with a label. Raises InputError if there is none."""
         where = f"graph {self.name}" if self.name else "the graph"
         if self.labels is not None and not isinstance(self.labels, np.ndarray):
             found = self._find(str(label))
@@ -301,7 +310,7 @@ class Graph:
             hint = (
                 f"; did you mean {near[0]!r}?"
                 if near
-                else "; its labels are such as " + ", ".join(repr(self.labels[i]) for i in range(min(3, self.vertices)))
+                else "; its labels look like " + ", ".join(repr(self.labels[i]) for i in range(min(3, self.vertices)))
             )
             raise InputError(f"{where} has no vertex {str(label)!r}{hint}")
         try:
@@ -336,11 +345,11 @@ class Graph:
     # Other forms ------------------------------------------------------------
 
     def census(self) -> dict[str, int]:
-        """Counts self-loops, parallel edges and vertices of several kinds; checks that the rows are sound.
+        """Counts self-loops, parallel edges and vertices of several kinds; checks the rows.
 
         Keys: loops, parallel (edges beyond the first with the same ends), isolated, sinks (no
         out-edge), sources (no in-edge), most_out and most_in (greatest degrees) and
-        most_out_vertex and most_in_vertex (indexes). Raises InputError for broken rows.
+        most_out_vertex and most_in_vertex (indices). Raises InputError for invalid rows.
         """
         census = _native.Census()
         rows = self._any
@@ -354,7 +363,7 @@ class Graph:
                 ctypes.byref(census),
             )
         except InputError as error:
-            raise InputError(f"{self.name or 'graph'}: {error}; the graph is damaged, make it again") from None
+            raise InputError(f"{self.name or 'graph'}: {error}; the graph is corrupt, make it again") from None
         found = {name: int(getattr(census, name)) for name, *_ in census._fields_}
         if self._out is None and not self.symmetric:
             for a, b in (
@@ -366,7 +375,7 @@ class Graph:
         return found
 
     def simplified(self, *, parallel: bool = True, loops: bool = True) -> Graph:
-        """Without parallel edges (the one of least weight stays) and without self-loops."""
+        """The graph without parallel edges (the one of least weight remains) and without self-loops."""
         rows = self._any
         offsets, targets = rows.offsets.copy(), rows.targets.copy()
         weights = None if rows.weights is None else rows.weights.copy()
@@ -374,8 +383,8 @@ class Graph:
         return self._with(folded, self.symmetric)
 
     def symmetrised(self) -> Graph:
-        """With every edge both ways (a self-loop once); edges already there both ways become parallel, which
-        ``notes`` tells."""
+        """The graph with every edge in both directions (a self-loop once); edges that exist in both directions become
+        parallel, which ``notes`` reports."""
         if self.symmetric:
             return self
         rows = self._any
@@ -398,14 +407,14 @@ class Graph:
         return graph
 
     def note_parallel(self) -> None:
-        """Of a graph that was made symmetric: adds to ``notes`` how many edges are there more than once."""
+        """For a graph made symmetric: adds the number of duplicate edges to ``notes``."""
         if parallel := self.census()["parallel"]:
-            again = f"{parallel:,} of {self.edges:,} edges, each taken both ways, are there more than once"
-            self.notes += (f"{self.name or 'the graph'}: {again}; dedupe keeps one of each",)
+            duplicates = f"{parallel:,} of {self.edges:,} edges, with both directions counted, are duplicates"
+            self.notes += (f"{self.name or 'the graph'}: {duplicates}; dedupe removes them",)
 
     def with_weights(self, weights: Any) -> Graph:
-        """The same edges with other weights: one for each element of ``out.targets``. A symmetric graph stays
-        one if every edge weighs what its reverse does."""
+        """The same edges with other weights, one for each element of ``out.targets``. A symmetric graph stays
+        symmetric if every edge has the weight of its reverse."""
         rows = self.out
         graph = Graph.from_csr(rows.offsets, rows.targets, weights, base=self.base)
         graph.labels, graph.name, graph.notes = self.labels, self.name, self.notes
@@ -413,10 +422,10 @@ class Graph:
         return graph
 
     def _with(self, rows: CSR, symmetric: bool) -> Graph:
-        turned = self._out is None and not symmetric
+        transposed_only = self._out is None and not symmetric
         return Graph(
-            out=None if turned else rows,
-            into=rows if turned else None,
+            out=None if transposed_only else rows,
+            into=rows if transposed_only else None,
             symmetric=symmetric,
             labels=self.labels,
             base=self.base,
@@ -428,26 +437,26 @@ class Graph:
     def from_scipy(cls, matrix: Any, *, symmetric: bool = False, weighted: bool = True, name: str = "") -> Graph:
         """From a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j.
 
-        Entries that are stored and zero are edges. Boolean matrices have no weights. Raises InputError if a
-        matrix that is said to be ``symmetric`` is not.
+        Explicit zeros are edges. Boolean matrices have no weights. Raises InputError if the matrix is not
+        symmetric despite ``symmetric``.
         """
         if not hasattr(matrix, "tocsr") or not hasattr(matrix, "shape"):
             raise InputError(
-                f"{name or 'matrix'}: a {type(matrix).__name__} is no sparse matrix; take scipy.sparse.csr_array of it"
+                f"{name or 'matrix'}: a {type(matrix).__name__} is not a sparse matrix; use scipy.sparse.csr_array"
             )
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise InputError(f"{name or 'matrix'}: shape {matrix.shape}; the matrix of a graph is square")
+            raise InputError(f"{name or 'matrix'}: shape {matrix.shape}; the matrix of a graph must be square")
         rows = matrix.tocsr()
         weights = rows.data if weighted and rows.data.dtype.kind != "b" else None
         return cls.from_csr(rows.indptr, rows.indices, weights, symmetric=symmetric, name=name)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """A SciPy CSR array; without weights every edge counts 1. Parallel edges stay apart."""
+        """A SciPy CSR array; without weights every entry is 1. Parallel edges stay separate entries."""
         import scipy.sparse
 
         out = self.out
         index = np.int32 if max(self.edges, self.vertices) < 2**31 else np.int64
-        # A copy: SciPy changes arrays in place, to add parallel entries up for one.
+        # A copy, because SciPy modifies arrays in place, for example to sum duplicate entries.
         data = np.ones(self.edges) if out.weights is None else out.weights.copy()
         parts = (data, out.targets.astype(index), out.offsets.astype(index))
         check_mapped()
@@ -455,16 +464,16 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any], *, weight: str | None = "weight", name: str = "") -> Graph:
-        """From a NetworkX graph of any class; ``weight`` names the edges' attribute.
+        """From a NetworkX graph of any class; ``weight`` is the attribute of the edges.
 
-        Without it on any edge there are no weights; on some edges alone, it counts 1 elsewhere.
-        Vertices keep the order of ``graph.nodes``: number labels sort first, others become str.
+        If no edge has the attribute, the graph has no weights; if some have it, the others have the weight 1.
+        Integer nodes are sorted; other nodes keep the order of ``graph.nodes`` and become str.
         """
         if not hasattr(graph, "nodes") or not hasattr(graph, "edges"):
-            raise InputError(f"{name or 'graph'}: a {type(graph).__name__} is no graph of NetworkX")
+            raise InputError(f"{name or 'graph'}: a {type(graph).__name__} is not a NetworkX graph")
         nodes = list(graph.nodes)
         if not nodes:
-            raise InputError(f"{name or 'graph'}: a graph without vertices; nothing can be computed on it")
+            raise InputError(f"{name or 'graph'}: the graph has no vertices")
         labels: Labels | None
         if all(type(node) is int and -(2**63) <= node < 2**63 for node in nodes):
             nodes.sort()
@@ -474,15 +483,15 @@ class Graph:
         else:
             labels, base = [str(node) for node in nodes], 0
             if len(set(labels)) != len(labels):
-                raise InputError(f"{name or 'graph'}: two vertices have the same name as str; rename them")
+                raise InputError(f"{name or 'graph'}: two nodes have the same str; rename one")
         index = {node: i for i, node in enumerate(nodes)}
         directed = graph.is_directed()
         sources, targets, costs, any_cost = [], [], [], False
         for source, target, data in graph.edges(data=True):
             cost = data.get(weight) if weight is not None else None
             any_cost = any_cost or cost is not None
-            ways = [(source, target)] if directed or source == target else [(source, target), (target, source)]
-            for a, b in ways:
+            directions = [(source, target)] if directed or source == target else [(source, target), (target, source)]
+            for a, b in directions:
                 sources.append(index[a])
                 targets.append(index[b])
                 if cost is not None and not isinstance(cost, (int, float, np.integer, np.floating)):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The binary form (.gsg): a header, a table of sections, and the arrays as they are in memory.
+"""The binary format (.gsg): a header, a table of sections, and the arrays in their memory layout.
 
-Opening maps the file, compares every checksum and looks at every row, on all cores: a damaged
-file is refused before anybody computes with it. Numbers are little-endian, sections start at multiples of 64
-bytes. The layout:
+Opening maps the file, and checks every checksum and every row on all cores, so a corrupt file is
+rejected before any computation. Numbers are little-endian, sections start at multiples of 64 bytes.
+The layout:
 
 ====== ===== ==================================================================
 offset bytes
@@ -17,7 +17,7 @@ offset bytes
 36     4     type of weights (gs_type of include/gossamer/abi.h), 0 for none
 40     4     number of sections
 44     4     CRC-32 of header and table, computed with this field 0
-48     8     bytes of the whole file
+48     8     size of the file in bytes
 56     8     0
 64     32 n  table: kind (4), CRC-32 of the section (4), offset (8), bytes (8), 0 (8)
 ====== ===== ==================================================================
@@ -66,9 +66,9 @@ def _crc(header: bytes, table: bytes) -> int:
 
 
 def write(graph: Graph, path: str | os.PathLike[str], *, both: bool = True) -> None:
-    """Writes the file, whole or not at all. ``both``: with the edges by destination, too."""
+    """Writes the file atomically. ``both``: also with the edges by destination."""
     if sys.byteorder != "little":
-        raise InputError("a .gsg is written on little-endian machines alone; write .mtx")
+        raise InputError("a .gsg can only be written on little-endian machines; write .mtx")
     sections: list[tuple[int, np.ndarray[Any, Any] | bytes | bytearray]] = []
     for first, rows in ((_OUT, graph.out), (_INTO, graph.into if both and not graph.symmetric else None)):
         if rows is not None:
@@ -82,13 +82,13 @@ def write(graph: Graph, path: str | os.PathLike[str], *, both: bool = True) -> N
     sections.append((_NAME, os.fsencode(graph.name)))
     table = b""
     end = _HEADER.size + _SECTION.size * len(sections)
-    places = []
+    positions = []
     for kind, data in sections:
         view = memoryview(np.frombuffer(data, np.uint8).data if len(data) else b"")
-        place = -(-end // _ALIGN) * _ALIGN
-        places.append((place, view))
-        table += _SECTION.pack(kind, zlib.crc32(view), place, len(view))
-        end = place + len(view)
+        position = -(-end // _ALIGN) * _ALIGN
+        positions.append((position, view))
+        table += _SECTION.pack(kind, zlib.crc32(view), position, len(view))
+        end = position + len(view)
     flags = (_SYMMETRIC if graph.symmetric else 0) | (_BASE_1 if graph.base else 0)
     kind = _native.weight_type(graph.out.weights)
     fields = (MAGIC, _VERSION, _ORDER, graph.vertices, graph.edges, flags, kind, len(sections))
@@ -97,87 +97,87 @@ def write(graph: Graph, path: str | os.PathLike[str], *, both: bool = True) -> N
     with whole_file(path) as file:
         native.check_mapped()
         file.write(header + table)
-        for place, view in places:
-            file.write(bytes(place - file.tell()))
-            for start in range(0, len(view), 1 << 24):  # pieces, so that Ctrl-C is heard
-                # A copy: of a file that is mapped and was cut short, the system could not write what is gone.
+        for position, view in positions:
+            file.write(bytes(position - file.tell()))
+            for start in range(0, len(view), 1 << 24):  # in pieces, so that Ctrl-C takes effect
+                # A copy, because writing directly from a mapped file that was truncated would fail in the kernel.
                 file.write(bytes(view[start : start + (1 << 24)]))
         native.check_mapped()
 
 
 def label_block(labels: Sequence[str]) -> tuple[np.ndarray[Any, np.dtype[np.uint64]], bytes | bytearray]:
-    """Text labels as one block: a newline, then each label and a newline; and where each starts."""
+    """Text labels as one block, a newline, then each label and a newline; and the start of each label."""
     if isinstance(labels, LabelTable):
         return labels._offsets, labels._block
-    words = [label.encode() for label in labels]
-    if any(b"\n" in word for word in words):
-        raise InputError("a vertex label has a line feed in it; rename the vertex")
-    starts = np.empty(len(words) + 1, np.uint64)
+    encoded = [label.encode() for label in labels]
+    if any(b"\n" in label for label in encoded):
+        raise InputError("a vertex label contains a line feed; rename the vertex")
+    starts = np.empty(len(encoded) + 1, np.uint64)
     starts[0] = 1
-    np.cumsum([len(word) + 1 for word in words], out=starts[1:])
+    np.cumsum([len(label) + 1 for label in encoded], out=starts[1:])
     starts[1:] += np.uint64(1)
-    return starts, b"\n" + b"".join(word + b"\n" for word in words)
+    return starts, b"\n" + b"".join(label + b"\n" for label in encoded)
 
 
 def read(path: str) -> Graph:
-    """Maps a file. Raises InputError where anything in it is damaged or cannot be a graph."""
+    """Maps a file. Raises InputError if it is corrupt or not a valid graph."""
 
     def bad(what: str) -> InputError:
         return InputError(f"{path}: {what}; make the file again with: ./gossamer graph convert")
 
     if sys.byteorder != "little":
-        raise InputError(f"{path}: a .gsg can be mapped on little-endian machines alone; convert it to .mtx on one")
+        raise InputError(f"{path}: a .gsg can only be mapped on little-endian machines; convert it to .mtx on one")
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < _HEADER.size:
-                raise bad(f"{size} bytes are too few for a .gsg")
+                raise bad(f"a .gsg cannot have {size} bytes only")
             area = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be mapped: {error}; a .gsg must be an ordinary file") from None
+        raise InputError(f"{path}: cannot be mapped: {error}; a .gsg must be a regular file") from None
     forget = native.watch_mapping(area, path)
     try:
         return _mapped(path, area, bad)
     except BaseException:
-        # An error may live long, and keeps what it was raised over: nobody uses this mapping any more.
+        # The exception may keep the mapping alive for long, but nothing uses it any more.
         forget()
         raise
 
 
 def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Graph:
-    """The graph of a mapped file; ``bad`` makes an error of what is wrong."""
+    """The graph of a mapped file; ``bad`` makes the error from a message."""
     size = len(area)
     header = area[: _HEADER.size]
     magic, version, order, n, m, flags, weight_type, count, crc, length = _HEADER.unpack(header)
     if magic != MAGIC:
-        raise bad("no .gsg file (it starts otherwise)")
+        raise bad("not a .gsg file (wrong signature)")
     if order != _ORDER:
-        raise bad("written in another byte order")
+        raise bad("has another byte order")
     if version != _VERSION:
-        raise bad(f"version {version} of the form; this program reads version {_VERSION}")
+        raise bad(f"has version {version} of the format; this program reads version {_VERSION}")
     if count > 64 or _HEADER.size + count * _SECTION.size > size:
-        raise bad("the table of sections is damaged")
+        raise bad("the table of sections is corrupt")
     table = area[_HEADER.size : _HEADER.size + count * _SECTION.size]
     if _crc(header, table) != crc:
-        raise bad("the header is damaged (its checksum is wrong)")
+        raise bad("the header is corrupt (its checksum is wrong)")
     if length != size:
-        raise bad(f"{size} bytes where the header says {length}: the file is cut short or has something after it")
+        raise bad(f"has {size} bytes, but its header says {length}: the file is truncated, or has trailing data")
     if not 0 < n <= MOST_VERTICES or (weight_type and weight_type not in _native.WEIGHT_TYPES):
-        raise bad("the header has values that cannot be")
-    places = {kind: (at, at + size_of) for kind, _, at, size_of in _SECTION.iter_unpack(table)}
-    if len(places) != count or not _NAMES.keys() >= places.keys():
-        raise bad("the table of sections has a kind twice, or one that this program does not know")
-    for kind, (_, end) in places.items():
+        raise bad("the header has invalid values")
+    positions = {kind: (at, at + size_of) for kind, _, at, size_of in _SECTION.iter_unpack(table)}
+    if len(positions) != count or not _NAMES.keys() >= positions.keys():
+        raise bad("the table of sections has a duplicate kind, or an unknown one")
+    for kind, (_, end) in positions.items():
         if end > size:
-            raise bad(f"the section of {_NAMES[kind]} goes beyond the end of the file")
-    for kind in _damaged(area, table):
-        raise bad(f"the section of {_NAMES[kind]} is damaged (its checksum is wrong)")
+            raise bad(f"the section of {_NAMES[kind]} extends beyond the end of the file")
+    for kind in _corrupt(area, table):
+        raise bad(f"the section of {_NAMES[kind]} is corrupt (its checksum is wrong)")
 
     def array(kind: int, dtype: Any, elements: int) -> np.ndarray[Any, Any]:
-        begin, end = places.get(kind, (0, 0))
-        wanted = elements * np.dtype(dtype).itemsize
-        if kind not in places or end - begin != wanted or end > size or begin % _ALIGN:
-            raise bad(f"the section of {_NAMES[kind]} is missing or has a wrong size")
+        begin, end = positions.get(kind, (0, 0))
+        expected = elements * np.dtype(dtype).itemsize
+        if kind not in positions or end - begin != expected or end > size or begin % _ALIGN:
+            raise bad(f"the section of {_NAMES[kind]} is missing, or has a wrong size")
         return np.frombuffer(area, dtype, elements, begin)
 
     def rows(first: int) -> CSR:
@@ -190,22 +190,22 @@ def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Gra
         return CSR(offsets, targets, array(first + 2, _native.WEIGHT_TYPES[weight_type], m) if weight_type else None)
 
     labels: Labels | None = None
-    if _NUMBERS in places:
+    if _NUMBERS in positions:
         numbers = array(_NUMBERS, np.int64, n)
         if (numbers[1:] <= numbers[:-1]).any():
             raise bad(f"the {_NAMES[_NUMBERS]} do not ascend")
         labels = numbers
-    elif _STARTS in places and _TEXT in places:
-        begin, end = places[_TEXT]
+    elif _STARTS in positions and _TEXT in positions:
+        begin, end = positions[_TEXT]
         labels = _labels(area[begin:end], array(_STARTS, np.uint64, n + 1))
         if labels is None:
-            raise bad(f"the section of {_NAMES[_TEXT]} is no list of labels")
-    elif _STARTS in places or _TEXT in places:
-        raise bad("one half of the labels is missing")
-    begin, end = places.get(_NAME, (0, 0))
-    out, into = rows(_OUT), rows(_INTO) if _INTO in places else None
+            raise bad(f"the section of {_NAMES[_TEXT]} is not a list of labels")
+    elif _STARTS in positions or _TEXT in positions:
+        raise bad("one of the two sections of labels is missing")
+    begin, end = positions.get(_NAME, (0, 0))
+    out, into = rows(_OUT), rows(_INTO) if _INTO in positions else None
     native.check_mapped()
-    # The pages that the checks have touched stay in the system's cache, and are ours when somebody looks at them.
+    # The pages touched by the checks stay in the page cache, and count as this process's memory only on access.
     area.madvise(mmap.MADV_DONTNEED)
     return Graph(
         out=out,
@@ -218,37 +218,37 @@ def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Gra
 
 
 _PIECE = 1 << 24
-"""Bytes that are read for a checksum at a time, so that Ctrl-C is heard."""
+"""Bytes of a checksum call, so that Ctrl-C takes effect between calls."""
 
 
-def _damaged(area: mmap.mmap, table: bytes) -> list[int]:
-    """The kinds of sections whose checksum is wrong; all cores read, a section each."""
+def _corrupt(area: mmap.mmap, table: bytes) -> list[int]:
+    """The kinds of sections with a wrong checksum; sections are checked in parallel."""
 
-    def sound(section: tuple[int, int, int, int]) -> bool:
-        _, wanted, at, size = section
+    def valid(section: tuple[int, int, int, int]) -> bool:
+        _, expected, at, size = section
         found = 0
         with memoryview(area) as view:
             for start in range(at, at + size, _PIECE):
                 found = crc32(view[start : min(start + _PIECE, at + size)], found)
-        return bool(found == wanted)
+        return bool(found == expected)
 
     crc32 = zlib_module().crc32
-    # The largest first: the others fit beside it.
+    # The largest first, so that the others run in parallel with it.
     sections = sorted(_SECTION.iter_unpack(table), key=lambda section: -section[3])
-    verdicts: Iterator[bool] = map(sound, sections)
+    verdicts: Iterator[bool] = map(valid, sections)
     with contextlib.ExitStack() as stack:
         if sum(section[3] for section in sections) >= _PIECE:
             pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor())
-            with contextlib.suppress(RuntimeError):  # no threads to be had: this one reads all
-                verdicts = pool.map(sound, sections)
+            with contextlib.suppress(RuntimeError):  # no threads available: this thread checks all
+                verdicts = pool.map(valid, sections)
         return [section[0] for section, good in zip(sections, verdicts, strict=True) if not good]
 
 
 def _labels(block: bytes, starts: np.ndarray[Any, np.dtype[np.uint64]]) -> LabelTable | None:
-    """The table, or None where text and places do not make one: a line feed around each label, none in it."""
+    """The table; None if text and starts are inconsistent: line feeds must surround each label, and be in none."""
     text = np.frombuffer(block, np.uint8)
     feeds = np.flatnonzero(text == ord("\n")).astype(np.uint64)
-    # Each feed ends a label, and the next starts behind it.
+    # Each line feed ends a label, and the next label starts after it.
     if len(feeds) != len(starts) or not np.array_equal(feeds + np.uint64(1), starts) or int(starts[-1]) != len(block):
         return None
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library's graph functions (include/gossamer/graph/graph.h) as ctypes sees them."""
+"""ctypes declarations of the library's graph functions (include/gossamer/graph/graph.h)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WEIGHT_TYPES: Final[dict[int, np.dtype[Any]]] = {
     5: np.dtype(np.float32),
     6: np.dtype(np.float64),
 }
-"""The types of weights, by their number in the C interface (enum gs_type)."""
+"""The types of weights, by their value in the C interface (enum gs_type)."""
 
 
 class Shape(ctypes.Structure):
@@ -166,7 +166,7 @@ def close(parser: c_void_p) -> None:
 
 @contextmanager
 def stopping_at(flag: c_int) -> Iterator[None]:
-    """Work on graphs that this thread asks for meanwhile ends with KeyboardInterrupt when the flag is not 0."""
+    """Within it, graph functions of this thread end with KeyboardInterrupt once the flag is not 0."""
     _library().gs_graph_stop_at(ctypes.byref(flag))
     try:
         yield
@@ -180,7 +180,7 @@ def pointer(array: np.ndarray[Any, Any] | None) -> int | None:
 
 
 def weight_type(weights: np.ndarray[Any, Any] | None) -> int:
-    """The number of a weight array's type (enum gs_type)."""
+    """The value of a weight array's type (enum gs_type)."""
     if weights is None:
         return NONE
     return next(number for number, dtype in WEIGHT_TYPES.items() if dtype == weights.dtype)

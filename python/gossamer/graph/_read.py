@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graph files, whatever their form: known by their content, compressed or not."""
+"""Reads graph files of any format, recognized by content, compressed or not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gossamer.graph._rows import CSR, simplify_in_place
 from gossamer.graph._stream import Source, bare_suffix
 
 _LONG = 24 << 20
-"""Bytes of a file from which on reading may take longer than a second."""
+"""File size in bytes from which reading may take longer than a second."""
 _PEEK = 1 << 16
 
 
@@ -33,22 +33,22 @@ def read_graph(
     drop_loops: bool = False,
     threads: int | None = None,
 ) -> Graph:
-    """Reads a graph file, standard input ("-"), or makes one from "gen:KIND:KEY=VALUE,...".
+    """Reads a graph file or standard input ("-"), or generates a graph from "gen:KIND:KEY=VALUE,...".
 
-    Forms: Matrix Market coordinate, SNAP and plain edge lists, adjacency lists, METIS, DIMACS .gr;
-    plain or in gzip, zstd, xz or bzip2; and .gsg, which is mapped and not read. ``format`` (a key of
-    FORMATS) says which, where content and name cannot. ``undirected`` stores every edge both ways.
-    ``dedupe`` keeps of parallel edges the one of least weight; ``drop_loops`` drops self-loops;
-    without them all edges are kept. Raises InputError("path:line: what; what to do").
+    Formats: Matrix Market coordinate, SNAP and plain edge lists, adjacency lists, METIS, DIMACS .gr;
+    plain or compressed with gzip, zstd, xz or bzip2; and .gsg, which is mapped into memory. ``format``
+    (a key of FORMATS) overrides the recognition. ``undirected`` stores every edge in both directions.
+    ``dedupe`` keeps the parallel edge of least weight; ``drop_loops`` drops self-loops; by default all
+    edges are kept. Raises InputError("path:line: what; what to do").
     """
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise InputError(
-            f"read_graph: a {type(path).__name__} is no path; a matrix goes to Graph.from_scipy, "
-            "a graph of NetworkX to Graph.from_networkx"
+            f"read_graph: a {type(path).__name__} is not a path; use Graph.from_scipy for a matrix, "
+            "Graph.from_networkx for a NetworkX graph"
         )
     name = os.fsdecode(path)
     if format is not None and format not in FORMATS:
-        raise InputError(f"no graph format {format!r}; there are: {', '.join(FORMATS)}")
+        raise InputError(f"no graph format {format!r}; the formats are {', '.join(FORMATS)}")
     if name.startswith("gen:"):
         from gossamer.graph import generate
 
@@ -59,7 +59,7 @@ def read_graph(
     notes = graph.notes
     if undirected and not graph.symmetric:
         graph, fresh = graph.symmetrised(), True
-        graph.notes = notes  # of parallel edges below, when some may have been folded
+        graph.notes = notes  # parallel edges are counted below, after the removal of duplicates
     if dedupe or drop_loops:
         if fresh and graph.has_out:
             rows = simplify_in_place(graph.out, parallel=dedupe, loops=drop_loops)
@@ -75,7 +75,7 @@ def read_graph(
 
 
 def _read(path: str, format: str | None, undirected: bool, threads: int) -> tuple[Graph, bool]:
-    """The graph, and whether its arrays are its own (not mapped)."""
+    """The graph, and whether it owns its arrays (not mapped)."""
     with Source(path) as source:
         blocks = source.blocks()
         head = b""
@@ -88,7 +88,7 @@ def _read(path: str, format: str | None, undirected: bool, threads: int) -> tupl
             if source.compression:
                 raise InputError(f"{source.name}: a compressed .gsg cannot be mapped; decompress it first")
             if path == "-":
-                raise InputError("a .gsg is mapped into memory and cannot come through a pipe; name the file")
+                raise InputError("a .gsg is mapped into memory, which a pipe does not support; name the file")
             return _gsg.read(path), False
         if head.startswith(b"\xef\xbb\xbf"):
             head = head[3:]
@@ -101,7 +101,7 @@ def _read(path: str, format: str | None, undirected: bool, threads: int) -> tupl
 
 @contextlib.contextmanager
 def _progress(source: Source) -> Iterator[Any]:
-    """Gives a function that passes blocks on, and shows how far they reach if that takes long."""
+    """A function that passes blocks through, with a progress bar for large files."""
 
     def quiet(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield head
@@ -126,10 +126,10 @@ def _progress(source: Source) -> Iterator[Any]:
 
 
 def _kind(source: Source, head: bytes) -> str:
-    """Which form a file has, from how it begins; its name decides for METIS, which has no mark."""
+    """The format of a file from its first bytes; METIS has no signature and is recognized by its extension."""
     suffix = bare_suffix(source.path)
     if not head and suffix != ".gsg":
-        raise InputError(f"{source.name}: the file is empty; there is no graph in it")
+        raise InputError(f"{source.name}: the file is empty; give a file with a graph")
     if head.startswith(b"PK\x03\x04"):
         raise InputError(f"{source.name}: a zip archive; unpack it first")
     if head[257:262] == b"ustar":
@@ -138,7 +138,9 @@ def _kind(source: Source, head: bytes) -> str:
         raise InputError(f"{source.name}:1: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8")
     kind = recognised(head.removeprefix(b"\xef\xbb\xbf"), suffix)
     if suffix == ".mtx" and kind != "mtx":
-        raise InputError(f"{source.name}:1: no %%MatrixMarket at the start of a .mtx; rename it if it is another form")
+        raise InputError(
+            f"{source.name}:1: a .mtx must start with %%MatrixMarket; rename the file if it has another format"
+        )
     return kind
 
 
@@ -190,7 +192,7 @@ def _build(source: Source, parser: ctypes.c_void_p, shape: _native.Shape) -> tup
 
 
 def _notes(source: Source, shape: _native.Shape) -> tuple[str, ...]:
-    """Where a SNAP file's comment tells other counts than the file has."""
+    """Notes about counts in a SNAP file's comment that differ from those of the file."""
     notes = []
     for what, announced, found in (
         ("vertices", shape.announced_vertices, shape.vertices),
@@ -198,8 +200,8 @@ def _notes(source: Source, shape: _native.Shape) -> tuple[str, ...]:
     ):
         if announced and announced != found:
             notes.append(
-                f"{source.name}:{shape.announced_line}: the comment announces {announced} {what}, "
-                f"the file has {found}; is it cut short?"
+                f"{source.name}:{shape.announced_line}: the comment states {announced} {what}, "
+                f"the file has {found}; is it truncated?"
             )
     return tuple(notes)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compressed sparse rows in memory, and what the library does with them: sorts, turns around, folds, compares."""
+"""Compressed sparse rows in memory, and library functions on them: sort, transpose, simplify, compare."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class CSR:
     offsets: Offsets
     """vertices + 1"""
     targets: Targets
-    """one an edge, ascending within a row"""
+    """one for each edge, ascending within a row"""
     weights: Weights | None = None
-    """one an edge in the same order: int32, int64, float32 or float64"""
+    """one for each edge in the same order: int32, int64, float32 or float64"""
 
     def degrees(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """The length of every row."""
@@ -36,12 +36,12 @@ class CSR:
 
 
 def array_of(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
-    """Values as an array of a type, in one piece: themselves where they are one."""
+    """Values as a contiguous array of a type, without a copy if they are one."""
     return np.ascontiguousarray(values, dtype=dtype)
 
 
 def weights_of(values: Any) -> Weights:
-    """Weights in one of the types that the library knows: the smallest that holds them."""
+    """Weights in the smallest type of the library that holds them."""
     array = np.ascontiguousarray(values)
     if array.dtype in _native.WEIGHT_TYPES.values() and array.dtype.isnative:
         return array
@@ -49,15 +49,15 @@ def weights_of(values: Any) -> Weights:
         return array.astype(np.int32)
     if array.dtype.kind in "iu":
         if array.size and array.dtype.kind == "u" and int(array.max()) >= 2**63:
-            raise InputError("a weight does not fit 64 bits with sign; scale the weights down")
+            raise InputError("a weight exceeds signed 64 bits; scale the weights down")
         return array.astype(np.int64)
     if array.dtype.kind == "f":
         return array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64)
-    raise InputError(f"weights of type {array.dtype}; they must be integers or floating-point numbers")
+    raise InputError(f"weights have the type {array.dtype}; they must be integers or floating-point numbers")
 
 
 def from_edges(vertices: int, sources: Any, targets: Any, weights: Any = None) -> CSR:
-    """Rows from lists of ends, in any order."""
+    """Rows from the sources and targets of edges, in any order."""
     starts, ends = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
     order = np.argsort(starts, kind="stable")
     offsets = np.zeros(vertices + 1, np.uint64)
@@ -67,7 +67,7 @@ def from_edges(vertices: int, sources: Any, targets: Any, weights: Any = None) -
 
 
 def ascending(rows: CSR) -> CSR:
-    """Rows sorted by (target, weight): themselves, or in a copy."""
+    """Rows sorted by (target, weight); a copy unless they are sorted already."""
     steps = rows.targets[1:] < rows.targets[:-1]
     inner = rows.offsets[1:-1]
     steps[(inner[(inner > 0) & (inner < len(rows.targets))] - np.uint64(1)).astype(np.int64)] = False
@@ -86,7 +86,7 @@ def ascending(rows: CSR) -> CSR:
 
 
 def edge_without_reverse(rows: CSR) -> tuple[int, int] | None:
-    """An edge whose reverse, of the same weight, is not there; None in a symmetric graph."""
+    """An edge without a reverse of the same weight; None in a symmetric graph."""
     vertex, other = ctypes.c_uint64(_NO_VERTEX), ctypes.c_uint64()
     try:
         _native.call(
@@ -106,7 +106,7 @@ def edge_without_reverse(rows: CSR) -> tuple[int, int] | None:
 
 
 def transposed(rows: CSR, threads: int = 0) -> CSR:
-    """Every edge turned around. Rows ascend; parallel edges keep the order of their weights."""
+    """The transpose. Rows ascend; parallel edges keep the order of their weights."""
     vertices, edges = len(rows.offsets) - 1, len(rows.targets)
     offsets = np.empty(vertices + 1, np.uint64)
     targets = np.empty(edges, np.uint32)
@@ -124,7 +124,7 @@ def transposed(rows: CSR, threads: int = 0) -> CSR:
 
 
 def simplify_in_place(rows: CSR, *, parallel: bool, loops: bool) -> CSR:
-    """Folds edges in the arrays themselves, which must be the caller's own; they shrink."""
+    """Removes parallel edges and loops in place; the arrays must own their memory, and shrink."""
     count = ctypes.c_uint64()
     what = (_native.SIMPLIFY_PARALLEL if parallel else 0) | (_native.SIMPLIFY_LOOPS if loops else 0)
     _native.call(

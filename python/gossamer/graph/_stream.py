@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files as streams of bytes: opened with clear errors, decompressed by what they contain."""
+"""Files as byte streams, with clear errors, decompressed according to their first bytes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gossamer.errors import InputError
 
 _READ = 1 << 20
 _FIRST = 1 << 16
-"""Read to see what a file is: little, since of a .gsg no more is read."""
+"""Bytes read to recognize the format; few, because a .gsg needs no more reading."""
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2"}
 SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
-"""Endings of compressed files."""
+"""Extensions of compressed files."""
 
 
 def zlib_module() -> Any:
-    """ISA-L where there is a wheel of it (three times as fast), else zlib."""
+    """ISA-L if its wheel is installed (three times as fast), else zlib."""
     try:
         from isal import isal_zlib
     except ImportError:
@@ -47,9 +47,9 @@ class Source:
         self.path = os.fspath(path)
         self.name = "<stdin>" if self.path == "-" else self.path
         self.size: int | None = None
-        """Bytes of the file as it is on disk, if that is known."""
+        """Size of the file on disk in bytes, if known."""
         self.taken = 0
-        """How many of them have been read."""
+        """Bytes of the file that have been read."""
         self.compression: str | None = None
         if self.path == "-":
             self._file: IO[bytes] = sys.stdin.buffer
@@ -57,7 +57,7 @@ class Source:
             self._file = self._open()
         try:
             self._head = self._read_raw(_FIRST)
-            while 0 < len(self._head) < 6:  # a pipe may give a byte at a time
+            while 0 < len(self._head) < 6:  # a pipe may return single bytes
                 more = self._read_raw(_READ)
                 if not more:
                     break
@@ -77,7 +77,7 @@ class Source:
         except PermissionError:
             raise InputError(f"{self.name}: no permission to read it; see: ls -l") from None
         except ValueError:
-            raise InputError(f"{self.path!r}: no name of a file") from None
+            raise InputError(f"{self.path!r}: not a valid file name") from None
         except OSError as error:
             raise InputError(f"{self.name}: cannot be opened: {error.strerror}") from None
         with contextlib.suppress(OSError):
@@ -124,12 +124,12 @@ class Source:
 
         return self._frames(bz2.BZ2Decompressor, 1 << 18)
 
-    def _damaged(self, error: Exception) -> InputError:
+    def _corrupt(self, error: Exception) -> InputError:
         reason = " ".join(str(error).split()) or type(error).__name__
-        return InputError(f"{self.name}: the {self.compression} data is damaged ({reason}); fetch the file again")
+        return InputError(f"{self.name}: the {self.compression} data is corrupt ({reason}); fetch the file again")
 
-    def _cut(self) -> InputError:
-        return InputError(f"{self.name}: the {self.compression} data ends early; the file is cut short, fetch it again")
+    def _truncated(self) -> InputError:
+        return InputError(f"{self.name}: the {self.compression} data ends early; the file is truncated, fetch it again")
 
     def _gzip(self) -> Iterator[bytes]:
         module = zlib_module()
@@ -138,7 +138,7 @@ class Source:
             data = raw
             while data:
                 if stream is None:
-                    # Members follow one another; zeros after the last are padding of a tape.
+                    # A file may have several members; zeros after the last are tape padding.
                     data = data.lstrip(b"\0")
                     if not data:
                         break
@@ -146,7 +146,7 @@ class Source:
                 try:
                     text = stream.decompress(data, _READ)
                 except (zlib.error, module.error, EOFError) as error:
-                    raise self._damaged(error) from None
+                    raise self._corrupt(error) from None
                 if text:
                     yield text
                 if stream.eof:
@@ -156,17 +156,17 @@ class Source:
                     if not data and not text:
                         break
         while stream is not None:
-            # What the decompressor still holds back when it was given a limit.
+            # Output that the decompressor retained because of the size limit.
             try:
                 text = stream.decompress(b"", _READ)
             except (zlib.error, module.error, EOFError) as error:
-                raise self._damaged(error) from None
+                raise self._corrupt(error) from None
             if text:
                 yield text
             if stream.eof:
                 break
             if not text:
-                raise self._cut()
+                raise self._truncated()
 
     def _frames(self, make: Callable[[], Any], size: int) -> Iterator[bytes]:
         stream: Any = None
@@ -183,15 +183,15 @@ class Source:
                 except (MemoryError, KeyboardInterrupt, InputError):
                     raise
                 except Exception as error:
-                    # Each library has its own class of error for bad data.
-                    raise self._damaged(error) from None
+                    # Each library has its own exception for invalid data.
+                    raise self._corrupt(error) from None
                 if text:
                     yield text
                 data = b""
                 if stream.eof:
                     data, stream = stream.unused_data, None
         if stream is not None:
-            raise self._cut()
+            raise self._truncated()
 
     def close(self) -> None:
         """Closes the file; standard input stays open."""
@@ -208,7 +208,7 @@ class Source:
 
 
 def bare_suffix(path: str) -> str:
-    """The ending of a name, in small letters, below that of a compression: ".mtx" of "a.mtx.gz"."""
+    """The lower-case extension of a name without that of a compression: ".mtx" of "a.mtx.gz"."""
     inner = Path(path)
     if inner.suffix.lower() in SUFFIXES:
         inner = Path(inner.stem)
@@ -217,7 +217,7 @@ def bare_suffix(path: str) -> str:
 
 @contextlib.contextmanager
 def compressed(file: IO[bytes], suffix: str) -> Iterator[Callable[[bytes | memoryview], object]]:
-    """A function that writes bytes to ``file``, compressed as the suffix says. The same bytes always."""
+    """A function that writes bytes to ``file``, compressed according to the extension. The output is deterministic."""
     kind = SUFFIXES.get(suffix)
     if kind is None:
         yield file.write

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs into files: the ending of the name says in which form and compression."""
+"""Writes graphs to files; the extension selects format and compression."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from gossamer.graph import _gsg, _native
 from gossamer.graph._formats import WRITTEN
 from gossamer.graph._graph import Graph
 from gossamer.graph._stream import SUFFIXES, bare_suffix, compressed
+from gossamer.wording import counted
 
 _BUFFER = 1 << 20
 
 
-def form_of(name: str) -> str:
-    """The form that the ending of a name asks for. Raises InputError if it asks for none."""
+def format_of(name: str) -> str:
+    """The format for the extension of a name. Raises InputError for an unknown extension."""
     form = WRITTEN.get(bare_suffix(name))
     if form is None:
         endings = " ".join(WRITTEN)
         packed = " ".join(SUFFIXES)
-        raise InputError(f"{name}: no known ending; it must be one of {endings}, text also with {packed}")
+        raise InputError(f"{name}: unknown extension; it must be one of {endings}, text also with {packed}")
     if form == "gsg" and Path(name).suffix.lower() in SUFFIXES:
-        raise InputError(f"{name}: a compressed .gsg could not be mapped; leave {Path(name).suffix} away")
+        raise InputError(f"{name}: a compressed .gsg cannot be mapped; omit {Path(name).suffix}")
     return form
 
 
@@ -38,13 +39,13 @@ def write_graph(
     graph: Graph, path: str | os.PathLike[str], *, both: bool = True, drop_isolated: bool = False
 ) -> tuple[str, ...]:
     """Writes .gsg, .mtx, .txt/.el (edge list), .graph (METIS) or .gr (DIMACS), text also with .gz,
-    .zst, .xz or .bz2. The file appears whole or not at all. Gives notes about what the form loses.
+    .zst, .xz or .bz2. The write is atomic. Returns notes about information that the format lacks.
 
-    ``both``: a .gsg holds the edges by destination as well. ``drop_isolated`` lets an edge list
-    lose the vertices that no edge touches. Raises InputError where the form cannot hold the graph.
+    ``both``: a .gsg also contains the edges by destination. ``drop_isolated`` lets an edge list
+    omit vertices without edges. Raises InputError if the format cannot represent the graph.
     """
     name = os.fspath(path)
-    form = form_of(name)
+    form = format_of(name)
     suffix = Path(name).suffix.lower()
     if form == "gsg":
         _gsg.write(graph, name, both=both)
@@ -55,7 +56,7 @@ def write_graph(
         for block in _text(graph, form, flags):
             put(block)
         if form == "edges" and graph.labels is not None and not isinstance(graph.labels, np.ndarray):
-            _lone_words(graph, put)
+            _isolated_labels(graph, put)
         native.check_mapped()
     return notes
 
@@ -65,7 +66,7 @@ def _plan(graph: Graph, form: str, name: str, drop_isolated: bool) -> tuple[str,
     rows = graph.out
     notes = []
     if graph.labels is not None and form != "edges":
-        notes.append(f"{name}: this form numbers vertices from 1; their labels are not in it")
+        notes.append(f"{name}: this format numbers vertices from 1 and has no labels")
     if form == "mtx":
         kind = "pattern" if rows.weights is None else "integer" if rows.weights.dtype.kind in "iu" else "real"
         entries = graph.edges
@@ -77,33 +78,33 @@ def _plan(graph: Graph, form: str, name: str, drop_isolated: bool) -> tuple[str,
         return head, _native.TEXT_LOWER if graph.symmetric else 0, tuple(notes)
     if form == "dimacs":
         if rows.weights is None:
-            notes.append(f"{name}: every edge of this form has a weight; 1 is written")
+            notes.append(f"{name}: this format requires weights; every edge has the weight 1")
         return f"p sp {graph.vertices} {graph.edges}\n", _native.TEXT_ARC, tuple(notes)
     census = graph.census()
     if form == "metis":
         if not graph.symmetric:
-            raise InputError(f"{name}: a METIS graph is undirected and this one is not marked so; use --undirected")
+            raise InputError(f"{name}: a METIS graph is undirected, this one is directed; use --undirected")
         if census["loops"]:
             raise InputError(f"{name}: a METIS graph has no self-loops, this one has {census['loops']}; use --no-loops")
         weighted = " 001" if rows.weights is not None else ""
         return f"{graph.vertices} {graph.edges // 2}{weighted}\n", _native.TEXT_ROWS, tuple(notes)
-    words = graph.labels is not None and not isinstance(graph.labels, np.ndarray)
-    if words:
+    text_labels = graph.labels is not None and not isinstance(graph.labels, np.ndarray)
+    if text_labels:
         assert graph.labels is not None
         for label in graph.labels:
             text = str(label)
             if not text or text[0] in "#%" or any(c in " \t\r,\x7f" or c < " " for c in text):
-                raise InputError(f"{name}: label {text!r} cannot stand in an edge list; write .gsg")
+                raise InputError(f"{name}: an edge list cannot contain the label {text!r}; write .gsg")
     elif census["isolated"]:
         if not drop_isolated:
             raise InputError(
-                f"{name}: {census['isolated']} vertices without edges would be lost in an edge list; "
+                f"{name}: an edge list would omit {counted(census['isolated'], 'vertex', 'vertices')} without edges; "
                 "write .mtx or .gsg, or allow it with --drop-isolated"
             )
-        notes.append(f"{name}: {census['isolated']} vertices without edges are not in it")
+        notes.append(f"{name}: omits {counted(census['isolated'], 'vertex', 'vertices')} without edges")
     if graph.symmetric:
-        notes.append(f"{name}: both directions of every edge are written; an edge list is directed")
-    count = graph.vertices if words else graph.vertices - census["isolated"]
+        notes.append(f"{name}: has both directions of every edge, because an edge list is directed")
+    count = graph.vertices if text_labels else graph.vertices - census["isolated"]
     return f"# Nodes: {count} Edges: {graph.edges}\n", 0, tuple(notes)
 
 
@@ -130,10 +131,10 @@ def _text(graph: Graph, form: str, flags: int) -> Iterator[memoryview]:
         yield buffer.data[: used.value]
 
 
-def _lone_words(graph: Graph, put: Callable[[bytes], object]) -> None:
-    """In a list of words, a line of one word declares a vertex that no edge names."""
+def _isolated_labels(graph: Graph, put: Callable[[bytes], object]) -> None:
+    """In an edge list of text labels, a line with one label declares a vertex without edges."""
     rows = graph.out
-    lone = rows.degrees() == 0
-    lone[rows.targets] = False
-    for index in np.flatnonzero(lone):
+    isolated = rows.degrees() == 0
+    isolated[rows.targets] = False
+    for index in np.flatnonzero(isolated):
         put(f"{graph.label_of(int(index))}\n".encode())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs from a seed. The same arguments give the same graph on any number of threads.
+"""Graphs generated from a seed. The same arguments generate the same graph with any number of threads.
 
-Each generator is also a name that stands wherever a graph file does: "gen:rmat:scale=18,seed=1",
+Each generator also has a specification that can replace the name of a graph file: "gen:rmat:scale=18,seed=1",
 "gen:geo:vertices=200000,fanout=100,radius=0.02", "gen:grid:width=640,height=625,weights=1..100".
 """
 
@@ -35,18 +35,18 @@ def geometric(
     weights: WeightRange | None = None,
     threads: int = 0,
 ) -> Graph:
-    """Geometric random graph: vertices at random places in the unit square, each with directed edges
-    to ``fanout`` others drawn from those within ``radius`` (to all of them, where they are fewer).
+    """Geometric random graph: vertices at random positions in the unit square, each with directed edges
+    to ``fanout`` others drawn from those within ``radius`` (to all of them if they are fewer).
 
-    No self-loops, no parallel edges. ``order``: "space" numbers the vertices by place, band by
-    band, so that near vertices have near numbers; "random" shuffles the numbers.
+    No self-loops, no parallel edges. ``order``: "space" numbers the vertices by position, band by
+    band, so that close vertices have close indices; "random" shuffles the indices.
     """
     _within("vertices", vertices, 1, MOST_VERTICES)
     _within("fanout", fanout, 1, 2**24)
     if not (math.isfinite(radius) and 1e-6 <= radius <= 2):
-        raise InputError(f"radius {radius} is outside of 1e-6 .. 2; the square has sides of 1")
+        raise InputError(f"radius {radius} is outside the range 1e-6 .. 2; the square has sides of 1")
     if order not in ("space", "random"):
-        raise InputError(f"order {order!r}; it may be space or random")
+        raise InputError(f"order {order!r}; it must be space or random")
 
     def make(offsets: int | None, state: Any) -> None:
         shuffle = int(order == "random")
@@ -74,13 +74,13 @@ def rmat(
 ) -> Graph:
     """Recursive-matrix graph: 2**scale vertices and ``edge_factor`` times as many directed edges.
 
-    Parallel edges and self-loops are kept unless ``simple``; ``symmetric`` adds the reverse of
-    every edge (before they are folded). ``permute`` hides the order of degrees.
+    ``simple`` removes parallel edges and self-loops; ``symmetric`` adds the reverse of every edge
+    (before the removal). ``permute`` shuffles the indices, which otherwise correlate with degrees.
     """
     _within("scale", scale, 1, 31)
     _within("edge_factor", edge_factor, 1, 2**20)
     if not (min(a, b, c) >= 0 and a + b + c <= 1 + 1e-9):
-        raise InputError(f"a={a}, b={b}, c={c}; they are probabilities whose sum is 1 at most")
+        raise InputError(f"a={a}, b={b}, c={c}; they must be probabilities with a sum of at most 1")
 
     def make(offsets: int | None, state: Any) -> None:
         count = edge_factor << scale
@@ -98,9 +98,9 @@ def rmat(
 
 
 def grid(width: int, height: int, *, seed: int = 1, weights: WeightRange | None = None, threads: int = 0) -> Graph:
-    """Grid: vertex ``y * width + x`` is joined to its four neighbours, both ways. Symmetric.
+    """Grid: vertex ``y * width + x`` has edges to its four neighbours. Symmetric.
 
-    ``seed`` is for the weights alone, which are the same in both directions.
+    ``seed`` affects the weights only, which are equal in both directions.
     """
     _within("width", width, 1, MOST_VERTICES)
     _within("height", height, 1, MOST_VERTICES // width)
@@ -121,28 +121,28 @@ def cube(
     weights: WeightRange | None = None,
     threads: int = 0,
 ) -> Graph:
-    """Cube: vertex ``(z * height + y) * width + x`` is joined to its 6 neighbours, or all 26, both ways. Symmetric.
+    """Cube: vertex ``(z * height + y) * width + x`` has edges to its 6 or 26 neighbours. Symmetric.
 
-    ``around`` joins opposite faces, so that every vertex has all of them; sides are then 3 at least.
-    ``seed`` is for the weights alone, which are the same in both directions.
+    ``around`` connects opposite faces, so that every vertex has all neighbours; it needs sides of at least 3.
+    ``seed`` affects the weights only, which are equal in both directions.
     """
     least = 3 if around else 1
     _within("width", width, least, MOST_VERTICES)
     _within("height", height, least, max(least, MOST_VERTICES // width))
     _within("depth", depth, least, max(least, MOST_VERTICES // (width * height)))
     if neighbours not in (6, 26):
-        raise InputError(f"neighbours {neighbours}; there may be 6 or 26")
+        raise InputError(f"neighbours {neighbours}; it must be 6 or 26")
     sides = (depth, height, width)
     steps = [
         step
         for step in itertools.product((-1, 0, 1), repeat=3)
         if any(step) and (neighbours == 26 or sum(map(abs, step)) == 1)
     ]
-    places = np.indices(sides, np.int64).reshape(3, -1)
-    targets = np.empty((places.shape[1], len(steps)), np.int64)
+    positions = np.indices(sides, np.int64).reshape(3, -1)
+    targets = np.empty((positions.shape[1], len(steps)), np.int64)
     for at, step in enumerate(steps):
-        there = places + np.array(step)[:, None]
-        inside = np.ones(places.shape[1], bool)
+        there = positions + np.array(step)[:, None]
+        inside = np.ones(positions.shape[1], bool)
         for axis, side in enumerate(sides):
             if around:
                 there[axis] %= side
@@ -172,7 +172,7 @@ def from_spec(spec: str) -> Graph:
     function = KINDS.get(kind)
     if function is None:
         near = difflib.get_close_matches(kind, KINDS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(KINDS))}"
+        hint = f"did you mean {near[0]}?" if near else f"the generators are {', '.join(sorted(KINDS))}"
         raise InputError(f"gen:{spec}: no generator {kind!r}; {hint}")
     known = inspect.signature(function).parameters
     arguments: dict[str, Any] = {}
@@ -180,7 +180,7 @@ def from_spec(spec: str) -> Graph:
         key, equals, value = part.partition("=")
         key = key.strip().replace("-", "_")
         if key not in known:
-            raise InputError(f"gen:{spec}: no parameter {key!r} of {kind}; there are: {', '.join(known)}")
+            raise InputError(f"gen:{spec}: {kind} has no parameter {key!r}; its parameters are {', '.join(known)}")
         if not equals:
             raise InputError(f"gen:{spec}: {key} without a value; write {key}=VALUE")
         arguments[key] = _value(spec, key, value.strip(), str(known[key].annotation))
@@ -207,7 +207,7 @@ def _value(spec: str, key: str, text: str, annotation: str) -> Any:
 
 
 def weight_range(text: str) -> WeightRange:
-    """LOW:HIGH or LOW..HIGH, both included; one number alone is both."""
+    """LOW:HIGH or LOW..HIGH, both inclusive; a single number is both."""
     low, found, high = text.partition(".." if ".." in text else ":")
     try:
         pair = (int(low), int(high if found else low))
@@ -218,7 +218,7 @@ def weight_range(text: str) -> WeightRange:
 
 def _within(name: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        raise InputError(f"{name} {value} is outside of {low} .. {high}")
+        raise InputError(f"{name} {value} is outside the range {low} .. {high}")
 
 
 def _seed(seed: int) -> int:
@@ -226,7 +226,7 @@ def _seed(seed: int) -> int:
 
 
 def _made(vertices: int, make: Callable[[int | None, Any], None]) -> CSR:
-    """Rows of a generator that tells the number of edges only when it has them."""
+    """Rows of a generator whose number of edges is known only after generation."""
     offsets = np.empty(vertices + 1, np.uint64)
     state = ctypes.c_void_p()
     make(_native.pointer(offsets), ctypes.byref(state))
@@ -269,4 +269,4 @@ KINDS: Final[dict[str, Callable[..., Graph]]] = {
     "cube": cube,
     "ring": ring,
 }
-"""Generators by the name that stands in a specification."""
+"""Generators by their name in a specification."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of a design that are synthesised by themselves, each distinct one once, in Yosys' own language.
+"""Modules of a design in RTLIL that are synthesised separately, each distinct module once.
 
-`read_slang` makes a module of every instance. Two are the same if their texts are, and those of all that they use, but
-for the paths of their instances and the numbers that Yosys counts up.
+`read_slang` makes a module for every instance. Two modules are equal if their texts and those of all modules below are
+equal, except for the paths of their instances and the numbers that Yosys generates.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _ATTRIBUTE = re.compile(r"^\s*attribute \\(?:src|hdlname|scopename) .*\n", re.MU
 
 @dataclass(frozen=True)
 class Part:
-    """Modules that are the same."""
+    """A set of equal modules."""
 
     names: tuple[str, ...]
     """One for each instance."""
     text: str
-    """What they have in common, those below included: equal texts make equal cells."""
+    """Their normalized text with all modules below; equal texts synthesise to equal cells."""
 
 
 def modules(rtlil: str) -> dict[str, str]:
@@ -36,7 +36,7 @@ def modules(rtlil: str) -> dict[str, str]:
 
 
 def parts(rtlil: str, apart: Sequence[str]) -> list[Part]:
-    """The instances of the modules ``apart``, sorted out by what they are.
+    """The instances of the modules ``apart``, grouped by equality.
 
     Raises ValueError if one of ``apart`` is not in the design.
     """
@@ -45,14 +45,14 @@ def parts(rtlil: str, apart: Sequence[str]) -> list[Part]:
     for wanted in apart:
         names = [name for name in design if name.partition("$")[0] == wanted]
         if not names:
-            raise ValueError(f"there is no module {wanted}")
+            raise ValueError(f"the design has no module {wanted}")
         for name in names:
             groups.setdefault(_common(name, design), []).append(name)
     return [Part(tuple(names), text) for text, names in groups.items()]
 
 
 def _common(name: str, design: Mapping[str, str]) -> str:
-    """The text of a module and of all below it, without what differs from instance to instance."""
+    """The text of a module and of all modules below it, without parts that differ between instances."""
     path = name.partition("$")[2]
     order, pending = [name], [name]
     while pending:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes over the C++ that Verilator writes, which make it faster and change nothing of what it computes.
+"""Passes over Verilator's C++ that make it faster without a change of its results.
 
-``selections``: what a simulated register does depends on who has work, so the branches of a model are mispredicted
-more often than any others; a short ``if`` without ``else`` becomes a selection, ``x = c ? new : x``.
+``selections``: the branches of a model depend on simulated activity, so they are often mispredicted; a short ``if``
+without ``else`` becomes a selection, ``x = c ? new : x``.
 
-``together``: an evaluation of many instances of one model, part by part. A model is straight-line code that does
-not fit a first-level cache of instructions; each part does, and serves all instances before the next comes in.
+``together``: an evaluation of many instances of one model, part by part. A model is straight-line code that exceeds a
+first-level instruction cache; each part fits, and evaluates all instances before the next part is fetched.
 
-They know the shape of that text as the pinned version of Verilator writes it. What they do not know they leave
-alone, and ``together`` raises InputError.
+The passes match the code of the pinned version of Verilator. They leave unknown code unchanged, and ``together``
+raises InputError for it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 from gossamer.errors import InputError
 
 _STATEMENTS = 2
-"""Assignments of a branch that becomes selections, at most: longer ones are better skipped."""
+"""Maximum number of assignments of a branch that becomes selections; a longer one is faster as a branch."""
 _LENGTH = 120
-"""Characters of an assigned expression, names shortened, at most."""
+"""Maximum length of an assigned expression in characters, with shortened names."""
 _IF = re.compile(r"\n( +)if \(")
 _ASSIGNED = re.compile(r"\s*vlSelfRef\.(\w+)(\[\d+U?\])?\s*=\s*(?!=)")
 _CALL = re.compile(r"\b(?:VL_(?!EXTEND|REDXOR|SHIFT|CONCAT|ONEHOT|COUNTONES)\w+|V(?!L_)\w+)\s*\(")
@@ -36,23 +36,23 @@ _CLOSING = {"(": ")", "{": "}"}
 
 
 def fast(model: Path) -> list[Path]:
-    """The files of a model that run in every cycle, in order."""
+    """The files of a model with code that runs in every cycle, in order."""
     return sorted(path for path in model.glob("V*.cpp") if "Slow" not in path.name and "_vm_classes_" not in path.name)
 
 
 def slow(model: Path) -> list[Path]:
-    """The others: what runs once."""
+    """The files of a model with code that runs once."""
     return sorted(path for path in model.glob("V*.cpp") if "Slow" in path.name and "_vm_classes_" not in path.name)
 
 
 def integers(header: str) -> frozenset[str]:
-    """From the text of a model's header: its members that are integers, and (``name[]``) those whose elements are."""
+    """The integer members in a model's header, and as ``name[]`` the members with integer elements."""
     single = {"".join(names) for names in _INTEGER.findall(header)}
     return frozenset(single | {"".join(names) + "[]" for names in _WORDS.findall(header)})
 
 
 def select(model: Path) -> int:
-    """Turns short branches of a model's files into selections; gives their number."""
+    """Turns short branches of a model's files into selections; returns their number."""
     names: frozenset[str] = frozenset()
     for header in model.glob("V*.h"):
         names |= integers(header.read_text())
@@ -67,7 +67,7 @@ def select(model: Path) -> int:
 
 
 def selections(text: str, names: frozenset[str]) -> tuple[str, int]:
-    """The text with short branches as selections, and how many; ``names`` are its ``integers``."""
+    """The text with short branches as selections, and their number; ``names`` are its ``integers``."""
     out: list[str] = []
     at = count = 0
     while (found := _IF.search(text, at)) is not None:
@@ -90,7 +90,7 @@ def selections(text: str, names: frozenset[str]) -> tuple[str, int]:
             f"\n{indent}    const bool gs_if = {text[condition : body - 1]};",
         ]
         for to, value in assigned:
-            # Computed in any case, so that the compiler does not make a branch of it again.
+            # Computed unconditionally, so that the compiler does not make a branch of it again.
             out.append(f"\n{indent}    {{ const auto gs_new = {value}; {to} = gs_if ? gs_new : {to}; }}")
         out.append(f"\n{indent}}}")
         at = end + 1
@@ -100,11 +100,11 @@ def selections(text: str, names: frozenset[str]) -> tuple[str, int]:
 
 
 def together(model: Path, top: str) -> str:
-    """C++ of ``void gs_eval_together(V<top>* const* models, unsigned count, bool inputs)``, behind all of ``fast``.
+    """C++ of ``void gs_eval_together(V<top>* const* models, unsigned count, bool inputs)``, to append to ``fast``.
 
-    It does what ``eval`` does for each of the models, which must have been evaluated once. They may not be
-    connected but through their ports. Without ``inputs`` nothing but the clock has changed since the last time: then
-    what depends on inputs alone is left out.
+    It is equivalent to ``eval`` of each model. The models must have been evaluated once, and may only be connected
+    through their ports. Without ``inputs`` only the clock may have changed since the last call; the function then omits
+    the evaluation of logic that depends on inputs only.
     """
     root = f"V{top}___024root"
     _check_inputs(model, top, root)
@@ -123,7 +123,7 @@ def together(model: Path, top: str) -> str:
     for line in lines[place + 1 :]:
         part.append(line)
         if len(part) == 1 and line != "    {" and not line.startswith("    if (("):
-            raise InputError(f"{top}: Verilator's C++ has an unknown shape: {line.strip()}")
+            raise InputError(f"{top}: Verilator's C++ has an unknown form: {line.strip()}")
         if line == "    }":
             parts += _calls(part, root) or ["\n".join(part)]
             part = []
@@ -161,16 +161,16 @@ void gs_eval_together({top}* const* models, unsigned count, bool inputs) {{
 
 
 def _check_inputs(model: Path, top: str, root: str) -> None:
-    """InputError if anything that is evaluated because of inputs depends on the clock."""
+    """InputError if logic that is evaluated for inputs depends on the clock."""
     function = re.compile(rf"^void {root}___ico_\w+\({root}\* vlSelf\) \{{\n(.*?)^\}}", re.DOTALL | re.MULTILINE)
     for path in fast(model):
         for body in function.findall(path.read_text()):
             if re.search(r"\bvlSelfRef\.clk_i\b", body):
-                raise InputError(f"{top}: what depends on inputs depends on the clock, too")
+                raise InputError(f"{top}: logic that depends on inputs also depends on the clock")
 
 
 def _calls(part: list[str], root: str) -> list[str]:
-    """A part that is calls alone, as a part for each; nothing if it is not."""
+    """A part that consists of calls only, split into one part for each; an empty list for any other part."""
     body = part[1:-1]
     if not all(re.fullmatch(rf"        {root}___nba_\w+\(vlSelf\);", line) for line in body):
         return []
@@ -178,7 +178,7 @@ def _calls(part: list[str], root: str) -> list[str]:
 
 
 def _end(text: str, at: int) -> int:
-    """Where the bracket at ``at`` is closed. There are none in the model's strings but in pairs."""
+    """The position of the bracket that closes the one at ``at``. Brackets in the model's strings are balanced."""
     opening = text[at]
     closing = _CLOSING[opening]
     depth = 0
@@ -190,7 +190,7 @@ def _end(text: str, at: int) -> int:
 
 
 def _assignments(body: str, names: frozenset[str]) -> list[tuple[str, str]]:
-    """What a branch assigns, and to what: nothing if it does anything else, or too much."""
+    """The targets and values of a branch's assignments; empty if the branch has other statements, or too many."""
     found: list[tuple[str, str]] = []
     for statement in body.split(";"):
         if not statement.strip():
@@ -201,7 +201,7 @@ def _assignments(body: str, names: frozenset[str]) -> list[tuple[str, str]]:
         value = statement[to.end() :].strip()
         if to.group(1) + ("[]" if to.group(2) else "") not in names:
             return []
-        # A call may do more than give a value, a division may fail.
+        # A call may have side effects, a division may fail.
         if any(mark in value for mark in ("{", '"', "/ ", "%")) or _CALL.search(value):
             return []
         if len(re.sub(r"\s|__DOT__\w+", "", value)) > _LENGTH:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants in a design: every fault of a list in one netlist, of which a number in the environment turns on one.
+"""Mutants in a design: one netlist contains every fault of a list, and a number in the environment activates one.
 
-A mutation is a fault of the source: an expression's or register's bit that is stuck, inverted, or inverted while
-another one is 0 or 1. It is found by place and kind of the cell that Yosys makes of it, and so it is in every instance,
-loop and configuration that the place is elaborated to, and in the designs of proofs.
+A mutation is a fault of the source: a bit of an expression or register is stuck, inverted, or inverted while another
+bit is 0 or 1. It is identified by source location and type of Yosys' cell. So it exists in every instance, loop
+iteration and configuration that is elaborated from the location, and in the designs of proofs.
 
     plan file (GOSSAMER_MUTANTS) -> verilate.model, verilate.cocotb -> netlist of Yosys, below the top's own ports
                                  -> prove.prove -> the design with the one mutation (GOSSAMER_MUTANT)
@@ -29,25 +29,25 @@ from gossamer.hdl.sources import Sources
 from gossamer.paths import ROOT
 
 PLAN, NUMBER = "GOSSAMER_MUTANTS", "GOSSAMER_MUTANT"
-# The file to which `_outcomes` writes what became of each test.
+# The file to which `_outcomes` writes the outcome of each test.
 OUTCOMES = "GOSSAMER_TEST_OUTCOMES"
-# What is written there of a test before it is set up; then follows what became of it.
+# The outcome written there at the start of a test; the final outcome follows.
 BEGAN = "began"
 _SELECT = "gs_mutant"
 _WIDTH = 16
-# Assertions stay in: they are what a block's tests look at, too. So does what is there for simulation alone.
+# Keep assertions, because a block's tests also rely on them, and code for simulation only.
 _DEFINES: dict[str, Value] = {"FORMAL": 1}
 _FLAGS = ("--no-synthesis-define",)
-# Cells are as the source has them; bits that nothing uses are gone, so that no mutation falls on them.
+# Cells remain as in the source; unused bits are removed, so that no mutation affects them.
 _PASSES = ("flatten", "opt_expr -keepdc", "opt_clean", "wreduce -keepdc", "opt_clean")
-# Netlists are full of what lint does not like; so are mutants.
+# Netlists and mutants cause many lint warnings.
 VERILATOR_FLAGS = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-MULTIDRIVEN", "-Wno-UNOPTFLAT")
-# A test's top that surrounds a module with what Yosys cannot read, such as models in C++: that module alone becomes a
-# netlist. Modules below it that stay as they are: the driver looks into the cores.
+# Tops of tests that combine a module with code that Yosys cannot read, such as C++ models: only that module becomes a
+# netlist. _BOXES has the modules below it that stay unchanged, because the driver accesses the cores.
 _UNITS = {"gs_sim_tile": "gs_tile"}
 _BOXES = {"gs_tile": ("gs_core",)}
 _SELECTOR = """\
-// Which mutant is on: none without the variable.
+// The active mutant; 0 (none) without the variable.
 #include <cstdlib>
 extern "C" int gs_mutant() {
     const char* text = std::getenv("GOSSAMER_MUTANT");
@@ -57,25 +57,25 @@ extern "C" int gs_mutant() {
 
 
 class Scouted(InputError):
-    """A test has asked for a design that is to be mutated: all that the search for such designs wants to know."""
+    """A test has requested a design that contains files to mutate; raised in the run that finds these designs."""
 
 
 class Undecided(Exception):
-    """The solver says neither that a mutant keeps the assertions nor how it breaks them: nothing is noticed."""
+    """The solver neither proved the assertions with a mutant nor found a counterexample: the mutant is not detected."""
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """A fault at a place of the source."""
+    """A fault at a location of the source."""
 
     file: str
-    """Below the checkout, if it is there."""
+    """Relative to the checkout, if the file is in it."""
     at: str
-    """Where in it: line.column-line.column, of the cell and what surrounds it."""
+    """Location in it: line.column-line.column, of the cell and of the enclosing constructs."""
     cell: str
-    """Yosys' name of the operation, $mux for one."""
+    """Yosys' type of the operation, for example $mux."""
     signal: str
-    """The variable that it makes, or makes a part of."""
+    """The variable that the cell drives, at least in part."""
     port: str
     bit: int
     mode: str
@@ -84,12 +84,12 @@ class Mutation:
 
     @property
     def line(self) -> int:
-        """The line of the file that it is in."""
+        """Its line in the file."""
         return int(self.at.partition(".")[0])
 
     @property
     def text(self) -> str:
-        """The source at its place, blanks folded."""
+        """The source text at its location, with blanks folded."""
         lines = (ROOT / self.file).read_text(encoding="utf-8").splitlines()
         found = re.match(r"(\d+)\.(\d+)(?:-(\d+)\.(\d+))?", self.at)
         if found is None or not 0 < self.line <= len(lines):
@@ -105,7 +105,7 @@ class Mutation:
 
     @property
     def fault(self) -> str:
-        """What is wrong, in words."""
+        """Description of the fault."""
         what = {
             "inv": "inverted",
             "const0": "stuck at 0",
@@ -121,16 +121,16 @@ class Mutation:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the tests are run with: the block's files, and its mutations, numbered from 1; none yet while scouting."""
+    """The plan of a test run: the block's files, and its mutations, numbered from 1; empty while scouting."""
 
     files: tuple[str, ...]
-    """The files that mutations may be in."""
+    """The files to mutate."""
     count: int
-    """How many to offer of each design while scouting."""
+    """Number of mutations to offer of each design while scouting."""
     seed: int
     mutations: tuple[Mutation, ...] = ()
     offers: str = ""
-    """While scouting: the folder for what the designs offer."""
+    """While scouting: the folder for the mutations of each design."""
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
@@ -143,29 +143,29 @@ class Plan:
 
 
 def plan() -> Plan | None:
-    """The one in force, None in ordinary runs."""
+    """The current plan; None in ordinary runs."""
     path = os.environ.get(PLAN)
     return Plan.read(Path(path)) if path else None
 
 
 def active(sources: Sources) -> bool:
-    """Whether a mutant is on that a design may have."""
+    """Whether a mutant is active that a design may contain."""
     now = plan()
     return now is not None and concerned(now, sources) and int(os.environ.get(NUMBER, "0")) > 0
 
 
 def concerned(plan: Plan, sources: Sources) -> bool:
-    """Whether a design has files that are to be mutated."""
+    """Whether a design contains files to mutate."""
     return any(str(path) in plan.files for path in sources.files)
 
 
 def _staged(path: Path) -> str:
-    """Where `_yosys.stage` puts a file."""
+    """The path of a file after `_yosys.stage`."""
     return f"src/{path.parent.name}/{path.name}"
 
 
 class Design:
-    """A flat module as Yosys writes it in JSON: its cells by what they are in the source."""
+    """A flat module in Yosys' JSON, with its cells by their source."""
 
     def __init__(self, module: Mapping[str, Any], files: Iterable[str]) -> None:
         self.cells: Mapping[str, Any] = module["cells"]
@@ -191,7 +191,7 @@ class Design:
                 self._candidates[bit].append((file, short))
 
     def place(self, name: str) -> tuple[str, str]:
-        """File and place of a cell; both empty where it is not of the files."""
+        """File and location of a cell; both empty if it is not in the files to mutate."""
         source = self.cells[name]["attributes"].get("src", "")
         file = source.partition("|")[0].partition(":")[0]
         if file not in self._files or self.cells[name]["type"] in ("$check", "$print", "$scopeinfo"):
@@ -199,7 +199,7 @@ class Design:
         return file, "|".join(part.partition(":")[2] for part in source.split("|"))
 
     def signal(self, name: str) -> str:
-        """The variable that a cell makes a part of: the next one behind it that has a name in the source."""
+        """The variable that a cell drives: the nearest signal downstream with a name in the source."""
         file = self.place(name)[0]
         seen = {name}
         layer = [name]
@@ -228,7 +228,7 @@ class Design:
         return ""
 
     def found(self, mutations: Sequence[Mutation]) -> dict[int, list[str]]:
-        """The cells that each mutation is in, by its number from 1."""
+        """The cells of each mutation, by its number from 1."""
         by_place: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         for number, mutation in enumerate(mutations, 1):
             by_place[_staged(Path(mutation.file)), mutation.at, mutation.cell].append(number)
@@ -262,7 +262,7 @@ def _read(
     more: Sequence[str],
     log: str,
 ) -> str:
-    """Prepares a design and keeps it as ``design.il``; then runs ``more``. Gives the line that reads it again."""
+    """Prepares a design, writes it to ``design.il``, and runs ``more``. Returns the script line that reads it again."""
     names, folders = _yosys.stage(sources, folder)
     flags = [*_FLAGS]
     for box in _BOXES.get(top.removesuffix("_shim"), ()):
@@ -282,9 +282,9 @@ def offer(
     defines: Mapping[str, Value] | None,
     wanted: Plan,
 ) -> list[Mutation]:
-    """Mutations of a design as Yosys samples them, evenly over source, wires and bits; each place, bit, kind once."""
+    """Mutations of a design as sampled by Yosys, evenly over source, wires and bits, without duplicates."""
     files = {_staged(path): path for path in sources.verilog if str(path) in wanted.files}
-    # Without assertions: what leads to them alone is no part of the design, and what they look at is not theirs.
+    # Without assertions, so that logic that only drives them is not mutated.
     lone = ["chformal -remove", "delete t:$print", "opt_clean", "write_json offered.json"]
     lone += ["select -none"] + [f"select -add a:src={name}:*" for name in files]
     lone += ["select -set mine %", f"mutate -list {8 * wanted.count} -seed {wanted.seed} -o offered.txt @mine"]
@@ -318,19 +318,19 @@ def offer(
 
 
 def _masked(cell: Mapping[str, Any], port: str, mode: str, bit: int, control: int) -> bool:
-    """Whether the operation's result cannot depend on the bit whenever the mutation changes it."""
+    """Whether the result of the operation is independent of the bit whenever the mutation inverts it."""
     if not mode.startswith("cnot"):
         return False
     value = mode[-1]
     kind = cell["type"]
     if kind in ("$reduce_bool", "$reduce_or", "$logic_not", "$logic_and", "$logic_or"):
-        # One bit that is 1 decides.
+        # A single 1 determines the result.
         masked = value == "1" and port != "Y"
     elif kind == "$reduce_and":
         masked = value == "0" and port != "Y"
     elif kind in ("$eq", "$ne") and port in ("A", "B"):
         other = cell["connections"]["B" if port == "A" else "A"]
-        # Bits that differ decide.
+        # Differing bits determine the result.
         masked = control < len(other) and other[control] == ("0" if value == "1" else "1")
     else:
         masked = False
@@ -340,9 +340,9 @@ def _masked(cell: Mapping[str, Any], port: str, mode: str, bit: int, control: in
 def mutated(
     top: str, sources: Sources, parameters: Mapping[str, Value] | None, defines: Mapping[str, Value] | None
 ) -> Sources | None:
-    """The design that takes the place of one that a test builds: with all mutants in it. None in ordinary runs.
+    """The replacement of a test's design, with all mutants. None in ordinary runs.
 
-    Raises Scouted while mutations are being chosen.
+    Raises Scouted while scouting.
     """
     now = plan()
     if now is None or not concerned(now, sources):
@@ -359,7 +359,7 @@ def mutated(
         offered = Path(now.offers) / f"{top}-{key}"
         if not offered.exists():
             offered.mkdir(parents=True)
-            # A design that Yosys cannot read fails here, and its test is not one of those that count.
+            # A design that Yosys cannot read fails here, which excludes its test.
             found = offer(offered, design.top if unit != top else top, design, parameters, defines, now)
             (offered / "offers.json").write_text(json.dumps([asdict(mutation) for mutation in found]))
         raise Scouted(f"{top} is to be mutated")
@@ -370,7 +370,7 @@ def mutated(
     folder = _run.kept("mutants", f"{top}-{key}", make)
     made = (folder / "netlist.v", folder / "wrapper.sv", folder / "gs_mutant.cc", folder / "public.vlt")
     if unit == top:
-        # Packages may have types of ports.
+        # Packages may contain types of ports.
         packages = tuple(path for path in sources.verilog if path.stem.endswith("_pkg"))
         rest = tuple(path for path in sources.files if path.suffix in (".cc", ".cpp"))
         return Sources((*packages, *made, *rest), sources.include)
@@ -394,12 +394,12 @@ def _netlist(
     script = [again]
     for number, cells in sorted(found.items()):
         script += [_command(top, now.mutations[number - 1], cell, number) for cell in cells]
-    # What a black box derives from its parameters, Yosys hands it as well.
+    # Yosys also sets the parameters that a black box derives from others.
     for box in _BOXES.get(unit, ()):
         derived = _derived(next(path for path in sources.verilog if path.stem == box), box)
         script += [f"setparam -unset {name} t:{box}" for name in derived]
     script += [f"rename {top} {unit}_netlist", "opt_clean", "simplemap t:$bwmux"]
-    # As text, a shift that gives x beyond its input is a part of a vector, which Verilator reads only within.
+    # In Verilog, $shiftx becomes a part select, which Verilator reads within the vector only.
     script += ["chtype -set $shift t:$shiftx"]
     script += ["write_verilog -noattr netlist.v"]
     if _yosys.yosys(folder, "\n".join(script), "mutate.log"):
@@ -414,7 +414,7 @@ def _netlist(
 
 
 def _header(file: Path, module: str) -> str:
-    """A module as it begins, up to the end of its ports, with the files that it includes."""
+    """The header of a module up to the end of its ports, with the file's includes."""
     text = file.read_text(encoding="utf-8")
     includes = re.findall(r"^`include .*$", text.partition("\nmodule ")[0], re.MULTILINE)
     return "\n".join([*includes, _header_of(text, module)])
@@ -423,18 +423,18 @@ def _header(file: Path, module: str) -> str:
 def _header_of(text: str, module: str) -> str:
     found = re.search(rf"^module {module}\b.*?^\);", text, re.MULTILINE | re.DOTALL)
     if found is None:
-        raise InputError(f"no module {module} whose header ends with ); at the beginning of a line")
+        raise InputError(f"no module {module} with a header that ends with ); at the start of a line")
     return found[0]
 
 
 def _derived(file: Path, module: str) -> list[str]:
-    """The local parameters among those of a module's header."""
+    """The local parameters in a module's header."""
     found = re.findall(r"^\s*localparam\b[^=]*?(\w+)\s*=", _header(file, module), re.MULTILINE)
     return list(dict.fromkeys(found))
 
 
 def _wrapper(file: Path, top: str, ports: Mapping[str, int], hit: bool) -> str:
-    """The top as tests know it, around its netlist, in which structures and arrays are plain vectors."""
+    """The top with its original ports, as a wrapper of its netlist, in which structures and arrays are vectors."""
     header = _header(file, top)
     body: list[str] = ['  import "DPI-C" function int gs_mutant();', "  int mutant;", "  initial mutant = gs_mutant();"]
     connections = [f".{_SELECT}({_WIDTH}'(mutant))"] if hit else []
@@ -442,7 +442,7 @@ def _wrapper(file: Path, top: str, ports: Mapping[str, int], hit: bool) -> str:
         if not re.search(rf"\b{name}\s*\[[^\]]+\]\s*(?:,|\n|//|\))", header.partition("(\n")[2] + "\n"):
             connections.append(f".{name}({name})")
             continue
-        # An array: its first element is at the high end.
+        # An array, whose first element has the most significant bits.
         output = re.search(rf"\boutput\b[^,;]*\b{name}\b", header) is not None
         body += [f"  logic [{width - 1}:0] {name}_flat;"]
         inside = f"{name}_flat[{width} - $bits({name}[0]) * (gs_n + 1) +: $bits({name}[0])]"
@@ -454,12 +454,12 @@ def _wrapper(file: Path, top: str, ports: Mapping[str, int], hit: bool) -> str:
 
 
 def _shim(unit: str, top: str, sources: Sources, parameters: Mapping[str, Value]) -> Path:
-    """A file with a top that has a unit's ports and, around it, the parameters that another top gives it."""
+    """A file with a top that has a unit's ports, and instantiates it with the parameters of another top."""
     file = next(path for path in sources.verilog if path.stem == unit)
     around = next(path for path in sources.verilog if path.stem == top).read_text(encoding="utf-8")
     instance = re.search(rf"^  {unit}\b\s*(?:#\((.*?)^  \))?", around, re.MULTILINE | re.DOTALL)
     if instance is None:
-        raise InputError(f"{top}: no instance of {unit} at the beginning of a line")
+        raise InputError(f"{top}: no instance of {unit} at the start of a line")
     given = instance[1] or ""
     for name, value in re.findall(r"parameter [^=]*?(\w+)\s*=\s*([^,\n]+)", _header_of(around, top)):
         given = re.sub(rf"(?<!\.)\b{name}\b", f"({parameters.get(name, value.strip())})", given)
@@ -476,7 +476,7 @@ def _shim(unit: str, top: str, sources: Sources, parameters: Mapping[str, Value]
 
 
 def mark(sources: Sources) -> str:
-    """What keeps the proof of a mutant apart from another's, and the search for designs from proofs that passed."""
+    """A part of the cache key of proofs, which distinguishes mutants, scouting, and ordinary runs."""
     now = plan()
     if now is None or not concerned(now, sources):
         return ""
@@ -487,7 +487,7 @@ def mark(sources: Sources) -> str:
 
 
 def script(top: str, folder: Path, sources: Sources, read: str) -> list[str] | None:
-    """For a proof: what brings the mutant that is on into a design; None if the mutant is not in it.
+    """The script lines that insert the active mutant into the design of a proof; None if the design lacks it.
 
     An empty list in ordinary runs.
     """

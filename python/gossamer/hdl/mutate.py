@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation testing of hardware: how many faults that Yosys puts into a block its tests and proofs notice.
+"""Mutation testing of hardware: the share of faults injected by Yosys that a block's tests and proofs detect.
 
     report = mutate.run(mutate.block("cache"), 60, seed=1)
     print(report.share, report.escaped)
 
-The tests run as they are. First they are asked which designs they build (`_mutants.Scouted`); of these Yosys samples
-mutations; then each design is built once, as a netlist with all mutants in it, and the tests run once for each, the
-quick ones first, until one fails. What passes them runs them again at their default size. A test that hangs has failed.
-docs/hardware/testing.md tells it at length.
+The tests run unmodified. A first run finds the designs that they build (`_mutants.Scouted`), from which Yosys samples
+mutations. Then each design is built once, as a netlist with all mutants, and the tests run for each mutant, in
+ascending order of duration, until one fails. Mutants that pass run the tests of the next size. A test that hangs has
+failed. docs/hardware/testing.md has the details.
 """
 
 from __future__ import annotations
@@ -35,18 +35,19 @@ from gossamer.hdl import _mutants
 from gossamer.hdl._mutants import Mutation, Plan
 from gossamer.hdl.sources import RTL
 from gossamer.paths import ROOT
+from gossamer.wording import counted
 
 BLOCKS = ("core", "fpu", "cache", "mailbox", "memory", "tile", "common", "noc", "link", "switch", "multicast", "idle")
-# Folders of tests that a block has besides its own.
+# Additional folders of tests of a block.
 _MORE_TESTS = {"tile": ("control",)}
-# Modules for simulation alone.
+# Modules for simulation only.
 _NO_HARDWARE = {"gs_core_trace"}
 COUNT = 60
 LEAST = 0.95
-"""The share of mutants that are not equivalent which tests must notice."""
+"""Required share of detected mutants, without equivalent mutants."""
 EQUIVALENTS = ROOT / "tests" / "rtl" / "equivalents.toml"
-# A test hangs when it has used so much more processor time than without a mutant; or, where it sleeps for ever, when so
-# many times that has passed on the clock. So other work on the machine makes no mutant look caught.
+# A test hangs if its processor time exceeds this multiple of that without a mutant; or, for a test that sleeps forever,
+# if the elapsed time exceeds _SLEEP times that limit. So a loaded machine does not make a mutant look detected.
 _PATIENCE = 4.0
 _GRACE_SECONDS = 60.0
 _SLEEP = 10.0
@@ -56,7 +57,7 @@ _SIZES = ("default", "all")
 
 @dataclass(frozen=True)
 class Target:
-    """What is mutated, and what should notice."""
+    """The files to mutate, and the tests that should detect the mutants."""
 
     name: str
     files: tuple[Path, ...]
@@ -66,18 +67,18 @@ class Target:
 
 @dataclass(frozen=True)
 class Equivalent:
-    """Mutations of which somebody has argued that they change nothing that matters."""
+    """Mutations with an argument that they change no relevant behaviour."""
 
     file: str
     signal: str
     text: str
-    """How the source at their place begins, blanks folded: what moves stays argued, what changes does not."""
+    """The start of the source text there, with blanks folded: the entry follows moved code, but not changed code."""
     why: str
     faults: tuple[str, ...] = ()
-    """Parts of `Mutation.fault` of which one must be there; none: any fault at that place."""
+    """Substrings of `Mutation.fault`, of which one must match; without any, every fault at that location."""
 
     def covers(self, mutation: Mutation) -> bool:
-        """Whether this mutation is argued."""
+        """Whether the entry covers a mutation."""
         if (mutation.file, mutation.signal) != (self.file, self.signal) or not mutation.text.startswith(self.text):
             return False
         return not self.faults or any(fault in mutation.fault for fault in self.faults)
@@ -85,63 +86,63 @@ class Equivalent:
 
 @dataclass
 class Verdict:
-    """What became of a mutant."""
+    """The outcome of a mutant."""
 
     number: int
     mutation: Mutation
     caught: str = ""
-    """The test that failed or hung; empty: none did."""
+    """The test that failed or hung; empty if none did."""
     size: str = ""
     seconds: float = 0.0
     equivalent: str = ""
-    """Why it is no fault."""
+    """The argument for its equivalence; empty without one."""
     undecided: list[str] = field(default_factory=list)
-    """Proofs that were not decided with it: they have not noticed it."""
+    """Proofs that the solver did not decide, and which have not detected it."""
 
 
 @dataclass
 class Report:
-    """A block's mutants and what became of them."""
+    """The mutants of a block and their outcomes."""
 
     block: str
     seed: int
     verdicts: list[Verdict] = field(default_factory=list)
     seconds: float = 0.0
     left_out: list[str] = field(default_factory=list)
-    """Tests that judge no mutant: they fail without one, or Yosys cannot read what they build."""
+    """Omitted tests: they fail without a mutant, or Yosys cannot read their design."""
 
     @property
     def escaped(self) -> list[Verdict]:
-        """Faults that no test has noticed."""
+        """Mutants that no test has detected, without equivalents."""
         return [verdict for verdict in self.verdicts if not verdict.caught and not verdict.equivalent]
 
     @property
     def judged(self) -> list[Verdict]:
-        """All but the equivalents."""
+        """All mutants without equivalents."""
         return [verdict for verdict in self.verdicts if not verdict.equivalent]
 
     @property
     def share(self) -> float:
-        """Of the mutants that are not equivalent, those that were noticed."""
+        """Share of detected mutants among those that are not equivalent."""
         return 1 - len(self.escaped) / len(self.judged) if self.judged else 1.0
 
 
 def block(name: str) -> Target:
-    """A block of `rtl/` with the tests of the same name, and with those of its parts.
+    """A block of `rtl/` with the tests of the same name and its additional tests.
 
-    Raises InputError if there is none.
+    Raises InputError for an unknown name.
     """
     if name not in BLOCKS:
-        raise InputError(f"no block {name!r} to mutate; there are: {', '.join(BLOCKS)}")
+        raise InputError(f"no block {name!r} to mutate; the blocks are {', '.join(BLOCKS)}")
     files = tuple(path for path in sorted((RTL / name).glob("*.sv")) if path.stem not in _NO_HARDWARE)
     tests = ROOT / "tests" / "rtl"
     return Target(name, files, tests / name, tuple(tests / more for more in _MORE_TESTS.get(name, ())))
 
 
 def equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
-    """What the file argues.
+    """The entries of the file.
 
-    Raises InputError where an entry is not complete.
+    Raises InputError for an incomplete entry.
     """
     if sys.version_info >= (3, 11):
         import tomllib
@@ -153,14 +154,14 @@ def equivalents(path: Path = EQUIVALENTS) -> list[Equivalent]:
     for number, entry in enumerate(tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", []), 1):
         keys = ("file", "signal", "text", "why")
         if set(entry) - {*keys, "faults"} or not all(isinstance(entry.get(key), str) and entry[key] for key in keys):
-            raise InputError(f"{path}: entry {number}: it has {', '.join(keys)} and, if need be, faults; nothing else")
+            raise InputError(f"{path}: entry {number}: needs {', '.join(keys)}, may have faults, and no other key")
         file, signal, text, why = (entry[key] for key in keys)
         found.append(Equivalent(file, signal, text, why, tuple(entry.get("faults", ()))))
     return found
 
 
 class _Runner:
-    """Runs a target's tests as children, any number at once, and ends them all when it is left."""
+    """Runs a target's tests as child processes, several at once; `end` stops them all."""
 
     def __init__(self, target: Target, folder: Path, seed: int) -> None:
         self.target = target
@@ -171,7 +172,7 @@ class _Runner:
         self.ending = False
 
     def end(self) -> None:
-        """Stops what runs."""
+        """Stops all children."""
         with self.lock:
             self.ending = True
             children = list(self.children)
@@ -188,9 +189,9 @@ class _Runner:
         first: bool = False,
         limits: Mapping[str, float] | None = None,
     ) -> tuple[list[dict[str, object]], str]:
-        """What became of each test that ran, and the one that hung, if any. ``first``: stops at the first failure.
+        """The outcome of each test, and the test that hung, if any. ``first``: stops at the first failure.
 
-        ``limits`` has for each test of ``only`` the seconds of processor time after which it hangs.
+        ``limits`` has for each test of ``only`` the seconds of processor time after which it counts as hung.
         """
         with tempfile.TemporaryDirectory(prefix="run-", dir=self.folder) as scratch:
             outcomes, log = Path(scratch) / "outcomes", Path(scratch) / "log"
@@ -226,18 +227,18 @@ class _Runner:
                         self.children.discard(child)
             if code not in (0, 1, 5) and not self.ending:
                 tail = log.read_text(errors="replace")[-2000:]
-                raise InputError(f"the tests of {self.target.name} could not be run (pytest: {code}):\n{tail}")
+                raise InputError(f"the tests of {self.target.name} did not run (pytest: {code}):\n{tail}")
             return [one for one in _read(outcomes) if one["outcome"] != _mutants.BEGAN], hung
 
 
 def _read(outcomes: Path) -> list[dict[str, object]]:
-    """What tests have written so far, as they began and ended; the last line may be under way."""
+    """The starts and outcomes that the tests have written so far, without an incomplete last line."""
     lines = outcomes.read_text(encoding="utf-8").splitlines(keepends=True)
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 class _Watch:
-    """Looks which test of a child runs, and whether it takes too long."""
+    """Finds the running test of a child, and whether it exceeds its limit."""
 
     def __init__(self, group: int, outcomes: Path, limits: Mapping[str, float]) -> None:
         self.group = group
@@ -247,12 +248,12 @@ class _Watch:
         self.began, self.used = time.monotonic(), 0.0
 
     def hung(self) -> str:
-        """The test that runs, if it has used more processor time than it may, or has slept for too long."""
+        """The running test, if it exceeds its limit of processor time or of elapsed time; else an empty text."""
         used = _processor_seconds(self.group)
         lines = _read(self.outcomes)
         if len(lines) != self.lines:
             self.lines, self.began, self.used = len(lines), time.monotonic(), used
-        # Before the first one begins, tests are being collected.
+        # Before the first test starts, pytest collects the tests.
         running = str(lines[-1]["test"]) if lines else max(self.limits, key=lambda test: self.limits[test])
         limit = self.limits[running]
         late = used - self.used > limit or time.monotonic() - self.began > _SLEEP * limit
@@ -260,7 +261,7 @@ class _Watch:
 
 
 def _wait(child: subprocess.Popen[bytes], watch: _Watch | None) -> tuple[int, str]:
-    """The exit code of a child; or the test that hangs."""
+    """The exit code of a child, or the test that hangs."""
     while True:
         try:
             return child.wait(None if watch is None else _LOOK_SECONDS), ""
@@ -271,11 +272,11 @@ def _wait(child: subprocess.Popen[bytes], watch: _Watch | None) -> tuple[int, st
 
 
 def _processor_seconds(group: int) -> float:
-    """What the processes of a group, and their children that have ended, have used."""
+    """Processor time of the processes of a group, and of their ended children."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            # Behind the name: state, parent, group, ...; user and system time, its own and its children's.
+            # After the name: state, parent, group, ...; user and system time, its own and its children's.
             fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             if int(fields[2]) == group:
                 ticks += sum(map(int, fields[11:15]))
@@ -283,7 +284,7 @@ def _processor_seconds(group: int) -> float:
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """Ends a child and what it started."""
+    """Kills a child and its descendants."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
@@ -299,9 +300,9 @@ def run(
     known: Sequence[Equivalent] | None = None,
     sizes: Sequence[str] = _SIZES,
 ) -> Report:
-    """Makes ``count`` mutants and runs the target's tests against each; ``tell`` gets a line as each is judged.
+    """Makes ``count`` mutants and runs the target's tests for each; ``tell`` receives a line for each verdict.
 
-    Raises InputError where the tests build nothing of the target, or fail without a mutant.
+    Raises InputError if the tests use no file of the target, or fail without a mutant.
     """
     gossamer_setup.require("core", "test", "rtl", "golden", "synth")
     began = time.monotonic()
@@ -323,7 +324,7 @@ def run(
             left = report.verdicts
             for size in filter(stages.__getitem__, sizes):
                 _stage(runner, plan, size, stages[size], left, jobs, tell, report.left_out)
-                # What is argued and not noticed by the quick tests is left at that.
+                # Equivalent mutants that pass the first size are not run again.
                 left = [verdict for verdict in left if not verdict.caught and not verdict.equivalent]
                 if not left:
                     break
@@ -348,7 +349,7 @@ def _scout(
     tell: Callable[[str], None],
     left_out: list[str],
 ) -> dict[str, list[str]]:
-    """The tests that build something of the target, in each size; what the designs offer is in ``offers``."""
+    """The tests that use files of the target, by size; ``offers`` has the mutations of each design."""
     offers = runner.folder / "offers"
     offers.mkdir()
     plan = runner.folder / "scout.json"
@@ -360,15 +361,15 @@ def _scout(
     unread = [folder.name for folder in offers.iterdir() if not (folder / "offers.json").exists()]
     if unread:
         left_out += [f"tests of {name}" for name in sorted(unread)]
-        tell(f"{target.name}: left out, as Yosys cannot read them: tests of {', '.join(sorted(unread))}")
+        tell(f"{target.name}: omitted, because Yosys cannot read them: tests of {', '.join(sorted(unread))}")
     if not any(found.values()) or not any(offers.glob("*/offers.json")):
-        raise InputError(f"no test in {target.tests} builds anything of {target.name}")
-    tell(f"{target.name}: {len(found[sizes[-1]])} tests use it")
+        raise InputError(f"no test in {target.tests} uses a file of {target.name}")
+    tell(f"{target.name}: {counted(len(found[sizes[-1]]), 'test')}")
     return found
 
 
 def _choose(offers: Path, count: int, seed: int) -> list[Mutation]:
-    """From the largest design, and from others only for files that are in none that is larger."""
+    """Mutations of the largest design, and of smaller designs for files that no larger one contains."""
     designs = [file.parent for file in offers.glob("*/offers.json")]
     designs.sort(key=lambda folder: (-(folder / "offered.json").stat().st_size, folder.name))
     found: list[Mutation] = []
@@ -381,7 +382,7 @@ def _choose(offers: Path, count: int, seed: int) -> list[Mutation]:
 
 
 def _clean(runner: _Runner, plan: Path, size: str, tests: Sequence[str], jobs: int) -> list[dict[str, object]]:
-    """What becomes of tests without a mutant, on all processors."""
+    """The outcomes of tests without a mutant, run on all processors."""
     shares = [tests[start::jobs] for start in range(min(jobs, len(tests)))]
     with ThreadPoolExecutor(jobs) as pool:
         try:
@@ -401,32 +402,33 @@ def _stage(
     tell: Callable[[str], None],
     left_out: list[str],
 ) -> None:
-    """Runs the tests of a size for each mutant; the short ones first."""
+    """Runs the tests of a size for each mutant, the shortest first."""
     began = time.monotonic()
     outcomes = _clean(runner, plan, size, tests, jobs)
     failed = [one for one in outcomes if one["outcome"] == "failed"]
     if len(failed) == len(outcomes):
-        raise InputError(f"all tests fail without a mutant, {failed[0]['test']} for one: {failed[0]['why']}")
-    # Those that had to build something run once more, to know how long they take.
+        raise InputError(f"all tests fail without a mutant, for example {failed[0]['test']}: {failed[0]['why']}")
+    # Tests that included a build run again, to measure their duration.
     built = time.monotonic()
     again = [str(one["test"]) for one in outcomes if one["outcome"] == "passed" and one["built"]]
     outcomes = [one for one in outcomes if one["test"] not in again] + _clean(runner, plan, size, again, jobs)
     passed = [one for one in outcomes if one["outcome"] == "passed"]
     failed = [one for one in outcomes if one["outcome"] == "failed"]
     if failed:
-        # They look for something that a netlist has not.
+        # These tests access objects that the netlist lacks.
         names = sorted({str(one["test"]).partition("::")[2] for one in failed})
         left_out += [name for name in names if name not in left_out]
-        tell(f"left out, as they fail without a mutant in the netlist: {', '.join(names)}")
+        tell(f"omitted, because they fail without a mutant in the netlist: {', '.join(names)}")
     seconds = {str(one["test"]): float(str(one["seconds"])) for one in passed}
-    # What tests share is set up by the first of them, and not always by the same one.
+    # The first test of a run sets up shared fixtures, and the first test differs between runs.
     shared = max((float(str(one["setup"])) for one in passed), default=0.0)
     limits = {test: _PATIENCE * (taken + shared) + _GRACE_SECONDS for test, taken in seconds.items()}
-    tell(f"{size} tests: built in {built - began:.0f} s, {len(seconds)} run in {sum(seconds.values()):.0f} s")
+    took = f"{counted(len(seconds), 'test')} run in {sum(seconds.values()):.0f} s"
+    tell(f"{size} tests: built in {built - began:.0f} s, {took}")
     catches: Counter[tuple[str, str]] = Counter()
 
     def soonest(mutation: Mutation) -> list[str]:
-        """Short tests first, and those that have caught others: of the same file above all."""
+        """Short tests first, weighted by the mutants that they have detected, above all of the same file."""
 
         def patience(test: str) -> float:
             return seconds[test] / (1 + catches[test, ""] + 10 * catches[test, mutation.file])
@@ -455,7 +457,7 @@ def _stage(
         end = f"caught by {failure.partition('::')[2]}" if failure else "passes"
         argued = " (argued to be equivalent)" if verdict.equivalent else ""
         if verdict.undecided and not failure:
-            end += f", {', '.join(verdict.undecided)} not decided"
+            end += f", {', '.join(verdict.undecided)} undecided"
         tell(f"[{done}/{len(verdicts)}] {verdict.mutation}: {end}{argued} ({verdict.seconds:.0f} s)")
 
     pool = ThreadPoolExecutor(jobs)
@@ -463,7 +465,7 @@ def _stage(
         for future in [pool.submit(judge, verdict) for verdict in verdicts]:
             future.result()
     finally:
-        # Also after Ctrl-C: what runs ends, what does not run never will.
+        # Also after Ctrl-C: stop the running tests, and cancel the pending ones.
         pool.shutdown(wait=False, cancel_futures=True)
         if sys.exc_info()[0] is not None:
             runner.end()

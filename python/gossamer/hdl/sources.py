@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files a design is made of: the blocks' file lists, and the generated package.
+"""The files of a design: the blocks' file lists, and the generated package.
 
-A list ``rtl/<block>/<block>.f`` has a file a line, relative to ``rtl/`` (``sim/...`` to the checkout), in the order in
-which they are read;
-``-f other/other.f`` (or the name alone) names another list, ``+incdir+folder`` a folder of headers,
-``//`` begins a comment. By custom the last module of a list is the block's top.
-C++ of models may stand in a list too.
+A list ``rtl/<block>/<block>.f`` has one file on each line, relative to ``rtl/`` (``sim/...`` to the checkout), in
+compilation order. ``-f other/other.f`` (or the name alone) includes another list, ``+incdir+folder`` adds a folder of
+headers, ``//`` starts a comment. By convention the last module of a list is the block's top. A list may also contain
+the C++ of models.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _HEADERS = {".svh", ".vh", ".h", ".hpp"}
 
 @dataclass(frozen=True)
 class Sources:
-    """A design: its files in the order in which they are read, and the folders of its headers."""
+    """A design: its files in compilation order, and the folders of its headers."""
 
     files: tuple[Path, ...]
     include: tuple[Path, ...]
@@ -50,16 +49,16 @@ class Sources:
 
     @property
     def verilog(self) -> tuple[Path, ...]:
-        """The files without those for the simulator alone: C++ behind models, Verilator's settings."""
+        """The SystemVerilog files, without C++ of models and Verilator's settings."""
         return tuple(path for path in self.files if path.suffix in (".sv", ".v"))
 
     def headers(self) -> Iterator[Path]:
-        """The files that may be included."""
+        """The header files in the include folders."""
         for folder in self.include:
             yield from sorted(path for path in folder.iterdir() if path.suffix in _HEADERS)
 
     def digest(self, *more: object, also: Iterable[Path] = ()) -> str:
-        """Twelve hex digits that change with any byte of the files, with ``also``'s, and with ``more``."""
+        """Twelve hex digits of a hash of the files, those of ``also``, and ``more``."""
         seen = hashlib.sha256("\0".join(map(str, more)).encode())
         for path in (*self.files, *self.headers(), *also):
             data = path.read_bytes()
@@ -69,9 +68,9 @@ class Sources:
 
 
 def listing(path: Path) -> Sources:
-    """What a file list names, lists in it included, each file once.
+    """The files of a file list and of the lists that it includes, each file once.
 
-    Raises InputError with file and line where it names something that is not there.
+    Raises InputError with file and line for a file that does not exist.
     """
     return _listing(path, ())
 
@@ -85,16 +84,16 @@ def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
             continue
         folder = entry.removeprefix("+incdir+") if entry.startswith("+incdir+") else None
         name = folder or entry.removeprefix("-f ").strip()
-        # Lists of a test stand beside it and may name files of their own.
+        # Lists of a test are in its folder, and may name files there.
         place = next((root / name for root in (RTL, ROOT, path.parent) if (root / name).exists()), None)
         if place is None:
-            raise InputError(f"{path}:{number}: {name}: no such file below {RTL} or {ROOT}")
+            raise InputError(f"{path}:{number}: {name}: no such file in {RTL} or {ROOT}")
         place = place.resolve()
         if folder:
             found += Sources((), (place,))
         elif place.suffix == ".f":
             if place == path or place in above:
-                raise InputError(f"{path}:{number}: {name}: the list names itself")
+                raise InputError(f"{path}:{number}: {name}: the list includes itself")
             found += _listing(place, (*above, path))
         else:
             found += Sources((place,), ())
@@ -102,7 +101,7 @@ def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
 
 
 def blocks(*names: str, config: Config | None = None) -> Sources:
-    """The blocks' files, after those that all blocks use: ``rtl/common``, and a configuration's package.
+    """The files of blocks, after those that all blocks use: a configuration's package, and ``rtl/common``.
 
     A name is that of a block (``"core"``), or of a list below ``rtl/`` or below ``sim/`` (``"sim/tile/sim_tile.f"``).
     """
@@ -111,13 +110,13 @@ def blocks(*names: str, config: Config | None = None) -> Sources:
         root = ROOT if name.startswith("sim/") else RTL
         path = root / (name if name.endswith(".f") else f"{name}/{name}.f")
         if not path.is_file():
-            raise InputError(f"{name}: no such block; {path} is not there")
+            raise InputError(f"{name}: no such block; {path} does not exist")
         found += listing(path)
     return found
 
 
 def package(config: Config) -> Path:
-    """``gossamer_pkg.sv`` of a configuration, written where it is not there yet; ``gossamer/config.h`` beside it."""
+    """``gossamer_pkg.sv`` of a configuration, generated if necessary, with ``gossamer/config.h`` in the same folder."""
     from gossamer.config import _generate, generate
 
     key = hashlib.sha256((_generate.systemverilog(config) + _generate.cpp(config)).encode()).hexdigest()[:12]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From SystemVerilog to cells: what a design costs in each family, and how fast it is on ECP5.
+"""Synthesis of SystemVerilog to cells: the area of a design in each family, and its clock rate on ECP5.
 
-All figures are of the design alone ("out of context"). For speed every port but the clock has a register in front
-of it or behind it, so that paths from and to ports count as they would in a larger design; the registers are not
-counted. Results are kept by content, since a run takes from seconds to minutes.
+All figures are of the design alone ("out of context"). For timing, every port except the clock has a register before or
+after it, so that paths from and to ports count as in a larger design; the figures do not include these registers. A run
+takes from seconds to minutes, so results are cached by content.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from gossamer.hdl._yosys import Value
 from gossamer.hdl.sources import Sources
 
 CLOCK = "clk_i"
-# Counts up when the way changes in which figures are made.
+# Incremented when the method of these figures changes.
 _REVISION = 5
-# The placer sets short wires above short paths: of a whole tile the worst paths had wires of 2.5 ns, and no more logic
-# than others. Twice its usual weight for time makes a tile 6 % faster, and its routing twice as fast.
-# It gives up when five rounds bring nothing, which depends on the seed: after 13 rounds a tile lay in 12 % more wire
-# than after 30. Drawn to the places of the round before half again as strongly, it goes on.
+# The placer optimizes wire length more than timing: the worst paths of a whole tile had wires of 2.5 ns, and no more
+# logic than others. Twice the default timing weight makes a tile 6 % faster, and its routing takes half the time.
+# The placer stops after five iterations without an improvement, which depends on the seed: after 13 iterations a tile
+# had 12 % more wire than after 30. With alpha 50 % above the default it continues.
 _PLACER = ("--placer-heap-timingweight", "20", "--placer-heap-alpha", "0.15")
-# Each carry chain of ECP5 costs four cells besides its bits, to get in and out: sums and comparisons of so many bits
-# at most are made of LUTs instead.
+# Each carry chain of ECP5 costs four cells in addition to its bits, for its ends. Sums and comparisons of at most this
+# many bits use LUTs instead.
 _SHORT_BITS = 7
 FAMILIES = ("xc7", "xcup", "cyclonev", "ecp5")
-# Where Xilinx builds memory of LUTs, a cell takes several of them.
+# LUTs of each cell of distributed memory (Xilinx).
 _XILINX_LUTS = {
     "RAM32X1S": 1,
     "RAM64X1S": 1,
@@ -55,36 +55,36 @@ _XILINX_LUTS = {
 
 @dataclass(frozen=True)
 class Ecp5Report:
-    """What nextpnr made of a design."""
+    """nextpnr's result for a design."""
 
     cells: int
-    """TRELLIS_COMB: LUT4s, halves of a carry cell among them, and LUTs that serve as memory."""
+    """TRELLIS_COMB: LUT4s, including halves of carry cells and LUTs used as memory."""
     ffs: int
     block_rams: int
     """DP16KD, of 18 Kbit."""
     dsps: int
     """MULT18X18D."""
     mhz: tuple[float, ...]
-    """One for each seed, none if nothing was placed."""
+    """Clock rate for each seed; empty without placement."""
 
     @property
     def best_mhz(self) -> float:
-        """Of all seeds."""
+        """The maximum over all seeds."""
         return max(self.mhz)
 
     @property
     def median_mhz(self) -> float:
-        """Of all seeds."""
+        """The median over all seeds."""
         return statistics.median(self.mhz)
 
 
 @dataclass(frozen=True)
 class LutReport:
-    """What Yosys made of a design."""
+    """Yosys' result for a design."""
 
     family: str
     luts: int
-    """LUT6s (Xilinx), ALUTs (Cyclone V) or cells (ECP5), memory made of them included."""
+    """LUT6s (Xilinx), ALUTs (Cyclone V) or cells (ECP5), including those used as memory."""
     ffs: int
     block_rams: int
     """Blocks of 36 Kbit, halves rounded up (Xilinx), M10K (Cyclone V), or of 18 Kbit (ECP5)."""
@@ -103,14 +103,14 @@ def ecp5(
     defines: Mapping[str, Value] | None = None,
     yosys_flags: Sequence[str] = (),
 ) -> Ecp5Report:
-    """Synthesis, placement and routing on an ECP5, once for each seed; ``mhz`` is what the placer aims at.
+    """Synthesis, placement and routing on an ECP5, once for each seed; ``mhz`` is the placer's target.
 
-    Without seeds nothing is placed: what is used is known before. Raises InputError where a tool fails, with the first
-    line of what went wrong.
+    Without seeds the design is packed but not placed, which is sufficient for area. Raises InputError with the first
+    error line if a tool fails.
     """
     key, folder = _design(top, sources, parameters, defines, yosys_flags)
     ports = json.loads((folder / "ports.json").read_text())
-    # One register more passes the last bit on, so that the chain of inputs has an end.
+    # One more register is the end of the input shift register.
     around = 1 + sum(width for width, _ in ports.values())
     mhz_found = []
     used: dict[str, int] = {}
@@ -137,7 +137,7 @@ def critical_path(
     mhz: int = 150,
     yosys_flags: Sequence[str] = (),
 ) -> str:
-    """What nextpnr says about the slowest path of a run as `ecp5` makes it with the same arguments."""
+    """nextpnr's report of the critical path, for the run of `ecp5` with the same arguments."""
     key, folder = _design(top, sources, parameters, None, yosys_flags)
     log = (_routed(folder, key, "85k", 8, mhz, seed) / "nextpnr.log").read_text(errors="replace")
     paths = re.findall(
@@ -153,7 +153,7 @@ def elaborate(
     *,
     defines: Mapping[str, Value] | None = None,
 ) -> str:
-    """What Yosys' `read_slang` has to say about a design: nothing, if all is well. Nothing is kept."""
+    """The warnings and errors of Yosys' `read_slang` for a design; empty if there are none. Not cached."""
     gossamer_setup.require("synth")
     (native.build_dir() / "hdl").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="elaborate-", dir=native.build_dir() / "hdl") as name:
@@ -179,12 +179,12 @@ def luts(
     defines: Mapping[str, Value] | None = None,
     apart: Sequence[str] = (),
 ) -> LutReport:
-    """What a design takes of a family: xc7 (7-series), xcup (UltraScale+), cyclonev, ecp5.
+    """The area of a design in a family: xc7 (7-series), xcup (UltraScale+), cyclonev, ecp5.
 
-    Modules ``apart`` are synthesised by themselves, each distinct one once for all its instances and for all designs
-    that have it. Nothing is simplified across their borders, so the sum is rather too large than too small.
+    Modules ``apart`` are synthesised separately, each distinct module once for all instances and all designs. There is
+    no optimization across their boundaries, so the sum is an upper estimate.
 
-    Raises InputError where Yosys fails, with the first line of what went wrong.
+    Raises InputError with the first error line if Yosys fails.
     """
     gossamer_setup.require("synth")
     if family not in FAMILIES:
@@ -217,10 +217,10 @@ def luts(
 
 
 def _mapping(family: str, top: str) -> list[str]:
-    """From modules to cells of a family, and their numbers in ``stat.json``."""
+    """The script that maps modules to cells of a family, and writes their numbers to ``stat.json``."""
     if family == "cyclonev":
-        # Of M10K Yosys knows one port to write and one to read; the device's two write and read both.
-        # Memories that need that are boxes here, and counted by their size.
+        # Yosys models an M10K with one write port and one read port; both ports of the device read and write. True
+        # dual-port memories are therefore black boxes here, counted by their size.
         script = ["select gs_ram_tdp$*", "write_rtlil -selected boxes.il", "select -clear", "blackbox gs_ram_tdp$*"]
         script += [f"synth_intel_alm -family cyclonev -noiopad -noclkbuf -top {top}"]
     elif family == "ecp5":
@@ -241,7 +241,7 @@ def _cells(folder: Path) -> dict[str, int]:
 
 
 def _part(design: Path, part: _apart.Part, family: str) -> dict[str, int]:
-    """The cells of a module of a design."""
+    """The cells of a separately synthesised module of a design."""
 
     def make(folder: Path) -> None:
         (folder / "design.il").write_bytes(design.read_bytes())
@@ -267,7 +267,7 @@ def _counted(family: str, cells: Mapping[str, int], boxes: str) -> LutReport:
             dsps=total(r"MISTRAL_MUL\w+"),
         )
     if family == "ecp5":
-        # nextpnr makes two cells of a carry, and six of a small memory: four LUTs, and two for what writes them.
+        # nextpnr uses two cells for a carry cell, and six for a small memory: four LUTs, and two for its write port.
         return LutReport(
             family=family,
             luts=total(r"LUT4") + 2 * total(r"CCU2C") + 6 * total(r"TRELLIS_DPR16X4"),
@@ -285,7 +285,7 @@ def _counted(family: str, cells: Mapping[str, int], boxes: str) -> LutReport:
 
 
 def _m10k(width: int, depth: int) -> int:
-    """Blocks of a true dual-port memory, which are at most 20 bits wide."""
+    """M10K blocks of a true dual-port memory; a block is at most 20 bits wide in that mode."""
     shapes = ((512, 20), (1024, 10), (2048, 5), (4096, 2), (8192, 1))
     return min(-(-depth // deep) * -(-width // wide) for deep, wide in shapes)
 
@@ -313,7 +313,7 @@ def _unchanged(
     defines: Mapping[str, Value] | None,
     flags: Sequence[str],
 ) -> None:
-    """Raises InputError if the sources are not those of the key: what is made of them would bear the wrong name."""
+    """Raises InputError if the sources no longer match the key, because the result would have a wrong key."""
     if _key(tool, top, sources, parameters, defines, flags) != key:
         raise InputError(f"{top}: its sources changed while they were read; run it again")
 
@@ -325,7 +325,7 @@ def _design(
     defines: Mapping[str, Value] | None,
     flags: Sequence[str],
 ) -> tuple[str, Path]:
-    """Key and folder of a netlist. Whatever is made of it bears this key, however the sources change meanwhile."""
+    """Key and folder of a netlist. Results derived from it use this key, even if the sources change meanwhile."""
     gossamer_setup.require("synth")
     key = _key("ecp5", top, sources, parameters, defines, flags)
 
@@ -368,7 +368,7 @@ def _netlist(
 
 
 def _cut_carries(netlist: Path) -> None:
-    """Takes away the carries that leave a chain and go nowhere: nextpnr would bring each out with two cells more."""
+    """Removes unused carry outputs at the ends of chains, for which nextpnr would use two more cells each."""
     design = json.loads(netlist.read_text(encoding="utf-8"))
     for module in design["modules"].values():
         read = {
@@ -385,9 +385,9 @@ def _cut_carries(netlist: Path) -> None:
 
 
 def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
-    """The design between registers: inputs are a shift register behind one pin, outputs registers that are kept.
+    """The design between registers: a shift register from one pin drives the inputs, kept registers store the outputs.
 
-    So it needs three pins whatever its ports, and the frame takes flip-flops alone.
+    So it needs three pins whatever its ports are, and the frame uses flip-flops only.
     """
     ins = [(name, width) for name, (width, direction) in ports.items() if direction == "input"]
     outs = [(name, width) for name, (width, direction) in ports.items() if direction == "output"]
@@ -400,9 +400,9 @@ def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
     if much:
         text += [f"  wire [{much - 1}:0] out;", f"  (* keep *) reg [{much - 1}:0] out_q;"]
         text += [f"  always @(posedge {CLOCK}) out_q <= out;"]
-    for side, places in (("in_q", ins), ("out", outs)):
+    for side, signals in (("in_q", ins), ("out", outs)):
         first = 0
-        for name, width in places:
+        for name, width in signals:
             connections.append(f".{name}({side}[{first + width - 1}:{first}])")
             first += width
     text += [f"  {top} u_design ({', '.join(connections)});", "endmodule", ""]
@@ -410,7 +410,7 @@ def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
 
 
 def _routed(folder: Path, key: str, device: str, speed: int, mhz: int, seed: int | None) -> Path:
-    """nextpnr's folder: of a design that is routed, or with no seed of one that is packed alone."""
+    """nextpnr's folder of a routed design, or without a seed, of a packed design."""
 
     def make(place: Path) -> None:
         log = place / "nextpnr.log"
