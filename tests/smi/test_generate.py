@@ -174,7 +174,7 @@ def test_invalid_board_names_are_rejected(command: Command, tmp_path: Path) -> N
     assert "gs_fifo: Gossamer's modules use these prefixes" in generate("gs_fifo")
     assert "x-y: not a valid module name" in generate("x-y")
     assert "A: differs from a only in letter case" in generate("a", "A")
-    # The generated header is not taken for the one that it includes.
+    # A generated board.h must not replace the header of that name that it includes.
     assert generate("board") == ""
     (tmp_path / "host.c").write_text('#include "out/board.h"\nint main(void) { return board_design.ports != 1; }\n')
     flags = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{ROOT / 'include'}"]
