@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gossamer/core/symbolize.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -45,15 +46,26 @@ std::string outputOf(std::vector<std::string> words) {
 
 bool startsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
-/// Whether a source file is the user's.
+/// Stands for the checkout in debug information (python/gossamer/step_cache.py): objects are shared by checkouts.
+constexpr std::string_view kRoot = "/gossamer/";
+
+/// Whether a source file, as debug information names it, is the user's.
 bool isUsers(std::string_view file) {
-  // Gossamer's root folder, from the path of this file.
-  constexpr std::string_view self = __FILE__;
-  constexpr std::string_view ours = self.substr(0, self.size() - std::string_view("src/core/symbolize.cc").size());
   if (file.empty() || file[0] != '/' || startsWith(file, "/usr/")) return false;
-  if (ours.empty() || !startsWith(file, ours)) return true;
-  const std::string_view inside = file.substr(ours.size());
+  if (!startsWith(file, kRoot)) return true;
+  const std::string_view inside = file.substr(kRoot.size());
   return !startsWith(inside, "include/") && !startsWith(inside, "src/") && !startsWith(inside, "compat/");
+}
+
+/// A path of debug information as a path of this checkout, which is the folder above `build/` that has this code.
+std::string realPath(const std::string& file) {
+  Dl_info info{};
+  if (!startsWith(file, kRoot) || !dladdr(reinterpret_cast<const void*>(&isUsers), &info) || !info.dli_fname)
+    return file;
+  std::error_code wrong;
+  const std::string code = std::filesystem::absolute(info.dli_fname, wrong).lexically_normal().string();
+  const size_t build = code.rfind("/build/");
+  return wrong || build == std::string::npos ? file : code.substr(0, build) + file.substr(kRoot.size() - 1);
 }
 
 }  // namespace
@@ -84,7 +96,8 @@ std::string userLineOf(const std::string& addresses) {
           continue;
         const std::string file = std::filesystem::path(line.substr(0, colon)).lexically_normal().string();
         if (!isUsers(file) || colon + 1 == line.size()) continue;
-        return (startsWith(file, here) ? file.substr(here.size()) : file) + line.substr(colon);
+        const std::string real = realPath(file);
+        return (startsWith(real, here) ? real.substr(here.size()) : real) + line.substr(colon);
       }
     }
   }

@@ -209,7 +209,7 @@ def sub_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Ba
         (gossamer.errors.RunDied("a rank"), 4, "a rank"),
         (gossamer_setup.SetupError("no compiler"), 2, "no compiler"),
         (click.FileError("some.file", "gone"), 2, "some.file"),
-        (MemoryError(), 2, "not enough memory"),
+        (MemoryError(), 2, "does not have enough memory"),
         (OSError(28, "No space left on device", "out.npy"), 2, "cannot write out.npy"),
         (OSError(36, "File name too long", "aaa"), 2, "aaa: File name too long"),
     ],
@@ -304,7 +304,7 @@ def test_bench_runs_some_rows(suite: Callable[[bool], Path], capfd: pytest.Captu
     [
         (["--only", "["], "not a regular expression"),
         (["--only", "nothing-like-it"], "no row of suite demo matches"),
-        (["--data", "/nonexistent"], "there is no such folder"),
+        (["--data", "/nonexistent"], "no such folder"),
         (["--peer", "gapbs"], "NAME=DIR"),
         (["--peer", "gapbs=/nonexistent"], "there is no folder /nonexistent"),
         (["--json", "/nonexistent/rows.json"], "there is no folder /nonexistent"),

@@ -50,7 +50,7 @@ def test_potentials_are_those_of_the_laplacian(seed: int) -> None:
 
 def test_no_current_flows_where_no_way_leads() -> None:
     apart = graph_of(4, (np.array([0, 2]), np.array([1, 3])))
-    with pytest.raises(NoAnswer, match=r"did not converge: .*no way may lead from source to sink"):
+    with pytest.raises(NoAnswer, match=r"did not converge: .*source and sink may not be connected"):
         gs.run(POTENTIAL, apart, source=0, sink=3, limit=50)
 
 

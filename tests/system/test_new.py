@@ -38,7 +38,7 @@ def test_a_new_vertex_runs_and_its_test_can_fail(command: Command, tmp_path: Pat
         ("pagerank", "an application pagerank exists already"),
         ("there", "exists already"),
         ("a" * 65, "at most 64 letters"),
-        ("/".join(["a" * 300, "b"]), "cannot be made: File name too long"),
+        ("/".join(["a" * 300, "b"]), "cannot be created: File name too long"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(name: str, why: str, command: Command, tmp_path: Path) -> None:
