@@ -108,7 +108,7 @@ def launch(arguments: list[str]) -> int:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.stderr.write(
-            f"gossamer: error: cannot write the output: {error.strerror}; make room or choose another place\n"
+            f"gossamer: error: cannot write the output: {error.strerror}; free space or choose another file\n"
         )
         return 2
 

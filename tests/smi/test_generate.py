@@ -227,7 +227,7 @@ ERRORS = {
     ),
     "ordered": (
         ["SMI_Open_reduce_channel(1, SMI_INT, SMI_ADD_ORDERED, 2, 0, SMI_COMM_WORLD)"],
-        ["--edges", "1", "--cluster", "ring4"], "make the design with --edges 2",
+        ["--edges", "1", "--cluster", "ring4"], "generate it with --edges 2",
     ),
     "links": ([SEND], ["--links", "17"], "--links 17: must be from"),
     "depth": ([SEND], ["--depth", "100"], "power of two from 4"),
@@ -243,7 +243,7 @@ ERRORS = {
     ),
     "cluster": (
         [SEND], ["--links", "1", "--cluster", "torus8"],
-        "boards with 4 links; the design has 1, see --links",
+        "boards use 4 links; the design has 1, see --links",
     ),
 }  # fmt: skip
 

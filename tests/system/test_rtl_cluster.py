@@ -267,9 +267,9 @@ def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
         assert done.stderr.startswith(f"gossamer: error: {said}"), done.stderr
     for text, said in (
         (two + 'cables = ["a:east"]', 'is "a:east", must be "board:link - board:link"'),
-        (two + 'cables = ["a:east - b:west", "a:east - b:east"]', "a:east is used twice"),
+        (two + 'cables = ["a:east - b:west", "a:east - b:east"]', "a:east has two connections"),
         (two + 'cables = ["a:east - c:west"]', "there is no board c"),
-        (two, "no cable leads from a to this board"),
+        (two, "no path of cables connects a to this board"),
         ('boards = { a = "tiny", b = "quad" }\ncables = ["a:east - b:west"]', "boards of quad and tiny"),
     ):
         done = command("run", program, "--engine", "rtl", "--cluster", cluster(text))

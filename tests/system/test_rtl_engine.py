@@ -108,7 +108,7 @@ def test_which_words_are_a_program_for_a_tile(line: str, is_one: bool) -> None:
         (["--trace", "no/where/t.json"], "there is no folder"),
         (["--stats=no/where/s.json"], "there is no folder"),
         (["--max-cycles", "-3"], "no whole number from 1 up"),
-        (["--bogus"], "no option --bogus"),
+        (["--bogus"], "no such option for a program: --bogus"),
         (["--config"], "needs a value"),
         (["two.c"], "two.c: no such file"),
         (["--input", "nothing-here"], "cannot be read"),

@@ -87,7 +87,7 @@ def test_an_unknown_shape_is_refused(tmp_path: Path) -> None:
     (tmp_path / "Vtop___024root__0.cpp").write_text(
         "void Vtop___024root___eval_nba(Vtop___024root* vlSelf) {\n    // Body\n    while (1) {\n    }\n}\n"
     )
-    with pytest.raises(InputError, match=r"unknown shape: while \(1\)"):
+    with pytest.raises(InputError, match=r"unknown form: while \(1\)"):
         _generated.together(tmp_path, "top")
 
 
