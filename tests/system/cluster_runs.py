@@ -21,7 +21,7 @@ class Told:
 
     def same(self, other: Told) -> None:
         """Everything but the time that it took."""
-        names = ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "still", "messages")
+        names = ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "unfinished", "messages")
         for name in (*names, "links", "boards", "events"):
             assert getattr(self.run, name) == getattr(other.run, name), name
         assert self.lines == other.lines and self.memory == other.memory

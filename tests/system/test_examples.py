@@ -99,5 +99,5 @@ def test_means_of_what_is_no_points(command: Command, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("1 2\nthree 4\n")
     done = command("run", KMEANS, tmp_path / "words.txt", "2")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "is no file of two numbers a line" in done.stderr
+    assert "not a file with two numbers per line" in done.stderr
     assert command("run", KMEANS, tmp_path / "none.txt", "2").returncode == 2
