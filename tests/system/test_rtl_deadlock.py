@@ -149,6 +149,6 @@ def test_a_program_with_a_host_names_its_queues(command: Command, tmp_path: Path
         assert behind.startswith("blocked by them, messages wait at routers (tile")
     threads = "0-63" if cluster else "0-31"
     assert last.endswith(
-        f"Run.cpp: deadlock: the host waits in HostLink::recv, all threads that run ({threads}) wait behind each "
-        "other: messages do not move"
+        f"Run.cpp: deadlock: the host waits in HostLink::recv, all threads that run ({threads}) wait for each "
+        "other: messages are blocked"
     )

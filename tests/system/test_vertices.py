@@ -70,7 +70,7 @@ def test_a_good_vertex_has_help_and_bounds(command: Command, path_graph: Path) -
     done = command("run", header("good"), "--help")
     assert done.returncode == 0
     assert "--factor" in done.stdout
-    assert "the indices are multiplied by it" in done.stdout
+    assert "factor of the indices" in done.stdout
     done = command("run", header("good"), path_graph, "--factor", "1001")
     assert done.returncode == BAD_INPUT
     assert "factor" in one_line(done)
