@@ -248,7 +248,7 @@ def test_tables_that_are_written_again(command: Command) -> None:
         (("2", "1", "bad number"), "ProgRouter::addRR: there is no direction 4; there are 0 north"),
         (("2", "1", "bad order"), "ProgRouter::addURM1: a record behind addIND"),
         (("2", "1", "bad length"), "ProgRouter::genKey: 32 beats of records; a key has 31 at most"),
-        (("2", "1", "bad table"), "ProgRouter::addURM1: the router of board 0,0 has room for 32768 beats of 32 bytes"),
+        (("2", "1", "bad table"), "ProgRouter::addURM1: the router of board 0,0 has space for 32768 beats of 32 bytes"),
     ],
 )
 def test_records_that_cannot_be(command: Command, words: tuple[str, ...], says: str) -> None:

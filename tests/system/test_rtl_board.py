@@ -41,7 +41,8 @@ class Told:
 
     def same(self, other: Told) -> None:
         """Everything but the time that it took."""
-        for name in ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "unfinished", "messages"):
+        names = ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "unfinished", "messages")
+        for name in names:
             assert getattr(self.run, name) == getattr(other.run, name), name
         assert self.lines == other.lines and self.memory == other.memory
 
