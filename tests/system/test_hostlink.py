@@ -222,20 +222,21 @@ def test_a_host_that_crashes_or_computes_for_ever(command: Command, tmp_path: Pa
 MISUSES = {
     "hostLink.send(TinselThreadsPerBoard, 1, msg)": "HostLink::send: the address 0x00000020 is on board 1; there are "
     "1 x 1 boards of 4 cores of 8 threads; make addresses with toAddr",
-    "hostLink.send(0xA0000000, 1, msg)": "HostLink::send: the address 0xa0000000 is of nothing that takes messages; ",
+    "hostLink.send(0xA0000000, 1, msg)": "HostLink::send: the address 0xa0000000 is not that of "
+    "a receiver of messages; ",
     "hostLink.send(0, 5, msg)": "HostLink::send: a message of 5 flits; it has 1 to 4",
     "hostLink.toAddr(0, 1, 0, 0)": "HostLink::toAddr: there is no board 0,1; there are boards 0,0 to 0,0",
     "hostLink.toAddr(0, 0, 4, 0)": "HostLink::toAddr: there is no core 4; a board has cores 0 to 3",
     "hostLink.go()": "HostLink::go: no thread is ready to start; call boot, startAll or startOne before",
     "hostLink.startOne(0, 0, 1, 1)": "HostLink::startOne: core 1 of board 0,0 has been started already",
     "hostLink.recvMsg(msg, 65)": "HostLink::recvMsg: 65 bytes; a message has 64",
-    "hostLink.keySend(0, 1, msg)": "HostLink::keySend: a board that is alone has no multicast router; run with",
+    "hostLink.keySend(0, 1, msg)": "HostLink::keySend: a single board has no multicast router; run with",
     'hostLink.loadAll("code.v", "none" ".v")': "HostLink::loadAll: none.v: No such file or directory",
-    'hostLink.loadAll("input.txt", "data.v")': "HostLink::loadAll: input.txt:1: is no Verilog hex file of bytes",
+    'hostLink.loadAll("input.txt", "data.v")': "HostLink::loadAll: input.txt:1: is not a Verilog hex file of bytes",
     'hostLink.loadAll("code.v", "data.v")': "HostLink::loadAll: 32 threads still run; load a program when all",
     "hostLink.setAddr(0, 0, 0, 64); hostLink.store(0, 0, 0, 1, msg); hostLink.recv(msg)": "HostLink::recv: there is no "
     "memory at 0x00000040, or not all of it (address)",
-    "HostLink second(2, 1)": "HostLink: 2 x 1 boxes are asked for, but all boards that are simulated are one box, of",
+    "HostLink second(2, 1)": "HostLink: 2 x 1 boxes are requested, but all simulated boards are one box, of",
 }
 
 

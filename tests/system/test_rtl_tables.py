@@ -104,7 +104,7 @@ def test_tables_that_must_not_meet_wait_until_nothing_is_in_flight(command: Comm
     # Not while threads send to each other without end.
     done = command("run", REROUTE, *ON_FOUR, "--routes", east, "--next-routes", west, "--", "balls")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, f"{total}\n", 1)
-    assert "HostLink::loadRoutes: packets are under way all the time" in done.stderr
+    assert "HostLink::loadRoutes: packets are always in flight" in done.stderr
 
 
 def test_boards_say_whether_something_is_in_flight(tmp_path: Path) -> None:

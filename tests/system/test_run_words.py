@@ -125,7 +125,7 @@ def test_what_a_linker_says(command: Command, tmp_path: Path) -> None:
     vertex = (ROOT / "tests/fixtures/vertices/good.h").read_text()
     vertex = vertex.replace("struct App", "uint32_t nowhere(uint32_t);\nstruct App")
     header.write_text(vertex.replace("v.index * factor", "nowhere(v.index)"))
-    assert "mine.h: cannot be loaded: nowhere(unsigned int) is declared and nowhere defined" in said(
+    assert "mine.h: cannot be loaded: nowhere(unsigned int) is declared but not defined" in said(
         command("run", header, RING), 2
     )
 

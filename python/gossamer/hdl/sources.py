@@ -84,8 +84,8 @@ def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
             continue
         folder = entry.removeprefix("+incdir+") if entry.startswith("+incdir+") else None
         name = folder or entry.removeprefix("-f ").strip()
-        # Lists of a test are in its folder, and may name files there.
-        place = next((root / name for root in (RTL, ROOT, path.parent) if (root / name).exists()), None)
+        # The list's own folder comes first: the list of a generated design names its "rtl", not that of the checkout.
+        place = next((root / name for root in (path.parent, RTL, ROOT) if (root / name).exists()), None)
         if place is None:
             raise InputError(f"{path}:{number}: {name}: no such file in {RTL} or {ROOT}")
         place = place.resolve()
