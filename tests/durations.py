@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import json
-import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from gossamer import processes
 
 FILE = Path(__file__).resolve().with_name("durations.json")
 LEAST = 0.5
@@ -56,22 +57,16 @@ class Recorder:
         self._config = config
         self._seen: dict[str, list[float]] = {}
 
-    @staticmethod
-    def _processor() -> float:
-        """Seconds of processor time of this process and of the children that have ended."""
-        usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        return sum(usage.ru_utime + usage.ru_stime for usage in usages)
-
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Around all phases of a test."""
-        self._begun = self._processor()
+        self._begun = processes.processor_seconds()
         yield
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Before fixtures end: their time is little."""
-        item.user_properties.append(("processor", self._processor() - self._begun))
+        item.user_properties.append(("processor", processes.processor_seconds() - self._begun))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Once for each phase of a test; the last has the properties."""

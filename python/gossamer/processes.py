@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -245,4 +246,10 @@ def _attend(child: subprocess.Popen[bytes], watch: _Asked, look: Callable[[], ob
     return code
 
 
-__all__ = ["end", "end_with_parent", "run", "run_attended", "run_lines"]
+def processor_seconds() -> float:
+    """Processor time of this process and of its children that have ended, in seconds."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+__all__ = ["end", "end_with_parent", "processor_seconds", "run", "run_attended", "run_lines"]

@@ -46,7 +46,8 @@ def kept(
 ) -> Path:
     """The folder ``kind/key`` of this machine's builds; ``make`` fills it if it does not exist.
 
-    A folder counts once its file ``complete`` exists, which is written last. ``products`` are the files, by their
+    A folder counts once its file ``complete`` exists, which is written last; it holds the seconds of processor time
+    that making or copying the folder took. ``products`` are the files, by their
     names in the folder, that its users need: they are kept in the user's cache, so that another checkout has them
     without building. Products must not contain the path of a checkout.
     """
@@ -58,12 +59,13 @@ def kept(
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
                 cache, entry = build_cache.cache(), f"{key}-{builds.toolchain_key()}"
+                begun = processes.processor_seconds()
                 if not (products and cache.restore(f"hdl-{kind}", entry, folder)):
                     make(folder)
                     if products:
                         names = products(folder) if callable(products) else products
                         cache.store(f"hdl-{kind}", entry, folder, names)
-                (folder / "complete").touch()
+                (folder / "complete").write_text(f"{processes.processor_seconds() - begun:.1f}\n")
     return folder
 
 

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "flit.h"
 #include "verilated.h"
 #ifdef NOC_ROUTER
 #include "Vrouter_top.h"
@@ -47,11 +48,7 @@ enum Kind : unsigned { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, k
     }                                                                   \
   } while (0)
 
-struct Flit {
-  uint32_t dest = 0;
-  bool last = false;
-  std::array<uint32_t, 4> data{};
-};
+using flit_test::Flit;
 
 /// A received packet: `first` and `last` are the cycles of its first and last flit at the sink.
 struct Arrival {
@@ -137,8 +134,8 @@ class Bench {
       // The head determines the route; a stray packet has other destinations in its other flits.
       flit.dest = stray && i ? static_cast<uint32_t>(random()) : dest;
       flit.last = i + 1 == flits;
-      flit.data = {source | to << 8 | vnet << 16 | flits << 24, seq, i | (stray ? 1u << 31 : 0), 0};
-      flit.data[3] = hash(flit.data);
+      flit.payload = {source | to << 8 | vnet << 16 | flits << 24, seq, i | (stray ? 1u << 31 : 0), 0};
+      flit.payload[3] = hash(flit.payload);
       ends[source].queue[vnet].push_back(flit);
     }
     waiting += flits;
@@ -242,13 +239,13 @@ class Bench {
     if (e < kTiles) {
       top_->tile_valid_i[e] = valid;
       top_->tile_head_i[e] = head;
-      for (unsigned w = 0; w < 4; w++) top_->tile_data_i[e][w] = flit.data[w];
+      for (unsigned w = 0; w < 4; w++) top_->tile_data_i[e][w] = flit.payload[w];
       return;
     }
 #endif
     top_->link_valid_i[e - kTiles] = valid;
     top_->link_head_i[e - kTiles] = head;
-    for (unsigned w = 0; w < 4; w++) top_->link_data_i[e - kTiles][w] = flit.data[w];
+    for (unsigned w = 0; w < 4; w++) top_->link_data_i[e - kTiles][w] = flit.payload[w];
   }
 
   void offer(unsigned e) {
@@ -274,7 +271,7 @@ class Bench {
     const unsigned v = end.next;
     Flit flit = end.queue[v].front();
     end.queue[v].pop_front();
-    if ((flit.data[2] & 0xFF) == 0) sent_at_[{e, flit.data[0] >> 8 & 0xFF, v, flit.data[1]}] = cycle;
+    if ((flit.payload[2] & 0xFF) == 0) sent_at_[{e, flit.payload[0] >> 8 & 0xFF, v, flit.payload[1]}] = cycle;
     drive(e, 1u << v, flit);
     if (e >= kTiles) end.credits[v]--;
   }

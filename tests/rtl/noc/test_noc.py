@@ -50,6 +50,7 @@ def build(top: str, config: Config) -> Path:
         # Inputs change after the falling edge, when a clock gate has already decided.
         defines={"GS_NO_CLOCK_GATES": 1},
         optimise="-Og",
+        include=[HERE.parent / "include"],
         cxx=[*(f"-DNOC_{name}={value}" for name, value in values.items()), *router],
     )
 
