@@ -51,7 +51,7 @@ def rate(configuration: str, *, fill: bool = False) -> float:
         (before,) = tile.exchange(network.request("read", DRAM, tile.config.cache.line_bytes), 1)
         flits = network.request("fill", DRAM, BYTES) if fill else network.writes(DRAM, data)
         (after,) = tile.exchange(flits, 1)
-        if after.refusal or tile.read(DRAM, BYTES // 4).tobytes() != data:
+        if after.rejection or tile.read(DRAM, BYTES // 4).tobytes() != data:
             raise RunDied(f"{configuration}: memory does not hold what was written through the network's port")
     return BYTES / (after.cycle - before.cycle)
 

@@ -321,7 +321,7 @@ void Board::write_back_caches(const char* call) {
       commands.push_back(static_cast<uint8_t>(thread));
     }
     for (const std::vector<uint8_t>& report : sim_.ask(tile, commands, kTileThreads)) {
-      if (report[0] == static_cast<uint8_t>(config::DebugReport::Refused)) {
+      if (report[0] == static_cast<uint8_t>(config::DebugReport::Rejected)) {
         reject_call(call, "thread " + std::to_string(tile * kTileThreads + report[2]) +
                           " still runs; load a program when all threads have ended");
       }

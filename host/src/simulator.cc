@@ -116,7 +116,7 @@ std::vector<Reply> Simulator::exchange(const char* call, const std::vector<Flit>
     if (!reply.status()) continue;
     char text[80];
     std::snprintf(text, sizeof text, "there is no memory at 0x%08x, or not all of it (%s)", reply.address(),
-                  config::name_of(static_cast<config::Refusal>(reply.status())));
+                  config::name_of(static_cast<config::Rejection>(reply.status())));
     reject_call(call, text);
   }
   return std::move(replies_);
@@ -134,10 +134,11 @@ uint64_t Simulator::control(const char* call, const std::vector<Flit>& packets) 
     const auto field = [&reply](unsigned lsb, unsigned bits) {
       return reply.head[lsb / 32] >> lsb % 32 & ((1U << bits) - 1);
     };
-    static_assert(Answer::kRefusedLsb % 32 + Answer::kRefusedBits <= 32 && Answer::kValueLsb == 64);
-    if (const uint32_t refused = field(Answer::kRefusedLsb, Answer::kRefusedBits)) {
+    static_assert(Answer::kRejectionLsb % 32 + Answer::kRejectionBits <= 32 && Answer::kValueLsb == 64);
+    if (const uint32_t rejection = field(Answer::kRejectionLsb, Answer::kRejectionBits)) {
       note("failed board " + std::to_string(field(Answer::kBoardLsb, Answer::kBoardBits)) +
-           " rejected a packet to its control unit (" + config::name_of(static_cast<config::Refusal>(refused)) + ")");
+           " rejected a packet to its control unit (" +
+               config::name_of(static_cast<config::Rejection>(rejection)) + ")");
       died(call, "failed");
     }
     value = reply.head[2] | uint64_t{reply.head[3]} << 32;

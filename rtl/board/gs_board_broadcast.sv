@@ -143,8 +143,8 @@ module gs_board_broadcast
 
   always_comb begin
     reason = '0;
-    if (about.kind != FlitKindHeader || about.header.op > LoadOpReadInstr) reason = RefusalKind;
-    else if (about.flits > CountW'(MaxFlits)) reason = RefusalLength;
+    if (about.kind != FlitKindHeader || about.header.op > LoadOpReadInstr) reason = RejectionKind;
+    else if (about.flits > CountW'(MaxFlits)) reason = RejectionLength;
   end
 
   logic sent;

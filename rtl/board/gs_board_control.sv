@@ -70,7 +70,7 @@ module gs_board_control
   input  logic       [31:0]         host_received_i,
   input  logic                      stray_i,
   input  logic       [4:0]          stray_job_i,
-  input  gs_idle_pkg::idle_refusal_t [Tiles-1:0][1:0] refusals_i,
+  input  gs_idle_pkg::idle_drop_t [Tiles-1:0][1:0] drops_i,
   input  logic       [Ports-1:0]    entered_i,
   input  logic       [2:0]          in_flight_i
 );
@@ -144,13 +144,13 @@ module gs_board_control
   // ------------------------------------------------------------- submodules
   logic answer_valid, answer_ready, relayed, broadcast_rejected, broadcast_valid, broadcast_ready;
   logic report_valid, report_ready;
-  logic [3:0] refused, broadcast_reason;
+  logic [3:0] rejection, broadcast_reason;
   logic [31:0] broadcast_word, reports;
   reply_t answer;
   neighbour_t [Children-1:0] children;
   flit_t broadcast_flit, report_flit;
   counts_t counts_q;
-  logic [31:0] tile_refused;
+  logic [31:0] tile_drops;
 
   gs_board_csr #(
     .Links   (Links),
@@ -164,7 +164,7 @@ module gs_board_control
     .valid_i       (packet_valid_q),
     .packet_i      (packet_q),
     .done_o        (done),
-    .refused_o     (refused),
+    .rejection_o   (rejection),
     .answer_ready_i(answer_ready),
     .answer_valid_o(answer_valid),
     .answer_o      (answer),
@@ -210,9 +210,9 @@ module gs_board_control
 
   // ------------------------------------------- counts and rejected packets
   logic rejects, rejected_q;
-  logic [3:0] refusal_q;
+  logic [3:0] rejection_q;
   logic [31:0] word_q;
-  assign rejects = done && refused != '0;
+  assign rejects = done && rejection != '0;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       counts_q   <= '0;
@@ -221,32 +221,32 @@ module gs_board_control
       counts_q.unroutable        <= counts_q.unroutable + 32'($countones(unroutable_i));
       counts_q.records       <= counts_q.records + 32'($countones(bad_i));
       counts_q.relayed       <= counts_q.relayed + 32'(relayed);
-      counts_q.refused       <= counts_q.refused + 32'(rejects) + 32'(broadcast_rejected) + 32'(stray)
+      counts_q.rejected      <= counts_q.rejected + 32'(rejects) + 32'(broadcast_rejected) + 32'(stray)
                                 + 32'($countones(idle_dropped_i));
       counts_q.host_sent     <= host_sent_i;
       counts_q.host_received <= host_received_i;
-      counts_q.tile_refused  <= tile_refused;
+      counts_q.tile_drops    <= tile_drops;
       counts_q.entered       <= counts_q.entered + 32'($countones(entered_i));
       counts_q.in_flight     <= in_flight_i;
       rejected_q             <= rejects || broadcast_rejected || stray || idle_dropped_i != '0;
     end
     // Of several in one cycle only the first is reported; all are counted.
-    if (rejects) {refusal_q, word_q} <= {refused, packet_q.head[31:0]};
-    else if (broadcast_rejected) {refusal_q, word_q} <= {broadcast_reason, broadcast_word};
-    else if (idle_dropped_i != '0) {refusal_q, word_q} <= {4'(RefusalRoom), packet_q.head[31:0]};
-    else {refusal_q, word_q} <= {4'(RefusalKind), flit.payload[31:0]};
+    if (rejects) {rejection_q, word_q} <= {rejection, packet_q.head[31:0]};
+    else if (broadcast_rejected) {rejection_q, word_q} <= {broadcast_reason, broadcast_word};
+    else if (idle_dropped_i != '0) {rejection_q, word_q} <= {4'(RejectionRoom), packet_q.head[31:0]};
+    else {rejection_q, word_q} <= {4'(RejectionKind), flit.payload[31:0]};
   end
 
   logic reported, report_due;
-  reported_refusal_t refusal;
-  gs_board_drop_report u_refusals (
+  reported_drop_t drop;
+  gs_board_drop_report u_drop_report (
     .clk_i,
     .rst_ni,
-    .refusals_i,
+    .drops_i,
     .valid_o   (report_due),
     .reported_i(reported),
-    .refusal_o (refusal),
-    .count_o   (tile_refused)
+    .drop_o    (drop),
+    .count_o   (tile_drops)
   );
 
   gs_board_reports #(
@@ -266,14 +266,14 @@ module gs_board_control
     .unroutable_i,
     .unroutable_dest_i,
     .bad_i,
-    .refused_i      (rejected_q),
-    .refusal_i      (refusal_q),
-    .refused_word_i (word_q),
+    .rejected_i     (rejected_q),
+    .rejection_i    (rejection_q),
+    .rejected_word_i(word_q),
     .stray_i,
     .stray_job_i,
     .tile_i         (report_due),
-    .tile_refusal_i (refusal),
-    .tile_count_i   (tile_refused),
+    .tile_drop_i    (drop),
+    .tile_count_i   (tile_drops),
     .tile_reported_o(reported),
     .out_valid_o    (report_valid),
     .out_ready_i    (report_ready),

@@ -24,7 +24,7 @@ module gs_board_csr
   input  control_packet_t           packet_i,
   output logic                      done_o,
   /// with done_o: the reason for which it was rejected, or 0
-  output logic       [3:0]          refused_o,
+  output logic       [3:0]          rejection_o,
   // Answers: one is made only while the queue has space
   input  logic                      answer_ready_i,
   output logic                      answer_valid_o,
@@ -90,7 +90,7 @@ module gs_board_csr
   logic [Jobs-1:0] of_job, tree_ready;
   logic [TableW:0] table_end;
   logic job_taken, tiles_taken, two, fits, is_idle, answered, bad_relay;
-  logic [3:0] refused;
+  logic [3:0] rejection;
   always_comb begin
     job_taken   = 1'b0;
     tiles_taken = (job.tiles >> Tiles) != '0;
@@ -122,35 +122,36 @@ module gs_board_csr
   end
 
   always_comb begin
-    refused = '0;
-    if (packet_i.kind != FlitKindBody || !(is_idle || answered)) refused = RefusalKind;
-    else if (packet_i.flits != (two ? 2'd2 : 2'd1)) refused = RefusalLength;
-    else if (answered && !answer_ready_i) refused = RefusalRoom;
+    rejection = '0;
+    if (packet_i.kind != FlitKindBody || !(is_idle || answered)) rejection = RejectionKind;
+    else if (packet_i.flits != (two ? 2'd2 : 2'd1)) rejection = RejectionLength;
+    else if (answered && !answer_ready_i) rejection = RejectionRoom;
     else begin
       unique case (op)
-        ControlOpIdleReport, ControlOpIdleAnswer: if (of_job == '0) refused = RefusalJob;
+        ControlOpIdleReport, ControlOpIdleAnswer: if (of_job == '0) rejection = RejectionJob;
         ControlOpIdleTree: begin
-          if (of_job == '0) refused = RefusalJob;
-          else if (tree_ready == '0) refused = RefusalRoom;
+          if (of_job == '0) rejection = RejectionJob;
+          else if (tree_ready == '0) rejection = RejectionRoom;
         end
         ControlOpRoute: begin
-          if (route.count == '0 || route.count > 4'd12) refused = RefusalLength;
-          else if (!fits) refused = RefusalAddress;
+          if (route.count == '0 || route.count > 4'd12) rejection = RejectionLength;
+          else if (!fits) rejection = RejectionAddress;
         end
         ControlOpJob: begin
-          if (32'(job.place) >= Jobs) refused = RefusalPlace;
-          else if (job_taken || job.job == NoJob) refused = RefusalJob;
-          else if (tiles_taken) refused = RefusalMask;
+          if (32'(job.place) >= Jobs) rejection = RejectionPlace;
+          else if (job_taken || job.job == NoJob) rejection = RejectionJob;
+          else if (tiles_taken) rejection = RejectionMask;
         end
         ControlOpCluster: begin
-          if (cluster.boards == '0 || cluster.boards > 13'd4096 || cluster.hosts > 13'd4096) refused = RefusalLength;
-          else if (cluster.host != '0 && cluster.host[31:29] != EndpointHost) refused = RefusalAddress;
+          if (cluster.boards == '0 || cluster.boards > 13'd4096 || cluster.hosts > 13'd4096)
+            rejection = RejectionLength;
+          else if (cluster.host != '0 && cluster.host[31:29] != EndpointHost) rejection = RejectionAddress;
         end
-        ControlOpRelay: if (bad_relay) refused = RefusalPlace;
+        ControlOpRelay: if (bad_relay) rejection = RejectionPlace;
         default: begin
-          if (read.unit != BoardUnit && 32'(read.unit) >= Links) refused = RefusalPlace;
+          if (read.unit != BoardUnit && 32'(read.unit) >= Links) rejection = RejectionPlace;
           else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterInFlight : LinkCounterState)) begin
-            refused = RefusalAddress;
+            rejection = RejectionAddress;
           end
         end
       endcase
@@ -158,7 +159,7 @@ module gs_board_csr
   end
 
   // ------------------------------------------------------------- execution
-  logic [3:0] refused_q, left_q;
+  logic [3:0] rejection_q, left_q;
   logic [95:0] entries_q;
   logic [TableW-1:0] index_q;
   logic sets;
@@ -167,25 +168,25 @@ module gs_board_csr
     unique case (state_q)
       Check: if (valid_i) begin
         state_d = Answer;
-        if (refused == '0 && op == ControlOpRoute) state_d = Route;
-        if (refused == '0 && op == ControlOpRead) state_d = Read;
+        if (rejection == '0 && op == ControlOpRoute) state_d = Route;
+        if (rejection == '0 && op == ControlOpRead) state_d = Read;
       end
       Route: if (left_q == 4'd1) state_d = Answer;
       Read: state_d = Answer;
       default: state_d = Check;
     endcase
   end
-  assign sets = state_q == Check && valid_i && refused == '0;
+  assign sets = state_q == Check && valid_i && rejection == '0;
   assign done_o = state_q == Answer;
-  assign refused_o = refused_q;
+  assign rejection_o = rejection_q;
   assign idle_valid_o = (sets && is_idle) ? of_job : '0;
 
   always_ff @(posedge clk_i) begin
     state_q <= rst_ni ? state_d : Check;
     if (state_q == Check) begin
-      refused_q <= refused;
-      left_q    <= route.count;
-      entries_q <= route.entries;
+      rejection_q <= rejection;
+      left_q      <= route.count;
+      entries_q   <= route.entries;
       index_q   <= route.first[TableW-1:0];
     end else if (state_q == Route) begin
       left_q    <= left_q - 4'd1;
@@ -283,11 +284,11 @@ module gs_board_csr
       unique case (read.counter)
         BoardCounterUnroutable:       value = counts_i.unroutable;
         BoardCounterRecords:      value     = counts_i.records;
-        BoardCounterRefused:      value     = counts_i.refused;
+        BoardCounterRefused:      value     = counts_i.rejected;
         BoardCounterRelayed:      value     = counts_i.relayed;
         BoardCounterHostSent:     value     = counts_i.host_sent;
         BoardCounterHostReceived: value     = counts_i.host_received;
-        BoardCounterTileRefused:  value     = counts_i.tile_refused;
+        BoardCounterTileRefused:  value     = counts_i.tile_drops;
         BoardCounterEntered:      value     = counts_i.entered;
         default:                  value     = 32'(counts_i.in_flight);
       endcase
@@ -316,7 +317,7 @@ module gs_board_csr
   // Requests rejected because the answer queue is full are not answered either.
   assign answer_valid_o = done_o && answered && packet_i.kind == FlitKindBody && answer_ready_i && reports_q != '0;
   always_comb begin
-    answer_o = '{asked: op, refused: refused_q, value: 64'(value_q), default: '0};
+    answer_o = '{asked: op, rejection: rejection_q, value: 64'(value_q), default: '0};
     if (op == ControlOpRead) {answer_o.unit, answer_o.counter} = {read.unit, read.counter};
     if (op == ControlOpJob) answer_o.unit = 5'(job.place);
     if (op == ControlOpIdleTree) answer_o.unit = packet_i.job;

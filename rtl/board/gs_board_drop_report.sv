@@ -13,11 +13,11 @@ module gs_board_drop_report
 (
   input  logic                            clk_i,
   input  logic                            rst_ni,
-  input  idle_refusal_t [Tiles-1:0][1:0]  refusals_i,
+  input  idle_drop_t [Tiles-1:0][1:0]     drops_i,
   /// a report is due; it is made
   output logic                            valid_o,
   input  logic                            reported_i,
-  output reported_refusal_t                   refusal_o,
+  output reported_drop_t                  drop_o,
   /// number of dropped messages
   output logic          [31:0]            count_o
 );
@@ -28,14 +28,14 @@ module gs_board_drop_report
   // By tile: it drops a message now, the first of these; it has dropped one before; a report is due, the next of these.
   logic [Tiles-1:0] drops, first, known_q, due_q, next;
   logic doubles;
-  idle_refusal_t what[Tiles], what_q[Tiles];
+  idle_drop_t what[Tiles], what_q[Tiles];
 
   always_comb begin
     more = '0;
     for (int unsigned t = 0; t < Tiles; t++) begin
-      more    += NewW'(refusals_i[t][0].valid) + NewW'(refusals_i[t][1].valid);
-      drops[t] = refusals_i[t][0].valid || refusals_i[t][1].valid;
-      what[t]  = refusals_i[t][0].valid ? refusals_i[t][0] : refusals_i[t][1];
+      more    += NewW'(drops_i[t][0].valid) + NewW'(drops_i[t][1].valid);
+      drops[t] = drops_i[t][0].valid || drops_i[t][1].valid;
+      what[t]  = drops_i[t][0].valid ? drops_i[t][0] : drops_i[t][1];
     end
   end
   assign count_d = count_q + 32'(more);
@@ -59,11 +59,11 @@ module gs_board_drop_report
   assign valid_o = due_q != '0;
   assign count_o = count_q;
   always_comb begin
-    refusal_o = '0;
+    drop_o = '0;
     for (int unsigned t = 0; t < Tiles; t++) begin
       if (next[t]) begin
-        refusal_o = '{
-            why: refusal_e'(what_q[t].why), job: what_q[t].job, tile_y: 4'(t / MeshWidth), tile_x: 4'(t % MeshWidth)
+        drop_o = '{
+            why: rejection_e'(what_q[t].why), job: what_q[t].job, tile_y: 4'(t / MeshWidth), tile_x: 4'(t % MeshWidth)
           };
       end
     end

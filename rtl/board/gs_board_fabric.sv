@@ -111,7 +111,7 @@ module gs_board_fabric
   job_slot_t [Jobs-1:0] slot;
   logic [Jobs-1:0] clear;
   logic [Tiles-1:0] clear_tiles;
-  idle_refusal_t [Tiles-1:0][1:0] refusals;
+  idle_drop_t [Tiles-1:0][1:0] drops;
   logic [Ports-1:0] entered;
   logic [2:0] in_flight;
 
@@ -135,7 +135,7 @@ module gs_board_fabric
     end
     for (int unsigned t = 0; t < Tiles; t++) begin
       command_o[t].clear = clear_tiles[t];
-      refusals[t]        = status_i[t].refusals;
+      drops[t]           = status_i[t].drops;
     end
   end
 
@@ -255,7 +255,7 @@ module gs_board_fabric
     .host_received_i  (host_received),
     .stray_i          (stray),
     .stray_job_i      (stray_job),
-    .refusals_i       (refusals),
+    .drops_i          (drops),
     .entered_i        (entered),
     .in_flight_i      (in_flight)
   );

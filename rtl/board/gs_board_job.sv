@@ -79,8 +79,8 @@ module gs_board_job
   always_comb begin
     for (int unsigned t = 0; t < Tiles; t++) begin
       for (int unsigned k = 0; k < 2; k++) begin
-        stray_d[2*t+k] = status_i[t].refusals[k].valid && status_i[t].refusals[k].why == RefusalJob
-            && status_i[t].refusals[k].job == slot_i.job && slot_i.valid;
+        stray_d[2*t+k] = status_i[t].drops[k].valid && status_i[t].drops[k].why == RejectionJob
+            && status_i[t].drops[k].job == slot_i.job && slot_i.valid;
       end
     end
   end

@@ -31,7 +31,7 @@ package gs_board_pkg;
     logic [3:0]  asked;
     logic [4:0]  unit;
     logic [3:0]  counter;
-    logic [3:0]  refused;
+    logic [3:0]  rejection;
     logic [63:0] value;
   } reply_t;
 
@@ -39,11 +39,11 @@ package gs_board_pkg;
   typedef struct packed {
     logic [31:0] unroutable;
     logic [31:0] records;
-    logic [31:0] refused;
+    logic [31:0] rejected;
     logic [31:0] relayed;
     logic [31:0] host_sent;
     logic [31:0] host_received;
-    logic [31:0] tile_refused;
+    logic [31:0] tile_drops;
     logic [31:0] entered;
     logic [2:0]  in_flight;
   } counts_t;
@@ -54,7 +54,7 @@ package gs_board_pkg;
     logic [4:0] job;
     logic [3:0] tile_y;
     logic [3:0] tile_x;
-  } reported_refusal_t;
+  } reported_drop_t;
 
   /// Number of no job: that of tiles without a job
   localparam logic [4:0] NoJob = 5'd31;

@@ -31,14 +31,14 @@ module gs_board_reports
   input  logic [Ports-1:0]      unroutable_i,
   input  logic [31:0]           unroutable_dest_i[Ports],
   input  logic [Routers-1:0]    bad_i,
-  input  logic                  refused_i,
-  input  logic [3:0]            refusal_i,
-  input  logic [31:0]           refused_word_i,
+  input  logic                  rejected_i,
+  input  logic [3:0]            rejection_i,
+  input  logic [31:0]           rejected_word_i,
   input  logic                  stray_i,
   input  logic [4:0]            stray_job_i,
   // Messages that tiles have dropped: one is to be reported, which one, and how many there were; it is reported
   input  logic                  tile_i,
-  input  reported_refusal_t         tile_refusal_i,
+  input  reported_drop_t        tile_drop_i,
   input  logic [31:0]           tile_count_i,
   output logic                  tile_reported_o,
   // To the reply network
@@ -60,7 +60,7 @@ module gs_board_reports
   logic [Sources-1:0] raised, pending_q, pending, sends, granted;
   logic [SourceW-1:0] at;
   logic [31:0] dest_q[Ports];
-  logic [35:0] refused_q;
+  logic [35:0] rejected_q;
   logic [4:0] stray_q;
   always_comb begin
     raised = '0;
@@ -69,7 +69,7 @@ module gs_board_reports
     end
     raised[Unroutable+:Ports] = unroutable_i;
     raised[Record+:Routers]   = bad_i;
-    raised[Control]           = refused_i;
+    raised[Control]           = rejected_i;
     raised[Stray]             = stray_i;
   end
 
@@ -114,15 +114,15 @@ module gs_board_reports
     end
     if (granted[Control]) begin
       event_d.what  = BoardEventControl;
-      event_d.value = 64'(refused_q);
+      event_d.value = 64'(rejected_q);
     end
     if (granted[Stray]) begin
       event_d.what  = BoardEventJob;
       event_d.value = 64'(stray_q);
     end
     if (granted[Tile]) begin
-      event_d.what  = BoardEventTileRefused;
-      event_d.value = {15'd0, tile_refusal_i, tile_count_i};
+      event_d.what  = BoardEventTileDropped;
+      event_d.value = {15'd0, tile_drop_i, tile_count_i};
     end
   end
 
@@ -140,7 +140,7 @@ module gs_board_reports
     for (int unsigned p = 0; p < Ports; p++) begin
       if (!pending_q[Unroutable+p] || sends[Unroutable+p]) dest_q[p] <= unroutable_dest_i[p];
     end
-    if (!pending_q[Control] || sends[Control]) refused_q <= {refusal_i, refused_word_i};
+    if (!pending_q[Control] || sends[Control]) rejected_q <= {rejection_i, rejected_word_i};
     if (!pending_q[Stray] || sends[Stray]) stray_q <= stray_job_i;
   end
 
@@ -166,7 +166,7 @@ module gs_board_reports
 
   control_answer_t answer;
   assign answer = '{
-      value: reply.value, refused: refusal_e'(reply.refused), counter: reply.counter, unit: reply.unit,
+      value: reply.value, rejection: rejection_e'(reply.rejection), counter: reply.counter, unit: reply.unit,
       asked: control_op_e'(reply.asked),
       board: board_i, op_code: ControlOpAnswer, default: '0
     };

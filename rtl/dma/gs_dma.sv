@@ -171,13 +171,13 @@ module gs_dma
                   || last_from < current_q.places.source || last_to < current_q.places.target;
   always_comb begin
     rejection = '0;
-    if (current_q.job != job_i) rejection = RefusalJob;
-    else if (target_missing) rejection = RefusalPlace;
-    else if (current_q.move.length[Log2LineBytes-1:0] != '0) rejection = RefusalLength;
+    if (current_q.job != job_i) rejection = RejectionJob;
+    else if (target_missing) rejection = RejectionPlace;
+    else if (current_q.move.length[Log2LineBytes-1:0] != '0) rejection = RejectionLength;
     else if (current_q.move.length != '0 && (current_q.places.target[Log2LineBytes-1:0] != '0 || wraps
                                          || !is_mapped(current_q.places.source) || !is_mapped(last_from)
                                          || !is_mapped(current_q.places.target) || !is_mapped(last_to))) begin
-      rejection = RefusalAddress;
+      rejection = RejectionAddress;
     end
   end
 

@@ -16,10 +16,10 @@ package gs_idle_pkg;
   /// A packet that a tile has rejected, a pulse of one cycle; `why` is "job" only for a message of another job.
   typedef struct packed {
     logic       valid;
-    /// refusal_e, as plain bits so that a status can be assigned '0
+    /// rejection_e, as plain bits so that a status can be assigned '0
     logic [3:0] why;
     logic [4:0] job;
-  } idle_refusal_t;
+  } idle_drop_t;
 
   /// State of an endpoint; all fields but the chunk were sampled in the same cycle.
   typedef struct packed {
@@ -40,7 +40,7 @@ package gs_idle_pkg;
     logic        chunk_valid;
     logic [IdleChunk-1:0] chunk;
     /// of a tile: packets that its mailbox rejects, and packets that its other blocks reject
-    idle_refusal_t [1:0] refusals;
+    idle_drop_t [1:0] drops;
   } idle_status_t;
 
   /// Commands of a board to its endpoints, all in the same cycle.

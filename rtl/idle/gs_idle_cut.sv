@@ -38,7 +38,7 @@ module gs_idle_cut
           given: status.given, chunk_valid: status.chunk_valid, chunk: status.chunk
         } : Nothing;
       logic unused;
-      assign unused = ^{status.epoch, status.refusals};
+      assign unused = ^{status.epoch, status.drops};
     end else begin : gen_nothing
       assign cut[i]     = Nothing;
     end

@@ -11,7 +11,7 @@ module gs_mailbox
   import gs_mailbox_pkg::*;
   import gs_idle_pkg::idle_status_t, gs_idle_pkg::idle_command_t, gs_idle_pkg::idle_given_t;
   import gs_address_pkg::cluster_t;
-  import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::refusal_e;
+  import gossamer_pkg::flit_t, gossamer_pkg::flit_kind_e, gossamer_pkg::rejection_e;
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads        = gossamer_pkg::ThreadsPerTile,
@@ -82,8 +82,8 @@ module gs_mailbox
   output logic             sent_o,
   output logic             received_o,
   /// one cycle: a packet from the network was dropped, and why
-  output logic             refused_valid_o,
-  output refusal_e         refused_o,
+  output logic             drop_valid_o,
+  output rejection_e       drop_reason_o,
   /// work is in progress; a thread that waits for an external event is not counted
   output logic             busy_o
 );
@@ -142,7 +142,7 @@ module gs_mailbox
   logic [gs_idle_pkg::IdleChunk-1:0] chunk;
   idle_given_t given;
   idle_status_t idle;
-  logic [4:0] refused_job;
+  logic [4:0] drop_job;
 
   gs_mailbox_requests #(
     .Threads       (Threads),
@@ -416,9 +416,9 @@ module gs_mailbox
     .message_thread_o(message_thread),
     .message_mask_o  (message_mask),
     .message_count_o (message_count),
-    .refused_valid_o,
-    .refused_o,
-    .refused_job_o   (refused_job),
+    .drop_valid_o,
+    .drop_reason_o,
+    .drop_job_o      (drop_job),
     .busy_o          (rx_busy)
   );
 
@@ -439,7 +439,7 @@ module gs_mailbox
     .sent_i      (send),
     .received_i  (message_go),
     // A packet of another job does not count for this job.
-    .refused_i   (refused_valid_o && refused_o != gossamer_pkg::RefusalJob),
+    .dropped_i   (drop_valid_o && drop_reason_o != gossamer_pkg::RejectionJob),
     .started_i,
     .quiescent_i (!in_flight),
     .idle_o      (idle),
@@ -453,7 +453,7 @@ module gs_mailbox
 
   always_comb begin
     idle_o             = idle;
-    idle_o.refusals[0] = '{valid: refused_valid_o, why: refused_o, job: refused_job};
+    idle_o.drops[0]    = '{valid: drop_valid_o, why: drop_reason_o, job: drop_job};
     idle_o.given       = given;
     idle_o.chunk_valid = chunk_valid;
     idle_o.chunk       = chunk;

@@ -24,7 +24,7 @@ module gs_mailbox_idle
   /// a message is sent; one is in its slot, for its threads; one of this job was dropped
   input  logic               sent_i,
   input  logic               received_i,
-  input  logic               refused_i,
+  input  logic               dropped_i,
   /// threads that are started; the mailbox has no work in progress
   input  logic [ThreadW:0]   started_i,
   input  logic               quiescent_i,
@@ -78,7 +78,7 @@ module gs_mailbox_idle
       vote_q     <= no_votes_q == '0;
       started_q  <= started_i != '0;
       sent_q     <= sent_q + 32'(sent_i);
-      received_q <= received_q + 32'(2'(received_i) + 2'(refused_i));
+      received_q <= received_q + 32'(2'(received_i) + 2'(dropped_i));
       if (release_i) begin
         epoch_q  <= epoch_q + 2'd1;
         agreed_q <= agreed_i;
@@ -89,5 +89,5 @@ module gs_mailbox_idle
   `GS_ASSERT_NOW(only_threads_in_idle_leave, in_idle_q >= (ThreadW + 1)'(leave_i) + (ThreadW + 1)'(freed_i))
   `GS_ASSERT_NOW(no_thread_enters_and_leaves_at_once, !(enter_i && leave_i))
   `GS_ASSERT_NOW(counts_are_stable_in_quiescent_cycles,
-                 !quiescent_i || !(enter_i || leave_i || freed_i || sent_i || received_i || refused_i))
+                 !quiescent_i || !(enter_i || leave_i || freed_i || sent_i || received_i || dropped_i))
 endmodule

@@ -11,7 +11,7 @@
 ///     network ->[ flit ]--+--checks-->[ flit, verdict ]-> scratchpad ... ->[ message ]-> queues
 ///     this tile ----------+
 module gs_mailbox_rx
-  import gossamer_pkg::flit_t, gossamer_pkg::refusal_e, gossamer_pkg::address_thread_t;
+  import gossamer_pkg::flit_t, gossamer_pkg::rejection_e, gossamer_pkg::address_thread_t;
 #(
   /// threads of the tile, 2 to 64, a power of two
   parameter  int unsigned Threads   = 64,
@@ -58,9 +58,9 @@ module gs_mailbox_rx
   /// number of threads, modulo Threads: 0 is all of them
   output logic [ThreadW-1:0] message_count_o,
   /// one cycle: a packet was dropped
-  output logic               refused_valid_o,
-  output refusal_e           refused_o,
-  output logic [4:0]         refused_job_o,
+  output logic               drop_valid_o,
+  output rejection_e         drop_reason_o,
+  output logic [4:0]         drop_job_o,
   /// work is in progress; a packet that waits for the next epoch is not counted
   output logic               busy_o
 );
@@ -79,9 +79,9 @@ module gs_mailbox_rx
 
   // Checks of a packet's first flit from the network.
   address_thread_t net_dest, here;
-  logic net_to_thread, net_to_mask, net_next_epoch, net_refused;
+  logic net_to_thread, net_to_mask, net_next_epoch, net_rejected;
   logic [127:0] net_unknown;
-  refusal_e net_refusal;
+  rejection_e net_rejection;
 
   assign net_dest       = net_q.dest;
   assign here           = tile_i;
@@ -93,18 +93,18 @@ module gs_mailbox_rx
   assign net_unknown    = 128'(net_q.payload[63:0] >> Threads);
 
   always_comb begin
-    net_refused = 1'b1;
-    net_refusal = gossamer_pkg::RefusalJob;
-    if (net_q.job != job_i) net_refusal = gossamer_pkg::RefusalJob;
-    else if (net_q.epoch != epoch_i) net_refusal = gossamer_pkg::RefusalEpoch;
-    else if (!net_to_thread && !net_to_mask) net_refusal = gossamer_pkg::RefusalKind;
+    net_rejected  = 1'b1;
+    net_rejection = gossamer_pkg::RejectionJob;
+    if (net_q.job != job_i) net_rejection = gossamer_pkg::RejectionJob;
+    else if (net_q.epoch != epoch_i) net_rejection = gossamer_pkg::RejectionEpoch;
+    else if (!net_to_thread && !net_to_mask) net_rejection = gossamer_pkg::RejectionKind;
     else if ({net_dest.spare, net_dest.board, net_dest.tile_y, net_dest.tile_x}
-             != {3'd0, here.board, here.tile_y, here.tile_x}) net_refusal = gossamer_pkg::RefusalPlace;
-    else if (net_to_thread && 7'(net_dest.thread) >= 7'(Threads)) net_refusal = gossamer_pkg::RefusalThread;
+             != {3'd0, here.board, here.tile_y, here.tile_x}) net_rejection = gossamer_pkg::RejectionPlace;
+    else if (net_to_thread && 7'(net_dest.thread) >= 7'(Threads)) net_rejection = gossamer_pkg::RejectionThread;
     else if (net_to_mask && (net_q.payload[Threads-1:0] == '0 || net_unknown != '0))
-      net_refusal = gossamer_pkg::RefusalMask;
-    else if (net_to_mask && net_q.last) net_refusal = gossamer_pkg::RefusalLength;
-    else net_refused = 1'b0;
+      net_rejection = gossamer_pkg::RejectionMask;
+    else if (net_to_mask && net_q.last) net_rejection = gossamer_pkg::RejectionLength;
+    else net_rejected = 1'b0;
   end
 
   // The source of the next flit, from registers alone. It stays the same within a packet. Between packets it changes if
@@ -137,18 +137,19 @@ module gs_mailbox_rx
 
   // What is done with the flit.
   logic is_head, drop, writes, drop_q;
-  refusal_e refusal, refusal_q;
+  rejection_e rejection, rejection_q;
 
   assign is_head = Multicast && first && next.kind == gossamer_pkg::FlitKindMask;
   always_comb begin
-    drop    = drop_q;
-    refusal = refusal_q;
+    drop      = drop_q;
+    rejection = rejection_q;
     if (first) begin
-      drop    = net_refused && !local_q;
-      refusal = net_refusal;
+      drop      = net_rejected && !local_q;
+      rejection = net_rejection;
     end else if (!drop_q && !local_q) begin
-      drop    = net_q.kind != gossamer_pkg::FlitKindBody || next_index_q == IndexW'(MaxFlits);
-      refusal = (net_q.kind != gossamer_pkg::FlitKindBody) ? gossamer_pkg::RefusalKind : gossamer_pkg::RefusalLength;
+      drop      = net_q.kind != gossamer_pkg::FlitKindBody || next_index_q == IndexW'(MaxFlits);
+      rejection = (net_q.kind != gossamer_pkg::FlitKindBody)
+                      ? gossamer_pkg::RejectionKind : gossamer_pkg::RejectionLength;
     end
   end
   assign writes = !is_head && !drop;
@@ -180,11 +181,11 @@ module gs_mailbox_rx
     end
     // Whether there is a flit is known late: without one, the loaded values are ignored.
     if (front_free) begin
-      data_q    <= next.payload;
-      last_q    <= next.last;
-      writes_q  <= writes;
-      refusal_q <= refusal;
-      index_q   <= next_index_q;
+      data_q      <= next.payload;
+      last_q      <= next.last;
+      writes_q    <= writes;
+      rejection_q <= rejection;
+      index_q     <= next_index_q;
     end
     if (load) drop_q <= drop;
     // The first flit names the receivers.
@@ -237,20 +238,20 @@ module gs_mailbox_rx
   end
 
   // A dropped packet is reported when its last flit has passed.
-  logic refused_valid_q;
-  refusal_e refused_why_q;
-  logic [4:0] refused_job_q;
-  assign refused_valid_o = refused_valid_q;
-  assign refused_o       = refused_why_q;
-  assign refused_job_o   = refused_job_q;
+  logic drop_valid_q;
+  rejection_e drop_reason_q;
+  logic [4:0] drop_job_q;
+  assign drop_valid_o  = drop_valid_q;
+  assign drop_reason_o = drop_reason_q;
+  assign drop_job_o    = drop_job_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) refused_valid_q <= 1'b0;
-    else refused_valid_q <= front_go && last_q && drop_q;
-    refused_why_q <= refusal_q;
-    refused_job_q <= packet_job_q;
+    if (!rst_ni) drop_valid_q <= 1'b0;
+    else drop_valid_q <= front_go && last_q && drop_q;
+    drop_reason_q <= rejection_q;
+    drop_job_q    <= packet_job_q;
   end
 
-  assign busy_o = inside_q || net_open || local_valid_i || front_valid_q || message_q || refused_valid_q;
+  assign busy_o = inside_q || net_open || local_valid_i || front_valid_q || message_q || drop_valid_q;
 
   logic unused;
   assign unused = &{1'b0, here.kind, here.spare, here.thread, next.vnet, next.epoch, next.wave,

@@ -91,7 +91,7 @@ module gs_match_rank_counters
     unique case (engine_done_i.status)
       MatchStatusMatched: counted = engine_done_i.op inside {MatchOpPost, MatchOpArrive, MatchOpTake};
       MatchStatusWaiting: counter = (engine_done_i.op == MatchOpArrive) ? MatchCounterUnexpected : MatchCounterWaited;
-      MatchStatusFull: counter = MatchCounterRefused;
+      MatchStatusFull: counter = MatchCounterRejected;
       default: counted = 1'b0;
     endcase
   end

@@ -132,7 +132,7 @@ module gs_acc_memory
   assign fault_valid_o = state_q == Fault;
   always_comb begin
     automatic load_header_t header;
-    header = '{reply: here_i, address: req_q.addr, status: RefusalAddress, op: LoadOpFault, default: '0};
+    header = '{reply: here_i, address: req_q.addr, status: RejectionAddress, op: LoadOpFault, default: '0};
     header.tag = is_store ? (misaligned_q ? 8'(TrapStoreMisaligned) : 8'(TrapStoreFault))
                           : (misaligned_q ? 8'(TrapLoadMisaligned) : 8'(TrapLoadFault));
     fault_o = '{kind: FlitKindHeader, last: 1'b1, vnet: VnetReply, job: job_i, epoch: '0, wave: '0, dest: host_i,

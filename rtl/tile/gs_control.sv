@@ -149,14 +149,14 @@ module gs_control
   plan_t plan, plan_q;
   to_control_t first_q, req_q;
   logic [11:0] csr;
-  logic go, done_q, start_refused_q, traps, ans_free, ans_valid;
+  logic go, done_q, start_rejected_q, traps, ans_free, ans_valid;
   logic [7:0] core_of_req;
 
   assign csr         = req_q.addr[11:0];
   assign core_of_req = 8'(req_q.thread >> TidW);
   // The request router delivers at most one request every other cycle.
   assign req_ready_o = !first_valid_q;
-  assign traps       = plan_q.traps || start_refused_q;
+  assign traps       = plan_q.traps || start_rejected_q;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
@@ -261,10 +261,10 @@ module gs_control
   always_ff @(posedge clk) begin
     if (!rst_ni || go) begin
       done_q          <= 1'b0;
-      start_refused_q <= 1'b0;
-    end else if (op_ready && plan_q.start && !start_refused_q && !op_allowed) begin
+      start_rejected_q <= 1'b0;
+    end else if (op_ready && plan_q.start && !start_rejected_q && !op_allowed) begin
       // The requesting thread traps instead.
-      start_refused_q <= 1'b1;
+      start_rejected_q <= 1'b1;
     end else if (op_ready || (iwr_valid && iwr_ready) || instret_valid_i) begin
       done_q <= 1'b1;
     end
@@ -288,7 +288,7 @@ module gs_control
     report          = '{kind: traps ? ReportTrap : plan_q.kind, thread: req_q.thread, about: plan_q.cause,
                         pc_known: plan_q.trap_has_pc, pc: req_q.addr[2+:PcWordW], data: req_q.data};
     if (plan_q.trap_is_csr) report.data = {20'd0, csr};
-    if (plan_q.start && !start_refused_q) report.about = 6'({core_of_req[CoreW-1:0], req_q.data[TidW-1:0]});
+    if (plan_q.start && !start_rejected_q) report.about = 6'({core_of_req[CoreW-1:0], req_q.data[TidW-1:0]});
     if (plan_q.got && csr == CsrUartGet && !traps) report.data = {23'd0, 1'b1, plan_q.got_byte};
   end
 
@@ -357,7 +357,7 @@ module gs_control
     .req_valid_i      (op_valid),
     .req_ready_o      (op_ready),
     .req_op_i         (traps ? ThreadTrap : plan_q.start ? ThreadStart : ThreadEnd),
-    .req_thread_i     ((plan_q.start && !start_refused_q)
+    .req_thread_i     ((plan_q.start && !start_rejected_q)
                        ? ThreadW'({core_of_req[CoreW-1:0], req_q.data[TidW-1:0]}) : req_q.thread),
     .cmd_valid_i      (cmd_op_valid),
     .cmd_ready_o      (cmd_op_ready),

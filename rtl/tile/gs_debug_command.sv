@@ -149,7 +149,7 @@ module gs_debug_command
       DebugCommandFlush: report_code_o = DebugReportFlushed;
       default: report_code_o = DebugReportCounter;
     endcase
-    if (state_q == Reject) report_code_o = DebugReportRefused;
+    if (state_q == Reject) report_code_o = DebugReportRejected;
   end
 
   always_comb begin

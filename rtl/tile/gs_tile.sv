@@ -212,9 +212,9 @@ module gs_tile
   gs_mailbox_pkg::mailbox_rsp_t mrsp;
   gs_mailbox_pkg::mailbox_trap_t mtrap;
   address_tile_t here;
-  logic unused_mailbox_awake, sent, received, box_refused;
-  refusal_e unused_refusal;
-  gs_idle_pkg::idle_refusal_t switch_refusal;
+  logic unused_mailbox_awake, sent, received, box_dropped;
+  rejection_e unused_drop_reason;
+  gs_idle_pkg::idle_drop_t switch_drop;
   gs_idle_pkg::idle_status_t mailbox_idle;
   logic [ThreadW:0] started_q;
 
@@ -267,15 +267,15 @@ module gs_tile
     .idle_command_i,
     .sent_o        (sent),
     .received_o    (received),
-    .refused_valid_o(box_refused),
-    .refused_o     (unused_refusal),
+    .drop_valid_o  (box_dropped),
+    .drop_reason_o (unused_drop_reason),
     .busy_o        (mailbox_busy)
   );
   assign unit_answer[UnitMailbox] = '{thread: mrsp.thread[ThreadW-1:0], data: mrsp.data, flags: '0};
   assign late = '{thread: mtrap.thread[ThreadW-1:0], cause: mtrap.cause, addr: mtrap.addr};
 
   // -------------------------------------------------------------- loader
-  logic load_in_valid, load_in_ready, load_out_valid, load_out_ready, load_refused, load_busy, load_clk;
+  logic load_in_valid, load_in_ready, load_out_valid, load_out_ready, load_rejected, load_busy, load_clk;
   flit_t load_in, load_out;
   gs_clock_gate u_load_gate (
     .clk_i,
@@ -304,13 +304,13 @@ module gs_tile
     .instr_ready_i  (load_iwr_ready),
     .instr_rvalid_i (load_iwr_rvalid),
     .instr_rdata_i  (load_iwr_rdata),
-    .refused_o      (load_refused),
+    .rejected_o     (load_rejected),
     .busy_o         (load_busy)
   );
 
   // --------------------------------------------------------- accelerator
-  logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped, switch_refused;
-  logic acc_busy, switch_clk, other_sent, other_received, switch_refused_own, switch_busy;
+  logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped, switch_dropped;
+  logic acc_busy, switch_clk, other_sent, other_received, switch_dropped_own, switch_busy;
   flit_t acc_in, acc_out, fault;
   logic dma_valid, dma_ready, dma_reply_valid;
   flit_t dma_flit, dma_reply;
@@ -431,7 +431,7 @@ module gs_tile
       other_received_q <= '0;
     end else begin
       if (other_sent) other_sent_q <= other_sent_q + 32'd1;
-      if (other_received || switch_refused_own) other_received_q <= other_received_q + 32'd1;
+      if (other_received || switch_dropped_own) other_received_q <= other_received_q + 32'd1;
     end
   end
   always_comb begin
@@ -439,7 +439,7 @@ module gs_tile
     idle_o.idle     = mailbox_idle.idle && !acc_busy && !load_busy;
     idle_o.sent     = mailbox_idle.sent + other_sent_q;
     idle_o.received = mailbox_idle.received + other_received_q;
-    idle_o.refusals[1] = switch_refusal;
+    idle_o.drops[1] = switch_drop;
   end
 
   // ------------------------------------------------------------- network
@@ -494,20 +494,20 @@ module gs_tile
     .dma_reply_o      (dma_reply),
     .busy_o           (switch_busy),
     .acc_dropped_o    (acc_dropped),
-    .refused_o        (switch_refused),
-    .refused_own_o    (switch_refused_own),
-    .refusal_o        (switch_refusal)
+    .dropped_o        (switch_dropped),
+    .dropped_own_o    (switch_dropped_own),
+    .drop_o           (switch_drop)
   );
   logic unused_epoch;
   assign unused_epoch = ^job_i[1:0];
 
   // Events are registered: they are counted one cycle later.
   logic flit_out_q, flit_in_q;
-  logic [3:0] refused_q;
+  logic [3:0] rejected_q;
   always_ff @(posedge clk_i) begin
     flit_out_q <= net_out_valid_o != '0;
     flit_in_q  <= (net_in_valid_i & net_in_ready_o) != '0;
-    refused_q  <= 4'(load_refused) + 4'(switch_refused) + 4'(box_refused);
+    rejected_q <= 4'(load_rejected) + 4'(switch_dropped) + 4'(box_dropped);
   end
 
   // --------------------------------------------------------- control unit
@@ -562,7 +562,7 @@ module gs_tile
         misses: 4'($countones(miss)),
         writebacks: 4'($countones(writeback)),
         fpu: fpu_started,
-        refused: refused_q,
+        rejected: rejected_q,
         sent: sent,
         received: received,
         flit_out: flit_out_q,

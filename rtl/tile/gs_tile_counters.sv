@@ -111,7 +111,7 @@ module gs_tile_counters
     inc[DebugCounterFlitsOut[SlotW-1:0]]     = 4'(events_q.flit_out);
     inc[DebugCounterFlitsIn[SlotW-1:0]]      = 4'(events_q.flit_in);
     inc[DebugCounterFpu[SlotW-1:0]]          = events_q.fpu;
-    inc[DebugCounterRefused[SlotW-1:0]]      = events_q.refused;
+    inc[DebugCounterRefused[SlotW-1:0]]      = events_q.rejected;
     if (cache_counts) begin
       inc[SlotHits]       = events_q.hits;
       inc[SlotMisses]     = events_q.misses;

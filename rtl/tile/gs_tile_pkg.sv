@@ -191,7 +191,7 @@ package gs_tile_pkg;
     logic [3:0]           misses;
     logic [3:0]           writebacks;
     logic [3:0]           fpu;
-    logic [3:0]           refused;
+    logic [3:0]           rejected;
     logic                 sent;
     logic                 received;
     logic                 flit_out;

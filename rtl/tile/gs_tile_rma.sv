@@ -42,7 +42,7 @@ module gs_tile_rma
   input  logic                      instr_rvalid_i,
   input  logic [31:0]               instr_rdata_i,
   // a packet was rejected; a packet is in progress
-  output logic                      refused_o,
+  output logic                      rejected_o,
   output logic                      busy_o
 );
   // The buffer: 64 words in rows as wide as the wider of flit and beat.
@@ -166,11 +166,11 @@ module gs_tile_rma
     misaligned = is_memory ? {rx_q.address[OffW-1:0], rx_q.length[OffW-1:0]} != '0
                            : {rx_q.address[3:0], rx_q.length[3:0]} != '0;
     status     = '0;
-    if (!rx_kind_q || !rx_body_q || rx_q.op > LoadOpReadInstr) status = RefusalKind;
-    else if (rx_job_q) status = RefusalJob;
+    if (!rx_kind_q || !rx_body_q || rx_q.op > LoadOpReadInstr) status = RejectionKind;
+    else if (rx_job_q) status = RejectionJob;
     else if (rx_q.length == '0 || (has_data ? rx_q.length[31:4] != 28'(rx_count_q) || rx_count_q > 5'd16
-                                            : rx_count_q != '0)) status = RefusalLength;
-    else if (misaligned || !fitting || (!is_memory && mems == '0)) status = RefusalAddress;
+                                            : rx_count_q != '0)) status = RejectionLength;
+    else if (misaligned || !fitting || (!is_memory && mems == '0)) status = RejectionAddress;
   end
   assign accept = checked_q && state_q == Idle;
   assign reject = accept && check_status_q != '0;
@@ -368,7 +368,7 @@ module gs_tile_rma
       rx_job_q  <= in_i.job != job_i;
     end else if (take && in_i.kind != FlitKindBody) rx_body_q <= 1'b0;
     if (accept) begin
-      op_q         <= (check_status_q == RefusalKind) ? LoadOpWrite : load_op_e'(rx_q.op);
+      op_q         <= (check_status_q == RejectionKind) ? LoadOpWrite : load_op_e'(rx_q.op);
       tag_q        <= rx_q.tag;
       group_q      <= rx_q.group;
       reply_q      <= rx_q.reply;
@@ -464,8 +464,8 @@ module gs_tile_rma
     end
   end
 
-  assign refused_o = reject;
-  assign busy_o    = rx_state_q != RxHead || state_q != Idle || writes_q != '0;
+  assign rejected_o = reject;
+  assign busy_o     = rx_state_q != RxHead || state_q != Idle || writes_q != '0;
 
   logic unused;
   assign unused = ^{in_i.vnet, in_i.epoch, in_i.wave, in_i.dest, rx_q.spare, rx_q.status, mem_rsp_i.id};

@@ -85,20 +85,20 @@ module gs_tile_switch
   output logic        busy_o,
   // the accelerator sent a message to a destination that does not exist; a packet was rejected
   output logic        acc_dropped_o,
-  output logic        refused_o,
+  output logic        dropped_o,
   // the rejected packet was a message of this job, which counts as received
-  output logic        refused_own_o,
+  output logic        dropped_own_o,
   // the rejected packet was in the request network: reason and job
-  output gs_idle_pkg::idle_refusal_t refusal_o
+  output gs_idle_pkg::idle_drop_t drop_o
 );
   // ------------------------------------------------------------ from network
   // The header selects the receiver of a request packet: loader, accelerator or none. Each flit is registered together
   // with this decision. A header for the accelerator waits in the register while it is of the next epoch.
   address_accelerator_t dest;
   logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, own_q, request_valid_q, request_go;
-  logic request_taken, request_first_q, request_refused, early, epoch_over;
-  refusal_e why_q;
-  logic acc_net_ready, acc_net_valid, load_net_ready, load_net_valid, reply_refused;
+  logic request_taken, request_first_q, request_dropped, early, epoch_over;
+  rejection_e why_q;
+  logic acc_net_ready, acc_net_valid, load_net_ready, load_net_valid, reply_dropped;
   flit_t request_q;
 
   assign dest       = net_in_i.dest;
@@ -135,21 +135,21 @@ module gs_tile_switch
       own_q     <= dest.kind == EndpointAccelerator && net_in_i.job == job_i;
       to_load_q <= to_load;
       to_acc_q  <= to_acc;
-      why_q     <= RefusalKind;
-      if (dest.kind == EndpointAccelerator && net_in_i.job != job_i) why_q <= RefusalJob;
-      else if (dest.kind == EndpointAccelerator && !here) why_q <= RefusalPlace;
-      else if (dest.kind == EndpointAccelerator && epoch_over) why_q <= RefusalEpoch;
+      why_q     <= RejectionKind;
+      if (dest.kind == EndpointAccelerator && net_in_i.job != job_i) why_q <= RejectionJob;
+      else if (dest.kind == EndpointAccelerator && !here) why_q <= RejectionPlace;
+      else if (dest.kind == EndpointAccelerator && epoch_over) why_q <= RejectionEpoch;
     end
   end
 
   assign net_in_ready_o[VnetReply]   = 1'b1;
   assign net_in_ready_o[VnetControl] = 1'b1;
   // A flit for neither of them is dropped in a cycle.
-  assign request_refused = request_valid_q && request_first_q && !to_load_q && !to_acc_q;
-  assign refused_o       = request_refused || reply_refused
+  assign request_dropped = request_valid_q && request_first_q && !to_load_q && !to_acc_q;
+  assign dropped_o       = request_dropped || reply_dropped
                         || net_in_valid_i[VnetControl] && net_in_i.last;
-  assign refused_own_o   = request_refused && own_q;
-  assign refusal_o       = '{valid: request_refused, why: why_q, job: request_q.job};
+  assign dropped_own_o   = request_dropped && own_q;
+  assign drop_o          = '{valid: request_dropped, why: why_q, job: request_q.job};
 
   // ------------------------------------------------------------------ DMA engine
   logic dma_net_valid, dma_net_ready, load_net_out_valid, load_net_out_ready;
@@ -192,7 +192,7 @@ module gs_tile_switch
     assign dma_reply_o        = reply_here ? net_in_i : load_out_i;
     assign load_net_out_valid = load_out_valid_i && !load_here;
     assign load_out_ready_o   = load_here ? !reply_here : load_net_out_ready;
-    assign reply_refused      = net_in_valid_i[VnetReply] && net_in_i.last && !reply_here;
+    assign reply_dropped      = net_in_valid_i[VnetReply] && net_in_i.last && !reply_here;
     logic unused_dma;
     assign unused_dma = ^{dma_dest, load_dest, reply_dest};
   end else begin : gen_no_dma
@@ -201,7 +201,7 @@ module gs_tile_switch
     assign load_net_ready     = load_in_ready_i;
     assign load_net_out_valid = load_out_valid_i;
     assign load_out_ready_o   = load_net_out_ready;
-    assign reply_refused      = net_in_valid_i[VnetReply] && net_in_i.last;
+    assign reply_dropped      = net_in_valid_i[VnetReply] && net_in_i.last;
     assign dma_net_valid      = 1'b0;
     assign dma_ready_o        = 1'b0;
     assign dma_reply_valid_o  = 1'b0;

@@ -38,8 +38,8 @@ class MailboxProbe {
   const Flit& out_flit() const { return *reinterpret_cast<const Flit*>(out_flit_); }
   const Flit& far_flit() const { return *reinterpret_cast<const Flit*>(far_flit_); }
   bool in_local() const { return *in_local_; }
-  /// At the last flit of a packet: whether the mailbox rejected it.
-  bool in_refused() const { return *in_refused_; }
+  /// At the last flit of a packet: whether the mailbox dropped it.
+  bool in_dropped() const { return *in_dropped_; }
   const Flit& in_flit() const { return *reinterpret_cast<const Flit*>(in_flit_); }
   uint64_t deal_mask() const { return *deal_mask_; }
 
@@ -51,13 +51,13 @@ class MailboxProbe {
            Probe::at(vars, "sim_out", out_) && Probe::at(vars, "sim_out_flit", out_flit_) &&
            Probe::at(vars, "sim_far", far_) && Probe::at(vars, "sim_far_flit", far_flit_) &&
            Probe::at(vars, "sim_in", in_) && Probe::at(vars, "sim_in_local", in_local_) &&
-           Probe::at(vars, "sim_in_refused", in_refused_) && Probe::at(vars, "sim_in_flit", in_flit_) &&
+           Probe::at(vars, "sim_in_dropped", in_dropped_) && Probe::at(vars, "sim_in_flit", in_flit_) &&
            Probe::at(vars, "sim_deal", deal_) && Probe::at(vars, "sim_deal_mask", deal_mask_);
   }
 
   const uint8_t *send_ = nullptr, *send_thread_ = nullptr, *send_route_ = nullptr, *send_kind_ = nullptr;
   const uint8_t *out_ = nullptr, *far_ = nullptr;
-  const uint8_t *in_ = nullptr, *in_local_ = nullptr, *in_refused_ = nullptr, *deal_ = nullptr;
+  const uint8_t *in_ = nullptr, *in_local_ = nullptr, *in_dropped_ = nullptr, *deal_ = nullptr;
   const uint32_t *send_dest_ = nullptr, *out_flit_ = nullptr, *far_flit_ = nullptr, *in_flit_ = nullptr;
   const uint64_t *send_head_ = nullptr, *deal_mask_ = nullptr;
 };

@@ -198,7 +198,7 @@ class alignas(128) TileHost {
       case DebugReport::Counter:
       case DebugReport::Identity:
       case DebugReport::Flushed:
-      case DebugReport::Refused:
+      case DebugReport::Rejected:
       case DebugReport::Parked: {
         uint8_t bytes[16] = {report.code};
         std::memcpy(bytes + 1, report.argument, report.bytes);

@@ -78,7 +78,7 @@ class TileTrace {
       if (flit.last()) add(cycle, TraceEvent::What::Receive).local = true;
     } else if (in_.add(flit)) {
       const uint64_t packet = in_.take();
-      if (!mailbox_->in_refused()) add(cycle, TraceEvent::What::Receive).data = packet;
+      if (!mailbox_->in_dropped()) add(cycle, TraceEvent::What::Receive).data = packet;
     }
   }
 

@@ -27,11 +27,11 @@ module gs_sim_mailbox
   // A flit is sent to another virtual network.
   input logic               far_i,
   input flit_t              far_flit_i,
-  // A flit is received, from this tile or from the network; with the last one in_refused_i reports whether the packet
-  // is rejected.
+  // A flit is received, from this tile or from the network; with the last one in_dropped_i reports whether the packet
+  // is dropped.
   input logic               in_i,
   input logic               in_local_i,
-  input logic               in_refused_i,
+  input logic               in_dropped_i,
   input flit_t              in_flit_i,
   // A message enters the queues of threads, in the order of the last flits of accepted packets.
   input logic               deal_i,
@@ -53,7 +53,7 @@ module gs_sim_mailbox
   logic [31:0] sim_far_flit[Words]  /*verilator public_flat_rd*/;
   logic        sim_in  /*verilator public_flat_rd*/;
   logic        sim_in_local  /*verilator public_flat_rd*/;
-  logic        sim_in_refused  /*verilator public_flat_rd*/;
+  logic        sim_in_dropped  /*verilator public_flat_rd*/;
   logic [31:0] sim_in_flit[Words]  /*verilator public_flat_rd*/;
   logic        sim_deal  /*verilator public_flat_rd*/;
   logic [63:0] sim_deal_mask  /*verilator public_flat_rd*/;
@@ -87,7 +87,7 @@ module gs_sim_mailbox
     if (in_i) begin
       sim_in         = !sim_in;
       sim_in_local   = in_local_i;
-      sim_in_refused = in_refused_i;
+      sim_in_dropped = in_dropped_i;
       for (int unsigned i = 0; i < Words; i++) sim_in_flit[i] = 32'((32 * Words)'(in_flit_i) >> (32 * i));
     end
     if (deal_i) begin
@@ -113,7 +113,7 @@ bind gs_mailbox gs_sim_mailbox #(
   .far_flit_i   (far_out_o),
   .in_i         (u_rx.load),
   .in_local_i   (u_rx.local_q),
-  .in_refused_i (u_rx.drop),
+  .in_dropped_i (u_rx.drop),
   .in_flit_i    (u_rx.next),
   .deal_i       (message_go),
   .deal_masked_i(message_masked),

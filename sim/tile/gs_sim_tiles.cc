@@ -146,7 +146,7 @@ class Tile {
       case DebugReport::Counter:
       case DebugReport::Identity:
       case DebugReport::Flushed:
-      case DebugReport::Refused:
+      case DebugReport::Rejected:
       case DebugReport::Parked:
         if (replies_) --replies_;
         return;

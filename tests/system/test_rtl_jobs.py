@@ -100,10 +100,10 @@ def test_a_message_to_another_job_is_refused_and_told_and_holds_up_no_barrier(co
         done = command("run", *words, *PAIR, "--max-cycles", "300000")
         assert (done.returncode, done.stdout) == (0, "[0 a 0,0.0] through\n"), done.stderr
         lines = done.stderr.splitlines()
-        told = r"board b: tile_refused: tile [01],0 rejected a message of job 0: wrong job; (\d) rejected on this "
+        told = r"board b: tile_dropped: tile [01],0 dropped a message of job 0: wrong job; (\d) dropped on this "
         counts = [int(match[1]) for line in lines if (match := re.match(told, line))]
         assert len(counts) >= 2 and set(counts) <= {1, 2, 3}
-        ends = [line for line in lines if "tile_refused" not in line]
+        ends = [line for line in lines if "tile_dropped" not in line]
         assert ends == ["board b, tile 0,0 rejected 1 message", "board b, tile 1,0 rejected 2 messages"]
 
 

@@ -34,7 +34,7 @@ enum gs_match_op {
   GS_MATCH_COUNT, /* the counter of `rank` that `tag` names; the result's partner is the count */
   GS_MATCH_CLEAR  /* drops all receives and messages of all ranks; resets all counters */
 };
-enum gs_match_counter { GS_MATCH_DELIVERED, GS_MATCH_UNEXPECTED, GS_MATCH_WAITED, GS_MATCH_REFUSED };
+enum gs_match_counter { GS_MATCH_DELIVERED, GS_MATCH_UNEXPECTED, GS_MATCH_WAITED, GS_MATCH_REJECTED };
 /* GS_MATCH_STRAY is not a status of the engine: the completion belongs to another request, so another program uses
  * the window. */
 enum gs_match_status { GS_MATCH_MATCHED, GS_MATCH_WAITING, GS_MATCH_NONE, GS_MATCH_FULL, GS_MATCH_BAD, GS_MATCH_STRAY };

@@ -31,7 +31,7 @@ class Answer:
     asked: int
     unit: int
     counter: int
-    refused: int
+    rejection: int
     value: int
     cycle: int
 
@@ -107,7 +107,7 @@ def decode(flits: Flits, cycle: int) -> Answer | Event | None:
     if op == _OP["answer"]:
         known = constants.layout("control_answer").unpack(packed)
         return Answer(
-            known["board"], known["asked"], known["unit"], known["counter"], known["refused"], known["value"], cycle
+            known["board"], known["asked"], known["unit"], known["counter"], known["rejection"], known["value"], cycle
         )
     if op == _OP["event"]:
         known = constants.layout("control_event").unpack(packed)

@@ -269,13 +269,13 @@ class Loaded(Machine):
     def flush_halted(self) -> list[int]:
         """The same for halted threads. Returns the threads that run or wait, whose writes may not be in memory."""
         threads = self.config.threads_per_tile
-        refused = constants.enumeration("debug_report")["refused"]
+        rejected = constants.enumeration("debug_report")["rejected"]
         reports = self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
         return [
             tile * threads + thread
             for tile, replies in enumerate(reports)
             for thread, reply in enumerate(replies)
-            if reply[0] == refused
+            if reply[0] == rejected
         ]
 
     def halt(self) -> None:
@@ -399,8 +399,8 @@ class Loaded(Machine):
         """Sends packets to a loader; the last one requests a reply. Raises InputError if the loader rejects one."""
         got = self.exchange(flits, replies)
         for reply in got:
-            if reply.refusal:
-                raise InputError(f"there is no memory at {reply.address:#x}, or not all of it ({reply.refusal})")
+            if reply.rejection:
+                raise InputError(f"there is no memory at {reply.address:#x}, or not all of it ({reply.rejection})")
         return got
 
 

@@ -52,9 +52,9 @@ class Reply:
     """Cycle of arrival."""
 
     @property
-    def refusal(self) -> str:
+    def rejection(self) -> str:
         """The reason of a rejection, by its name in config/; empty if the request was accepted."""
-        values = constants.enumeration("refusal").values
+        values = constants.enumeration("rejection").values
         return next((name for name, value in values.items() if value == self.status), "")
 
 

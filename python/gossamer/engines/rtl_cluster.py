@@ -171,11 +171,11 @@ class Cluster(Board):
                 else:
                     on_record(record)
         for answer in found:
-            if answer.refused:
+            if answer.rejection:
                 board = self.plan.cluster.boards[answer.board].name
                 asked = constants.enumeration("control_op").values
                 what = next((name for name, value in asked.items() if value == answer.asked), str(answer.asked))
-                raise RunDied(f"board {board}: its control unit rejected a packet ({what}, {answer.refused})")
+                raise RunDied(f"board {board}: its control unit rejected a packet ({what}, {answer.rejection})")
         return found
 
     def _configure(self) -> None:
@@ -411,14 +411,14 @@ class Cluster(Board):
         if event.what == "job":
             return f"board {board}: {event.what}: {doc}; job {event.value & 0x1F}"
         if event.what == "control":
-            why = _refusal(event.value >> 32 & 0xF)
+            why = _rejection(event.value >> 32 & 0xF)
             return f"board {board}: {event.what}: {doc}; {why}, {event.value & 0xFFFF_FFFF:#010x}"
-        if event.what == "tile_refused":
-            fields = constants.layout("refused_by").unpack(event.value)
+        if event.what == "tile_dropped":
+            fields = constants.layout("tile_drop").unpack(event.value)
             tile, count = f"{fields['tile_x']},{fields['tile_y']}", fields["count"]
             return (
-                f"board {board}: {event.what}: tile {tile} rejected a message of job {fields['job']}: "
-                f"{_refusal(fields['why'])}; {count} rejected on this board so far"
+                f"board {board}: {event.what}: tile {tile} dropped a message of job {fields['job']}: "
+                f"{_rejection(fields['why'])}; {count} dropped on this board so far"
             )
         return f"board {board}: {event.what}: {doc}"
 
@@ -440,11 +440,11 @@ class Cluster(Board):
         return f"from link {names[event.unit - exits]}" if event.unit - exits in names else "from the host"
 
 
-def _refusal(number: int) -> str:
+def _rejection(number: int) -> str:
     """The description of a reason for rejection."""
-    refusals = constants.enumeration("refusal")
-    name = next((name for name, value in refusals.values.items() if value == number), "")
-    return refusals.docs[name] if name else f"refusal {number}"
+    rejections = constants.enumeration("rejection")
+    name = next((name for name, value in rejections.values.items() if value == number), "")
+    return rejections.docs[name] if name else f"rejection {number}"
 
 
 def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_network.Flits]]:

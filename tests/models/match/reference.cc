@@ -22,7 +22,7 @@ Completion Reference::apply(const Command& command, bool reject) {
   const auto insert = [&](std::list<Command>& queue) {
     done.status = reject ? Status::kFull : Status::kWaiting;
     if (!reject) queue.push_back(command);
-    count_one(reject ? Counter::kRefused : command.op == Op::kArrive ? Counter::kUnexpected : Counter::kWaited);
+    count_one(reject ? Counter::kRejected : command.op == Op::kArrive ? Counter::kUnexpected : Counter::kWaited);
   };
   if (command.rank >= ranks_ || command.op > Op::kCts || (command.op == Op::kCount && command.tag >= kCounters) ||
       (command.op == Op::kArrive && (command.any_source || command.any_tag))) {

@@ -12,7 +12,7 @@ namespace gossamer::match {
 enum class Op : uint8_t { kPost, kArrive, kCancel, kProbe, kTake, kCount, kCts };
 enum class Status : uint8_t { kMatched, kWaiting, kNone, kFull, kBad };
 /// Counters of each rank; the tag of kCount selects one.
-enum class Counter : uint8_t { kDelivered, kUnexpected, kWaited, kRefused };
+enum class Counter : uint8_t { kDelivered, kUnexpected, kWaited, kRejected };
 constexpr unsigned kCounters = 4;
 
 /// A request; the fields of `match_command` (config/constants/match.toml).

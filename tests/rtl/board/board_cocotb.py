@@ -15,7 +15,7 @@ TILES = int(os.environ["BOARD_TILES"])
 CYCLES = int(os.environ["BOARD_CYCLES"])
 SEEN = 3
 """Cycles after a release in which tiles still look idle: the latency to the root and back."""
-REFUSALS = 20
+DROPS = 20
 """Bits of idle_status_t that report messages dropped by the tile."""
 BOUND = 24
 """Cycles within which a release occurs once all work is done: three round trips through the registers."""
@@ -49,7 +49,7 @@ class Board:
             status = int(self.idle[t]) << 83 | int(self.vote[t]) << 82 | int(self.started[t]) << 81
             status |= random.getrandbits(2) << 79
             status |= (self.sent[t] & 0xFFFF_FFFF) << 47 | (self.received[t] & 0xFFFF_FFFF) << 15
-            all_states |= (status << REFUSALS | random.getrandbits(REFUSALS)) << (84 + REFUSALS) * t
+            all_states |= (status << DROPS | random.getrandbits(DROPS)) << (84 + DROPS) * t
         dut.status_i.value = all_states
         dut.started_i.value = sum(started << t for t, started in enumerate(self.started))
         dut.host_sent_i.value = self.host_sent & 0xFFFF_FFFF

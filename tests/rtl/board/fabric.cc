@@ -2,7 +2,7 @@
 /// Boards that are configured in band from one host: packets between all ports, broadcast, counters, events,
 /// rejections.
 ///
-/// fabric_test packets|broadcast|refusals|events|idle SEED COUNT LOSS: packets or runs; probabilities of loss and of
+/// fabric_test packets|broadcast|rejections|events|idle SEED COUNT LOSS: packets or runs; probabilities of loss and of
 /// damage of a frame, each in units of 2^-20.
 #include <set>
 #include <string>
@@ -51,23 +51,23 @@ class Test : public Bench {
   }
 
   /// Invalid packets are rejected, counted and reported, and change nothing.
-  void refusals() {
+  void rejections() {
     on_packet = [](unsigned, unsigned, const Packet& packet) { CHECK(false, "a packet to %08x", packet[0].dest); };
     wait(20'000);
     forget();
-    unsigned refused = 0;
+    unsigned rejected = 0;
     const unsigned board = 1;
-    const auto refuse = [&](Packet packet, unsigned why, bool answered) {
+    const auto reject = [&](Packet packet, unsigned why, bool answered) {
       const unsigned op = packet[0].payload[0] & 15;
       // A host's message of no job would be dropped at its port.
       const bool is_message = packet[0].kind != kHeader && packet[0].vnet != kControlNet;
       send(is_message ? 0 : host(0), packet);
-      ++refused;
+      ++rejected;
       if (answered) answer(0, board, op, why);
       until("the event of a rejection", 60'000, [&] { return !events[0].empty(); });
       const Flit event = events[0].front();
       events[0].pop_front();
-      CHECK(event.bits(27, 4) == kRefused && event.bits(10, 12) == board, "another event: %u of board %u",
+      CHECK(event.bits(27, 4) == kRejected && event.bits(10, 12) == board, "another event: %u of board %u",
             (unsigned)event.bits(27, 4), (unsigned)event.bits(10, 12));
       CHECK(event.bits(96, 4) == why && event.bits(64, 32) == packet[0].payload[0], "rejected for %u, not %u (%08x)",
             (unsigned)event.bits(96, 4), why, packet[0].payload[0]);
@@ -75,80 +75,80 @@ class Test : public Bench {
     };
     const uint32_t control = address(kControl, board);
     const auto op = [&](unsigned number) { return Bits().put(number, 4).flit(control); };
-    for (unsigned number : {0u, 9u, 10u, 11u, 15u}) refuse({op(number)}, kOfKind, false);
+    for (unsigned number : {0u, 9u, 10u, 11u, 15u}) reject({op(number)}, kOfKind, false);
     for (unsigned kind : {kMask, kKeyHead, kHeader}) {
       Flit f = op(kRead);
       f.kind = kind;
-      refuse({f}, kOfKind, false);
+      reject({f}, kOfKind, false);
     }
     for (unsigned flits : {2u, 3u, 4u, kLongest}) {
       Packet p(flits, cluster(board, address(kHost, 1)));
       for (unsigned i = 0; i + 1 < flits; ++i) p[i].last = false;
-      refuse(p, kOfLength, true);
+      reject(p, kOfLength, true);
     }
-    refuse({route(board, 0, {})}, kOfLength, true);
+    reject({route(board, 0, {})}, kOfLength, true);
     Flit many = route(board, 0, std::vector<unsigned>(12, 0));
     many.payload[0] = (many.payload[0] & ~(15u << 18)) | 13u << 18;
-    refuse({many}, kOfLength, true);
+    reject({many}, kOfLength, true);
     // The table has 64 entries.
-    refuse({route(board, 64, {0})}, kOfAddress, true);
-    refuse({route(board, 63, {0, 0})}, kOfAddress, true);
-    refuse({route(board, ~63u - 1, {0})}, kOfAddress, true);
-    refuse({job(board, 2, 7, 1, 0)}, kOfPlace, true);
-    refuse({job(board, 15, 7, 1, 0)}, kOfPlace, true);
-    refuse({job(board, 0, 7, 0x10, 0)}, kOfMask, true);
+    reject({route(board, 64, {0})}, kOfAddress, true);
+    reject({route(board, 63, {0, 0})}, kOfAddress, true);
+    reject({route(board, ~63u - 1, {0})}, kOfAddress, true);
+    reject({job(board, 2, 7, 1, 0)}, kOfPlace, true);
+    reject({job(board, 15, 7, 1, 0)}, kOfPlace, true);
+    reject({job(board, 0, 7, 0x10, 0)}, kOfMask, true);
     ask(job(board, 0, 7, 3, address(kHost, 0)));
-    refuse({job(board, 1, 7, 4, 0)}, kOfJob, true);
-    refuse({job(board, 1, 8, 6, 0)}, kOfMask, true);
+    reject({job(board, 1, 7, 4, 0)}, kOfJob, true);
+    reject({job(board, 1, 8, 6, 0)}, kOfMask, true);
     ask(job(board, 1, 8, 12, address(kHost, 0)));
     Flit none = cluster(board, address(kHost, 0));
     none.payload[1] = none.payload[2] = 0;
-    refuse({none}, kOfLength, true);
-    refuse({cluster(board, address(kTile, 0))}, kOfAddress, true);
-    refuse({relay(board, {0, board})}, kOfPlace, true);
+    reject({none}, kOfLength, true);
+    reject({cluster(board, address(kTile, 0))}, kOfAddress, true);
+    reject({relay(board, {0, board})}, kOfPlace, true);
     const auto read = [&](unsigned unit, unsigned number) {
       return Bits().put(kRead, 4).put(unit, 5).put(number, 4).flit(control);
     };
-    refuse({read(2, 0)}, kOfPlace, true);
-    refuse({read(30, 0)}, kOfPlace, true);
-    refuse({read(0, 13)}, kOfAddress, true);
-    refuse({read(31, kNoCounter)}, kOfAddress, true);
-    refuse({job(board, 1, kNoJob, 0, 0)}, kOfJob, true);
+    reject({read(2, 0)}, kOfPlace, true);
+    reject({read(30, 0)}, kOfPlace, true);
+    reject({read(0, 13)}, kOfAddress, true);
+    reject({read(31, kNoCounter)}, kOfAddress, true);
+    reject({job(board, 1, kNoJob, 0, 0)}, kOfJob, true);
     // Idle detection: for no job; words without a second flit, a second flit without words.
-    refuse({tree(board, 6, true, true, 0, {})}, kOfJob, true);
+    reject({tree(board, 6, true, true, 0, {})}, kOfJob, true);
     const Flit report = Bits().put(kReport, 4).put(0, 20).flit(control, 6);
-    refuse({report}, kOfJob, false);
+    reject({report}, kOfJob, false);
     Flit given = Bits().put(kReport, 4).put(0, 9).put(3, 2).flit(control, 7);
-    refuse({given}, kOfLength, false);
+    reject({given}, kOfLength, false);
     given.payload[0] = kReport;
     given.last = false;
-    refuse({given, op(0)}, kOfLength, false);
+    reject({given, op(0)}, kOfLength, false);
     Flit verdict = Bits().put(kVerdict, 4).put(2, 2).put(0, 1).put(1, 2).flit(control, 8);
-    refuse({verdict}, kOfLength, false);
+    reject({verdict}, kOfLength, false);
     // Broadcasts: too long, wrong kind, no operation of loaders; other networks.
     for (unsigned flits : {18u, 19u, kLongest}) {
       Packet p = message(control, kRequest, flits, 0);
       p[0].kind = kHeader;
       p[0].payload[0] = 3;
-      refuse(p, kOfLength, false);
+      reject(p, kOfLength, false);
     }
     for (unsigned kind : {kBody, kMask}) {
       Packet p = message(control, kRequest, 2, 0);
       p[0].kind = kind;
       p[0].payload[0] = 3;
       p[0].tags = tags(7);
-      refuse(p, kOfKind, false);
+      reject(p, kOfKind, false);
     }
     Packet p = message(control, kRequest, 2, 0);
     p[0].kind = kHeader;
     p[0].payload[0] = 5;
-    refuse(p, kOfKind, false);
+    reject(p, kOfKind, false);
     for (unsigned net : {kMailbox, kReply}) {
       p = message(control, net, 5, 0);
       p[0].kind = kHeader;
-      refuse(p, kOfKind, false);
+      reject(p, kOfKind, false);
     }
-    CHECK(counter(board, 31, 2) == refused, "%u were rejected, not %u", (unsigned)counter(board, 31, 2), refused);
+    CHECK(counter(board, 31, 2) == rejected, "%u were rejected, not %u", (unsigned)counter(board, 31, 2), rejected);
     // The rejected packets have set nothing.
     CHECK(top[board]->boards_o == kBoards && top[board]->hosts_o == 2, "a rejected packet has set the cluster");
     for (unsigned t = 0; t < kTiles; ++t)
@@ -219,42 +219,42 @@ class Test : public Bench {
     wait_for(1, kRecord, 0, 0);
     ask(job(0, 0, 4, 0, address(kHost, 0)));
     // Messages dropped by tiles: the first of each tile is reported, then each power of two of the count.
-    unsigned refused = 0;
-    const auto refuse = [&](unsigned tile, unsigned side, unsigned why, unsigned number) {
-      tiles[1 * kTiles + tile].refusals[side] = {why, number};
-      ++refused;
+    unsigned dropped = 0;
+    const auto drop = [&](unsigned tile, unsigned side, unsigned why, unsigned number) {
+      tiles[1 * kTiles + tile].drops[side] = {why, number};
+      ++dropped;
       tick();
     };
     const auto value = [](unsigned count, unsigned tile, unsigned why, unsigned number) {
       return count | uint64_t(tile % kWidth) << 32 | uint64_t(tile / kWidth) << 36 | uint64_t(number) << 40 |
              uint64_t(why) << 45;
     };
-    refuse(2, 0, kOfJob, 30);
-    wait_for(1, kTileRefused, 0, value(1, 2, kOfJob, 30));
-    refuse(3, 1, kOfPlace, 3);
-    wait_for(1, kTileRefused, 0, value(2, 3, kOfPlace, 3));
-    refuse(2, 0, kOfLength, 4);
-    refuse(3, 0, kOfMask, 5);
-    wait_for(1, kTileRefused, 0, value(4, 3, kOfMask, 5));
+    drop(2, 0, kOfJob, 30);
+    wait_for(1, kTileDropped, 0, value(1, 2, kOfJob, 30));
+    drop(3, 1, kOfPlace, 3);
+    wait_for(1, kTileDropped, 0, value(2, 3, kOfPlace, 3));
+    drop(2, 0, kOfLength, 4);
+    drop(3, 0, kOfMask, 5);
+    wait_for(1, kTileDropped, 0, value(4, 3, kOfMask, 5));
     for (unsigned n = 0; n < 60; ++n) {
-      refuse(n % 2 + 2, n / 2 % 2, kOfKind, n % 30);
+      drop(n % 2 + 2, n / 2 % 2, kOfKind, n % 30);
       wait(pick(200));
     }
     wait(5000);
     CHECK(events[0].size() == 4, "64 drops cause %zu more reports, not 4", events[0].size());
     for (unsigned count = 8; count <= 64; count *= 2, events[0].pop_front()) {
       const Flit& event = events[0].front();
-      CHECK(event.bits(27, 4) == kTileRefused && event.bits(64, 32) >= count && event.bits(64, 32) < 2 * count,
+      CHECK(event.bits(27, 4) == kTileDropped && event.bits(64, 32) >= count && event.bits(64, 32) < 2 * count,
             "event %u, %u dropped", (unsigned)event.bits(27, 4), (unsigned)event.bits(64, 32));
     }
     // Two in a cycle, and the first of two tiles in one cycle.
-    tiles[1 * kTiles + 0].refusals = {{{kOfJob, 1}, {kOfJob, 2}}};
-    tiles[1 * kTiles + 1].refusals[1] = {kOfKind, 3};
-    refused += 3;
+    tiles[1 * kTiles + 0].drops = {{{kOfJob, 1}, {kOfJob, 2}}};
+    tiles[1 * kTiles + 1].drops[1] = {kOfKind, 3};
+    dropped += 3;
     tick();
-    wait_for(1, kTileRefused, 0, value(67, 0, kOfJob, 1));
-    wait_for(1, kTileRefused, 0, value(67, 1, kOfKind, 3));
-    CHECK(counter(1, 31, kCountsTileRefused) == refused, "not all messages dropped by tiles are counted");
+    wait_for(1, kTileDropped, 0, value(67, 0, kOfJob, 1));
+    wait_for(1, kTileDropped, 0, value(67, 1, kOfKind, 3));
+    CHECK(counter(1, 31, kCountsTileDropped) == dropped, "not all messages dropped by tiles are counted");
     // A message to a host that is of no job here: it arrives, and is reported.
     Packet out = message(address(kHost, 1), kReply, 2, tags(13));
     wanted_.insert({2, kExits, out});
@@ -367,7 +367,7 @@ class Test : public Bench {
           "%u answers, %u without space", done, without_space);
     unsigned reports = 0;
     for (const Flit& flit : events[0])
-      reports += flit.bits(27, 4) == kRefused && flit.bits(10, 12) == 1 && flit.bits(96, 4) == kOfRoom;
+      reports += flit.bits(27, 4) == kRejected && flit.bits(10, 12) == 1 && flit.bits(96, 4) == kOfRoom;
     CHECK(reports >= 1, "rejections for lack of space are not reported");
     forget();
     const uint64_t now_rejected = counter(1, 31, 2);
@@ -479,7 +479,7 @@ int main(int argc, char** argv) {
   const uint64_t configured = test.now;
   if (what == "packets") test.packets(count);
   else if (what == "broadcast") test.broadcast(count);
-  else if (what == "refusals") test.refusals();
+  else if (what == "rejections") test.rejections();
   else if (what == "events") test.events_of_boards();
   else return 2;
   std::printf("configured %llu over %llu\n", (unsigned long long)configured, (unsigned long long)test.now);

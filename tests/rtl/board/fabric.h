@@ -28,10 +28,10 @@ enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, k
 enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 enum Net : unsigned { kMailbox, kRequest, kReply, kControlNet };
 enum Op : unsigned { kReport = 1, kVerdict, kTree, kRoute, kJob, kCluster, kRelay, kRead, kAnswer, kEvent };
-enum Refusal : unsigned { kOfJob = 1, kOfPlace = 3, kOfKind = 5, kOfLength, kOfMask, kOfAddress, kOfRoom };
-enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kUnroutable, kRecord, kRefused, kStray, kTileRefused };
+enum Rejection : unsigned { kOfJob = 1, kOfPlace = 3, kOfKind = 5, kOfLength, kOfMask, kOfAddress, kOfRoom };
+enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kUnroutable, kRecord, kRejected, kStray, kTileDropped };
 /// Counters of a board.
-enum Counter : unsigned { kCountsTileRefused = 6, kEntered, kInFlight, kNoCounter };
+enum Counter : unsigned { kCountsTileDropped = 6, kEntered, kInFlight, kNoCounter };
 constexpr unsigned kNoJob = 31;
 
 using flit_test::Beat, flit_test::Flit, flit_test::Packet, flit_test::Wide;
@@ -70,10 +70,10 @@ struct TileState {
   bool chunk_valid = false;
   uint8_t chunk = 0;
   /// Messages that its mailbox [0] and its accelerator slot [1] drop in this cycle: reason (0: none) and job.
-  struct Refusal {
+  struct Drop {
     unsigned why = 0, job = 0;
   };
-  std::array<Refusal, 2> refusals;
+  std::array<Drop, 2> drops;
 };
 struct TileCommand {
   bool release = false, agreed = false, wave = false, scan = false, chunk_valid = false, clear = false;
@@ -156,19 +156,19 @@ class Bench {
   // ---- The host of board `by` and its boards ----
 
   /// The answer to the last request; no other answer may be queued.
-  Flit answer(unsigned by, unsigned board, unsigned asked, unsigned refused = 0) {
+  Flit answer(unsigned by, unsigned board, unsigned asked, unsigned rejection = 0) {
     until("an answer", 60'000, [&] { return !answers[by].empty(); });
     const Flit flit = answers[by].front();
     answers[by].pop_front();
     CHECK(flit.bits(10, 12) == board && flit.bits(22, 4) == asked, "board %u answers to %u, not %u to %u",
           (unsigned)flit.bits(10, 12), (unsigned)flit.bits(22, 4), board, asked);
-    CHECK(flit.bits(35, 4) == refused, "board %u: operation %u: reason %u, not %u", board, asked,
-          (unsigned)flit.bits(35, 4), refused);
+    CHECK(flit.bits(35, 4) == rejection, "board %u: operation %u: reason %u, not %u", board, asked,
+          (unsigned)flit.bits(35, 4), rejection);
     return flit;
   }
-  Flit ask(const Flit& flit, unsigned refused = 0, unsigned by = 0) {
+  Flit ask(const Flit& flit, unsigned rejection = 0, unsigned by = 0) {
     send(host(by), {flit});
-    return answer(by, flit.dest >> 14 & 0xFFF, flit.payload[0] & 15, refused);
+    return answer(by, flit.dest >> 14 & 0xFFF, flit.payload[0] & 15, rejection);
   }
   static Flit route(unsigned board, unsigned first, const std::vector<unsigned>& entries) {
     Bits bits;
@@ -338,14 +338,14 @@ class Bench {
       m.tile_chunk_valid_i[k] = s.chunk_valid;
       m.tile_chunk_i[k] = s.chunk;
       m.tile_begun_i[k] = s.begun;
-      m.tile_refusals_i[k] = 0;
+      m.tile_drops_i[k] = 0;
       for (unsigned i = 0; i < 2; ++i) {
-        const auto& [why, job] = s.refusals[i];
-        if (why) m.tile_refusals_i[k] |= (1u << 9 | why << 5 | job) << 10 * i;
+        const auto& [why, job] = s.drops[i];
+        if (why) m.tile_drops_i[k] |= (1u << 9 | why << 5 | job) << 10 * i;
       }
     }
     tiles_q = tiles;
-    for (TileState& tile : tiles) tile.refusals = {};
+    for (TileState& tile : tiles) tile.drops = {};
   }
 
   void drive() {

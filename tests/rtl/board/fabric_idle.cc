@@ -78,7 +78,7 @@ class Idle : public Bench {
     drained();
     for (unsigned b = 0; b < kBoards; ++b) {
       for (unsigned n : {0u, 1u, 2u}) CHECK(counter(b, 31, n) == 0, "board %u: counter %u is not 0", b, n);
-      CHECK(counter(b, 31, kCountsTileRefused) == refused_[b], "board %u does not count its tiles' drops", b);
+      CHECK(counter(b, 31, kCountsTileDropped) == dropped_[b], "board %u does not count its tiles' drops", b);
       check_reports(b);
     }
     CHECK(counter(0, 31, 4) == host_sent_[0] && counter(0, 31, 5) == host_received_[0], "host 0's counters are wrong");
@@ -90,7 +90,7 @@ class Idle : public Bench {
     std::set<unsigned> reporting;
     uint64_t most = 0;
     for (const Flit& event : events[0]) {
-      if (event.bits(27, 4) != kTileRefused || event.bits(10, 12) != board) continue;
+      if (event.bits(27, 4) != kTileDropped || event.bits(10, 12) != board) continue;
       CHECK(event.bits(109, 4) == kOfJob, "a report of a message dropped for reason %u",
             (unsigned)event.bits(109, 4));
       reporting.insert(static_cast<unsigned>(event.bits(100, 4) * kWidth + event.bits(96, 4)));
@@ -99,8 +99,8 @@ class Idle : public Bench {
     for (unsigned t = 0; t < kTiles; ++t) {
       if (strays_[board * kTiles + t]) CHECK(reporting.count(t), "no report of tile %u of board %u", t, board);
     }
-    CHECK(most <= refused_[board] && 2 * most >= refused_[board], "%llu of %u drops of board %u are reported",
-          (unsigned long long)most, refused_[board], board);
+    CHECK(most <= dropped_[board] && 2 * most >= dropped_[board], "%llu of %u drops of board %u are reported",
+          (unsigned long long)most, dropped_[board], board);
   }
 
   bool slow_host_, eager_host_ = false, hosts_over_ = false;
@@ -109,7 +109,7 @@ class Idle : public Bench {
   std::map<uint32_t, Message> in_flight_;
   std::array<std::array<unsigned, 2>, kJobs> budgets_{};  // of the hosts
   std::array<unsigned, 2> host_sent_{}, host_received_{};
-  std::array<unsigned, kBoards> refused_{};
+  std::array<unsigned, kBoards> dropped_{};
   std::array<unsigned, kAllTiles> strays_{};
   std::vector<std::vector<std::array<Word, 2>>> totals_{kJobs};
   std::vector<std::vector<bool>> votes_{kJobs};
@@ -300,7 +300,7 @@ class Idle : public Bench {
   void act() {
     for (unsigned t = 0; t < kAllTiles; ++t) {
       Thread& e = threads_[t];
-      refuse(t, e);
+      drop(t, e);
       if (e.job < 0) {
         CHECK(!commands[t].release && !commands[t].scan, "a tile without a job receives a command");
         continue;
@@ -323,12 +323,12 @@ class Idle : public Bench {
   }
 
   /// Messages for other jobs are dropped, and do not affect the tile.
-  void refuse(unsigned t, Thread& e) {
+  void drop(unsigned t, Thread& e) {
     for (unsigned side = 0; side < 2 && !e.strays.empty() && e.strays.front().at <= now; ++side) {
       if (side == 0 && pick(2)) continue;
       const auto found = in_flight_.find(e.strays.front().id);
-      tiles[t].refusals[side] = {kOfJob, numbers_[found->second.job]};
-      ++refused_[board_of(t)];
+      tiles[t].drops[side] = {kOfJob, numbers_[found->second.job]};
+      ++dropped_[board_of(t)];
       ++strays_[t];
       in_flight_.erase(found);
       e.strays.erase(e.strays.begin());

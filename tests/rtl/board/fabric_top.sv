@@ -57,7 +57,7 @@ module fabric_top
   output logic         tile_chunk_valid_o[Tiles],
   output logic [7:0]   tile_chunk_o[Tiles],
   /// messages that a tile drops: two of {valid, why[4], job[5]}
-  input  logic [19:0]  tile_refusals_i[Tiles],
+  input  logic [19:0]  tile_drops_i[Tiles],
   output logic         tile_clear_o[Tiles],
   output logic [4:0]   tile_job_o[Tiles],
   output logic [31:0]  tile_host_o[Tiles],
@@ -122,7 +122,7 @@ module fabric_top
     assign status[t] = '{idle: tile_idle_i[I], vote: tile_vote_i[I], started: tile_started_i[I], epoch: '0,
                          sent: tile_sent_i[I], received: tile_received_i[I], given: tile_given_i[I],
                          chunk_valid: tile_chunk_valid_i[I], chunk: tile_chunk_i[I],
-                         refusals: tile_refusals_i[I]};
+                         drops: tile_drops_i[I]};
     assign tile_clear_o[I] = command[t].clear;
     assign begun[t] = tile_begun_i[I];
     assign tile_release_o[I] = command[t].release_all;

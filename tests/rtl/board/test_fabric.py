@@ -42,7 +42,7 @@ def test_broadcasts_reach_each_loader_once(loss: str, size: Size, seed: int) -> 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_invalid_packets_are_rejected_and_a_slow_host_blocks_no_other(loss: str, seed: int) -> None:
-    found = run("refusals", seed, 1, loss)
+    found = run("rejections", seed, 1, loss)
     assert found["answered"] >= 16 and found["rejected"] > found["answered"]
 
 

@@ -77,7 +77,7 @@ def random_events(dut: HierarchyObject, odds: float) -> dict[tuple[int, int], in
     if dropped:
         found[WHAT["control"], 0] = word
     dut.rep_links_i.value, dut.rep_unroutable_i.value, dut.rep_dest_i.value = links, unroutable, dest
-    dut.rep_bad_i.value, dut.rep_refused_i.value, dut.rep_refused_word_i.value = bad, dropped, word
+    dut.rep_bad_i.value, dut.rep_rejected_i.value, dut.rep_rejected_word_i.value = bad, dropped, word
     return found
 
 

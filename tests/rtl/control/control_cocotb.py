@@ -273,7 +273,7 @@ async def threads_start_exactly_once(dut: HierarchyObject) -> None:
 
     bench = Bench(dut, act)
     await bench.begin()
-    handled = refused = trapped = 0
+    handled = rejected = trapped = 0
     bench.slow_flush = 400
     bench.command("start_first", bytes([THREADS]))
     await bench.until(lambda: len(bench.issues) == THREADS, BOUND, "a thread did not start")
@@ -303,11 +303,11 @@ async def threads_start_exactly_once(dut: HierarchyObject) -> None:
                     assert request.name == "trap" and value == 7
             elif name == "started":
                 starts[thread] += 1
-            elif name == "refused":
-                refused += 1
+            elif name == "rejected":
+                rejected += 1
         handled = len(bench.reports)
-    assert trapped > 10 and refused > 3 and sum(starts.values()) > 3, (trapped, refused, sum(starts.values()))
-    asked = [report[1] for report in bench.of("refused")].count(COMMAND["flush"]) + len(bench.flushes)
+    assert trapped > 10 and rejected > 3 and sum(starts.values()) > 3, (trapped, rejected, sum(starts.values()))
+    asked = [report[1] for report in bench.of("rejected")].count(COMMAND["flush"]) + len(bench.flushes)
     assert 3 < len(bench.flushes) < asked, "flushes of idle threads are done, those of running threads rejected"
 
 
@@ -372,7 +372,7 @@ async def instruction_writes_reach_their_memory(dut: HierarchyObject) -> None:
     await bench.cycles(300)
     for report in bench.of("trap"):
         assert report[2] == TRAP["bad_instr_address"]
-    assert not bench.of("refused")
+    assert not bench.of("rejected")
     for thread, told in addresses.items():
         # No thread waits for the response to the write alone.
         assert [value for of, name, value in bench.answered if (of, name) == (thread, "instr_address")][1:] == told
@@ -423,7 +423,7 @@ async def busy_loader_starves_no_thread(dut: HierarchyObject) -> None:
     await bench.cycles(BOUND)
     assert all(bench.issues[thread] > stood[thread] + 1 for thread in halted)
     assert all(bench.issues[thread] > before[thread] + BOUND // 200 for thread in range(THREADS))
-    assert len(bench.of("parked")) == len(halted) and not bench.of("refused")
+    assert len(bench.of("parked")) == len(halted) and not bench.of("rejected")
 
 
 @cocotb.test()
@@ -494,11 +494,11 @@ async def host_inspects_halted_threads(dut: HierarchyObject) -> None:
     stops.clear()
     for thread in (*again, running):
         bench.command("start", bytes([thread]))
-    await bench.until(lambda: len(bench.of("refused")) == 2, 4000, "a running thread was started")
+    await bench.until(lambda: len(bench.of("rejected")) == 2, 4000, "a running thread was started")
     await bench.cycles(20)
-    assert bench.of("refused") == [
-        bytes([REPORT["refused"], COMMAND["flush"], threads[0]]),
-        bytes([REPORT["refused"], COMMAND["start"], running]),
+    assert bench.of("rejected") == [
+        bytes([REPORT["rejected"], COMMAND["flush"], threads[0]]),
+        bytes([REPORT["rejected"], COMMAND["start"], running]),
     ]
     assert int(dut.started_o.value) == THREADS - ended + 3
 

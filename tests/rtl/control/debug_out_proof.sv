@@ -40,7 +40,7 @@ module debug_out_proof
       2'd0: cmd_code = DebugReportIdentity;
       2'd1: cmd_code = DebugReportFlushed;
       2'd2: cmd_code = DebugReportCounter;
-      default: cmd_code = DebugReportRefused;
+      default: cmd_code = DebugReportRejected;
     endcase
   end
   `GS_ASSUME_HOLD(command_is_stable_while_it_waits, cmd_valid_i, cmd_ready, {cmd_kind_i, cmd_first_i, cmd_rest_i})

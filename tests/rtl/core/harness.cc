@@ -94,9 +94,9 @@ class Harness {
     for (int i = 0; i < 64; ++i) tick();
     for (unsigned t = 0; t < threads_; ++t) std::fwrite(commits_[t].data(), sizeof(Commit), commits_[t].size(), out_);
     std::fclose(out_);
-    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu refusals=%llu\n",
+    std::printf("end cycles=%llu issued=%llu counted=%llu parks=%llu injections=%llu rejections=%llu\n",
                 ull(cycles - warm),
-                ull(issued), ull(counted), ull(parks_), ull(injections_), ull(refusals_));
+                ull(issued), ull(counted), ull(parks_), ull(injections_), ull(rejections_));
     return 0;
   }
 
@@ -321,13 +321,13 @@ class Harness {
     if (taken_) {
       const Operation& done = operations_.front();
       if (allowed_ == done.wrong) {
-        std::printf("%s tid=%u op=%u\n", allowed_ ? "allowed" : "refused", done.tid, static_cast<unsigned>(done.op));
+        std::printf("%s tid=%u op=%u\n", allowed_ ? "allowed" : "rejected", done.tid, static_cast<unsigned>(done.op));
       }
       if (done.op == Op::Inject && allowed_) {
         injecting_ = 8;
         ++injections_;
       }
-      refusals_ += !allowed_;
+      rejections_ += !allowed_;
       operations_.pop_front();
       taken_ = false;
     }
@@ -387,7 +387,7 @@ class Harness {
   std::map<std::string, uint64_t> options_;
   std::mt19937_64 random_;
   unsigned threads_ = 16;
-  uint64_t now_ = 0, parks_ = 0, injections_ = 0, refusals_ = 0;
+  uint64_t now_ = 0, parks_ = 0, injections_ = 0, rejections_ = 0;
   bool taken_ = false, allowed_ = false, live_ = false;
   std::deque<Operation> operations_;
   bool quiet_ = false;

@@ -94,7 +94,7 @@ def _random(
         if options.get("halts"):
             assert run.end["parks"] > threads and run.end["injections"] > 10, run.text
         # Starts of running threads and injections into them are rejected.
-        assert (run.end["refusals"] > 10) == (options.get("wrong", 0) > 0), run.text
+        assert (run.end["rejections"] > 10) == (options.get("wrong", 0) > 0), run.text
         total += _same(words, stride, run, folder)
         part += 1
 

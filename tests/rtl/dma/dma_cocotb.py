@@ -29,7 +29,7 @@ PARTS = CONFIG.cache.caches_per_dram * CONFIG.threads_per_cache
 FLIT, LOAD, HEAD, PLACES = (
     constants.layout(name) for name in ("flit", "load_header", "match_move", "match_move_places")
 )
-KIND, REFUSAL, ENDPOINT = (constants.enumeration(name) for name in ("match_packet", "refusal", "endpoint"))
+KIND, REJECTION, ENDPOINT = (constants.enumeration(name) for name in ("match_packet", "rejection", "endpoint"))
 DIRECT, PARTITIONS, SRAM_BASE = 0x4000_0000, 0x8000_0000, 0x1000_0000
 BITS = 173
 ID_BITS = 6
@@ -109,7 +109,7 @@ class Tiles:
         self.moves: dict[int, Move] = {}
         self.bad = {0: [0] * THREADS, 1: [0] * THREADS}
         self.used: dict[int, set[tuple[int, int]]] = {0: set(), 1: set()}
-        self.cycles = self.done = self.refused = 0
+        self.cycles = self.done = self.rejected = 0
         self.host: deque[int] = deque()
         self.replies: list[int] = []
 
@@ -178,7 +178,7 @@ class Tiles:
             assert said["kind"] == KIND["moved"], said
             assert (tile, thread, move.moved) == (move.tile, move.thread, False), (said, move)
             move.moved = True
-            self.refused += move.status != 0
+            self.rejected += move.status != 0
         # The two are sent by one DMA engine, but over different paths.
         if move.moved and (move.landed or move.status):
             del self.moves[move.handle]
@@ -225,19 +225,19 @@ class Tiles:
         status = 0
         address = to << THREADS.bit_length() - 1 | to_thread
         if wrong == "place":
-            address, status = source.choice([0x4000, 1 << 31 | address, ENDPOINT["host"] << 29]), REFUSAL["place"]
+            address, status = source.choice([0x4000, 1 << 31 | address, ENDPOINT["host"] << 29]), REJECTION["place"]
         elif wrong == "length":
-            length, status = length + source.choice([1, 4, 16, LINE - 1]), REFUSAL["length"]
+            length, status = length + source.choice([1, 4, 16, LINE - 1]), REJECTION["length"]
         elif wrong == "target":
             length = length or LINE
             there = source.choice([there + 1, there + 16, 0, DIRECT + DRAM, DIRECT - length, PARTITIONS + HALF,
                                    SRAM_BASE + SRAM, 0x10_0000, 0xFFFF_FFE0])  # fmt: skip
-            status = REFUSAL["address"]
+            status = REJECTION["address"]
         elif wrong == "source":
             length = length or LINE
             here = source.choice([0, 0x10_0000, DIRECT + DRAM - length + 1, SRAM_BASE + SRAM - length + 1,
                                   PARTITIONS + HALF - 1, 0xFFFF_FFFF])  # fmt: skip
-            status = REFUSAL["address"]
+            status = REJECTION["address"]
         data = b""
         if not status:
             data = self.memories[tile].read(here, length)
@@ -301,7 +301,7 @@ async def random_transfers_match_model(dut: HierarchyObject) -> None:
     for _ in range(100):
         assert int(dut.busy_o.value) == 0
         await tiles.cycle()
-    assert both and 0 < tiles.refused < tiles.done == count
+    assert both and 0 < tiles.rejected < tiles.done == count
 
 
 @cocotb.test()
@@ -327,7 +327,7 @@ async def tile_of_another_job_rejects_transfer(dut: HierarchyObject) -> None:
     for number in range(6):
         length = LINE * (1 + 12 * number)
         before = tiles.memories[1].read(target, length)
-        move = Move(0, number, 1, 0, DIRECT, target, length, number, number | 0x8000, REFUSAL["job"], b"")
+        move = Move(0, number, 1, 0, DIRECT, target, length, number, number | 0x8000, REJECTION["job"], b"")
         tiles.moves[number] = move
         tiles.send(0, number, HEAD.pack(kind=KIND["move"], thread=THREADS, handle=number,
                                         their_handle=number | 0x8000, length=length),
@@ -336,7 +336,7 @@ async def tile_of_another_job_rejects_transfer(dut: HierarchyObject) -> None:
             await tiles.cycle()
             assert tiles.cycles < 20_000
         assert tiles.memories[1].read(target, length) == before
-    assert tiles.refused == 6
+    assert tiles.rejected == 6
     # A rejection for the DMA engine is not reported to the host.
     await tiles.asks(DIRECT, replies=True)
     assert tiles.replies == [0]
@@ -355,7 +355,7 @@ async def host_rejections_are_reported_to_the_host(dut: HierarchyObject) -> None
         assert tiles.cycles < 10_000
     await tiles.asks(DIRECT, replies=True)
     await tiles.asks(DIRECT, replies=True)
-    assert tiles.replies == [REFUSAL["address"], 0]
+    assert tiles.replies == [REJECTION["address"], 0]
 
 
 @cocotb.test()
@@ -366,7 +366,9 @@ async def transfers_do_not_write_memory_of_a_new_job(dut: HierarchyObject) -> No
     before = tiles.memories[1].read(target, 2 * length)
     for number in range(2):
         begin = target + number * length
-        tiles.moves[number] = Move(0, number, 1, 0, DIRECT, begin, length, number, number | 0x8000, REFUSAL["job"], b"")
+        tiles.moves[number] = Move(
+            0, number, 1, 0, DIRECT, begin, length, number, number | 0x8000, REJECTION["job"], b""
+        )
         tiles.send(0, number, HEAD.pack(kind=KIND["move"], thread=THREADS, handle=number,
                                         their_handle=number | 0x8000, length=length),
                    PLACES.pack(source=DIRECT, target=begin))  # fmt: skip
@@ -379,7 +381,7 @@ async def transfers_do_not_write_memory_of_a_new_job(dut: HierarchyObject) -> No
         assert tiles.cycles < 20_000
     # Packets already in the loader are written.
     assert tiles.memories[1].read(target, 2 * length)[80 * LINE :] == before[80 * LINE :]
-    assert tiles.refused == 2
+    assert tiles.rejected == 2
 
 
 @cocotb.test()

@@ -50,8 +50,8 @@ module dma_top
     flit_t load_in, load_out, acc_in, acc_out, move, reply;
     logic [1:0] direct_valid, direct_ready;
     mem_req_t direct[2];
-    logic unused_refused, unused_dropped, unused_fault, unused_own, unused_box, unused_switch;
-    gs_idle_pkg::idle_refusal_t unused_refusal;
+    logic unused_rejected, unused_dropped, unused_fault, unused_own, unused_box, unused_switch;
+    gs_idle_pkg::idle_drop_t unused_drop;
     logic [InstrMems-1:0] unused_instr_valid;
     instr_access_t unused_instr;
 
@@ -73,8 +73,8 @@ module dma_top
       .fault_valid_i(1'b0), .fault_ready_o(unused_fault), .fault_i('0),
       .dma_valid_i(move_valid), .dma_ready_o(move_ready), .dma_i(move),
       .dma_reply_valid_o(reply_valid), .dma_reply_o(reply),
-      .busy_o(switch_busy), .acc_dropped_o(unused_dropped), .refused_o(unused_switch), .refused_own_o(unused_own),
-      .refusal_o(unused_refusal)
+      .busy_o(switch_busy), .acc_dropped_o(unused_dropped), .dropped_o(unused_switch), .dropped_own_o(unused_own),
+      .drop_o(unused_drop)
     );
 
     gs_tile_rma u_load (
@@ -84,7 +84,7 @@ module dma_top
       .mem_req_valid_o(direct_valid[0]), .mem_req_ready_i(direct_ready[0]), .mem_req_o(direct[0]),
       .mem_rsp_valid_i(mem_rsp_valid_i[t] && !mem_rsp_i[t].id[4]), .mem_rsp_i(mem_rsp_i[t]),
       .instr_valid_o(unused_instr_valid), .instr_o(unused_instr), .instr_ready_i(1'b1), .instr_rvalid_i(1'b0),
-      .instr_rdata_i('0), .refused_o(unused_refused), .busy_o(load_busy)
+      .instr_rdata_i('0), .rejected_o(unused_rejected), .busy_o(load_busy)
     );
 
     gs_match_unit #(.Dma(1'b1)) u_unit (

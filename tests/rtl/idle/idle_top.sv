@@ -56,7 +56,7 @@ module idle_top
       assign status_d[e] = '{
           idle: idle_i[I], vote: vote_i[I], started: started_i[I], epoch: '0, sent: sent_i[I],
           received: received_i[I], given: given_i[I], chunk_valid: chunk_valid_i[I], chunk: chunk_i[I],
-          refusals: '0
+          drops: '0
         };
       assign release_o[I]     = command[Wires][e].release_all;
       assign agreed_o[I]      = command[Wires][e].agreed;

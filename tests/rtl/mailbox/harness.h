@@ -135,13 +135,13 @@ class Bench {
   unsigned request_chance = 256, response_chance = 256, out_chance = 256, in_chance = 256,
            far_chance = 256;
   unsigned epoch = 0;
-  unsigned refused_job = 0;  ///< job of the last packet that was dropped
+  unsigned drop_job = 0;  ///< job of the last packet that was dropped
   bool detect = false;
   std::function<void(const Packet&)> on_packet = [](const Packet&) {};
   std::function<void()> on_release = [] {};
   std::deque<Packet> incoming;
   uint64_t sent = 0, received = 0, dropped = 0, in_flits = 0, out_flits = 0;
-  std::array<uint64_t, 16> refusals{};
+  std::array<uint64_t, 16> drops{};
 
   bool chance(unsigned of_256) { return of_256 >= 256 || (random() & 255) < of_256; }
   unsigned below(unsigned n) { return unsigned(random() % n); }
@@ -298,10 +298,10 @@ class Bench {
     }
     sent += top.sent_o;
     received += top.received_o;
-    dropped += top.refused_o;
-    if (top.refused_o) {
-      refusals[top.refusal_o]++;
-      refused_job = top.refused_job_o;
+    dropped += top.dropped_o;
+    if (top.dropped_o) {
+      drops[top.drop_reason_o]++;
+      drop_job = top.drop_job_o;
     }
     epoch = top.epoch_o;
     bool released = top.release_o;

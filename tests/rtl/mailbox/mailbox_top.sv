@@ -74,9 +74,9 @@ module mailbox_top
   output logic               release_o,
   output logic               sent_o,
   output logic               received_o,
-  output logic               refused_o,
-  output logic [3:0]         refusal_o,
-  output logic [4:0]         refused_job_o,
+  output logic               dropped_o,
+  output logic [3:0]         drop_reason_o,
+  output logic [4:0]         drop_job_o,
   /// the harness's own messages that left or arrived, which the detector must count
   input  logic               outside_sent_i,
   input  logic [1:0]         outside_received_i
@@ -87,7 +87,7 @@ module mailbox_top
   gs_idle_pkg::idle_status_t idle;
   gs_idle_pkg::idle_status_t [0:0] idle_all;
   gs_idle_pkg::idle_command_t [0:0] command;
-  gossamer_pkg::refusal_e unused_refusal;
+  gossamer_pkg::rejection_e unused_drop_reason;
   gs_idle_pkg::idle_command_t gated_command;
   logic unused_active;
   always_comb begin
@@ -120,8 +120,8 @@ module mailbox_top
   assign epoch_o          = idle.epoch;
   assign sent_count_o     = idle.sent;
   assign received_count_o = idle.received;
-  assign refusal_o        = idle.refusals[0].valid ? idle.refusals[0].why : '0;
-  assign refused_job_o    = idle.refusals[0].job;
+  assign drop_reason_o    = idle.drops[0].valid ? idle.drops[0].why : '0;
+  assign drop_job_o       = idle.drops[0].job;
   assign net_in        = '{
           kind: gossamer_pkg::flit_kind_e'(in_kind_i),
           last: in_last_i,
@@ -200,8 +200,8 @@ module mailbox_top
     .idle_command_i (gated_command),
     .sent_o,
     .received_o,
-    .refused_valid_o(refused_o),
-    .refused_o      (unused_refusal),
+    .drop_valid_o   (dropped_o),
+    .drop_reason_o  (unused_drop_reason),
     .busy_o         (busy)
   );
 

@@ -11,7 +11,7 @@ namespace mailbox_test {
 namespace {
 
 // From the specification (config/constants/fabric.toml), written again on purpose.
-enum Refusal : unsigned { kNone, kOtherJob, kEpoch, kPlace, kThread, kKind, kLength, kMask };
+enum Rejection : unsigned { kNone, kOtherJob, kEpoch, kPlace, kThread, kKind, kLength, kMask };
 enum FlitKind : unsigned { kBody, kMaskHead, kKeyHead, kHeader };
 
 unsigned tags(unsigned job, unsigned epoch) { return job << 2 | (epoch & 3); }
@@ -54,7 +54,7 @@ Packet to(Packet p, uint32_t dest) {
 
 /// All kinds of bad packets, one by one: each is dropped, reported with its reason, counted, and has no effect; a good
 /// message arrives after each.
-Task refusals(Bench& b) {
+Task drops(Bench& b) {
   while (!b.top.ready_o) co_await get(b, 0, kCanSend);
   struct Case { Packet packet; unsigned why; };
   std::vector<Case> cases;
@@ -101,19 +101,19 @@ Task refusals(Bench& b) {
   uint32_t count = 0;
   for (const Case& c : cases) {
     const uint32_t received = b.top.received_count_o;
-    const auto before = b.refusals;
+    const auto before = b.drops;
     b.deliver(c.packet);
     b.deliver(message(1, 0x4000 + count));
     uint32_t slot = co_await receive(b, 1);
     uint32_t word = co_await value_of(b, 1, {0, 2, slot, 0});
     CHECK(word == 0x4000 + count, "after bad packet %u arrived %x", count, word);
     for (unsigned w = 1; w < 16; w++) {
-      const bool reported = b.refusals[w] == before[w] + (w == c.why);
+      const bool reported = b.drops[w] == before[w] + (w == c.why);
       CHECK(reported, "packet %u, to be dropped for reason %u: reason %u was reported %lu times", count, c.why, w,
-            (unsigned long)(b.refusals[w] - before[w]));
+            (unsigned long)(b.drops[w] - before[w]));
     }
     const unsigned job = c.packet[0].tags == kOwnTags ? kJob : c.packet[0].tags >> 2;
-    CHECK(b.refused_job == job, "packet %u of job %u was dropped as one of %u", count, job, b.refused_job);
+    CHECK(b.drop_job == job, "packet %u of job %u was dropped as one of %u", count, job, b.drop_job);
     const uint32_t counted = b.top.received_count_o - received;
     CHECK(counted == 1u + (c.why != kOtherJob), "bad packet %u and a good one count as %u", count, counted);
     for (unsigned t = 0; t < kThreads; t++) {
@@ -352,7 +352,7 @@ void fairness() {
 /// Random packets, good and bad, with stalls on every side: the received messages are those of the model, in order.
 struct Fuzz {
   std::array<std::deque<uint32_t>, kThreads> expected;
-  std::array<uint64_t, 16> refusals{};
+  std::array<uint64_t, 16> drops{};
   uint64_t left = 0, good = 0;
 };
 
@@ -465,8 +465,8 @@ void fuzz_round(uint64_t seed) {
   }
   b.idle_cycles(300);
   for (unsigned w = 1; w < 16; w++) {
-    CHECK(b.refusals[w] == want[w], "seed %llu: reason %u: %llu reports, not %llu", (unsigned long long)seed, w,
-          (unsigned long long)b.refusals[w], (unsigned long long)want[w]);
+    CHECK(b.drops[w] == want[w], "seed %llu: reason %u: %llu reports, not %llu", (unsigned long long)seed, w,
+          (unsigned long long)b.drops[w], (unsigned long long)want[w]);
   }
   CHECK(b.received == f.good, "%llu of %llu good messages arrived", (unsigned long long)b.received,
         (unsigned long long)f.good);
@@ -484,7 +484,7 @@ void run_alone(uint64_t seed, const char* name, Task (*body)(Bench&)) {
 }  // namespace
 
 void network(uint64_t seed) {
-  run_alone(seed, "refusals", refusals);
+  run_alone(seed, "drops", drops);
   run_alone(seed, "too long", too_long);
   run_alone(seed, "cluster", cluster);
   streams();

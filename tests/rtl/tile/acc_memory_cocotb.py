@@ -24,7 +24,7 @@ SRAM, DRAM, PARTITIONS = (constants.value(f"{name}_base") for name in ("sram", "
 PAD = constants.value("scratchpad_base")
 TRAP = constants.enumeration("trap")
 FAULT, OP = constants.layout("load_header"), constants.enumeration("load_op")["fault"]
-STATUS = constants.enumeration("refusal")["address"]
+STATUS = constants.enumeration("rejection")["address"]
 # One flit, which is a complete packet.
 HEAD = constants.enumeration("flit_kind")["header"] << 24 | 1 << 16 | constants.enumeration("vnet")["reply"] << 8
 LOADS = {0: (1, True), 1: (2, True), 2: (4, False), 4: (1, False), 5: (2, False)}

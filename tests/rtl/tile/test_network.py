@@ -22,7 +22,7 @@ from gossamer.errors import InputError
 
 HERE = Path(__file__).parent
 DRAM, SRAM = 0x4000_0000, 0x1000_0000
-REFUSAL = constants.enumeration("refusal")
+REJECTION = constants.enumeration("rejection")
 
 
 @pytest.fixture(scope="module", params=["tiny", "quad"])
@@ -198,40 +198,40 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
     good = network.header("write", where, len(data), reply=network.HOST)
     kind = source.randrange(19)
     if kind == 0:  # truncated
-        return network.packet(good, data[: source.randrange(0, len(data), 16)]), REFUSAL["length"]
+        return network.packet(good, data[: source.randrange(0, len(data), 16)]), REJECTION["length"]
     if kind == 1:  # too many flits, up to more than the buffer holds
-        return network.packet(good, data + bytes(16 * source.choice([1, 2, 16, 40]))), REFUSAL["length"]
+        return network.packet(good, data + bytes(16 * source.choice([1, 2, 16, 40]))), REJECTION["length"]
     if kind == 2:  # an illegal length
         wrong = network.header("write", where, source.choice([0, 8, 1 << 31, 0xFFFF_FFE0]), reply=network.HOST)
-        return network.packet(wrong, data), REFUSAL["length"]
+        return network.packet(wrong, data), REJECTION["length"]
     if kind == 3:
         wrong = network.header("write", where + source.choice([4, 8, 16 % line or 4]), len(data), reply=network.HOST)
-        return network.packet(wrong, data), REFUSAL["address"]
+        return network.packet(wrong, data), REJECTION["address"]
     if kind == 4:  # beyond the ends of the windows, or across them
         place = source.choice(
             [0, SRAM - line, SRAM + sram(tile), DRAM + dram(tile), DRAM + dram(tile) - len(data) + line,
              0x8000_0000 + tile.config.memory.dram.bytes // 2, 0x8000_0000 - line, 0xFFFF_FFE0, 0x0010_0000]
         )  # fmt: skip
-        return network.packet(network.header("write", place, len(data), reply=network.HOST), data), REFUSAL["address"]
+        return network.packet(network.header("write", place, len(data), reply=network.HOST), data), REJECTION["address"]
     if kind == 5:  # reads and fills across the end; a length that wraps around
         operation = source.choice(["read", "fill"])
         return network.request(operation, where, source.choice([1 << 31, 0xFFFF_FFE0, dram(tile) + line])), (
-            REFUSAL["address"]
+            REJECTION["address"]
         )
     if kind == 6:
         head = network.header("write", where, len(data), reply=network.HOST)
         head[0] |= source.randint(5, 15)
-        return network.packet(head, data), REFUSAL["kind"]
+        return network.packet(head, data), REJECTION["kind"]
     if kind == 7:  # data after an operation without data
         head = network.header(source.choice(["read", "fill"]), where, len(data), reply=network.HOST)
-        return network.packet(head, data), REFUSAL["length"]
+        return network.packet(head, data), REJECTION["length"]
     if kind == 8:  # instructions beyond the memory, or misaligned
         size = 4 * tile.config.instr_words
         at = source.choice([size, size - 16, 4, 0xFFFF_FFF0])
         head = network.header("write_instr", at, 32, reply=network.HOST, group=0xF)
-        return network.packet(head, bytes(32)), REFUSAL["address"]
+        return network.packet(head, bytes(32)), REJECTION["address"]
     if kind == 9:
-        return network.packet(good, data, job=source.randint(1, 31)), REFUSAL["job"]
+        return network.packet(good, data, job=source.randint(1, 31)), REJECTION["job"]
     if kind == 10:  # for another tile or board
         return network.packet(good, data, dest=network.TILE | 1 << source.randrange(6, 26)), None
     if kind == 11:  # of a kind that no tile accepts
@@ -248,7 +248,7 @@ def broken(tile: Tile, source: random.Random) -> tuple[network.Flits, int | None
         at = source.randrange(1, len(flits))
         others = [network.side(other, last=False, vnet="request") for other in ("header", "mask")]
         flits[at, 5] ^= network.side("body", last=False, vnet="request") ^ source.choice(others)
-        return flits, REFUSAL["kind"]
+        return flits, REJECTION["kind"]
     if kind == 17:  # a reserved field is not 0; then the reply address is ignored as well
         head = good.copy()
         spare = constants.layout("load_header").field("spare")
@@ -291,7 +291,7 @@ def test_rejected_packets_have_no_effect(tile: Tile, size: Size, seed: int) -> N
         tile.exchange(network.request("read", DRAM, 40 * network.PACKET), 40)
         if tile.counters()["refused"]:
             break
-    refused = 1
+    rejected = 1
     for _ in range(size.pick(5, 20, 300)):
         flits, expected = [], []
         for _ in range(10):
@@ -304,7 +304,7 @@ def test_rejected_packets_have_no_effect(tile: Tile, size: Size, seed: int) -> N
             else:
                 packet, status = broken(tile, source)
                 flits.append(packet)
-                refused += 1
+                rejected += 1
                 if status is not None:
                     expected.append(status)
         # The status of a packet without reply is in the next reply without its own; so every round ends with two.
@@ -313,8 +313,8 @@ def test_rejected_packets_have_no_effect(tile: Tile, size: Size, seed: int) -> N
         told = [reply.status for reply in replies]
         assert told[-1] == 0
         for found, wanted in zip(told[:-2], expected, strict=True):
-            assert found == wanted or (wanted == 0 and found == REFUSAL["kind"])
-        assert tile.counters()["refused"] == refused
+            assert found == wanted or (wanted == 0 and found == REJECTION["kind"])
+        assert tile.counters()["refused"] == rejected
         found = tile.exchange(network.request("read", DRAM, 80 * line), -(-80 * line // network.PACKET))
         assert b"".join(reply.data for reply in found) == model.read(DRAM, 80 * line, line)
 
@@ -324,8 +324,8 @@ def test_status_of_a_rejected_packet_is_in_the_next_host_reply(tile: Tile) -> No
     line = tile.config.cache.line_bytes
     silent = network.packet(network.header("write", 0, line), bytes(line))
     sound = network.writes(DRAM, bytes(line))
-    assert [reply.refusal for reply in tile.exchange(np.concatenate([silent, sound]), 1)] == ["address"]
-    assert [reply.refusal for reply in tile.exchange(sound, 1)] == [""]
+    assert [reply.rejection for reply in tile.exchange(np.concatenate([silent, sound]), 1)] == ["address"]
+    assert [reply.rejection for reply in tile.exchange(sound, 1)] == [""]
     with pytest.raises(InputError, match="no memory"):
         tile.write(DRAM + dram(tile) - 4, bytes(8))
 
@@ -337,7 +337,7 @@ def test_replies_contain_only_loader_operations(tile: Tile) -> None:
         request = network.packet(network.header("write", DRAM, 16, reply=network.HOST, tag=op))
         request[0, 0] |= op
         (reply,) = tile.exchange(request, 1)
-        assert (reply.op, reply.tag, reply.refusal) == (operations["write"], op, "kind")
+        assert (reply.op, reply.tag, reply.rejection) == (operations["write"], op, "kind")
 
 
 def test_broadcast_address_reaches_every_tile(tile: Tile) -> None:
@@ -366,7 +366,7 @@ def test_accelerator_faults_stop_no_thread(tile: Tile) -> None:
 
 def test_message_of_the_next_epoch_waits_for_that_epoch(tile: Tile) -> None:
     """Its answer has the epoch of the barrier that it waited for: so have the threads that were released before this
-    tile and ask its accelerator. A message of an epoch that is over is refused.
+    tile and ask its accelerator. A message of an epoch that is over is rejected.
     """
 
     def request(word: int, epoch: int) -> network.Flits:

@@ -62,24 +62,24 @@ def test_start_of_a_running_thread_traps(config: Config) -> None:
 
 def test_debug_bus_rejects_invalid_commands(config: Config) -> None:
     """Starts and flushes of running threads, instructions for threads that are not parked, numbers beyond the tile."""
-    refused = constants.enumeration("debug_report")["refused"]
+    rejected = constants.enumeration("debug_report")["rejected"]
     codes = constants.enumeration("debug_command")
 
     def command(name: str, thread: int) -> bytes:
         return bytes([codes[name], thread]) + bytes(4 if name == "inject" else 1 if name == "uart" else 0)
 
-    def refusals(*commands: tuple[str, int]) -> list[bytes]:
-        return [bytes([refused, codes[name], thread]) for name, thread in commands]
+    def rejections(*commands: tuple[str, int]) -> list[bytes]:
+        return [bytes([rejected, codes[name], thread]) for name, thread in commands]
 
     with Tile(config) as tile:
         tile.load([0x0000_006F])  # jal x0, 0
         never = [("inject", 1)]
-        assert tile.ask(b"".join(command(*one) for one in never), 1) == refusals(*never)
+        assert tile.ask(b"".join(command(*one) for one in never), 1) == rejections(*never)
         wrong = [("start", 0), ("inject", 0), ("flush", 0), ("start", FAR), ("halt", FAR), ("resume", FAR)]
         wrong += [("flush", FAR)]
         wrong += [("uart", FAR), ("inject", FAR), ("start_first", FAR)]
         stream = command("start_first", 1) + b"".join(command(*one) for one in wrong)
-        assert tile.ask(stream, len(wrong)) == refusals(*wrong)
+        assert tile.ask(stream, len(wrong)) == rejections(*wrong)
         # A parked thread can be flushed.
         reports = constants.enumeration("debug_report")
         assert tile.ask(command("halt", 0), 1) == [bytes([reports["parked"], 0])]
@@ -87,7 +87,7 @@ def test_debug_bus_rejects_invalid_commands(config: Config) -> None:
         tile.ask(command("resume", 0) + command("ping", 0)[:1], 1)
         # If several threads are started together, running ones continue.
         replies = tile.ask(command("start_first", 3) + command("start", 2), 2)
-        assert replies == refusals(("start_first", 0), ("start", 2))
+        assert replies == rejections(("start_first", 0), ("start", 2))
 
 
 def test_memory_is_not_read_while_a_thread_runs(config: Config) -> None:
@@ -124,5 +124,5 @@ def test_flush_is_granted_at_a_busy_cache(config: Config) -> None:
         assert before < first < second
         # A flushed thread can be started again.
         assert tile.ask(bytes([codes["start"], idle, codes["start"], idle]), 1) == [
-            bytes([reports["refused"], codes["start"], idle])
+            bytes([reports["rejected"], codes["start"], idle])
         ]

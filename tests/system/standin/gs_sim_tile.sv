@@ -25,7 +25,7 @@ module gs_sim_tile
 
   /// What is wrong with it: 0 nothing, 1 wrong identity, 2 no bytes taken, 3 threads get lost,
   /// 4 never knows the pc of a trap, 5 an unknown report, 6 loads are never answered,
-  /// 7 it dies of an assertion, 8 trapped threads are dead, 9 its loader does not answer, 10 it refuses what is loaded
+  /// 7 it dies of an assertion, 8 trapped threads are dead, 9 its loader does not answer, 10 it rejects the image
   int unsigned fault;
   initial if ($value$plusargs("fault=%d", fault) == 0) fault = 0;
 
@@ -81,7 +81,7 @@ module gs_sim_tile
         end
       end else begin
         flit.payload = load_header_t'{
-          address: at, op: load.op, status: fault == 10 ? RefusalAddress : 4'd0, default: '0};
+          address: at, op: load.op, status: fault == 10 ? RejectionAddress : 4'd0, default: '0};
         net_out.push_back(flit);
         left = '0;
       end
