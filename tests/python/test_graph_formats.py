@@ -35,7 +35,7 @@ def test_every_number_has_a_parser() -> None:
 
 def test_guide_lists_every_format() -> None:
     page = (ROOT / "docs/graphs.md").read_text()
-    table = page[page.index("## Files") : page.index("## What is kept")]
+    table = page[page.index("## Files") : page.index("## Edges that are kept")]
     for form in FORMATS.values():
         assert re.search(rf"^\| `?{re.escape(form.title)}\b", table, re.MULTILINE | re.IGNORECASE), form.title
 
