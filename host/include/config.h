@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The Tinsel* macros of the configuration that is simulated, for hosts and threads alike.
+/// The Tinsel* macros of the simulated configuration, for hosts and for threads.
 #pragma once
 
 #include <gossamer/device_config.h>

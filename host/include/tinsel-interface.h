@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-// What is printed is C's here.
+// Output functions are those of C.
 #define GOSSAMER_IO_H
 #define GOSSAMER_KEEP_PUTS
 #include "../../device/include/tinsel.h"

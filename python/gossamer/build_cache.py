@@ -173,7 +173,7 @@ class Cache:
 
     @staticmethod
     def _copy(source: Path, target: Path) -> tuple[int, str]:
-        """Copies a file; gives the bytes copied and their digest."""
+        """Copies a file; returns the bytes copied and their digest."""
         seen, size = hashlib.sha256(), 0
         # A file that is replaced, not overwritten: the old one may be a running program.
         with contextlib.suppress(FileNotFoundError):
@@ -276,7 +276,7 @@ class Cache:
         return found
 
     def _evict(self) -> int:
-        """Removes the entries that were not used for longest; gives the bytes that are left."""
+        """Removes the entries that were not used for longest; returns the bytes that are left."""
         entries = sorted(self._entries())
         total = sum(size for _, size, _ in entries)
         for _, size, folder in entries:

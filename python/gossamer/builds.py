@@ -40,7 +40,7 @@ _SYSTEM = ("/usr/include/", "/usr/lib", "/usr/share/")
 """Where files are the system's: they change with its packages. Programs of users may be elsewhere below /usr."""
 
 Failed = Callable[[str, Path], GossamerError]
-"""Makes an error of what the tools said; the path is of a file that has all of it."""
+"""Makes an error from the output of the tools; the path is that of the log with all output."""
 
 # ---- The compiler ------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ Failed = Callable[[str, Path], GossamerError]
 def compiler() -> list[str]:
     """The C++ compiler, its path first, with the arguments that ``$CXX`` may have (``ccache g++``, ``g++ -m64``).
 
-    Without ``$CXX`` the first of g++, c++, clang++ on the path. Raises InputError when there is none.
+    Without ``$CXX`` the first of g++, c++, clang++ on the path. Raises InputError if none is installed.
     """
     return _compiler("CXX", _system.COMPILERS, "C++", "g++")
 
@@ -78,7 +78,7 @@ def key_of(words: tuple[str, ...]) -> str:
     """The same of another compiler."""
     text = ""
     for at, word in enumerate(words):
-        # Behind a wrapper (ccache g++) the compiler itself is an argument.
+        # With a wrapper (ccache g++) the compiler itself is an argument.
         path = shutil.which(word)
         if path and (not at or not word.startswith("-")):
             path = os.path.realpath(path)
@@ -118,12 +118,12 @@ def tag(*parts: str) -> str:
 class _Step:
     target: Path
     inputs: tuple[Path, ...]
-    """All but those that a compiler finds by itself, which are in ``rule``."""
+    """All inputs but those that the compiler reports in ``rule``."""
     rule: Path | None
     text: tuple[str, ...]
     """The step in Ninja's language."""
     cached: step_cache.Step | None
-    """The step as the user's cache knows it: of compilations alone."""
+    """The step for the user's cache; only compilations have one."""
 
 
 class Plan:
@@ -143,9 +143,9 @@ class Plan:
         tool: Sequence[str] | None = None,
         keep_said: bool = False,
     ) -> str:
-        """One file to an object, or with other flags (-shared, -x c++-header) to ``target``; gives the target.
+        """One file to an object, or with other flags (-shared, -x c++-header) to ``target``; returns the target.
 
-        ``needs`` are files that it depends on and the compiler does not tell of. ``tool`` is another compiler than
+        ``needs`` are dependencies that the compiler does not report. ``tool`` is another compiler than
         that of C++. With ``keep_said`` its warnings are there (`said`) for as long as the target is.
         """
         target = target or f"{len(self.steps)}-{plain(source.stem)}.o"
@@ -196,7 +196,7 @@ class Plan:
         if keep_said:
             kept = shlex.quote(_said(target))
             line = f"{line} 2>{kept} || {{ code=$?; cat {kept} >&2; exit $code; }}"
-        # What is in a variable may have any character; in a list of files | and : say something.
+        # A variable may contain any character; in a list of files | and : have a meaning.
         named = [f"in{len(self.steps)}_{at}" for at in range(len(inputs))]
         text = [f"{name} = {one.replace('$', '$$')}" for name, one in zip(named, inputs, strict=True)]
         text.append(f"build {target}: run {' '.join(f'${name}' for name in named)}")
@@ -287,7 +287,7 @@ def _write_whole(path: Path, text: str) -> None:
 
 
 def _restore(plan: Plan, compilations: Sequence[_Step], begun: int, bar: progress.Bar) -> set[Path]:
-    """Brings the targets of compilations from the user's cache; gives those that it had."""
+    """Brings the targets of compilations from the user's cache; returns those that it had."""
     found: set[Path] = set()
     for step in compilations:
         files = step.cached.restore() if step.cached is not None else None
@@ -354,7 +354,7 @@ def _noted(folder: Path) -> dict[str, dict[str, list[int]]]:
 
 
 def _drop_stale(plan: Plan) -> set[Path]:
-    """Removes the targets whose inputs have changed; gives the compilations that are finished and stay.
+    """Removes the targets whose inputs have changed; returns the compilations that are finished and stay.
 
     Ninja compares times alone, so to it a file that was replaced by an older one has not changed.
     """
@@ -405,7 +405,7 @@ def _ninja(folder: Path, finished: Callable[[str], object]) -> str | None:
     if not ninja:
         raise InputError("ninja is missing; run: ./gossamer setup core")
     jobs = len(os.sched_getaffinity(0))
-    # Ninja prints this in front of each finished step; a step that fails is announced by FAILED.
+    # Ninja prints this before each finished step; it announces a failed step by FAILED.
     environment = {**os.environ, "NINJA_STATUS": _STATUS}
     kept: list[str] = []
     waiting: str | None = None
@@ -431,7 +431,7 @@ _STATUS = "gossamer-step: "
 
 
 def _of_the_tools(said: str) -> str:
-    """What the tools said, without Ninja's words about them: which target, and its command."""
+    """The output of the tools, without Ninja's lines about target and command."""
     lines = iter(said.splitlines())
     found: list[str] = []
     for line in lines:
@@ -450,7 +450,7 @@ def _stamp(folder: Path) -> Path:
 
 
 def _before(folder: Path) -> Path:
-    """The stamp of the build before the one that is under way."""
+    """The stamp of the previous build, while another build is in progress."""
     return folder / "stamp-before.json"
 
 
@@ -473,7 +473,7 @@ def _is(path: str, known: list[int]) -> bool:
 
 
 def fresh(folder: Path) -> bool:
-    """Whether nothing has changed of what the last compilation read."""
+    """Whether no file that the last compilation read has changed."""
     try:
         known = json.loads(_stamp(folder).read_text())
         return all(_is(path, before) for path, before in known.items())
@@ -498,7 +498,7 @@ def remember(folder: Path, rules: Sequence[Path], more: Sequence[str | Path] = (
                 file = os.path.join(real.get(parent, parent), name)
             files.add(real.get(file, file))
     partial = _stamp(folder).with_suffix(".part")
-    # What is not there, under the name that it was given, is one that has changed.
+    # A file that does not exist under the given name counts as changed.
     states = {
         file: state(file) if os.path.exists(file) else [-1, 0] for file in sorted(files) if not file.startswith(_SYSTEM)
     }
@@ -518,7 +518,7 @@ def _rule(target: str, files: Sequence[str]) -> str:
     """A dependency file as `read_by` reads it."""
 
     def escaped(name: str) -> str:
-        # Backslashes in front of a blank are doubled; the blank has one of its own.
+        # Backslashes before a blank are doubled; one more escapes the blank.
         name = re.sub(r"(\\*)([ \t])", lambda found: found[1] * 2 + "\\" + found[2], name)
         return name.replace("#", "\\#").replace("$", "$$")
 
@@ -526,8 +526,8 @@ def _rule(target: str, files: Sequence[str]) -> str:
 
 
 def read_by(rule: str) -> list[str]:
-    """The files behind the colon of a compiler's dependency file, as Make has them: blanks, # and : behind a
-    backslash, which is doubled in front of a blank, and $$ for a dollar."""
+    """The files after the colon of a compiler's dependency file, in Make's syntax: a backslash escapes blanks, # and :,
+    a backslash before a blank is doubled, and $$ is a dollar."""
     _, _, rest = rule.replace("\\\n", " ").partition(":")
     files: list[str] = []
     name = ""

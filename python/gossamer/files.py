@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that users ask for: refused before the work, whole or not there after it.
+"""Output files: checked before the work, and after it either complete or absent.
 
-A file is written under another name and then takes the place of what was there. That is right for regular
-files alone: a device, a pipe or the command's own output (/dev/stdout) is written to as it stands.
+A file is written under a temporary name and then renamed. Only regular files are replaced: a device, a pipe or the
+command's own output (/dev/stdout) is written directly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _numbers = itertools.count()
 
 
 def _own_number(path: Path) -> int | None:
-    """The file descriptor that a name such as /dev/stdout stands for."""
+    """The file descriptor that a name such as /dev/stdout denotes."""
     found = _OWN.fullmatch(os.path.abspath(path))
     if found is None:
         return None
@@ -36,7 +36,7 @@ def _own_number(path: Path) -> int | None:
 
 
 def _is_replaced(path: Path) -> bool:
-    """Whether a whole file takes the place of what is there: of nothing, or of a regular file."""
+    """Whether a rename replaces the path: it is a regular file, or does not exist."""
     if _own_number(path) is not None:
         return False
     try:
@@ -46,15 +46,17 @@ def _is_replaced(path: Path) -> bool:
 
 
 def temporary_sibling(path: Path) -> Path:
-    """Another name at each call, where a file is written first. Behind a symbolic link, which stays: the file that it
-    leads to changes."""
+    """A temporary name for a file, different at each call.
+
+    For a symbolic link it is in the folder of the link's target, because the target is replaced and the link is kept.
+    """
     target = Path(os.path.realpath(path)) if _is_replaced(path) else path
-    # Short, whatever the target's name: that may be as long as a name can be.
+    # Short, because the target's name may have the greatest possible length.
     return target.with_name(f".gossamer.{os.getpid()}.{next(_numbers)}.part")
 
 
 def check_writable(path: Path) -> None:
-    """Refuses before the work what could not be written after it."""
+    """Rejects a path that cannot be written, before the work. Raises InputError."""
     if path.is_dir():
         raise InputError(f"{path}: is a folder; give a file")
     if not _is_replaced(path):
@@ -70,7 +72,7 @@ def check_writable(path: Path) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file that appears under its name whole, when the block ends well, or not at all.
+    """A file that appears under its name complete, if the block succeeds, or not at all.
 
     Raises InputError if it cannot be written.
     """
@@ -97,7 +99,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """What is no regular file. Of our own output a copy, so that what follows comes behind it."""
+    """Opens a path that is not a regular file. An own output is duplicated, so that later output follows in order."""
     number = _own_number(path)
     if number is None:
         return open(path, "wb")
@@ -113,7 +115,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def move_whole(aside: Path, path: Path) -> None:
-    """Gives a finished file its name, or copies it to what is no regular file. `aside` is gone then."""
+    """Renames a finished file, or copies it to a path that is not a regular file and removes `aside`."""
     if _is_replaced(path):
         os.replace(aside, os.path.realpath(path))
         return

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C++ library: built on first use, kept per compiler and CPU, loaded through ctypes.
 
-``lib()`` gives the library.
+``lib()`` returns the library.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gossamer.paths import INCLUDE, ROOT
 
 SOURCES = ROOT / "src"
 FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-Wall", "-Wextra", "-Wpedantic")
-# The emulator of streaming messages needs Boost, and the MPI of device programs is theirs: built when asked for.
+# The emulator of streaming messages needs Boost, so programs that use it build it on demand.
 _ELSEWHERE = {"smi"}
 
 
@@ -33,11 +33,11 @@ def compiler() -> Path:
 
 
 def ensure_built() -> Path:
-    """Builds the library where that is needed; gives its path."""
+    """Builds the library if necessary; returns its path."""
     sources = [path for path in sorted(SOURCES.glob("*/*.cc")) if path.parent.name not in _ELSEWHERE]
     flags = [*FLAGS, f"-I{INCLUDE}", f"-I{SOURCES}"]
-    # By its own name whoever needs it looks for it where it says (rpath), not where it was when it was linked.
-    # Threads that are kept between runs, and a signal's handler, are in its code: it is never unloaded.
+    # With a soname, a dependent library finds it by its rpath, not by the path at link time. It is never unloaded,
+    # because idle threads and a signal handler execute its code.
     link = ["-shared", "-pthread", "-Wl,-soname,libgossamer.so", "-Wl,-z,nodelete"]
 
     def steps(plan: builds.Plan) -> None:
@@ -48,7 +48,7 @@ def ensure_built() -> Path:
         first = diagnostics.first_error(said, SOURCES)
         return InputError(f"building the library failed: {first} (all of it in {log})")
 
-    # The folder is that of these sources: one that is added or removed makes another.
+    # The folder depends on the list of sources: adding or removing one selects another folder.
     names = [str(path.relative_to(SOURCES)) for path in sources]
     name = f"lib/{builds.tag(*names, *flags, *link)}"
     return builds.kept(name, steps, failed, title="building the C++ library") / "libgossamer.so"
@@ -59,8 +59,8 @@ _mapped: dict[int, tuple[weakref.ref[mmap.mmap], str]] = {}
 
 
 def watch_mapping(mapping: mmap.mmap, path: str) -> Callable[[], object]:
-    """From here on ``check_mapped`` tells whether the file was cut short; until then whoever read on would die of
-    SIGBUS. What is returned ends that, and so does the mapping's end."""
+    """Watches a mapped file. If it is truncated, reads of the mapping return zeros instead of raising SIGBUS, and
+    ``check_mapped`` raises. The returned function ends the watch, and so does the end of the mapping."""
     address = np.frombuffer(mapping, np.uint8).ctypes.data
     number = lib().gs_mapping_watch(ctypes.c_void_p(address), ctypes.c_size_t(len(mapping)))
     if number < 0:
@@ -77,23 +77,23 @@ def watch_mapping(mapping: mmap.mmap, path: str) -> Callable[[], object]:
 
 
 def check_mapped() -> None:
-    """Raises RunDied where a file was cut short while it was mapped: somebody may have read what is gone."""
+    """Raises RunDied if a file was truncated while it was mapped: its missing data may have been read as zeros."""
     if _cut() is None:
         return
-    gc.collect()  # a graph that nobody has any more may still be there
+    gc.collect()  # unreferenced graphs may still be in memory
     path = _cut()
     if path is not None:
         raise RunDied(f"{path}: was cut short while it was read; there is no answer. Make the file again")
 
 
 def _cut() -> str | None:
-    """A file that was cut short while it is mapped."""
-    # A copy, made at once: what is allocated on the way may collect graphs, and those take their files out.
+    """A mapped file that was truncated; None if no file was."""
+    # A copy, because an allocation in the loop may collect graphs, whose mappings leave the dictionary.
     for number, (reference, path) in _mapped.copy().items():
         if number not in _mapped:
             continue
         mapping = reference()
-        # In the last page that is left, zeros are behind the end of the file without any signal.
+        # In the last remaining page, reads beyond the end of the file return zeros and raise no signal.
         if lib().gs_mapping_cut(number) or (mapping is not None and mapping.size() < len(mapping)):
             return path
     return None
@@ -111,7 +111,7 @@ def lib() -> ctypes.CDLL:
 
 
 def check(code: int) -> None:
-    """Raises InputError with the library's message when a call returned a failure, HandlerDied where a run died."""
+    """Raises InputError with the library's message when a call returned a failure, HandlerDied if a run aborted."""
     if code == -2:
         raise KeyboardInterrupt
     if code == -3:

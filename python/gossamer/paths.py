@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STATE = ROOT / ".gossamer"
 """The command's own environment and caches; deleting it costs only time."""
 BUILD = ROOT / "build"
-"""What is compiled or generated; never committed."""
+"""Compiled and generated files; never committed."""
 APPS = ROOT / "apps"
 CONFIG = ROOT / "config"
 DATA = ROOT / "data"

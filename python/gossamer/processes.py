@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other programs that we start: none outlives us when a signal ends us.
+"""Child processes: none outlives this process when a signal ends it.
 
-``run`` is for tools (compilers, build systems, converters), which have a process group of their own: a terminal's
-Ctrl-C reaches us alone, and we end the whole group. ``run_attended`` is for a user's program, which shares our
-terminal.
+``run`` is for tools (compilers, build systems, converters), which have their own process group: a terminal's
+Ctrl-C reaches only this process, which ends the whole group. ``run_attended`` is for a user's program, which shares
+the terminal.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from typing import IO, Any
 from gossamer_setup._signals import SIGNALS, Stopped
 
 _GRACE = 5.0
-"""Seconds for what was asked to end; then it is killed."""
+"""Seconds between SIGTERM and SIGKILL."""
 _PR_SET_PDEATHSIG = 1
 _PATIENCE = 0.5
-"""Seconds after which a user's program that goes on has not met the Ctrl-C, or does not mind it."""
+"""Seconds after which a user's program that still runs has not received the Ctrl-C, or ignores it."""
 
 
 def run(
@@ -39,13 +39,13 @@ def run(
     input: str | None = None,
     output: IO[bytes] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a tool to its end; what it writes is text, or goes to ``output``, both streams in one.
+    """Runs a tool to its end. Its output is returned as text, or both streams are written to ``output``.
 
-    Whatever ends the wait (Ctrl-C, SIGTERM, an exception) ends the tool first, with all that it has started.
+    If Ctrl-C, SIGTERM or an exception ends the wait, the tool and all processes that it has started are ended first.
     """
     child: subprocess.Popen[str] | None = None
     try:
-        # Interrupted between the start of the child and our knowing it, we would leave it behind.
+        # An interrupt between the start of the child and the assignment would leave the child running.
         with SIGNALS.held():
             child = subprocess.Popen(
                 [str(word) for word in command],
@@ -62,7 +62,7 @@ def run(
         return subprocess.CompletedProcess(child.args, child.returncode, said or "", complaints or "")
     except BaseException:
         if child is not None and child.returncode is not None:
-            # The tool has ended, and what we still waited for is of its own.
+            # The tool has ended; the wait was for processes that it has started.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
         raise
@@ -80,7 +80,7 @@ def run_lines(
 ) -> int:
     """Runs a tool to its end, as `run` does; ``line`` gets each line of both its streams as it is printed.
 
-    Gives the exit code.
+    Returns the exit code.
     """
     child: subprocess.Popen[str] | None = None
     try:
@@ -106,14 +106,14 @@ def run_lines(
 
 
 def end(child: subprocess.Popen[str]) -> None:
-    """The child, which leads a process group, and all that it started is gone after this."""
+    """Ends the child, which leads a process group, and all processes that it has started."""
     if child.returncode is None:
         with SIGNALS.held():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGTERM)
             _ends_within(child, _GRACE)
-            # It may have left some of its own behind, who mind no SIGTERM. Until it is waited for, the group's number
-            # is not given to another.
+            # Processes of the group may ignore SIGTERM. Until the child is waited for, the system does not reuse the
+            # group's number.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             child.wait()
@@ -123,7 +123,7 @@ def end(child: subprocess.Popen[str]) -> None:
 
 
 def _ends_within(child: subprocess.Popen[str], seconds: float) -> None:
-    """Gives a child so many seconds to end, and leaves it to be waited for."""
+    """Waits at most so many seconds for the end of a child, without reaping it."""
     handle = os.pidfd_open(child.pid)
     try:
         poll = select.poll()
@@ -134,9 +134,9 @@ def _ends_within(child: subprocess.Popen[str], seconds: float) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """Has the kernel end this process when the one that started it ends, however that comes.
+    """Makes the kernel kill this process when its parent ends, for any reason.
 
-    ``parent`` is the number of that one: it may have ended before this call.
+    ``parent`` is the parent's number, because the parent may have ended before this call.
     """
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -144,7 +144,7 @@ def end_with_parent(parent: int) -> None:
 
 
 class _Asked:
-    """Notes SIGINT, SIGTERM and SIGHUP, with the time, instead of what they do else; wakes ``wait``."""
+    """Records SIGINT, SIGTERM and SIGHUP with their times, instead of their default actions; wakes ``wait``."""
 
     def __init__(self) -> None:
         self.signals: list[tuple[float, int]] = []
@@ -159,21 +159,21 @@ class _Asked:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._before[number] = signal.signal(number, self._note)
-        # Python calls our handler between two steps of its own: a signal just before a wait would be heard of when that
-        # ends. What Python's own handler writes ends the wait.
+        # Python calls the handler between two bytecodes, so a signal just before a wait would be handled after it. The
+        # byte that Python's own handler writes to the pipe ends the wait.
         self._wakes_before = signal.set_wakeup_fd(self._wakes, warn_on_full_buffer=False)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self.signals.append((time.monotonic(), number))
 
     def follow(self, child: subprocess.Popen[bytes]) -> None:
-        """The end of this child wakes ``wait`` too."""
+        """Makes the end of this child wake ``wait`` too."""
         handle = os.pidfd_open(child.pid)
         self._files.append(handle)
         self._poll.register(handle, select.POLLIN)
 
     def wait(self, seconds: float | None) -> None:
-        """Until the child has ended, a signal came, or that many seconds have passed."""
+        """Waits until the child has ended, a signal is received, or that many seconds have passed."""
         self._poll.poll(None if seconds is None else seconds * 1000)
         with contextlib.suppress(BlockingIOError):
             os.read(self._wake, 4096)
@@ -196,16 +196,16 @@ def run_attended(
     look: Callable[[], object] = lambda: None,
     every: float | None = None,
 ) -> int:
-    """Starts a user's program and waits for it; gives its exit code, less than 0 for a signal.
+    """Starts a user's program and waits for it; returns its exit code, less than 0 for a signal.
 
-    Ctrl-C of a terminal reaches it too, and it is for it to end, and then for us. What reached us alone is passed on:
-    SIGTERM and SIGHUP at once, SIGINT half a second later. Asked a second time, or not gone in ``_GRACE`` seconds
-    behind SIGTERM, it is killed. KeyboardInterrupt or Stopped if it has ended by what we were asked. Whatever else ends
-    the wait ends the program.
+    A terminal's Ctrl-C reaches the program too, which ends first. Signals that reach only this process are forwarded:
+    SIGTERM and SIGHUP at once, SIGINT half a second later. The program is killed on a second signal, or ``_GRACE``
+    seconds after SIGTERM. Raises KeyboardInterrupt or Stopped if a forwarded signal has ended the program. An exception
+    that ends the wait also ends the program.
 
-    ``pass_fds`` are open files that it gets under their numbers. ``look`` is called every so many seconds.
+    ``pass_fds`` are open files that the program inherits under their numbers. ``look`` is called every so many seconds.
     """
-    # Signals are noted before the program stands: it may be at work, and be asked to end, before Popen has returned.
+    # Signals are recorded before the program starts: it may run, and be signalled, before Popen has returned.
     watch = _Asked()
     try:
         child = subprocess.Popen([str(word) for word in command], cwd=cwd, env=env, pass_fds=pass_fds)

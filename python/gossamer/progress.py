@@ -19,7 +19,7 @@ INTERVAL = 10.0
 
 
 class Bar(Protocol):
-    """What ``bar`` and ``steps`` give: `update` reports how many units were done since the last call."""
+    """Returned by ``bar`` and ``steps``: `update` reports how many units were done since the last call."""
 
     def update(self, n: float) -> object: ...
 
@@ -30,7 +30,7 @@ class _Silent:
 
 
 class _Lines:
-    """Prints a line every `INTERVAL` seconds, from a thread of its own, so that a long step shows too."""
+    """Prints a line every `INTERVAL` seconds from a separate thread, so also during a long step."""
 
     def __init__(self, total: float | None, what: str, unit: str, *, estimates: bool) -> None:
         self._total, self._what, self._unit, self._estimates = total, what, unit, estimates
@@ -63,7 +63,7 @@ class _Lines:
 
 
 def _short(number: float) -> str:
-    """A number with a prefix, as bars have it."""
+    """A number with a prefix, in the format of bars."""
     for prefix in ("", "k", "M", "G"):
         if number < 1000:
             return f"{number:.3g}{prefix}"
@@ -83,7 +83,7 @@ def _shown(total: float | None, what: str, unit: str, *, scaled: bool) -> Iterat
         finally:
             lines.close()
         return
-    # Imported here: most runs are too short, or not on a terminal, to pay for it.
+    # Imported here, because most runs are too short for a bar, or have no terminal.
     from tqdm import tqdm
 
     with tqdm(

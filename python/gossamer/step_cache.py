@@ -28,7 +28,7 @@ _REPORT = "report"
 _LIBRARY_MARKS = ("/usr/include/features.h", "/usr/include/boost/version.hpp")
 """Headers whose state tells the versions of libraries that compilers do not report as dependencies."""
 DEBUG_ROOT = "/gossamer"
-"""Stands for the checkout in debug information, so that an object is the same in each checkout."""
+"""Replaces the checkout's path in debug information, so that an object is the same in each checkout."""
 
 
 def neutral_flags() -> list[str]:
@@ -47,7 +47,7 @@ def real_text(text: str) -> str:
 
 
 def _marks(folder: Path) -> list[tuple[str, str]]:
-    """Prefixes of paths and what stands for them in keys, the longest first where one contains another."""
+    """Prefixes of paths and their replacements in keys, the longest first where one contains another."""
     environment = os.path.realpath(sys.prefix)
     return [
         (str(folder), "$FOLDER"),
@@ -138,7 +138,7 @@ class Step:
         return seen.hexdigest()[:40]
 
     def restore(self) -> list[str] | None:
-        """Brings the target from the cache; gives the files that its compilation read, None where it is not there."""
+        """Brings the target from the cache; returns the files that its compilation read, None where it is not there."""
         cache = build_cache.cache()
         if not cache.usable():
             return None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Set-up of the command: runs on a bare Python 3.10, with nothing installed.
 
-``launch`` is what ``./gossamer`` calls. ``require`` asks for a group of dependencies
-from inside the environment. Everything costly is imported only when there is
-something to set up: a warm start checks two small files and hands over.
+``./gossamer`` calls ``launch``. Code in the environment calls ``require`` for a group of dependencies.
+Costly modules are imported only when a group must be installed: a warm start checks two small files
+and executes the command.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def require(*groups: str) -> None:
-    """Sees to it that groups of dependencies are installed in the environment we run in.
+    """Installs groups of dependencies in the present environment if they are missing.
 
     Raises SetupError if they cannot be, or if this Python is not Gossamer's environment.
     """
@@ -43,7 +43,7 @@ def require(*groups: str) -> None:
 
 
 def program(name: str, package: str) -> str:
-    """The path of a program that a Debian package brings; root gets the package where it is missing.
+    """The path of a program of a Debian package; as root, installs the package if it is missing.
 
     Raises SetupError, with the line that installs it, if it is not there.
     """
@@ -53,7 +53,7 @@ def program(name: str, package: str) -> str:
 
 
 def boost() -> None:
-    """Sees to it that Boost.Context is there; root gets its Debian package where it is missing.
+    """Checks that Boost.Context is installed; as root, installs its Debian package if it is missing.
 
     Raises SetupError, with the line that installs it, if it is not there.
     """
@@ -67,12 +67,12 @@ def _inside(env: str) -> bool:
 
 
 def _open_what_is_closed() -> None:
-    """Standard streams that whoever started us has closed lead nowhere; no file of ours may get their numbers."""
+    """Opens closed standard streams on /dev/null, so that no other file gets their numbers."""
     import fcntl
 
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
-            # A shell between us and the caller may have opened a file of its own there, to read.
+            # A shell between the caller and this process may have opened its own file there, for reading.
             if not number or fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:
                 os.fstat(number)
                 continue
@@ -87,7 +87,7 @@ def _open_what_is_closed() -> None:
 
 
 def launch(arguments: list[str]) -> int:
-    """Runs the command: here what needs no environment, in the environment all the rest."""
+    """Runs the command: in this interpreter if it needs no environment, else in the environment."""
     _open_what_is_closed()
     try:
         code = _launch(arguments)
@@ -100,7 +100,7 @@ def launch(arguments: list[str]) -> int:
         sys.stderr.write("gossamer: interrupted\n")
         return 130
     except BrokenPipeError:
-        # Whoever read our output has gone; what is still buffered has nowhere to go either.
+        # The reader of the output has closed the pipe, so buffered output is discarded too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
@@ -134,7 +134,7 @@ def _launch(arguments: list[str]) -> int:
     summary, groups = COMMANDS[command]
     if not all(_env.installed(env, group) for group in groups):
         if arguments[1:] in (["--help"], ["-h"]):
-            # Whoever asks what a command does has not asked for its packages.
+            # A request for help must not install packages.
             print(f"./gossamer {command}: {summary}\nIts options are shown after: ./gossamer setup {' '.join(groups)}")
             return 0
         from gossamer_setup._install import ensure
@@ -144,12 +144,12 @@ def _launch(arguments: list[str]) -> int:
 
 
 def _hand_over(python: str, arguments: list[str]) -> NoReturn:
-    # Isolated: neither the user's modules nor a file in the current folder can take the place of ours.
+    # Isolated: neither the user's modules nor a file in the current folder can replace Gossamer's.
     os.execv(python, [python, "-I", "-m", "gossamer", *arguments])
 
 
 def run_here(command: str, arguments: list[str]) -> int:
-    """The sub-commands that must work before there is an environment."""
+    """Runs a sub-command that must work without an environment."""
     if command == "doctor":
         from gossamer_setup._doctor import main as doctor
 

@@ -39,7 +39,7 @@ def _hash(group: str) -> str:
 
 
 def pack(path: str, groups: list[str]) -> int:
-    """Downloads the packages of the groups and writes the bundle; gives its size in bytes."""
+    """Downloads the packages of the groups and writes the bundle; returns its size in bytes."""
     target = os.path.realpath(path)
     if (os.path.exists(target) and not os.path.isfile(target)) or not os.path.isdir(os.path.dirname(target)):
         raise SetupError(
@@ -80,7 +80,7 @@ def pack(path: str, groups: list[str]) -> int:
 
 
 def _unpack(path: str, tar: tarfile.TarFile, folder: str) -> dict[str, str]:
-    """Takes the packages out, and nothing but packages; gives the groups and their hashes."""
+    """Extracts only the packages; returns the groups and their hashes."""
     first = tar.next()
     content = tar.extractfile(first) if first is not None and first.name == "manifest.json" else None
     if content is None:
@@ -103,7 +103,7 @@ def _unpack(path: str, tar: tarfile.TarFile, folder: str) -> dict[str, str]:
 
 
 def install_from(path: str, groups: list[str]) -> list[str]:
-    """Installs groups (all that it holds if none is named) from a bundle; gives their names."""
+    """Installs groups from a bundle, all of them if none is named; returns their names."""
     os.makedirs(_env.STATE, exist_ok=True)
     with SIGNALS.handled(), tempfile.TemporaryDirectory(dir=_env.STATE) as folder:
         try:

@@ -40,7 +40,7 @@ def size(path: str) -> int:
 
 
 def remove() -> tuple[str, int]:
-    """Removes the build cache; gives its folder and the bytes that it had. Raises SetupError, OSError."""
+    """Removes the build cache; returns its folder and the bytes that it had. Raises SetupError, OSError."""
     path = folder()
     if path is None:
         raise SetupError("GOSSAMER_CACHE=off: there is no build cache to remove; unset it, or name a folder with it")

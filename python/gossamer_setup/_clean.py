@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer clean``: removes what was built. It is all made again when it is needed."""
+"""``./gossamer clean``: removes build products. They are rebuilt on demand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gossamer_setup._setup import Parser
 
 BUILD = os.path.join(ROOT, "build")
 _GOING = ".removing-"
-"""Begins the name of what is being removed: half of it must not pass for a finished build."""
+"""Prefix of the name of a folder that is being removed, so that it is not mistaken for a finished build."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs ``clean``; gives the exit code."""
+    """Runs ``clean``; returns the exit code."""
     try:
         options = parser().parse_args(arguments)
     except SystemExit as leave:  # --help
@@ -70,7 +70,7 @@ def _clean(wanted: list[str], list_only: bool) -> int:
     parts = {part: folders for part, folders in there.items() if not wanted or part in wanted}
     width = max(map(len, parts), default=0)
     total = 0
-    with contextlib.nullcontext() if list_only else _nobody_builds():
+    with contextlib.nullcontext() if list_only else _builds_locked():
         for part, folders in parts.items():
             size = sum(map(_size, folders))
             total += size
@@ -85,14 +85,14 @@ def _clean(wanted: list[str], list_only: bool) -> int:
 
 
 def _keys() -> list[str]:
-    """Folders of builds: one for each compiler and processor, and what has none."""
+    """Folders of builds: one for each compiler and processor, and those that depend on neither."""
     if not os.path.isdir(BUILD):
         return []
     return [entry.path for entry in sorted(os.scandir(BUILD), key=lambda entry: entry.name)]
 
 
 def _parts() -> dict[str, list[str]]:
-    """What can be removed, by name: everything but locks, which others may be waiting for."""
+    """All that can be removed, by name: everything but locks, for which other processes may wait."""
     parts: dict[str, list[str]] = {}
     for key in _keys():
         if os.path.basename(key).startswith(_GOING):
@@ -107,8 +107,8 @@ def _parts() -> dict[str, list[str]]:
 
 
 @contextlib.contextmanager
-def _nobody_builds() -> Iterator[None]:
-    """Holds every lock of a build; refuses where one is held."""
+def _builds_locked() -> Iterator[None]:
+    """Holds every lock of a build. Raises SetupError if another process holds one."""
     with contextlib.ExitStack() as held:
         for key in _keys():
             if not os.path.isdir(key):
@@ -145,7 +145,7 @@ def _remove_now(path: str) -> None:
 
 
 def _remove_left_over() -> None:
-    """What an interrupted call has left."""
+    """Folders that an interrupted call has left."""
     for key in _keys():
         if os.path.basename(key).startswith(_GOING):
             _remove_now(key)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of sub-commands: one line of help each, and the groups each one needs.
 
-It stands apart from the commands so that the first page of help, and the answer
-to a misspelt name, cost no imports and need no environment.
+It is separate from the commands, so the first page of help, and the error for a
+misspelt name, need no imports and no environment.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def help_text() -> str:
 
 
 def unknown_command(name: str) -> str:
-    """One line for a name that is no command, with the nearest one that is."""
+    """One line for an unknown command, with the nearest known name."""
     import difflib
 
     near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)

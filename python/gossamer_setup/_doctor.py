@@ -18,7 +18,7 @@ from gossamer_setup._env import SetupError
 from gossamer_setup._setup import Parser
 
 _FEATURES = ("sse4_2", "avx", "avx2", "bmi2", "fma", "avx512f", "avx512vl", "asimd", "sve")
-# Room for the environment with all groups, and for the builds.
+# Disk space for the environment with all groups, and for the builds.
 _ROOM_GB = 2.0
 
 
@@ -35,11 +35,11 @@ class _Report:
         self.line("ok", what, found)
 
     def hint(self, what: str, found: str, fix: str = "") -> None:
-        """Something is not there that the main job does without."""
+        """Reports a missing optional component."""
         self.line("-", what, found, fix)
 
     def bad(self, what: str, found: str, fix: str) -> None:
-        """The main job cannot run."""
+        """Reports a missing component that the main job needs."""
         self.runs = False
         self.line("MISSING", what, found, fix)
 
@@ -146,7 +146,7 @@ def _cpu(report: _Report) -> None:
 
 
 def _nodes(report: _Report, nodes: str = "/sys/devices/system/node") -> None:
-    """How many memories with processors of their own the machine has (NUMA)."""
+    """The number of NUMA nodes of the machine."""
     count = len(glob.glob(os.path.join(glob.escape(nodes), "node[0-9]*")))
     if count > 1:
         found = f"{count} nodes; reads from another node's memory are slower, and a run uses all of them"

@@ -2,13 +2,13 @@
 """Where the environment of this checkout is, and whether a group is installed in it.
 
 There is one environment for each pair of checkout and Python, so that another Python
-never breaks what the first one installed, and a checkout that was moved starts afresh
-(scripts in an environment carry absolute paths). ``.gossamer/env`` is a link to the
+never breaks what the first one installed, and a checkout that was moved gets a new one
+(scripts in an environment contain absolute paths). ``.gossamer/env`` is a link to the
 one that was set up last.
 
 A group's stamp is a copy of its requirement file, written when the installation is
 complete. Comparing two small files needs no network, no hashing and no imports, which
-keeps the warm start short, and a changed requirement file shows by itself.
+keeps the warm start short, and detects a changed requirement file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ GROUPS: dict[str, tuple[str, int]] = {
 
 
 class SetupError(Exception):
-    """The environment is wrong: one line that says what, and what to do."""
+    """The environment is unusable: one line with the error and its remedy."""
 
     exit_code = 2
 
@@ -57,7 +57,7 @@ def _checksum(text: str) -> str:
 
 
 def base_python() -> str:
-    """The interpreter behind this one, links resolved; the same inside and outside the environment."""
+    """The base interpreter, links resolved; the same inside and outside the environment."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
@@ -78,17 +78,17 @@ def requirement_file(group: str) -> str:
 
 
 def stamp_file(env: str, group: str) -> str:
-    """What says that a group is installed in an environment."""
+    """The stamp of a group that is installed in an environment."""
     return os.path.join(env, "gossamer-groups", group)
 
 
 def made(env: str) -> bool:
-    """The environment itself was made completely (its groups are another matter)."""
+    """Whether the environment itself is complete; its groups are checked separately."""
     return os.path.exists(os.path.join(env, "gossamer-groups")) and os.path.exists(env_python(env))
 
 
 def installed(env: str, group: str) -> bool:
-    """A group is installed completely, and as its requirement file says today."""
+    """Whether a group is installed completely and matches its present requirement file."""
     stamp = _read(stamp_file(env, group))
     return stamp is not None and stamp == _read(requirement_file(group)) and made(env)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the environment and installs groups into it.
 
-Every step may be interrupted at any moment: the environment counts only with the
-folder for its stamps, which is made last; a group counts only with its stamp. A group
-whose mark says that its installation had begun is laid down anew over whatever is
-there, because the installer itself would take a half-copied package for a whole one.
+Every step may be interrupted at any moment: the environment is complete only with the
+folder of its stamps, which is made last; a group is complete only with its stamp. If a
+mark shows that the installation of a group had begun, all its packages are reinstalled,
+because the installer would accept a half-copied package as complete.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOG = os.path.join(_env.STATE, "setup.log")
 _PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==", re.MULTILINE)
 _FETCH = re.compile(r"^\s*(Downloading|Using cached) (\S+) \(([\d.]+) (bytes|kB|MB|GB)\)")
 _UNIT = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
-# Settings of the user's installer that would send packages elsewhere or change what is chosen.
+# Settings of the user's installer that would change the target folder or the selected packages.
 _FOREIGN = ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_REQUIREMENT", "PIP_CONSTRAINT")
 
 
@@ -44,7 +44,7 @@ def _environment() -> dict[str, str]:
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """The child and all that it started is gone after this."""
+    """Ends the child and all processes that it has started."""
     if child.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGTERM)
@@ -60,13 +60,13 @@ def _end(child: subprocess.Popen[str]) -> None:
 
 @contextlib.contextmanager
 def _child(command: list[str], lock_fd: int) -> Iterator[subprocess.Popen[str]]:
-    """A child that holds the lock with us, and that does not outlive an interruption.
+    """A child that shares the lock, and that does not outlive an interruption.
 
-    It gets a session of its own: Ctrl-C then reaches us alone, and we end the whole of it.
+    It runs in a new session: Ctrl-C then reaches only this process, which ends the whole session.
     """
     child: subprocess.Popen[str] | None = None
     try:
-        # Interrupted between the start of the child and our knowing it, we would leave it behind.
+        # An interrupt between the start of the child and the assignment would leave the child running.
         with SIGNALS.held():
             child = subprocess.Popen(
                 command,
@@ -87,7 +87,7 @@ def _child(command: list[str], lock_fd: int) -> Iterator[subprocess.Popen[str]]:
 
 
 class _Pip:
-    """One run of the installer: follows what it prints, and keeps all of it in the log."""
+    """Runs the installer: follows its output, and keeps all of it in the log."""
 
     def __init__(self, group: str, title: str, total: int) -> None:
         self.group = group
@@ -162,7 +162,7 @@ def _site(env: str) -> str:
 
 
 def _forget(env: str, packages: list[str]) -> None:
-    """Takes away what makes the installer believe that packages are there."""
+    """Removes the metadata by which the installer recognizes installed packages."""
     for folder in glob.glob(os.path.join(glob.escape(_site(env)), "*.dist-info")):
         name = re.sub(r"[-_.]+", "-", os.path.basename(folder).split("-")[0]).lower()
         if name in packages:
@@ -184,7 +184,7 @@ def _make(env: str, lock_fd: int) -> None:
         meter.abort()
         last = (output.strip().splitlines() or ["no output"])[-1]
         raise SetupError(f"making the environment {env} failed: {last}; is {_system.venv_package()} installed?")
-    # The environment knows the checkout without any variable, so its python works by itself.
+    # The environment contains the checkout's path, so its python works without any variable.
     with open(os.path.join(_site(env), "gossamer.pth"), "w", encoding="utf-8") as file:
         file.write(os.path.join(_env.ROOT, "python") + "\n")
     # Scripts in an environment name it by its full path, so one of a moved checkout is useless.
@@ -218,7 +218,7 @@ def _link(env: str) -> None:
 
 
 def pip(env: str, *arguments: str) -> list[str]:
-    """The environment's installer; isolated from the user's modules, unbuffered so that we can follow it."""
+    """The environment's installer; isolated from the user's modules, unbuffered so that its output can be followed."""
     return [_env.env_python(env), "-I", "-u", "-m", "pip", *arguments]
 
 
@@ -256,7 +256,7 @@ def _disk(error: OSError) -> SetupError:
 
 
 def ensure(groups: list[str], wheels: str | None = None) -> str:
-    """Installs the groups that are not there yet; gives the environment.
+    """Installs the missing groups; returns the environment.
 
     ``wheels`` names a folder with all the packages: the network is then not touched.
     """

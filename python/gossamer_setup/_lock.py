@@ -15,10 +15,10 @@ from gossamer_setup._env import STATE, SetupError
 
 @contextlib.contextmanager
 def lock() -> Iterator[int]:
-    """Hold the checkout's set-up lock; waits for whoever holds it, and says who that is.
+    """Holds the checkout's set-up lock; waits for the present holder, and reports it.
 
-    Yields the descriptor: a child that inherits it keeps the lock should we be killed,
-    so that nobody starts to install beside an installer that was left alone.
+    Yields the descriptor: a child that inherits it keeps the lock if this process is killed,
+    so that no other installer runs at the same time.
     """
     try:
         os.makedirs(STATE, exist_ok=True)
@@ -33,7 +33,7 @@ def lock() -> Iterator[int]:
             sys.stderr.write(f"gossamer: waiting for another set-up of this checkout: {holder}\n")
             sys.stderr.flush()
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        # The name stays in the file when we are done; it is read only while the lock is held.
+        # The name remains in the file after the release; it is read only while the lock is held.
         os.ftruncate(descriptor, 0)
         started = time.strftime("%Y-%m-%d %H:%M:%S")
         os.pwrite(descriptor, f"process {os.getpid()}, since {started}\n".encode(), 0)

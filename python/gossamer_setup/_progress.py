@@ -30,7 +30,7 @@ class Meter:
         sys.stderr.flush()
 
     def show(self, detail: str) -> None:
-        """Draws the bar, with a few words of what is going on."""
+        """Draws the bar, with a short description of the present step."""
         if not self._terminal:
             return
         width = 24
@@ -40,11 +40,11 @@ class Meter:
         sys.stderr.flush()
 
     def close(self, result: str) -> None:
-        """Ends the bar with a line that says what came of it."""
+        """Ends the bar with a line that reports the result."""
         self.line(f"{self.title}: {result}, {time.monotonic() - self._started:.0f} s")
 
     def abort(self) -> None:
-        """Leaves the terminal's line empty."""
+        """Clears the terminal's line."""
         if self._terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

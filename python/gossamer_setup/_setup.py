@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs ``setup``; gives the exit code."""
+    """Runs ``setup``; returns the exit code."""
     try:
         options = parser().parse_args(arguments)
     except SystemExit as leave:  # --help
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
         done = install_from(options.from_bundle, groups)
         print(f"installed from {options.from_bundle}: {', '.join(done)}")
         return 0
-    # The core comes with everything: no other group works without it.
+    # Every installation includes the core: no other group works without it.
     groups = _env.check_groups(["core", *groups])
     if options.bundle:
         from gossamer_setup._bundle import pack

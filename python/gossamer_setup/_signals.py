@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that ask us to end: they unwind like Ctrl-C does, so that all that is under way is cleaned up."""
+"""Signals that end the command: they unwind the stack like Ctrl-C, so that all work in progress is cleaned up."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from types import FrameType
 
 
 class Stopped(SystemExit):
-    """A signal asked us to end; the exit code is that of a shell, 128 and the signal's number."""
+    """A signal ends the command; the exit code is that of a shell, 128 plus the signal's number."""
 
 
 class Signals:
-    """Lets SIGTERM and SIGHUP unwind like Ctrl-C does, and holds all of them back where that would harm."""
+    """Makes SIGTERM and SIGHUP unwind the stack like Ctrl-C, and defers all three in critical sections."""
 
     _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     _SOON = 0.01
-    """Seconds after which a signal that was dropped is told again."""
+    """Seconds after which a dropped signal is raised again."""
 
     def __init__(self) -> None:
         self._handling = False
@@ -44,7 +44,7 @@ class Signals:
 
     @contextlib.contextmanager
     def _not_dropped(self) -> Iterator[None]:
-        """Python drops what is raised while it collects an object: a signal that comes just then is told again."""
+        """Raises a signal again that arrived while Python collected an object: Python drops exceptions there."""
         before, alarm = sys.unraisablehook, signal.getsignal(signal.SIGALRM)
 
         def hook(what: sys.UnraisableHookArgs) -> None:
@@ -66,7 +66,7 @@ class Signals:
 
     @contextlib.contextmanager
     def handled(self) -> Iterator[None]:
-        """For all of a command. A signal that our caller ignores (nohup) stays ignored."""
+        """Handles signals during a command. A signal that the caller ignores (nohup) remains ignored."""
         if self._handling or threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -85,7 +85,7 @@ class Signals:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """A signal that comes in here takes effect at the end; in a program that is not ours, Ctrl-C alone."""
+        """Defers signals to the end of the block; outside of a command, only Ctrl-C."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -99,7 +99,7 @@ class Signals:
             self._held = False
             if before is not None:
                 signal.signal(signal.SIGINT, before)
-            # Even if something has failed meanwhile: kept, it would end whatever is held next.
+            # Also after an error: a signal that stays pending would end the next block.
             pending, self._pending = self._pending, None
             if pending is not None:
                 raise pending

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine itself must bring: Python's venv, and a C++20 compiler."""
+"""Requirements on the machine itself: Python's venv, and a C++20 compiler."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compiler(variable: str = "CXX", names: Sequence[str] = COMPILERS) -> list[st
     """The C++ compiler, its path first: ``$CXX``, which may have arguments (``ccache g++``, ``g++ -m64``), else the
     first of g++, c++, clang++ on the path. Another compiler has another variable and other names.
 
-    Raises SetupError where the variable names none.
+    Raises SetupError if the variable names no compiler.
     """
     given = os.environ.get(variable, "").strip()
     if not given:
@@ -47,7 +47,7 @@ def compiler(variable: str = "CXX", names: Sequence[str] = COMPILERS) -> list[st
 
 
 def compiler_version(command: list[str]) -> str:
-    """Its first line of ``--version``."""
+    """The compiler's first line of ``--version``."""
     try:
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
@@ -56,7 +56,7 @@ def compiler_version(command: list[str]) -> str:
 
 
 def speaks_cxx20(compiler: list[str]) -> bool:
-    """It compiles a few lines of C++20 with the library's headers."""
+    """Whether it compiles a few lines of C++20 with the library's headers."""
     command = [*compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
     try:
         done = subprocess.run(command, input=_CXX20, capture_output=True, text=True, check=False, timeout=60)
@@ -66,29 +66,29 @@ def speaks_cxx20(compiler: list[str]) -> bool:
 
 
 def venv_package() -> str:
-    """The Debian package that brings ``venv`` for this Python."""
+    """The Debian package with ``venv`` for this Python."""
     return f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
 
 
 def has_venv() -> bool:
-    """Python can make environments with an installer in them (Debian splits that off)."""
+    """Whether Python can make environments with an installer (Debian has a separate package for it)."""
     return all(importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip"))
 
 
 def install_line(packages: list[str]) -> str:
-    """What a user types to get Debian packages."""
+    """The command that installs Debian packages."""
     sudo = "" if os.geteuid() == 0 else "sudo "
     return f"{sudo}apt-get install {' '.join(packages)}"
 
 
 def _apt(packages: list[str]) -> bool:
-    """Installs Debian packages; only root may, and only where apt-get is."""
+    """Installs Debian packages, as root and if apt-get exists."""
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     sys.stderr.write(f"gossamer: installing Debian packages: {' '.join(packages)}\n")
     sys.stderr.flush()
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    # Another of our processes may be installing just now: wait for it.
+    # Another process of Gossamer may be installing now: wait for it.
     waits = ["-o", "DPkg::Lock::Timeout=300"]
     install = ["apt-get", *waits, "install", "-y", "-q", "--no-install-recommends", *packages]
     # A fresh machine has no package lists, an old one stale ones: update once, then try again.
@@ -103,7 +103,7 @@ def _apt(packages: list[str]) -> bool:
 
 
 def program(name: str, package: str) -> str:
-    """The path of a program from a Debian package, which is installed where it is missing and may be."""
+    """The path of a program from a Debian package; as root, installs the package if it is missing."""
     found = shutil.which(name)
     if not found and _apt([package]):
         found = shutil.which(name)
@@ -113,7 +113,7 @@ def program(name: str, package: str) -> str:
 
 
 def links(header: str, library: str) -> bool:
-    """The compiler finds a library and its header."""
+    """Whether the compiler finds a library and its header."""
     found = compiler()
     if found is None:
         return False
@@ -127,7 +127,7 @@ def links(header: str, library: str) -> bool:
 
 
 def library(header: str, name: str, package: str) -> None:
-    """Sees to it that a C++ library of a Debian package is there; root gets the package where it is missing."""
+    """Checks that a C++ library is installed; as root, installs its Debian package if it is missing."""
     if not links(header, name) and not (_apt([package]) and links(header, name)):
         raise SetupError(f"the compiler finds no <{header}> or no lib{name}; install with: {install_line([package])}")
 
@@ -147,7 +147,7 @@ def missing(groups: list[str]) -> dict[str, str]:
 
 
 def prepare(groups: list[str]) -> None:
-    """Sees to it that the machine has what set-up needs; SetupError names what is missing."""
+    """Checks the machine for the requirements of set-up; SetupError names the missing ones."""
     lacks = missing(groups)
     if lacks and _apt(list(lacks)):
         importlib.invalidate_caches()

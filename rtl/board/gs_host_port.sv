@@ -9,7 +9,7 @@
 ///
 /// A message (a packet whose head flit is not of kind header) waits at the gate until idle detection of its job is
 /// open, and passes with the epoch and the colour of that moment; it is counted before the hold falls. Messages to the
-/// host are counted when they have left. Each virtual network has a gate and buffers of its own: none waits for
+/// host are counted when they have left. Each virtual network has its own gate and buffers: none waits for
 /// another. A message of a job without a slot on this board cannot be counted, and is dropped; so is the end of a
 /// packet that is too long.
 module gs_host_port

@@ -3,7 +3,7 @@
 /// Stops a block's clock in simulation while the block is idle, so that it costs the simulator no time.
 ///
 /// The gate does not change the block's behaviour: while the clock is stopped, a clock edge would change no state.
-/// `busy_i` must be 1 in every cycle in which an input requests work or a state will change by itself, except in the
+/// `busy_i` must be 1 in every cycle in which an input requests work or a state will change without one, except in the
 /// Linger cycles after it, in which the clock still runs and pipelines drain. It must be stable at the falling edge of
 /// the clock.
 /// Hardware gets the ungated clock. So does Verilator with GS_NO_CLOCK_GATES, for a test that compares the two.

@@ -46,7 +46,7 @@ module gs_fifo #(
   logic push, pop;
   logic [Width-1:0] ram_data;
 
-  // A depth that is a power of two wraps around by itself.
+  // With a depth that is a power of two, the pointers wrap around by overflow.
   assign wptr_next = (!Even && wptr_q == Last) ? '0 : wptr_q + PtrW'(1);
   assign rptr_next = (!Even && rptr_q == Last) ? '0 : rptr_q + PtrW'(1);
   assign push      = in_valid_i && in_ready_o;

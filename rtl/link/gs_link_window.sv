@@ -5,7 +5,7 @@
 ///
 ///           acknowledged | base ... (sent, some of them named by the map) ... | next: may be sent up to base + Window
 ///
-/// The wire keeps order, and every sent frame has a stamp of its own. So a frame is certainly lost if the other end has
+/// The wire keeps order, and every sent frame has its own stamp. So a frame is certainly lost if the other end has
 /// received a frame with a later stamp and neither acknowledges nor names this one. The only timer needed is one that
 /// sends a frame when nothing else is sent: the other end returns its stamp.
 module gs_link_window

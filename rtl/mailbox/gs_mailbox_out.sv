@@ -7,7 +7,7 @@
 /// blocks another. A packet's flits arrive one a cycle. A packet that has begun to leave keeps its grant as long as its
 /// receiver accepts a flit a cycle. So a packet pauses only after its receiver did.
 ///
-/// The network has a memory of its own. The routes to this tile's threads (local) and to other networks (far) share
+/// The network has its own memory. The routes to this tile's threads (local) and to other networks (far) share
 /// one. Receivers are ready late, so a flit is read for a route before it is known whether its output register becomes
 /// free: if it does not, the pointer stays, and the flit is read again. A route whose receiver did not accept in the
 /// last cycle has lower priority than the other one.

@@ -135,7 +135,7 @@ module gs_mailbox_rx
     end
   end
 
-  // What is done with the flit.
+  // The decision on the flit.
   logic is_head, drop, writes, drop_q;
   rejection_e rejection, rejection_q;
 

@@ -7,7 +7,7 @@
 ///                                              |      memory            +-> arbiter -> out
 ///     other channels --------------------------+-> buffers -------------+
 ///
-/// Each port has a router of its own, and each virtual channel an engine with its own path to the memory. So engines do
+/// Each port has its own router, and each virtual channel an engine with its own path to the memory. So engines do
 /// not wait for each other, and a packet from a link can only wait for the channels that its records name. Channels
 /// wait for their own credits alone.
 module gs_multicast

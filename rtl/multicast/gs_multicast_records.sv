@@ -7,7 +7,7 @@
 ///                                 \--miss--> memory --^
 ///
 /// There are two streams of keys: those of arriving messages, which are prefetched, and those of indirections, which
-/// belong to the message that is copied now and have priority. Each has slots of its own, so that neither waits for the
+/// belong to the message that is copied now and have priority. Each has its own slots, so that neither waits for the
 /// other. The cache is direct-mapped, one beat a line; it is cleared after reset and by `flush_i`.
 module gs_multicast_records
   import gs_multicast_pkg::*;

@@ -39,7 +39,7 @@ module gs_mesh_input
 );
   localparam int unsigned PtrW = $clog2(MeshBufferFlits);
 
-  // What is stored of a flit besides its data
+  // The stored fields of a flit, without its data
   typedef struct packed {
     dirs_t want;
     logic  last;

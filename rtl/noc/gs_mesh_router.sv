@@ -2,8 +2,8 @@
 
 /// A router of the mesh: five ports, four virtual networks, wormhole, dimension order.
 ///
-/// All links are alike in both directions: a registered flit with its virtual network (one-hot), and a registered
-/// credit for each buffer slot that becomes free. A hop without contention takes three cycles:
+/// All links have the same signals in both directions: a registered flit with its virtual network (one-hot), and a
+/// registered credit for each buffer slot that becomes free. A hop without contention takes three cycles:
 ///
 ///     flit      [ link ][ buffer: choice ][ RAM, crossbar ][ link ]
 ///     cycle        0            1                 2           3

@@ -208,7 +208,7 @@ module gs_stream_allreduce
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
     assign send_open_o[e] = up_send[e] ? up_send_open[e] : down_send_open[e];
     assign recv_open_o[e] = up_recv[e] ? up_recv_open[e] : down_recv_open[e];
-    // Both blocks count their collectives alike.
+    // The counts of collectives of both blocks are equal.
     always_comb begin
       watch_o[e]       = up_watch[e];
       watch_o[e].sends = up_watch[e].sends || down_watch[e].sends;

@@ -18,7 +18,7 @@ module gs_stream_reduce
   parameter  int unsigned     Edges = 4,
   parameter  int unsigned     Bytes = 8,
   parameter  int unsigned     Ranks = 16,
-  /// types of elements that kernels may open; each size costs lanes of its own
+  /// types of elements that kernels may open; each size costs separate lanes
   parameter  types_t          Types = types_of_size(2),
   /// the collective that kernels open: this one, or the one of which this block is a half
   parameter  smi_collective_e Kind  = SmiCollectiveReduce,

@@ -8,7 +8,7 @@
 ///     gather     kernel of the rank, or edge to it  --> beat --> root's kernel, or edge to the root
 ///     allgather  kernel of the rank, or edge to it  --> beat --> kernel, and all other edges
 ///
-/// A segment is a message of its own on each edge, so segments are neither split nor merged. A table stores the edge
+/// A segment is a separate message on each edge, so segments are neither split nor merged. A table stores the edge
 /// that leads to each rank; segments whose path does not include this rank are skipped. Since all ranks process
 /// segments in the same order, all ranks on the path of the first unfinished segment are ready for it:
 /// docs/hardware/stream.md has the proof.

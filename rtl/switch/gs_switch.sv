@@ -25,7 +25,7 @@ module gs_switch
   parameter logic [Ports-1:0]  Virtual   = '1,
   /// ports of the board's own endpoints
   parameter home_t             Home      = '0,
-  /// log2 of the streaming ports behind one port of the switch: streaming port n is at Home's port n >> StreamBits
+  /// log2 of the streaming ports that share one port of the switch: streaming port n is at Home's port n >> StreamBits
   parameter int unsigned       StreamBits = 0,
   /// log2 of the routing table's entries, for boards and hosts
   parameter int unsigned       TableW    = 10,

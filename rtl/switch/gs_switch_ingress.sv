@@ -23,7 +23,7 @@ module gs_switch_ingress
   parameter int unsigned TableW  = 10,
   /// ports of the board's own endpoints
   parameter home_t       Home    = '0,
-  /// log2 of the streaming ports behind one port of the switch
+  /// log2 of the streaming ports that share one port of the switch
   parameter int unsigned StreamBits = 0,
   /// virtual channels that arrive here: 1 or SwitchVcs
   parameter int unsigned Vcs     = SwitchVcs,

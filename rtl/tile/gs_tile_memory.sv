@@ -21,7 +21,7 @@ module gs_tile_memory
   output logic      [TileCaches-1:0] ans_valid_o,
   input  logic      [TileCaches-1:0] ans_ready_i,
   output answer_t                    ans_o[TileCaches],
-  // The host flushes this thread's partition of its cache; the thread has no request of its own in flight
+  // The host flushes this thread's partition of its cache; the thread has no request in flight
   input  logic                       flush_valid_i,
   input  logic      [ThreadW-1:0]    flush_thread_i,
   output logic                       flush_done_o,

@@ -2,7 +2,7 @@
 
 /// Routes the requests of a tile's cores to caches, mailbox and control unit.
 ///
-/// Every core has a gs_tile_req_decode of its own; every unit receives one request a cycle, round-robin over the cores.
+/// Every core has its own gs_tile_req_decode; every unit receives one request a cycle, round-robin over the cores.
 /// Each merge transfers only the fields that its unit needs, and memory addresses are translated once, after the merge.
 /// The mailbox reports requests that it cannot execute; these reports are arbitrated with the requests of the control
 /// unit.

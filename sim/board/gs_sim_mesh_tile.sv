@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Simulation top: a tile of the mesh on a board of its own. Its ports are arrays, which a program can read in place.
+/// Simulation top: a tile of the mesh on its own board. Its ports are arrays, which a program can read in place.
 ///
 /// All ports are registered. One model of it serves every tile of a board (board.h).
 module gs_sim_mesh_tile

@@ -337,7 +337,7 @@ class BoardModels {
     }
   }
 
-  /// The exit in the column of a tile of the northern row, kExits if there is none.
+  /// The exit in the column of a tile of the northern row, kExits if the column has none.
   static unsigned exit_of(unsigned tile) {
     if (tile / kWidth != kHeight - 1) return kExits;
     for (unsigned e = 0; e < kExits; ++e) {

@@ -54,7 +54,7 @@ class Messages {
       parts.push_back(arrive(event.data));
     } else if (event.what == TraceEvent::What::RouterDone) {
       drop(pop(parts), done);
-    } else if (!parts.empty() && parts.front().message != kNobody) {
+    } else if (!parts.empty() && parts.front().message != kNone) {
       messages_[parts.front().message].uses += event.receivers;
       leave(parts.front(), event.data);
     }
@@ -96,7 +96,7 @@ class Messages {
   };
   /// A message, or a copy of it, in flight.
   struct Part {
-    uint32_t message = kNobody;
+    uint32_t message = kNone;
     bool alike = false;  ///< it may be confused with an equal one
   };
   using Parts = std::deque<Part>;
@@ -142,13 +142,13 @@ class Messages {
   }
 
   void leave(Part part, uint64_t packet) {
-    if (part.message != kNobody) in_flight_[packet].push_back(part);
+    if (part.message != kNone) in_flight_[packet].push_back(part);
   }
 
   /// On the other networks, only messages to hosts are followed.
   template <typename Done>
   void leave_far(Part part, uint64_t packet, Done done) {
-    if (part.message == kNobody) return;
+    if (part.message == kNone) return;
     constexpr unsigned kKind = config::AddressHost::kKindLsb;
     if (messages_[part.message].arrow.dest >> kKind == static_cast<uint32_t>(config::Endpoint::Host)) {
       leave(part, packet);
@@ -184,7 +184,7 @@ class Messages {
 
   Arrow received(Part part, uint32_t receiver, uint64_t cycle) {
     Arrow arrow;
-    if (part.message != kNobody) {
+    if (part.message != kNone) {
       Message& message = messages_[part.message];
       arrow = message.arrow;
       arrow.id = ++arrows_;
@@ -202,7 +202,7 @@ class Messages {
   /// Ends a part that is not forwarded any further.
   template <typename Done>
   void drop(Part part, Done done) {
-    if (part.message == kNobody) return;
+    if (part.message == kNone) return;
     Message& message = messages_[part.message];
     if (message.uses == 1 && !message.received) done(message.arrow);
     release(part.message);

@@ -81,7 +81,7 @@ class File {
     descriptor(id, name, position);
     put_descriptor();
   }
-  /// A track that is a process, which groups what is below it.
+  /// A track that is a process, which groups the tracks below it.
   void process(uint64_t id, unsigned pid, std::string_view name) {
     Fields process;
     process.number(1, pid);

@@ -38,7 +38,7 @@ class Probe {
     return all;
   }
 
-  /// Finds a signal; false if there is none of that name with elements of the width of T.
+  /// Finds a signal; false if no signal of that name has elements of the width of T.
   template <typename T>
   static bool at(const VerilatedVarNameMap& vars, const char* name, const T*& pointer) {
     const auto found = vars.find(name);

@@ -308,8 +308,8 @@ class Trace {
     std::vector<Item> items = runs();
     for (const Window& window : kept_->windows()) {
       for (const Arrow& arrow : window.arrows) {
-        if (arrow.sender != kNobody) items.push_back({arrow.from, arrow.sender, Item::Send, nullptr, &arrow, nullptr});
-        if (arrow.receiver != kNobody) {
+        if (arrow.sender != kNone) items.push_back({arrow.from, arrow.sender, Item::Send, nullptr, &arrow, nullptr});
+        if (arrow.receiver != kNone) {
           items.push_back({arrow.to, arrow.receiver, Item::Receive, nullptr, &arrow, nullptr});
         }
       }
@@ -335,7 +335,7 @@ class Trace {
         return;
       case Item::Mark: file_.instant(track, item.time, item.mark); return;
       case Item::Receive:
-        if (item.arrow->sender != kNobody) {
+        if (item.arrow->sender != kNone) {
           const uint32_t sender = item.arrow->sender;
           if (sender < first_host()) {
             file_.note("from thread", sender);
@@ -352,7 +352,7 @@ class Trace {
         file_.address("to", item.arrow->dest);
         // One send may have several receivers.
         for (;; ++i) {
-          if (items[i].arrow->receiver != kNobody) file_.flow(items[i].arrow->id, false);
+          if (items[i].arrow->receiver != kNone) file_.flow(items[i].arrow->id, false);
           if (i + 1 == items.size() || items[i + 1].kind != Item::Send || items[i + 1].time != item.time ||
               items[i + 1].thread != item.thread) {
             break;
@@ -448,7 +448,7 @@ class Trace {
     for (const Window& window : kept_->windows()) {
       for (const Arrow& arrow : window.arrows) {
         for (const uint32_t end : {arrow.sender, arrow.receiver}) {
-          if (end != kNobody && end >= first_host()) talks[end - first_host()] = true;
+          if (end != kNone && end >= first_host()) talks[end - first_host()] = true;
         }
       }
     }

@@ -13,7 +13,8 @@
 
 namespace gossamer::sim {
 
-constexpr uint32_t kNobody = ~uint32_t{0};
+/// The index of no message and of no endpoint.
+constexpr uint32_t kNone = ~uint32_t{0};
 
 /// A wait of a thread.
 struct Span {
@@ -28,11 +29,11 @@ struct Arrow {
   uint64_t from = 0, to = 0;
   uint64_t id = 0;
   const char* name = nullptr;  ///< how it was sent
-  uint32_t sender = kNobody, receiver = kNobody;
+  uint32_t sender = kNone, receiver = kNone;
   uint32_t dest = 0;
   bool alike = false;  ///< equal messages to the same thread were in flight, so the arrow is ambiguous
 
-  uint64_t flight() const { return receiver == kNobody || sender == kNobody ? 0 : to - from; }
+  uint64_t flight() const { return receiver == kNone || sender == kNone ? 0 : to - from; }
 };
 
 /// Items that a window has dropped.

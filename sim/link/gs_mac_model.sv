@@ -3,7 +3,7 @@
 /// One direction of a wire between two MACs, for simulation: line rate, the bytes that a MAC adds, flight time, faults.
 ///
 /// The wire accepts words at the line rate and delivers each word when its last bit has arrived. Faults are drawn once
-/// per frame from a random number generator of its own, so a run is reproducible from its seed. A damaged frame arrives
+/// per frame from its own random number generator, so a run is reproducible from its seed. A damaged frame arrives
 /// with one bit inverted: half of these frames with the MAC's error flag, half without, as if the MAC's checksum had
 /// missed the error.
 module gs_mac_model #(

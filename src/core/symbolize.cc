@@ -46,7 +46,7 @@ std::string outputOf(std::vector<std::string> words) {
 
 bool startsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
-/// Stands for the checkout in debug information (python/gossamer/step_cache.py): objects are shared by checkouts.
+/// Replaces the checkout's path in debug information (python/gossamer/step_cache.py): objects are shared by checkouts.
 constexpr std::string_view kRoot = "/gossamer/";
 
 /// Whether a source file, as debug information names it, is the user's.

@@ -242,19 +242,19 @@ static inline int gsmpi_source(const Comm* comm, const Peer* peer) {
 }
 /// A packet buffer for a peer. Handles received packets until one is free.
 Packet* gsmpi_begin(const Peer* peer);
-/// Handles one received packet; false if there is none.
+/// Handles one received packet; false if none has arrived.
 bool gsmpi_receive_one(void);
 /// Sends pending work as far as the transport has free buffers.
 void gsmpi_send_pending(void);
 
 // ---- match.c: matching by context, sender and tag, in MPI's order ----
-/// Returns the receive that matches an arrived message and removes it from its queue; null if there is none.
+/// Returns the receive that matches an arrived message and removes it from its queue; null if none matches.
 Request* gsmpi_match_message(uint32_t context, const Peer* peer, int tag);
 /// Returns the stored message that matches a receive and removes it from its queue; else queues the receive.
 UnexpectedMessage* gsmpi_match_receive(Request* request);
 /// Stores a message that matches no posted receive.
 void gsmpi_match_keep(UnexpectedMessage* unexpected);
-/// The message that a receive would match. If there is none and the caller `waits`, a packet arrives once one may.
+/// The message that a receive would match, or null. After null with `waits`, a packet arrives when one may match.
 const UnexpectedMessage* gsmpi_match_probe(uint32_t context, const Peer* peer, int tag, bool waits);
 /// Removes that message from its queue and returns it, or null.
 UnexpectedMessage* gsmpi_match_take(uint32_t context, const Peer* peer, int tag);

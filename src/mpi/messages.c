@@ -74,14 +74,14 @@ static void return_credit(Peer* peer) {
   gsmpi.credit_returns = peer;
 }
 
-/// An eager message of a peer has matched: its credit returns with the next packet to the peer, or in one of its own.
+/// An eager message of a peer has matched: its credit returns with the next packet to the peer, or in its own.
 static void add_owed_credit(Peer* peer) {
   peer->first += 0x100;
   if ((peer->first & 0xFF00) >= kCredits / 2 * 0x100 && !gsmpi.finalizing) return_credit(peer);
 }
 
 #if MATCH_IN_HARDWARE
-/// Counts a consumed packet of the engine. The next request reports the count, or a packet of its own.
+/// Counts a consumed packet of the engine. The next request, or a separate packet, reports the count.
 static void count_engine_packet(void) {
   gsmpi.engine.first += 0x100;
   if (gsmpi.engine.first >= GS_MATCH_WINDOW / 2 * 0x100) return_credit(&gsmpi.engine);

@@ -31,7 +31,7 @@ bool popsNext(const Collective& c, int me) {
   }
 }
 
-/// The single rank that a call waits for; -1 if there is none.
+/// The single rank that a call waits for; -1 if it is not a single other rank.
 int senderOf(const Collective& c, int me) {
   switch (c.signature.kind) {
     case Kind::bcast:

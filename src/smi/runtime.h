@@ -131,7 +131,7 @@ inline void spend() {
 
 // ---- Ranks and communicators ----
 
-/// A group of ranks; each member has a Comm of its own.
+/// A group of ranks; each member has its own Comm.
 struct Context;
 
 struct Stream;
@@ -213,7 +213,7 @@ bool reported();
 void watchExit();
 /// For messages outside of kernels: names the initializer or destructor that runs.
 std::string outsideOfMain();
-/// The calling kernel; ends the run if there is none.
+/// The calling kernel; ends the run if no kernel calls.
 Fiber& caller(const char* call, CallSite site);
 
 [[gnu::format(printf, 1, 2)]] std::string format(const char* text, ...);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An application's judgement of its own result: an answer, or why there is none.
+/// An application's verdict on its own result: it is an answer, or why it is none.
 #pragma once
 
 #include <cstdint>

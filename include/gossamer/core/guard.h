@@ -128,7 +128,7 @@ class Unguarded {
 /// program's own threads, which may wait for other signals, receive them.
 void blockSignals();
 
-/// Ends all guarded code on all threads; for code that does not return by itself.
+/// Ends all guarded code on all threads; for code that does not return.
 void interrupt();
 
 }  // namespace guard

@@ -111,7 +111,7 @@ class App:
         return f"<App {self.name}: {relative(self.path)}>"
 
     def parameter(self, name: str) -> Parameter:
-        """The parameter of that name. Raises InputError, with the known names, if there is none."""
+        """The parameter of that name. Raises InputError, with the known names, if it is unknown."""
         for parameter in self.parameters:
             if parameter.name == name:
                 return parameter

@@ -145,7 +145,7 @@ def _whole(app: App, parameter: Parameter, value: Any) -> int:
 
 
 def difference(first: Result, second: Result) -> Difference | None:
-    """The first difference of two results that exceeds the application's tolerance; None if there is none.
+    """The first difference of two results that exceeds the application's tolerance; None if the results agree.
 
     With a tolerance t, a and b are equal if |a - b| <= t * max(|a|, |b|, greatest value / vertices): a relative bound
     with a floor for values close to 0.

@@ -7,7 +7,7 @@ import click
 
 
 def note(old: str, new: str) -> None:
-    """Tells the user on stderr that an option has a new name."""
+    """Reports on stderr that an option has a new name."""
     click.echo(f"note: {old} is deprecated and will be removed; use {new}", err=True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer clean``: the launcher does it by itself; here for whoever starts the module."""
+"""``./gossamer clean``: implemented in the launcher; this module serves ``python -m gossamer``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer doctor``: the launcher does it by itself; here for whoever starts the module."""
+"""``./gossamer doctor``: implemented in the launcher; this module serves ``python -m gossamer``."""
 
 from __future__ import annotations
 

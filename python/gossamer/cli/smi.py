@@ -12,6 +12,7 @@ import click
 
 from gossamer.cli import _deprecated
 from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
+from gossamer.wording import counted
 
 
 @click.group(invoke_without_command=True, short_help="Run kernels that send each other streaming messages.")
@@ -193,7 +194,7 @@ def generate(
         written.append(hardware.write_tables(made, cluster, outdir))
     for one in made.boards:
         click.echo(f"{one.name}: {', '.join(slot.program for slot in one.slots)}")
-    click.echo(f"{len(written)} files in {outdir}")
+    click.echo(f"{counted(len(written), 'file')} in {outdir}")
 
 
 def _lanes(words: tuple[str, ...]) -> dict[int, int]:

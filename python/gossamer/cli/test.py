@@ -118,7 +118,7 @@ def command(
 
 
 def _run(command: list[str], environment: dict[str, str]) -> int | None:
-    """Runs pytest; gives its exit code, None if a signal stopped it. It reports how far it came by itself."""
+    """Runs pytest; returns its exit code, None if a signal stopped it. Pytest itself reports its progress."""
     stopped = False
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -127,8 +127,8 @@ def _run(command: list[str], environment: dict[str, str]) -> int | None:
         child.send_signal(signal.SIGINT)
         raise KeyboardInterrupt
 
-    # From the checkout, so that its settings hold; isolated, as the command itself is. In a session of its own, so
-    # that a terminal's Ctrl-C reaches us alone: pytest ends at once when it gets a second one.
+    # From the checkout, so that its settings hold; isolated, as the command itself is. In a new session, so that
+    # a terminal's Ctrl-C reaches only this process: pytest ends at once on a second one.
     child = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
@@ -147,7 +147,7 @@ def _run(command: list[str], environment: dict[str, str]) -> int | None:
 
 
 def _mutants(block: str, names: tuple[str, ...], tier: str | None, seed: int) -> int:
-    """Mutation testing of a block; what escaped comes last."""
+    """Mutation testing of a block; undetected faults are printed last."""
     from gossamer.hdl import mutate
 
     if len(names) > 1 or (names and not (names[0].isdecimal() and 0 < int(names[0]) < 10_000)):

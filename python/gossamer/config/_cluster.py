@@ -114,7 +114,7 @@ class Cluster:
         return {board.name: board for board in self.boards}
 
     def board(self, name: str) -> Board:
-        """The board of that name; InputError with the closest name if there is none."""
+        """The board of that name; raises InputError, with the closest name, if it is unknown."""
         if name not in self._by_name:
             raise InputError(f"cluster {self.name} has no board {name}{near(name, self._by_name)}")
         return self._by_name[name]

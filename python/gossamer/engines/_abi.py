@@ -137,7 +137,7 @@ class ResumeArgs:
 
 
 class RunArgs:
-    """Graph, options and parameters of a run. Owns the memory behind the structs, so it must outlive the run."""
+    """Graph, options and parameters of a run. Owns the memory that the structs point to, so it must outlive the run."""
 
     def __init__(self, app: App, graph: Graph, parameters: Numbers, *, engine: str, threads: int, seed: int) -> None:
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)

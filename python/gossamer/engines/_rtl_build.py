@@ -66,14 +66,14 @@ def _build_board(
     config: Config,
     label: str,
     model: str,
-    beside: str | None,
+    uncore: str | None,
     harness: Path,
     *,
     waves: bool,
     fast: bool,
     parameters: Mapping[str, int] | None = None,
 ) -> Path:
-    """A simulator of a tile model and, if ``beside`` is given, of an uncore model per board with ``parameters``.
+    """A simulator of a tile model and, if ``uncore`` is given, of an uncore model per board with ``parameters``.
 
     With an uncore model, instances of the tile model are evaluated together.
     """
@@ -94,9 +94,9 @@ def _build_board(
             cxx=[f"-I{sources.package(config).parent}"],
             include=[_HOST],
             fast=fast,
-            many=fast and beside is not None and verilate.fast_models(),
-            beside=[] if beside is None else [sources.blocks(f"sim/board/{beside}.f", config=config)],
-            beside_parameters=parameters or {},
+            many=fast and uncore is not None and verilate.fast_models(),
+            extra=[] if uncore is None else [sources.blocks(f"sim/board/{uncore}.f", config=config)],
+            extra_parameters=parameters or {},
         )
 
 

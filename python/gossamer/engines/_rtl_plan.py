@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The structure of a simulated cluster: links, routing tables and their updates, trees of boards, jobs.
 
-Only links that a cable uses are simulated, numbered without gaps; a host has a port of its own on the switch of its
+Only links that a cable uses are simulated, numbered without gaps; a host has its own port on the switch of its
 board. A cluster without a host gets one at its first board.
 """
 
@@ -132,7 +132,7 @@ class Plan:
         return self.cable_name(index) in self.tables.down
 
     def find_cable(self, text: str) -> int:
-        """A cable by its name or by one of its ends; InputError if there is none."""
+        """A cable by its name or by one of its ends. Raises InputError if it is unknown."""
         name = " - ".join(part.strip() for part in text.split(" - "))
         for index in range(len(self.cluster.cables)):
             first, second = self.cable_name(index).split(" - ")
@@ -305,7 +305,7 @@ def read_tables(cluster: Cluster, path: str) -> routes.Tables:
 
 
 def cuts(plan: Plan, texts: Sequence[str]) -> dict[int, int]:
-    """Parses --cut options: ``LINK@CYCLE``, or ``LINK`` for a link that never comes up."""
+    """Parses --cut options: ``LINK@CYCLE``, or ``LINK`` for a link that never becomes active."""
     found = {}
     for text in texts:
         name, at, cycle = text.rpartition("@")
@@ -336,7 +336,7 @@ class TableUpdate:
 
     @classmethod
     def of(cls, plan: Plan, tables: routes.Tables) -> TableUpdate:
-        """An update from the tables of a plan. Raises InputError for tables that can deadlock by themselves."""
+        """An update from the tables of a plan. Raises InputError if these tables alone can deadlock."""
         after = Plan(plan.cluster, tables)
         report = routes.check(plan.topology, plan.tables, tables)
         return cls(after, report.fault or "")

@@ -48,7 +48,7 @@ class Cluster(Board):
     ``workers`` threads, or ``ranks`` MPI processes on possibly several machines, simulate the boards; cycles and output
     do not depend on their number. Ranks write neither waves nor traces. ``frame_loss`` is the share of frames that
     wires lose, and the share that they damage; ``seed`` selects these frames. ``cut`` are cables to cut, as
-    ``LINK@CYCLE`` of the first run, or ``LINK`` for a cable that never comes up. ``flight`` replaces the flight time of
+    ``LINK@CYCLE`` of the first run, or ``LINK`` for a cable that is never up. ``flight`` replaces the flight time of
     the configuration on all wires. ``jobs`` share the boards: each has its own program (``load_image``), and no thread
     is started on other boards. Raises InputError for a cluster that cannot be simulated.
     """

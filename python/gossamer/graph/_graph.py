@@ -300,7 +300,7 @@ class Graph:
         return np.where(kept, self.labels[at], min(-1, int(self.labels[0]) - 1))
 
     def index_of(self, label: str | int) -> int:
-        """The index of the vertex with a label. Raises InputError if there is none."""
+        """The index of the vertex with a label. Raises InputError if no vertex has it."""
         where = f"graph {self.name}" if self.name else "the graph"
         if self.labels is not None and not isinstance(self.labels, np.ndarray):
             found = self._find(str(label))

@@ -2,8 +2,8 @@
 """Builds fast models: clang, as the `ziglang` package brings it, on Verilator's C++ after its passes (``_generated``).
 
 The package compiles programs for the overlay's threads, so it is installed wherever a model is wanted. It is used with
-the headers and the library of this machine's own C++ compiler, which also links: to link, zig builds a C++ library of
-its own first, which takes longer than all of a model.
+the headers and the library of this machine's own C++ compiler, which also links: to link, zig first builds its own
+C++ library, which takes longer than a whole model.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from gossamer.hdl import _generated, _run
 
 _SELECTIONS = ("x86-cmov-converter=false", "two-entry-phi-node-folding-threshold=20", "phi-node-folding-threshold=8")
 """Options of LLVM: selections stay what they are, and longer branches become some."""
-# zig checks for undefined behaviour unless it is told not to, at the link too.
+# zig checks for undefined behaviour by default, also when it links.
 _FLAGS = ("-std=c++20", "-march=native", "-fno-sanitize=undefined", "-w", "-DVERILATOR=1")
 _OFF = ("VM_COVERAGE", "VM_SC", "VM_TIMING", "VM_TRACE", "VM_TRACE_FST", "VM_TRACE_SAIF", "VM_TRACE_VCD")
 _RUNTIME = ("verilated.cpp", "verilated_dpi.cpp", "verilated_threads.cpp")
 
 
 def available() -> bool:
-    """Whether there is such a compiler, and this is a machine whose options are known."""
+    """Whether the compiler is installed, and its options for this machine are known."""
     return importlib.util.find_spec("ziglang") is not None and os.uname().machine == "x86_64"
 
 
@@ -45,7 +45,7 @@ def objects(model: Path, top: str, verilator: Path, *, many: bool) -> None:
     hot.write_text(_includes(_generated.fast(model)) + (_generated.together(model, top) if many else ""))
     cold.write_text(_includes(_generated.slow(model)))
     selections = [word for option in _SELECTIONS for word in ("-mllvm", f"-{option}")]
-    # Code that runs once is not worth a compiler's time.
+    # Code that runs once does not repay optimization.
     _compile_all([(hot, ["-O3", *selections]), (cold, ["-O0"])], model, _common(verilator, [model]))
 
 
@@ -57,8 +57,8 @@ def program(
     verilator: Path,
     flags: Sequence[str],
 ) -> None:
-    """Builds ``folder/simulator`` of models that have their ``objects``, C++ that is the design's ``own``, and what
-    drives them. InputError if not."""
+    """Builds ``folder/simulator`` from the ``objects`` of models, the design's ``own`` C++, and the harness. Raises
+    InputError if that fails."""
     objects_of_runtime = [f"{Path(name).stem}.o" for name in _RUNTIME]
     runtime = _run.kept(
         "part",
@@ -78,7 +78,7 @@ def program(
 
 
 def _own(source: Path, verilator: Path) -> Path:
-    """Of what a design calls."""
+    """Compiles C++ that a design calls."""
     flags = [*_common(verilator, []), f"-I{source.parent}", "-O3"]
     words = [*flags, _run.version("ziglang")]
     return _run.kept_object(source, words, _run.contents(source), lambda folder: _compile(source, folder, flags))
@@ -109,7 +109,7 @@ def _library_headers() -> tuple[str, ...]:
 
 
 def _compile_all(jobs: Sequence[tuple[Path, list[str]]], folder: Path, common: Sequence[str]) -> list[Path]:
-    """Compiles sources, the longest first, with flags of their own."""
+    """Compiles sources, the longest first, each with its own flags."""
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(lambda job: _compile(job[0], folder, [*common, *job[1]]), jobs))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds models by this machine's C++ compiler: of Verilator's C++, Verilator's library and what drives the model.
+"""Builds models with this machine's C++ compiler, from Verilator's C++, Verilator's library and the harness.
 
 Verilator's makefile compiles the library and two precompiled headers for each model, which takes longer than most
 models do. Here one object of each part of the library, and one precompiled header for each level of optimisation,
@@ -20,19 +20,19 @@ from gossamer.hdl import _run
 
 _FLAGS = ("-std=c++20", "-fcoroutines", "-march=native", "-DVERILATOR=1")
 _OPTIONS = ("VM_TRACE", "VM_TRACE_FST", "VM_TRACE_SAIF", "VM_TRACE_VCD")
-"""What the makefile hands to the compiler as macros, and Verilator's C++ asks for."""
+"""Macros that Verilator's makefile defines and Verilator's C++ requires."""
 _LIBRARY_LEVEL = "-O2"
 _SLOW_LEVEL = "-O0"
-"""For what runs once in a model."""
+"""Flags for code that runs once in a model."""
 _UNIT = 300_000
-"""Bytes of Verilator's C++ that are compiled together, at least, and no fewer than the model's headers have: every
-compilation reads those again."""
+"""The least number of bytes of Verilator's C++ in one compilation. It is at least the size of the model's headers,
+because every compilation reads them again."""
 _HEADER = '#include "verilated.h"\n#include "verilated_dpi.h"\n'
 
 
 @dataclass(frozen=True)
 class _Model:
-    """What Verilator says of a folder that it wrote."""
+    """Verilator's description of a folder that it wrote."""
 
     folder: Path
     options: tuple[str, ...]
@@ -56,8 +56,8 @@ def program(
     *,
     shared: bool = False,
 ) -> None:
-    """Builds a program of models, which Verilator has written to these folders, of what the design calls
-    (``own_sources``), and of what drives them.
+    """Builds a program from models that Verilator has written to these folders, C++ that the design calls
+    (``own_sources``), and the harness.
 
     ``optimise`` is the compiler's level for models and harness, ``flags`` are further ones for the same,
     ``libraries`` options of the link. ``shared``: a library, not an executable. InputError if that fails.
@@ -92,7 +92,7 @@ def program(
 
 
 def _read(folder: Path) -> _Model:
-    """From the list of classes beside the makefile."""
+    """The model that the list of classes next to the makefile describes."""
     (path,) = folder.glob("V*_classes.mk")
     text = path.read_text().replace("\\\n", " ")
     said = {name: value.split() for name, value in re.findall(r"^(\w+) \+?=(.*)$", text, re.MULTILINE)}
@@ -104,7 +104,7 @@ def _read(folder: Path) -> _Model:
 
 
 def _units(folder: Path, name: str, files: Sequence[str]) -> list[Path]:
-    """Files that include others, as many as are compiled together."""
+    """Files that each include several others, which are compiled together."""
     least = max(_UNIT, *(path.stat().st_size for path in folder.glob("V*.h")))
     units: list[list[str]] = []
     room = 0
@@ -133,13 +133,13 @@ def _header(level: str, common: Sequence[str]) -> list[str]:
 
 
 def _library(source: Path, common: Sequence[str]) -> Path:
-    """A part of Verilator's library, which changes with its version alone."""
+    """A part of Verilator's library; it depends only on Verilator's version."""
     flags = [_LIBRARY_LEVEL, *common]
     return _run.kept_object(source, flags, "", lambda folder: _compile(source, folder, flags))
 
 
 def _own(source: Path, flags: Sequence[str]) -> Path:
-    """Of what a design calls."""
+    """Compiles C++ that a design calls."""
     return _run.kept_object(source, flags, _run.contents(source), lambda folder: _compile(source, folder, flags))
 
 

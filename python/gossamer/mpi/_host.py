@@ -204,7 +204,7 @@ def _failure(rank: int, code: int, state: int, joined: int) -> str | None:
 
 
 def _await_messages(started: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Waits while ranks end by themselves, as all ranks do in a deadlock."""
+    """Waits while ranks end without a signal, as all ranks do in a deadlock."""
     import time
 
     deadline = time.monotonic() + _GRACE

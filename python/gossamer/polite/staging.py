@@ -51,7 +51,7 @@ class Placement:
 
 @dataclass
 class Staged:
-    """A program in a folder of its own."""
+    """A program in its own folder."""
 
     program: Program
     environment: Mapping[str, str]

@@ -279,7 +279,7 @@ class _Planner:
                 raise RuntimeError("a forward dependency closed a cycle")
 
     def _ask(self, channels: Ints, chosen: Ints, weight: Ints) -> int:
-        """The first undecided channel whose dependency can be permitted, forward ones first; -1 if there is none."""
+        """The first undecided channel whose dependency can be permitted, forward ones first; -1 if none is left."""
         place = self.order.place
         offers = []
         for channel in channels.tolist():

@@ -30,7 +30,7 @@ class Topology:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of boards, links, cables and hosts in 64 hex digits; independent of what is down."""
+        """SHA-256 of boards, links, cables and hosts in 64 hex digits; independent of failed links."""
         return topology_hash(self.cluster)
 
 

@@ -42,7 +42,7 @@ class Wiring:
         return len(self.head)
 
     def arc(self, tail: int, head: int) -> int:
-        """The arc between two boards; -1 if there is none."""
+        """The arc between two boards; -1 if they are not neighbours."""
         for arc in range(int(self.first[tail]), int(self.first[tail + 1])):
             if self.head[arc] == head:
                 return arc

@@ -505,7 +505,7 @@ class _Graph:
     # ------------------------------------------------------------- searching
 
     def ring(self) -> list[int]:
-        """A cycle of channels, each waiting for the next; empty if there is none."""
+        """A cycle of channels, each waiting for the next; empty if the graph is acyclic."""
         one = np.concatenate(self.pieces, axis=1)
         many = [one + network * self.size for network in range(self.networks)]
         source, target = np.concatenate([*many, *self.extra], axis=1)

@@ -99,7 +99,7 @@ def _in_function(source: str, position: int) -> bool:
 
 @functools.cache
 def _system_headers(language: str) -> list[str]:
-    """The compiler's include folders, because libclang has no headers of its own."""
+    """The compiler's include folders, because libclang brings no headers."""
     command = [*builds.compiler(), "-E", "-x", language, "-v", "/dev/null"]
     done = processes.run(command)
     lines = done.stderr.splitlines()

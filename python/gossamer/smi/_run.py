@@ -46,7 +46,7 @@ class Options:
     ordered: bool = False
     """Whether every SMI_ADD adds in the order of ranks."""
     processes: int = 1
-    """MPI processes; each runs a range of consecutive ranks, with limits and kernel order of its own."""
+    """MPI processes; each runs a range of consecutive ranks, with its own limits and kernel order."""
     engine: str = "emulator"
     """Transport of the channels: `emulator`, or `rtl` for cycle-accurate boards."""
 

@@ -13,7 +13,7 @@ struct GsTransport {
   void (*send)(int to, const void* bytes, std::uint64_t size);
   /// Whether the last message to a process has left its buffer.
   bool (*sent)(int to);
-  /// Passes on one received message; false if there is none. Messages of one process arrive in order.
+  /// Passes on one received message; false if none has arrived. Messages of one process arrive in order.
   bool (*receive)(void* context, void (*take)(void* context, int from, const std::uint8_t* bytes, std::uint64_t size));
   /// Called by all processes at the end.
   void (*leave)();

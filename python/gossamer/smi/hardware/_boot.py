@@ -14,6 +14,7 @@ from gossamer import routes
 from gossamer.config import Cluster, constants
 from gossamer.errors import InputError
 from gossamer.smi.hardware._design import Design
+from gossamer.wording import counted
 
 BOARD, ROUTE, RANK, OWN, EDGE, TREE, WAY, BIND_EDGES = (4 * word for word in range(4, 12))
 """Addresses of registers."""
@@ -41,7 +42,7 @@ def places(design: Design, topology: routes.Topology, name: str) -> list[Place]:
     found: list[Place] = []
     boards = topology.cluster.boards
     if not topology.programs and len(boards) < len(design.boards):
-        raise InputError(f"{name}: {len(boards)} boards; the design has {len(design.boards)} different ones")
+        raise InputError(f"{name}: {counted(len(boards), 'board')}; the design has {len(design.boards)} different ones")
     for number in range(len(boards)):
         if topology.programs:
             made = design.board(topology.programs[number])

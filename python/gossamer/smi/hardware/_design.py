@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The endpoints of each board, from the ports that its programs use, and their numbering.
 
-All ranks number their ports alike, whatever programs they run: a channel's port has one number, a collective's has one
-for each edge. So a sender only needs to know a receiver's location (board and slot).
+All ranks use the same numbers for ports, whatever programs they run: a channel's port has one number, a
+collective has one for each edge. So a sender only needs to know a receiver's location (board and slot).
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Design:
         return int.from_bytes(hashlib.sha256(repr(self).encode()).digest()[:4], "big")
 
     def board(self, name: str) -> Board:
-        """The board of that name; InputError if there is none."""
+        """The board of that name. Raises InputError if it is unknown."""
         for one in self.boards:
             if one.name == name:
                 return one
