@@ -408,7 +408,7 @@ def _write_hex(path: Path, image: Image, is_data: bool) -> None:
 # ---- The host's part ---------------------------------------------------------------
 
 _USER_FLAGS = ("-std=gnu++17", "-O2", "-g")
-_OWN_FLAGS = ("-std=c++20", "-O2", "-g", "-Wall", "-Wextra")
+_OWN_FLAGS = ("-std=c++20", "-O1", "-g1", "-Wall", "-Wextra")
 
 
 def _headers(config: Config, boards: tuple[int, int]) -> list[str]:

@@ -29,7 +29,7 @@ _LANGUAGE = {".c": ("-x", "c", "-std=gnu17"), **dict.fromkeys(CPP_SUFFIXES, ("-x
 def emulator() -> Path:
     """The emulator's executable, built if necessary; its library is in the same folder."""
     sources = [*sorted(SOURCE.glob("*.cc")), *_DRAM]
-    flags = _flags("-std=c++20", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}", f"-I{_DRAM[0].parent}")
+    flags = _flags("-std=c++20", "-O2", "-g1", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}", f"-I{_DRAM[0].parent}")
 
     def steps(plan: builds.Plan) -> None:
         objects = {source.stem: plan.compile(source, flags) for source in sources}
