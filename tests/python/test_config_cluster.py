@@ -41,7 +41,7 @@ def error_for(tmp_path: Path, text: str) -> str:
     return str(caught.value).replace(str(tmp_path / "x.toml"), "x.toml")
 
 
-# --------------------------------------------------------------- what ships
+# --------------------------------------------------------------- shipped clusters
 
 
 @pytest.mark.parametrize("name", config.cluster_names())
