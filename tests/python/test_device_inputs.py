@@ -57,7 +57,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 # ---------------------------------------------------------------------- files and folders
 
 
-def test_folder_stands_for_its_sources(tmp_path: Path) -> None:
+def test_folder_is_built_from_its_sources(tmp_path: Path) -> None:
     """Only sources directly in it; its headers are found, hidden files and subfolders are ignored."""
     folder = tmp_path / "mine"
     written(folder, "main.c", "#include <part.h>\nint main(void) { return PART + more() + least(); }\n")
