@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs in programs/ must print, worked out from their pages; used on the model and on the rtl alike.
+"""The expected output of the programs in programs/, according to their pages; used for the model and the rtl engine.
 
 Each takes the lines of a run with the threads that wrote them, and the number of threads.
 """
@@ -100,7 +100,7 @@ def sort(lines: Lines, threads: int) -> None:
 def queens(lines: Lines, threads: int) -> None:
     ((thread, groups),) = _matches(r"8 queens: (\d+) ways, found by (\d+) of (\d+) threads", lines)
     assert thread == 0
-    # The number is known since 1850; the first two queens stand in 42 ways.
+    # The number is known since 1850; the first two queens have 42 placements.
     assert (int(groups[0]), int(groups[2])) == (92, threads)
     assert 0 < int(groups[1]) <= min(threads, 42)
 
@@ -125,4 +125,4 @@ CHECKS: dict[str, Callable[[Lines, int], None]] = {
     "accelerator.c": accelerator,
 }
 ON_HARDWARE = {"accelerator.c"}
-"""Programs that need what the instruction-set model has not."""
+"""Programs that need units that the instruction-set model lacks."""

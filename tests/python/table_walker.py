@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A walker over the tables that the mapper makes, which reads them as bytes and shares no code with what makes them.
+"""A walker over the mapper's tables, which reads them as bytes and shares no code with the mapper.
 
 It does what threads and multicast routers would: from each vertex's list to the messages, from each routing key to the
 records on every board that the message comes to, from each message's key to the edges at every receiver. Every edge of
@@ -69,7 +69,7 @@ WIDE = mapper.Layout(
 
 
 def problem(source: random.Random, vertices: int, edges: int, pins: int, layout: mapper.Layout) -> mapper.Problem:
-    """Random edges, hubs among them, each with a value of its own, on several pins; a pin may have two relations."""
+    """Random edges with hubs, each with its own value, on several pins; a pin may have two relations."""
     size = layout.edge - layout.value if layout.value else 0
     hubs = [source.randrange(vertices) for _ in range(3)]
 
@@ -98,7 +98,7 @@ def edges_of(given: mapper.Problem) -> Counter[Edge]:
 
 
 class Walker:
-    """Memories as the boards have them, and a walk over all lists."""
+    """The boards' memories, and a walk over all lists."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Walker:
         changing: bool = False,
     ) -> None:
         self.changing = changing
-        """The tables are those of a graph that changes: lists have an end of their own, and places may be empty."""
+        """The tables are those of a changing graph: lists have their own end, and slots may be empty."""
         self.names = {given.states[v].tobytes(): v for v in range(given.vertices)}
         """Vertices by their states, which are random."""
         self.layout, self.multicast, self.pins = layout, multicast, given.pins
@@ -143,7 +143,7 @@ class Walker:
                     self.headers[board, number] = (memory, address)
 
     def write(self, memory: int, address: int, data: bytes) -> None:
-        """Takes in what a host writes later."""
+        """Applies a later write of the host."""
         self.bytes[memory].update(enumerate(data, address))
 
     @property
@@ -157,7 +157,7 @@ class Walker:
         return bytes(self.bytes[memory][address + i] for i in range(size))
 
     def vertices(self) -> Iterator[tuple[int, int, int, int]]:
-        """Board, thread, memory and address of every vertex there is."""
+        """Board, thread, memory and address of every vertex."""
         for (board, number), (memory, header) in self.headers.items():
             count, total, first, flags, _outs, _queue, _params, most, _keys = self.words(memory, header, 9)
             assert total == len(self.names) and most == 77
@@ -167,12 +167,12 @@ class Walker:
                 yield board, number, memory, first + local * self.layout.state
 
     def name(self, memory: int, address: int) -> int:
-        """The vertex whose state is there."""
+        """The vertex whose state is at this address."""
         return self.names[self.raw(memory, address, 8)]
 
     def walk(self) -> Counter[Edge]:
         """Every edge that is reached."""
-        # Which vertex an address stands for is told by the mapping's order alone; states are random, so they name it.
+        # Only the mapping's order assigns vertices to addresses; states are random, so they identify the vertex.
         name_at = {}
         for board, number, memory, address in self.vertices():
             first = self.words(memory, self.headers[board, number][1] + 8, 1)[0]
@@ -201,7 +201,7 @@ class Walker:
         return found
 
     def own_edges(self) -> Iterator[tuple[int, list[int], list[tuple[int, bytes]], list[tuple[int, bytes]]]]:
-        """Each vertex, the vertices that its edges say they lead to, with values; and those that messages reach."""
+        """Each vertex, the targets that its edges name, with values, and the targets that messages reach."""
         name_at = {}
         for board, number, memory, address in self.vertices():
             first = self.words(memory, self.headers[board, number][1] + 8, 1)[0]

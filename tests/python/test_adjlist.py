@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reader of adjacency lists, judged by NetworkX's and by hand-written cases."""
+"""The reader of adjacency lists, compared with NetworkX's and with hand-written cases."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ def random_text(rng: random.Random, vertices: int) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_reads_what_networkx_reads(seed: int, size: Any) -> None:
+def test_adjacency_lists_match_networkx(seed: int, size: Any) -> None:
     rng = random.Random(seed)
     text = random_text(rng, rng.choice((1, 5, 300, size.pick(1000, 3000, 60000))))
     read = read_adjlist(text, "random.adj")
-    # NetworkX stumbles over lines of blanks alone.
+    # NetworkX fails on lines that contain only blanks.
     lines = b"\n".join(line for line in text.split(b"\n") if line.strip())
     theirs: Any = networkx.read_adjlist(io.BytesIO(lines), create_using=networkx.MultiDiGraph)
     assert set(read.labels) == set(theirs.nodes), f"seed {seed}"
     index = {label: v for v, label in enumerate(read.labels)}
-    # Parallel edges and self-loops are there as often as they are written.
+    # Parallel edges and self-loops occur as often as they are written.
     ours = sorted((a, b) for a, targets in rows(read).items() for b in targets)
     assert ours == sorted(theirs.edges(keys=False)), f"seed {seed}"
     for targets in rows(read).values():
         assert (numbers := [index[t] for t in targets]) == sorted(numbers), f"seed {seed}"
 
 
-def test_numbers_vertices_by_line_and_sorts_rows() -> None:
+def test_vertices_are_numbered_by_line_and_rows_sorted() -> None:
     read = read_adjlist(b"# gossamer adjacency list\nc b a c a\n\na\r\nb\tc # why\n", "x.adj")
     assert read.labels.tolist() == ["c", "a", "b"]
     assert read.offsets.tolist() == [0, 4, 4, 5]
@@ -69,7 +69,7 @@ def test_numbers_vertices_by_line_and_sorts_rows() -> None:
     assert read.targets.dtype == np.uint32
 
 
-def test_slices_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slice_size_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     text = random_text(random.Random(5), 400)
     whole = read_adjlist(text, "x")
     monkeypatch.setattr(_adjlist, "_SLICE", 7)
@@ -77,7 +77,7 @@ def test_slices_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows(sliced) == rows(whole)
 
 
-def test_labels_look_like_a_list() -> None:
+def test_label_table_behaves_like_a_list() -> None:
     names = ["libc6", "lib", "c6", "λ", "-", "libc6-dev"]
     labels = read_adjlist("\n".join(names).encode(), "x").labels
     assert isinstance(labels, LabelTable)
@@ -96,7 +96,7 @@ def test_labels_look_like_a_list() -> None:
         labels[-7]
 
 
-def test_byte_order_mark_is_no_label() -> None:
+def test_byte_order_mark_is_not_a_label() -> None:
     assert rows(read_adjlist(b"\xef\xbb\xbf# head\na a\n", "x")) == {"a": ["a"]}
 
 
@@ -122,7 +122,7 @@ def test_byte_order_mark_is_no_label() -> None:
         ("é".encode() * 100 + b"\n" + "é".encode() * 100 + b"\n", "f.adj:2:", "é...' already has a line"),
     ],
 )  # fmt: skip
-def test_bad_text_is_one_clear_line(text: bytes, place: str, what: str) -> None:
+def test_invalid_text_is_reported_in_one_line(text: bytes, place: str, what: str) -> None:
     with pytest.raises(InputError) as caught:
         read_adjlist(text, "f.adj")
     message = str(caught.value)
@@ -130,7 +130,7 @@ def test_bad_text_is_one_clear_line(text: bytes, place: str, what: str) -> None:
     assert "\n" not in message and len(message) < 300 and message.isprintable()
 
 
-def test_counts_in_later_comments_promise_nothing() -> None:
+def test_counts_outside_the_header_are_ignored() -> None:
     assert len(read_adjlist(b"a\n# vertices: 9\n# edges: many\n", "x").labels) == 1
     assert len(read_adjlist(b"# vertices: some\n# edges: -1\n# vertices: 1  \r\na\n", "x").labels) == 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is no answer says so, and what a descriptor says is what is given out: judged by Python's own numbers."""
+"""Runs without an answer raise an error, and results match a descriptor; references use Python's exact numbers."""
 
 from __future__ import annotations
 
@@ -43,26 +43,28 @@ def path_of(vertices: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 @pytest.mark.parametrize("name", ["pagerank", "pagerank64"])
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
-def test_pagerank_that_does_not_converge_is_no_answer(name: str, engine: str) -> None:
+def test_unconverged_pagerank_raises_no_answer(name: str, engine: str) -> None:
     chain = graph_of(60, path_of(60))
     with pytest.raises(NoAnswer, match=r"did not converge: after 60 steps") as caught:
         gs.run(name, chain, damping=0.9999, limit=60, engine=engine)
     assert caught.value.exit_code == 4
-    # The last vertex of a chain of 60 hears of the first in step 60, and sees in the next that all stand still.
+    # In a chain of 60 the last vertex receives the first one's change in step 60 and sees convergence in the next.
     result = gs.run(name, chain, damping=0.9999, limit=61, engine=engine, raw=True)
     assert result.stats["steps"] == 61
     expected = [sum(0.9999**k for k in range(v + 1)) * 0.0001 / 60 for v in range(60)]
     np.testing.assert_allclose(result.values, expected, rtol=1e-3)
 
 
-def test_an_exact_number_of_iterations_is_an_answer() -> None:
+def test_fixed_number_of_iterations_is_an_answer() -> None:
     chain = graph_of(60, path_of(60))
     assert gs.run("pagerank", chain, damping=0.9999, iterations=7, limit=5).stats["steps"] == 7
 
 
-def test_slow_scores_are_not_taken_for_settled(random: np.random.Generator) -> None:
-    """At a damping near 1 a step moves scores by little although much is still to come: together they end no further
-    from the exact ones than the usual damping lets them."""
+def test_slowly_changing_scores_do_not_count_as_converged(random: np.random.Generator) -> None:
+    """At a damping near 1 the change of a step is small far from convergence.
+
+    The final error must not exceed that of the usual damping.
+    """
     vertices, usual, tolerance = 50, 0.85, 1e-6
     edges = random_edges(random, vertices, 200, dangling=False)
     graph = graph_of(vertices, edges)
@@ -71,7 +73,7 @@ def test_slow_scores_are_not_taken_for_settled(random: np.random.Generator) -> N
         a = np.zeros((vertices, vertices))
         np.add.at(a, (edges[1], edges[0]), 1 / np.bincount(edges[0], minlength=vertices)[edges[0]])
         exact = np.linalg.solve(np.eye(vertices) - damping * a, np.full(vertices, (1 - damping) / vertices))
-        # A step makes what is missing smaller by the damping, so what is left is the last change times this sum.
+        # A step reduces the error by the damping factor, so the remaining error is the last change times this sum.
         left = tolerance * usual / (1 - usual) * float(np.sum(exact))
         assert np.sum(np.abs(near.values - exact)) <= left * 1.001, damping
 
@@ -83,7 +85,7 @@ WEIGHTS = {"sssp": 2**31 - 1, "sssp-sync": 2**31 - 1, "sssp64": 2**63 - 1}
 
 
 def dijkstra(vertices: int, edges: Any, weights: list[int], source: int) -> list[int | None]:
-    """Exact, in Python's own integers."""
+    """Exact distances in Python's integers."""
     beside: list[list[tuple[int, int]]] = [[] for _ in range(vertices)]
     for s, t, w in zip(edges[0].tolist(), edges[1].tolist(), weights, strict=True):
         beside[s].append((t, w))
@@ -100,7 +102,7 @@ def dijkstra(vertices: int, edges: Any, weights: list[int], source: int) -> list
 
 @pytest.mark.parametrize("name", LIMITS)
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
-def test_the_longest_path_that_fits(name: str, engine: str) -> None:
+def test_longest_representable_path_is_returned(name: str, engine: str) -> None:
     top, limit = WEIGHTS[name], LIMITS[name]
     kind = np.int64 if name == "sssp64" else np.int32
     rest = limit - 2 * top
@@ -120,8 +122,8 @@ def test_the_longest_path_that_fits(name: str, engine: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_paths_beyond_the_type_are_told(name: str, random: np.random.Generator, size: Size) -> None:
-    """Random graphs with huge weights: exact where all fits, an overflow at the first vertex where not."""
+def test_path_overflow_is_reported_at_its_first_vertex(name: str, random: np.random.Generator, size: Size) -> None:
+    """Random graphs with huge weights: distances are exact, or the error names the first vertex that overflows."""
     told = right = 0
     rounds = size.pick(30, 100, 1000)
     while rounds > 0 or not (told and right):
@@ -150,8 +152,10 @@ def test_paths_beyond_the_type_are_told(name: str, random: np.random.Generator, 
 
 @pytest.mark.default_cases("sssp-float", seconds=23, adds="the same in double precision")
 @pytest.mark.parametrize("name", ["sssp-float", "sssp-double"])
-def test_paths_of_real_weights(name: str, random: np.random.Generator, size: Size) -> None:
-    """Each sum rounds as Python rounds it; the shortest of the rounded is what comes out, to the last bit."""
+def test_floating_point_paths_match_bellman_ford_bit_for_bit(
+    name: str, random: np.random.Generator, size: Size
+) -> None:
+    """Each sum rounds as in Python; the result is the shortest of the rounded lengths, bit for bit."""
     single = name == "sssp-float"
 
     def rounded(x: float) -> float:
@@ -175,7 +179,7 @@ def test_paths_of_real_weights(name: str, random: np.random.Generator, size: Siz
             assert values.tolist() == expected
 
 
-def test_real_lengths_that_overflow() -> None:
+def test_overflow_of_floating_point_lengths_is_reported() -> None:
     graph = graph_of(4, path_of(4), np.array([3e38, 3e38, 1.0]))
     with pytest.raises(NoAnswer, match=r"sssp-float: overflow: .* 32 bits can represent; use sssp-double .*vertex 2"):
         gs.run("sssp-float", graph)
@@ -194,7 +198,7 @@ def test_real_lengths_that_overflow() -> None:
 
 @pytest.mark.default_cases("(int64_t|uint16_t)", seconds=26, adds="the other integer types")
 @pytest.mark.parametrize("edge", ["int8_t", "uint16_t", "int64_t", "uint64_t"])
-def test_weights_are_exact_or_refused(edge: str) -> None:
+def test_weights_are_converted_exactly_or_rejected(edge: str) -> None:
     bits, low = int(re.findall(r"\d+", edge)[0]), 0 if edge[0] == "u" else -1
     least, most = low * 2 ** (bits - 1), 2 ** (bits + low) - 1
     weigh = app("weigh", f"EDGE={edge}", "SUM=uint64_t" if bits == 64 and not low else "SUM=int64_t")
@@ -227,15 +231,15 @@ def test_weights_are_exact_or_refused(edge: str) -> None:
         ("mssp", 0.5, ""),
     ],
 )
-def test_a_weight_that_does_not_fit_names_who_takes_it(name: str, weight: float, advice: str) -> None:
+def test_oversized_weight_error_suggests_an_application(name: str, weight: float, advice: str) -> None:
     graph = graph_of(2, path_of(2), np.array([weight]))
     with pytest.raises(gs.InputError, match=f"^{name}: the weight .*; scale the weights of the graph{advice}$"):
         gs.run(name, graph)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_the_first_of_many_weights_that_do_not_fit_is_named(threads: int) -> None:
-    """Weights are converted on all threads, each its part."""
+def test_first_oversized_weight_is_named(threads: int) -> None:
+    """All threads convert a part of the weights."""
     weigh = app("weigh", "EDGE=int32_t")
     count = 400_000
     weights = np.arange(count, dtype=np.float64)
@@ -253,8 +257,8 @@ def test_the_first_of_many_weights_that_do_not_fit_is_named(threads: int) -> Non
 # Init ----------------------------------------------------------------------------------------------
 
 
-def test_init_is_called_in_the_order_of_the_vertices() -> None:
-    vertices = 2_000_000  # enough that other threads would come in time to take their part
+def test_init_is_called_in_vertex_order() -> None:
+    vertices = 2_000_000  # enough that other threads would have time to take their part
     graph = gs.read_graph(f"gen:ring:vertices={vertices}")
     drawn = [gs.run(app("random_init"), graph, threads=threads).columns for threads in (1, 2, 8)]
     assert np.array_equal(drawn[0]["call"], np.arange(vertices))
@@ -266,7 +270,7 @@ def test_init_is_called_in_the_order_of_the_vertices() -> None:
 # Parameters ----------------------------------------------------------------------------------------
 
 
-def test_parameters_keep_all_their_bits() -> None:
+def test_integer_parameters_are_exact() -> None:
     graph = graph_of(2, path_of(2))
     wide = app("wide")
     assert [p.default for p in wide.parameters] == [1 - 2**63, 2**64 - 2, -3]
@@ -287,7 +291,7 @@ def test_parameters_keep_all_their_bits() -> None:
         gs.run("sssp", graph, source=0.5)
 
 
-def test_bounds_that_the_type_does_not_hold_are_refused() -> None:
+def test_bounds_outside_the_parameter_type_are_rejected() -> None:
     with pytest.raises(gs.InputError, match="parameter narrow: its type cannot represent the numbers from -100 to 128"):
         app("wide", "NARROW=128")
 
@@ -304,21 +308,21 @@ def test_bounds_that_the_type_does_not_hold_are_refused() -> None:
         ("parameter", ["a=b"], "a name has letters"),
     ],
 )
-def test_names_that_collide_are_refused(what: str, names: list[str], says: str) -> None:
+def test_colliding_names_are_rejected(what: str, names: list[str], says: str) -> None:
     taken = apps.COMMAND_WORDS if what == "parameter" else frozenset({"vertex"})
     with pytest.raises(gs.InputError, match=says):
         app_module._check_names(FIXTURES / "names.h", what, names, taken)
 
 
-def test_a_descriptor_with_a_name_that_collides_is_refused() -> None:
+def test_descriptor_with_a_colliding_name_is_rejected() -> None:
     with pytest.raises(gs.InputError, match=r"names\.h: parameter 'threads': is reserved by the command"):
         app("names", "PARAMETER=threads", "COLUMN=mine")
     with pytest.raises(gs.InputError, match=r"names\.h: column 'other': is defined twice"):
         app("names", "PARAMETER=mine", "COLUMN=other")
 
 
-def test_the_words_of_the_command_are_all_known() -> None:
-    """Options of the command, and arguments of run() in Python: what is added there is added to the list."""
+def test_all_options_of_the_command_are_reserved() -> None:
+    """The list contains every option of the command and every argument of run() in Python."""
     import inspect
 
     from gossamer.cli import _run_arguments
@@ -332,7 +336,7 @@ def test_the_words_of_the_command_are_all_known() -> None:
 # The interface ---------------------------------------------------------------------------------------
 
 
-def test_another_version_of_the_interface_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_interface_version_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
     assert int(re.findall(r"#define GS_ABI_VERSION (\d+)", header)[0]) == apps.ABI_VERSION
     app_module._load.cache_clear()
@@ -342,8 +346,8 @@ def test_another_version_of_the_interface_is_refused(monkeypatch: pytest.MonkeyP
     app_module._load.cache_clear()
 
 
-def test_structs_are_those_of_the_header() -> None:
-    """Names and order of the fields; their types by the size of the whole, as the compiler lays it out."""
+def test_structs_match_the_header() -> None:
+    """Compares names and order of the fields, and their types by the size of the compiled struct."""
     header = (ROOT / "include" / "gossamer" / "abi.h").read_text()
     for struct_name, seen in {
         "gs_csr": _abi._Csr,
@@ -365,7 +369,7 @@ def test_structs_are_those_of_the_header() -> None:
 # Columns of vertices -----------------------------------------------------------------------------------
 
 
-def test_columns_of_vertices_are_labels_to_people() -> None:
+def test_vertex_columns_are_shown_as_labels() -> None:
     edges = path_of(4)
     numbers = gs.run(app("successor"), graph_of(4, edges, base=1))
     assert numbers.columns["next"].tolist() == [1, 2, 3, 2**32 - 1]
@@ -379,7 +383,7 @@ def test_columns_of_vertices_are_labels_to_people() -> None:
         words.named("nixt")
 
 
-def test_a_column_of_vertices_with_no_vertex_in_it() -> None:
+def test_vertex_column_with_an_invalid_index_is_rejected() -> None:
     result = gs.run(app("successor", "OFFSET=3"), graph_of(4, path_of(4)))
     with pytest.raises(gs.InputError, match="successor: next of vertex 1 is 4, which is not the index of a vertex"):
         result.named("next")
@@ -389,7 +393,7 @@ def test_a_column_of_vertices_with_no_vertex_in_it() -> None:
 
 
 def levels_from(source: int, vertices: int, edges: Any) -> list[int]:
-    """By a queue, as textbooks have it."""
+    """Levels by a queue, as in textbooks."""
     beside: list[list[int]] = [[] for _ in range(vertices)]
     for s, t in zip(edges[0].tolist(), edges[1].tolist(), strict=True):
         beside[s].append(t)
@@ -404,8 +408,8 @@ def levels_from(source: int, vertices: int, edges: Any) -> list[int]:
     return level
 
 
-def test_a_search_ends_by_its_totals(random: np.random.Generator) -> None:
-    """One step a level, one that reaches nobody, and one that sees so."""
+def test_search_ends_by_its_totals(random: np.random.Generator) -> None:
+    """One step a level, one that reaches no vertex, and one that detects this."""
     for vertices, count in ((1, 0), (60, 70), (500, 2000)):
         edges = random_edges(random, vertices, count) if count else (np.empty(0, int), np.empty(0, int))
         source = int(random.integers(vertices))
@@ -420,7 +424,7 @@ def test_a_search_ends_by_its_totals(random: np.random.Generator) -> None:
             assert result.stats["steps"] == max(near) + 2
 
 
-def test_totals_are_named_once(tmp_path: Path) -> None:
+def test_duplicate_total_is_rejected(tmp_path: Path) -> None:
     text = (ROOT / "examples" / "levels" / "levels.h").read_text()
     line = next(line for line in text.splitlines() if 'c.add("reached"' in line)
     (tmp_path / "twice.h").write_text(text.replace(line, f"{line}\n{line}"))

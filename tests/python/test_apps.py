@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every application on random and real graphs, judged by NetworkX, SciPy and NumPy."""
+"""Every application on random and real graphs, compared with NetworkX, SciPy and NumPy."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def random(seed: int) -> np.random.Generator:
 
 
 def cases(size: Size, random: np.random.Generator) -> list[tuple[int, int]]:
-    """Vertices and edges: tiny ones, where corners are; and some that all threads work on."""
+    """Vertices and edges: tiny graphs for corner cases, and some that use all threads."""
     tiny = [(1, 0), (1, 2), (2, 1), (3, 0), (64, 100), (65, 70)]
     count = size.pick(3, 6, 100)
     some = [(int(random.integers(2, 300)), int(random.integers(0, 1500))) for _ in range(count)]
@@ -84,7 +84,7 @@ def cases(size: Size, random: np.random.Generator) -> list[tuple[int, int]]:
 
 
 @pytest.mark.tier("quick", seconds=2, adds="PageRank compared with NetworkX")
-def test_pagerank_is_networkx_pagerank(size: Size, random: np.random.Generator) -> None:
+def test_pagerank_matches_networkx(size: Size, random: np.random.Generator) -> None:
     for vertices, count in cases(size, random):
         directed = random_edges(random, vertices, count)
         for symmetric in (False, True):
@@ -105,7 +105,7 @@ def test_pagerank_is_networkx_pagerank(size: Size, random: np.random.Generator) 
 
 @pytest.mark.parametrize("dangling", [False, True])
 def test_pagerank_ends_by_the_total_change(dangling: bool, random: np.random.Generator) -> None:
-    """The step behind the first in which all scores together move by no more than the tolerance is the last."""
+    """The last step is the one after the first whose total change is at most the tolerance."""
     vertices, damping = 400, 0.8
     edges = random_edges(random, vertices, 1500, dangling=dangling)
     a = matrix(vertices, edges)
@@ -126,7 +126,7 @@ def test_pagerank_ends_by_the_total_change(dangling: bool, random: np.random.Gen
 
 
 def test_pagerank_counts_changes_below_the_last_bit_of_its_sums() -> None:
-    """Many vertices that each move by next to nothing are no rest."""
+    """Tiny changes of many vertices prevent convergence."""
     vertices, damping, iterations = 1 << 17, 0.5, 38
     random = np.random.default_rng(1)
     edges = random_edges(random, vertices, 8 * vertices)
@@ -142,8 +142,8 @@ def test_pagerank_counts_changes_below_the_last_bit_of_its_sums() -> None:
     assert 0.99 * moved <= result.totals["change"] <= moved + 2 * vertices * 2.0**-61
 
 
-def test_pagerank_that_has_settled_says_so() -> None:
-    """The step behind the one within the tolerance may move by a little more: rounding does."""
+def test_pagerank_stops_at_tolerances_near_rounding() -> None:
+    """Due to rounding, the step after the one within the tolerance may change slightly more."""
     random = np.random.default_rng(2)
     for _ in range(12):
         graph = graph_of(50, random_edges(random, 50, 300))
@@ -152,7 +152,7 @@ def test_pagerank_that_has_settled_says_so() -> None:
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-def test_pagerank_of_a_networkx_graph(kind: type[Any], random: np.random.Generator) -> None:
+def test_pagerank_accepts_networkx_graphs(kind: type[Any], random: np.random.Generator) -> None:
     judge = kind()
     judge.add_nodes_from(range(40))
     edges = random_edges(random, 40, 120)
@@ -161,7 +161,7 @@ def test_pagerank_of_a_networkx_graph(kind: type[Any], random: np.random.Generat
     close(result.values, ranks_of(judge, 0.7), 1e-9)
 
 
-def test_pagerank_iterations_are_the_power_methods(random: np.random.Generator) -> None:
+def test_pagerank_iterations_match_the_power_method(random: np.random.Generator) -> None:
     vertices, iterations, damping = 500, 7, 0.6
     edges = random_edges(random, vertices, 4000)
     a = matrix(vertices, edges)
@@ -188,7 +188,7 @@ def test_pagerank_iterations_are_the_power_methods(random: np.random.Generator) 
 
 
 @pytest.mark.tier("quick", seconds=1, adds="shortest paths compared with SciPy")
-def test_sssp_is_dijkstra(size: Size, random: np.random.Generator) -> None:
+def test_sssp_matches_dijkstra(size: Size, random: np.random.Generator) -> None:
     for vertices, count in cases(size, random):
         edges = random_edges(random, vertices, count)
         heaviest = int(random.choice([1, 3, 200, 2**20]))
@@ -203,7 +203,7 @@ def test_sssp_is_dijkstra(size: Size, random: np.random.Generator) -> None:
                 np.testing.assert_array_equal(result.values, expected)
 
 
-def test_sssp_with_weights_of_zero(random: np.random.Generator) -> None:
+def test_sssp_supports_zero_weights(random: np.random.Generator) -> None:
     edges = random_edges(random, 200, 600)
     weights = random.integers(0, 3, size=len(edges[0]))
     judge = nx.MultiDiGraph()
@@ -223,7 +223,7 @@ def test_sssp_without_weights_counts_edges(random: np.random.Generator) -> None:
     np.testing.assert_array_equal(gs.run("sssp", graph_of(400, edges), source=399).values, expected)
 
 
-def test_a_source_is_given_by_its_label() -> None:
+def test_source_is_selected_by_its_label() -> None:
     edges = np.array([0, 1, 2]), np.array([1, 2, 3])
     expected = [int(FAR), 0, 1, 2]
     assert gs.run("sssp", graph_of(4, edges), source=1).values.tolist() == expected
@@ -240,7 +240,7 @@ def test_a_source_is_given_by_its_label() -> None:
 
 
 @pytest.mark.parametrize("app", ["hashmin", "hashmin-sync"])
-def test_hashmin_is_connected_components(app: str, size: Size, random: np.random.Generator) -> None:
+def test_hashmin_matches_connected_components(app: str, size: Size, random: np.random.Generator) -> None:
     for vertices, count in [*cases(size, random), (5000, 3000)]:
         edges = random_edges(random, vertices, count)
         _, labels = csgraph.connected_components(matrix(vertices, edges), connection="weak")
@@ -254,7 +254,7 @@ def test_hashmin_is_connected_components(app: str, size: Size, random: np.random
 # Hops from many sources -----------------------------------------------------------------------------
 
 
-def test_asp_is_breadth_first_search(size: Size, random: np.random.Generator) -> None:
+def test_asp_matches_breadth_first_search(size: Size, random: np.random.Generator) -> None:
     for vertices, count in cases(size, random):
         edges = random_edges(random, vertices, count)
         wanted = int(random.integers(1, 65))
@@ -273,7 +273,7 @@ def test_asp_is_breadth_first_search(size: Size, random: np.random.Generator) ->
 
 
 ANY_GRAPH = [app for app in apps.names() if app not in ("dpd", "dpd-gals")]
-"""Those take boxes alone; test_apps_dpd.py has them."""
+"""dpd and dpd-gals need a box; test_apps_dpd.py tests them."""
 
 
 @pytest.mark.parametrize("app", ANY_GRAPH)
@@ -293,7 +293,7 @@ def test_engines_agree(app: str, size: Size, random: np.random.Generator) -> Non
         assert shuffled.stats["engine"] == "shuffle"
 
 
-def test_a_difference_is_seen() -> None:
+def test_comparison_detects_a_difference() -> None:
     path = np.array([0, 1]), np.array([1, 2])
     graph = graph_of(3, path)
     for app in ("sssp", "pagerank"):
@@ -305,14 +305,14 @@ def test_a_difference_is_seen() -> None:
         assert (found.vertex, found.count) == (1, 1)
         assert found.first == first.values[1]
         assert found.second == second.values[1]
-    # Within the tolerance is the same; beyond it is not.
+    # Results within the tolerance are equal, others are not.
     second.values[1] = first.values[1] * np.float32(1 + 5e-4)
     assert difference(first, second) is None
     second.values[1] = first.values[1] * np.float32(1 + 3e-3)
     assert difference(first, second) is not None
 
 
-def test_a_graph_with_rows_by_destination_only(random: np.random.Generator) -> None:
+def test_graph_with_rows_by_destination_runs(random: np.random.Generator) -> None:
     edges = random_edges(random, 300, 3000)
     weights = random.integers(1, 9, size=len(edges[0]))
     there = graph_of(300, edges, weights)
@@ -357,7 +357,7 @@ REAL: list[tuple[str, Callable[[Path], tuple[int, Edges]], bool]] = [
 
 
 @pytest.mark.parametrize(("name", "reader", "quick"), REAL, ids=[name for name, *_ in REAL])
-def test_real_graphs(
+def test_real_graphs_match_references(
     name: str, reader: Callable[[Path], tuple[int, Edges]], quick: bool, size: Size, seed: int
 ) -> None:
     path = DATA / name
@@ -404,8 +404,8 @@ def refusal(app: str, graph: gs.Graph, **given: Any) -> str:
     return text
 
 
-def test_a_name_finds_one_header_of_its_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A header whose name does not begin with its folder's name is no application."""
+def test_name_selects_one_header_of_its_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A header whose name does not begin with its folder's name is not an application."""
     for path in ("walk/walk.h", "walk/walk-fast.h", "walk/tables.h", "walk-fast/walk-fast.h"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).touch()
@@ -418,7 +418,7 @@ def test_a_name_finds_one_header_of_its_family(tmp_path: Path, monkeypatch: pyte
         apps.find("tables")
 
 
-def test_bad_parameters_are_refused() -> None:
+def test_invalid_parameters_are_rejected() -> None:
     graph = graph_of(3, (np.array([0, 1]), np.array([1, 2])))
     assert "nothing" in refusal("sssp", graph, source="nothing")
     assert "3" in refusal("sssp", graph, source=3)
@@ -441,25 +441,25 @@ def test_bad_parameters_are_refused() -> None:
     assert "such file" in refusal("no/such/vertex.h", graph)
 
 
-def test_bad_weights_are_refused() -> None:
+def test_invalid_weights_are_rejected() -> None:
     edges = np.array([0, 1]), np.array([1, 2])
     assert "negative" in refusal("sssp", graph_of(3, edges, np.array([1, -4])))
     assert "negative" in refusal("sssp", graph_of(3, edges, np.array([1.0, -4.0])))
     assert "0.5" in refusal("sssp", graph_of(3, edges, np.array([1, 0.5])))
     assert str(2**31) in refusal("sssp", graph_of(3, edges, np.array([1, 2**31])))
     assert "nan" in refusal("sssp", graph_of(3, edges, np.array([1, np.nan]))).lower()
-    # Who does not look at weights does not mind them.
+    # Applications that do not use weights accept them.
     assert gs.run("hashmin", graph_of(3, edges, np.array([1, -0.5]))).values.tolist() == [0, 0, 0]
 
 
-def test_a_graph_without_vertices_is_refused() -> None:
+def test_graph_without_vertices_is_rejected() -> None:
     with pytest.raises(gs.InputError):
         gs.run("pagerank", gs.Graph.from_csr([0], []))
     with pytest.raises(gs.InputError):
         gs.run("pagerank", gs.Graph.from_networkx(nx.DiGraph()))
 
 
-def test_what_a_result_holds() -> None:
+def test_result_has_columns_values_and_statistics() -> None:
     graph = graph_of(3, (np.array([0, 1]), np.array([1, 2])), labels=["a", "b", "c"])
     result = gs.run("sssp", graph, source="a", threads=1)
     assert list(result.columns) == ["distance"]
@@ -473,7 +473,7 @@ def test_what_a_result_holds() -> None:
     assert (result.stats["sends"], result.stats["deliveries"], result.stats["host_messages"]) == (3, 2, 3)
 
 
-def test_pagerank_ends_where_rounding_never_rests() -> None:
+def test_pagerank_ends_despite_rounding_oscillation() -> None:
     """Single precision cannot meet such a tolerance at a vertex with many in-edges."""
     graph = gs.read_graph("gen:rmat:scale=10,seed=3")
     result = gs.run("pagerank", graph, tolerance=1e-15, raw=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Algorithms on graphs of many shapes, judged by NetworkX, SciPy and plain loops."""
+"""Algorithms on graphs of many shapes, compared with NetworkX, SciPy and plain loops."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pairs(*edges: tuple[int, int]) -> Edges:
 
 
 def shapes(random: np.random.Generator, size: Size) -> Iterator[tuple[int, Edges]]:
-    """Corners first: one vertex, loops, parallel edges, paths both ways, stars, circles; then random ones."""
+    """Corner cases: one vertex, loops, parallel edges, paths in both directions, stars, cycles; then random graphs."""
     yield 1, pairs()
     yield 1, pairs((0, 0), (0, 0))
     yield 2, pairs((1, 0), (1, 0))
@@ -70,7 +70,7 @@ def directed(vertices: int, edges: Edges, *, parallel: bool = False) -> Any:
 
 
 def as_given(vertices: int, edges: Edges) -> Iterator[gs.Graph]:
-    """The edges as a directed graph, and with each both ways as a symmetric one."""
+    """The edges as a directed graph, and in both directions as a symmetric one."""
     yield graph_of(vertices, edges)
     other = edges[0] != edges[1]
     both = np.concatenate((edges[0], edges[1][other])), np.concatenate((edges[1], edges[0][other]))
@@ -78,7 +78,7 @@ def as_given(vertices: int, edges: Edges) -> Iterator[gs.Graph]:
 
 
 def levels_and_parents(judge: Any, source: int) -> tuple[list[int], list[int]]:
-    """A queue; of the vertices one level nearer that lead to it, the parent is the smallest."""
+    """Levels by a queue; the parent is the smallest in-neighbour on the previous level."""
     level = {source: 0}
     waiting = deque([source])
     while waiting:
@@ -96,7 +96,7 @@ def levels_and_parents(judge: Any, source: int) -> tuple[list[int], list[int]]:
     return [level.get(v, NONE) for v in range(len(judge))], parent
 
 
-def test_bfs_is_a_queue(size: Size, random: np.random.Generator) -> None:
+def test_bfs_matches_a_queue(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
         for graph in as_given(vertices, edges):
             source = int(random.integers(vertices))
@@ -109,8 +109,8 @@ def test_bfs_is_a_queue(size: Size, random: np.random.Generator) -> None:
                 assert result.columns["parent"].tolist() == parent
 
 
-def test_bfs_looks_from_the_unreached_for_parents(random: np.random.Generator) -> None:
-    """Where most of a graph is one level, it pulls; and the tree is the same as pushed."""
+def test_bfs_pull_phase_gives_the_same_tree(random: np.random.Generator) -> None:
+    """If most of a graph is one level, the search pulls, and its tree equals that of pushing."""
     vertices = 20000
     edges = random_edges(random, vertices, 400000)
     graph = graph_of(vertices, edges)
@@ -125,7 +125,7 @@ def test_bfs_looks_from_the_unreached_for_parents(random: np.random.Generator) -
         assert result.columns["parent"].tolist() == parent
 
 
-def test_core_numbers_are_those_of_networkx(size: Size, random: np.random.Generator) -> None:
+def test_core_numbers_match_networkx(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
         expected = nx.core_number(simple(vertices, edges))
         for graph in as_given(vertices, edges):
@@ -135,7 +135,7 @@ def test_core_numbers_are_those_of_networkx(size: Size, random: np.random.Genera
                 assert result.totals["degeneracy"] == max(expected.values())
 
 
-def test_triangles_are_those_of_networkx(size: Size, random: np.random.Generator) -> None:
+def test_triangles_match_networkx(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
         judge = simple(vertices, edges)
         expected = nx.triangles(judge)
@@ -151,7 +151,7 @@ def test_triangles_are_those_of_networkx(size: Size, random: np.random.Generator
                 assert each.totals["triangles"] == total
 
 
-def test_labels_are_propagated_as_graphalytics_has_it(size: Size, random: np.random.Generator) -> None:
+def test_label_propagation_matches_graphalytics(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
         judge = simple(vertices, edges)
         for steps in (1, 2, 10):
@@ -162,7 +162,7 @@ def test_labels_are_propagated_as_graphalytics_has_it(size: Size, random: np.ran
                 assert result.stats["steps"] <= steps + 1
 
 
-def test_strong_components_are_those_of_networkx(size: Size, random: np.random.Generator) -> None:
+def test_strong_components_match_networkx(size: Size, random: np.random.Generator) -> None:
     def sparse() -> Iterator[tuple[int, Edges]]:
         """About as many edges as vertices: components of all sizes."""
         for _ in range(size.pick(3, 10, 100)):
@@ -183,7 +183,7 @@ def test_strong_components_are_those_of_networkx(size: Size, random: np.random.G
 
 
 def dependencies(judge: Any, sources: list[int]) -> np.ndarray[Any, Any]:
-    """Counts paths pair by pair: of the shortest from s to t, the share that leads through v."""
+    """Counts paths for each pair: the share of the shortest paths from s to t that contain v."""
     count = len(judge)
     length = np.full((count, count), -1)
     paths = np.zeros((count, count))
@@ -207,7 +207,7 @@ def dependencies(judge: Any, sources: list[int]) -> np.ndarray[Any, Any]:
     return through
 
 
-def test_betweenness_is_the_share_of_shortest_paths(size: Size, random: np.random.Generator) -> None:
+def test_betweenness_matches_counted_shortest_paths(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
         if vertices > 100:
             continue
@@ -220,7 +220,7 @@ def test_betweenness_is_the_share_of_shortest_paths(size: Size, random: np.rando
                 np.testing.assert_allclose(values, through * vertices / number, rtol=1e-9, atol=1e-12)
 
 
-def test_betweenness_is_networkx_s(size: Size, random: np.random.Generator) -> None:
+def test_betweenness_matches_networkx(size: Size, random: np.random.Generator) -> None:
     vertices = size.pick(150, 300, 1000)
     a, b = random.integers(vertices, size=(2, 3 * vertices))
     codes = np.unique(a * vertices + b)
@@ -231,14 +231,14 @@ def test_betweenness_is_networkx_s(size: Size, random: np.random.Generator) -> N
         np.testing.assert_allclose(values, [expected[v] for v in range(vertices)], rtol=1e-9, atol=1e-12)
 
 
-def test_too_many_shortest_paths_are_no_answer() -> None:
-    """A chain of 1,100 pairs that are joined crosswise has 2^1100 shortest paths."""
+def test_overflow_of_path_counts_raises_no_answer() -> None:
+    """A chain of 1,100 pairs that are connected crosswise has 2^1100 shortest paths."""
     rows = np.arange(1100)
     ways = [(2 * rows + i, 2 * rows + 2 + j) for i in (0, 1) for j in (0, 1)]
     edges = np.concatenate([a for a, _ in ways]), np.concatenate([b for _, b in ways])
     with pytest.raises(gs.NoAnswer, match="the number of shortest paths overflows double precision"):
         gs.run("betweenness", graph_of(2202, edges), sources=1)
-    # 1,024 diamonds in a row: 2^1024 lead to the last vertex alone.
+    # 1,024 diamonds in a row: 2^1024 paths lead only to the last vertex.
     rows = 3 * np.arange(1024)
     edges = np.concatenate([rows, rows, rows + 1, rows + 2]), np.concatenate([rows + 1, rows + 2, rows + 3, rows + 3])
     with pytest.raises(gs.NoAnswer, match="vertex 3072"):
@@ -247,22 +247,22 @@ def test_too_many_shortest_paths_are_no_answer() -> None:
 
 @pytest.mark.parametrize("tail", [0, 2000])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_settled_vertex_that_has_sent_is_left_out(threads: int, tail: int) -> None:
-    """A search pays for whom it has not reached. Beside a long path the triangle's messages go out one by one."""
+def test_settled_vertex_that_has_sent_receives_no_message(threads: int, tail: int) -> None:
+    """A search costs work only for unreached vertices. With a long path the triangle's messages are sent one by one."""
     edges = [*itertools.permutations(range(3), 2), *((k, k + 1) for k in range(3, 3 + tail))]
     result = gs.run(ROOT / "tests/fixtures/vertices/settles.h", graph_of(4 + tail, pairs(*edges)), threads=threads)
     assert result.columns["level"][:3].tolist() == [0, 1, 1]
     assert result.columns["heard"][:3].tolist() == [0, 1, 1]
 
 
-def test_paths_are_shortest_and_of_fewest_edges(size: Size, random: np.random.Generator) -> None:
+def test_paths_are_shortest_with_the_fewest_edges(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
-        # Weights of zero, and few others: many ways of one length.
+        # Zero and few other weights: many paths have the same length.
         weights = random.integers(0, 4, size=len(edges[0])) * int(random.choice([1, 2**40]))
         source = int(random.integers(vertices))
         judge = nx.MultiDiGraph()
         judge.add_nodes_from(range(vertices))
-        # Lengths and edges in one number: Python's are exact.
+        # Lengths and numbers of edges in one exact Python integer.
         for a, b, w in zip(*map(np.ndarray.tolist, (*edges, weights)), strict=True):
             judge.add_edge(a, b, weight=w * 2**20 + 1)
         best = nx.single_source_dijkstra_path_length(judge, source)
@@ -298,7 +298,7 @@ def test_paths_are_shortest_and_of_fewest_edges(size: Size, random: np.random.Ge
             assert sum(steps) == best[v]
 
 
-def test_a_path_is_given_in_labels() -> None:
+def test_path_is_returned_as_labels() -> None:
     graph = graph_of(4, pairs((0, 1), (1, 2)), labels=["ash", "birch", "cedar", "date palm"])
     assert gs.run("bfs", graph).path("cedar") == ["ash", "birch", "cedar"]
     assert gs.run("bfs", graph).path("ash") == ["ash"]
@@ -308,7 +308,7 @@ def test_a_path_is_given_in_labels() -> None:
         gs.run("hashmin", graph).path("ash")
 
 
-def test_paths_that_no_number_holds_are_no_answer() -> None:
+def test_overflow_of_path_lengths_raises_no_answer() -> None:
     graph = graph_of(5, pairs((0, 1), (1, 2), (2, 3), (3, 4)), np.array([2**63 - 1] * 3 + [0]))
     with pytest.raises(gs.NoAnswer, match=r"longer than 18446744073709551613 .*vertex 2\)"):
         gs.run("sssp-paths", graph)
@@ -316,7 +316,7 @@ def test_paths_that_no_number_holds_are_no_answer() -> None:
         gs.run("sssp-paths", graph_of(2, pairs((0, 1)), np.array([-1])))
 
 
-def test_weighted_pagerank_is_networkx_s(size: Size, random: np.random.Generator) -> None:
+def test_weighted_pagerank_matches_networkx(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
         weights = random.integers(0, 5, size=len(edges[0])) / 4
         judge = nx.MultiDiGraph()
@@ -330,7 +330,7 @@ def test_weighted_pagerank_is_networkx_s(size: Size, random: np.random.Generator
         gs.run("pagerank-weighted", graph_of(2, pairs((0, 1)), np.array([-1.0])))
 
 
-def test_personal_pagerank_is_networkx_s(size: Size, random: np.random.Generator) -> None:
+def test_personalized_pagerank_matches_networkx(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
         several = random.integers(vertices, size=int(random.integers(1, 5))).tolist()
         source = several if len(several) > 1 else several[0]
@@ -345,7 +345,7 @@ def test_personal_pagerank_is_networkx_s(size: Size, random: np.random.Generator
             np.testing.assert_allclose(values, [expected[v] for v in range(vertices)], rtol=1e-8, atol=1e-13)
 
 
-def test_walkers_go_along_one_edge_each(size: Size, random: np.random.Generator) -> None:
+def test_each_walker_follows_one_edge_per_step(size: Size, random: np.random.Generator) -> None:
     for vertices, edges in shapes(random, size):
         graph = graph_of(vertices, edges)
         walkers, seed = int(random.integers(1, 9)), int(random.integers(2**32))

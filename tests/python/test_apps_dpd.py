@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dissipative particle dynamics, judged by a program of all pairs that knows no cells, and by physics."""
+"""Dissipative particle dynamics, compared with an all-pairs program without cells, and with physics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def words(asked: Box) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_every_bit_is_that_of_all_pairs(app: str, size: Size, seed: int) -> None:
+def test_particles_match_the_all_pairs_program_bit_for_bit(app: str, size: Size, seed: int) -> None:
     random = np.random.default_rng(seed)
     cases = [Box((3, 3, 3), steps=0), Box((4, 3, 5), steps=12, dt=0.04), Box((3, 3, 3), steps=15, density=0.3)]
     for _ in range(size.pick(0, 1, 20)):
@@ -58,8 +58,8 @@ def test_every_bit_is_that_of_all_pairs(app: str, size: Size, seed: int) -> None
     assert moved > 20, "too few particles went from cell to cell for a test"
 
 
-def test_momentum_is_kept_to_the_last_bit() -> None:
-    """An odd particle rests at the start, so all together do; with friction and noise."""
+def test_momentum_is_conserved_exactly() -> None:
+    """The initial total momentum is zero, and it stays zero with friction and noise."""
     asked = Box((3, 4, 5), steps=60, density=2.55)
     got = gs.run("dpd", box(asked.sides), **words(asked)).columns
     assert got["particles"].sum() == 153
@@ -67,8 +67,8 @@ def test_momentum_is_kept_to_the_last_bit() -> None:
         assert got[f"momentum-{axis}"].sum() == 0 and np.abs(got[f"momentum-{axis}"]).max() > 0.1
 
 
-def test_energy_is_kept_without_friction() -> None:
-    """Kinetic and potential energy are exchanged, their sum stays, with an error of second order in the step."""
+def test_energy_is_conserved_without_friction() -> None:
+    """The sum of kinetic and potential energy is constant, with an error of second order in the step."""
     drift = []
     for dt in (0.01, 0.005):
         energy = []
@@ -82,8 +82,8 @@ def test_energy_is_kept_without_friction() -> None:
     assert drift[0] < 1e-3 and drift[1] < drift[0] / 3, drift
 
 
-def test_the_temperature_is_the_one_asked_for() -> None:
-    """Overlapping particles at the start heat up the box; noise and friction come into balance."""
+def test_temperature_converges_to_the_parameter() -> None:
+    """Overlapping particles heat the box at the start; noise and friction reach equilibrium."""
     for temperature in (0.5, 2.0):
         ends = []
         for seed in range(4):
@@ -94,7 +94,7 @@ def test_the_temperature_is_the_one_asked_for() -> None:
         assert abs(np.mean(ends) / temperature - 1) < 0.1, (temperature, ends)
 
 
-def test_what_is_no_box_is_refused(command: Command) -> None:
+def test_graph_that_is_not_a_box_is_rejected(command: Command) -> None:
     cube = "gen:cube:width=4,height=4,depth=4,neighbours=26,around=yes"
     for graph, options, why in [
         ("gen:grid:width=8,height=8", (), "use gen:cube:width=W,height=H,depth=D,neighbours=26,around=yes"),
@@ -108,7 +108,7 @@ def test_what_is_no_box_is_refused(command: Command) -> None:
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_a_run_that_went_wrong_has_no_answer(app: str) -> None:
+def test_invalid_simulation_raises_no_answer(app: str) -> None:
     with pytest.raises(gs.NoAnswer, match=r"crosses a cell in a step; use a smaller --dt"):
         gs.run(app, box((3, 3, 3)), steps=20, dt=0.1, temperature=100.0)
     with pytest.raises(gs.NoAnswer, match=r"more than 16 particles in a cell"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications that simulate something in time steps, judged by NumPy on whole arrays."""
+"""Applications that simulate a system in time steps, compared with NumPy on whole arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def grid(width: int, height: int) -> Edges:
 
 
 @pytest.mark.parametrize("app", ["heat", "heat-gals"])
-def test_heat_is_the_explicit_scheme(app: str, size: Size, seed: int) -> None:
+def test_heat_matches_the_explicit_scheme(app: str, size: Size, seed: int) -> None:
     random = np.random.default_rng(seed)
     cases = [(36, grid(9, 4)), (125, cube(5)), (1, (np.array([0]), np.array([0]))), (2, (np.array([0]), np.array([1])))]
     cases += [(int(n), random_edges(random, int(n), 4 * int(n))) for n in random.integers(5, 200, size.pick(2, 4, 40))]
@@ -40,13 +40,13 @@ def test_heat_is_the_explicit_scheme(app: str, size: Size, seed: int) -> None:
         for engine, threads in [("cpu", 1), ("cpu", 2), ("shuffle", 1)]:
             got = gs.run(app, given, engine=engine, threads=threads, hot=str(hot), steps=steps, rate=rate)
             assert np.abs(got.values - want).max() < 1e-5, (vertices, hot, steps, rate, engine)
-            # Without barriers there is one stillness, the end.
+            # Without barriers the only idle state is the end.
             assert got.stats["steps"] == (steps if app == "heat" else 1)
     assert apps.load(app).tolerance <= 1e-4
 
 
-def test_pagerank_without_barriers_is_the_power_method(size: Size, seed: int) -> None:
-    """With hubs, loops, parallel edges and vertices alone; as many iterations, whoever is ahead."""
+def test_pagerank_without_barriers_matches_the_power_method(size: Size, seed: int) -> None:
+    """With hubs, loops, parallel edges and isolated vertices; every vertex makes the same number of iterations."""
     random = np.random.default_rng(seed)
     cases = [(1, (np.empty(0, int), np.empty(0, int))), (2, (np.array([0]), np.array([1]))), (60, grid(10, 6))]
     cases += [(int(n), random_edges(random, int(n), 2 * int(n))) for n in random.integers(5, 300, size.pick(2, 4, 40))]
@@ -67,8 +67,8 @@ def test_pagerank_without_barriers_is_the_power_method(size: Size, seed: int) ->
 
 
 @pytest.mark.parametrize("app", ["izhikevich", "izhikevich-gals"])
-def test_neurons_spike_as_in_whole_numbers(app: str, size: Size, seed: int) -> None:
-    """Every spike of every neuron; the net is neither silent nor all at once."""
+def test_neurons_match_the_integer_model(app: str, size: Size, seed: int) -> None:
+    """Compares every spike of every neuron; the network is neither silent nor synchronous."""
     random = np.random.default_rng(seed)
     for vertices, count in [(1, 0), (30, 90), (200, 4000)] + [(400, 8000)] * size.pick(0, 1, 10):
         edges = random_edges(random, vertices, count) if count else (np.empty(0, int), np.empty(0, int))
@@ -77,20 +77,20 @@ def test_neurons_spike_as_in_whole_numbers(app: str, size: Size, seed: int) -> N
         for engine, threads in [("cpu", 1), ("cpu", 2), ("shuffle", 1)]:
             got = gs.run(app, given, engine=engine, threads=threads, steps=120, **{"noise-seed": noise})
             assert (got.columns["spikes"] == want).all() and (got.columns["potential"] == potential).all()
-            # Without barriers there is one stillness, the end, and every step but the last tells both pins.
+            # Without barriers the only idle state is the end, and every step but the last sends on both pins.
             sends, steps = (raster.sum(), 120) if app == "izhikevich" else (2 * 119 * vertices, 1)
             assert got.stats["sends"] == sends and got.stats["steps"] == steps
     assert 0.2 * vertices < want.sum() < 20 * vertices and raster.sum(axis=1).max() < 0.8 * vertices
 
 
-def test_both_ways_to_keep_time_have_their_own_names() -> None:
+def test_barrier_and_barrier_free_variants_have_their_own_names() -> None:
     for name in ("heat", "heat-gals", "izhikevich", "izhikevich-gals", "pagerank-gals"):
         app = apps.load(name)
         assert app.name == name and ("instead of by barriers" in app.summary) == name.endswith("-gals")
 
 
-def test_any_number_of_spikes_at_once_is_added_up() -> None:
-    """One neuron hears thousands in one step, each at the greatest strength: more than 31 bits hold."""
+def test_sums_of_many_spikes_do_not_overflow() -> None:
+    """One neuron receives thousands of spikes of maximum strength in one step: their sum exceeds 31 bits."""
     vertices, steps = 1_000_000, 10
     number = np.arange(vertices)
     excites = scattered(number ^ int(scattered(7 + 0x9E3779B9))) % np.uint64(5) != 0
@@ -104,7 +104,7 @@ def test_any_number_of_spikes_at_once_is_added_up() -> None:
         assert (got.columns["spikes"] == want).all() and (got.columns["potential"] == potential).all()
 
 
-def test_paths_from_eight_sources_are_dijkstras(size: Size, seed: int) -> None:
+def test_mssp_matches_dijkstra(size: Size, seed: int) -> None:
     random = np.random.default_rng(seed)
     cases = [(1, 2), (5, 9), (40, 100)] + [(int(n), 4 * int(n)) for n in random.integers(9, 300, size.pick(1, 3, 40))]
     for vertices, count in cases:
@@ -113,7 +113,7 @@ def test_paths_from_eight_sources_are_dijkstras(size: Size, seed: int) -> None:
         lightest: dict[tuple[int, int], int] = {}
         for a, b, w in zip(*(x.tolist() for x in (*edges, weights)), strict=True):
             lightest[a, b] = min(w, lightest.get((a, b), w))
-        # Weights of 0 are no edges to SciPy: lengths are told in units of which they are none.
+        # SciPy treats weights of 0 as missing edges, so weights are scaled and increased by a small unit.
         ends = np.array(list(lightest))
         matrix = scipy.sparse.csr_array(
             (np.array(list(lightest.values())) * 1000.0 + 1, (ends[:, 0], ends[:, 1])), shape=(vertices, vertices)
@@ -130,7 +130,7 @@ def test_paths_from_eight_sources_are_dijkstras(size: Size, seed: int) -> None:
         assert (got.columns["sources"] == reached.sum(axis=0)).all()
 
 
-def test_a_path_of_mssp_that_does_not_fit_is_no_answer() -> None:
+def test_mssp_overflow_raises_no_answer() -> None:
     edges = (np.array([0, 1, 2]), np.array([1, 2, 3]))
     for weight, fits in [(1431655764, True), (1431655765, False)]:
         given = graph_of(4, edges, np.array([weight, weight, weight]))

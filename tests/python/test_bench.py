@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./gossamer bench with a suite of rows made up here: bounds bite, and what misses them is said last."""
+"""./gossamer bench with a suite of rows defined here: rows that miss their bounds are reported last."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gossamer.bench import Row
 from gossamer.cli import bench
 from gossamer.errors import AnswerNo
 
-# name, value, reference, ratio, least_ratio, config; then whether it misses what it must reach.
+# name, value, reference, ratio, least_ratio, config; then whether it misses its bound.
 ROWS: list[tuple[str, float | None, tuple[str, float] | None, float | None, float | None, dict[str, float], bool]] = [
     ("shown", 2.0, ("a peer", 1.0), 0.5, None, {}, False),
     ("peer.reached", 2.0, ("a peer", 2.0), 1.0, 1.0, {}, False),
@@ -50,14 +50,14 @@ def run(monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str) -> Result:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_a_row_knows_whether_it_misses(row: tuple[Any, ...]) -> None:
+def test_row_reports_whether_it_misses_its_bound(row: tuple[Any, ...]) -> None:
     name, value, beside, ratio, least, config, missed = row
     reference: Any = beside and {"what": beside[0], "value": beside[1], "unit": "s"}
     made = Row("made", name, value, "s", dict(config), reference, ratio, least_ratio=least)
     assert (made.missed is not None) == missed
 
 
-def test_rows_that_miss_come_last_and_the_answer_is_no(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missed_rows_are_listed_last_and_fail_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     done = run(monkeypatch, tmp_path, "--json", str(tmp_path / "rows.json"))
     assert isinstance(done.exception, AnswerNo)
     missed = [row[0] for row in ROWS if row[-1]]
@@ -70,7 +70,7 @@ def test_rows_that_miss_come_last_and_the_answer_is_no(monkeypatch: pytest.Monke
     ]  # fmt: skip
 
 
-def test_rows_that_reach_their_bounds_are_an_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_run_without_missed_rows_succeeds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     done = run(monkeypatch, tmp_path, "--only", "shown|reached|skipped")
     assert done.exception is None and done.exit_code == 0
     assert "missed" not in done.output

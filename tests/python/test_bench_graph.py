@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite ``graph`` of ./gossamer bench: complete, checked, and it says what it cannot measure."""
+"""The suite ``graph`` of ./gossamer bench: its rows, bounds, checks and reasons for skipped rows."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ WORK = [f"work.{app}.t64-vs-t1" for app in SCALED]
 ALONE = [*SCALING, *WORK, *LOADS, "pagerank.peak-mb", "start-to-result.email-Enron", "compile.vertex-s", "first-run-s"]
 ALONE += ["test.default-min"]
 
-# A peer's programs, far too simple to be fast, with GAPBS's arguments, file and output. Not a line of it is
-# shared with the suite, so it judges the file that the suite writes.
+# Simple programs with GAPBS's arguments, file format and output. They share no code with the suite, so they check
+# the file that the suite writes.
 FAKE = """#!{python} -I
 import struct, sys, os, heapq, time
 arguments = sys.argv[1:]
@@ -163,7 +163,7 @@ def measured(suite: ModuleType, only: str, **options: Any) -> list[Row]:
     return rows
 
 
-def test_the_names_are_the_table(suite: ModuleType) -> None:
+def test_row_names_match_the_table(suite: ModuleType) -> None:
     expected = [f"{m}.vs-{p}.{g}.t{t}" for m, p in PAIRS for g in GRAPHS for t in (1, 2)] + ALONE
     assert sorted(suite.expand(Context("graph"))) == sorted(expected)
 
@@ -191,11 +191,11 @@ def test_the_names_are_the_table(suite: ModuleType) -> None:
         ("pagerank.vs-scipy.geoS.t1", None),
     ],
 )
-def test_bounds(suite: ModuleType, name: str, least: float | None) -> None:
+def test_rows_have_their_bounds(suite: ModuleType, name: str, least: float | None) -> None:
     assert part(suite, "_plan").bound(name) == least
 
 
-def test_what_cannot_be_measured_says_why(suite: ModuleType) -> None:
+def test_skipped_rows_state_the_reason(suite: ModuleType) -> None:
     rows = measured(suite, "gapbs|email-Enron")
     assert rows
     for row in rows:
@@ -203,14 +203,12 @@ def test_what_cannot_be_measured_says_why(suite: ModuleType) -> None:
         assert ("--data" if "email-Enron" in row.name else "--peer gapbs=DIR") in row.skipped
 
 
-def test_a_folder_without_the_data_is_named(suite: ModuleType, tmp_path: Path) -> None:
+def test_missing_data_file_is_named(suite: ModuleType, tmp_path: Path) -> None:
     for row in measured(suite, "email-Enron", data=tmp_path):
         assert row.skipped is not None and "email-Enron.mtx.gz" in row.skipped
 
 
-def test_a_peer_that_cannot_be_installed_is_skipped(
-    suite: ModuleType, monkeypatch: pytest.MonkeyPatch, tiny: None
-) -> None:
+def test_uninstallable_peer_is_skipped(suite: ModuleType, monkeypatch: pytest.MonkeyPatch, tiny: None) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(suite.importlib.util, "find_spec", lambda name: None if name == "networkit" else found(name))
 
@@ -224,7 +222,7 @@ def test_a_peer_that_cannot_be_installed_is_skipped(
 
 @pytest.mark.default_cases("(rmat18|grid400k)", seconds=23, adds="the other kinds of graph")
 @pytest.mark.parametrize("graph", GRAPHS[:4])
-def test_tiny_graphs_beside_every_package(suite: ModuleType, graph: str, tiny: None) -> None:
+def test_tiny_graphs_are_compared_with_every_package(suite: ModuleType, graph: str, tiny: None) -> None:
     peers = [p for p in ("graphblas", "networkit", "scipy") if importlib.util.find_spec(p) is not None]
     for row in measured(suite, rf"vs-({'|'.join(peers)})\.{graph}\."):
         assert row.skipped is None and row.unit == "s"
@@ -246,7 +244,7 @@ def test_tiny_graphs_beside_every_package(suite: ModuleType, graph: str, tiny: N
         pytest.skip(f"measured, but not beside {', '.join(sorted(missing))}; ./gossamer setup peers installs them")
 
 
-def test_time_at_two_threads_beside_one(suite: ModuleType, tiny: None) -> None:
+def test_speedup_of_two_threads_is_measured(suite: ModuleType, tiny: None) -> None:
     rows = measured(suite, r"^scaling.*rmat18")
     assert [row.name for row in rows] == [name for name in SCALING if name.endswith("rmat18")]
     for row in rows:
@@ -263,18 +261,18 @@ def test_work_does_not_grow_with_threads(suite: ModuleType, monkeypatch: pytest.
         assert row.value is not None and row.value <= 1.15 and row.missed is None
         assert set(row.config["by_graph"]) == {"geoL", "rmat18"}
         for looks in row.config["looks"].values():
-            # Each vertex has been looked at more than once, and each edge that a message went along.
+            # Each vertex is visited more than once, and so is each edge that carries a message.
             assert looks["1"]["vertices"] >= 2 * 4000 and looks["1"]["edges"] > 10000
 
 
-def test_every_text_form_is_loaded(suite: ModuleType, tiny: None) -> None:
+def test_every_text_format_is_loaded(suite: ModuleType, tiny: None) -> None:
     rows = measured(suite, "^load")
     assert [row.name for row in rows] == LOADS
     for row in rows:
         assert row.unit == "MB/s" and row.value is not None and row.value > 0
         assert row.ratio == pytest.approx(row.value / 100)
         assert row.missed is None  # a shrunken graph measures nothing
-    # What stands in the plan is each form of the text parser, and the adjacency list.
+    # The plan contains each format of the text parser, and the adjacency list.
     from gossamer.graph import FORMATS
 
     forms = {row.name.removeprefix("load.").removesuffix("-mbs").split("-")[0] for row in rows} - {"words"}
@@ -282,14 +280,14 @@ def test_every_text_form_is_loaded(suite: ModuleType, tiny: None) -> None:
 
 
 @pytest.mark.skipif(not ENRON.exists(), reason="email-Enron.mtx.gz is not beside the checkout")
-def test_the_users_data(suite: ModuleType) -> None:
+def test_rows_use_the_data_folder(suite: ModuleType) -> None:
     rows = measured(suite, r"vs-scipy\.email-Enron\.t1", data=ENRON.parent)
     assert len(rows) == 3
     for row in rows:
         assert row.skipped is None and row.config["vertices"] == 36692
 
 
-def test_weights_of_the_users_data_are_the_same_both_ways(suite: ModuleType) -> None:
+def test_generated_weights_are_symmetric(suite: ModuleType) -> None:
     from gossamer.graph import generate
 
     graph = part(suite, "_graphs")._weighted(generate.grid(30, 20))
@@ -304,7 +302,7 @@ def test_weights_of_the_users_data_are_the_same_both_ways(suite: ModuleType) -> 
 # GAPBS ----------------------------------------------------------------------------------------
 
 
-def test_gapbs_beside_every_measure(suite: ModuleType, tmp_path: Path, tiny: None) -> None:
+def test_gapbs_is_compared_in_every_measure(suite: ModuleType, tmp_path: Path, tiny: None) -> None:
     folder = fake(tmp_path / "gapbs")
     for row in measured(suite, r"gapbs\.(rmat18|grid400k)\.t1", peers={"gapbs": folder}):
         assert row.skipped is None and row.ratio is not None and row.ratio > 0
@@ -322,7 +320,7 @@ def test_gapbs_beside_every_measure(suite: ModuleType, tmp_path: Path, tiny: Non
         ("sssp", {"verdict": "FAIL"}),
     ],
 )
-def test_a_peer_with_another_answer_is_no_row(
+def test_peer_with_a_different_answer_fails_the_run(
     suite: ModuleType, tmp_path: Path, tiny: None, only: str, lie: dict[str, str]
 ) -> None:
     folder = fake(tmp_path / "gapbs", **lie)
@@ -330,7 +328,7 @@ def test_a_peer_with_another_answer_is_no_row(
         measured(suite, rf"{only}.vs-gapbs\.rmat18\.t1", peers={"gapbs": folder})
 
 
-def test_a_folder_that_is_not_gapbs(suite: ModuleType, tmp_path: Path, tiny: None) -> None:
+def test_folder_without_gapbs_is_rejected(suite: ModuleType, tmp_path: Path, tiny: None) -> None:
     with pytest.raises(InputError, match="name a folder of GAPBS"):
         measured(suite, r"sssp.vs-gapbs\.grid400k\.t1", peers={"gapbs": tmp_path})
 
@@ -348,7 +346,7 @@ def test_gapbs_is_compiled_from_its_source(suite: ModuleType, tmp_path: Path) ->
 # Answers --------------------------------------------------------------------------------------
 
 
-def test_ranks(suite: ModuleType) -> None:
+def test_rank_comparison_detects_differences(suite: ModuleType) -> None:
     same = part(suite, "_answers").same_ranks
     ranks = np.array([0.5, 1e-7, 0.25], np.float32)
     assert same("here", ranks, ranks.astype(np.float64))
@@ -357,7 +355,7 @@ def test_ranks(suite: ModuleType) -> None:
             same("here", ranks, np.array(wrong))
 
 
-def test_partitions(suite: ModuleType) -> None:
+def test_partition_comparison_detects_differences(suite: ModuleType) -> None:
     same = part(suite, "_answers").same_partition
     ours = np.array([0, 1, 0, 3, 1], np.uint32)
     assert same("here", ours, np.array([7, 5, 7, 2, 5]))
@@ -368,7 +366,7 @@ def test_partitions(suite: ModuleType) -> None:
         same("here", np.array([2, 1, 2, 3, 1], np.uint32), np.array([7, 5, 7, 2, 5]))
 
 
-def test_exact_answers(suite: ModuleType) -> None:
+def test_exact_comparison_detects_differences(suite: ModuleType) -> None:
     same = part(suite, "_answers").same_exactly
     assert same("here", np.array([1, 2], np.uint32), np.array([1.0, 2.0]))
     with pytest.raises(AnswerNo, match="vertex 1 has 2 here and 3"):
@@ -378,8 +376,8 @@ def test_exact_answers(suite: ModuleType) -> None:
 # The command ----------------------------------------------------------------------------------
 
 
-def test_memory_of_a_tree_is_that_of_all_its_processes(suite: ModuleType) -> None:
-    # A parent that holds 60 MB and a child that holds 90, for long enough to be seen.
+def test_memory_of_a_process_tree_is_summed(suite: ModuleType) -> None:
+    # A parent that holds 60 MB and a child that holds 90 MB, for long enough to be sampled.
     hold = "import time; x = b'x' * {size}; "
     child = hold.format(size=90_000_000) + "time.sleep(0.5)"
     parent = hold.format(size=60_000_000)
@@ -388,21 +386,21 @@ def test_memory_of_a_tree_is_that_of_all_its_processes(suite: ModuleType) -> Non
     assert 150 < peak < 250
 
 
-def test_a_command_that_fails_is_no_figure(suite: ModuleType) -> None:
+def test_failed_command_gives_no_result(suite: ModuleType) -> None:
     with pytest.raises(RunDied, match="ended with 3"):
         part(suite, "_commands")._tree_peak([sys.executable, "-c", "import sys; sys.exit(3)"])
     with pytest.raises(RunDied, match="last words"):
         part(suite, "_commands")._run([sys.executable, "-c", "import sys; sys.exit('last words')"])
 
 
-def test_a_scale_that_is_none(suite: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_scale_is_rejected(suite: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("0", "2", "small"):
         monkeypatch.setenv("GOSSAMER_BENCH_SCALE", text)
         with pytest.raises(InputError, match="GOSSAMER_BENCH_SCALE"):
             list(suite.rows(Context("graph", only="scipy")))
 
 
-def test_the_command_writes_the_rows(tmp_path: Path, command: Any) -> None:
+def test_command_writes_the_rows(tmp_path: Path, command: Any) -> None:
     file = tmp_path / "rows.json"
     only = r"vs-(scipy|gapbs)\.grid400k\.t1"
     done = command("bench", "graph", "--only", only, "--repeat", "1", "--json", file, env=TINY)
@@ -415,7 +413,7 @@ def test_the_command_writes_the_rows(tmp_path: Path, command: Any) -> None:
     assert len(re.findall("skipped: ", done.stdout)) == 5
 
 
-def test_an_interrupted_bench_keeps_its_rows_and_leaves_nothing(tmp_path: Path) -> None:
+def test_interrupted_bench_keeps_its_rows_and_leaves_no_process(tmp_path: Path) -> None:
     file, scratch = tmp_path / "rows.json", tmp_path / "scratch"
     scratch.mkdir()
     arguments = ["bench", "graph", "--only", r"vs-scipy\.grid400k", "--repeat", "40"]
@@ -435,13 +433,13 @@ def test_an_interrupted_bench_keeps_its_rows_and_leaves_nothing(tmp_path: Path) 
     assert bench.returncode == 130, lines + [out, err]
     assert len(json.loads(file.read_text(encoding="utf-8"))) >= 1
     assert not list(scratch.iterdir())
-    # Its session has no process left: nobody can be signalled in it.
+    # Its session has no process left, so a signal to it fails.
     with pytest.raises(ProcessLookupError):
         os.killpg(bench.pid, 0)
 
 
-def test_memory_and_waiting(suite: ModuleType, size: Any, tiny: None) -> None:
-    """The rows that run the command itself: on a small graph, and what compiles only when there is time."""
+def test_memory_and_start_times_are_measured(suite: ModuleType, size: Any, tiny: None) -> None:
+    """The rows that run the command: on a small graph; rows that compile only in larger sizes."""
     only = size.pick("peak-mb", "peak-mb|compile", "peak-mb|compile|first-run")
     for row in measured(suite, only):
         if row.skipped is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suite match: rows that must reach something miss it when the figure is bad. Figures are given, nothing is built."""
+"""Suite match: rows with a bound miss it for bad values. The values are given; nothing is built."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gossamer.paths import ROOT
 
 
 @pytest.mark.parametrize(("lists", "missed"), [(249, True), (250, False)])
-def test_unloading_must_be_faster(monkeypatch: pytest.MonkeyPatch, lists: int, missed: bool) -> None:
+def test_unload_row_misses_below_25_times_the_speed(monkeypatch: pytest.MonkeyPatch, lists: int, missed: bool) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
     cycles = importlib.import_module("match._cycles")
     monkeypatch.setattr(cycles, "_unload", lambda name, _: 10 if name == "ours" else lists)
@@ -23,7 +23,7 @@ def test_unloading_must_be_faster(monkeypatch: pytest.MonkeyPatch, lists: int, m
 
 
 @pytest.mark.parametrize(("lists", "missed"), [(99, True), (100, False)])
-def test_area_must_be_no_larger(monkeypatch: pytest.MonkeyPatch, lists: int, missed: bool) -> None:
+def test_area_row_misses_when_larger_than_lists(monkeypatch: pytest.MonkeyPatch, lists: int, missed: bool) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
     area = importlib.import_module("match._area")
 
@@ -35,7 +35,7 @@ def test_area_must_be_no_larger(monkeypatch: pytest.MonkeyPatch, lists: int, mis
     assert (row.missed is not None) == missed
 
 
-def test_an_engine_without_room_has_cells_and_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_engine_has_an_area_but_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
     area = importlib.import_module("match._area")
     report = SimpleNamespace(luts=94_249, ffs=1, block_rams=648)
@@ -46,7 +46,7 @@ def test_an_engine_without_room_has_cells_and_no_clock(monkeypatch: pytest.Monke
     assert clock.value is None and "648 block RAMs" in (clock.skipped or "")
 
 
-def test_what_routes_for_hours_is_counted_and_not_routed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_designs_are_counted_but_not_routed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
     area = importlib.import_module("match._area")
 

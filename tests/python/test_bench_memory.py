@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of processes: each counts what is its own."""
+"""Memory of processes: each counts only its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gossamer.bench.memory import watched
 _HOLD = "import time; held = bytearray(60_000_000); held[::4096] = b'x' * len(held[::4096]); time.sleep(0.5)"
 
 
-def test_a_child_does_not_count_what_its_parent_had() -> None:
+def test_memory_of_a_child_excludes_that_of_its_parent() -> None:
     held = np.ones(50_000_000)  # 400 MB
     with watched() as peaks:
         subprocess.run([sys.executable, "-I", "-c", _HOLD], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suites polite and multicast: what runs for hours at full size runs at all."""
+"""Suites polite and multicast: studies that take hours at full size run on small graphs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from gossamer.paths import ROOT
 
 @pytest.fixture(autouse=True)
 def suites(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets the suites be imported, and installs what they simulate with."""
+    """Makes the suites importable, and installs the simulator."""
     gossamer_setup.require("rtl")
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
 
 
-def test_the_mapper_of_a_small_graph() -> None:
+def test_mapper_counts_every_edge_of_a_small_graph() -> None:
     found = importlib.import_module("polite._mapper")._measure(1000, 4, "quad4")
     assert found["s"] > 0 and found["GB"] > 0
     # Of 4,000 edges each is within a thread, between threads of a tile, between tiles, or between boards.
@@ -35,8 +35,8 @@ def test_the_mapper_of_a_small_graph() -> None:
     assert 0 < found["board_balance"] <= 1
 
 
-def test_the_rows_of_the_mapper(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They come from a process of its own."""
+def test_mapper_rows_are_measured_in_a_subprocess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A separate process measures the rows."""
     mapper = importlib.import_module("polite._mapper")
     for name, value in {"VERTICES": 1000, "FANOUT": 4, "CLUSTER": "quad4"}.items():
         monkeypatch.setattr(mapper, name, value)
@@ -45,7 +45,7 @@ def test_the_rows_of_the_mapper(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows[mapper.SECONDS].config["edges"] == 4000
 
 
-def test_the_studies_of_small_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_studies_of_small_graphs_write_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scaling and vertices without barriers, on a tile and two boards of two."""
     studies = importlib.import_module("polite._studies")
     page = tmp_path / "page.html"
@@ -71,8 +71,8 @@ def test_the_studies_of_small_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert text.count("<svg") == 1 and all(row.name in text for row in rows)
 
 
-def test_the_studies_of_multicast_on_a_small_graph(tmp_path: Path) -> None:
-    """Messages by mask cross between boards less often than those to single threads, those by keys no more often."""
+def test_multicast_study_reduces_crossing_messages(tmp_path: Path) -> None:
+    """Multicast by mask sends fewer bytes over links than messages to single threads, and by keys at most as many."""
     studies = importlib.import_module("multicast._studies")
     page = tmp_path / "page.html"
     context = Context("multicast", only=r"^study\.pagerank\.f25\.r1\.5$")
@@ -87,8 +87,8 @@ def test_the_studies_of_multicast_on_a_small_graph(tmp_path: Path) -> None:
         run("pagerank", wrong.graph, Plan(configs.load_cluster("pair")), want=wrong, iterations=3)
 
 
-def test_a_real_graph_is_judged(tmp_path: Path) -> None:
-    """Under the name of the real one: a path, whose ends are far apart."""
+def test_real_graph_row_is_checked(tmp_path: Path) -> None:
+    """A long path replaces the file of the real graph."""
     real = importlib.import_module("polite._real")
     [row] = real.rows(Context("polite", only=real.HASHMIN, data=tmp_path))
     assert row.skipped is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suite tile: what its rows simulate is built and runs, on the smallest tile; memory's rows are in rtl/memory."""
+"""Suite tile: the simulations of its rows run on the smallest tile; rtl/memory tests the rows of memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONFIG = "tiny"
 
 @pytest.fixture(autouse=True)
 def suites(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets the suite be imported, and installs what it simulates with."""
+    """Makes the suite importable, and installs the simulator."""
     gossamer_setup.require("rtl")
     monkeypatch.setattr(sys, "path", [str(ROOT / "bench"), *sys.path])
 
@@ -27,13 +27,13 @@ def part(name: str) -> ModuleType:
     return importlib.import_module(f"tile._{name}")
 
 
-def test_instructions_a_cycle() -> None:
+def test_core_row_reaches_its_instructions_per_cycle() -> None:
     core = part("core")
     (row,) = core.measure(Context("tile", only=core.IPC))
     assert row.missed is None and row.config["with_as_many_threads_as_stages"] > 0.99
 
 
-def test_rates_of_the_mailbox(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mailbox_rows_reach_their_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     mailbox = part("mailbox")
     monkeypatch.setattr(mailbox, "CONFIG", CONFIG)
     rows = {row.name: row for row in mailbox.measure(Context("tile"))}
@@ -41,7 +41,7 @@ def test_rates_of_the_mailbox(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows[mailbox.FLITS].value > 0.85 and 0 < rows[mailbox.POINTERS].value <= 4
 
 
-def test_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_row_is_at_most_the_link_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     load = part("load")
     monkeypatch.setattr(load, "CONFIG", CONFIG)
     monkeypatch.setattr(load, "BYTES", 1 << 14)
@@ -49,8 +49,8 @@ def test_loading(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < row.value <= load.LINK_BYTES and row.config["fill"] > row.value
 
 
-def test_speeds_of_simulation() -> None:
-    """Of one tile, and of some in one simulator; how fast says the machine."""
+def test_simulation_speeds_are_measured() -> None:
+    """Measures one tile, and several in one simulator; the speed itself depends on the machine."""
     speed = part("simspeed")
     speeds, cycles = speed.one(CONFIG, "programs/ring.c", 1)
     assert len(speeds) == 1 and speeds[0] > 0 and cycles > 1000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The build cache of a user: what it keeps, what it verifies, and that nothing wrong with it stops a build."""
+"""The build cache of a user: its entries and their verification; no fault of the cache prevents a build."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def stored(tmp_path: Path, folder: Path, **how: int) -> Cache:
     return cache
 
 
-def test_a_stored_entry_is_restored_with_contents_and_modes(tmp_path: Path, folder: Path) -> None:
+def test_stored_entry_is_restored_with_contents_and_modes(tmp_path: Path, folder: Path) -> None:
     cache = stored(tmp_path, folder)
     target = tmp_path / "target"
     assert cache.restore("kind", "key", target)
@@ -52,7 +52,7 @@ def test_a_stored_entry_is_restored_with_contents_and_modes(tmp_path: Path, fold
 
 
 @pytest.mark.parametrize("damage", ["a bit", "cut", "manifest", "a file is missing"])
-def test_a_damaged_entry_is_never_restored(
+def test_damaged_entry_is_never_restored(
     damage: str, tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache = stored(tmp_path, folder)
@@ -94,7 +94,7 @@ def _something_else(root: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [_not_writable, _another_version, _something_else])
-def test_a_cache_that_cannot_be_used_is_reported_once(
+def test_unusable_cache_is_reported_once(
     wrong, tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = tmp_path / "cache"
@@ -110,7 +110,7 @@ def test_a_cache_that_cannot_be_used_is_reported_once(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device without space")
-def test_a_full_disk_leaves_no_half_entry(
+def test_full_disk_leaves_no_partial_entry(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache = Cache(tmp_path / "cache")
@@ -127,7 +127,7 @@ def test_a_full_disk_leaves_no_half_entry(
     assert "No space left on device; building without it" in capsys.readouterr().err
 
 
-def test_entries_not_used_for_longest_are_evicted_first(tmp_path: Path, folder: Path) -> None:
+def test_least_recently_used_entries_are_evicted_first(tmp_path: Path, folder: Path) -> None:
     size = sum((folder / name).stat().st_size for name in FILES)
     cache = Cache(tmp_path / "cache", limit=5 * size + 2000)
     for number in range(4):
@@ -154,7 +154,7 @@ def _many(root: Path, folder: Path, seed: int) -> None:
 
 
 def test_processes_share_a_cache_while_entries_are_evicted(tmp_path: Path, folder: Path) -> None:
-    """Half of the entries fit, so stores, restores and evictions meet."""
+    """The cache holds half of the entries, so stores, restores and evictions are concurrent."""
     context = multiprocessing.get_context("fork")
     children = [context.Process(target=_many, args=(tmp_path / "cache", folder, seed)) for seed in range(4)]
     for child in children:
@@ -168,17 +168,17 @@ def test_processes_share_a_cache_while_entries_are_evicted(tmp_path: Path, folde
 
 
 @pytest.mark.parametrize(("text", "size"), [("1000", 1000), ("3M", 3 << 20), ("2G", 2 << 30)])
-def test_a_limit_has_units(text: str, size: int) -> None:
+def test_cache_limit_accepts_units(text: str, size: int) -> None:
     assert build_cache.parse_limit(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "5T", "-1", "1.5G", "much"])
-def test_a_wrong_limit_is_an_input_error(text: str) -> None:
+def test_invalid_cache_limit_is_an_input_error(text: str) -> None:
     with pytest.raises(InputError, match="GOSSAMER_CACHE_SIZE="):
         build_cache.parse_limit(text)
 
 
-def test_the_environment_moves_the_cache_or_turns_it_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_moves_or_disables_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOSSAMER_CACHE", str(tmp_path / "moved"))
     assert build_cache.cache().root == tmp_path / "moved"
     monkeypatch.setenv("GOSSAMER_CACHE", "off")
@@ -210,10 +210,10 @@ def _write(folder: Path, value: int) -> None:
     (folder / "value.h").write_text(f"#define VALUE {value}\n")
 
 
-def test_a_second_checkout_compiles_nothing_and_sees_its_own_headers(
+def test_second_checkout_reuses_objects_but_not_for_other_headers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two checkouts with the same sources, then with different ones in a header that the compiler found by itself."""
+    """Checkouts with the same sources, then with a different header that only the compiler knows."""
     monkeypatch.setenv("GOSSAMER_CACHE", str(tmp_path / "cache"))
     compiled: list[str] = []
     store = step_cache.Step.store
@@ -233,8 +233,8 @@ def test_a_second_checkout_compiles_nothing_and_sees_its_own_headers(
         assert str(tmp_path).encode() not in program, "the path of a checkout is in an object"
 
 
-def test_an_interrupted_build_resumes_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the cache: what had finished is not compiled again, and what was half written is."""
+def test_interrupted_build_resumes_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the cache: finished objects are not compiled again, partial ones are."""
     monkeypatch.setenv("GOSSAMER_CACHE", "off")
     monkeypatch.setattr(builds, "build_dir", lambda: tmp_path / "build")
     names = [f"part{number}" for number in range(6)]
@@ -254,7 +254,7 @@ def test_an_interrupted_build_resumes_where_it_stopped(tmp_path: Path, monkeypat
     folder = tmp_path / "build" / "one"
     finished = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.o")}
     assert len(finished) >= 3
-    # As a kill leaves it: an object without an entry in the journal.
+    # The state after a kill: an object without an entry in the journal.
     (folder / "part5.o").write_bytes(b"half")
     (tmp_path / "part3.cc").write_text("int part3() { return 1; }\n")
     build()
@@ -265,7 +265,7 @@ def test_an_interrupted_build_resumes_where_it_stopped(tmp_path: Path, monkeypat
 # ---- The command ----------------------------------------------------------------------
 
 
-def test_clean_removes_a_cache_and_nothing_else(tmp_path: Path, folder: Path, command: Command) -> None:
+def test_clean_removes_only_a_cache(tmp_path: Path, folder: Path, command: Command) -> None:
     cache = stored(tmp_path, folder)
     environment = {"GOSSAMER_CACHE": str(cache.root)}
     done = command("clean", "--cache", env=environment)

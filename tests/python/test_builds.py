@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds by Ninja: what is made anew and when, paths with any character, and compilers with arguments."""
+"""Builds by Ninja: rebuilds after changes, paths with any character, and compilers with arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gossamer.errors import InputError
 from gossamer.hosts import pgraph
 from gossamer.mpi import _host as mpi
 
-# All that a name can have, but for the line feed, which make's and Ninja's languages have no word for.
+# All characters of a name except the line feed, which make and Ninja cannot represent.
 AWKWARD = "a b#c$d:e\"f'g\\h;i&j|k<l>m*n?o!p%q@r=s,t~u`v(w)x{y}z[0]^ä"
 
 
@@ -35,7 +35,7 @@ def failed(said: str, log: Path) -> InputError:
 
 
 def program(folder: Path, flags: Sequence[str] = ()) -> str:
-    """Builds main.cc and value.cc of a folder, and says what their program says."""
+    """Builds main.cc and value.cc of a folder, and returns the output of the program."""
 
     def steps(plan: builds.Plan) -> None:
         objects = [plan.compile(folder / f"{name}.cc", flags) for name in ("main", "value")]
@@ -57,7 +57,7 @@ def times(built: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in built.iterdir() if path.suffix in (".o", ".a", "")}
 
 
-def test_what_has_changed_is_compiled_and_no_more(tmp_path: Path) -> None:
+def test_only_changed_files_are_compiled(tmp_path: Path) -> None:
     source, built = tmp_path / "source", tmp_path / "built" / "one"
     write(source, 1)
     assert program(source) == "1"
@@ -68,7 +68,7 @@ def test_what_has_changed_is_compiled_and_no_more(tmp_path: Path) -> None:
     assert program(source) == "22"
     changed = {name for name, when in times(built).items() if when != first.get(name)}
     assert {"1-value.o", "libvalue.a", "program"} <= changed
-    # To Ninja a file that was replaced by an older one has not changed.
+    # Ninja does not detect a file that was replaced by an older one.
     (source / "value.h").write_text("#define VALUE 333\n")
     os.utime(source / "value.h", (1e9, 1e9))
     assert program(source) == "333"
@@ -78,7 +78,7 @@ def test_what_has_changed_is_compiled_and_no_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("left", ["half a target", "half a dependency file", "half a log"])
-def test_what_was_killed_is_made_anew(left: str, tmp_path: Path) -> None:
+def test_killed_build_is_repeated(left: str, tmp_path: Path) -> None:
     source, built = tmp_path / "source", tmp_path / "built" / "one"
     write(source, 1)
     assert program(source) == "1"
@@ -93,8 +93,8 @@ def test_what_was_killed_is_made_anew(left: str, tmp_path: Path) -> None:
     assert program(source) == "2"
 
 
-def test_a_file_that_changes_while_it_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody knows what the compiler has seen of it."""
+def test_file_changed_during_compilation_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is unknown which version the compiler has read."""
     source, built = tmp_path / "source", tmp_path / "built" / "one"
     write(source, 1)
     ninja = builds._ninja
@@ -109,18 +109,18 @@ def test_a_file_that_changes_while_it_is_compiled(tmp_path: Path, monkeypatch: p
         assert program(source) == "1"
     assert program(source) == "22"
     assert builds.fresh(built)
-    # A clock that is behind the one of the files makes nothing anew.
+    # A clock that is late relative to the files causes no rebuild.
     os.utime(source / "value.h", ns=(2**62, 2**62))
     assert program(source) == "22" and builds.fresh(built)
 
 
-def test_what_is_below_usr_may_be_the_users(tmp_path: Path) -> None:
+def test_files_below_usr_are_dependencies_except_headers(tmp_path: Path) -> None:
     (tmp_path / "app.d").write_text("app: /usr/bin/env /usr/include/stdio.h\n")
     builds.remember(tmp_path, [tmp_path / "app.d"], begun=time.time_ns())
     assert list(json.loads(builds.stamp(tmp_path).read_text())) == ["/usr/bin/env"]
 
 
-def test_a_failure_says_what_the_tools_said(tmp_path: Path) -> None:
+def test_failed_build_reports_the_output_of_the_tools(tmp_path: Path) -> None:
     source = tmp_path / "source"
     write(source, 1)
     assert program(source) == "1"
@@ -134,8 +134,8 @@ def test_a_failure_says_what_the_tools_said(tmp_path: Path) -> None:
     assert program(source) == "5"
 
 
-def test_dependencies_with_any_character(tmp_path: Path) -> None:
-    """As the compiler writes them, for a name, and for a folder."""
+def test_dependencies_may_contain_any_character(tmp_path: Path) -> None:
+    """Dependencies as the compiler writes them, for a name, and for a folder."""
     folder = tmp_path / AWKWARD
     write(folder, 1)
     (folder / "value.cc").write_text(f'#include "{AWKWARD[:9]}.h"\nint value() {{ return VALUE; }}\n')
@@ -160,17 +160,17 @@ def test_dependencies_with_any_character(tmp_path: Path) -> None:
         ("a:b", r"a\:b"),
     ],
 )
-def test_a_dependency(name: str, written: str) -> None:
+def test_escaped_dependency_is_parsed(name: str, written: str) -> None:
     assert builds.read_by(f"app: {written} \\\n /usr/x\n") == [name, "/usr/x"]
 
 
-def test_a_line_feed_is_refused(tmp_path: Path) -> None:
+def test_path_with_a_line_feed_is_rejected(tmp_path: Path) -> None:
     write(tmp_path / "a\nb", 1)
     with pytest.raises(InputError, match="line feed"):
         program(tmp_path / "a\nb")
 
 
-def test_vertices_and_programs_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vertices_and_host_programs_build_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     folder = tmp_path / AWKWARD
     folder.mkdir()
@@ -189,7 +189,7 @@ def test_vertices_and_programs_in_any_folder(tmp_path: Path, monkeypatch: pytest
     assert done.stdout == "here\n"
 
 
-def test_programs_for_threads_and_ranks_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_and_mpi_programs_build_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     folder = tmp_path / AWKWARD
     folder.mkdir()
@@ -204,7 +204,7 @@ def test_programs_for_threads_and_ranks_in_any_folder(tmp_path: Path, monkeypatc
     for build in (threads, lambda: mpi.build([str(source)])):
         made, warnings = build()
         before = made.stat().st_mtime_ns
-        # Warnings are told again where nothing is compiled, and a header that has changed is noticed.
+        # Warnings are repeated if nothing is compiled, and a changed header is detected.
         assert build() == (made, warnings) and made.stat().st_mtime_ns == before
         assert len(warnings) == 1 and warnings[0].startswith(f"{source}:2: warning: ") and "b" in warnings[0]
         (folder / "value.h").write_text(f"#define VALUE 2  // {made}\n")
@@ -216,7 +216,7 @@ def test_programs_for_threads_and_ranks_in_any_folder(tmp_path: Path, monkeypatc
         (folder / "value.h").write_text("#define VALUE 1\n")
 
 
-def test_a_c_compiler_with_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_c_compiler_variable_may_have_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "value.c"
     source.write_text('#include <stdio.h>\nint main(void) { printf("%d", VALUE); }\n')
     compiler = builds.c_compiler()[0]
@@ -229,10 +229,12 @@ def test_a_c_compiler_with_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyP
         mpi.build([str(source)])
 
 
-def test_a_compiler_with_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+def test_cxx_compiler_variable_may_have_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
     compiler = shutil.which("g++") or shutil.which("clang++")
     assert compiler
-    # A path with a blank is one word as long as there is such a file.
+    # A path with a blank is one argument if such a file exists.
     monkeypatch.setenv("CXX", "")
     usual = builds.toolchain_key()
     (tmp_path / "my tools").mkdir()

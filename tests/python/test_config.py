@@ -42,7 +42,7 @@ def error_for(tmp_path: Path, text: str) -> str:
     return error_of(path).replace(str(path), "x.toml")
 
 
-# --------------------------------------------------------------- what ships
+# --------------------------------------------------------------- shipped configurations
 
 
 def test_configurations_of_the_design_are_shipped() -> None:
@@ -61,7 +61,7 @@ def test_shipped_configuration_is_valid_and_named(name: str) -> None:
             assert range_text(knob.field), f"{knob.key} has no range"
 
 
-def test_de5_is_the_papers_machine() -> None:
+def test_de5_matches_the_paper() -> None:
     """Figures of FPL 2019 (1, 2, 4, 9 and 13), computed by hand."""
     de5 = config.load("de5")
     assert de5.core.threads_per_core == 16
@@ -92,7 +92,7 @@ def test_de5_128_matches_figure_13() -> None:
     assert big.threads_per_tile == 64
 
 
-def test_smi520n_is_the_smi_papers_board() -> None:
+def test_smi520n_matches_the_smi_paper() -> None:
     board = config.load("smi520n")
     assert board.memory.dram.count == 4
     assert board.memory.dram.port_bytes == 64
@@ -100,7 +100,7 @@ def test_smi520n_is_the_smi_papers_board() -> None:
     assert board.links.rate_mbps == 40_000
 
 
-def test_guides_example_is_the_multicast_papers_machine(tmp_path: Path) -> None:
+def test_guides_example_matches_the_multicast_paper(tmp_path: Path) -> None:
     """128 KB caches of 16 ways at 240 MHz (multicast paper, II A), in the example of docs/configuration.md."""
     guide = (paths.ROOT / "docs" / "configuration.md").read_text()
     example = guide.split("```toml\n# mine.toml\n", 1)[1].split("```", 1)[0]
@@ -113,7 +113,7 @@ def test_guides_example_is_the_multicast_papers_machine(tmp_path: Path) -> None:
     assert mine.threads == 1024
 
 
-def test_derived_widths_are_the_least_that_index_their_counts() -> None:
+def test_derived_widths_are_minimal() -> None:
     for name in config.names():
         one = config.load(name)
         for width in (derived for derived in derived_docs() if derived.startswith("log2_")):
@@ -480,7 +480,7 @@ def test_configurations_are_immutable() -> None:
         config.load("de5").core.threads_per_core = 8
 
 
-def test_the_model_checks_combinations_without_a_file() -> None:
+def test_model_checks_combinations_without_a_file() -> None:
     data: dict[str, Any] = dict(read(paths.CONFIG / "de5.toml", "a configuration").data)
     data["mailbox"] = {**data["mailbox"], "cores_per_mailbox": 8}
     with pytest.raises(ValidationError, match="128 threads a mailbox"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``gossamer config`` as a user types it, called without the launcher."""
+"""The command ``gossamer config``, called without the launcher."""
 
 from __future__ import annotations
 

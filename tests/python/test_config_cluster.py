@@ -41,7 +41,7 @@ def error_for(tmp_path: Path, text: str) -> str:
     return str(caught.value).replace(str(tmp_path / "x.toml"), "x.toml")
 
 
-# --------------------------------------------------------------- what ships
+# --------------------------------------------------------------- shipped clusters
 
 
 @pytest.mark.parametrize("name", config.cluster_names())
@@ -297,7 +297,7 @@ def test_boards_must_agree_on_the_longest_message(tmp_path: Path) -> None:
     )
 
 
-def test_error_in_a_boards_configuration_is_reported_there(tmp_path: Path) -> None:
+def test_error_in_a_boards_configuration_names_its_file(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text('base = "tiny"\ndescription = "bad"\n[core]\nx = 6\n')
     got = error_for(tmp_path, 'topology = "bus 2"\nconfig = "bad.toml"')
     assert got.endswith("bad.toml:4: core.x: unknown key; known keys: threads_per_core, instr_mem_bytes, "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bundled graph and the script that makes it.
+"""The bundled graph and the script that generates it.
 
-Judges: NetworkX's reader and PageRank, dpkg's order of versions, apt's own view of
-dependencies where this machine has the very index the graph was made from.
+References: NetworkX's reader and PageRank, dpkg's order of versions, and apt's
+dependencies if this machine has the index from which the graph was generated.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def script() -> ModuleType:
 # The file
 
 
-def test_is_small_and_says_what_it_is() -> None:
+def test_bundled_graph_is_small_and_states_its_source() -> None:
     assert GRAPH.stat().st_size <= 2_000_000
     assert text().startswith(FIRST_LINE + b"\n")
     assert re.fullmatch(r"Debian 12\.\d+ \(bookworm\), main, amd64, package index", header()["source"])
@@ -71,15 +71,15 @@ def test_is_small_and_says_what_it_is() -> None:
     assert b"://" not in text()
 
 
-def test_counts_are_those_of_the_header() -> None:
+def test_counts_match_the_header() -> None:
     graph = theirs()
     assert (len(graph), graph.size()) == (int(header()["vertices"]), int(header()["edges"]))
     assert len(graph) > 60_000 and graph.size() > 250_000
-    # NetworkX folds duplicates, so equal counts also say that there are none.
+    # NetworkX merges duplicates, so equal counts also show that there are none.
     assert networkx.number_of_selfloops(graph) == 0
 
 
-def test_our_reader_agrees_with_networkx() -> None:
+def test_reader_matches_networkx() -> None:
     read = read_adjlist(text(), str(GRAPH))
     labels = read.labels.tolist()
     assert labels == sorted(labels)
@@ -90,7 +90,7 @@ def test_our_reader_agrees_with_networkx() -> None:
     assert ours == {node: set(neighbours) for node, neighbours in theirs().adjacency()}
 
 
-def test_known_truths() -> None:
+def test_known_dependencies_are_present() -> None:
     graph = theirs()
     for source, target in (
         ("python3", "python3-minimal"),  # a name with a version
@@ -115,7 +115,7 @@ def test_libc6_ranks_first() -> None:
 
 @functools.cache
 def apt_has_the_index() -> str:
-    """Why apt's view cannot judge here; empty if it can."""
+    """The reason why apt cannot be a reference here; empty if it can."""
     if not shutil.which("apt-cache") or not shutil.which("apt-get"):
         return "no apt on this machine"
     try:
@@ -128,7 +128,7 @@ def apt_has_the_index() -> str:
     return ""
 
 
-def test_apt_sees_the_same_dependencies(size: Any) -> None:
+def test_dependencies_match_apt(size: Any) -> None:
     if reason := apt_has_the_index():
         pytest.skip(reason)
     graph, seed = theirs(), 12
@@ -145,7 +145,7 @@ def test_apt_sees_the_same_dependencies(size: Any) -> None:
     for name, lines in re.findall(r"^(\S+)\n((?: .*\n)*)", listed.replace(":any", ""), re.M):
         if not files[name].startswith("pool/main/"):
             continue  # apt would install it from another archive, the security one say
-        # " |Depends: a" is an alternative with more after it; "    b" is what provides the name above.
+        # " |Depends: a" is an alternative with more after it; "    b" provides the name above.
         must: set[str] = set()
         may: set[str] = set()
         more = False
@@ -162,7 +162,7 @@ def test_apt_sees_the_same_dependencies(size: Any) -> None:
     assert judged >= 150
 
 
-def test_the_script_makes_these_bytes_again(tmp_path: Path) -> None:
+def test_script_reproduces_the_bundled_graph(tmp_path: Path) -> None:
     if reason := apt_has_the_index():
         pytest.skip(reason)
     out = tmp_path / "again.adj"
@@ -230,7 +230,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
                           check=False)  # fmt: skip
 
 
-def test_rules_on_an_index_made_by_hand(tmp_path: Path) -> None:
+def test_script_applies_the_rules_to_a_handmade_index(tmp_path: Path) -> None:
     (tmp_path / "Packages").write_text(INDEX)
     done = run(tmp_path / "Packages", "-o", tmp_path / "out.adj")
     assert done.returncode == 0, done.stderr
@@ -244,7 +244,7 @@ def test_rules_on_an_index_made_by_hand(tmp_path: Path) -> None:
     assert "# dependencies met by a provided name: 5\n" in made
 
 
-def test_priority_then_name_choose_among_providers(tmp_path: Path) -> None:
+def test_provider_is_chosen_by_priority_then_name(tmp_path: Path) -> None:
     index = "Package: a\nVersion: 1\nDepends: v\n\n" + "".join(
         f"Package: {name}\nVersion: 1\nPriority: {priority}\nProvides: v\n\n"
         for name, priority in (("b", "optional"), ("c", "standard"), ("e", "important"), ("d", "important"))
@@ -254,7 +254,7 @@ def test_priority_then_name_choose_among_providers(tmp_path: Path) -> None:
     assert "\na d\n" in (tmp_path / "o.adj").read_text()
 
 
-def test_same_bytes_from_every_compression(tmp_path: Path) -> None:
+def test_compression_of_the_index_does_not_change_the_output(tmp_path: Path) -> None:
     raw = INDEX.encode()
     (tmp_path / "plain").write_bytes(raw)
     (tmp_path / "gz").write_bytes(gzip.compress(raw))
@@ -293,7 +293,7 @@ def test_release_file_names_and_dates_the_index(tmp_path: Path) -> None:
         (b"\xff\xfe", "not UTF-8"),
     ],
 )
-def test_bad_index_is_one_clear_line(tmp_path: Path, content: bytes, what: str) -> None:
+def test_invalid_index_is_reported_in_one_line(tmp_path: Path, content: bytes, what: str) -> None:
     (tmp_path / "Packages").write_bytes(content)
     done = run(tmp_path / "Packages", "-o", tmp_path / "out.adj")
     assert done.returncode == 2
@@ -301,14 +301,14 @@ def test_bad_index_is_one_clear_line(tmp_path: Path, content: bytes, what: str) 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Packages"]
 
 
-def test_missing_input_and_unwritable_output(tmp_path: Path) -> None:
+def test_missing_input_and_unwritable_output_are_reported(tmp_path: Path) -> None:
     assert run(tmp_path / "none", "-o", tmp_path / "out.adj").returncode == 2
     (tmp_path / "Packages").write_text(INDEX)
     done = run(tmp_path / "Packages", "-o", tmp_path / "no" / "out.adj")
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 
-def test_versions_sort_as_dpkg_sorts_them(size: Any) -> None:
+def test_version_order_matches_dpkg(size: Any) -> None:
     if not shutil.which("dpkg"):
         pytest.skip("no dpkg on this machine")
     seed = 7

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device software and its compiler driver.
 
-What is linked to programs is compared with this machine's C library; programs run on an instruction-set model that
-is stricter than the hardware (model.cc) and are judged by verifiers of their own (program_checks.py).
+The device library is compared with this machine's C library; programs run on an instruction-set model that
+is stricter than the hardware (model.cc) and are checked by their own verifiers (program_checks.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROOT = HERE.parents[1]
 
 
 def sibling(name: str) -> ModuleType:
-    """A module beside this one; tests are imported by path, so there is no package to import it from."""
+    """A module of this folder; tests are imported by path, so it cannot be imported from a package."""
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
         assert spec and spec.loader
@@ -51,7 +51,7 @@ PROGRAMS: Path = model.PROGRAMS
 
 
 def refused(source: Path | list[Path], config: str = "tiny", *defines: str) -> str:
-    """The one line that a program is refused with."""
+    """The one-line error of a rejected program."""
     with pytest.raises(InputError) as error:
         device.build(source, config, defines)
     text = str(error.value)
@@ -67,7 +67,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def roomy(folder: Path) -> str:
-    """tiny with 64 KB for instructions, for tests that are larger than a program should be."""
+    """tiny with 64 KB for instructions, for tests larger than usual programs."""
     text = (ROOT / "config" / "tiny.toml").read_text()
     assert "threads_per_core = 8\n" in text
     text = text.replace("threads_per_core = 8\n", "threads_per_core = 8\ninstr_mem_bytes = 0x1_0000\n")
@@ -75,7 +75,7 @@ def roomy(folder: Path) -> str:
 
 
 def on_this_machine(source: Path, folder: Path, *flags: str) -> str:
-    """What a program prints here, with this machine's C library."""
+    """The output of a program with this machine's C library."""
     binary = folder / f"{source.stem}-here"
     command = ["cc", "-std=gnu17", "-O1", "-fno-builtin", "-funsigned-char", "-ffp-contract=off", "-w", *flags]
     subprocess.run([*command, str(source), "-o", str(binary), "-lm"], check=True)
@@ -93,7 +93,7 @@ def test_every_program_has_a_check_and_a_page() -> None:
 
 
 @pytest.mark.parametrize("program", sorted(set(checks.CHECKS) - checks.ON_HARDWARE))
-def test_program(program: str, tmp_path: Path, size: Size, seed: int) -> None:
+def test_program_prints_the_expected_output_on_the_model(program: str, tmp_path: Path, size: Size, seed: int) -> None:
     """In any order of threads and messages, on any number of threads."""
     chance = random.Random(seed)
     counts = [1, 2, 16] + [chance.randint(3, 15) for _ in range(size.pick(1, 4, 60))]
@@ -106,7 +106,7 @@ def test_program(program: str, tmp_path: Path, size: Size, seed: int) -> None:
         checks.CHECKS[program](ran.lines(), threads)
 
 
-def test_the_first_program_of_the_guide(tmp_path: Path) -> None:
+def test_first_program_of_the_guide_runs(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "programming-device.md").read_text()
     source = written(tmp_path, "first.c", text.split("```c\n")[1].split("```")[0])
     ran = model.run(source, tmp_path, threads=9)
@@ -122,16 +122,16 @@ def test_programs_fit_every_configuration(config: str, size: Size) -> None:
         assert 0 < 4 * len(image.instructions) <= load_config(config).core.instr_mem_bytes
 
 
-def test_a_program_on_64_threads(tmp_path: Path) -> None:
+def test_sort_runs_on_64_threads(tmp_path: Path) -> None:
     ran = model.run(PROGRAMS / "sort.c", tmp_path, config="de5", threads=64)
     checks.sort(ran.lines(), 64)
 
 
-# ---------------------------------------------------------------------- what is linked to them
+# ---------------------------------------------------------------------- the device library
 
 
 def printf_cases(chance: random.Random, count: int) -> str:
-    """A table for printf_check.c: random formats, telling and random values."""
+    """A table for printf_check.c: random formats, special and random values."""
     floats = [0.0, 1.0, 0.5, 1.5, 2.5, 0.1, 9.5, 99.5, 0.00001, 999999.5, 1e6, 123456789.0, 1e-5, 9.9999995e-5, 1e38]
     floats += [3.4028235e38, 1.1754944e-38, 1e-45, float("inf"), float("nan"), 16777217.0, 1 / 3, 0.045, 1e10, 5e-7]
     lines = []
@@ -174,9 +174,9 @@ def printf_cases(chance: random.Random, count: int) -> str:
 
 
 def by_python(case: str) -> str | None:
-    """What Python prints for a float with ``%#g``.
+    """The output of Python for a float with ``%#g``.
 
-    glibc drops the zeros behind the point of a number that rounding takes to the next power of ten:
+    glibc drops the zeros after the point of a number that is rounded to the next power of ten:
     ``printf("%#g", 999999.5)`` gives ``1.e+06`` for ``1.00000e+06``.
     """
     found = re.fullmatch(r"""\{"(%[^"*]*#[^"*]*[gG])", '[fL]', (\d+)ull, -?\d+\},""", case)
@@ -186,7 +186,7 @@ def by_python(case: str) -> str | None:
     return str(found[1].replace("L", "") % value)
 
 
-def test_printf_is_that_of_a_c_library(tmp_path: Path, size: Size, seed: int) -> None:
+def test_printf_matches_the_c_library(tmp_path: Path, size: Size, seed: int) -> None:
     cases = written(tmp_path, "cases.inc", printf_cases(random.Random(seed), size.pick(100, 1000, 20000)))
     define = f'-DCASES="{cases}"'
     right = on_this_machine(FIXTURES / "printf_check.c", tmp_path, define).splitlines()
@@ -201,8 +201,8 @@ def test_printf_is_that_of_a_c_library(tmp_path: Path, size: Size, seed: int) ->
     assert len(got) == len(right)
 
 
-def test_a_long_double_is_rounded_once(tmp_path: Path) -> None:
-    """To single precision, right above and below the middle between two; what is too large is infinite."""
+def test_long_double_is_rounded_once(tmp_path: Path) -> None:
+    """To single precision, just above and below the midpoint of two numbers; too large values become infinite."""
     step = 2.0**-23
     cases = [
         ("0x1.000001p0L", "1.00000000"),  # the middle: to the even one
@@ -229,7 +229,7 @@ def test_a_long_double_is_rounded_once(tmp_path: Path) -> None:
     assert ran.text[0].splitlines() == [f"{wanted} {number}" for number, (_, wanted) in enumerate(cases)]
 
 
-def test_the_library_is_that_of_this_machine(tmp_path: Path) -> None:
+def test_library_functions_match_this_machine(tmp_path: Path) -> None:
     source = FIXTURES / "library_check.c"
     right = on_this_machine(source, tmp_path)
     assert len(right.splitlines()) > 130
@@ -239,12 +239,12 @@ def test_the_library_is_that_of_this_machine(tmp_path: Path) -> None:
         assert ran.text[0].splitlines() == right.splitlines()
 
 
-def test_what_a_thread_starts_with(tmp_path: Path) -> None:
+def test_threads_start_in_the_documented_state(tmp_path: Path) -> None:
     config = load_config("tiny")
     ran = model.run(FIXTURES / "threads.c", tmp_path)
     assert ran.end.startswith("end ")
     assert ran.codes == {thread: thread for thread in range(16)}, ran.text
-    # Worked out from the memory map: 32 threads share 64 MB, whose upper half is in partitions of 1 MB.
+    # Computed from the memory map: 32 threads share 64 MB, whose upper half is divided into partitions of 1 MB.
     for thread, line in ran.lines():
         found = re.fullmatch(
             r"(\d+): set (\d+) odd 4 stack (\w+) locals (\w+) heap (\w+) sram (\w+) slot (\w+) (\d+)\.(\d+)", line
@@ -260,7 +260,7 @@ def test_what_a_thread_starts_with(tmp_path: Path) -> None:
         assert (int(found[8]), int(found[9])) == divmod(thread, 8)
 
 
-def test_how_threads_end(tmp_path: Path) -> None:
+def test_threads_end_with_their_codes_and_traps(tmp_path: Path) -> None:
     source = FIXTURES / "ends.c"
     ran = model.run(source, tmp_path)
     image = device.build(source, "tiny")
@@ -283,13 +283,13 @@ def test_how_threads_end(tmp_path: Path) -> None:
         if thread != 5:
             assert text in lines[place.line - 1]
     assert places[9].function == "tinselRecv"
-    # Threads that trap where the guard is: at the lower end of their own stack.
+    # Threads trap at the guard, at the lower end of their own stack.
     assert ran.traps[5][2] // 0x1000 * 0x1000 == 0x8000_0000 + (6 << 20) - 0x10000
 
 
 @pytest.mark.parametrize("length", [1, 4])
 @pytest.mark.parametrize("startup", ["PAPER", "CODE"])
-def test_both_startups(startup: str, length: int, tmp_path: Path, seed: int) -> None:
+def test_both_startups_deliver_all_messages(startup: str, length: int, tmp_path: Path, seed: int) -> None:
     """The papers' tinselAlloc of slots that the hardware has already, and the code's tinselFree alone."""
     for threads in (1, 7, 16):
         defines = [startup, f"LENGTH={length}"]
@@ -317,7 +317,7 @@ def csr_accesses(image: device.Image, function: str) -> list[int]:
 
 
 @pytest.mark.parametrize("source", ["api_c.c", "api_cpp.cpp"])
-def test_every_call_is_one_or_two_accesses(source: str) -> None:
+def test_every_api_call_is_one_or_two_register_accesses(source: str) -> None:
     image = device.build(FIXTURES / source, "tiny")
     calls = sorted(name for name in image.symbols if name.startswith("api_"))
     assert len(calls) == 47
@@ -334,7 +334,7 @@ def test_every_call_is_one_or_two_accesses(source: str) -> None:
         assert (count == 0) if most == 0 else 1 <= count <= most, call
 
 
-def test_length_is_in_flits_as_in_the_papers_and_less_one_for_compatibility(tmp_path: Path) -> None:
+def test_message_length_is_in_flits_or_flits_minus_one(tmp_path: Path) -> None:
     source = written(
         tmp_path,
         "length.c",
@@ -347,7 +347,7 @@ def test_length_is_in_flits_as_in_the_papers_and_less_one_for_compatibility(tmp_
 # ---------------------------------------------------------------------- C++
 
 
-def test_cpp_without_a_heap(tmp_path: Path) -> None:
+def test_freestanding_cpp_library_works(tmp_path: Path) -> None:
     source = written(
         tmp_path,
         "cpp.cpp",
@@ -399,12 +399,12 @@ int main() {
     ran = model.run(source, tmp_path, roomy(tmp_path), threads=2)
     assert ran.text == {0: "5 10 121 10 6 2 5 4 3\n", 1: "5 10 121 10 6 2 5 4 3\n"}
     assert ran.codes == {0: 0, 1: 0}  # main returns 0 where it says nothing
-    # Sorting is the one thing of the C++ library that is not in its headers.
+    # Sorting is the only part of the C++ library outside of its headers.
     ran = model.run(source, tmp_path, roomy(tmp_path), threads=1, defines=["SORTS"])
     assert ran.text == {0: "0 11 100 10 6 2 5 4 3\n"}
 
 
-def test_a_constructor_that_runs_before_main_is_refused(tmp_path: Path) -> None:
+def test_constructor_before_main_is_rejected(tmp_path: Path) -> None:
     source = written(
         tmp_path,
         "early.cpp",
@@ -417,28 +417,28 @@ def test_a_constructor_that_runs_before_main_is_refused(tmp_path: Path) -> None:
     ), text
 
 
-def test_several_files_are_one_program(tmp_path: Path) -> None:
+def test_several_files_are_linked_to_one_program(tmp_path: Path) -> None:
     one = written(tmp_path, "one.c", "int twice(int); int main(void) { return twice(21); }\n")
     two = written(tmp_path, "two.cpp", 'extern "C" int twice(int x) { return 2 * x; }\n')
     assert model.run([one, two], tmp_path, threads=1).codes == {0: 42}
 
 
-# ---------------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------------- rejected programs
 
 
-def test_a_program_that_does_not_compile(tmp_path: Path) -> None:
+def test_compiler_error_is_reported_at_its_line(tmp_path: Path) -> None:
     source = written(tmp_path, "wrong.c", "int main(void) {\n  return 1 +;\n}\n")
     text = refused(source)
     assert text.startswith(f"{source}:2: expected expression"), text
 
 
-def test_a_program_that_does_not_compile_in_another_file(tmp_path: Path) -> None:
+def test_compiler_error_in_a_header_is_reported_at_its_include(tmp_path: Path) -> None:
     written(tmp_path, "header.h", "int broken(;\n")
     source = written(tmp_path, "includes.c", '\n#include "header.h"\nint main(void) { return 0; }\n')
     assert refused(source).startswith(f"{source}:2: ")
 
 
-def test_a_program_that_does_not_link(tmp_path: Path) -> None:
+def test_link_error_names_the_undefined_symbol(tmp_path: Path) -> None:
     source = written(tmp_path, "calls.c", "int missing(int);\nint main(void) {\n  return missing(1);\n}\n")
     assert refused(source).startswith(f"{source}:3: does not link: nothing defines missing")
     source = written(tmp_path, "empty.c", "int helper;\n")
@@ -450,14 +450,14 @@ def test_a_program_that_does_not_link(tmp_path: Path) -> None:
     assert f"{source}:3: does not link: nothing defines malloc; threads have no heap" in refused(source)
 
 
-def test_a_program_that_does_not_fit(tmp_path: Path) -> None:
+def test_oversized_program_is_rejected_with_its_size(tmp_path: Path) -> None:
     source = written(tmp_path, "long.S", ".globl main\nmain:\n.rept 2100\nnop\n.endr\nret\n")
     text = refused(source)
     found = re.search(r"does not fit: ([\d,]+) bytes of instructions are ([\d,]+) more than the 8,192 of tiny", text)
     assert found, text
     size, over = (int(group.replace(",", "")) for group in found.groups())
     assert size - over == 8192
-    # One thing less for every byte that is said: the start-up code and 2,101 instructions.
+    # The sizes consist of the start-up code and 2,101 instructions.
     assert size >= 4 * 2101
     fits = written(tmp_path, "fits.S", f".globl main\nmain:\n.rept {2100 - over // 4}\nnop\n.endr\nret\n")
     assert 4 * len(device.build(fits, "tiny").instructions) == 8192
@@ -466,7 +466,7 @@ def test_a_program_that_does_not_fit(tmp_path: Path) -> None:
     assert re.search(r"does not fit: [\d,]+ bytes of data are [\d,]+ more than the 32,505,856 of tiny's memory", text)
 
 
-def test_what_does_not_fit_fast_is_made_small(tmp_path: Path) -> None:
+def test_program_too_large_for_speed_is_optimized_for_size(tmp_path: Path) -> None:
     source = PROGRAMS / "heat.c"
     fast = device.build(source, "tiny")
     assert 4 * len(fast.instructions) > 4096
@@ -475,7 +475,7 @@ def test_what_does_not_fit_fast_is_made_small(tmp_path: Path) -> None:
         device.build(source, "ecp5", optimize="2")
 
 
-def test_an_elf_file_that_is_ready(tmp_path: Path) -> None:
+def test_linked_elf_file_is_accepted(tmp_path: Path) -> None:
     image = device.build(PROGRAMS / "hello.c", "tiny")
     copy = tmp_path / "hello.elf"
     copy.write_bytes(image.elf.read_bytes())
@@ -489,7 +489,7 @@ def test_an_elf_file_that_is_ready(tmp_path: Path) -> None:
     assert refused(cut) == f"{cut}: is not an ELF file, or is corrupt"
 
 
-def test_an_elf_file_for_another_machine(tmp_path: Path) -> None:
+def test_elf_file_for_another_machine_is_rejected(tmp_path: Path) -> None:
     source = written(tmp_path, "here.c", "int main(void) { return 0; }\n")
     here = tmp_path / "here.elf"
     subprocess.run(["cc", "-static", str(source), "-o", str(here)], check=True)
@@ -516,7 +516,7 @@ def test_an_elf_file_for_another_machine(tmp_path: Path) -> None:
     assert "is not a linked program" in refused(loose)
 
 
-def test_files_that_are_not_programs(tmp_path: Path) -> None:
+def test_files_that_are_not_programs_are_rejected(tmp_path: Path) -> None:
     assert refused(tmp_path / "none.c") == f"{tmp_path}/none.c: no such file"
     text = written(tmp_path, "notes.txt", "hello\n")
     assert "is not a program; its extension must be one of .c, .S" in refused(text)
@@ -525,10 +525,10 @@ def test_files_that_are_not_programs(tmp_path: Path) -> None:
         device.build(PROGRAMS / "hello.c", "nosuch")
 
 
-# ---------------------------------------------------------------------- what is made again, and when
+# ---------------------------------------------------------------------- rebuilds
 
 
-def test_a_program_is_compiled_once(tmp_path: Path) -> None:
+def test_program_is_compiled_once(tmp_path: Path) -> None:
     header = written(tmp_path, "answer.h", "#define ANSWER 1\n")
     source = written(tmp_path, "cached.c", '#include "answer.h"\nint main(void) { return ANSWER; }\n')
     assert model.run(source, tmp_path, threads=1).codes == {0: 1}
@@ -539,13 +539,13 @@ def test_a_program_is_compiled_once(tmp_path: Path) -> None:
     time.sleep(0.01)
     header.write_text("#define ANSWER 27\n")
     assert model.run(source, tmp_path, threads=1).codes == {0: 27}
-    # A build that failed leaves nothing that looks like a good one.
+    # A failed build leaves no result that looks valid.
     source.write_text("int main(void) {\n")
     refused(source)
     refused(source)
 
 
-def test_variables_of_other_compilers_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_of_other_compilers_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path, "tinsel.h", "#error this is another one\n")
     monkeypatch.setenv("CPATH", str(tmp_path))
     monkeypatch.setenv("C_INCLUDE_PATH", str(tmp_path))
@@ -553,7 +553,7 @@ def test_variables_of_other_compilers_change_nothing(tmp_path: Path, monkeypatch
     assert model.run(source, tmp_path, threads=1).codes == {0: 3}
 
 
-def test_where_an_instruction_is_from() -> None:
+def test_instruction_has_its_source_location() -> None:
     image = device.build(PROGRAMS / "ring.c", "tiny")
     start = image.where(0)
     assert (start.function, start.file) == ("_start", os.path.relpath(ROOT / "device" / "crt0.S"))
@@ -567,8 +567,8 @@ def test_where_an_instruction_is_from() -> None:
         assert place.function and place.file and place.line, f"{4 * at:x}: {place}"
 
 
-def test_the_compiler_comes_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a fresh clone the first program brings the group that its compiler is in."""
+def test_compiler_group_is_installed_on_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a fresh clone the first program installs the group of its compiler."""
     asked: list[str] = []
     monkeypatch.setattr(gossamer_setup, "require", lambda *groups: asked.extend(groups))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)

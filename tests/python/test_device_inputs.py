@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of threads are made of: files, folders, warnings, sizes; and where an instruction is from."""
+"""Inputs of device programs: files, folders, warnings, sizes; and source locations of instructions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def sibling(name: str) -> ModuleType:
-    """A module beside this one; tests are imported by path, so there is no package to import it from."""
+    """A module of this folder; tests are imported by path, so it cannot be imported from a package."""
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
         assert spec and spec.loader
@@ -38,7 +38,7 @@ FIXTURES: Path = model.FIXTURES
 
 
 def refused(source: Path | list[Path], config: str = "tiny", **options: Any) -> str:
-    """The one line that a program is refused with."""
+    """The one-line error of a rejected program."""
     with pytest.raises(InputError) as error:
         device.build(source, config, **options)
     text = str(error.value)
@@ -57,8 +57,8 @@ def written(folder: Path, name: str, text: str) -> Path:
 # ---------------------------------------------------------------------- files and folders
 
 
-def test_a_folder_is_all_sources_in_it(tmp_path: Path) -> None:
-    """Directly in it; its headers are found, hidden files and folders below are not looked at."""
+def test_folder_is_built_from_its_sources(tmp_path: Path) -> None:
+    """Only sources directly in it; its headers are found, hidden files and subfolders are ignored."""
     folder = tmp_path / "mine"
     written(folder, "main.c", "#include <part.h>\nint main(void) { return PART + more() + least(); }\n")
     written(folder, "part.h", "#define PART 40\nint more(void);\nint least(void);\n")
@@ -73,7 +73,7 @@ def test_a_folder_is_all_sources_in_it(tmp_path: Path) -> None:
     assert re.match(rf"{folder}/\w+\.c:\d+: does not link: main is defined here and in {folder}/\w+\.c:\d", text)
 
 
-def test_headers_in_other_folders(tmp_path: Path) -> None:
+def test_include_folders_are_searched(tmp_path: Path) -> None:
     written(tmp_path / "include", "answer.h", "#define ANSWER 42\n")
     source = written(tmp_path, "main.c", "#include <answer.h>\nint main(void) { return ANSWER; }\n")
     assert refused(source).startswith(f"{source}:1: 'answer.h' file not found")
@@ -83,7 +83,7 @@ def test_headers_in_other_folders(tmp_path: Path) -> None:
     assert refused(source, includes=[none]) == f"{none}: no such include folder (-I)"
 
 
-def test_an_object_is_part_of_a_program(tmp_path: Path) -> None:
+def test_object_file_is_linked_or_rejected(tmp_path: Path) -> None:
     main = written(tmp_path, "main.c", "int part(void);\nint main(void) { return part(); }\n")
     part = written(tmp_path, "part.S", ".globl part\npart:\n  li a0, 7\n  ret\n")
     whole = device.build([main, part], "tiny")
@@ -91,7 +91,7 @@ def test_an_object_is_part_of_a_program(tmp_path: Path) -> None:
     kept = tmp_path / "part.o"
     kept.write_bytes(made.read_bytes())
     assert model.run([main, kept], tmp_path, threads=1).codes == {0: 7}
-    # An object that is made again is linked again.
+    # A rebuilt object is linked again.
     kept.write_bytes(b"noise")
     assert refused([main, kept]) == f"{kept}: is not an object file, or is corrupt"
     here = written(tmp_path, "here.c", "int part(void) { return 1; }\n")
@@ -106,7 +106,7 @@ def test_an_object_is_part_of_a_program(tmp_path: Path) -> None:
         assert what in refused([main, kept])
 
 
-def test_what_is_no_program(tmp_path: Path) -> None:
+def test_inputs_without_sources_are_rejected(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     text = refused(empty)
@@ -126,8 +126,8 @@ def test_what_is_no_program(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- warnings
 
 
-def test_warnings_are_told_each_time(tmp_path: Path) -> None:
-    """From files and headers of the user, also where nothing is compiled again, or the compiler's cache has it."""
+def test_warnings_are_repeated_for_cached_builds(tmp_path: Path) -> None:
+    """Warnings of the user's files and headers are repeated if a build or the compiler's cache has the result."""
     header = written(tmp_path, "part.h", "static int never(void) { return 1; }\n")
     text = '#include "part.h"\nint main(void) {\n  int unused;\n  return 0;\n}\n'
     source = written(tmp_path, "warned.c", text)
@@ -139,20 +139,20 @@ def test_warnings_are_told_each_time(tmp_path: Path) -> None:
     for _ in range(2):
         image = device.build([source, other], "tiny")
         assert (set(image.warnings), len(image.warnings)) == (wanted, 2)
-    # The same text again, after another: for the compiler, an old acquaintance.
+    # The same text again, after another: the compiler's cache has its result.
     source.write_text("int main(void) { return 0; }\n")
     assert device.build([source, other], "tiny").warnings == ()
     source.write_text(text)
     assert set(device.build([source, other], "tiny").warnings) == wanted
 
 
-def test_ours_are_none(tmp_path: Path) -> None:
-    """Programs here, with all that they include, have no warnings."""
+def test_shipped_programs_have_no_warnings(tmp_path: Path) -> None:
+    """The programs of this project and their includes cause no warnings."""
     for source in sorted(model.PROGRAMS.iterdir()):
         assert device.build(source, "tiny").warnings == (), source
 
 
-def test_main_is_given_no_arguments(tmp_path: Path) -> None:
+def test_main_with_parameters_causes_a_warning(tmp_path: Path) -> None:
     source = written(tmp_path, "args.c", "#include <tinsel.h>\n\nint main(int argc, char** argv) { return argc; }\n")
     (warning,) = device.build(source, "tiny").warnings
     assert warning == (
@@ -164,8 +164,8 @@ def test_main_is_given_no_arguments(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- sizes
 
 
-def test_thread_local_data_that_does_not_fit(tmp_path: Path) -> None:
-    """The largest that fits works in every thread; one line of the cache more is refused, with the bytes."""
+def test_oversized_thread_local_data_is_rejected(tmp_path: Path) -> None:
+    """The maximum size works in every thread; one more cache line is rejected, with the number of bytes."""
     body = """
 #include <gossamer/device.h>
 static _Thread_local volatile unsigned big[WORDS];
@@ -190,7 +190,7 @@ int main(void) {
     )
 
 
-def test_the_stack_is_whole_however_many_thread_local_variables_there_are(tmp_path: Path) -> None:
+def test_thread_local_variables_do_not_reduce_the_stack(tmp_path: Path) -> None:
     source = written(
         tmp_path,
         "deep.c",
@@ -204,7 +204,7 @@ def test_the_stack_is_whole_however_many_thread_local_variables_there_are(tmp_pa
     assert [cause for cause, _, _ in traps.values()] == [constants.enumeration("trap")["stack_overflow"]] * 2
 
 
-def test_alignment_of_thread_local_variables(tmp_path: Path) -> None:
+def test_thread_local_variables_are_aligned(tmp_path: Path) -> None:
     source = written(
         tmp_path,
         "aligned.c",
@@ -218,7 +218,7 @@ def test_alignment_of_thread_local_variables(tmp_path: Path) -> None:
     assert "aligned to 256 bytes, but threads support at most 128" in refused(source, defines=["ALIGN=256"])
 
 
-def test_a_function_whose_variables_are_more_than_the_stack(tmp_path: Path) -> None:
+def test_oversized_stack_frame_is_rejected(tmp_path: Path) -> None:
     """It could skip the guard."""
     source = written(
         tmp_path,
@@ -231,7 +231,7 @@ def test_a_function_whose_variables_are_more_than_the_stack(tmp_path: Path) -> N
     assert re.match(rf"{source}:2: stack frame size \(70\d+\) exceeds limit \(61440\) in 'main'", text), text
 
 
-def test_the_largest_variable_is_named(tmp_path: Path) -> None:
+def test_largest_variable_is_named(tmp_path: Path) -> None:
     source = written(
         tmp_path, "wide.c", "char small[90];\nchar big[40000000];\nint main(void) { return big[1] + small[2]; }\n"
     )
@@ -242,7 +242,7 @@ def test_the_largest_variable_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("config", ["tiny", "quad"])
-def test_addresses_and_macros_that_programs_expect(config: str, tmp_path: Path) -> None:
+def test_addresses_and_macros_match_tinsel(config: str, tmp_path: Path) -> None:
     ran = model.run(FIXTURES / "addresses.c", tmp_path, config, steps=400_000_000)
     threads = load_config(config).threads_per_tile
     assert ran.codes == dict.fromkeys(range(threads), 0), (ran.end, ran.text, ran.traps)
@@ -250,24 +250,24 @@ def test_addresses_and_macros_that_programs_expect(config: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("config", ["ecp5", "ecp5-85", "de5", "de5-128", "smi520n"])
-def test_macros_are_in_every_configuration(config: str) -> None:
+def test_macros_exist_in_every_configuration(config: str) -> None:
     assert device.build(FIXTURES / "addresses.c", config).warnings == ()
 
 
-def test_the_router_has_its_tables_behind_the_data(tmp_path: Path) -> None:
+def test_router_tables_follow_the_program_data(tmp_path: Path) -> None:
     for name in ("tiny", "quad", "ecp5", "de5"):
         config = load_config(name)
         place = _header.memory_map(config)
         text = _header.header(config)
         base = int(re.search(r"TinselPOLiteProgRouterBase (\w+)", text)[1], 0)  # type: ignore[index]
-        # Programs end where they begin; they end in the lower half of the memory and of its window.
+        # The tables begin at the end of programs, in the lower half of the memory and of its window.
         assert base == place.data_base + place.data_bytes
         end = base + config.router.table_bytes - place.data_base
         assert end == min(config.memory.dram.bytes // 2, 1 << 30)
 
 
-def test_a_mesh_whose_width_is_no_power_of_two(tmp_path: Path) -> None:
-    """Addresses have gaps then, numbers and partitions have none."""
+def test_mesh_width_need_not_be_a_power_of_two(tmp_path: Path) -> None:
+    """Addresses have gaps in this case; thread numbers and partitions have none."""
     changes = "[mesh]\nwidth = 3\nheight = 1\n[cache]\ncaches_per_dram = 3\n"
     path = written(tmp_path, "three.toml", f'base = "quad"\ndescription = "three tiles"\n{changes}')
     config = load_config(path)
@@ -302,15 +302,15 @@ def test_a_mesh_whose_width_is_no_power_of_two(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("suffix", [".c", ".cpp"])
-def test_whose_puts_it_is(headers: list[str], said: str, suffix: str, tmp_path: Path) -> None:
-    """tinsel.h brings Tinsel's, which adds no newline, where a program does not ask for C's."""
+def test_included_headers_select_the_puts_function(headers: list[str], said: str, suffix: str, tmp_path: Path) -> None:
+    """tinsel.h provides Tinsel's puts, which adds no newline, unless a program includes C's."""
     lines = "".join(f"#include <{header}>\n" for header in headers)
     source = written(tmp_path, f"puts{suffix}", f'{lines}int main(void) {{ puts("aa"); puts("bb"); return 0; }}\n')
     ran = model.run(source, tmp_path, threads=1)
     assert (ran.text, ran.codes) == ({0: said}, {0: 0})
 
 
-# ---------------------------------------------------------------------- where
+# ---------------------------------------------------------------------- source locations
 
 
 INLINED = """#include <tinsel.h>
@@ -330,8 +330,8 @@ int main(void) {
 """
 
 
-def test_functions_in_place_of_calls(tmp_path: Path) -> None:
-    """Each function has a line of its own, and the calls stand in the functions that make them."""
+def test_inlined_functions_have_their_call_chain(tmp_path: Path) -> None:
+    """Each function has its own line, and each call is attributed to its caller."""
     source = written(tmp_path, "inlined.c", INLINED)
     image = device.build(source, "tiny")
     places = [image.where(4 * at) for at in range(len(image.instructions))]
@@ -356,7 +356,7 @@ def test_functions_in_place_of_calls(tmp_path: Path) -> None:
                 assert one.line and low <= one.line <= high, (one, text[one.line - 1])
 
 
-def test_functions_of_cpp_have_their_own_names(tmp_path: Path) -> None:
+def test_cpp_functions_have_demangled_names(tmp_path: Path) -> None:
     source = written(
         tmp_path,
         "names.cpp",

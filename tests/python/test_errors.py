@@ -16,14 +16,14 @@ from gossamer.diagnostics import relative
 from gossamer.errors import ExitCode, signal_name
 
 
-def test_signals_without_a_name_are_numbers() -> None:
-    """A program may die of any; Python knows no names of most of the real-time ones."""
+def test_unnamed_signals_are_reported_by_number() -> None:
+    """Any signal may kill a program; Python has no names for most real-time signals."""
     names = {number: signal_name(number) for number in range(1, signal.SIGRTMAX + 1)}
     assert names[signal.SIGKILL] == "SIGKILL" and names[signal.SIGRTMIN + 1] == f"signal {signal.SIGRTMIN + 1}"
     assert len(set(names.values())) == signal.SIGRTMAX
 
 
-def test_a_place_is_named_from_here_only_where_it_is_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_is_relative_only_below_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -33,8 +33,8 @@ def test_a_place_is_named_from_here_only_where_it_is_below(tmp_path: Path, monke
         assert relative(outside) == str(outside)
 
 
-def test_exit_codes_of_set_up_are_those_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set-up runs without the package, so it has codes of its own; its help lists all codes."""
+def test_setup_exit_codes_match_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set-up runs without the package, so it defines its own codes; its help lists all codes."""
     listed = gossamer_setup.help_text().partition("Exit codes:")[2]
     assert {int(code) for code in re.findall(r"(?:^|;)\s*(\d+) ", listed)} == {int(code) for code in ExitCode}
     assert gossamer_setup.SetupError.exit_code == ExitCode.INPUT
@@ -47,7 +47,7 @@ def test_exit_codes_of_set_up_are_those_of_the_package(monkeypatch: pytest.Monke
     assert gossamer_setup.launch([]) == ExitCode.INTERRUPTED
 
 
-def test_a_deprecated_option_gives_a_note_and_keeps_its_value(capsys: pytest.CaptureFixture[str]) -> None:
+def test_deprecated_option_prints_a_note_and_keeps_its_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert _deprecated.renamed("--new", "a", "--old", None) == "a"
     assert capsys.readouterr().err == ""
     assert _deprecated.renamed("--new", None, "--old", "b") == "b"

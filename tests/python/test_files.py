@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that users ask for: regular ones are replaced whole, all else is written to as it stands."""
+"""Output files: regular files are replaced atomically, all others are written in place."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def only(folder: Path, *names: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["written", "moved"])
-def test_a_regular_file_is_replaced_whole(tmp_path: Path, how: str) -> None:
+def test_regular_file_is_replaced_atomically(tmp_path: Path, how: str) -> None:
     target = tmp_path / "a"
     target.write_text("a longer text from before")
     other = tmp_path / "b"
-    os.link(target, other)  # still the old one afterwards, so it was replaced
+    os.link(target, other)  # has the old contents afterwards, so the file was replaced
     check_writable(target)
     fill(target, b"new", how)
     assert target.read_bytes() == b"new"
@@ -42,14 +42,14 @@ def test_a_regular_file_is_replaced_whole(tmp_path: Path, how: str) -> None:
     only(tmp_path, "a", "b")
 
 
-def test_the_longest_names_there_are(tmp_path: Path) -> None:
+def test_names_of_maximum_length_are_writable(tmp_path: Path) -> None:
     name = "a" * 251 + ".csv"
     check_writable(tmp_path / name)
     write_whole(tmp_path / name, b"new")
     only(tmp_path, name)
 
 
-def test_two_files_of_a_folder_at_once(tmp_path: Path) -> None:
+def test_two_files_of_a_folder_are_written_concurrently(tmp_path: Path) -> None:
     with whole_file(tmp_path / "a") as a, whole_file(tmp_path / "b") as b:
         a.write(b"one")
         b.write(b"two")
@@ -57,7 +57,7 @@ def test_two_files_of_a_folder_at_once(tmp_path: Path) -> None:
     only(tmp_path, "a", "b")
 
 
-def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
+def test_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "a"
     target.write_text("before")
     with pytest.raises(KeyboardInterrupt), whole_file(target) as file:
@@ -68,7 +68,7 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["written", "moved"])
-def test_a_link_stays_a_link(tmp_path: Path, how: str) -> None:
+def test_symbolic_link_is_preserved(tmp_path: Path, how: str) -> None:
     (tmp_path / "far").mkdir()
     link = tmp_path / "link"
     link.symlink_to("far/target")
@@ -84,7 +84,7 @@ def test_a_link_stays_a_link(tmp_path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["written", "moved"])
-def test_a_pipe_stays_a_pipe(tmp_path: Path, how: str) -> None:
+def test_pipe_is_preserved(tmp_path: Path, how: str) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     check_writable(pipe)
@@ -98,7 +98,7 @@ def test_a_pipe_stays_a_pipe(tmp_path: Path, how: str) -> None:
     only(tmp_path, "pipe")
 
 
-def test_a_device_stays_a_device(tmp_path: Path) -> None:
+def test_device_is_preserved(tmp_path: Path) -> None:
     device = tmp_path / "null"
     try:
         os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
@@ -125,7 +125,7 @@ print("after")
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/../dev/stdout"])
 @pytest.mark.parametrize("into", ["pipe", "file"])
-def test_our_own_output_keeps_its_order(tmp_path: Path, name: str, into: str) -> None:
+def test_standard_output_keeps_its_order(tmp_path: Path, name: str, into: str) -> None:
     before = os.lstat("/dev/stdout")
     command = [sys.executable, "-I", "-c", SCRIPT, name]
     if into == "pipe":
@@ -141,7 +141,7 @@ def test_our_own_output_keeps_its_order(tmp_path: Path, name: str, into: str) ->
     assert os.lstat("/dev/stdout").st_ino == before.st_ino
 
 
-def test_what_cannot_be_is_refused_in_a_line(tmp_path: Path) -> None:
+def test_unwritable_paths_are_rejected_in_one_line(tmp_path: Path) -> None:
     for path, what in ((tmp_path, "is a folder"), (tmp_path / "no" / "a", "there is no folder")):
         with pytest.raises(InputError, match=what):
             check_writable(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of registers says what config/constants says."""
+"""The page of registers matches config/constants."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def test_page_is_up_to_date() -> None:
     assert made == PAGE.read_text(encoding="utf-8"), "run tools/hardware_tables.py"
 
 
-def test_every_register_stands_in_the_page_with_its_number() -> None:
-    # Read from the file itself: the page's maker is not asked.
+def test_page_lists_every_register_with_its_number() -> None:
+    # Read from the file itself, without the generator of the page.
     source = (ROOT / "config" / "constants" / "core.toml").read_text()
     registers = re.findall(r"^(\w+) = \{ value = (0x\w+), access", source, re.MULTILINE)
     rows = re.findall(r"^\| (0x\w+) \| `(\w+)` \| (?:rw|ro|wo) \|", PAGE.read_text(), re.MULTILINE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who imports whom: no circles, or a module cannot be understood, moved or tested without all others of its circle."""
+"""Imports are acyclic, so that a module can be understood, moved and tested without the others of a cycle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def modules(root: Path) -> dict[str, Path]:
 
 
 def imported(node: ast.AST, known: dict[str, Path], inside: bool) -> Iterator[str]:
-    """Modules that a piece of a file imports; `inside`: in functions, too. What types alone need counts not."""
+    """Modules that a part of a file imports; `inside`: in functions, too. Imports only for types do not count."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             continue
@@ -38,7 +38,7 @@ def imported(node: ast.AST, known: dict[str, Path], inside: bool) -> Iterator[st
 
 
 def circles(root: Path, inside: bool) -> set[frozenset[str]]:
-    """Sets of modules of which each imports each other one, by way of others."""
+    """Sets of modules that import each other, directly or through others."""
     known = modules(root)
     graph = networkx.DiGraph()
     for name, path in known.items():
@@ -49,11 +49,11 @@ def circles(root: Path, inside: bool) -> set[frozenset[str]]:
     return {frozenset(circle) for circle in networkx.strongly_connected_components(graph) if len(circle) > 1}
 
 
-def test_no_circle_in_what_modules_and_functions_import() -> None:
+def test_imports_of_modules_and_functions_are_acyclic() -> None:
     assert not circles(PYTHON, inside=True)
 
 
-def test_a_circle_is_seen(tmp_path: Path) -> None:
+def test_import_cycle_is_detected(tmp_path: Path) -> None:
     folder = tmp_path / "part"
     folder.mkdir()
     (folder / "__init__.py").write_text("")

@@ -57,7 +57,7 @@ def test_every_edge_is_reached_once(name: str, boards: int, multicast: bool, siz
 @pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
 @pytest.mark.parametrize("name, boards", [("tiny", 1), ("tiny", 3), ("quad", 1)])
 @pytest.mark.parametrize("changing", [False, True])
-def test_a_message_along_an_edge_reaches_only_that_edge(
+def test_message_along_an_edge_reaches_only_that_edge(
     name: str, boards: int, multicast: bool, changing: bool, size: Size, seed: int
 ) -> None:
     """Each vertex reads its edges in ascending order, and a message along an edge reaches only that edge."""

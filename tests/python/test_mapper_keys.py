@@ -77,7 +77,7 @@ def test_every_edge_is_reached_once_by_keys(text: str, size: Size, seed: int) ->
             assert walker.keys and walker.kinds[4] and walker.kinds[5]
 
 
-def test_the_walker_detects_wrong_records(size: Size, seed: int) -> None:
+def test_walker_detects_invalid_records(size: Size, seed: int) -> None:
     """After a bit flip in a record, a count or a key, an edge is lost or reached twice, or an address is empty."""
     source = random.Random(seed)
     topology = network.grid("mesh 2x2")

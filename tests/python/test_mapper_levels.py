@@ -187,7 +187,7 @@ def test_worker_processes_produce_the_mapping_of_one_process(monkeypatch: pytest
     assert told == [(done, tiles) for done in range(1, tiles + 1)]
 
 
-def test_a_worker_process_that_ends_raises_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exited_worker_process_raises_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partition, "_MANY", 0)
     monkeypatch.setattr(workers.sys, "executable", "/bin/false")
     with pytest.raises(GossamerError, match="process of the mapper ended with code 1"):
@@ -213,7 +213,7 @@ def test_placement_costs_at_most_5_percent_more_than_the_optimum(seed: int) -> N
     assert cost(tuple(board)) == pytest.approx(placement.cost(between, hops, board))
 
 
-def test_a_chain_of_parts_is_placed_along_a_chain_of_boards() -> None:
+def test_chain_of_parts_is_placed_along_a_chain_of_boards() -> None:
     """Forty parts in random order, each connected to the next: no edge crosses two links."""
     count = 40
     order = np.random.default_rng(1).permutation(count)

@@ -197,7 +197,7 @@ def test_every_edge_is_reached_once_with_fixed_router_records(text: str, size: S
 
 
 @pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
-def test_a_change_of_one_edge_writes_few_bytes(multicast: bool, seed: int) -> None:
+def test_change_of_one_edge_writes_few_bytes(multicast: bool, seed: int) -> None:
     """The same number in a large graph as in a small one: lists, an entry, the marks of both ends."""
     source = random.Random(seed)
     machine = mapper.Machine(configs.load("quad"))
@@ -244,7 +244,7 @@ def test_full_tables_raise_out_of_space(seed: int) -> None:
 
 
 @pytest.mark.parametrize("multicast", [False, True], ids=["threads", "tiles"])
-def test_a_graph_may_begin_without_a_vertex(multicast: bool) -> None:
+def test_graph_may_begin_without_vertices(multicast: bool) -> None:
     machine = mapper.Machine(configs.load("tiny"))
     nobody, none = np.empty(0, np.int64), np.empty((0, 8), np.uint8)
     given = mapper.Problem(none, b"params!!", b"", [mapper.Relation(0, np.zeros(1, np.int64), nobody, None)])
@@ -286,7 +286,7 @@ def test_free_space_reuses_released_blocks(seed: int) -> None:
                 taken.append((one, found, count))
 
 
-def test_a_memory_image_reports_the_lines_that_differ() -> None:
+def test_memory_image_reports_changed_lines() -> None:
     memory = MemoryImage(2, 32)
     memory.load(0, 4000, bytes(range(200)))
     assert list(memory.take_dirty()) == []

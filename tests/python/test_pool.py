@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The threads that a process keeps between runs: which they are, after a fork, and when the process ends."""
+"""The threads that a process keeps between runs: their reuse, after a fork, and at the end of the process."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ assert ends(first) and len(tasks()) == 1
 
 
 @pytest.mark.parametrize("end", ["sys.exit(0)", "os._exit(0)"])
-def test_a_child_of_a_fork_has_threads_of_its_own(end: str) -> None:
+def test_forked_child_has_its_own_threads(end: str) -> None:
     # The child's run must not wait for threads that only its parent has.
     process(f"""
 assert run(3) == answer
@@ -81,7 +81,7 @@ assert tasks() == before, "the parent's are still there"
 """)
 
 
-def test_a_run_that_died_leaves_none(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_failed_run_threads_are_not_reused(tmp_path) -> None:  # type: ignore[no-untyped-def]
     header = tmp_path / "dies.h"
     header.write_text("""
 #include <gossamer/polite.h>

@@ -31,13 +31,13 @@ def reached(cluster: Cluster, plan: Plan) -> int:
 
 
 @pytest.mark.parametrize("name", ["pair", "ring4", "quad4", "box", "duo12", "rack48", "torus8", "bus8"])
-def test_the_broadcast_tree_of_shipped_clusters_is_a_row(name: str) -> None:
+def test_broadcast_tree_of_shipped_clusters_is_a_path(name: str) -> None:
     """Each shipped cluster has a path over all boards that begins at the host's board."""
     cluster = configs.load_cluster(name)
     assert reached(cluster, Plan(cluster)) == 1
 
 
-def test_a_broadcast_reaches_all_boards_of_any_wiring(seed: int) -> None:
+def test_broadcast_reaches_all_boards_of_any_wiring(seed: int) -> None:
     rng = random.Random(seed)
     judged = 0
     while judged < 20:
@@ -48,14 +48,14 @@ def test_a_broadcast_reaches_all_boards_of_any_wiring(seed: int) -> None:
             judged += 1
 
 
-def test_a_large_torus_has_no_row_of_all_boards() -> None:
+def test_broadcast_tree_of_a_large_torus_branches() -> None:
     """A row of a thousand boards takes longer than a tree with two children per board."""
     cluster = network.grid("torus 20x20").cluster
     plan = Plan(cluster)
     assert reached(cluster, plan) == 2
 
 
-def test_a_star_has_all_its_boards_as_children() -> None:
+def test_broadcast_tree_of_a_star_has_all_boards_as_children() -> None:
     cluster = network.wiring([(0, 1), (0, 2), (0, 3), (0, 4)], 5).cluster
     assert reached(cluster, Plan(cluster)) == 4 - (Plan(cluster).hosts[0] != 0)
 
@@ -80,7 +80,7 @@ def test_next_hops_equal_the_routes_of_the_tables(name: str) -> None:
             assert hops == plan.hops[board, to]
 
 
-def test_no_board_and_host_share_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boards_and_hosts_share_no_table_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries of boards are at the start of a table, entries of hosts at its end."""
     monkeypatch.setattr("gossamer.engines._rtl_control.TABLE", 4)
     assert Plan(configs.load_cluster("pair")).boards == 2

@@ -41,7 +41,7 @@ def test_every_waiting_thread_is_named(places: int) -> None:
     assert len(lines) == len(set(lines))
 
 
-def test_a_register_that_a_thread_waits_for_has_a_name_and_a_number() -> None:
+def test_wait_for_a_register_names_register_and_number() -> None:
     (line,) = describe_unfinished(
         [UnfinishedThread(3, REQUEST, CSR_ACCESS, 0, CSR["uart_put"], 0)], lambda pc: "main at x.c:5"
     )
@@ -61,7 +61,7 @@ def test_a_register_that_a_thread_waits_for_has_a_name_and_a_number() -> None:
         (0x0000_2073, 0x0000_2073, "this core has no register 0x000"),
     ],
 )
-def test_a_trap_names_the_register_and_not_the_instruction(instruction: int, value: int, said: str) -> None:
+def test_trap_names_the_register_instead_of_the_instruction(instruction: int, value: int, said: str) -> None:
     # The units name the register, the core the instruction.
     name = "bad_register" if 0 < value < 0x1000 else "illegal_instruction"
     trap = Trap(1, 0, constants.enumeration("trap")[name], 0x40, value)
@@ -69,7 +69,7 @@ def test_a_trap_names_the_register_and_not_the_instruction(instruction: int, val
     assert words == f"{name}: {said}, in main at x.c:5 (pc 0x40)"
 
 
-def test_a_trap_without_a_known_location() -> None:
+def test_trap_without_a_pc_has_an_unknown_location() -> None:
     cause = constants.enumeration("trap")["bad_register"]
     words = Trap(1, 0, cause, UNKNOWN_PC, 0x7C0).words(lambda pc: "nowhere", {}.get)
     assert words == "bad_register: this core has no register 0x7c0, location unknown"
@@ -87,8 +87,8 @@ def test_sending_and_releasing_foreign_slots_have_different_causes() -> None:
     )
 
 
-def test_the_guide_lists_every_cause() -> None:
-    """With the names of config/, each once."""
+def test_guide_lists_every_trap_cause() -> None:
+    """Each cause is listed once, with its name in config/."""
     text = (ROOT / "docs" / "programming-device.md").read_text()
     table = text.split("| cause | what it usually is |")[1].split("\n\n")[0]
     causes = [row.split("|")[1] for row in table.splitlines() if row.startswith("|")]
@@ -128,7 +128,7 @@ def run(reason: str, codes: dict[int, int], traps: list[int], still: list[int]) 
         ("max-cycles", "2 of 16 threads had not ended after 1,000 cycles"),
     ],
 )
-def test_the_last_line_names_all_failures(reason: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_last_line_names_all_failures(reason: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RunDied) as error:
         judge(run(reason, {0: 0, 1: 7, 2: 0xFFFFFFFF}, [5, 6], [3, 4]))
     text = str(error.value)
@@ -136,7 +136,7 @@ def test_the_last_line_names_all_failures(reason: str, said: str, capsys: pytest
     assert capsys.readouterr().err == "threads 3-4 wait for a load from 0x40000000 in main at x.c:4\n"
 
 
-def test_a_trap_hides_no_exit_code() -> None:
+def test_trap_does_not_hide_exit_codes() -> None:
     with pytest.raises(RunDied, match=r"^x.c: thread 5 trapped; threads 1-2 with 7 ended, not with 0$"):
         judge(run("done", {0: 0, 1: 7, 2: 7}, [5], []))
     with pytest.raises(AnswerNo, match=r"^x.c: thread 1 with 7 ended, not with 0$"):
@@ -145,6 +145,6 @@ def test_a_trap_hides_no_exit_code() -> None:
         judge(run("stuck", {}, [], []))
 
 
-def test_control_characters_of_threads_are_escaped() -> None:
+def test_control_characters_in_thread_output_are_escaped() -> None:
     assert visible("a\tb \u00fc \u4e16 \\") == "a\tb \u00fc \u4e16 \\"
     assert visible("\x1b[2J\r\b\x00\x7f\x9b1m\u202e") == r"\x1b[2J\r\x08\x00\x7f\x9b1m\u202e"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house style that tools can judge: types, lint, licence lines, and what may not stand in a file."""
+"""The house style that tools can check: types, lint, licence lines, and forbidden contents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = 120
 
 
 def files() -> list[Path]:
-    """The files of the checkout (also new ones), without what is made."""
+    """The files of the checkout (also new ones), without generated files."""
     found = []
     for folder, folders, names in os.walk(ROOT):
         folders[:] = [name for name in folders if name not in NEITHER and not name.endswith("_cache")]
@@ -45,16 +45,16 @@ def run(*arguments: str | Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_types() -> None:
+def test_mypy_reports_no_error() -> None:
     run("mypy")
 
 
-def test_lint() -> None:
+def test_ruff_reports_no_error() -> None:
     run("ruff", "check", "--quiet", ".")
 
 
 def test_python_is_formatted() -> None:
-    """By `ruff format .`; `# fmt: skip` where a table reads better as it is."""
+    """By `ruff format .`; `# fmt: skip` for tables that read better unformatted."""
     run("ruff", "format", "--quiet", "--check", ".")
 
 
@@ -73,7 +73,7 @@ def test_cpp_is_formatted() -> None:
     assert done.returncode == 0 and not wrong, f"clang-format -i {' '.join(wrong)}"
 
 
-def test_every_source_opens_with_its_licence() -> None:
+def test_every_source_begins_with_its_licence() -> None:
     without = []
     for path in sources():
         lines = path.read_text(encoding="utf-8").splitlines()[:2]
@@ -83,7 +83,7 @@ def test_every_source_opens_with_its_licence() -> None:
     assert not without
 
 
-def test_lines_are_not_too_long() -> None:
+def test_lines_have_at_most_120_characters() -> None:
     long = []
     for path in sources():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -92,8 +92,8 @@ def test_lines_are_not_too_long() -> None:
     assert not long
 
 
-def test_nothing_is_left_undone() -> None:
-    # Put together here, so that this file does not find itself.
+def test_no_task_markers_remain() -> None:
+    # Assembled here, so that this file does not match.
     mark = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
     left = [
         f"{path.relative_to(ROOT)}:{number}"
@@ -104,7 +104,7 @@ def test_nothing_is_left_undone() -> None:
     assert not left
 
 
-def test_requirements_name_no_index_and_pin_everything() -> None:
+def test_requirements_are_pinned_and_name_no_index() -> None:
     for path in (ROOT / "requirements").glob("*.txt"):
         text = path.read_text(encoding="utf-8")
         assert "://" not in text, path
@@ -117,7 +117,7 @@ def test_requirements_name_no_index_and_pin_everything() -> None:
 @pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13", "3.14"])
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_groups_agree_on_versions(python: str, machine: str) -> None:
-    """All groups share one environment, so a package has one version in all of them, on any Python."""
+    """All groups share one environment, so a package has the same version in all of them, on any Python."""
     here = {"python_version": python, "python_full_version": f"{python}.1", "platform_machine": machine}
     versions: dict[str, set[str]] = {}
     for path in (ROOT / "requirements").glob("*.txt"):
@@ -130,8 +130,8 @@ def test_groups_agree_on_versions(python: str, machine: str) -> None:
 
 
 @pytest.mark.parametrize("module", ["gossamer.cli", "gossamer.__main__", "gossamer_setup"])
-def test_the_first_steps_import_little(module: str) -> None:
-    """What every call pays for: neither numbers nor schemas, nor the sub-commands."""
+def test_start_up_imports_few_modules(module: str) -> None:
+    """Every call imports these modules, so they import neither numbers nor schemas nor sub-commands."""
     assert importlib.util.find_spec(module) is not None
     script = f"import sys, {module}; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of synthesis are kept by content: sources that change meanwhile spoil none."""
+"""Results of synthesis are stored by content: sources that change meanwhile invalidate none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATH = "Info: Critical path report for clock 'clk':\nInfo: 4.1 ns from a to b\n"
 
 
 class Tools:
-    """Stand-ins for Yosys and nextpnr; ``between`` runs while one of them is at work."""
+    """Stand-ins for Yosys and nextpnr; the source changes while the tool ``between`` runs."""
 
     def __init__(self, source: Path) -> None:
         self.source, self.between, self.routes = source, "", 0
@@ -69,13 +69,13 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tools:
 
 
 def complete(folder: Path) -> list[list[str]]:
-    """What is in each folder that counts as made."""
+    """The contents of each folder that is marked as complete."""
     return [sorted(path.name for path in mark.parent.iterdir()) for mark in sorted(folder.rglob("complete"))]
 
 
 @pytest.mark.parametrize("when", ["yosys", "nextpnr"])
-def test_sources_that_change_meanwhile_leave_no_empty_folder(tools: Tools, tmp_path: Path, when: str) -> None:
-    """The path is that of the design as it was read; what was made of it is found again."""
+def test_sources_changed_during_synthesis_leave_no_empty_folder(tools: Tools, tmp_path: Path, when: str) -> None:
+    """The path is that of the design as it was read, and its results are found again."""
     before, tools.between = tools.source.read_text(), when
     files = Sources((tools.source,), ())
     assert synth.critical_path("top", files).startswith("Info: Critical path report")
@@ -86,7 +86,7 @@ def test_sources_that_change_meanwhile_leave_no_empty_folder(tools: Tools, tmp_p
 
 
 @pytest.mark.parametrize("family", ["ecp5", "xc7"])
-def test_sources_that_change_while_they_are_read_are_refused(tools: Tools, tmp_path: Path, family: str) -> None:
+def test_sources_changed_while_being_read_are_rejected(tools: Tools, tmp_path: Path, family: str) -> None:
     tools.between = "stage"
     files = Sources((tools.source,), ())
     with pytest.raises(InputError, match="changed while they were read"):
@@ -102,8 +102,8 @@ def test_sources_that_change_while_they_are_read_are_refused(tools: Tools, tmp_p
         assert synth.luts("top", files, family).luts == 7
 
 
-def test_short_sums_are_luts_and_carries_that_go_nowhere_are_cut(tmp_path: Path) -> None:
-    """A sum of 12 bits takes six cells of two, one of 6 none, and nothing leaves the chain behind its last bit."""
+def test_short_sums_use_luts_and_unused_carries_are_cut(tmp_path: Path) -> None:
+    """A sum of 12 bits uses six cells of two bits, one of 6 bits none; the chain has no output after its last bit."""
     source = tmp_path / "sums.sv"
     source.write_text(
         "module sums(\n"
@@ -119,9 +119,9 @@ def test_short_sums_are_luts_and_carries_that_go_nowhere_are_cut(tmp_path: Path)
     carries = [cell["COUT"] for cell in chain]
     assert sum(carry == ["x"] for carry in carries) == 1
     assert all(carry == ["x"] or carry in [cell["CIN"] for cell in chain] for carry in carries)
-    # nextpnr takes it: the chain's way in costs two cells, the constants one each, and there is no way out.
+    # nextpnr accepts it: the chain's input costs two cells, the constants one each, and there is no output.
     report = synth.ecp5("sums", Sources((source,), ()), seeds=(1,))
     luts = sum(cell["type"] == "LUT4" for cell in cells)
     assert report.cells == luts + 2 * len(chain) + 2 + 2, (report, luts)
-    # Without a seed nothing is placed, and as much is used.
+    # Without a seed nothing is placed, and the utilization is equal.
     assert synth.ecp5("sums", Sources((source,), ()), seeds=()) == replace(report, mhz=())

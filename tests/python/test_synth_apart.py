@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that are synthesised by themselves: which are the same, and what they and the rest come to."""
+"""Modules that are synthesised separately: equality of modules, and the total with the rest."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ def top(*boxes: str) -> str:
     return "\nmodule \\top\n  wire input 1 \\clk_i\nend\n\n" + "".join(boxes)
 
 
-def test_equal_modules_are_found_whatever_their_place() -> None:
+def test_equal_modules_are_found_at_any_position() -> None:
     (part,) = _apart.parts(top(box("u_a[0].u_box", 11), box("u_a[1].u_box", 345)), ["box"])
     assert part.names == ("box$top.u_a[0].u_box", "box$top.u_a[1].u_box")
 
 
-def test_modules_that_differ_below_are_not_equal() -> None:
+def test_modules_with_different_submodules_are_not_equal() -> None:
     found = _apart.parts(top(box("u_a", 1), box("u_b", 2, width=5), box("u_c", 3)), ["box"])
     assert [part.names for part in found] == [("box$top.u_a", "box$top.u_c"), ("box$top.u_b",)]
 
 
-def test_a_module_that_is_not_there_is_named() -> None:
+def test_missing_module_is_named() -> None:
     with pytest.raises(ValueError, match="no module crate"):
         _apart.parts(top(box("u_a", 1)), ["box", "crate"])
 
 
-def test_each_instance_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two of one kind and one of another, each synthesised once, and the rest."""
+def test_area_counts_each_instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two instances of one kind and one of another: each kind is synthesised once, and the rest."""
     asked = []
 
     def yosys(folder: Path, script: str, log: str) -> int:
@@ -78,7 +78,7 @@ def test_each_instance_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     design = Sources((source,), ())
     report = synth.luts("top", design, "xc7", apart=("box",))
     assert (report.luts, report.ffs) == (7 + 2 * 100 + 1000, 2 * 3)
-    # Read once; the rest and each kind once. A second time all is kept, and a part for other designs, too.
+    # Yosys runs once to read, once for the rest and once for each kind. Repeated calls reuse all results.
     assert len(asked) == 4
     synth.luts("top", design, "xc7", apart=("box",))
     assert len(asked) == 4

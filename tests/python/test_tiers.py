@@ -46,7 +46,7 @@ def pytest_collection_finish(session):
 
 @pytest.fixture(scope="module")
 def items(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """All tests of all tiers, by one collection in a process of its own."""
+    """All tests of all tiers, collected once in a separate process."""
     folder = tmp_path_factory.mktemp("collect")
     (folder / "dump_items.py").write_text(_DUMP)
     found: dict[str, dict[str, Any]] = {}
@@ -81,7 +81,7 @@ def test_every_marker_of_cases_leaves_a_case_in_the_default_tier(items: list[dic
     assert sorted(marked - {function_of(item) for item in items if runs(item)}) == []
 
 
-def test_every_marker_states_a_time_that_is_measured_and_what_the_test_adds(items: list[dict[str, Any]]) -> None:
+def test_every_marker_states_measured_time_and_added_coverage(items: list[dict[str, Any]]) -> None:
     wrong = []
     of_function: dict[str, list[str]] = defaultdict(list)
     for item in items:
@@ -101,14 +101,14 @@ def test_every_marker_states_a_time_that_is_measured_and_what_the_test_adds(item
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_long_test_of_the_default_tier_says_what_it_adds(items: list[dict[str, Any]]) -> None:
+def test_long_default_tier_tests_state_what_they_add(items: list[dict[str, Any]]) -> None:
     long = [item["id"] for item in items if item["tier"] == "default" and not item["about"]]
     long = [name for name in long if durations.known().get(name, (0.0, 0.0))[1] > LONG]
     assert not long, "give these a marker tier, with seconds and what they add:\n" + "\n".join(long)
 
 
-def test_a_test_in_a_higher_tier_has_one_of_its_file_below_it(items: list[dict[str, Any]]) -> None:
-    """So no subject is tested by nothing but --all."""
+def test_every_higher_tier_test_has_a_lower_tier_test_in_its_file(items: list[dict[str, Any]]) -> None:
+    """No subject is tested only by --all."""
     lowest: dict[str, int] = defaultdict(lambda: len(TIERS))
     for item in items:
         file = item["id"].split("::")[0]
@@ -122,7 +122,7 @@ def names_of_blocks() -> list[str]:
     return sorted(path.name for path in (ROOT / "rtl").iterdir() if any(path.glob("*.sv")))
 
 
-def test_the_default_tier_tests_every_block(items: list[dict[str, Any]]) -> None:
+def test_default_tier_tests_every_block(items: list[dict[str, Any]]) -> None:
     tested = {item["id"].split("/")[2] for item in items if item["id"].startswith("tests/rtl/") and runs(item)}
     # Packages without a module of their own are tested with the blocks that use them.
     without = {"fabric"}
@@ -150,7 +150,7 @@ def sources(items: list[dict[str, Any]]) -> str:
     return "\n".join(texts)
 
 
-def test_the_default_tier_runs_every_application_on_each_engine_that_has_it(items: list[dict[str, Any]]) -> None:
+def test_default_tier_runs_every_application_and_every_engine(items: list[dict[str, Any]]) -> None:
     text = sources(items)
     for name in apps.names():
         assert re.search(rf"[\"\[-]{re.escape(name)}[\"\]-]", text), f"no default-tier test runs {name}"
@@ -158,7 +158,7 @@ def test_the_default_tier_runs_every_application_on_each_engine_that_has_it(item
         assert re.search(rf"[\"\[-]{engine}[\"\]-]", text), f"no default-tier test runs the engine {engine}"
 
 
-def test_the_default_tier_runs_every_command(items: list[dict[str, Any]]) -> None:
+def test_default_tier_runs_every_command(items: list[dict[str, Any]]) -> None:
     text = sources(items)
     for name in COMMANDS:
         assert re.search(rf"\bcommand\(\s*\"{name}\"|\./gossamer {name}\b|\"{name}\",", text), (
@@ -170,7 +170,7 @@ def test_the_default_tier_runs_every_command(items: list[dict[str, Any]]) -> Non
 
 
 class Item:
-    """As much of a test as ordering looks at."""
+    """The part of a test that determines its order."""
 
     def __init__(self, name: str, **marks: str) -> None:
         self.nodeid = name
@@ -192,15 +192,15 @@ def test_builds_run_first_then_the_longest_and_groups_stay_together(monkeypatch:
 # ---- The command ----------------------------------------------------------------------
 
 
-def test_a_name_without_tests_gets_names_close_to_it(command: Command) -> None:
+def test_test_name_without_match_gets_similar_names(command: Command) -> None:
     done = command("test", "test_tierz")
     assert done.returncode == 2 and done.stderr.count("gossamer: error:") == 1
     assert "no test has 'test_tierz' in its name; close to it: test_tiers" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_tests_report_how_far_they_came(number: int, tmp_path: Path) -> None:
-    """Both as a terminal does it, to the whole group, and to the command alone."""
+def test_interrupted_tests_report_their_progress(number: int, tmp_path: Path) -> None:
+    """The signal is sent to the whole process group, as by a terminal, or to the command."""
     own = tmp_path / "test_slow.py"
     own.write_text(
         "import time, pathlib\ndef test_one(): pass\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the suite ``fabric`` that simulate one block: what they simulate is built, runs and reaches its goal."""
+"""Rows of the suite ``fabric`` that simulate one block: the simulations run and reach their goals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize("part", ROWS)
-def test_rows_of_a_block(part: str) -> None:
+def test_bench_rows_of_a_block_reach_their_goals(part: str) -> None:
     module = importlib.import_module(f"bench.fabric._{part}")
     only = "|".join(f"^{re.escape(name)}$" for name in ROWS[part])
     rows = {row.name: row for row in module.measure(Context("fabric", only=only))}

@@ -52,18 +52,18 @@ def cases(names: list[str]) -> list[object]:
     ]
 
 
-# Tops that are nothing without types from outside, and modules that give them.
+# Tops that need types from outside, and modules that provide them.
 # Whole boards: with four tiles of sixteen, which are the same.
 BOARDS = {"sim/board/sim_board.f", "sim/memory_bench/mem_tiles.f"}
 FRAMES = {"memory/memory.f": HERE / "lint_memory.sv", "sim/memory/sim_memory.f": HERE / "lint_sim_memory.sv"}
-# What benches put around blocks: their rows take too long for tests, and must be built all the same.
+# Modules of benches around blocks: their rows take too long for tests, but they must build.
 BENCHES = {
     "fabric/link_bench.sv": (("link",), ("sim/link/gs_mac_model.sv",)),
     "fabric/area_switch.sv": (("switch",), ()),
     "fabric/area_memory.sv": (("tile", "memory"), ()),
     "tile/core_memory.sv": (("core",), ()),
 }
-# Around a peer that is not in the project.
+# Modules around a peer that is not part of the project.
 PEERS = {"tile/picorv32_regular.sv"}
 
 
@@ -81,42 +81,42 @@ def design(name: str, configuration: str, folder: Path) -> sources.Sources:
 
 
 @pytest.mark.parametrize(("name", "configuration"), cases(TOPS))
-def test_verilator(name: str, configuration: str, tmp_path: Path) -> None:
+def test_verilator_lints_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert verilate.lint(files.top, files) == ""
 
 
 @pytest.mark.parametrize(("name", "configuration"), cases(SYNTHESIZED))
-def test_yosys(name: str, configuration: str, tmp_path: Path) -> None:
+def test_yosys_elaborates_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert synth.elaborate(files.top, files) == ""
 
 
 @pytest.mark.parametrize("name", BENCHES)
-def test_benches(name: str) -> None:
+def test_bench_modules_are_lint_free(name: str) -> None:
     blocks, models = BENCHES[name]
     files = sources.blocks(*blocks, config=config.load("de5")) + [ROOT / model for model in models]
     path = ROOT / "bench" / name
     assert verilate.lint(path.stem, files + [path]) == ""
 
 
-def test_every_bench_is_in_the_list() -> None:
+def test_every_bench_module_is_listed() -> None:
     found = {path.relative_to(ROOT / "bench").as_posix() for path in (ROOT / "bench").rglob("*.sv")}
     assert found == set(BENCHES) | PEERS
 
 
 @pytest.mark.parametrize("module", [path.stem for path in sources.listing(sources.RTL / "common" / "common.f").files])
-def test_each_common_block_alone(module: str) -> None:
+def test_each_common_block_is_lint_free_alone(module: str) -> None:
     assert verilate.lint(module, sources.blocks()) == ""
 
 
-def test_every_module_is_in_a_list() -> None:
+def test_every_module_is_in_a_file_list() -> None:
     listed = {path for name in LISTS for path in listing(name).files}
     modules = [path for folder in (sources.RTL, sources.SIM) for path in folder.rglob("*.sv")]
     assert sorted(path for path in modules if path not in listed) == []
 
 
-def test_waivers_stand_in_one_file_each_with_its_reason() -> None:
+def test_waivers_are_in_one_file_with_their_reasons() -> None:
     inside = re.compile(r"verilator\s+lint_off|lint_off_begin")
     modules = [path for folder in (sources.RTL, sources.SIM) for path in folder.rglob("*.sv*")]
     assert [path for path in modules if inside.search(path.read_text(encoding="utf-8"))] == []
@@ -135,15 +135,15 @@ def test_waivers_stand_in_one_file_each_with_its_reason() -> None:
     ],
 )  # fmt: skip
 def test_lint_finds_faults(text: str, said: str, tmp_path: Path) -> None:
-    """The judge itself: designs with faults do not pass."""
+    """Designs with faults do not pass the lint."""
     path = tmp_path / "faulty.sv"
     path.write_text(f"module faulty (input logic clk_i, output logic out_o);\n{text}\nendmodule\n")
     assert re.search(said, verilate.lint("faulty", sources.Sources((path,), ())))
 
 
 @pytest.mark.parametrize("block", ["gs_fifo", "gs_arbiter", "gs_ram_sdp", "gs_ram_tdp", "gs_ram_mixed"])
-def test_an_illegal_parameter_is_refused(block: str) -> None:
-    """By both tools, with a sentence."""
+def test_illegal_parameter_stops_elaboration(block: str) -> None:
+    """Both tools stop with a sentence."""
     wrong = {
         "gs_fifo": ({"Depth": 1}, "Depth is 1"),
         "gs_arbiter": ({"N": 0}, "N is 0"),

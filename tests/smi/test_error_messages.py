@@ -193,7 +193,7 @@ def test_open_file_limit_is_raised_or_reported(hard: str, code: int) -> None:
         ([], "give source files"),
     ],
 )
-def test_invalid_arguments_are_one_line(command: Command, arguments: list[str], message: str) -> None:
+def test_invalid_arguments_are_reported_in_one_line(command: Command, arguments: list[str], message: str) -> None:
     done = command("smi", "run", *arguments)
     assert done.returncode == 2
     assert message in done.stderr

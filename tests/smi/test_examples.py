@@ -169,7 +169,7 @@ def test_opencl_error_is_reported_at_the_users_line(tmp_path: Path) -> None:
         smi.run([str(bad)])
 
 
-def test_ports_of_the_examples(command: Command, tmp_path: Path) -> None:
+def test_ports_of_the_examples_are_listed(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "ports.json"
     done = command("smi", "ports", GESUMMV / "gesummv_rank0.cl", GESUMMV / "gesummv_rank1.cl", "--json", file)
     assert done.returncode == 0, done.stderr
@@ -186,7 +186,7 @@ def test_ports_of_the_examples(command: Command, tmp_path: Path) -> None:
     assert len(stencil_ports.ports) == 9
 
 
-def test_ports_opened_in_the_users_headers_count(tmp_path: Path) -> None:
+def test_ports_opened_in_user_headers_are_listed(tmp_path: Path) -> None:
     """Openings in the user's headers count, in any folder; those in the project's headers do not."""
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "more.h").write_text("static void barrier(void) { SMI_Barrier(8, SMI_COMM_WORLD); }\n")

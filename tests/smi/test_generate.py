@@ -71,7 +71,7 @@ def test_header_functions_write_the_words_of_the_tables(tmp_path: Path) -> None:
             address, word = map(int, line.split())
             printed[list(printed)[-1]].append((address, word))
     for name, mine in printed.items():
-        # Without the routes (0x14), which the route generator makes.
+        # Without the routes (0x14), which the route generator computes.
         assert sorted(mine) == sorted(pair for pair in words[name] if pair[0] != 0x14)
         assert [pair[0] for pair in words[name]][-1] == 0x2C
         trees = [word for address, word in words[name] if address == 0x24 and word & 7 == 1]
@@ -142,7 +142,7 @@ def test_links_of_a_smaller_design_are_numbered_by_use() -> None:
     assert (found["b0"], found["b1"]) == ({"ch2": 0}, {"ch2": 0, "ch3": 1})
 
 
-def test_equivalent_options_make_the_same_design() -> None:
+def test_equivalent_options_give_the_same_design() -> None:
     numbers = {hardware.design(GESUMMV, options=hardware.Options(lanes=lanes)).number for lanes in (None, {})}
     assert len(numbers) == 1
 
@@ -249,7 +249,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("case", ERRORS)
-def test_error_is_one_line(case: str, command: Command, tmp_path: Path) -> None:
+def test_error_is_reported_in_one_line(case: str, command: Command, tmp_path: Path) -> None:
     calls, options, message = ERRORS[case]
     files = []
     for at, call in enumerate(calls):

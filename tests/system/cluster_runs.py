@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program on a simulated cluster, and all that was said and counted: what tests of clusters share."""
+"""Runs a program on a simulated cluster and keeps its output and counters, for tests of clusters."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gossamer.engines.rtl import Run
 from gossamer.engines.rtl_cluster import Cluster, Plan
 
 
-class Told:
-    """A run, and what was said in it."""
+class Outcome:
+    """A run and its output."""
 
     def __init__(self, run: Run, lines: list[tuple[int, str]], memory: list[int]) -> None:
         self.run, self.lines, self.memory = run, lines, memory
 
-    def same(self, other: Told) -> None:
-        """Everything but the time that it took."""
+    def same(self, other: Outcome) -> None:
+        """Compares everything except the wall-clock time."""
         names = ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "unfinished", "messages")
         for name in (*names, "links", "boards", "events"):
             assert getattr(self.run, name) == getattr(other.run, name), name
@@ -34,8 +34,8 @@ def go(
     defines: Sequence[str] = (),
     max_cycles: int = 5_000_000,
     **how: Any,
-) -> Told:
-    """Runs a program on all threads of a cluster, or on so many of them; ``how`` is for ``Cluster``."""
+) -> Outcome:
+    """Runs a program on all threads of a cluster, or on ``threads`` of them; ``how`` is passed to ``Cluster``."""
     lines: list[tuple[int, str]] = []
     plan = Plan(configs.load_cluster(cluster))
     image = device.build(program, plan.config, list(defines), boards=plan.shape)
@@ -49,4 +49,4 @@ def go(
         memory = []
         if run.reason == "done":
             memory = [int(word) for word in simulated.read(0x4000_0000, 64, board=plan.boards - 1)]
-    return Told(run, lines, memory)
+    return Outcome(run, lines, memory)

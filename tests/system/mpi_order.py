@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what tests/fixtures/mpi/order.c writes by the rules of MPI alone.
+"""Checks the output of tests/fixtures/mpi/order.c against MPI's rules of matching order.
 
-Messages of a sender do not overtake each other: a receive that fits two of them gets the one sent first, unless an
-earlier receive has got that. And of two receives that a message fits the one posted first gets it, unless that has got
-an earlier message of the same sender, or one of another sender.
+Messages of a sender do not overtake each other: a receive that matches two of them takes the one sent first, unless an
+earlier receive has taken it. Of two receives that match a message, the one posted first takes it, unless that receive
+has taken an earlier message of the same sender, or a message of another sender.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Message:
 
 
 def judge(text: str, ranks: int, each: int) -> list[str]:
-    """What is wrong with the output of a run, a line each; nothing if all is as MPI asks."""
+    """The violations in the output of a run, one line each."""
     wrong = []
     pairs: list[tuple[Receive, Message]] = []
     for line in text.splitlines():
@@ -61,7 +61,7 @@ def judge(text: str, ranks: int, each: int) -> list[str]:
             if overtaken and receive.fits(earlier) and other.index > receive.index:
                 wrong.append(f"{message} in receive {receive.index} has overtaken {earlier} in {other.index}")
             if other.index < receive.index and other.fits(message):
-                # The earlier receive was there for this message, unless it had got another one before.
+                # The earlier receive was open for this message, unless it had taken another message before.
                 before = earlier.source != message.source or earlier.number < message.number
                 if not before:
                     wrong.append(f"receive {receive.index} has got {message}, and {other.index} fits it and is earlier")

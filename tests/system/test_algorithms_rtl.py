@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Algorithms on the ``rtl`` engine: two pins, simple graphs, doubles; and what it refuses."""
+"""Algorithms on the ``rtl`` engine: two pins, simple graphs and doubles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gossamer.engines.rtl_vertices import Hardware
 FAR = 0xFFFFFFFF
 
 
-def test_algorithms_are_those_of_networkx(seed: int) -> None:
+def test_algorithms_match_networkx(seed: int) -> None:
     random = np.random.default_rng(seed)
     vertices = 40
     edges = random_edges(random, vertices, 100)
@@ -40,8 +40,8 @@ def test_algorithms_are_those_of_networkx(seed: int) -> None:
     assert paths.columns["distance"].tolist() == [length.get(v, 2**64 - 1) for v in range(vertices)]
 
 
-def test_betweenness_of_more_sources_than_a_message_holds(seed: int) -> None:
-    """Nine sources go in two batches; the second has the lanes of the first to clear."""
+def test_betweenness_runs_sources_in_several_batches(seed: int) -> None:
+    """Nine sources need two batches; the second clears the lanes of the first."""
     random = np.random.default_rng(seed)
     vertices = 9
     judge = nx.gnp_random_graph(vertices, 0.3, seed=int(random.integers(2**31)), directed=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The frame of the command: help, wrong input, exit codes, and what the suites of measures share."""
+"""The command-line frame: help, invalid input, exit codes, and the common part of the bench suites."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def one_line(text: str) -> str:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
-def test_first_page_of_help(command: Command, arguments: list[str]) -> None:
+def test_help_lists_every_command_with_examples(command: Command, arguments: list[str]) -> None:
     done = command(*arguments)
     assert done.returncode == 0 and not done.stderr
     assert all(re.search(rf"^  {name} ", done.stdout, re.MULTILINE) for name in NAMES)
@@ -43,28 +43,28 @@ def test_first_page_of_help(command: Command, arguments: list[str]) -> None:
 
 
 @pytest.mark.tier("quick", seconds=1, adds="the command starts in its environment")
-def test_version(command: Command) -> None:
+def test_version_is_printed(command: Command) -> None:
     done = command("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"gossamer {gossamer_setup.VERSION}\n", "")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_command_explains_itself_with_examples(command: Command, name: str) -> None:
+def test_help_of_each_command_has_examples(command: Command, name: str) -> None:
     done = command(name, "--help")
     assert done.returncode == 0, done.stderr
     assert f"./gossamer {name}" in done.stdout
     assert re.search("examples?:", done.stdout, re.IGNORECASE), done.stdout
 
 
-def test_help_has_every_block_that_faults_are_put_into(command: Command) -> None:
+def test_test_help_lists_every_block_with_mutants(command: Command) -> None:
     from gossamer.hdl.mutate import BLOCKS
 
     assert f"({', '.join(BLOCKS)})" in " ".join(command("test", "--help").stdout.split())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_module_and_launcher_agree(command: Command, name: str) -> None:
-    """The launcher answers some things by itself; the module started by hand says the same."""
+def test_module_and_launcher_print_the_same_help(command: Command, name: str) -> None:
+    """The launcher prints some help itself; the module started directly prints the same."""
     module = [sys.executable, "-I", "-m", "gossamer"]
     done = subprocess.run([*module, name, "--help"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, command(name, "--help").stdout)
@@ -88,14 +88,14 @@ def test_module_and_launcher_agree(command: Command, name: str) -> None:
         (["bench", "--nope"], "./gossamer bench --help"),
     ],
 )
-def test_wrong_input_is_one_line(command: Command, arguments: list[str], says: str) -> None:
+def test_invalid_arguments_are_reported_in_one_line(command: Command, arguments: list[str], says: str) -> None:
     done = command(*arguments)
     assert done.returncode == 2
     assert says in one_line(done.stderr.splitlines(keepends=True)[-1])
 
 
-def test_a_name_that_no_test_has(command: Command) -> None:
-    # No test may have the name in its own id: it would run itself for ever. So it is put together here.
+def test_test_name_without_match_is_an_error(command: Command) -> None:
+    # The name is assembled here: a test with the name in its own id would run itself without end.
     name = "-".join(["no", "such", "thing"])
     done = command("test", name)
     assert done.returncode == 2
@@ -104,9 +104,9 @@ def test_a_name_that_no_test_has(command: Command) -> None:
 
 @pytest.mark.default_cases("15", seconds=42, adds="the other signal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopping_the_tests_stops_all_of_them(tmp_path: Path, number: signal.Signals) -> None:
-    """The test that runs is interrupted, and no process is left."""
-    # A session of its own tells its processes from all others; the terminal's Ctrl-C goes to all of it.
+def test_interrupted_tests_leave_no_process(tmp_path: Path, number: signal.Signals) -> None:
+    """The running test is interrupted, and no process remains."""
+    # A separate session identifies its processes; the terminal sends Ctrl-C to all of them.
     program = [*LAUNCHER, "test", "test_sleeps_until_stopped"]
     environment = {**os.environ, "GOSSAMER_TEST_SLEEP": str(tmp_path / "asleep")}
     child = subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -125,26 +125,26 @@ def test_stopping_the_tests_stops_all_of_them(tmp_path: Path, number: signal.Sig
 
 
 def test_sleeps_until_stopped() -> None:
-    """For the test above, which runs it by name."""
+    """The test above runs this one by name."""
     if flag := os.environ.get("GOSSAMER_TEST_SLEEP"):
         Path(flag).touch()
         time.sleep(300)
 
 
-def test_module_knows_wrong_names_too(capfd: pytest.CaptureFixture[str]) -> None:
+def test_module_suggests_a_command_for_a_misspelt_name(capfd: pytest.CaptureFixture[str]) -> None:
     assert entry.run(["runn"]) == 2
     assert "did you mean 'run'?" in one_line(capfd.readouterr().err)
 
 
-def test_a_file_in_the_current_folder_is_not_imported(command: Command, tmp_path: Path) -> None:
+def test_modules_in_the_current_folder_are_not_imported(command: Command, tmp_path: Path) -> None:
     for name in ("click", "numpy", "gossamer", "json", "types"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit(99)\n")
     done = command("bench", "--list", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
-def test_an_old_python_gets_a_clear_line() -> None:
-    """Any older interpreter that is here; where there is none, at least the syntax stays old."""
+def test_unsupported_python_is_reported_in_one_line() -> None:
+    """Uses any older interpreter on this machine; otherwise only the syntax of the launcher is checked."""
     source = (ROOT / "gossamer").read_text()
     head = source.split("from gossamer_setup")[0]
     assert not re.search(r"\bf[\"']|:=|^\s*from __future__|->", head, re.MULTILINE)
@@ -155,7 +155,7 @@ def test_an_old_python_gets_a_clear_line() -> None:
         assert "needs 3.10 or newer" in one_line(done.stderr)
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_closed_output_pipe_is_not_an_error() -> None:
     for arguments in (["--help"], ["bench", "--help"]):
         reader, writer = os.pipe()
         os.close(reader)
@@ -164,8 +164,8 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         assert (done.returncode, done.stderr) == (141, "")
 
 
-def test_launcher_costs_little(size: Size) -> None:
-    """What the launcher adds to a warm start, beside the start of its own interpreter: at most 40 ms."""
+def test_launcher_adds_at_most_40_ms(size: Size) -> None:
+    """The launcher adds at most 40 ms to a warm start, without the start of its own interpreter."""
 
     def best(program: list[str]) -> float:
         times = []
@@ -184,7 +184,7 @@ def test_launcher_costs_little(size: Size) -> None:
 
 @pytest.fixture
 def sub_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[BaseException], int]:
-    """Runs a sub-command that does nothing but raise."""
+    """Runs a sub-command that only raises."""
 
     def run(error: BaseException) -> int:
         @click.command()
@@ -225,12 +225,14 @@ def test_errors_own_their_exit_codes(
     assert says in one_line(capfd.readouterr().err)
 
 
-def test_interruption(sub_command: Callable[[BaseException], int], capfd: pytest.CaptureFixture[str]) -> None:
+def test_interrupt_has_exit_code_130(
+    sub_command: Callable[[BaseException], int], capfd: pytest.CaptureFixture[str]
+) -> None:
     assert sub_command(KeyboardInterrupt()) == 130
     assert capfd.readouterr().err == "gossamer: interrupted\n"
 
 
-def test_our_own_bug_is_kept_in_a_file(
+def test_internal_error_is_written_to_a_report_file(
     sub_command: Callable[[BaseException], int], capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert sub_command(ZeroDivisionError("of a kind")) == 70
@@ -258,7 +260,7 @@ def rows(context):
 
 @pytest.fixture
 def suite(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bool], Path]:
-    """Puts a suite of three rows in place of the real ones; it may be interrupted before the last."""
+    """Replaces the real suites by one of three rows, which may be interrupted before its last row."""
 
     def make(stop: bool) -> Path:
         folder = tmp_path / "suites" / "demo"
@@ -284,13 +286,13 @@ def test_bench_writes_its_rows(suite: Callable[[bool], Path], capfd: pytest.Capt
     assert [entry.name for entry in path.parent.iterdir() if ".part" in entry.name] == []
 
 
-def test_bench_keeps_what_was_measured_before_ctrl_c(suite: Callable[[bool], Path]) -> None:
+def test_interrupted_bench_writes_its_completed_rows(suite: Callable[[bool], Path]) -> None:
     path = suite(True)
     assert entry.run(["bench", "demo", "--json", str(path)]) == 130
     assert [row["name"] for row in json.loads(path.read_text())] == ["fast.a", "fast.b"]
 
 
-def test_bench_runs_some_rows(suite: Callable[[bool], Path], capfd: pytest.CaptureFixture[str]) -> None:
+def test_bench_runs_only_the_selected_rows(suite: Callable[[bool], Path], capfd: pytest.CaptureFixture[str]) -> None:
     path = suite(False)
     assert entry.run(["bench", "demo", "--only", "^slow", "--json", str(path)]) == 0
     assert [row["name"] for row in json.loads(path.read_text())] == ["slow.c"]
@@ -311,7 +313,7 @@ def test_bench_runs_some_rows(suite: Callable[[bool], Path], capfd: pytest.Captu
         (["--repeat", "0"], "--repeat"),
     ],
 )
-def test_bench_refuses_wrong_options(
+def test_bench_rejects_invalid_options(
     suite: Callable[[bool], Path], capfd: pytest.CaptureFixture[str], options: list[str], says: str
 ) -> None:
     suite(False)

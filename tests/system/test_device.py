@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every vertex means the same on the overlay's threads as on this machine.
+"""Data of every vertex has the same layout on the overlay's threads as on this machine.
 
 Each application header is compiled freestanding for rv32imf and for the host, and the layouts of
 its state, edge, message, parameters and aggregates are read from the debug information of both: names, offsets,
-sizes and kinds of all members, however deep. Nothing of Gossamer takes part in the comparison.
+sizes and kinds of all members at any depth. The comparison uses no code of Gossamer.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ bool handlers(GossamerVertex& v) {{
 }}
 }}
 """
-# Freestanding on both sides: the descriptor is for hosts alone, and has nothing to do with layouts.
+# Freestanding on both sides: the descriptor is only for hosts and does not affect layouts.
 COMMON = ["-std=c++20", "-ffreestanding", "-gdwarf-5", "-O1", "-c", f"-I{ROOT / 'include'}"]
 COMMON += ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 CORE = ["-mcpu=generic_rv32+m+f+zicsr", "-mabi=ilp32f"]
-# The C library's target gives the C++ headers; nothing of it is linked, and the layout is the ABI's alone.
+# The C library's target provides the C++ headers; nothing of it is linked, and only the ABI determines the layout.
 DEVICE = ["-target", "riscv32-linux-musl", *CORE, "-fno-exceptions", "-fno-rtti", "-fno-sanitize=all"]
-# Linking settles the addresses in the debug information, and shows that a handler needs nothing but
-# the compiler's own arithmetic (doubles, which the core has not).
+# Linking resolves the addresses in the debug information, and shows that a handler needs only
+# the compiler's own arithmetic (doubles, which the core lacks).
 LINK = ["-target", "riscv32-freestanding-none", *CORE, "-Wl,--entry=handlers"]
 
 
 def application_headers() -> list[Path]:
-    """Every header that names a vertex, ours and the examples'."""
+    """Every header that defines a vertex, of applications and examples."""
     found = [*app_headers(), *sorted((ROOT / "examples").glob("**/*.h"))]
     return [path for path in found if "GOSSAMER_VERTEX(" in path.read_text() or "/apps/" in str(path)]
 
@@ -108,7 +108,7 @@ def number(die: Any, attribute: str, default: int = 0) -> int:
 
 
 def members(path: str, offset: int, die: Any) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """All that a variable is made of: path, and (offset, size, kind)."""
+    """All members of a variable: path, and (offset, size, kind)."""
     what = target(die)
     size = number(what, "DW_AT_byte_size")
     kind = what.tag.removeprefix("DW_TAG_")
@@ -140,7 +140,7 @@ def members(path: str, offset: int, die: Any) -> Iterator[tuple[str, tuple[Any, 
 
 
 def differences(header: Path, folder: Path) -> list[str]:
-    """What is not the same on both sides, a line each."""
+    """The members whose layouts differ, one line each."""
     host_object, device_object = compile_both(header, folder)
     host_machine, host = layouts(host_object)
     device_machine, device = layouts(device_object)
@@ -157,7 +157,7 @@ def differences(header: Path, folder: Path) -> list[str]:
     return lines
 
 
-def test_every_application_is_looked_at() -> None:
+def test_layout_check_covers_every_application() -> None:
     from gossamer import apps
 
     known = {path.stem for path in application_headers()}
@@ -166,14 +166,14 @@ def test_every_application_is_looked_at() -> None:
 
 
 @pytest.mark.parametrize("header", application_headers(), ids=lambda path: path.stem)
-def test_an_application_is_the_same_on_the_overlay(header: Path, tmp_path: Path) -> None:
+def test_application_layouts_match_on_host_and_overlay(header: Path, tmp_path: Path) -> None:
     assert differences(header, tmp_path) == []
 
 
-def test_what_is_fixed_in_width_is_the_same(tmp_path: Path) -> None:
+def test_fixed_width_types_have_the_same_layout_on_both(tmp_path: Path) -> None:
     assert differences(FIXTURES / "good_layout.h", tmp_path) == []
     _, found = layouts(tmp_path / "device.elf")
-    # Worked out by hand from the rules of alignment: the comparison is not of nothing with nothing.
+    # Computed by hand from the alignment rules, so that the comparison is not empty.
     state = found["State"]
     assert state[""][:2] == (0, 64)
     assert state[".weight"][:2] == (8, 8)
@@ -196,6 +196,6 @@ def test_what_is_fixed_in_width_is_the_same(tmp_path: Path) -> None:
         ("long_in_message", "Message: "),
     ],
 )
-def test_what_is_not_fixed_in_width_is_seen(fixture: str, place: str, tmp_path: Path) -> None:
+def test_types_of_variable_width_are_detected(fixture: str, place: str, tmp_path: Path) -> None:
     found = differences(FIXTURES / f"{fixture}.h", tmp_path)
     assert any(line.startswith(place) for line in found), found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs on clusters that continue after changes of their graph.
 
-Answers are those of SciPy on a graph that the test keeps for itself, and of the ``cpu`` engine; the walker follows the
-tables as they stand in the memories of the simulated boards, from each vertex to every edge.
+The references are SciPy, on the test's own copy of the graph, and the ``cpu`` engine; the walker follows the
+tables in the memories of the simulated boards, from each vertex to every edge.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def boards(name: str | Path, multicast: str, **how: object) -> Hardware:
 
 
 class OfBoards(Walker):
-    """Reads the boards' memories in the way of their threads; states begin with the vertex's index."""
+    """Reads the boards' memories as their threads do; states begin with the vertex's index."""
 
     def __init__(self, run: gs.Run, vertices: list[int], pins: int) -> None:
         board_run = run._engine_run
@@ -159,7 +159,7 @@ def test_random_changes_match_scipy_and_cpu(size: Size) -> None:
             assert distances(seed, boards("pair", multicast)) == cpu
 
 
-def test_steps_and_aggregates_over_boards(size: Size) -> None:
+def test_pagerank_continues_over_lossy_links_after_changes(size: Size) -> None:
     """PageRank over links that lose frames; full tables are rebuilt, and the ranks continue."""
     model = Model(60, 30, 80)
     engine = boards("pair", "full", settings={"frame_loss": 0.01}, spare=mapper.Spare(least=1))

@@ -107,7 +107,7 @@ def test_pagerank_continues_after_all_kinds_of_changes() -> None:
 
 @pytest.mark.default_cases("uint32_t", seconds=29, adds="edges with floating-point values")
 @pytest.mark.parametrize("sums", ["uint32_t", "float"])
-def test_handlers_run_as_on_the_other_engines(sums: str, tmp_path: Path) -> None:
+def test_handler_calls_match_the_cpu_engine(sums: str, tmp_path: Path) -> None:
     header = tmp_path / "count.h"
     header.write_text((FIXTURES / "dynamic-graph-count.h").read_text().replace("Sum<uint32_t>", f"Sum<{sums}>"))
     graph = gs.Graph.from_arrays([0, 1, 2], [1, 2, 3])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples whose steps have aggregates, judged by NumPy."""
+"""Examples whose steps have aggregates, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ KMEANS = ROOT / "examples" / "kmeans" / "host.cpp"
 
 
 def connected(random: np.random.Generator, vertices: int, more: int) -> Any:
-    """A random tree and some edges more; some of them loops and double."""
+    """A random tree and additional edges, some of them loops and duplicates."""
     tree = np.array([int(random.integers(v)) for v in range(1, vertices)])
     s, t = random_edges(random, vertices, more)
     return np.concatenate((tree, s)), np.concatenate((np.arange(1, vertices), t))
 
 
-def test_potentials_are_those_of_the_laplacian(seed: int) -> None:
+def test_potentials_match_the_inverse_laplacian(seed: int) -> None:
     random = np.random.default_rng(seed)
     for vertices, more in ((2, 0), (40, 60), (300, 900)):
         edges = connected(random, vertices, more)
@@ -48,13 +48,13 @@ def test_potentials_are_those_of_the_laplacian(seed: int) -> None:
             assert result.totals["resistance"] == pytest.approx(expected[source] - expected[sink], rel=1e-8)
 
 
-def test_no_current_flows_where_no_way_leads() -> None:
+def test_unconnected_source_and_sink_do_not_converge() -> None:
     apart = graph_of(4, (np.array([0, 2]), np.array([1, 3])))
     with pytest.raises(NoAnswer, match=r"did not converge: .*source and sink may not be connected"):
         gs.run(POTENTIAL, apart, source=0, sink=3, limit=50)
 
 
-def test_totals_are_shown_and_kept(command: Command, tmp_path: Path) -> None:
+def test_totals_are_printed_and_written_to_statistics(command: Command, tmp_path: Path) -> None:
     words = ("run", "examples/levels/levels.h", "gen:grid:width=6,height=6", "--source", "3")
     done = command(*words, "--stats", tmp_path / "stats.json", "--shuffle", "5", cwd=ROOT)
     assert done.returncode == 0, done.stderr
@@ -79,7 +79,7 @@ def lloyd(points: Any, clusters: int) -> list[tuple[float, float, int]]:
 
 
 @pytest.mark.parametrize("options", [["--threads", "1"], ["--threads", "2"], ["--engine", "shuffle"]])
-def test_means_are_those_of_lloyd(options: list[str], command: Command, tmp_path: Path, seed: int) -> None:
+def test_kmeans_matches_lloyds_algorithm(options: list[str], command: Command, tmp_path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)
     middles = np.array([(0, 0), (9, 1), (2, 8), (-7, 5)]) * 100 + 5000
     points = np.concatenate([random.normal(m, 100, (200, 2)) for m in middles])[random.permutation(800)]
@@ -89,13 +89,13 @@ def test_means_are_those_of_lloyd(options: list[str], command: Command, tmp_path
         done = command("run", *options, KMEANS, file, str(clusters))
         assert done.returncode == 0, done.stderr
         found = sorted(tuple(map(float, line.split())) for line in done.stdout.splitlines())
-        # A point as far from two means as single precision can tell may be with either.
+        # A point at equal distance from two means in single precision may belong to either.
         for mine, (x, y, count) in zip(found, sorted(lloyd(points, clusters)), strict=True):
             assert abs(mine[2] - count) <= 1
             assert mine[:2] == pytest.approx((x, y), rel=1e-4)
 
 
-def test_means_of_what_is_no_points(command: Command, tmp_path: Path) -> None:
+def test_kmeans_rejects_files_that_are_not_points(command: Command, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("1 2\nthree 4\n")
     done = command("run", KMEANS, tmp_path / "words.txt", "2")
     assert (done.returncode, done.stdout) == (2, "")

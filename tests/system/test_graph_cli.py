@@ -17,7 +17,7 @@ import scipy.io
 from conftest import ROOT, Command
 
 
-def test_info(command: Command, tmp_path: Path) -> None:
+def test_info_prints_the_properties_of_a_graph(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "a.mtx.gz"
     path.write_bytes(
         gzip.compress(b"%%MatrixMarket matrix coordinate integer symmetric\n4 4 3\n1 1 5\n2 1 -2\n3 1 7\n")
@@ -41,14 +41,14 @@ def test_info(command: Command, tmp_path: Path) -> None:
     )
 
 
-def test_standard_input(command: Command) -> None:
+def test_info_reads_standard_input(command: Command) -> None:
     done = command("graph", "info", "-", "--undirected", "--json", input="a b\nb c\n")
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert (facts["vertices"], facts["edges"], facts["labels"]) == (3, 4, "words, a .. c")
 
 
-def test_generate_and_convert(command: Command, tmp_path: Path) -> None:
+def test_generated_graphs_convert_between_formats(command: Command, tmp_path: Path) -> None:
     made, mapped, text = tmp_path / "a.gsg", tmp_path / "b.mtx.xz", tmp_path / "c.gr"
     done = command("graph", "generate", "grid", "--width", "5", "--height", "4", "--weights", "1:9", "-o", made)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
@@ -85,7 +85,9 @@ def test_generate_and_convert(command: Command, tmp_path: Path) -> None:
         (["generate", "rmat", "-o", "out.gsg"], "--scale"),
     ],
 )
-def test_bad_input(command: Command, tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_invalid_input_is_an_error_and_writes_no_file(
+    command: Command, tmp_path: Path, arguments: list[str], said: str
+) -> None:
     (tmp_path / "bad.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n9 1\n")
     (tmp_path / "cut.mtx.gz").write_bytes(gzip.compress(b"%%MatrixMarket matrix coordinate" * 9)[:-9])
     (tmp_path / "good.txt").write_text("0 1\n")
@@ -100,8 +102,8 @@ def test_bad_input(command: Command, tmp_path: Path, arguments: list[str], said:
     assert set(tmp_path.iterdir()) == before
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
-    # A pipe that never ends: reading waits until it is told to stop.
+def test_interrupt_leaves_no_file(tmp_path: Path) -> None:
+    # A pipe that never ends: reading waits until it is interrupted.
     read_end, write_end = os.pipe()
     process = subprocess.Popen(
         [sys.executable, ROOT / "gossamer", "graph", "convert", "-", tmp_path / "a.gsg"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with a host, as written for Tinsel's HostLink: judged by values that are computed here."""
+"""Programs with a host, as written for Tinsel's HostLink, compared with values computed here."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def bad(done: subprocess.CompletedProcess[str], code: int) -> list[str]:
     return done.stderr.splitlines()
 
 
-def test_ring_its_arguments_and_exit_code(command: Command) -> None:
+def test_host_receives_arguments_and_returns_its_exit_code(command: Command) -> None:
     done = command("run", FIXTURES / "ring", *RTL, "--", "70", "3")
     assert (done.returncode, done.stderr) == (3, "")
     core, thread = divmod(THREADS - 1, PER_CORE)
     assert done.stdout == f"1 boards: {70 + THREADS} from board 0,0 core {core} thread {thread}\n"
 
 
-def test_what_threads_print(command: Command) -> None:
+def test_thread_output_reaches_the_host(command: Command) -> None:
     wanted = [
         f"0:0:{me // PER_CORE}:{me % PER_CORE}: Hello from thread {me:08x}{', odd' if me % 2 else ''}"
         for me in range(THREADS)
@@ -60,7 +60,7 @@ def test_what_threads_print(command: Command) -> None:
     assert sorted(good(command("run", FIXTURES / "hello", *RTL))) == sorted(wanted)
 
 
-def test_messages_both_ways(command: Command) -> None:
+def test_messages_travel_in_both_directions(command: Command) -> None:
     sums = [sum((first + i) ** 2 + i for i in range(THREADS)) for first in (3, 100, 7)]
     assert good(command("run", FIXTURES / "pingpong", *RTL)) == [*map(str, sums), "all have ended"]
 
@@ -73,7 +73,7 @@ def heat(cells: int, steps: int) -> list[float]:
     return [float(cell) for cell in line[1:-1]]
 
 
-def test_heat_and_the_same_cycles_again(command: Command, tmp_path: Path) -> None:
+def test_heat_matches_numpy_with_equal_cycles_for_any_workers(command: Command, tmp_path: Path) -> None:
     found = []
     for run, workers in enumerate(("1", "2", "2")):
         stats = tmp_path / f"{run}.json"
@@ -85,7 +85,7 @@ def test_heat_and_the_same_cycles_again(command: Command, tmp_path: Path) -> Non
     assert found[0] == found[1] == found[2]
 
 
-def test_two_programs_core_by_core_and_requests_to_loaders(command: Command) -> None:
+def test_cores_run_different_programs_and_loaders_serve_requests(command: Command) -> None:
     # The counters are on the first core of the second tile; the adders on the first core of all.
     first = TINY.threads_per_tile
     told = sum(range(first, first + PER_CORE))
@@ -102,18 +102,18 @@ def test_two_programs_core_by_core_and_requests_to_loaders(command: Command) -> 
     (0x0400_0000, "HostLink::send: there is no memory at 0x"),
     (0x4000_0000, "HostLink::send: 1073741824 words are to be read, which ends beyond all addresses"),
 ])  # fmt: skip
-def test_a_loader_is_asked_for_too_much(command: Command, count: int, told: str) -> None:
+def test_invalid_loader_requests_are_reported(command: Command, count: int, told: str) -> None:
     (line,) = bad(command("run", FIXTURES / "cores", *RTL, "--", count), 2)
     assert line.startswith(f"gossamer: error: {told}")
 
 
-def test_bytes_of_threads(command: Command) -> None:
+def test_thread_bytes_reach_the_host(command: Command) -> None:
     heard = {100 * core: "b" for core in range(CORES)} | {1: "IBM", 102: "Hello", 203: "world"}
     wanted = [f"{who}: {what}" for who, what in sorted(heard.items())]
     assert good(command("run", FIXTURES / "echo", *RTL)) == wanted
 
 
-def test_a_thread_that_does_not_receive_holds_the_host_up(command: Command) -> None:
+def test_full_thread_queue_stalls_the_host(command: Command) -> None:
     total = f"{sum(range(5000)):08x}"
     assert good(command("run", FIXTURES / "flow", *RTL)) == ["full: yes", f"0:0:0:0: {total}", total]
 
@@ -138,12 +138,12 @@ int main() {
 """
 
 
-def test_a_host_of_several_threads_and_two_links_in_turn(command: Command, tmp_path: Path) -> None:
+def test_multithreaded_host_opens_two_links_in_sequence(command: Command, tmp_path: Path) -> None:
     folder = written(tmp_path / "threaded", THREADED)
     assert good(command("run", folder, *RTL, timeout=200)) == ["0:0:0:5: five is here"] * 2
 
 
-# ------------------------------------------------------------------------------ what goes wrong
+# ------------------------------------------------------------------------------ errors
 
 DEVICE = """#include <tinsel.h>
 int main() {
@@ -174,7 +174,7 @@ def written(folder: Path, host: str, device: str = "") -> Path:
     return folder
 
 
-def test_a_trap_ends_the_run(command: Command, tmp_path: Path) -> None:
+def test_trap_aborts_the_run(command: Command, tmp_path: Path) -> None:
     folder = written(tmp_path / "trap", "hostLink.recv(msg);", "*(volatile int*) 8 = 1;")
     lines = bad(command("run", folder, *RTL, timeout=100), 4)
     assert lines[0] == "[5] five is here"
@@ -183,7 +183,7 @@ def test_a_trap_ends_the_run(command: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["recv(msg)", "dumpStdOut(stderr)"])
-def test_a_deadlock_is_told(command: Command, tmp_path: Path, call: str) -> None:
+def test_deadlock_names_the_host_call_and_the_threads(command: Command, tmp_path: Path, call: str) -> None:
     folder = written(tmp_path / "deadlock", f"hostLink.{call};")
     lines = bad(command("run", folder, *RTL, timeout=100), 4)
     assert lines[0] == ("[5] five is here" if "recv" in call else "0:0:0:5: five is here")
@@ -194,7 +194,7 @@ def test_a_deadlock_is_told(command: Command, tmp_path: Path, call: str) -> None
     )
 
 
-def test_nobody_is_left_to_answer(command: Command, tmp_path: Path) -> None:
+def test_host_wait_without_a_running_thread_is_an_error(command: Command, tmp_path: Path) -> None:
     all_end = "for (int i = 0; i < TinselThreadsPerBoard; i++) hostLink.send(i, 1, msg);\n"
     folder = written(tmp_path / "ended", all_end + "hostLink.recvMsg(msg, 4);")
     lines = bad(command("run", folder, *RTL, timeout=100), 4)
@@ -208,7 +208,7 @@ def test_nobody_is_left_to_answer(command: Command, tmp_path: Path) -> None:
     assert lines[-1] == error + "did not end within 20,000 cycles; the host waits in HostLink::recv"
 
 
-def test_a_host_that_crashes_or_computes_for_ever(command: Command, tmp_path: Path) -> None:
+def test_host_crash_and_host_timeout_are_reported(command: Command, tmp_path: Path) -> None:
     folder = written(tmp_path / "crash", 'puts("before"); fflush(stdout); *(volatile int*) 8 = 1;')
     done = command("run", folder, *RTL, timeout=100)
     assert done.stdout == "before\n"
@@ -240,7 +240,7 @@ MISUSES = {
 }
 
 
-def test_misuse_is_told_in_one_line(command: Command, tmp_path: Path) -> None:
+def test_invalid_calls_are_reported_in_one_line(command: Command, tmp_path: Path) -> None:
     cases = "".join(f"case {number}: {{ {call}; }} break;\n" for number, call in enumerate(MISUSES))
     folder = written(tmp_path / "misuse", f'printf("kept"); switch (atoi(argv[1])) {{ {cases} }}')
     (folder / "input.txt").write_text("hello")
@@ -251,7 +251,7 @@ def test_misuse_is_told_in_one_line(command: Command, tmp_path: Path) -> None:
         assert line.startswith(f"gossamer: error: {told}")
 
 
-def test_ctrl_c(tmp_path: Path) -> None:
+def test_interrupt_ends_the_run(tmp_path: Path) -> None:
     folder = written(tmp_path / "forever", 'puts("begun"); fflush(stdout); hostLink.recv(msg);', "for (;;);")
     with subprocess.Popen(
         [sys.executable, str(ROOT / "gossamer"), "run", str(folder), *RTL],
@@ -268,10 +268,10 @@ def test_ctrl_c(tmp_path: Path) -> None:
         assert "Traceback" not in child.stderr.read()
 
 
-# ------------------------------------------------------------------------------ which source is for what
+# ------------------------------------------------------------------------------ sources
 
 
-def test_sources_are_told_apart(tmp_path: Path) -> None:
+def test_sources_are_split_into_host_and_device_programs(tmp_path: Path) -> None:
     files = {
         "Run.cpp": '#include "shared.h"\n// #include <tinsel.h>\n#include "util.h"\nint main() { boot("x/one.v"); }',
         "shared.h": "#ifdef TINSEL\n#include <tinsel.h>\n#else\n#include <HostLink.h>\n#endif\nHostLink* link;\n",
@@ -294,7 +294,7 @@ def test_sources_are_told_apart(tmp_path: Path) -> None:
     assert [path.name for path in parts.data] == ["Makefile", "input.txt", "part.h", "shared.h", "util.h"]
 
 
-def test_folders_that_are_not_whole(command: Command, tmp_path: Path) -> None:
+def test_incomplete_program_folders_are_rejected(command: Command, tmp_path: Path) -> None:
     folder = written(tmp_path / "part", "")
     (folder / "prog.c").unlink()
     (line,) = bad(command("run", folder, *RTL), 2)
@@ -318,7 +318,7 @@ def test_folders_that_are_not_whole(command: Command, tmp_path: Path) -> None:
     assert line == "gossamer: error: --threads: not for a program with a host; a host starts its threads itself"
 
 
-def test_a_host_reads_files_of_its_folder_and_of_its_caller(command: Command, tmp_path: Path) -> None:
+def test_host_reads_files_of_its_own_and_the_callers_folder(command: Command, tmp_path: Path) -> None:
     text = """#include <HostLink.h>
     int main(int argc, char** argv) {
       char word[2][16];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with a host on a cluster: boards by their columns, the same cycles again."""
+"""Programs with a host on a cluster: board coordinates, router tables, equal cycles."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def simulator() -> Path:
 
 
 def said() -> list[str]:
-    """Boards, tiles and threads of a tile of those that are told something."""
+    """Boards, tiles and threads of the tile of the threads that receive a message."""
     last = TINY.core.threads_per_core * (TINY.mailbox.cores_per_mailbox - 1)
     return [f"{told}: {x} 1 {last + told}" for told in (1, 2, 3) for x in (0, 1)]
 
 
 @pytest.mark.tier("all", seconds=31, adds="a ring over each cluster, as on one board")
-def test_a_ring_over_all_boards(command: Command, tmp_path: Path) -> None:
+def test_ring_spans_all_boards_with_equal_cycles_for_any_workers(command: Command, tmp_path: Path) -> None:
     found = []
     for workers in ("1", "2"):
         stats = tmp_path / "stats.json"
@@ -49,13 +49,13 @@ def test_a_ring_over_all_boards(command: Command, tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
-def test_boards_by_their_columns_and_lines(command: Command) -> None:
+def test_host_addresses_boards_by_coordinates(command: Command) -> None:
     done = command("run", FIXTURES / "boards", *PAIR, "--", "key")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == ["key: 0 1 5 77", *said(), f"bye: {TINY.threads} {TINY.threads}"]
 
 
-def test_a_trap_and_a_deadlock_name_their_boards(command: Command) -> None:
+def test_trap_and_deadlock_name_their_boards(command: Command) -> None:
     done = command("run", FIXTURES / "boards", *PAIR, "-D", "FAULTY", timeout=200)
     assert done.returncode == 4
     trapped = 2 * TINY.threads - TINY.core.threads_per_core + 2
@@ -69,8 +69,8 @@ def test_a_trap_and_a_deadlock_name_their_boards(command: Command) -> None:
     assert last.endswith("all threads that run (0-63) wait for messages, and none is in flight")
 
 
-def test_all_boards_sort_words_of_the_host(command: Command) -> None:
-    """Words from the host to every thread, between all threads, and back; idleness covers those of the host too."""
+def test_boards_sort_words_sent_by_the_host(command: Command) -> None:
+    """Words travel from the host to every thread, between all threads, and back; idle detection includes the host's."""
     sort = (FIXTURES / "sort", *PAIR, "--frame-loss", "0.02")
     done = command("run", *sort, "--", "3")
     said = f"{2 * TINY.threads * 12} words of 2 boards: sorted; lines say {2 * TINY.threads * 12}, 0 are missing\n"
@@ -79,7 +79,7 @@ def test_all_boards_sort_words_of_the_host(command: Command) -> None:
     assert done.returncode == 1 and "words of 2 boards: WRONG;" in done.stdout
 
 
-def test_a_host_on_quad4_and_its_report(command: Command, size: Size, tmp_path: Path) -> None:
+def test_report_on_quad4_matches_the_statistics(command: Command, size: Size, tmp_path: Path) -> None:
     """1,024 threads of four boards in two rows, with a host, and the report of all boards, tiles and links."""
     if size.name == "small":
         pytest.skip("a build of quad4")
@@ -89,7 +89,7 @@ def test_a_host_on_quad4_and_its_report(command: Command, size: Size, tmp_path: 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "12288 words of 4 boards: sorted; lines say 12288, 0 are missing\n"
     about, text = json.loads(stats.read_text()), page.read_text()
-    # A word goes to its owner, and each has told the host of it; the host has sent two messages to each thread.
+    # Each word is sent to its owner, which sends one message to the host; the host sends two messages to each thread.
     assert sum(tile["sent"] for tile in about["by_tile"]) == 2 * 12288
     assert sum(tile["received"] for tile in about["by_tile"]) == 12288 + 2 * 1024
     rows = re.findall(r"<tr><td>(x[01]y[01]) ([01],[01])</td>(.*?)</tr>", text)
@@ -108,11 +108,11 @@ KEYS = FIXTURES / "keys"
 
 
 Key = tuple[int, list[tuple[int, int | None, int]]]
-"""Who sends, and to whom: a thread, None and a word, or a tile, a mask of its threads and a half-word."""
+"""A sender and its receivers: a thread, None and a word, or a tile, a mask of its threads and a half-word."""
 
 
 def arrivals(each: int, keys: list[Key]) -> tuple[list[str], list[str]]:
-    """Keys as words for the program, and the lines that it prints, each key's sorted. ``each`` threads a tile."""
+    """Keys as arguments of the program, and its output sorted by key. A tile has ``each`` threads."""
     words, lines = [], []
     for number, (sender, dests) in enumerate(keys):
         texts, found = [], []
@@ -129,14 +129,14 @@ def arrivals(each: int, keys: list[Key]) -> tuple[list[str], list[str]]:
 
 
 def by_key(text: str) -> list[str]:
-    """Lines of the program, each key's sorted: copies of a message come in any order."""
+    """The program's lines sorted by key: copies of a message arrive in any order."""
     return sorted(sorted(text.splitlines()), key=lambda line: int(line.split()[0]))
 
 
 @pytest.mark.default_cases("pair", seconds=38, adds="clusters of four boards")
 @pytest.mark.parametrize("cluster", ["pair", "four", "quad4"])
-def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str) -> None:
-    """Keys of ProgRouterMesh reach exactly the threads they name, from every board; one has records by the hundred."""
+def test_router_tables_reach_exactly_the_named_threads(command: Command, size: Size, seed: int, cluster: str) -> None:
+    """Keys of ProgRouterMesh reach exactly the threads they name, from every board; one has hundreds of records."""
     if cluster == "quad4" and size.name == "small":
         pytest.skip("a build of quad4")
     random = Random(seed)
@@ -169,12 +169,12 @@ def test_tables_of_routers(command: Command, size: Size, seed: int, cluster: str
 
 
 WAYS = ("n", "ne", "nes")
-"""From the first board over boards beside each other."""
+"""Paths from the first board over adjacent boards."""
 WAITS = "messages in these trees can deadlock: "
 
 
-def test_trees_that_turn_as_no_route_does(command: Command) -> None:
-    """Those of a program's own are written where nothing in them can wait for itself."""
+def test_trees_with_turns_absent_from_routes_are_accepted(command: Command) -> None:
+    """Trees of the program are accepted if their channels have no cyclic dependency."""
     done = command("run", KEYS, *FOUR, "--", "2", "2", *(f"hand {way}" for way in WAYS))
     assert (done.returncode, done.stderr) == (0, "")
     lines = []
@@ -186,8 +186,8 @@ def test_trees_that_turn_as_no_route_does(command: Command) -> None:
     assert by_key(done.stdout) == sorted(lines, key=lambda line: (int(line.split()[0]), line))
 
 
-def test_a_key_of_tables_that_were_written_before(command: Command) -> None:
-    """What is not written over stays in the boards' memories, and trees may go on there."""
+def test_trees_may_refer_to_records_of_earlier_tables(command: Command) -> None:
+    """Records that are not overwritten stay in the boards' memories, and trees may continue there."""
     done = command("run", KEYS, *FOUR, "--", "2", "2", "hand ne", "hand ne", "then", "hand old")
     assert (done.returncode, done.stderr) == (0, "")
     third = [line for line in by_key(done.stdout) if line.startswith("2 ")]
@@ -197,25 +197,25 @@ def test_a_key_of_tables_that_were_written_before(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        # Their turns are those of all corners, clockwise.
+        # The trees turn clockwise at all corners.
         (("hand circle",), f"{WAITS}x0y0:north channel 0 waits for x0y1:east channel "),
-        # Three corners, behind good trees that are in use; routes do the fourth.
+        # Three corners, after valid trees in use; routes add the fourth.
         (("hand ne", "then", "hand nesw"), f"{WAITS}x0y0:north channel 0 waits for x0y1:east channel "),
         (("hand loop",), f"{WAITS}x0y0:east channel "),
         (("hand self",), "board x0y0, key 0x"),
         (("hand gone",), "board x1y0, key 0x"),
     ],
 )
-def test_trees_that_can_deadlock(command: Command, words: tuple[str, ...], says: str) -> None:
-    """They are refused before anything is written, behind good ones as well."""
+def test_trees_that_can_deadlock_are_rejected(command: Command, words: tuple[str, ...], says: str) -> None:
+    """They are rejected before anything is written, also after valid ones."""
     done = command("run", KEYS, *FOUR, "--", "2", "2", *words)
     assert (done.returncode, done.stdout.count("\n")) == (2, 3 if "then" in words else 0)
     assert done.stderr.startswith(f"gossamer: error: ProgRouterMesh::write: {says}")
     assert done.stderr.count("\n") == 1
 
 
-def test_tables_that_are_written_again(command: Command) -> None:
-    """Routers follow tables that a host writes between messages, not the records of the first that they have read."""
+def test_routers_use_rewritten_tables(command: Command) -> None:
+    """Routers follow tables that a host writes between messages, not previously read records."""
     each = TINY.threads // (TINY.mesh.width * TINY.mesh.height)
     there = TINY.threads
     tables: list[list[Key]] = [
@@ -251,13 +251,13 @@ def test_tables_that_are_written_again(command: Command) -> None:
         (("2", "1", "bad table"), "ProgRouter::addURM1: the router of board 0,0 has space for 32768 beats of 32 bytes"),
     ],
 )
-def test_records_that_cannot_be(command: Command, words: tuple[str, ...], says: str) -> None:
+def test_invalid_records_are_rejected(command: Command, words: tuple[str, ...], says: str) -> None:
     done = command("run", KEYS, *PAIR, "--", *words)
     assert done.returncode == 2
     assert done.stderr.startswith(f"gossamer: error: {says}") and done.stderr.count("\n") == 1
 
 
-def test_tables_of_routers_where_there_are_none(command: Command) -> None:
+def test_router_tables_on_a_single_board_are_rejected(command: Command) -> None:
     done = command("run", KEYS, "--engine", "rtl", "--config", "tiny", "--", "1", "1", "hand")
     assert (done.returncode, done.stdout) == (2, "")
     assert "a board that is alone has no multicast router; run with --cluster" in done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with a host of their own (PGraph): hosts that poll, and sends that come too late."""
+"""Programs with their own host (PGraph): polling hosts, late sends, changes of the graph, failures."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ FANS = f"fans {2 * 300_000 * 100_000}"
 
 
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
-def test_a_host_that_only_polls_comes_to_the_end(engine: str, command: Command) -> None:
+def test_polling_host_completes_its_run(engine: str, command: Command) -> None:
     done = command("run", "--engine", engine, HOST, "polls", timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
-    # Its answer to each report is in the next one: steps wait for a host that polls as for one that waits.
+    # The next report has its answer to each: steps wait for a polling host as for a waiting one.
     assert done.stdout.splitlines() == [FANS, *(str(1000 * time + time) for time in range(6)), "5"]
 
 
@@ -23,7 +23,7 @@ CLOSED = "the host has closed its end"
 
 
 @pytest.mark.parametrize("when, why", [("closed", CLOSED), ("waited", CLOSED), ("over", "the run is over")])
-def test_a_send_after_the_end_is_an_error(when: str, why: str, command: Command) -> None:
+def test_send_after_close_is_an_error(when: str, why: str, command: Command) -> None:
     done = command("run", HOST, when, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1].startswith(f"error: send: {why}"), done.stdout
@@ -31,19 +31,19 @@ def test_a_send_after_the_end_is_an_error(when: str, why: str, command: Command)
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
-def test_a_graph_that_changes_between_parts_of_a_run(engine: str, seed: int, command: Command) -> None:
+def test_changed_graph_has_shortest_paths_in_each_part(engine: str, seed: int, command: Command) -> None:
     done = command("run", "--engine", engine, CHANGES, str(seed), timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     check(done.stdout)
 
 
-def test_a_change_that_cannot_be_is_an_error_and_changes_nothing(command: Command) -> None:
+def test_invalid_changes_are_errors_and_have_no_effect(command: Command) -> None:
     done = command("run", CHANGES, "wrong", timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == REFUSED
 
 
-def test_parts_call_the_same_handlers_on_both_engines(command: Command) -> None:
+def test_parts_call_the_same_handlers_on_cpu_and_shuffle(command: Command) -> None:
     runs = [command("run", "--engine", engine, CHANGES, "mixed", "1", timeout=300) for engine in ("cpu", "shuffle")]
     for done in runs:
         assert (done.returncode, done.stderr) == (0, "")
@@ -54,7 +54,7 @@ DIES = ROOT / "tests" / "fixtures" / "hosts" / "dies"
 
 
 def line_of(way: str) -> int:
-    """The line of the vertex that ends in a comment with that word."""
+    """The number of the vertex's line that ends in a comment with that word."""
     lines = (DIES / "vertex.h").read_text().splitlines()
     return next(at for at, text in enumerate(lines, 1) if text.endswith(f"// {way}"))
 
@@ -71,10 +71,8 @@ ENDS = [
 
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
 @pytest.mark.parametrize(("what", "code", "said"), ENDS)
-def test_a_host_whose_run_dies_ends_with_one_line(
-    what: str, code: int, said: str, engine: str, command: Command
-) -> None:
-    """As an application: the vertex, the handler and the line in the source; what was printed before stays."""
+def test_failed_run_ends_its_host_with_one_line(what: str, code: int, said: str, engine: str, command: Command) -> None:
+    """The line names vertex, handler and source line as for an application; earlier output is kept."""
     where = {way: f"tests/fixtures/hosts/dies/vertex.h:{line_of(way)}" for way in ("touches", "aborts")}
     said = said.format(**where)
     host = DIES / "host.cpp"
@@ -89,7 +87,7 @@ def test_a_host_whose_run_dies_ends_with_one_line(
     assert caught.stdout.startswith(f"before\n{int(code == 4)}: {said}"), caught.stdout
 
 
-def test_what_is_no_error_of_ours_ends_a_host_as_before(command: Command) -> None:
+def test_foreign_exception_aborts_the_host(command: Command) -> None:
     done = command("run", DIES / "host.cpp", "other")
     assert done.returncode == 4 and "of the host's own" in done.stderr
     assert done.stderr.splitlines()[-1].endswith("host.cpp: the program was killed by SIGABRT")

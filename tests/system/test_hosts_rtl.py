@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with a host of their own (PGraph) on simulated boards: the same program, the same answers."""
+"""Programs with their own host (PGraph) on simulated boards match the engine ``cpu``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LEAST = -(1 << 31)
 
 @pytest.fixture(scope="module", autouse=True)
 def simulators() -> None:
-    """The board is compiled once, and no test's time limit pays for it."""
+    """The board is compiled once, outside of the time limits of tests."""
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
@@ -36,7 +36,7 @@ def simulators() -> None:
 
 
 def _talk(vertices: int, rounds: int) -> list[str]:
-    """What talks/host.cpp prints: its vertices and its host, step by step."""
+    """The expected output of talks/host.cpp: its vertices and its host, step by step."""
     heard = [0] * vertices
     given: tuple[int, int, int, float] = (0, LEAST, 0, 0)
     lines, sends, deliveries = [], 0, 0
@@ -70,26 +70,26 @@ def _lines(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 @pytest.mark.default_cases("polls.*", seconds=27, adds="a host that waits for each answer")
 @pytest.mark.parametrize("how, vertices", [("waits", 12), ("polls", 40)])
-def test_a_host_that_answers_sees_the_same(how: str, vertices: int, command: Command, tmp_path: Path) -> None:
+def test_answering_host_prints_the_same_as_on_cpu(how: str, vertices: int, command: Command, tmp_path: Path) -> None:
     stats = tmp_path / "stats.json"
     expected = _talk(vertices, 4)
     assert _lines(command("run", TALKS, how, str(vertices), "4")) == expected
     assert _lines(command(*TINY, f"--stats={stats}", TALKS, how, str(vertices), "4", timeout=300)) == expected
-    # On boards, and not on this machine: each step takes its time there.
+    # The cycles show that it ran on boards and not on this machine.
     about = json.loads(stats.read_text())
     assert about["cycles"] > 5 * 1000
-    # Cores issue what threads retire, what these do before and behind the loop, and loads that wait a second time.
+    # Cores also issue instructions before and after the loop, and waiting loads a second time.
     assert 0.9 * about["instructions"] < about["retired"] < about["instructions"]
 
 
-def test_the_command_names_the_engine_and_not_the_environment(command: Command, tmp_path: Path) -> None:
+def test_engine_option_overrides_the_environment(command: Command, tmp_path: Path) -> None:
     stats = tmp_path / "stats.json"
     words = (*TINY, f"--stats={stats}", TALKS, "polls", "12", "2")
     assert _lines(command(*words, env={"GOSSAMER_ENGINE": "cpu"}, timeout=300)) == _talk(12, 2)
     assert json.loads(stats.read_text())["cycles"] > 3 * 1000
 
 
-def test_a_mapper_ends_whose_host_was_gone_before_it_began(tmp_path: Path) -> None:
+def test_mapper_exits_when_its_host_has_already_exited(tmp_path: Path) -> None:
     host = subprocess.Popen(["true"])
     host.wait()
     mapper = [sys.executable, "-m", "gossamer.polite.mapping", *(str(tmp_path / name) for name in "abc"), str(host.pid)]
@@ -98,17 +98,17 @@ def test_a_mapper_ends_whose_host_was_gone_before_it_began(tmp_path: Path) -> No
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGKILL, "", "")
 
 
-def test_a_second_run_begins_anew(command: Command) -> None:
+def test_second_run_starts_from_the_initial_state(command: Command) -> None:
     assert _lines(command(*TINY, TALKS, "twice", "12", "2", timeout=300)) == 2 * _talk(12, 2)
 
 
-def test_a_host_that_has_closed_its_end_is_not_waited_for(command: Command) -> None:
+def test_run_continues_after_its_host_has_closed(command: Command) -> None:
     on_cpu, on_boards = (command(*words, TALKS, "closes", "12", "3", timeout=300) for words in (("run",), TINY))
     assert _lines(on_cpu) == _lines(on_boards)
     assert on_boards.stdout.splitlines()[12:14] == ["9 0 0", "10 0 0"]
 
 
-def test_a_pin_that_is_not_there_is_an_error(command: Command) -> None:
+def test_send_on_a_missing_pin_is_an_error(command: Command) -> None:
     on_cpu, on_boards = (command(*words, TALKS, "pin", "12", "1", timeout=300) for words in (("run",), TINY))
     assert _lines(on_cpu) == _lines(on_boards)
     last = "error: vertex 3 sends on pin 6, but the graph has 2 pins"
@@ -117,7 +117,7 @@ def test_a_pin_that_is_not_there_is_an_error(command: Command) -> None:
 
 @pytest.mark.default_cases("paths", seconds=33, adds="a second example")
 @pytest.mark.parametrize("example", ["paths", "kmeans"])
-def test_examples_give_the_same(example: str, command: Command, tmp_path: Path) -> None:
+def test_examples_match_the_cpu_engine(example: str, command: Command, tmp_path: Path) -> None:
     arguments: list[str] = []
     if example == "kmeans":
         points = tmp_path / "points"
@@ -161,7 +161,7 @@ int main() {
         ("*reinterpret_cast<volatile uint32_t*>(s->x + 2) = 1;", "vertex.h", 4, "in init at "),
     ],
 )
-def test_what_boards_cannot_do_is_said(
+def test_unsupported_use_and_traps_are_reported(
     code: str, where: str, exit_code: int, says: str, command: Command, tmp_path: Path
 ) -> None:
     vertex = _PLAIN.replace("CODE", code)
@@ -175,7 +175,7 @@ def test_what_boards_cannot_do_is_said(
     assert says in done.stderr and len(done.stderr.splitlines()) <= 2
 
 
-def test_a_cluster_gives_the_same(command: Command) -> None:
+def test_cluster_prints_the_same_over_lossy_links(command: Command) -> None:
     from gossamer.engines import _rtl_build
 
     _rtl_build.cluster(configs.load("tiny"), 2)
@@ -183,8 +183,8 @@ def test_a_cluster_gives_the_same(command: Command) -> None:
     assert _lines(command(*words, TALKS, "waits", "40", "2", timeout=500)) == _talk(40, 2)
 
 
-def test_runs_that_are_broken_off(command: Command) -> None:
-    """With messages on their way in all threads, and where one has ended already; the next run hears nothing of it."""
+def test_cancelled_runs_do_not_affect_the_next_run(command: Command) -> None:
+    """With messages in flight in all threads, and after one has ended; the next run receives none of them."""
     kinds = ("steps", "free", "free", "wrong", "steps")
     told = _lines(command(*TINY, HOSTS / "stops" / "host.cpp", *kinds, timeout=300))
     for kind, line in zip(kinds, told, strict=True):
@@ -194,8 +194,8 @@ def test_runs_that_are_broken_off(command: Command) -> None:
             assert line == f"{kind}: 100 heard, 0 strange"
 
 
-def test_messages_by_the_keys_of_routers(command: Command, tmp_path: Path) -> None:
-    """Over links that lose frames; what a host sends goes by address, beside them."""
+def test_multicast_keys_deliver_over_lossy_links(command: Command, tmp_path: Path) -> None:
+    """Over links that lose frames; messages of the host use addresses."""
     sent = {}
     for how in MULTICAST:
         stats = tmp_path / f"{how}.json"
@@ -206,8 +206,8 @@ def test_messages_by_the_keys_of_routers(command: Command, tmp_path: Path) -> No
     assert sent["full"] < sent["local"] <= sent["none"]
 
 
-def test_runs_that_are_given_up_name_their_vertices(command: Command) -> None:
-    """After so many steps or cycles; the host's program ends with it."""
+def test_step_and_cycle_limits_name_the_sending_vertices(command: Command) -> None:
+    """After a maximum of steps or cycles; the host's program ends with the run."""
     stops = HOSTS / "stops" / "host.cpp"
     done = command("run", "--engine", "rtl", "--config", "tiny", "--max-steps", "6", stops, "steps", timeout=300)
     assert (done.returncode, done.stdout) == (4, "")
@@ -219,8 +219,8 @@ def test_runs_that_are_given_up_name_their_vertices(command: Command) -> None:
     )
 
 
-def test_a_graph_that_changes_between_parts_of_a_run(command: Command, size: Size) -> None:
-    """Each part's distances, and what is refused."""
+def test_changed_graph_has_shortest_paths_in_each_part(command: Command, size: Size) -> None:
+    """Compares each part's distances, and the messages of rejected changes."""
     for seed in range(1, 1 + size.pick(1, 1, 8)):
         check("\n".join(_lines(command(*TINY, CHANGES, str(seed), timeout=500))))
     assert _lines(command(*TINY, CHANGES, "wrong", timeout=300)) == REFUSED
@@ -228,8 +228,8 @@ def test_a_graph_that_changes_between_parts_of_a_run(command: Command, size: Siz
 
 @pytest.mark.default_cases("tiny", seconds=33, adds="the same over two boards")
 @pytest.mark.parametrize("machine", ["tiny", "pair"])
-def test_parts_call_the_handlers_that_they_call_on_cpu(machine: str, command: Command, size: Size) -> None:
-    """All changes, messages both ways in each part, aggregates; vertices that are gone leave their places."""
+def test_parts_call_the_same_handlers_as_on_cpu(machine: str, command: Command, size: Size) -> None:
+    """All changes, messages in both directions in each part, aggregates; removed vertices leave free slots."""
     words: tuple[str, ...] = TINY
     if machine == "pair":
         from gossamer.engines import _rtl_build
@@ -242,7 +242,7 @@ def test_parts_call_the_handlers_that_they_call_on_cpu(machine: str, command: Co
         assert _lines(command(*words, CHANGES, "mixed", str(seed), timeout=500)) == on_cpu
 
 
-def test_edges_that_messages_change_are_not_read_back(command: Command) -> None:
+def test_recv_that_changes_edges_prevents_graph_changes(command: Command) -> None:
     assert _lines(command("run", CHANGES, "values")) == ["taken"]
     (said,) = _lines(command(*TINY, CHANGES, "values", timeout=300))
     assert said.startswith("addEdge: recv changes the values of edges, which boards do not return; use --engine")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI programs on this machine: the same source gives what another MPI gives, and what is wrong is said."""
+"""MPI programs on this machine: their output matches MPICH's, and errors are reported."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PROGRAMS = ROOT / "examples" / "mpi"
 FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.c"))
 PREFIX = Path(sys.executable).parent.parent
-"""Where set-up group `mpi` puts a normal MPI, MPICH."""
+"""The folder where set-up group `mpi` installs MPICH."""
 
 
 @pytest.fixture(scope="module")
 def other() -> None:
-    """For tests that need it."""
+    """Requires MPICH."""
     gossamer_setup.require("mpi")
     if not (PREFIX / "bin" / "mpiexec").exists():
         pytest.skip("MPICH has wheels for x86-64 alone")
@@ -38,7 +38,7 @@ needs_other = pytest.mark.usefixtures("other")
 
 
 def with_other(source: Path, ranks: int, folder: Path, *arguments: str) -> str:
-    """What a program writes under the other MPI."""
+    """The output of a program under MPICH."""
     made = folder / f"other-{source.stem}"
     library = [f"-I{PREFIX}/include", f"-L{PREFIX}/lib", f"-Wl,-rpath,{PREFIX}/lib", "-lmpi", "-lm"]
     subprocess.run([*builds.c_compiler(), "-w", "-O1", str(source), "-o", str(made), *library], check=True)
@@ -50,7 +50,7 @@ def with_other(source: Path, ranks: int, folder: Path, *arguments: str) -> str:
 def ours(
     source: Path, ranks: int, folder: Path, *arguments: str, packet_bytes: int | None = None, shuffle: int = 0
 ) -> str:
-    """What it writes under ours. ``shuffle``: packets arrive in any order, as the overlay's may."""
+    """The output of a program under Gossamer's MPI. ``shuffle``: packets arrive in any order, as the overlay's may."""
     made, _ = _host.build([str(source)], packet_bytes=packet_bytes)
     script = (
         "import sys, pathlib; from gossamer.mpi import _host; "
@@ -69,7 +69,7 @@ def lines(text: str) -> list[str]:
 
 @needs_other
 @pytest.mark.parametrize("name", NAMES)
-def test_programs_give_what_another_mpi_gives(name: str, tmp_path: Path, size: Size) -> None:
+def test_programs_match_mpich(name: str, tmp_path: Path, size: Size) -> None:
     for ranks in size.pick((4,), (2, 6), (1, 2, 3, 4, 6, 8, 12, 16)):
         assert lines(ours(PROGRAMS / f"{name}.c", ranks, tmp_path)) == lines(
             with_other(PROGRAMS / f"{name}.c", ranks, tmp_path)
@@ -77,8 +77,8 @@ def test_programs_give_what_another_mpi_gives(name: str, tmp_path: Path, size: S
 
 
 @needs_other
-def test_every_call_gives_what_another_mpi_gives(tmp_path: Path, seed: int, size: Size) -> None:
-    """In packets of this machine and of the overlay, and with packets in any order."""
+def test_every_call_matches_mpich(tmp_path: Path, seed: int, size: Size) -> None:
+    """With packet sizes of this machine and of the overlay, and with packets in any order."""
     source = FIXTURES / "calls.c"
     for ranks in size.pick((4,), (1, 5), (1, 2, 3, 4, 5, 7, 8)):
         wanted = lines(with_other(source, ranks, tmp_path))
@@ -89,8 +89,8 @@ def test_every_call_gives_what_another_mpi_gives(tmp_path: Path, seed: int, size
 
 
 @needs_other
-def test_operations_on_gaps(tmp_path: Path, size: Size) -> None:
-    """A program's operation is given elements of a vector where the vector has them."""
+def test_user_operations_on_strided_vectors_match_mpich(tmp_path: Path, size: Size) -> None:
+    """A user operation receives the elements of a strided vector at their positions."""
     for ranks in size.pick((3,), (2, 5), (2, 3, 4, 5, 7, 8)):
         wanted = lines(with_other(FIXTURES / "strided_datatypes.c", ranks, tmp_path))
         assert len(wanted) == 20 * ranks
@@ -98,14 +98,14 @@ def test_operations_on_gaps(tmp_path: Path, size: Size) -> None:
 
 
 @needs_other
-def test_long_doubles(tmp_path: Path) -> None:
+def test_long_double_reductions_match_mpich(tmp_path: Path) -> None:
     for ranks in (2, 5):
         wanted = lines(with_other(FIXTURES / "long_double_reductions.c", ranks, tmp_path))
         assert lines(ours(FIXTURES / "long_double_reductions.c", ranks, tmp_path)) == wanted != []
 
 
-def test_every_call_is_called() -> None:
-    """Each call that the header declares is in the program that calls them all, but for the end of a run."""
+def test_test_program_calls_every_declared_function() -> None:
+    """calls.c calls each function that the header declares, except those that begin or abort a run."""
     header = (ROOT / "include" / "gossamer" / "mpi" / "mpi.h").read_text()
     declared = set(re.findall(r"^(?:int|double) (MPI_\w+)\(", header, re.MULTILINE))
     assert len(declared) > 70
@@ -113,17 +113,17 @@ def test_every_call_is_called() -> None:
     assert declared - called <= {"MPI_Init", "MPI_Abort"}
 
 
-def test_what_is_given_back_is_there_again(tmp_path: Path) -> None:
-    """Datatypes made of others that are freed first, some of them while a receive uses them; memory."""
+def test_freed_datatypes_and_memory_are_reused(tmp_path: Path) -> None:
+    """Datatypes derived from others that are freed first, some of them in use by a receive; memory."""
     assert lines(ours(FIXTURES / "resource_reuse.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
 
 
 @pytest.mark.tier("quick", seconds=1, adds="ranks of MPI as processes")
-def test_communicators_are_there_again(tmp_path: Path) -> None:
+def test_freed_communicators_are_reused(tmp_path: Path) -> None:
     assert lines(ours(FIXTURES / "comm_reuse.c", 2, tmp_path)) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
 
 
-def test_matching_order(tmp_path: Path, seed: int, size: Size) -> None:
+def test_random_receives_match_in_mpi_order(tmp_path: Path, seed: int, size: Size) -> None:
     """Random streams and receives with wildcards, in order and with packets that overtake each other."""
     chance = random.Random(seed)
     for _ in range(size.pick(4, 15, 1000)):
@@ -134,8 +134,8 @@ def test_matching_order(tmp_path: Path, seed: int, size: Size) -> None:
 
 
 @needs_other
-def test_another_mpi_keeps_the_same_rules(tmp_path: Path, seed: int, size: Size) -> None:
-    """The judge of matching order judges another MPI as well: what it asks for is not of our making."""
+def test_mpich_passes_the_matching_order_check(tmp_path: Path, seed: int, size: Size) -> None:
+    """MPICH confirms that the rules of the check are those of MPI."""
     chance = random.Random(seed)
     for _ in range(size.pick(1, 4, 50)):
         ranks, each, one = chance.randint(2, 5), chance.randint(1, 12), chance.randrange(1, 1 << 30)
@@ -143,7 +143,7 @@ def test_another_mpi_keeps_the_same_rules(tmp_path: Path, seed: int, size: Size)
         assert mpi_order.judge(text, ranks, each) == []
 
 
-def test_the_judge_sees_what_is_wrong() -> None:
+def test_matching_order_check_detects_violations() -> None:
     good = "got 0 comm 0 source -1 tag -1: comm 0 source 1 number 0 tag 2, status 1 2, 5 of 5\n"
     second = "got 1 comm 0 source 1 tag 2: comm 0 source 1 number 1 tag 2, status 1 2, 5 of 5\n"
     assert mpi_order.judge(good + second, 2, 2) == []
@@ -182,7 +182,7 @@ def test_the_judge_sees_what_is_wrong() -> None:
         ("nothing", 0, []),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: Command) -> None:
+def test_errors_name_rank_call_and_cause(what: str, code: int, said: list[str], command: Command) -> None:
     done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", "--", what, timeout=60)
     assert done.returncode == code, done.stderr
     for text in said:
@@ -197,8 +197,10 @@ def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: C
         ("Alltoallv", 8, 4, "TRUNCATE"),
     ],
 )  # fmt: skip
-def test_a_rank_is_compared_with_itself(call: str, gives: int, expects: int, kind: str, command: Command) -> None:
-    """Rank 0 gives itself more or less than it expects, and all others do right."""
+def test_size_mismatch_within_a_rank_is_reported(
+    call: str, gives: int, expects: int, kind: str, command: Command
+) -> None:
+    """Rank 0 sends itself more or less than it expects; all other ranks are correct."""
     done = command("mpi", "run", FIXTURES / "collective_errors.c", "-n", "3", "--", f"own-{call.lower()}", timeout=60)
     said = f"rank 0: MPI_{call}: this rank sends {gives} bytes to itself and expects {expects} [MPI_ERR_{kind}]"
     assert (done.returncode, said in done.stderr) == (4, True), done.stderr
@@ -209,19 +211,19 @@ def test_a_rank_is_compared_with_itself(call: str, gives: int, expects: int, kin
     ["Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather",
      "Alltoall", "Sendrecv_replace"],
 )  # fmt: skip
-def test_collectives_refuse_a_null_buffer(call: str, command: Command) -> None:
+def test_collectives_reject_a_null_buffer(call: str, command: Command) -> None:
     done = command("mpi", "run", FIXTURES / "collective_errors.c", "-n", "3", "--", f"null-{call.lower()}", timeout=60)
     said = f"rank 0: MPI_{call}: the buffer is null and the count is 1 [MPI_ERR_BUFFER]"
     assert (done.returncode, said in done.stderr) == (4, True), done.stderr
 
 
-def test_null_buffers_that_do_not_count(command: Command) -> None:
+def test_insignificant_null_buffers_are_accepted(command: Command) -> None:
     done = command("mpi", "run", FIXTURES / "collective_errors.c", "-n", "3", "--", "nothing", timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_gather_alone_is_limited_by_all_ranks(command: Command) -> None:
-    """800 MB on three ranks: a Bcast and a Reduce get as far as their buffer, which is null; a Gather does not fit."""
+def test_size_limit_of_gather_counts_all_ranks(command: Command) -> None:
+    """800 MB on three ranks: Bcast and Reduce reach the check of their null buffer; Gather exceeds the limit."""
     for call, said in (
         ("bcast", "MPI_Bcast: the buffer is null and the count is 200000000 [MPI_ERR_BUFFER]"),
         ("reduce", "MPI_Reduce: the buffer is null and the count is 200000000 [MPI_ERR_BUFFER]"),
@@ -235,15 +237,15 @@ def test_a_gather_alone_is_limited_by_all_ranks(command: Command) -> None:
     ("wait", "leaving", "said"),
     [
         ("0", ["1"], "rank 1"),
-        ("600", ["1"], "rank 1"),  # the other calls MPI_Init when rank 1 has ended
-        ("-600", ["0"], "rank 0"),  # the others wait for it already
+        ("600", ["1"], "rank 1"),  # the others call MPI_Init after rank 1 has ended
+        ("-600", ["0"], "rank 0"),  # the others already wait for rank 0
         ("0", ["0", "1", "2"], None),
     ],
 )
-def test_a_rank_that_leaves_before_the_others_begin(
+def test_rank_that_exits_before_mpi_init_is_reported(
     wait: str, leaving: list[str], said: str | None, command: Command
 ) -> None:
-    """Milliseconds that the others wait before MPI_Init, or, less than 0, those who leave before they do."""
+    """``wait``: milliseconds that the other ranks wait before MPI_Init; if negative, the leaving ranks wait."""
     done = command("mpi", "run", FIXTURES / "missing_init.c", "-n", "3", "--", wait, *leaving, timeout=60)
     if said is None:
         assert (done.returncode, done.stderr) == (0, "")
@@ -251,7 +253,7 @@ def test_a_rank_that_leaves_before_the_others_begin(
         assert (done.returncode, f"{said} ended without MPI_Init" in done.stderr) == (4, True), done.stderr
 
 
-def test_bad_requests(command: Command, tmp_path: Path) -> None:
+def test_invalid_programs_and_options_are_rejected(command: Command, tmp_path: Path) -> None:
     program = tmp_path / "broken.c"
     program.write_text("#include <mpi.h>\nint main(void) { return MPI_Nothing(); }\nint other( {\n")
     done = command("mpi", "run", program)
@@ -264,15 +266,15 @@ def test_bad_requests(command: Command, tmp_path: Path) -> None:
     assert (done.returncode, "--engine rtl" in done.stderr) == (2, True)
 
 
-def test_a_real_time_signal_has_a_number(command: Command, tmp_path: Path) -> None:
+def test_real_time_signal_is_reported_by_number(command: Command, tmp_path: Path) -> None:
     program = tmp_path / "signal.c"
     program.write_text("#include <mpi.h>\n#include <signal.h>\nint main(void) { MPI_Init(0, 0); raise(40); }\n")
     done = command("mpi", "run", program, "-n", "1")
     assert (done.returncode, "rank 0 was killed by signal 40" in done.stderr) == (4, True), done.stderr
 
 
-def test_open_files(tmp_path: Path) -> None:
-    """A run takes the files that it may have, and says when that is too few."""
+def test_open_file_limit_is_raised_or_reported(tmp_path: Path) -> None:
+    """A run raises its limit of open files to the hard limit, and reports when that is too small."""
     program = tmp_path / "many.c"
     program.write_text("#include <mpi.h>\nint main(void) { MPI_Init(0, 0); MPI_Finalize(); }\n")
     for limit, ranks, code, said in (
@@ -287,14 +289,14 @@ def test_open_files(tmp_path: Path) -> None:
         assert (done.returncode, said in done.stderr) == (code, True), done.stderr
 
 
-def test_this_folder_is_a_program(command: Command, tmp_path: Path) -> None:
+def test_current_folder_is_a_program(command: Command, tmp_path: Path) -> None:
     (tmp_path / "one.c").write_text("#include <mpi.h>\nint main(void) { MPI_Init(0, 0); MPI_Finalize(); }\n")
     done = command("mpi", "run", ".", "-n", "2", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_text_with_the_name_of_main_stays(tmp_path: Path) -> None:
-    """What the overlay's compiler makes of a program: its main gets another name, and its text stays."""
+def test_renaming_main_keeps_string_literals(tmp_path: Path) -> None:
+    """The overlay's build renames main but not string literals that contain its name."""
     source = tmp_path / "text.c"
     source.write_text(
         '#include <mpi.h>\n#include <stdio.h>\nint main(void) {\n  printf("user@main \\"@main\\" @main\\n");\n'
@@ -307,7 +309,7 @@ def test_text_with_the_name_of_main_stays(tmp_path: Path) -> None:
     assert b"gsmpi_main\0" in made.read_bytes()
 
 
-def test_cpp_and_arguments(command: Command, tmp_path: Path) -> None:
+def test_cpp_program_receives_its_arguments(command: Command, tmp_path: Path) -> None:
     program = tmp_path / "words.cpp"
     program.write_text(
         "#include <mpi.h>\n#include <cstdio>\nstatic MPI_Comm world = MPI_COMM_WORLD;\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI programs on four boards give what they give on this machine: messages that cross links."""
+"""MPI programs on four boards, with messages over links, match this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL = ("unstructured", "halo3d", "sort", "rate", "halo2d", "cg", "pingpong")
 )
 @pytest.mark.parametrize("cluster", ["match4", "mpi4"])
 @pytest.mark.parametrize("name", ALL)
-def test_programs(name: str, cluster: str, command: Command, size: Size) -> None:
+def test_programs_match_this_machine(name: str, cluster: str, command: Command, size: Size) -> None:
     """With match engines, and with matching in software; 16 ranks, four a board."""
     if (name, cluster) != ("unstructured", "match4") and size.pick(True, True, False):
         pytest.skip("only in --full")
@@ -27,7 +27,7 @@ def test_programs(name: str, cluster: str, command: Command, size: Size) -> None
 
 
 @pytest.mark.tier("all", seconds=34, adds="a transfer that takes longer than the deadlock time-out")
-def test_a_long_message_is_no_deadlock(command: Command) -> None:
+def test_long_transfer_is_not_a_deadlock(command: Command) -> None:
     """No thread runs while DMA engines copy between boards, for much longer than the deadlock time-out."""
     here = command("mpi", "run", FIXTURES / "long_latency_link.c", "-n", "2")
     there = command("mpi", "run", FIXTURES / "long_latency_link.c", "-n", "2", "--engine", "rtl", "--cluster", "match4")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI programs whose messages are matched by the engine in the tile: one tile alone, ranks are its threads."""
+"""MPI programs whose messages are matched by the engine of a tile; ranks are threads of that tile."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 
 
 def run(program: Path, ranks: int, *arguments: str) -> tuple[Run, list[str]]:
-    """What ranks on one tile come to, and what they write."""
+    """The result and output of ranks on one tile."""
     (done,) = runs(program, ranks, arguments)
     return done
 
 
 def runs(program: Path, ranks: int, *arguments: Sequence[str]) -> list[tuple[Run, list[str]]]:
-    """The same, one run after the other on the same tile."""
+    """The same for several runs in sequence on one tile."""
     config = configs.load("tiny-match")
     stride = 1
     while ranks * stride * 2 <= config.threads_per_tile:
@@ -47,7 +47,7 @@ def good(done: Run, lines: list[str]) -> bool:
     return done.reason == "done" and not any(done.codes.values()) and bool(lines)
 
 
-def test_every_call_gives_what_it_gives_here(command: Command) -> None:
+def test_every_call_matches_this_machine(command: Command) -> None:
     """All calls: probes, cancelled receives, synchronous sends, datatypes, collectives."""
     here = command("mpi", "run", FIXTURES / "calls.c", "-n", "4")
     done, lines = run(FIXTURES / "calls.c", 4)
@@ -57,7 +57,7 @@ def test_every_call_gives_what_it_gives_here(command: Command) -> None:
 
 
 @pytest.mark.parametrize("name", ["unstructured", "sort", "cg", "halo2d", "halo3d", "rate", "pingpong"])
-def test_programs(name: str, command: Command, size: Size) -> None:
+def test_programs_match_this_machine(name: str, command: Command, size: Size) -> None:
     if name != "unstructured" and size.pick(True, True, False):
         pytest.skip("only in --full")
     here = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "6")
@@ -67,8 +67,8 @@ def test_programs(name: str, command: Command, size: Size) -> None:
     assert sorted(lines) == sorted(here.stdout.splitlines())
 
 
-def test_long_messages(command: Command) -> None:
-    """Moves of all ranks at once, unaligned, while the receivers write beside their buffers."""
+def test_long_messages_match_this_machine(command: Command) -> None:
+    """Unaligned transfers of all ranks at once, while the receivers write next to their buffers."""
     here = command("mpi", "run", FIXTURES / "long.c", "-n", "4")
     done, lines = run(FIXTURES / "long.c", 4)
     assert here.returncode == 0, here.stdout + here.stderr
@@ -76,15 +76,15 @@ def test_long_messages(command: Command) -> None:
     assert sorted(lines) == sorted(here.stdout.splitlines())
 
 
-def test_the_core_does_not_copy() -> None:
+def test_dma_engine_copies_more_than_a_byte_a_cycle() -> None:
     """A long message takes less than a cycle a byte; the core's own copy takes some 50."""
     done, lines = run(ROOT / "bench" / "match" / "programs" / "bandwidth.c", 2, "65536")
     assert good(done, lines), lines
     assert int(lines[0].split()[2]) < 65536, lines
 
 
-def test_matching_order(seed: int, size: Size) -> None:
-    """Random streams and receives with wildcards, judged by MPI's rules alone."""
+def test_random_receives_match_in_mpi_order(seed: int, size: Size) -> None:
+    """Random streams and receives with wildcards, checked against MPI's rules."""
     for number in range(size.pick(1, 1, 50)):
         one = (seed + number) % (1 << 30)
         done, lines = run(FIXTURES / "order.c", 4, str(one), "8")
@@ -92,15 +92,15 @@ def test_matching_order(seed: int, size: Size) -> None:
         assert mpi_order.judge("\n".join(lines), 4, 8) == [], f"seed {one}: {lines}"
 
 
-def test_what_is_given_back_is_there_again() -> None:
-    """Memory of the overlay in blocks of many sizes, more in all than a thread has; datatypes."""
+def test_freed_datatypes_and_memory_are_reused() -> None:
+    """Memory blocks of many sizes, in total more than a thread has; datatypes."""
     done, lines = run(FIXTURES / "resource_reuse.c", 2)
     assert good(done, lines), lines
     assert sorted(lines) == [f"rank {rank}: 0 are wrong" for rank in range(2)]
 
 
-def test_a_program_meets_nothing_of_the_one_before(command: Command) -> None:
-    """Receives and messages are left in the engine; ranks begin one after the other, and send at once."""
+def test_program_does_not_see_messages_of_the_previous_one(command: Command) -> None:
+    """The first program leaves receives and messages in the engine; ranks start in sequence and send at once."""
     here = command("mpi", "run", FIXTURES / "rerun.c", "-n", "4", "--", "look")
     assert here.returncode == 0, here.stderr
     (first, left), *others = runs(FIXTURES / "rerun.c", 4, ["leave"], ["look"], ["leave"], ["look"])
@@ -118,15 +118,15 @@ def test_a_program_meets_nothing_of_the_one_before(command: Command) -> None:
         ("truncate", "the message from rank 1, tag 4, has 16 bytes, but the receive buffer has 4"),
     ],
 )
-def test_what_is_wrong_is_said(what: str, said: str, size: Size) -> None:
+def test_errors_name_call_and_cause(what: str, said: str, size: Size) -> None:
     if what != "deadlock" and size.pick(True, True, False):
         pytest.skip("only in --full")
     done, lines = run(FIXTURES / "wrong.c", 3, what)
     assert any(done.codes.values()) and any(said in line for line in lines), (done.codes, lines)
 
 
-def test_each_start_brings_a_secret() -> None:
-    """Receives whose tags are in one bin while the hash has no secret are as quick to pass as any others."""
+def test_hash_secret_is_set_at_each_start() -> None:
+    """Receives whose tags share a bin of the default hash take no longer to search than others."""
     engine = (ROOT / "rtl" / "match" / "gs_match.sv").read_text(encoding="utf-8")
     (bits,) = re.findall(r"DefaultSeed = 128'h([0-9A-F_]+)", engine)
     bins = (2 * configs.load("tiny-match").match.list_entries).bit_length() - 1
@@ -137,15 +137,15 @@ def test_each_start_brings_a_secret() -> None:
     assert same < others + 300, "with the tags of one bin a probe takes longer: MPI_Init has sent no secret"
 
 
-def test_a_rank_that_computes_holds_up_no_other() -> None:
-    """Many receives, and messages for all of them, while their rank does not call MPI."""
+def test_computing_rank_does_not_block_other_ranks() -> None:
+    """A rank posts many receives and does not call MPI while messages for all of them arrive."""
     done, lines = run(FIXTURES / "slow_receiver.c", 4)
     assert good(done, lines), lines
     assert lines == ["0 are wrong, the game ended before"]
 
 
-def test_what_senders_may_send_has_room() -> None:
-    """As many receives as there is room for, and then as many messages as there are credits for."""
+def test_engine_accepts_all_messages_that_credits_allow() -> None:
+    """As many receives as the engine holds, then as many messages as there are credits."""
     config = configs.load("tiny-match")
     ranks = config.threads_per_tile
     receives, messages = config.match_receives // ranks - 2, config.match_eager // ranks**2
@@ -159,8 +159,8 @@ def test_what_senders_may_send_has_room() -> None:
 @pytest.mark.parametrize(
     ("what", "who", "said"), [("receives", 1, "no free entry for a receive"), ("messages", 0, "an unexpected message")]
 )
-def test_an_engine_that_is_full_says_so(what: str, who: int, said: str) -> None:
-    """Receives, and messages that nobody receives, of more than the engine has room for."""
+def test_full_engine_is_reported(what: str, who: int, said: str) -> None:
+    """More receives, or more unexpected messages, than the engine holds."""
     config = configs.load("tiny-match")
     most = config.match_receives if what == "receives" else config.match_announced
     done, lines = run(FIXTURES / "flood.c", 2, what, str(most - 2))

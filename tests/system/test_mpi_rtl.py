@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI programs on threads of a simulated board give what they give on this machine, and are judged alike."""
+"""MPI programs on threads of a simulated board match this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def lines(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["halo3d", "sort", "unstructured", "rate", "halo2d", "cg", "pingpong"])
-def test_programs(name: str, command: Command, size: Size) -> None:
+def test_programs_match_this_machine(name: str, command: Command, size: Size) -> None:
     """Messages of one packet and of many, vectors, persistent requests, MPI_ANY_SOURCE, variables of each rank."""
     if name in size.pick(_LONG, _LONG, ()):
         pytest.skip("only in --full")
@@ -31,7 +31,7 @@ def test_programs(name: str, command: Command, size: Size) -> None:
     assert lines(there.stdout) == lines(here.stdout) != []
 
 
-def test_matching_order(command: Command, seed: int, size: Size) -> None:
+def test_random_receives_match_in_mpi_order(command: Command, seed: int, size: Size) -> None:
     for number in range(size.pick(1, 1, 50)):
         one = (seed + number) % (1 << 30)
         done = command("mpi", "run", FIXTURES / "order.c", "-n", "4", *RTL, "--", str(one), "8")
@@ -49,14 +49,14 @@ def test_matching_order(command: Command, seed: int, size: Size) -> None:
         ("code", 1, ["rank 1 with 5"]),
     ],
 )
-def test_what_is_wrong_is_said(what: str, code: int, said: list[str], command: Command) -> None:
+def test_errors_name_rank_call_and_cause(what: str, code: int, said: list[str], command: Command) -> None:
     done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", *RTL, "--", what)
     assert done.returncode == code, done.stderr
     for text in said:
         assert text in done.stderr
 
 
-def test_bad_requests(command: Command, tmp_path: Path) -> None:
+def test_invalid_programs_and_options_are_rejected(command: Command, tmp_path: Path) -> None:
     program = FIXTURES / "wrong.c"
     done = command("mpi", "run", program, "-n", "33", *RTL)
     assert (done.returncode, "-n 33" in done.stderr and "32 threads" in done.stderr) == (2, True), done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer new``: what it writes runs, its test passes, and fails when the vertex is wrong."""
+"""``./gossamer new``: the generated vertex runs; its test passes, and fails for a faulty vertex."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from conftest import Command
 
 
-def test_a_new_vertex_runs_and_its_test_can_fail(command: Command, tmp_path: Path) -> None:
+def test_new_vertex_runs_and_its_test_detects_a_fault(command: Command, tmp_path: Path) -> None:
     made = command("new", str(tmp_path / "deep" / "my-rumour"))
     assert made.returncode == 0, made.stderr
     run, test = re.findall(r"\./gossamer (.*)", made.stdout)
     done = command(*run.split(), "--first", "3", "--threads", "2")
     assert done.returncode == 0, done.stderr
-    assert "18" in done.stdout  # all of the grid's 16 vertices hear of the last one's
+    assert "18" in done.stdout  # all 16 vertices of the grid receive the last one's value
     passed = command(*test.split())
     assert passed.returncode == 0, passed.stdout + passed.stderr
     assert "10 passed" in passed.stdout
@@ -41,7 +41,7 @@ def test_a_new_vertex_runs_and_its_test_can_fail(command: Command, tmp_path: Pat
         ("/".join(["a" * 300, "b"]), "cannot be created: File name too long"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(name: str, why: str, command: Command, tmp_path: Path) -> None:
+def test_invalid_names_are_rejected(name: str, why: str, command: Command, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     done = command("new", str(tmp_path / name))
     assert (done.returncode, done.stdout) == (2, "")
@@ -49,7 +49,7 @@ def test_a_name_that_cannot_be_is_refused(name: str, why: str, command: Command,
     assert [path.name for path in tmp_path.iterdir()] == ["there"] and not list((tmp_path / "there").iterdir())
 
 
-def test_a_home_that_is_not_there(command: Command) -> None:
+def test_unknown_home_folder_is_rejected(command: Command) -> None:
     done = command("new", "~nobody-of-this-name/rumour")
     assert (done.returncode, done.stdout) == (2, "")
     assert "no such user" in done.stderr and len(done.stderr.splitlines()) == 1

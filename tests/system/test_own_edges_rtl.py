@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vertices that read their own edges and send along one, on boards and clusters; so do those of hosts of their own."""
+"""Vertices that read their own edges and send along one, on boards and clusters, also in programs with a host."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def hardware(where: str, multicast: str) -> Hardware:
 
 
 @pytest.mark.parametrize("where, multicast", WHERE)
-def test_each_message_comes_by_the_edge_that_it_was_sent_along(where: str, multicast: str, seed: int) -> None:
-    """Wide values, notes of two bytes, loops and parallel edges, edges within threads; the pin works beside it."""
+def test_messages_arrive_with_the_edge_they_were_sent_along(where: str, multicast: str, seed: int) -> None:
+    """Wide values, notes of two bytes, loops and parallel edges, edges within threads, and multicast on a pin."""
     random = np.random.default_rng(seed)
     vertices = 50
     a, b = random_edges(random, vertices, 250)
@@ -52,7 +52,7 @@ def test_each_message_comes_by_the_edge_that_it_was_sent_along(where: str, multi
 
 @pytest.mark.default_cases("tiny-local", seconds=37, adds="a cluster of four boards with full multicast")
 @pytest.mark.parametrize("where, multicast", WHERE[::2])
-def test_algorithms_on_own_edges(where: str, multicast: str, seed: int) -> None:
+def test_algorithms_that_read_own_edges_match_references(where: str, multicast: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     vertices = 36
     edges = random_edges(random, vertices, 130)
@@ -74,8 +74,8 @@ def test_algorithms_on_own_edges(where: str, multicast: str, seed: int) -> None:
     np.testing.assert_allclose(each.columns["clustering"], list(nx.clustering(judge).values()), rtol=1e-12)
 
 
-def test_an_edge_that_is_not_there_is_named() -> None:
-    """By its vertex's label."""
+def test_send_along_a_missing_edge_names_its_vertex() -> None:
+    """The error names the vertex by its label."""
     ring = gs.Graph.from_arrays(["a", "b", "c"], ["b", "c", "a"], np.ones(3))
     for engine in (Hardware(config="tiny"), "cpu"):
         with pytest.raises(
@@ -85,7 +85,7 @@ def test_an_edge_that_is_not_there_is_named() -> None:
 
 
 def token_walk(lines: list[str], vertices: int, tokens: int) -> list[str]:
-    """What tokens/host.cpp prints behind the edges that it has printed."""
+    """The expected output of tokens/host.cpp after the edges that it has printed."""
     rows: list[list[tuple[int, int]]] = [[] for _ in range(vertices)]
     for line in lines[: 4 * vertices]:
         source, target, value = map(int, line.split())
@@ -108,8 +108,10 @@ def token_walk(lines: list[str], vertices: int, tokens: int) -> list[str]:
 
 @pytest.mark.default_cases("where0", seconds=29, adds="a second machine")
 @pytest.mark.parametrize("where", [("--config", "tiny"), ("--cluster", "pair")])
-def test_hosts_of_their_own(where: tuple[str, str], command: Command, seed: int) -> None:
-    """Messages of the host and messages along one edge come to the same vertices."""
+def test_host_messages_and_edge_messages_reach_the_same_vertices(
+    where: tuple[str, str], command: Command, seed: int
+) -> None:
+    """Messages of the host and messages along one edge reach the same vertices."""
     words = (str(9), str(seed % 10_000), str(12))
     host = FIXTURES / "hosts" / "tokens" / "host.cpp"
     on_boards = command("run", "--engine", "rtl", *where, host, *words, timeout=300)
@@ -119,7 +121,7 @@ def test_hosts_of_their_own(where: tuple[str, str], command: Command, seed: int)
     assert command("run", host, *words).stdout == on_boards.stdout
 
 
-def test_an_edge_that_is_not_there_is_an_error_for_a_host(command: Command) -> None:
+def test_send_along_a_missing_edge_is_an_error_for_the_host(command: Command) -> None:
     host = FIXTURES / "hosts" / "tokens" / "host.cpp"
     said = [
         command("run", *how, host, "9", "5", "40", "beyond", timeout=300).stdout.splitlines()[-1]
@@ -128,8 +130,8 @@ def test_an_edge_that_is_not_there_is_an_error_for_a_host(command: Command) -> N
     assert said[0] == said[1] and said[0].startswith("error: vertex 2 sends along its edge ")
 
 
-def test_a_graph_that_changes() -> None:
-    """Tables are made anew; vertices call each other what they did, and a removed one leaves a gap."""
+def test_changed_graph_has_matching_edges_and_sums() -> None:
+    """Tables are rebuilt; indices of vertices do not change, and a removed vertex leaves a gap."""
     path = gs.Graph.from_arrays(list(range(12)), [*range(1, 12), 0], np.arange(12) / 4)
     run = gs.start(FIXTURES / "vertices" / "along.h", path, engine=Hardware(config="tiny"))
     run.go()

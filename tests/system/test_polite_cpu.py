@@ -26,7 +26,7 @@ def folders_of_runs() -> set[Path]:
 
 
 def with_host(folder: Path, name: str, changes: list[tuple[str, str, str]]) -> Path:
-    """A copy of a program with other words in its files."""
+    """A copy of a program with replaced text in its files."""
     program = folder / "program"
     shutil.copytree(FIXTURES / name, program)
     for file, old, new in changes:
@@ -38,7 +38,7 @@ def with_host(folder: Path, name: str, changes: list[tuple[str, str, str]]) -> P
 
 @pytest.mark.default_cases("2-130", seconds=19, adds="the other signal")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_to_the_command_alone(number: signal.Signals, code: int, tmp_path: Path) -> None:
+def test_signal_to_the_command_ends_the_program(number: signal.Signals, code: int, tmp_path: Path) -> None:
     changes = [("Pulse.h", "    s->left--;\n", ""), ("Run.cpp", "i < wanted", "true")]
     program = with_host(tmp_path, "pulses", changes)
     before = folders_of_runs()
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
 """
 
 
-def test_arguments_and_files(command: Command, tmp_path: Path) -> None:
+def test_program_receives_its_arguments_and_files(command: Command, tmp_path: Path) -> None:
     program = with_host(tmp_path, "pulses", [])
     (program / "Run.cpp").write_text(ECHO)
     (program / "net.txt").write_text("7")
@@ -75,7 +75,7 @@ def test_arguments_and_files(command: Command, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.splitlines()) == (0, want), done.stderr
     assert (here / "written.txt").exists() and not (program / "written.txt").exists()
 
-    # The program's own file once, and not after it has gone: it is not written through a link to it.
+    # A file of the program is not written through a link, and the link is removed with the file.
     (program / "written.txt").touch()
     assert command("polite", "run", program, cwd=here).returncode == 0
     for path in (program / "written.txt", here / "written.txt", program / "net.txt"):
@@ -85,12 +85,12 @@ def test_arguments_and_files(command: Command, tmp_path: Path) -> None:
     assert (here / "written.txt").exists() and not (program / "written.txt").exists()
 
 
-def test_results_are_kept_where_the_callers_folder_cannot_be_written(command: Command, tmp_path: Path) -> None:
+def test_results_are_saved_when_the_callers_folder_is_not_writable(command: Command, tmp_path: Path) -> None:
     program = with_host(tmp_path, "pulses", [])
     (program / "Run.cpp").write_text(ECHO.replace('"w"))', '"w")) fputs("19", file),'))
     here = tmp_path / "here"
     (here / "written.txt").mkdir(parents=True)
-    # Nobody writes to /proc, root neither.
+    # Not even root can write to /proc.
     for home, why in ((Path("/proc"), "/proc/written.txt: cannot be written: "), (here, "there is a folder of that")):
         done = command("polite", "run", program, cwd=home, env={"TMPDIR": str(tmp_path)})
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and why in done.stderr, done.stderr
@@ -99,7 +99,7 @@ def test_results_are_kept_where_the_callers_folder_cannot_be_written(command: Co
     assert list((here / "written.txt").iterdir()) == []
 
 
-def test_the_compiler_for_threads_is_not_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_compiler_is_not_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(group: str) -> None:
         raise AssertionError(f"asks for the group {group}")
 
@@ -109,7 +109,7 @@ def test_the_compiler_for_threads_is_not_needed(tmp_path: Path, monkeypatch: pyt
     assert (program.folder / "devices.so").exists()
 
 
-def test_several_commands_prepare_one_folder(tmp_path: Path) -> None:
+def test_concurrent_commands_prepare_one_folder(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     files = {f"file{i}": tmp_path / f"file{i}" for i in range(4)}
@@ -125,7 +125,7 @@ def test_several_commands_prepare_one_folder(tmp_path: Path) -> None:
     assert [(path.name, path.readlink()) for path in folder.iterdir()] == [("file1", tmp_path / "other")]
 
 
-def test_a_folder_is_no_list_of_edges(command: Command, tmp_path: Path) -> None:
+def test_folder_as_edge_list_is_rejected(command: Command, tmp_path: Path) -> None:
     (tmp_path / "nets").mkdir()
     done = command("polite", "run", FIXTURES / "pagerank", "--", "nets", cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.splitlines()[-1].endswith("nets: cannot be read")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every application of the papers on simulated boards: each way of multicast, links that lose frames.
+"""Every application of the papers on simulated boards: each kind of multicast, links that lose frames.
 
-Judged by NumPy, SciPy and a serial program for particles, and by the engine ``cpu``. By default a few of the runs are
-made, those that no other test has; ``--full`` makes all.
+The references are NumPy, SciPy, a serial program for particles, and the engine ``cpu``. By default only the runs that
+no other test has are made; ``--full`` makes all.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def simulators() -> None:
 
 @dataclass
 class Case:
-    """A graph, what an application is told, and what its columns must be."""
+    """A graph, the parameters of an application, and the expected columns."""
 
     graph: gs.Graph
     want: dict[str, Any]
     how: dict[str, Any] = field(default_factory=dict)
     within: float = 0
-    """How far values may be off, relative to the greatest of their column; 0: not at all."""
+    """The maximum error of a value relative to the greatest of its column."""
 
     def judge(self, app: str, engine: Hardware) -> None:
         here, there = runner.run(app, self.graph, **self.how), runner.run(app, self.graph, engine=engine, **self.how)
@@ -87,7 +87,7 @@ def ranks(vertices: int, edges: Edges, iterations: int) -> np.ndarray[Any, Any]:
 
 
 def of_graph(app: str, given: gs.Graph, vertices: int, edges: Edges, weights: Any, source: int) -> Case:
-    """Applications that ask what a graph is like; ``source`` is a vertex's number."""
+    """Applications that compute properties of a graph; ``source`` is a vertex's number."""
 
     def spread(count: int) -> list[int]:
         return [k * vertices // count for k in range(count)]
@@ -116,7 +116,7 @@ def of_graph(app: str, given: gs.Graph, vertices: int, edges: Edges, weights: An
 
 
 def in_steps(app: str, given: gs.Graph, vertices: int, edges: Edges, random: np.random.Generator) -> Case:
-    """Applications that simulate something."""
+    """Applications that simulate a system in steps."""
     if app.startswith("heat"):
         hot = int(random.integers(vertices))
         want = heat(vertices, edges, 9, 0.5, hot)
@@ -128,7 +128,7 @@ def in_steps(app: str, given: gs.Graph, vertices: int, edges: Edges, random: np.
 
 
 def particles() -> Case:
-    """In a box of 27 cells; to the last bit."""
+    """Particles in a box of 27 cells, compared bit for bit."""
     how = {"steps": 3, "density": 1.2, "temperature": 5.0, "dt": 0.1}
     found = simulate(Box((3, 3, 3), **how))
     assert found.crossings > 10
@@ -137,7 +137,7 @@ def particles() -> Case:
 
 
 def made(app: str, random: np.random.Generator) -> Case:
-    """A case with a hub, loops, parallel edges and vertices that point nowhere."""
+    """A case with a hub, loops, parallel edges and vertices without out-edges."""
     if app.startswith("dpd"):
         return particles()
     vertices = 40 if app.startswith("izhikevich") else 70
@@ -149,7 +149,7 @@ def made(app: str, random: np.random.Generator) -> Case:
 
 
 def boards(multicast: str, loss: float, mapping: str) -> Hardware:
-    """Two boards; four where messages have keys, so that they part on their way."""
+    """Two boards, or four with multicast keys, so that copies take different paths."""
     plan = Plan(configs.load_cluster(FOUR if multicast == "full" else "pair"))
     return Hardware(plan=plan, multicast=multicast, mapping=mapping, settings={"frame_loss": loss})
 
@@ -162,6 +162,6 @@ def chosen() -> list[tuple[str, str, float]]:
 
 @pytest.mark.default_cases("hashmin.*", seconds=37, adds="the other applications over lossy links")
 @pytest.mark.parametrize("app, multicast, loss", chosen())
-def test_every_application(app: str, multicast: str, loss: float, seed: int) -> None:
-    """Vertices at random places, so that most messages leave their tile."""
+def test_applications_match_references_over_lossy_links(app: str, multicast: str, loss: float, seed: int) -> None:
+    """Vertices are mapped at random, so that most messages leave their tile."""
     made(app, np.random.default_rng(seed)).judge(app, boards(multicast, loss, "random"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs as they are written for POLite of Tinsel 0.8.3, each judged by a plain serial program, on cpu and rtl."""
+"""Programs written for POLite of Tinsel 0.8.3 on cpu and rtl, each compared with a plain serial program."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def polite(command: Command, folder: Path, name: str | Path, engine: str, *words
 
 
 def edit(file: Path, old: str, new: str) -> None:
-    """Puts something else where something stands first in a source."""
+    """Replaces the first occurrence of a text in a source."""
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new, 1))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_pagerank_in_steps_and_its_counters(
+def test_pagerank_and_its_counters_match_a_serial_program(
     engine: str, command: Command, tmp_path: Path, size: Size, seed: int
 ) -> None:
     nodes = 50
@@ -86,7 +86,7 @@ def test_pagerank_in_steps_and_its_counters(
     assert [int(line.split()[0]) for line in lines[1:]] == list(range(nodes))
     assert np.allclose([float(line.split()[1]) for line in lines[1:]], score, rtol=1e-5)
 
-    # Its counters: sends and deliveries are those of a serial count, and each thread, core and cache has its line.
+    # Counters: sends and deliveries match a serial count, and each thread, core and cache has a line.
     stats = [LINE.fullmatch(line) for line in (tmp_path / "stats.txt").read_text().splitlines()]
     texts = [found[3] for found in stats if found]
     assert Counter(text[0] for text in texts) == {"H": TINY.caches, "C": TINY.cores, "S": TINY.threads}
@@ -97,7 +97,7 @@ def test_pagerank_in_steps_and_its_counters(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_sssp_without_steps(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
+def test_asynchronous_sssp_matches_dijkstra(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
     nodes = 60
     lines = polite(command, tmp_path, "sssp", engine, written(tmp_path, edges(seed, nodes, 300)), 5, seed % 1000)
     ways: list[list[tuple[int, int]]] = [[] for _ in range(nodes)]
@@ -121,7 +121,7 @@ def test_sssp_without_steps(engine: str, command: Command, tmp_path: Path, seed:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_heat_without_a_clock(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
+def test_asynchronous_heat_matches_a_serial_program(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)
     width, height = (int(x) for x in random.integers(2, 9, 2))
     lines = polite(command, tmp_path, "heat", engine, width, height)
@@ -144,7 +144,7 @@ def test_heat_without_a_clock(engine: str, command: Command, tmp_path: Path, see
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_hashmin_with_wide_labels_and_the_programs_own_file(
+def test_hashmin_with_64_bit_labels_matches_union_find(
     engine: str, command: Command, tmp_path: Path, seed: int
 ) -> None:
     for pairs in (np.array([[0, 1], [1, 2], [3, 4], [5, 5]]), edges(seed, 70, 55)):
@@ -167,7 +167,7 @@ def test_hashmin_with_wide_labels_and_the_programs_own_file(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_three_pins_labels_and_messages_to_the_host_before_the_end(
+def test_three_pins_edge_labels_and_early_host_messages_arrive(
     engine: str, command: Command, tmp_path: Path, seed: int
 ) -> None:
     n = int(np.random.default_rng(seed).integers(7, 25))
@@ -184,9 +184,7 @@ def test_three_pins_labels_and_messages_to_the_host_before_the_end(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_host_that_polls_and_devices_that_ask_where_they_are(
-    engine: str, command: Command, tmp_path: Path, seed: int
-) -> None:
+def test_host_polls_and_devices_query_their_location(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
     n, steps = (int(x) for x in np.random.default_rng(seed).integers((12, 2), (30, 6)))  # enough for a report
     lines = polite(command, tmp_path, "paced", engine, n, steps)
     want = []
@@ -201,8 +199,8 @@ def test_a_host_that_polls_and_devices_that_ask_where_they_are(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_messages_that_fill_their_flits(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
-    """56 bytes and a key are four flits, as many as a message may have."""
+def test_messages_of_maximum_size_match_dijkstra(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
+    """56 bytes and a key are four flits, the maximum of a message."""
     nodes = 40
     pairs = edges(seed, nodes, 130)
     lines = polite(command, tmp_path, "landmarks", engine, written(tmp_path, pairs).name)
@@ -217,12 +215,12 @@ def test_messages_that_fill_their_flits(engine: str, command: Command, tmp_path:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_messages_and_edges_without_content(engine: str, command: Command, tmp_path: Path) -> None:
+def test_empty_messages_and_edges_are_supported(engine: str, command: Command, tmp_path: Path) -> None:
     assert polite(command, tmp_path, "pulses", engine) == [f"{sum(i % 5 for i in range(40))} pulses"]
 
 
-def test_counters_behind_more_messages_than_may_wait(command: Command, tmp_path: Path) -> None:
-    """On cpu 2^20 messages wait for a host; one that waits for what threads print at their end gets that, too."""
+def test_counters_follow_more_messages_than_the_host_queue_holds(command: Command, tmp_path: Path) -> None:
+    """On cpu the host's queue holds 2^20 messages; a host that saves counters receives them after more messages."""
     folder = tmp_path / "program"
     shutil.copytree(FIXTURES / "pulses", folder)
     edit(folder / "Run.cpp", "2 * (i % 5)", "2 * 27000")
@@ -235,7 +233,7 @@ def test_counters_behind_more_messages_than_may_wait(command: Command, tmp_path:
 
 
 @pytest.mark.parametrize("where", [("cpu",), ("rtl", "heap"), ("rtl", "heap", "one")])
-def test_letters_to_devices_and_tables_of_ones_own(
+def test_host_sends_to_devices_and_writes_its_own_tables(
     where: tuple[str, ...], command: Command, tmp_path: Path, seed: int
 ) -> None:
     """Messages of the host by destKey; edges by board, keys at several threads; memory that the host writes."""
@@ -263,13 +261,13 @@ def test_letters_to_devices_and_tables_of_ones_own(
             said.setdefault(kind, []).append([int(one) for one in numbers])
     assert said["boards"] == [[boards, 1]]
 
-    # Sums: letters, and what neighbours have passed on of theirs.
+    # Sums: letters, and those forwarded by neighbours.
     own = letters * 10 * np.arange(nodes) + letters * (letters - 1) // 2
     sums = own + np.bincount(pairs[:, 1], own[pairs[:, 0]], nodes).astype(int)
     ends = {one[0]: one[1:] for one in said["end"]}
     assert {i: ends[i][0] for i in range(nodes)} == dict(enumerate(sums + 1_000_000 * letters))
 
-    # A device's address is its number on its thread times all threads, and the thread.
+    # A device's address is its number on its thread times the number of threads, plus the thread.
     assert len(said["device"]) == nodes and len({address for _, address in said["device"]}) == nodes
     thread = {i: address % (32 * boards) for i, address in said["device"]}
     board = {i: its // 32 for i, its in thread.items()}
@@ -278,7 +276,7 @@ def test_letters_to_devices_and_tables_of_ones_own(
     size = 5 * 4 * nodes
     assert said["states"] == [[size if where[0] == "rtl" else 0, size]]
 
-    # Edges by the board that they lead to, and for each mailbox a key that no other message has at its threads.
+    # Edges by their target board, and for each mailbox a key that is unique at its threads.
     led: dict[tuple[int, int], list[int]] = {}
     for i, local, index, dest, address in said["dest"]:
         assert local == (board[i] == board[dest]) and [i, dest] in pairs.tolist()
@@ -298,8 +296,8 @@ def test_letters_to_devices_and_tables_of_ones_own(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_letters_that_nobody_would_read_are_refused(engine: str, command: Command, tmp_path: Path) -> None:
-    """To devices that are not there, and from a host whose calls the build does not find."""
+def test_host_messages_without_a_receiver_are_rejected(engine: str, command: Command, tmp_path: Path) -> None:
+    """To missing devices, and from a host whose calls the build does not find."""
     path = written(tmp_path, edges(1, 9, 20))
     key = "destKey = getLocalDeviceId(graph.toDeviceAddr[i])"
     post = "struct Post : HostLink { void post(uint32_t to, uint32_t n, void* msg) { send(to, n, msg); } } hostLink;"
@@ -318,10 +316,10 @@ def test_letters_that_nobody_would_read_are_refused(engine: str, command: Comman
         assert errors[-1].startswith("gossamer: error: ") and f"HostLink::send: {says}" in errors[-1], errors
 
 
-# ---- Where and how -----------------------------------------------------------------------
+# ---- Placement, limits and errors --------------------------------------------------------
 
 
-def test_boards_and_placers(command: Command, tmp_path: Path, seed: int) -> None:
+def test_placer_and_boards_are_selected_by_the_environment(command: Command, tmp_path: Path, seed: int) -> None:
     path = written(tmp_path, edges(seed, 40, 100))
     words = ("polite", "run", FIXTURES / "hashmin", "--engine", "rtl", "--cluster", "pair")
     for placer, boards in (("metis", {}), ("bfs", {"POLITE_BOARDS_X": "1", "POLITE_BOARDS_Y": "1"})):
@@ -330,7 +328,7 @@ def test_boards_and_placers(command: Command, tmp_path: Path, seed: int) -> None
         assert done.stdout.startswith("40 on threads\n") and "elsewhere" not in done.stdout
 
 
-def test_ways_to_reach_several_threads(command: Command, tmp_path: Path, seed: int) -> None:
+def test_router_multicast_reduces_messages_sent(command: Command, tmp_path: Path, seed: int) -> None:
     """Components on four boards, whose routers copy messages."""
     pairs = edges(seed, 60, 150)
     _, labels = csgraph.connected_components(scipy.sparse.coo_array((np.ones(150), pairs.T), shape=(60, 60)))
@@ -347,7 +345,7 @@ def test_ways_to_reach_several_threads(command: Command, tmp_path: Path, seed: i
     assert sent[0] < 0.8 * sent[1]
 
 
-def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_name_the_sending_devices(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("polite", "run", "--engine", "rtl")
     path = written(tmp_path, np.array([[i, (i + 1) % 9] for i in range(9)]))
     done = command(*words, FIXTURES / "pagerank", "--max-steps", "4", "--", path, cwd=tmp_path)
@@ -356,7 +354,7 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, mon
     assert not (tmp_path / "stats.txt").exists()
     done = command(*words, endless(tmp_path, "true"), "--max-cycles", "30000")
     assert done.returncode == 4 and re.search(r"did not end within .*: \d+ devices still send \(", done.stderr)
-    # The watchdog ends what only a broken machine does: here it says so of a sound one, which is at work.
+    # Only a broken machine triggers the watchdog; here a patched run reports it for a working one.
     real = _rtl_host.run
 
     def frozen(*arguments: Any, **how: Any) -> _rtl_host.HostResult:
@@ -375,7 +373,7 @@ def test_devices_that_still_send_are_named(command: Command, tmp_path: Path, mon
     assert done.returncode == 2 and "--max-steps: limits the steps of a graph's vertices, and" in done.stderr
 
 
-def test_a_trap_names_its_device(command: Command, tmp_path: Path) -> None:
+def test_trap_names_its_device(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "program"
     shutil.copytree(FIXTURES / "mail", folder)
     edit(folder / "Mail.h", "    s->letters++;\n", "    if (s->id == 7) __builtin_trap();\n    s->letters++;\n")
@@ -383,8 +381,8 @@ def test_a_trap_names_its_device(command: Command, tmp_path: Path) -> None:
     assert any(re.match(r"\[\d+, whose registers point to device 7\] trap: illegal_instruction", one) for one in errors)
 
 
-def test_states_beyond_offsets_of_16_bits(command: Command, tmp_path: Path) -> None:
-    # 1,000 states of 2,200 bytes on 32 threads: the last of a thread begin behind 65,535.
+def test_state_offsets_may_exceed_16_bits(command: Command, tmp_path: Path) -> None:
+    # 1,000 states of 2,200 bytes on 32 threads: the last state of a thread begins after offset 65,535.
     folder = tmp_path / "program"
     shutil.copytree(FIXTURES / "pulses", folder)
     for file, old, new in (("Pulse.h", "left;", "left;\n  uint8_t pad[2196];"), ("Run.cpp", "40", "1000")):
@@ -395,7 +393,7 @@ def test_states_beyond_offsets_of_16_bits(command: Command, tmp_path: Path) -> N
 
 
 def endless(folder: Path, host: str) -> Path:
-    """Devices that send for ever."""
+    """Devices that send without end."""
     program = folder / "program"
     shutil.copytree(FIXTURES / "pulses", program)
     for file, old, new in (("Pulse.h", "    s->left--;\n", ""), ("Run.cpp", "i < wanted", host)):
@@ -405,17 +403,17 @@ def endless(folder: Path, host: str) -> Path:
     return program
 
 
-def test_a_host_that_ends_before_its_devices(command: Command, tmp_path: Path) -> None:
+def test_host_may_exit_before_its_devices(command: Command, tmp_path: Path) -> None:
     assert polite(command, tmp_path, endless(tmp_path, "i < wanted"), "cpu", code=1) == []
 
 
-def test_a_program_that_never_ends_is_broken_off(command: Command, tmp_path: Path) -> None:
+def test_timeout_aborts_an_endless_program(command: Command, tmp_path: Path) -> None:
     program = endless(tmp_path, "true")
     done = command("polite", "run", program, "--timeout", "2")
     assert done.returncode == 4 and "did not end within 2 s (--timeout)" in done.stderr
 
 
-def test_ctrl_c(tmp_path: Path) -> None:
+def test_interrupt_leaves_no_process(tmp_path: Path) -> None:
     words = [sys.executable, str(ROOT / "gossamer"), "polite", "run", str(endless(tmp_path, "true"))]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, start_new_session=True) as child:
         runs = f"{child.pid}"
@@ -431,7 +429,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
 
 
 CHANGES = [
-    # file, what in it, becomes; what the one line says; exit codes on cpu and rtl
+    # file, old text, new text, error message, exit codes on cpu and rtl
     ("Run.cpp", "graph.addEdge(i, 0,", "graph.addEdge(i, 1,", "PGraph::addEdge: there is no pin 1", (2, 2)),
     ("Run.cpp", "graph.addEdge(i, 0,", "graph.addEdge(i, 0, 77 +", "PGraph::addEdge: there is no device", (2, 2)),
     ("Run.cpp", "graph.mapVerticesToDRAM = true;", "graph.write(&hostLink);", "graph is not mapped", (2, 2)),
@@ -448,7 +446,7 @@ CHANGES = [
 )
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda one: one[3][:20])
-def test_what_is_wrong_is_one_line(
+def test_errors_are_reported_in_one_line(
     change: tuple[str, str, str, str, tuple[int, int]], engine: str, command: Command, tmp_path: Path
 ) -> None:
     file, old, new, says, codes = change
@@ -478,7 +476,9 @@ def test_what_is_wrong_is_one_line(
         ("dist;\n  uint32_t from;", "dist;\n  size_t from;", "message has 16 bytes on the host and 8 on the threads"),
     ],
 )
-def test_types_of_other_widths_on_the_threads(old: str, new: str, says: str, command: Command, tmp_path: Path) -> None:
+def test_types_of_different_width_on_the_threads_are_rejected(
+    old: str, new: str, says: str, command: Command, tmp_path: Path
+) -> None:
     folder = tmp_path / "program"
     shutil.copytree(FIXTURES / "sssp", folder)
     for file in (*folder.glob("*.h"), *folder.glob("*.cpp")):
@@ -488,7 +488,7 @@ def test_types_of_other_widths_on_the_threads(old: str, new: str, says: str, com
     assert says in errors[-1] and "types of fixed width" in errors[-1], errors
 
 
-def test_words_of_the_command(command: Command, tmp_path: Path) -> None:
+def test_invalid_arguments_are_rejected(command: Command, tmp_path: Path) -> None:
     for words, says in (
         (["--engine", "shuffle"], "--engine shuffle"),
         (["--placer", "scotch", "--", "net.txt"], "POLITE_PLACER=scotch"),

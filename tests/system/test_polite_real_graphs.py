@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real graphs on small boards over links that lose frames, by each way of multicast (``--full``).
+"""Real graphs on small boards over links that lose frames, with each kind of multicast (``--full``).
 
-The files are read here by hand, and SciPy says what is right.
+The test parses the files itself, and SciPy computes the reference.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def simulators(size: Size) -> None:
 
 
 @pytest.mark.parametrize("multicast", MULTICAST)
-def test_components_of_a_mesh(multicast: str) -> None:
+def test_components_of_a_mesh_match_scipy(multicast: str) -> None:
     vertices, edges = airfoil()
     graph, found = run("hashmin", "airfoil1.graph.gz", multicast)
     assert graph.vertices == vertices
@@ -82,8 +82,8 @@ def test_components_of_a_mesh(multicast: str) -> None:
 
 
 @pytest.mark.parametrize("multicast", MULTICAST)
-def test_distances_in_a_social_graph(multicast: str) -> None:
-    """Hubs, and vertices that nobody reaches."""
+def test_distances_in_a_social_graph_match_scipy(multicast: str) -> None:
+    """The graph has hubs and unreachable vertices."""
     edges = votes()
     labels, (sources, targets) = np.unique(edges[0]), edges
     names, dense = np.unique(np.concatenate(edges), return_inverse=True)

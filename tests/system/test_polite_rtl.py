@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications on the `rtl` engine: the same answers as SciPy's, on a board and over links that lose frames."""
+"""Applications on the `rtl` engine match SciPy, on a board and over links that lose frames."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def graph(vertices: int, a: Any, b: Any, weights: Any = None) -> gs.Graph:
 
 
 WHERE = [("tiny", "local"), ("tiny", "none"), ("pair", "local"), ("lossy", "none"), ("four", "full")]
-"""One of four has messages that part on their way; with loss: test_keys_over_links_that_lose_frames."""
+"""One of four has messages that part on their way; with loss: test_multicast_keys_deliver_once_over_lossy_links."""
 
 
 @pytest.mark.parametrize("where, multicast", WHERE)
-def test_sssp_is_dijkstra(where: str, multicast: str, size: Size, seed: int) -> None:
+def test_sssp_matches_dijkstra(where: str, multicast: str, size: Size, seed: int) -> None:
     random = np.random.default_rng(seed)
     for vertices, count in [(1, 3), (20, 60), (150, size.pick(400, 700, 2000))]:
         a, b = edges(random, vertices, count)
@@ -87,7 +87,7 @@ def test_sssp_is_dijkstra(where: str, multicast: str, size: Size, seed: int) -> 
 
 
 @pytest.mark.parametrize("where, multicast", WHERE)
-def test_hashmin_is_connected_components(where: str, multicast: str, seed: int) -> None:
+def test_hashmin_matches_connected_components(where: str, multicast: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     a, b = edges(random, 120, 90)
     result = runner.run("hashmin", graph(120, a, b), engine=hardware(where, multicast))
@@ -98,8 +98,8 @@ def test_hashmin_is_connected_components(where: str, multicast: str, seed: int) 
 
 
 @pytest.mark.parametrize("where, multicast", WHERE)
-def test_pagerank_is_the_power_method(where: str, multicast: str, seed: int) -> None:
-    """Steps are in step on all boards: each is one iteration."""
+def test_pagerank_matches_the_power_method(where: str, multicast: str, seed: int) -> None:
+    """Steps are synchronous on all boards: each is one iteration."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 100, 600)
     result = runner.run("pagerank", graph(100, a, b), engine=hardware(where, multicast), iterations=4, raw=True)
@@ -115,7 +115,7 @@ def test_pagerank_is_the_power_method(where: str, multicast: str, seed: int) -> 
 
 
 @pytest.mark.parametrize("multicast", rtl_vertices.MULTICAST)
-def test_wide_messages_and_messages_to_the_host(multicast: str, seed: int) -> None:
+def test_wide_messages_and_host_messages_arrive_once(multicast: str, seed: int) -> None:
     """Doubles in messages, edges and states; every message to the host arrives once."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 70, 300)
@@ -129,8 +129,8 @@ def test_wide_messages_and_messages_to_the_host(multicast: str, seed: int) -> No
     assert result.columns["told"][0] == 0.5 * 70 + sums[odd].sum()
 
 
-def test_keys_over_links_that_lose_frames(seed: int) -> None:
-    """Routers' copies arrive once; each thread sends fewer messages, and the board's routers count theirs."""
+def test_multicast_keys_deliver_once_over_lossy_links(seed: int) -> None:
+    """Each copy of a router arrives once, and threads send fewer messages."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 200, 1600)
     given = graph(200, a, b)
@@ -145,18 +145,19 @@ def test_keys_over_links_that_lose_frames(seed: int) -> None:
         assert np.allclose(result.values, score, rtol=1e-5)
         assert result.stats["deliveries"] == 3 * 1600
     sent = {way: result.stats["counters"]["sent"] for way, result in found.items()}
-    # A vertex sends one message to each other tile without keys; with them to its board's, and one to all others.
+    # Without keys a vertex sends one message to each other tile; with keys one to each tile of its board and one to all
+    # other boards.
     assert sent["full"] < 0.6 * sent["local"]
 
 
 @pytest.mark.parametrize("where", ["tiny", "pair"])
-def test_sums_of_floating_point_numbers(where: str) -> None:
-    """As close as double precision comes, whatever their exponents; infinities and NaN as IEEE 754 adds them up."""
+def test_floating_point_sums_have_double_precision(where: str) -> None:
+    """The error is within double precision for all exponents; infinities and NaN follow IEEE 754."""
     random = np.random.default_rng(1)
     a, b = edges(random, 70, 100)
     given = graph(70, a, b)
     index = np.arange(70)
-    # Numbers near 1; all alike; near the greatest there is; some smaller than any normal number; all together.
+    # Numbers near 1; equal numbers; near the maximum; some subnormal; all combined.
     for low, high, kinds in [(2000, 2003, 1), (2100, 2100, 2), (3000, 3015, 4), (930, 990, 12), (950, 3000, 16)]:
         engine = hardware(where, mapping="random")
         found = runner.run(FIXTURES / "real_sums.h", given, engine=engine, low=low, high=high, kinds=kinds)
@@ -166,13 +167,13 @@ def test_sums_of_floating_point_numbers(where: str) -> None:
         assert abs(found.columns["wide"][0] - want) <= 70 * 2.0**-53 * np.abs(numbers).max() + 5e-324
         assert (found.columns["plain"] == 2 * (index - 8.25).sum()).all()
         assert found.totals == {"plain": 3 * (index - 8.25).sum(), "wide": 0}
-        # 14 vertices give what `kinds` has: 1, infinity, both infinities, NaN.
+        # 14 vertices contribute the values of `kinds`: 1, infinity, both infinities, NaN.
         odd = {1: 0.0, 2: 14.0, 4: np.inf, 12: np.nan, 16: np.nan}[kinds]
         np.testing.assert_equal(found.columns["odd"], np.full(70, odd))
 
 
 def reduced(vertices: int, now: int) -> dict[str, Any]:
-    """What the vertices of aggregates.h give in a step comes to; with NumPy's sums."""
+    """The aggregates of the vertices of aggregates.h in a step, computed by NumPy."""
     index = np.arange(vertices, dtype=np.int64)
     least = (index * 0.125 - now)[index % 7 == 3]
     return {
@@ -186,8 +187,8 @@ def reduced(vertices: int, now: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("where", ["tiny", "lossy"])
 @pytest.mark.parametrize("steps", [1, 5])
-def test_aggregates_of_five_words(where: str, steps: int, seed: int) -> None:
-    """Three barriers a step, with threads that give nothing; what the vertices saw is that of the step before."""
+def test_five_aggregates_match_numpy(where: str, steps: int, seed: int) -> None:
+    """Three barriers a step, with threads that contribute nothing; vertices see the values of the previous step."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 50, 200)
     result = runner.run(FIXTURES / "aggregates.h", graph(50, a, b), engine=hardware(where), steps=steps)
@@ -199,7 +200,7 @@ def test_aggregates_of_five_words(where: str, steps: int, seed: int) -> None:
     assert (result.columns["heard"] == steps * np.bincount(b, minlength=50)).all()
 
 
-def test_aggregates_end_a_run(seed: int) -> None:
+def test_run_ends_by_aggregates_as_on_cpu(seed: int) -> None:
     random = np.random.default_rng(seed)
     a, b = edges(random, 80, 160)
     given = graph(80, a, b)
@@ -210,8 +211,8 @@ def test_aggregates_end_a_run(seed: int) -> None:
     assert here.stats["steps"] == there.stats["steps"]
 
 
-def test_offsets_of_more_than_16_bits(seed: int) -> None:
-    """Ten states of 8 KB a thread; the program for short offsets could not name the last two."""
+def test_state_offsets_may_exceed_16_bits(seed: int) -> None:
+    """Ten states of 8 KB a thread; short offsets cannot address the last two."""
     random = np.random.default_rng(seed)
     a, b = edges(random, 320, 900)
     result = runner.run(FIXTURES / "large_state.h", graph(320, a, b), engine=hardware("tiny", mapping="direct"))
@@ -234,12 +235,12 @@ def test_offsets_of_more_than_16_bits(seed: int) -> None:
         "examples/hops/hops.h",
     ],
 )
-def test_every_application_is_as_on_cpu(app: str, seed: int) -> None:
+def test_applications_match_the_cpu_engine(app: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     a, b = edges(random, 60, 200)
     given = graph(60, a, b)
     name = str(ROOT / app) if app.endswith(".h") else app
-    # In software, double precision takes its time.
+    # Double precision in software is slow.
     less = {
         "pagerank64": {"iterations": 3},
         "pagerank-gals": {"iterations": 6},
@@ -260,7 +261,7 @@ def test_every_application_is_as_on_cpu(app: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("app", ["heat", "heat-gals"])
-def test_heat_in_a_cube_is_powers_of_a_matrix(app: str) -> None:
+def test_heat_in_a_cube_matches_matrix_powers(app: str) -> None:
     """With 26 neighbours, on every engine."""
     given = gs.read_graph("gen:cube:width=4,height=3,depth=5,neighbours=26")
     joined = given.to_scipy() != 0
@@ -277,8 +278,8 @@ def test_heat_in_a_cube_is_powers_of_a_matrix(app: str) -> None:
 
 @pytest.mark.default_cases("dpd", seconds=79, adds="the asynchronous variant")
 @pytest.mark.parametrize("app", ["dpd", "dpd-gals"])
-def test_particles_are_those_of_all_pairs(app: str) -> None:
-    """To the last bit, in 64-bit arithmetic of threads that have 32 bits; particles go from cell to cell."""
+def test_particles_match_the_all_pairs_simulation(app: str) -> None:
+    """Bit for bit, in 64-bit arithmetic on 32-bit threads; particles move between cells."""
     asked = Box((3, 3, 3), steps=3, density=1.2, temperature=5.0, dt=0.1)
     want = simulate(asked)
     given = gs.read_graph("gen:cube:width=3,height=3,depth=3,neighbours=26,around=yes")
@@ -291,8 +292,8 @@ def test_particles_are_those_of_all_pairs(app: str) -> None:
     assert got.stats["steps"] == (7 if app == "dpd" else 1)
 
 
-def test_repeated_to_the_cycle() -> None:
-    """Whatever the number of workers."""
+def test_cycles_are_independent_of_the_number_of_workers() -> None:
+    """Runs with 1, 2 and 2 workers have equal cycles and counters."""
     given = gs.read_graph("gen:grid:width=12,height=12")
     plan = Plan(configs.load_cluster("pair"))
     told = [
@@ -304,8 +305,8 @@ def test_repeated_to_the_cycle() -> None:
 
 
 @pytest.mark.parametrize("victim", [0, 1, 17, 49])
-def test_a_vertex_that_traps_is_named(command: Command, victim: int) -> None:
-    """A random mapping, so that places in threads are not the order of vertices."""
+def test_trap_names_its_vertex(command: Command, victim: int) -> None:
+    """The mapping is random, so that slots of threads are not in the order of vertices."""
     words = ("run", FIXTURES / "traps.h", "gen:ring:vertices=50", "--victim", str(victim))
     done = command(*words, "--engine", "rtl", "--config", "tiny", "--mapping", "random")
     assert done.returncode == 4
@@ -314,17 +315,17 @@ def test_a_vertex_that_traps_is_named(command: Command, victim: int) -> None:
     assert "there is no answer" in done.stderr and not done.stdout
 
 
-def test_runs_without_an_end_are_given_up(tmp_path: Path, command: Command) -> None:
+def test_step_and_cycle_limits_abort_the_run(tmp_path: Path, command: Command) -> None:
     output = tmp_path / "ranks.npy"
     words = ("run", "pagerank", "gen:grid:width=6,height=6", "--engine", "rtl", "--config", "tiny", "-o", output)
     done = command(*words, "--max-steps", "3")
     assert (done.returncode, done.stdout) == (4, "")
-    # All of them: the whole grid is connected, and scores have not settled.
+    # All vertices: the grid is connected, and scores have not converged.
     named = "did not end within 3 steps: 36 vertices still send (0, 1, 2, 3, 4, 5, 6, 7, ...); there is no answer"
     assert named in done.stderr
     done = command(*words, "--max-cycles", "20000")
     assert (done.returncode, done.stdout) == (4, "") and "did not end within 20,000 cycles" in done.stderr
-    # Where threads were, each of them once.
+    # The locations of the threads, each of them once.
     groups = re.findall(r"^threads? ([\d, -]+) \(tiles? ", done.stderr, re.M)
     ranges = [part.partition("-") for group in groups for part in group.split(", ")]
     assert sum(int(last or first) - int(first) + 1 for first, _, last in ranges) == 32, done.stderr
@@ -341,14 +342,14 @@ def named_ring(vertices: int) -> gs.Graph:
 
 
 @pytest.mark.parametrize("where", ["tiny", "four"])
-def test_who_sends_for_ever_is_named(where: str) -> None:
-    """Without steps, and while threads run: they are halted, and their caches written back."""
+def test_cycle_limit_names_the_sending_vertices(where: str) -> None:
+    """Without steps, while threads run: they are halted, and their caches are written back."""
     with pytest.raises(RunDied, match=r"did not end within 50,000 cycles: 2 vertices still send \(c, h\); there is no"):
         runner.run(FIXTURES / "endless.h", named_ring(11), engine=hardware(where, max_cycles=50_000))
 
 
-def test_the_watchdog_names_who_sends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It ends what only a broken machine does: here it says so of a sound one, which is at work."""
+def test_watchdog_names_the_sending_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a broken machine triggers the watchdog; here a patched run reports it for a working one."""
     real = Board.run
 
     def frozen(*arguments: Any, **how: Any) -> Run:
@@ -360,8 +361,8 @@ def test_the_watchdog_names_who_sends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("changes", [False, True])
-def test_who_still_sends_is_named(changes: bool) -> None:
-    """A path's first vertex is the source: of `sssp-sync` one vertex a step hears of it, and sends in the next."""
+def test_step_limit_names_the_sending_vertex(changes: bool) -> None:
+    """The first vertex of a path is the source: in each step one vertex receives, and it sends in the next."""
     path = gs.read_graph("gen:grid:width=30,height=1")
     engine = Hardware(config="tiny", mapping="random", max_steps=7)
     with pytest.raises(RunDied, match=r"did not end within 7 steps: vertex 8 still sends; there is no"):
@@ -371,7 +372,7 @@ def test_who_still_sends_is_named(changes: bool) -> None:
             runner.run("sssp-sync", path, engine=engine, source=0)
 
 
-def test_the_command(tmp_path: Path, command: Command) -> None:
+def test_command_prints_statistics_and_writes_a_report(tmp_path: Path, command: Command) -> None:
     """Statistics with the names of every engine, a report, cycles in the last line."""
     stats, page = tmp_path / "s.json", tmp_path / "p.html"
     words = ("run", "sssp", "gen:grid:width=8,height=8", "--engine=rtl", "--cluster", "pair", "--frame-loss", "0.01")
@@ -400,8 +401,8 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
         assert done.stderr.count("gossamer: error:") == 1
 
 
-def test_threads_retire_what_cores_issue() -> None:
-    """But for what stands before and behind their loop, which is the same in every run; in each part of a run too."""
+def test_retired_instructions_match_issued_instructions() -> None:
+    """Except for the code before and after their loop, which is equal in every run and in each part of a run."""
     grid = gs.read_graph("gen:grid:width=8,height=8")
     runs = [runner.run("pagerank", grid, engine=hardware("tiny"), iterations=n, raw=True).stats for n in (1, 4)]
     beside = {told["instructions"] - told["retired"] for told in runs}
@@ -413,7 +414,7 @@ def test_threads_retire_what_cores_issue() -> None:
     assert parts[1]["retired"] < parts[0]["retired"]
 
 
-def test_a_graph_too_large_says_what_overflows() -> None:
+def test_oversized_graph_is_rejected_with_the_exceeded_limit() -> None:
     from gossamer.errors import InputError
 
     given = gs.Graph.from_csr(np.zeros(3_000_001, np.int64), np.empty(0, np.uint32), name="large")

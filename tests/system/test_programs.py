@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs in programs/ on the rtl engine, through the command, judged by their own verifiers."""
+"""The programs in programs/ on the rtl engine, run by the command and checked by their own verifiers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHECKS = _checks().CHECKS
 
 
 def lines_of(output: str) -> list[tuple[int, str]]:
-    """What the threads wrote: each line has its thread in front."""
+    """The output of the threads: each line begins with its thread."""
     found = []
     for line in output.splitlines():
         match = re.fullmatch(r"\[(\d+)\] (.*)", line)
@@ -49,7 +49,7 @@ def run(command: Command, program: Path, threads: int, *options: str | Path) -> 
 
 
 @pytest.mark.parametrize("program", sorted(CHECKS))
-def test_program_on_the_rtl(program: str, command: Command, size: Size, tmp_path: Path) -> None:
+def test_programs_print_the_expected_output(program: str, command: Command, size: Size, tmp_path: Path) -> None:
     for threads in size.pick([32], [32, 5], [32, 1, 2, 3, 5, 11, 21]):
         stats = tmp_path / "stats.json"
         CHECKS[program](run(command, ROOT / "programs" / program, threads, "--stats", stats), threads)
@@ -57,7 +57,7 @@ def test_program_on_the_rtl(program: str, command: Command, size: Size, tmp_path
 
 
 @pytest.mark.parametrize("startup", ["PAPER", "CODE"])
-def test_both_startups_on_the_rtl(startup: str, command: Command, size: Size) -> None:
+def test_both_startups_deliver_all_messages(startup: str, command: Command, size: Size) -> None:
     """The papers' tinselAlloc of slots that the hardware has already, and the code's tinselFree alone."""
     # Its mask is of one tile.
     for threads in size.pick([16], [16, 7], [16, 1, 2, 7, 13]):
@@ -68,7 +68,7 @@ def test_both_startups_on_the_rtl(startup: str, command: Command, size: Size) ->
 
 
 @pytest.mark.tier("quick", seconds=1, adds="simulator and compiler of the rtl engine")
-def test_what_a_thread_starts_with_on_the_rtl(command: Command) -> None:
+def test_threads_start_in_the_documented_state(command: Command) -> None:
     done = command("run", FIXTURES / "threads.c", "--engine", "rtl", "--config", "tiny")
     assert done.returncode == 1  # the threads' exit codes are their numbers
     assert "assertion" not in done.stdout
@@ -76,29 +76,29 @@ def test_what_a_thread_starts_with_on_the_rtl(command: Command) -> None:
     assert found == {thread: str(17 + thread) for thread in range(32)}
 
 
-def test_addresses_on_the_rtl(command: Command, size: Size) -> None:
-    """Packed as programs for Tinsel expect: counted, taken apart, and sent to, one by one and by mask."""
+def test_addresses_are_packed_as_in_tinsel(command: Command, size: Size) -> None:
+    """Packed as programs for Tinsel expect: counted, unpacked, and used as destinations, singly and by mask."""
     for config, each, tiles in size.pick([("tiny", 16, 2)], [("tiny", 16, 2)], [("tiny", 16, 2), ("quad", 64, 4)]):
         done = command("run", FIXTURES / "addresses.c", "--engine", "rtl", "--config", config)
         assert (done.returncode, done.stderr) == (0, "")
         assert sorted(lines_of(done.stdout)) == [(t, f"{t} of {each} well") for t in range(tiles * each)]
 
 
-def test_barriers_that_compute_on_the_rtl(command: Command, size: Size) -> None:
-    """Sum, least, greatest, or, and sums of floats, of all threads; with messages that end the wait early."""
+def test_barrier_reductions_compute_correct_values(command: Command, size: Size) -> None:
+    """Sum, minimum, maximum, or, and sums of floats, of all threads; messages end the wait early."""
     for threads in size.pick([16], [16, 5], [16, 1, 2, 5, 11]):
         lines = run(command, FIXTURES / "reduce.c", threads)
         assert sorted(lines) == [(t, f"{t}: heard 12, wrong 0") for t in range(threads)]
 
 
-# ---------------------------------------------------------------------- what their pages show
+# ---------------------------------------------------------------------- pages of the programs
 
 CYCLES = r"\b\d+(?= cycles)"
-"""Times change with the hardware: a page may be out by a fifth."""
+"""Times change with the hardware: a page may deviate by a fifth."""
 
 
 def blocks(page: str) -> tuple[list[str], list[str]]:
-    """The words of a page's command, and the lines of the output that it shows."""
+    """The arguments of a page's command, and the lines of output that it shows."""
     shown = page.split("```")[1::2]
     assert len(shown) >= 2
     words = shlex.split(shown[0])
@@ -107,7 +107,7 @@ def blocks(page: str) -> tuple[list[str], list[str]]:
 
 
 def alike(sample: str, printed: str) -> bool:
-    """Whether a line of a page is one that was printed, but for times and what it leaves out behind three dots."""
+    """Whether a line of a page was printed, except for times and the part omitted after three dots."""
     cut = sample.endswith(" ...")
     times = [(int(a), int(b)) for a, b in zip(re.findall(CYCLES, sample), re.findall(CYCLES, printed), strict=False)]
     sample, printed = (re.sub(CYCLES, "N", text) for text in (sample.removesuffix(" ..."), printed))
@@ -116,7 +116,7 @@ def alike(sample: str, printed: str) -> bool:
 
 
 def missing(samples: list[str], printed: list[str]) -> list[str]:
-    """Lines of a page that were not printed, or not in that order where the output has one."""
+    """Lines of a page that were not printed."""
     whole = samples[-1] != "..."
     wanted = [line for line in samples if line != "..."]
     lost = [line for line in wanted if not any(alike(line, other) for other in printed)]
@@ -127,7 +127,7 @@ def missing(samples: list[str], printed: list[str]) -> list[str]:
 
 @pytest.mark.default_cases(r"(hello|heat|queens)\.(c|cpp)", seconds=31, adds="the pages of the other programs")
 @pytest.mark.parametrize("program", sorted(CHECKS))
-def test_the_page_shows_what_the_program_prints(program: str, command: Command) -> None:
+def test_page_shows_the_output_of_the_program(program: str, command: Command) -> None:
     page = ROOT / "docs" / "programs" / f"{Path(program).stem}.md"
     words, samples = blocks(page.read_text())
     assert words[0] == f"programs/{program}"
@@ -139,7 +139,7 @@ def test_the_page_shows_what_the_program_prints(program: str, command: Command) 
     assert not lost, f"{page.name} shows what is not printed: {near}"
 
 
-def test_a_stale_page_is_seen() -> None:
+def test_stale_page_is_detected() -> None:
     printed = ["[0] 7 hops, sum 12, 100 cycles a hop", "[1] keys 1 2 3"]
     assert not missing(["[0] 7 hops, sum 12, 115 cycles a hop", "[1] keys 1 ..."], printed)
     assert not missing(["[1] keys 1 2 3", "..."], printed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README shows, done as it says."""
+"""The commands and sources that the README shows."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def _run(*words: str) -> str:
     return done.stdout
 
 
-def test_the_vertex_shown_is_the_example() -> None:
+def test_vertex_of_the_readme_matches_the_example() -> None:
     (shown,) = re.findall(r"```cpp\n(.*?)```", README, re.S)
     assert shown in (ROOT / "examples/hops/hops.h").read_text(encoding="utf-8")
 
 
-def test_every_application_is_named() -> None:
+def test_readme_names_every_application() -> None:
     shown = README[README.index("The applications:") : README.index("`./gossamer new NAME`")]
     assert sorted(re.findall(r"`([a-z0-9-]+)`", shown)) == apps.names()
 
 
-def test_the_example_counts_hops(tmp_path: Path) -> None:
+def test_example_counts_hops(tmp_path: Path) -> None:
     out = tmp_path / "hops.npy"
     _run("run", "examples/hops/hops.h", "gen:grid:width=300,height=200", "--source", "0", "-o", str(out))
     x, y = np.meshgrid(np.arange(300), np.arange(200))
@@ -43,18 +43,18 @@ def test_the_example_counts_hops(tmp_path: Path) -> None:
     assert "the same" in _run("run", "examples/hops/hops.h", "gen:ring:vertices=100", "--shuffle", "7")
 
 
-def test_the_host_program_finds_the_short_cut() -> None:
+def test_host_program_finds_the_new_shortest_paths() -> None:
     lines = _run("run", "examples/paths/host.cpp").split("\n")
     assert lines[:8] == ["0 0", "1 10", "2 20", "3 30", "4 40", "5 25", "6 35", "7 45"]
 
 
 @pytest.mark.tier("quick", seconds=1, adds="the README's first command on this machine")
-def test_debian_is_ranked() -> None:
+def test_default_graph_is_ranked() -> None:
     assert re.search(r"vertex\s+rank\n\s+libc6\s", _run("run", "pagerank"))
 
 
 @pytest.mark.tier("quick", seconds=1, adds="the Python package and SciPy")
-def test_the_python_shown_runs(tmp_path: Path) -> None:
+def test_python_of_the_readme_runs(tmp_path: Path) -> None:
     (shown,) = re.findall(r"```python\n(.*?)```", README, re.S)
     graph = tmp_path / "web.mtx.gz"
     _run("graph", "generate", "rmat", "--scale", "8", "-o", str(graph))
@@ -71,7 +71,7 @@ def test_the_python_shown_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_kernels_and_ranks_run_as_shown() -> None:
+def test_smi_and_mpi_commands_of_the_readme_run() -> None:
     shown = re.findall(r"^\./gossamer ((?:smi|mpi) run .*?) +#", README, re.M)
     assert len(shown) == 4
     for words in shown:

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, Command
 
 
-def test_makes_checks_and_writes(command: Command, tmp_path: Path) -> None:
+def test_routes_are_generated_checked_and_written(command: Command, tmp_path: Path) -> None:
     tables, figures = tmp_path / "a.routes", tmp_path / "a.json"
     done = command("routes", "torus8", "--tables", tables, "--json", figures)
     assert (done.returncode, done.stderr) == (0, "")
@@ -33,7 +33,7 @@ def test_makes_checks_and_writes(command: Command, tmp_path: Path) -> None:
     assert done.stderr.startswith("gossamer: error: ") and "a.routes:2: routing tables for another" in done.stderr
 
 
-def test_boards_and_cables_that_are_down(command: Command, tmp_path: Path) -> None:
+def test_routes_avoid_boards_and_cables_that_are_down(command: Command, tmp_path: Path) -> None:
     old, new = tmp_path / "old.routes", tmp_path / "new.routes"
     assert command("routes", "rack48", "--tables", old).returncode == 0
     done = command("routes", "rack48", "--down", "x1y1", "--down", "x3y3:east", "--replaces", old, "--tables", new)
@@ -44,8 +44,8 @@ def test_boards_and_cables_that_are_down(command: Command, tmp_path: Path) -> No
         assert "drain the fabric first" in done.stderr and not new.exists()
 
 
-def test_one_ring_that_is_not_safe(command: Command, tmp_path: Path) -> None:
-    """Tables that were tampered with, hash and all, are caught by the check."""
+def test_check_detects_tables_that_can_deadlock(command: Command, tmp_path: Path) -> None:
+    """The check detects modified tables even if their hash is correct."""
     import dataclasses
 
     import numpy as np
@@ -64,7 +64,7 @@ def test_one_ring_that_is_not_safe(command: Command, tmp_path: Path) -> None:
     assert "the routes can deadlock: b" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_smi_json_and_picture(command: Command, tmp_path: Path) -> None:
+def test_smi_topology_is_read_and_plotted(command: Command, tmp_path: Path) -> None:
     names = [f"node{number}:acl0" for number in range(5)]
     text = {
         "fpgas": dict.fromkeys(names, "p"),
@@ -98,7 +98,9 @@ def test_smi_json_and_picture(command: Command, tmp_path: Path) -> None:
         ([], "Missing argument 'TOPOLOGY'"),
     ],
 )
-def test_bad_input(command: Command, tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_invalid_input_is_reported_in_one_line(
+    command: Command, tmp_path: Path, arguments: list[str], said: str
+) -> None:
     (tmp_path / "bad.json").write_text('{"fpgas": {\n"n:a": "p",\n"n:a": "p"}, "connections": {}}')
     custom = 'description = "x"\ntopology = "custom"\n'
     (tmp_path / "bad.toml").write_text(
@@ -114,8 +116,8 @@ def test_bad_input(command: Command, tmp_path: Path, arguments: list[str], said:
     assert set(tmp_path.iterdir()) == before
 
 
-def test_a_thousand_boards_in_seconds(command: Command, tmp_path: Path) -> None:
-    """The bench has the figure; here the bound, in the processor's time."""
+def test_routes_of_1024_boards_take_less_than_10_s(command: Command, tmp_path: Path) -> None:
+    """The bound is on processor time; the bench measures the exact time."""
     cluster = tmp_path / "torus.toml"
     cluster.write_text('description = "x"\nconfig = "de5"\ntopology = "torus 32x32 twist 8"\n')
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -127,7 +129,7 @@ def test_a_thousand_boards_in_seconds(command: Command, tmp_path: Path) -> None:
     assert (tmp_path / "a.routes").stat().st_size > 1 << 20
 
 
-def test_the_page_shows_what_is_printed(command: Command, tmp_path: Path) -> None:
+def test_page_shows_the_output_of_the_command(command: Command, tmp_path: Path) -> None:
     """docs/routes.md has the output of its first example."""
     page = (ROOT / "docs" / "routes.md").read_text()
     shown = page.split("```\n$ ./gossamer routes torus8\n", 1)[1].split("```", 1)[0]

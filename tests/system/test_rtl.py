@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `rtl` engine on the hardware: what a program's user sees of ends, traps, waits, counters and files."""
+"""The `rtl` engine on the hardware: exit codes, traps, waits, counters and files as the user sees them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write(folder: Path, body: str) -> Path:
 
 
 def lines(text: str) -> dict[int, list[str]]:
-    """What each thread said."""
+    """The output of each thread."""
     said: dict[int, list[str]] = {}
     for line in text.splitlines():
         found = re.fullmatch(r"\[(\d+)\] (.*)", line)
@@ -49,7 +49,7 @@ def lines(text: str) -> dict[int, list[str]]:
     return said
 
 
-def test_all_threads_speak_and_counters_tell_of_it(command: Command, tmp_path: Path) -> None:
+def test_output_and_counters_cover_all_threads(command: Command, tmp_path: Path) -> None:
     source = write(tmp_path, 'int main(void) { printf("thread %u\\nof many\\n", (unsigned)tinselId()); return 0; }')
     stats = tmp_path / "stats.json"
     done = command("run", source, "--engine", "rtl", "--config", "tiny", "--stats", stats)
@@ -67,7 +67,7 @@ def test_all_threads_speak_and_counters_tell_of_it(command: Command, tmp_path: P
     assert {k: v for k, v in repeated.items() if k not in drop} == {k: v for k, v in about.items() if k not in drop}
 
 
-def test_an_exit_code_is_the_answer(command: Command, tmp_path: Path) -> None:
+def test_nonzero_exit_code_of_a_thread_is_reported(command: Command, tmp_path: Path) -> None:
     done = command("run", write(tmp_path, "int main(void) { return tinselId() == 2 ? -7 : 0; }"), "--stats")
     assert done.returncode == 1 and "thread 2 with -7 ended, not with 0" in done.stderr
     assert "instructions a cycle" in done.stdout
@@ -84,8 +84,8 @@ def test_an_exit_code_is_the_answer(command: Command, tmp_path: Path) -> None:
         ("*(volatile int *)tinselRecv();", "nothing_to_receive", ""),
     ],
 )
-def test_a_trap_names_cause_and_line(command: Command, tmp_path: Path, bad: str, cause: str, value: str) -> None:
-    """Found in the core or, the memory and mailbox ones, only behind it; the others go on."""
+def test_trap_names_cause_and_line(command: Command, tmp_path: Path, bad: str, cause: str, value: str) -> None:
+    """The core detects the trap, or for memory and mailbox a later unit; the other threads continue."""
     source = write(
         tmp_path,
         f'int main(void) {{\n  if (tinselId() == 9) {{\n    return {bad}\n  }}\n  printf("well\\n");\n  return 0;\n}}',
@@ -100,7 +100,7 @@ def test_a_trap_names_cause_and_line(command: Command, tmp_path: Path, bad: str,
     assert last.endswith("prog.c: thread 9 trapped")
 
 
-def test_deadlock_names_who_waits(command: Command, tmp_path: Path) -> None:
+def test_deadlock_names_the_waiting_threads(command: Command, tmp_path: Path) -> None:
     source = write(tmp_path, "int main(void) { if (tinselId()) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }")
     done = command("run", source, "--engine", "rtl", "--threads", "4")
     assert done.returncode == 4 and "deadlock" in done.stderr
@@ -108,8 +108,8 @@ def test_deadlock_names_who_waits(command: Command, tmp_path: Path) -> None:
     assert re.match(waiting, done.stderr), done.stderr
 
 
-def test_max_cycles(command: Command, tmp_path: Path) -> None:
-    # The loop asks the tile for nothing, so it runs whenever it is stopped.
+def test_max_cycles_names_the_unfinished_threads(command: Command, tmp_path: Path) -> None:
+    # The loop makes no request to the tile, so the thread runs whenever it is halted.
     body = 'int main(void) { printf("x"); if (tinselId() == 3) for (;;) __asm__ volatile(""); return 0; }'
     source = write(tmp_path, body)
     done = command("run", source, "--engine", "rtl", "--max-cycles", "20000", "--threads", "5")
@@ -151,7 +151,7 @@ def test_messages_are_counted_and_traced(command: Command, tmp_path: Path) -> No
         assert mine and all(end <= begin for (_, end), (begin, _) in itertools.pairwise(mine))
 
 
-def test_memory_can_be_read_when_threads_have_ended(tmp_path: Path) -> None:
+def test_memory_is_readable_after_all_threads_have_ended(tmp_path: Path) -> None:
     source = write(
         tmp_path,
         "volatile unsigned results[16 * 16] __attribute__((aligned(64))); volatile int last = 5;\n"
@@ -181,7 +181,7 @@ def test_input_is_echoed(command: Command, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "[0] Three blind mice\n")
 
 
-def test_ctrl_c(tmp_path: Path) -> None:
+def test_interrupt_ends_the_run_with_a_valid_trace(tmp_path: Path) -> None:
     source = write(tmp_path, 'int main(void) { printf("begin\\n"); for (;;) __asm__ volatile(""); }')
     child = subprocess.Popen(
         [sys.executable, str(ROOT / "gossamer"), "run", str(source), "--engine", "rtl", "--trace", "t.pftrace"],
@@ -201,8 +201,8 @@ def test_ctrl_c(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prog.c", "t.pftrace"]
 
 
-def test_waves(command: Command, tmp_path: Path) -> None:
-    """Or, where the libraries' headers are not installed, the line that installs them."""
+def test_waveform_is_written_or_missing_headers_are_reported(command: Command, tmp_path: Path) -> None:
+    """Without the libraries' headers the error names the command that installs them."""
 
     probe = [*builds.compiler(), "-fsyntax-only", "-x", "c++", "-"]
     include = "#include <lz4.h>\n#include <zlib.h>\n"
@@ -216,7 +216,7 @@ def test_waves(command: Command, tmp_path: Path) -> None:
         return
     assert (done.returncode, done.stderr) == (0, "")
     data = waves.read_bytes()
-    # Block 0 is the header, of 329 bytes; then come its first and last time, two a cycle.
+    # Block 0 is the header of 329 bytes; its first and last time follow, with two time units a cycle.
     assert data[:9] == bytes([0]) + (329).to_bytes(8, "big")
     first, last = (int.from_bytes(data[at : at + 8], "big") for at in (9, 17))
     assert first > 0 and 100 < (last - first) / 2 <= 3000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The raw programs of ``./gossamer bench fabric``: they run on a board and on a cluster, and let nothing wrong pass."""
+"""The raw programs of ``./gossamer bench fabric``: they run on a board and on a cluster and detect faults."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ PROGRAMS = {
     "hotspot.c": ["COUNT=1"],
     "fanout.c": ["COUNT=4"],
 }
-# Those that need a second board, or a multicast router, which boards of clusters alone have.
+# Programs that need a second board or a multicast router, which only boards of clusters have.
 ON_CLUSTERS = {"hop": ("hop.c", ["ROUNDS=4"]), "key": ("fanout.c", ["KEY", "COUNT=4", "FLITS=2"])}
-# What a fabric at fault would do, done by one thread: program, defines, text and what stands there instead.
+# One thread imitates a faulty fabric: program, defines, text and its replacement.
 ONE = "(gossamerThread() == 3)"
 FAULTS = {
     "number": ("neighbours.c", ["COUNT=16"], "out[0] = to_send / EVERY;", f"out[0] = to_send / EVERY + {ONE};"),
@@ -82,40 +82,40 @@ def bench() -> ModuleType:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_on_a_board_and_on_a_cluster(bench: ModuleType, program: str) -> None:
+def test_program_runs_on_a_board_and_on_a_cluster(bench: ModuleType, program: str) -> None:
     for where in (configs.load("tiny"), configs.load_cluster("pair")):
         assert bench.run(where, program, PROGRAMS[program]).value > 0, where.name
 
 
 @pytest.mark.parametrize("name", ON_CLUSTERS)
-def test_on_a_cluster(bench: ModuleType, name: str) -> None:
+def test_program_runs_on_a_cluster(bench: ModuleType, name: str) -> None:
     assert bench.run(configs.load_cluster("pair"), *ON_CLUSTERS[name]).value > 0
 
 
-def test_a_sum_over_all_boards(bench: ModuleType) -> None:
+def test_barrier_sum_covers_all_boards(bench: ModuleType) -> None:
     for where in (configs.load("tiny"), configs.load_cluster("pair")):
         assert bench.run(where, "barrier.c", ["ROUNDS=8", "SUM"]).value > 0, where.name
 
 
-def test_what_is_loaded_for_a_start(bench: ModuleType) -> None:
+def test_boot_program_starts_all_boards(bench: ModuleType) -> None:
     assert bench.run(configs.load_cluster("pair"), "boot.c").value == 1
 
 
-def test_lost_frames_cost_time_alone(bench: ModuleType) -> None:
+def test_frame_loss_only_increases_cycles(bench: ModuleType) -> None:
     pair = configs.load_cluster("pair")
-    # With one frame in twenty lost the cores of `tiny` are slower than the link still.
+    # With one frame in twenty lost the cores of `tiny` are still slower than the link.
     quick, slow = (bench.run(pair, "links.c", ["COUNT=16"], frame_loss=loss).value for loss in (0.0, 0.2))
     assert slow > quick
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_no_figure(bench: ModuleType, tmp_path: Path, name: str) -> None:
+def test_fault_on_a_board_gives_no_result(bench: ModuleType, tmp_path: Path, name: str) -> None:
     program, defines, text, instead = FAULTS[name]
     fails(bench, configs.load("tiny"), tmp_path, program, defines, text, instead)
 
 
 @pytest.mark.parametrize("name", CLUSTER_FAULTS)
-def test_a_fault_on_a_cluster_is_no_figure(bench: ModuleType, tmp_path: Path, name: str) -> None:
+def test_fault_on_a_cluster_gives_no_result(bench: ModuleType, tmp_path: Path, name: str) -> None:
     program, defines = ON_CLUSTERS[name]
     fails(bench, configs.load_cluster("pair"), tmp_path, program, defines, *CLUSTER_FAULTS[name])
 
@@ -129,7 +129,7 @@ def fails(
     text: str,
     instead: str,
 ) -> None:
-    """A copy of the program with other text instead dies."""
+    """A copy of the program with the replaced text fails."""
     for path in (BENCH / "programs").iterdir():
         shutil.copy(path, tmp_path)
     found = [path for path in (tmp_path / program, tmp_path / "bench.h") if text in path.read_text()]

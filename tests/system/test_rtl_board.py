@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole boards on the `rtl` engine: programs across tiles, and the same cycles however the board is simulated."""
+"""Whole boards on the `rtl` engine: programs across tiles, and equal cycles for every simulation mode."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def simulator() -> Path:
     return _rtl_build.board(TINY)
 
 
-class Told:
-    """A run, and what was said in it."""
+class Outcome:
+    """A run and its output."""
 
     def __init__(self, run: Run, lines: list[tuple[int, str]], memory: list[int]) -> None:
         self.run, self.lines, self.memory = run, lines, memory
 
-    def same(self, other: Told) -> None:
-        """Everything but the time that it took."""
+    def same(self, other: Outcome) -> None:
+        """Compares everything except the wall-clock time."""
         names = ("reason", "cycles", "instructions", "counters", "tiles", "codes", "traps", "unfinished", "messages")
         for name in names:
             assert getattr(self.run, name) == getattr(other.run, name), name
@@ -54,7 +54,7 @@ def go(
     config: Config = TINY,
     max_cycles: int = 5_000_000,
     **how: Any,
-) -> Told:
+) -> Outcome:
     lines: list[tuple[int, str]] = []
     image = device.build(program, config, list(defines))
     with Board(config, **how) as board:
@@ -65,52 +65,52 @@ def go(
             on_line=lambda thread, line, _: lines.append((thread, line)),
         )
         memory = [int(word) for word in board.read(0x4000_0000, 64)] if run.reason == "done" else []
-    return Told(run, lines, memory)
+    return Outcome(run, lines, memory)
 
 
-def well(told: Told, threads: int) -> None:
-    assert told.run.reason == "done" and not told.run.traps
-    assert told.run.codes == dict.fromkeys(range(threads), 0), told.lines
-    assert sorted(thread for thread, _ in told.lines) == list(range(threads))
+def well(outcome: Outcome, threads: int) -> None:
+    assert outcome.run.reason == "done" and not outcome.run.traps
+    assert outcome.run.codes == dict.fromkeys(range(threads), 0), outcome.lines
+    assert sorted(thread for thread, _ in outcome.lines) == list(range(threads))
 
 
 def test_every_thread_sends_to_every_other(size: Size) -> None:
     for threads in size.pick([32], [32, 20], [32, 20, 17, 3]):
-        told = go(FIXTURES / "all.c", threads)
-        well(told, threads)
+        outcome = go(FIXTURES / "all.c", threads)
+        well(outcome, threads)
         rounds, messages = 3, 3 * threads * (threads - 1)
-        counters = told.run.counters
+        counters = outcome.run.counters
         assert counters["sent"] == counters["received"] == messages and counters["refused"] == 0
-        for me, line in told.lines:
+        for me, line in outcome.lines:
             wanted = sum((me + r) * (s + 1) for r in range(rounds) for s in range(threads) if s != me)
             assert line == f"heard {rounds * (threads - 1)} sum {wanted % 2**32} wrong 0"
-        # What goes to the other tile crosses the mesh, and nothing else does: three flits a message.
+        # Only messages to the other tile cross the mesh: three flits a message.
         there = min(threads, 16)
         beyond = threads - there
-        assert [tile["flits_out"] for tile in told.run.tiles] == [3 * rounds * there * beyond] * 2
+        assert [tile["flits_out"] for tile in outcome.run.tiles] == [3 * rounds * there * beyond] * 2
 
 
-def test_barriers_and_votes_over_the_board() -> None:
-    """With a message that goes round the board before each, and memory that all write."""
+def test_barriers_and_votes_span_the_board() -> None:
+    """A message travels around the board before each barrier, and all threads write memory."""
     for threads in (32, 19):
         well(go(FIXTURES / "barrier.c", threads), threads)
 
 
 def test_masks_reach_every_tile() -> None:
-    told = go(FIXTURES / "masks.c")
-    well(told, 32)
-    assert told.run.counters["sent"] == 2 * 32
+    outcome = go(FIXTURES / "masks.c")
+    well(outcome, 32)
+    assert outcome.run.counters["sent"] == 2 * 32
 
 
 def test_accelerators_and_the_host_are_reached_from_every_tile() -> None:
-    told = go(FIXTURES / "sums.c")
-    assert told.run.codes == dict.fromkeys(range(32), 0) and not told.run.traps
-    found = {struct.unpack("<4I", message.data)[:2] for message in told.run.messages}
+    outcome = go(FIXTURES / "sums.c")
+    assert outcome.run.codes == dict.fromkeys(range(32), 0) and not outcome.run.traps
+    found = {struct.unpack("<4I", message.data)[:2] for message in outcome.run.messages}
     assert found == {(t, sum((t + 1) * 1000003 + i * i for i in range(24)) % 2**32) for t in range(32)}
 
 
-def test_a_lone_board_has_no_keys(tmp_path: Path) -> None:
-    """It has no router that a key could go to: the thread that sends to one traps, and nothing leaves."""
+def test_multicast_key_on_a_single_board_traps(tmp_path: Path) -> None:
+    """A single board has no multicast router: the sending thread traps, and no message leaves."""
     source = tmp_path / "keys.c"
     body = """
     int main(void) {
@@ -119,17 +119,17 @@ def test_a_lone_board_has_no_keys(tmp_path: Path) -> None:
     }
     """
     source.write_text(HEAD + body, encoding="utf-8")
-    told = go(source)
-    assert told.run.reason == "done" and told.run.codes == {t: 0 for t in range(32) if t != 17}
-    (trap,) = told.run.traps
+    outcome = go(source)
+    assert outcome.run.reason == "done" and outcome.run.codes == {t: 0 for t in range(32) if t != 17}
+    (trap,) = outcome.run.traps
     assert (trap.thread, trap.cause, trap.value) == (17, constants.enumeration("trap")["bad_key"], 0x4321)
-    assert told.run.counters["sent"] == told.run.counters["flits_out"] == 0 and not told.run.messages
+    assert outcome.run.counters["sent"] == outcome.run.counters["flits_out"] == 0 and not outcome.run.messages
 
 
 @pytest.mark.tier("all", seconds=47, adds="equal cycles of the board as one model")
 @pytest.mark.parametrize("program", ["all.c", "sums.c"])
-def test_the_same_cycles_however_it_is_simulated(program: str, size: Size) -> None:
-    """As tiles and rest, on one thread of this machine and on two, and as one model, as Verilator builds it."""
+def test_cycles_are_equal_for_every_simulation_mode(program: str, size: Size) -> None:
+    """As separate tile models with one and two workers, as one model, and as one model built by Verilator."""
     from gossamer.engines import _rtl_build
 
     one = go(FIXTURES / program, 27, ["ROUNDS=2"], workers=1)
@@ -139,20 +139,20 @@ def test_the_same_cycles_however_it_is_simulated(program: str, size: Size) -> No
         one.same(go(FIXTURES / program, 27, ["ROUNDS=2"], simulator=_rtl_build.board(TINY, fast=False)))
 
 
-def test_a_tile_at_rest_is_not_simulated_and_nobody_can_tell() -> None:
-    """Cycles, counters and what wakes it are those of the board as one model, which always simulates all of it."""
+def test_skipping_idle_tiles_does_not_change_results() -> None:
+    """Cycles, counters and wake-ups match those of one model of the board, which simulates every tile."""
     one = go(FIXTURES / "idle_tiles.c", workers=1)
     assert one.run.reason == "done" and one.run.codes == dict.fromkeys(range(32), 0)
     assert one.run.snapshot is not None
     first, second = one.run.snapshot.tiles
-    # Its waits are longer than 25,000 cycles each, of which some 10,000 are looked at before it is seen to rest.
+    # Each of its waits exceeds 25,000 cycles, of which about 10,000 pass before the tile is found idle.
     assert first.skipped == 0 and second.skipped > 40_000
     one.same(go(FIXTURES / "idle_tiles.c", workers=2))
     one.same(go(FIXTURES / "idle_tiles.c", flat=True))
 
 
-def test_what_was_skipped_is_told_of_a_tile_that_still_rests() -> None:
-    """The run ends in its first rest."""
+def test_skipped_cycles_are_reported_for_an_idle_tile() -> None:
+    """The run ends during its first idle period."""
     how: dict[str, Any] = {"defines": ["PAUSE=1000000"], "max_cycles": 60_000}
     one = go(FIXTURES / "idle_tiles.c", workers=1, **how)
     assert one.run.reason == "max-cycles" and one.run.snapshot is not None
@@ -161,8 +161,8 @@ def test_what_was_skipped_is_told_of_a_tile_that_still_rests() -> None:
     one.same(go(FIXTURES / "idle_tiles.c", flat=True, **how))
 
 
-def test_two_runs_after_each_other(tmp_path: Path) -> None:
-    """Barriers of the second do not open before all tiles have started, as those of the first did not."""
+def test_board_runs_two_programs_in_sequence(tmp_path: Path) -> None:
+    """Barriers of the second run, as those of the first, do not open before all tiles have started."""
     image = device.build(FIXTURES / "barrier.c", TINY)
     with Board(TINY) as board:
         for _ in range(2):
@@ -177,7 +177,7 @@ def write(folder: Path, body: str) -> Path:
     return source
 
 
-def test_nobody_lives_on_the_next_board(command: Command, tmp_path: Path) -> None:
+def test_send_to_a_missing_board_traps(command: Command, tmp_path: Path) -> None:
     body = (
         "int main(void) {\n  if (gossamerThread() == 21) {\n"
         "    tinselSend(gossamerAddress(0) + TinselThreadsPerBoard, tinselSendSlot());\n  }\n  return 0;\n}"
@@ -199,19 +199,19 @@ def test_deadlock_names_threads_and_tiles(command: Command, tmp_path: Path) -> N
     assert "deadlock: all threads that run (14-19) wait for messages, and none is in flight" in done.stderr
 
 
-def test_faults_of_an_accelerator_name_its_tile(tmp_path: Path) -> None:
+def test_accelerator_fault_names_its_tile(tmp_path: Path) -> None:
     body = (
         "int main(void) {\n  if (gossamerThread() != 3) return 0;\n  volatile uint32_t* out = tinselSendSlot();\n"
         "  out[0] = 0x20; out[1] = 1; out[2] = tinselId(); out[3] = 0;\n"
         "  tinselSend((int)tinselAccId(0, 0, 1, 0), out);\n  tinselWaitUntil(TINSEL_CAN_RECV);\n  return 0;\n}"
     )
-    told = go(write(tmp_path, body))
-    assert [(trap.thread, trap.who, trap.name) for trap in told.run.traps] == [
+    outcome = go(write(tmp_path, body))
+    assert [(trap.thread, trap.who, trap.name) for trap in outcome.run.traps] == [
         (ACCELERATOR, "accelerator 1,0", "load_fault")
     ]
 
 
-def test_input_and_text_of_a_thread_of_another_tile(tmp_path: Path) -> None:
+def test_thread_of_the_second_tile_reads_input_and_prints(tmp_path: Path) -> None:
     body = (
         "int main(void) {\n  if (gossamerThread() != 18) return 0;\n  unsigned c;\n"
         "  do { do c = tinselUartTryGet(); while (!c); putchar(c & 255); } while (c != 266);\n  return 0;\n}"
@@ -223,7 +223,7 @@ def test_input_and_text_of_a_thread_of_another_tile(tmp_path: Path) -> None:
     assert done.reason == "done" and lines == [(18, "Baa baa")]
 
 
-def test_memory_belongs_to_the_board() -> None:
+def test_host_reads_back_written_memory() -> None:
     with Board(TINY) as board:
         data = bytes(range(256)) * 300
         board.write(0x4000_1010, data)
@@ -232,7 +232,7 @@ def test_memory_belongs_to_the_board() -> None:
         assert found == data and board.read(0x1000_0000, len(data) // 4).tobytes() == data[::-1]
 
 
-def test_statistics_and_trace_of_all_tiles(command: Command, tmp_path: Path) -> None:
+def test_statistics_and_trace_cover_all_tiles(command: Command, tmp_path: Path) -> None:
     stats, trace = tmp_path / "s.json", tmp_path / "t.pftrace"
     program = ROOT / "programs" / "ring.c"
     done = command("run", program, "--engine", "rtl", "--config", "tiny", "--stats", stats, "--trace", trace)
@@ -251,7 +251,7 @@ def test_statistics_and_trace_of_all_tiles(command: Command, tmp_path: Path) -> 
     assert {k: v for k, v in other.items() if k not in drop} == {k: v for k, v in about.items() if k not in drop}
 
 
-def test_wrong_options_are_one_line(command: Command, tmp_path: Path) -> None:
+def test_invalid_options_are_reported_in_one_line(command: Command, tmp_path: Path) -> None:
     program = ROOT / "programs" / "hello.c"
     for words, said in (
         (["--threads", "33"], "--threads 33: a board of tiny has 32 threads"),
@@ -263,6 +263,6 @@ def test_wrong_options_are_one_line(command: Command, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (2, f"gossamer: error: {said}\n")
 
 
-def test_one_tile_is_still_there(command: Command) -> None:
+def test_one_tile_option_runs_a_single_tile(command: Command) -> None:
     done = command("run", ROOT / "programs" / "hello.c", "--engine", "rtl", "--one-tile")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 16

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters on the `rtl` engine: messages, barriers and the host over links, what is lost, cut or wired wrong."""
+"""Clusters on the `rtl` engine: messages, barriers and the host over links; lost frames, cut and miswired links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Command, Size
-from system.cluster_runs import Told, go
+from system.cluster_runs import Outcome, go
 
 import gossamer_setup
 from gossamer import config as configs
@@ -35,49 +35,49 @@ def simulator() -> Path:
     return _rtl_build.cluster(configs.load("tiny"), 2)
 
 
-def well(told: Told, threads: int, *, rounds: int, targets: int, step: int) -> None:
-    """All messages have arrived once, unchanged and in their round, at threads and at the host."""
-    assert told.run.reason == "done" and not told.run.traps
-    assert told.run.codes == dict.fromkeys(range(threads), 0), told.lines
+def well(outcome: Outcome, threads: int, *, rounds: int, targets: int, step: int) -> None:
+    """All messages arrived once, unchanged and in their round, at threads and at the host."""
+    assert outcome.run.reason == "done" and not outcome.run.traps
+    assert outcome.run.codes == dict.fromkeys(range(threads), 0), outcome.lines
     heard = {}
     for me in range(threads):
         senders = [(me - 1 - i * step) % threads for i in range(targets)]
         heard[me] = sum((me + r) * (s + 1) for r in range(rounds) for s in senders) % 2**32
-    said = dict(told.lines)
+    said = dict(outcome.lines)
     for thread, line in said.items():
         assert line == f"heard {rounds * targets} sum {heard[thread]} wrong 0"
     assert {thread % 16 for thread in said} == {5}
-    messages = sorted(struct.unpack("<4I", message.data) for message in told.run.messages)
+    messages = sorted(struct.unpack("<4I", message.data) for message in outcome.run.messages)
     assert messages == [(me, rounds * targets, heard[me], 0) for me in range(threads)]
-    counters = told.run.counters
+    counters = outcome.run.counters
     assert counters["received"] == rounds * targets * threads and counters["refused"] == 0
     assert counters["sent"] == (rounds * targets + 1) * threads
 
 
 def test_every_thread_sends_to_every_other() -> None:
-    """And barriers with words and votes over both boards, and a message of each thread to the host."""
-    told = go(ALL)
-    well(told, 64, rounds=2, targets=63, step=1)
-    # Half of the pairs are on two boards; the other board's messages to the host cross as well, in the other direction.
-    there, back = (told.run.links[0, link] for link in (0, 1)), (told.run.links[1, link] for link in (0, 1))
+    """Also barriers with words and votes over both boards, and a message of each thread to the host."""
+    outcome = go(ALL)
+    well(outcome, 64, rounds=2, targets=63, step=1)
+    # Half of the pairs are on two boards; the other board's messages to the host cross in the other direction.
+    there, back = (outcome.run.links[0, link] for link in (0, 1)), (outcome.run.links[1, link] for link in (0, 1))
     assert sum(link["tx_packets"] for link in there) >= 2 * 32 * 32
     assert sum(link["tx_packets"] for link in back) >= 2 * 32 * 32 + 32
-    assert told.run.boards[0]["host_received"] == 64 and told.run.boards[1]["host_received"] == 0
+    assert outcome.run.boards[0]["host_received"] == 64 and outcome.run.boards[1]["host_received"] == 0
 
 
-def test_frames_are_lost_and_damaged_and_no_message() -> None:
+def test_lost_and_damaged_frames_lose_no_message() -> None:
     how: dict[str, Any] = {"frame_loss": 0.02, "defines": ["ROUNDS=2", "TARGETS=15", "STEP=17"]}
-    told = go(ALL, seed=5, **how)
-    well(told, 64, rounds=2, targets=15, step=17)
-    assert sum(link["resends"] for link in told.run.links.values()) > 4
-    assert sum(link["damaged"] for link in told.run.links.values()) > 4
+    outcome = go(ALL, seed=5, **how)
+    well(outcome, 64, rounds=2, targets=15, step=17)
+    assert sum(link["resends"] for link in outcome.run.links.values()) > 4
+    assert sum(link["damaged"] for link in outcome.run.links.values()) > 4
     other = go(ALL, seed=6, **how)
-    assert other.run.cycles != told.run.cycles, "another seed loses other frames"
-    told.same(go(ALL, seed=5, **how))
+    assert other.run.cycles != outcome.run.cycles, "another seed loses other frames"
+    outcome.same(go(ALL, seed=5, **how))
 
 
-def test_the_same_cycles_whoever_simulates(size: Size) -> None:
-    """On one thread of this machine and on two, and with models as Verilator builds them."""
+def test_cycles_are_equal_for_every_simulation_mode(size: Size) -> None:
+    """With one and two workers, and with models built by Verilator."""
     from gossamer.engines import _rtl_build
 
     how: dict[str, Any] = {"threads": 61, "defines": ["TARGETS=7", "STEP=9", "BOARD_THREADS=32"], "frame_loss": 0.01}
@@ -90,38 +90,38 @@ def test_the_same_cycles_whoever_simulates(size: Size) -> None:
         one.same(go(program, workers=2, simulator=_rtl_build.cluster(plan.config, plan.links, fast=False), **how))
 
 
-def test_tiles_at_rest_are_not_simulated_and_nobody_can_tell() -> None:
-    """A message wakes them, and a release, and then their counters are those of tiles that were simulated."""
+def test_skipping_idle_tiles_does_not_change_results() -> None:
+    """A message or a barrier release wakes idle tiles; their counters match those of simulated tiles."""
     one = go(REST)
     assert one.run.reason == "done" and one.run.codes == dict.fromkeys(range(64), 0)
     assert one.run.snapshot is not None
     skipped = [tile.skipped for tile in one.run.snapshot.tiles]
     assert skipped[0] == 0 and min(skipped[1:]) > 40_000
-    # Reset ends for all tiles in one cycle, and counters are read one after the other, in the same way each time.
+    # Reset ends for all tiles in one cycle, and counters are read one after the other in a fixed order.
     cycles = [tile["cycles"] for tile in one.run.tiles]
     assert max(cycles) - min(cycles) < 100, cycles
     for _, line in one.lines:
-        told = re.fullmatch(r"woken: cycle 0 (\d+), idle (\d+), misses \d+", line)
-        assert told and 0 < int(told[1]) - int(told[2]) < 30_000, line
+        woken = re.fullmatch(r"woken: cycle 0 (\d+), idle (\d+), misses \d+", line)
+        assert woken and 0 < int(woken[1]) - int(woken[2]) < 30_000, line
     one.same(go(REST, workers=2))
 
 
-def test_no_thread_reaches_a_control_unit() -> None:
-    """Whatever it would have told it: the thread traps, or its accelerator's answer is dropped. All others go on."""
-    told = go(CONTROL)
+def test_send_to_a_control_unit_traps() -> None:
+    """The sending thread traps, or its accelerator's answer is dropped. All other threads continue."""
+    outcome = go(CONTROL)
     cause = constants.enumeration("trap")["bad_destination"]
-    assert told.run.reason == "done" and told.run.codes == {t: 0 for t in range(64) if t % 32 >= 5}
-    assert sorted(trap.thread for trap in told.run.traps) == [t for t in range(64) if t % 32 < 5]
-    assert {trap.cause for trap in told.run.traps} == {cause}
-    assert {trap.value >> 29 for trap in told.run.traps} == {constants.enumeration("endpoint")["control"]}
-    assert not told.run.events and all(board["refused"] == 0 for board in told.run.boards)
+    assert outcome.run.reason == "done" and outcome.run.codes == {t: 0 for t in range(64) if t % 32 >= 5}
+    assert sorted(trap.thread for trap in outcome.run.traps) == [t for t in range(64) if t % 32 < 5]
+    assert {trap.cause for trap in outcome.run.traps} == {cause}
+    assert {trap.value >> 29 for trap in outcome.run.traps} == {constants.enumeration("endpoint")["control"]}
+    assert not outcome.run.events and all(board["refused"] == 0 for board in outcome.run.boards)
 
 
-def test_quad4(size: Size) -> None:
+def test_every_message_arrives_on_quad4(size: Size) -> None:
     if size.name == "small":
         pytest.skip("a minute")
-    told = go(ALL, "quad4", defines=["ROUNDS=1", "TARGETS=5", "STEP=205"])
-    well(told, 1024, rounds=1, targets=5, step=205)
+    outcome = go(ALL, "quad4", defines=["ROUNDS=1", "TARGETS=5", "STEP=205"])
+    well(outcome, 1024, rounds=1, targets=5, step=205)
 
 
 def write(folder: Path, body: str) -> Path:
@@ -130,38 +130,38 @@ def write(folder: Path, body: str) -> Path:
     return source
 
 
-def test_a_cut_link_is_told_by_name(command: Command, tmp_path: Path) -> None:
-    """Within 10,000 cycles: the link itself; then the threads that wait, with their boards and tiles."""
+def test_cut_links_are_reported_by_name(command: Command, tmp_path: Path) -> None:
+    """The links are reported within 10,000 cycles, then the waiting threads with their boards and tiles."""
     stats = tmp_path / "s.json"
     words = ("--engine", "rtl", "--cluster", "pair", *FEW_MESSAGES, "-D", "ROUNDS=99", "--stats", stats)
     words = (*words, "--cut", "a:north@3000", "--cut", "b:west@3000")
     down = "board a: link_down: a link receives no frames; link"
-    told = {f"{down} a:north - b:south", f"{down} a:east - b:west"}
+    reports = {f"{down} a:north - b:south", f"{down} a:east - b:west"}
     soon = command("run", ALL, *words, "--max-cycles", 3000 + 10_000)
-    assert told <= set(soon.stderr.splitlines())
+    assert reports <= set(soon.stderr.splitlines())
     done = command("run", ALL, *words)
     assert done.returncode == 4
     lines = done.stderr.splitlines()
-    assert told <= set(lines)
+    assert reports <= set(lines)
     assert any(re.match(r"threads? .* \(board [ab], .*tile.*\) wait", line) for line in lines), lines
     assert "deadlock: " in lines[-1] and lines[-1].endswith("; link a:east - b:west, a:north - b:south are down")
     about = json.loads(stats.read_text())
     assert about["end"] == "deadlock" and about["cycles"] < 3000 + 12_000
 
 
-def test_a_cut_link_that_is_not_needed_is_told_too(command: Command) -> None:
+def test_unused_cut_link_is_reported(command: Command) -> None:
     done = command("run", ALL, "--engine", "rtl", "--cluster", "pair", *FEW_MESSAGES, "-D", "ROUNDS=20",
                    "--cut", "a:east - b:west@10")  # fmt: skip
     assert "board a: link_down: a link receives no frames; link a:east - b:west" in done.stderr
 
 
-def test_a_link_that_does_not_come_up_is_named(command: Command) -> None:
+def test_link_that_does_not_come_up_is_named(command: Command) -> None:
     done = command("run", ALL, "--engine", "rtl", "--cluster", "pair", "--cut", "a:north")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "gossamer: error: cluster pair: link a:north - b:south did not come up\n"
 
 
-def test_deadlock_names_boards(command: Command, tmp_path: Path) -> None:
+def test_deadlock_names_the_boards(command: Command, tmp_path: Path) -> None:
     body = (
         "int main(void) { if (gossamerBoard() && gossamerThread() > 29) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }"
     )
@@ -174,7 +174,7 @@ def test_deadlock_names_boards(command: Command, tmp_path: Path) -> None:
     assert json.loads(stats.read_text())["cycles"] < 12_000
 
 
-def test_text_says_where_it_comes_from(command: Command, tmp_path: Path) -> None:
+def test_output_lines_name_board_tile_and_thread(command: Command, tmp_path: Path) -> None:
     body = (
         "int main(void) {\n  uint32_t x, y, tx, ty, c, t;\n  tinselFromAddr(tinselId(), &x, &y, &tx, &ty, &c, &t);\n"
         '  if (t + 8 * c == 9) printf("%u %u %u %u\\n", (unsigned)x, (unsigned)y, (unsigned)tx, (unsigned)ty);\n'
@@ -187,7 +187,7 @@ def test_text_says_where_it_comes_from(command: Command, tmp_path: Path) -> None
     ]  # fmt: skip
 
 
-def test_nobody_lives_beyond_the_cluster(command: Command, tmp_path: Path) -> None:
+def test_send_beyond_the_cluster_traps(command: Command, tmp_path: Path) -> None:
     body = (
         "int main(void) {\n  if (gossamerBoard() == 1 && gossamerThread() == 3) {\n"
         "    tinselSend((int)gossamerAddressOn(2, 0), tinselSendSlot());\n  }\n  return 0;\n}"
@@ -197,8 +197,8 @@ def test_nobody_lives_beyond_the_cluster(command: Command, tmp_path: Path) -> No
     assert re.match(r"\[35 b 0,0\.3\] trap: bad_destination: ", done.stderr), done.stderr
 
 
-def test_two_runs_after_each_other() -> None:
-    """Barriers of the second do not open before all boards have started, as those of the first did not."""
+def test_cluster_runs_two_programs_in_sequence() -> None:
+    """Barriers of the second run, as those of the first, do not open before all boards have started."""
     plan = Plan(configs.load_cluster("pair"))
     image = device.build(ALL, plan.config, ["TARGETS=3", "STEP=21"], boards=plan.shape)
     with Cluster(plan) as simulated:
@@ -209,8 +209,8 @@ def test_two_runs_after_each_other() -> None:
             assert len(done.messages) == 64
 
 
-def test_messages_to_the_host_arrive_behind_the_last_thread(tmp_path: Path) -> None:
-    """Those of the far board still wait for the link when all threads have ended."""
+def test_host_messages_arrive_after_the_last_thread_ended(tmp_path: Path) -> None:
+    """Messages of the far board still wait for the link when all threads have ended."""
     body = (
         "int main(void) {\n  if (!gossamerBoard()) return 0;\n  tinselSetLen(4);\n"
         "  for (uint32_t i = 0; i < 12; ++i) {\n    tinselWaitUntil(TINSEL_CAN_SEND);\n"
@@ -222,7 +222,7 @@ def test_messages_to_the_host_arrive_behind_the_last_thread(tmp_path: Path) -> N
     assert run.reason == "done" and found == [thread * 100 + i for thread in range(32) for i in range(12)]
 
 
-def test_statistics_by_board_and_link(command: Command, tmp_path: Path) -> None:
+def test_statistics_list_boards_and_links(command: Command, tmp_path: Path) -> None:
     stats = tmp_path / "s.json"
     words = ("--engine", "rtl", "--cluster", "pair", "-D", "TARGETS=1", "-D", "STEP=1")
     done = command("run", ALL, *words, "--stats", stats)
@@ -236,14 +236,14 @@ def test_statistics_by_board_and_link(command: Command, tmp_path: Path) -> None:
     links = {f"{link['board']}:{link['link']}": link for link in about["by_link"]}
     assert set(links) == {"a:north", "a:east", "b:south", "b:west"}
     for one, other in (("a:north", "b:south"), ("a:east", "b:west")):
-        # What is read later has counted more.
+        # Counters read later are greater.
         assert 0 <= links[other]["rx_packets"] - links[one]["tx_packets"] < 40
     table = command("run", ALL, *words, "--stats")
     assert "cluster pair, 2 boards of tiny, 4 tiles: 64 threads" in table.stdout
     assert re.search(r"^  a:north +\d", table.stdout, re.M)
 
 
-def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
+def test_invalid_input_is_reported_in_one_line(command: Command, tmp_path: Path) -> None:
     program = ROOT / "programs" / "hello.c"
 
     def cluster(text: str) -> Path:
@@ -277,8 +277,8 @@ def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
         assert said in done.stderr and "mine" in done.stderr
 
 
-def test_tables_out_of_a_file(command: Command, tmp_path: Path) -> None:
-    """Those that avoid a cable which never comes up; and those for another topology are refused."""
+def test_routing_tables_are_loaded_from_a_file(command: Command, tmp_path: Path) -> None:
+    """Tables that avoid a cable which never comes up; tables for another topology are rejected."""
     mine, other = tmp_path / "mine.routes", tmp_path / "other.routes"
     assert command("routes", "pair", "--down", "a:north", "--tables", mine).returncode == 0
     assert command("routes", "ring4", "--tables", other).returncode == 0
@@ -293,7 +293,7 @@ def test_tables_out_of_a_file(command: Command, tmp_path: Path) -> None:
     assert "routing tables for another topology" in done.stderr
 
 
-def test_a_cluster_without_a_host_has_one_at_its_first_board(tmp_path: Path) -> None:
+def test_host_defaults_to_the_first_board(tmp_path: Path) -> None:
     path = tmp_path / "alone.toml"
     path.write_text(
         'description = "no host"\ntopology = "custom"\nboards = { a = "tiny", b = "tiny" }\n'
@@ -323,8 +323,8 @@ int main(void) {
 
 
 @pytest.mark.parametrize("flight", [9_000, 65_536])
-def test_long_links(flight: int, size: Size, tmp_path: Path) -> None:
-    """What is on a wire for longer than any wait is neither forgotten at a run's end nor called a deadlock."""
+def test_long_link_latency_is_not_a_deadlock(flight: int, size: Size, tmp_path: Path) -> None:
+    """Frames in flight for longer than any time-out are neither lost at the end of a run nor taken for a deadlock."""
     if flight > 9_000 and size.name != "large":
         pytest.skip("minutes")
     run = go(write(tmp_path, PING_AND_LAST_WORDS), flight=flight, frame_loss=0.15, seed=3).run

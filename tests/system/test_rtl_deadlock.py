@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that stands still names what holds its messages up: threads, queues, boards, links."""
+"""A deadlock report names the cause of blocked messages: threads, queues, boards, links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def simulators() -> None:
 
 
 def lines(command: Command, folder: Path, body: str, *words: str) -> list[str]:
-    """What a program says that comes to a deadlock."""
+    """The output of a program that deadlocks."""
     source = folder / "prog.c"
     source.write_text(HEAD + body, encoding="utf-8")
     done = command("run", source, "--engine", "rtl", *words)
@@ -35,7 +35,7 @@ def lines(command: Command, folder: Path, body: str, *words: str) -> list[str]:
     return found
 
 
-# Threads send and do not receive, to the other board or tile: slots run out.
+# Threads send to the other board or tile and do not receive, until all slots are full.
 SENDERS = """int main(void) {
   const uint32_t threads = gossamerThreads(), boards = GOSSAMER_BOARDS, board = gossamerBoard();
   tinselSetLen(4);
@@ -48,7 +48,7 @@ SENDERS = """int main(void) {
 }
 """
 
-# All threads but two send one message to thread 5 of the last board, which does not receive any.
+# All other threads send three messages to thread 5 of the last board, which does not receive any.
 ONE_QUEUE = """int main(void) {
   if (gossamerThread() != 5 || gossamerBoard() + 1 != GOSSAMER_BOARDS) {
     for (int i = 0; i < 3; ++i) {
@@ -62,7 +62,7 @@ ONE_QUEUE = """int main(void) {
 """
 
 
-def test_message_slots_of_both_boards_and_what_is_between_them(command: Command, tmp_path: Path) -> None:
+def test_deadlock_names_full_slots_and_blocked_links_of_both_boards(command: Command, tmp_path: Path) -> None:
     _, full, behind, last = lines(command, tmp_path, SENDERS, "--cluster", "pair")
     every = "(board a, tiles 0,0, 1,0; board b, tiles 0,0, 1,0)"
     assert full == f"full: all message slots {every}: messages for these threads wait until a slot is freed"
@@ -73,7 +73,7 @@ def test_message_slots_of_both_boards_and_what_is_between_them(command: Command,
 
 
 @pytest.mark.parametrize("words", [("--config", "tiny"), ("--one-tile", "--config", "tiny")])
-def test_message_slots_of_tiles(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_deadlock_names_full_message_slots_of_tiles(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
     _, full, *behind, last = lines(command, tmp_path, SENDERS, *words)
     tiles = "" if "--one-tile" in words else " (tiles 0,0, 1,0)"
     assert full == f"full: all message slots{tiles}: messages for these threads wait until a slot is freed"
@@ -83,7 +83,7 @@ def test_message_slots_of_tiles(command: Command, tmp_path: Path, words: tuple[s
     assert last.endswith("wait for each other: messages are blocked")
 
 
-def test_the_queue_of_one_thread(command: Command, tmp_path: Path) -> None:
+def test_deadlock_names_the_full_queue_of_a_thread(command: Command, tmp_path: Path) -> None:
     found = lines(command, tmp_path, ONE_QUEUE, "--cluster", "pair")
     depth = TINY.mailbox.queue_depth
     full = (
@@ -97,13 +97,13 @@ def test_the_queue_of_one_thread(command: Command, tmp_path: Path) -> None:
     assert "in the switch of board b from link b:" in behind, behind
 
 
-def test_nothing_is_named_where_nothing_is_on_its_way(command: Command, tmp_path: Path) -> None:
+def test_deadlock_without_messages_names_no_queue(command: Command, tmp_path: Path) -> None:
     body = "int main(void) { tinselWaitUntil(TINSEL_CAN_RECV); return 0; }"
     (_, last) = lines(command, tmp_path, body, "--cluster", "pair")
     assert last.endswith("deadlock: all threads that run (0-63) wait for messages, and none is in flight")
 
 
-def test_a_message_behind_a_cut_link(command: Command, tmp_path: Path) -> None:
+def test_deadlock_names_the_cut_links(command: Command, tmp_path: Path) -> None:
     body = """int main(void) {
       for (int i = 0; i < 3000; ++i) __asm__ volatile("");
       tinselWaitUntil(TINSEL_CAN_SEND);
@@ -130,9 +130,11 @@ int main() {
 
 
 @pytest.mark.parametrize("words", [("--cluster", "pair"), ("--config", "tiny")])
-def test_a_program_with_a_host_names_its_queues(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """The same program, started by a host that waits for a message: the same queues, and what the host waits in."""
-    # Built for a host, lengths are flits less one.
+def test_deadlock_with_a_host_names_queues_and_the_host_call(
+    command: Command, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """The same program started by a host that waits for a message: the same queues, and the host's call."""
+    # In programs with a host the length is the number of flits minus one.
     (tmp_path / "prog.c").write_text(HEAD + SENDERS.replace("SetLen(4)", "SetLen(3)"), encoding="utf-8")
     (tmp_path / "Run.cpp").write_text(RUN, encoding="utf-8")
     done = command("run", tmp_path, "--engine", "rtl", *words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast models: the passes over Verilator's C++, and the same cycles whichever way a simulator is built."""
+"""Fast models: the passes over Verilator's C++, and equal cycles for every build of a simulator."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def select(branch: str) -> str:
     return text if count else ""
 
 
-def test_integers_of_a_header() -> None:
+def test_integer_members_of_a_header_are_found() -> None:
     assert {"clk_i", "net_out_o[]", "a_q", "b_q", "wide_q[]", "ram[]"} == NAMES
 
 
@@ -46,7 +46,7 @@ def test_short_branches_become_selections() -> None:
     branch = "vlSelfRef.a_q = 1U;\n        vlSelfRef.wide_q[2U]\n            = vlSelfRef.b_q;"
     text = select(f"if (vlSelfRef.c(1)) {{\n        {branch}\n    }}")
     assert "const bool gs_if = (vlSelfRef.c(1));" in text
-    # In the order of the text: the second may read what the first wrote.
+    # In source order: the second assignment may read the result of the first.
     first = text.index("{ const auto gs_new = 1U; vlSelfRef.a_q = gs_if ? gs_new : vlSelfRef.a_q; }")
     second = text.index("{ const auto gs_new = vlSelfRef.b_q; vlSelfRef.wide_q[2U] = gs_if ? gs_new : ")
     assert first < second
@@ -71,17 +71,17 @@ def test_short_branches_become_selections() -> None:
         "vlSelfRef.a_q |= 1U;",
     ],
 )
-def test_other_branches_stay(body: str) -> None:
+def test_unsuitable_branches_are_unchanged(body: str) -> None:
     assert not select(f"if (vlSelfRef.clk_i) {{\n        {body}\n    }}")
     assert not select("if (VL_UNLIKELY(vlSelfRef.clk_i)) {\n        vlSelfRef.a_q = 1U;\n    }")
 
 
-def test_branches_within_branches() -> None:
+def test_inner_branches_become_selections() -> None:
     text = select("if (c) {\n        call();\n        if (d) {\n            vlSelfRef.a_q = 1U;\n        }\n    }")
     assert text.count("gs_if =") == 1 and "    if (c) {\n        call();" in text
 
 
-def test_an_unknown_shape_is_refused(tmp_path: Path) -> None:
+def test_unknown_generated_code_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no Vtop___024root___eval_nba"):
         _generated.together(tmp_path, "top")
     (tmp_path / "Vtop___024root__0.cpp").write_text(
@@ -107,8 +107,8 @@ def run(image: device.Image, simulator: Path) -> tuple[Run, list[tuple[int, str]
 
 
 @pytest.mark.tier("all", seconds=22, adds="equal cycles of the two ways to build a model")
-def test_same_cycles_as_verilators_own_build(image: device.Image) -> None:
-    """Output in its order, cycles, instructions, all counters, and memory behind the run."""
+def test_fast_model_matches_verilators_own_build(image: device.Image) -> None:
+    """Compares output in order, cycles, instructions, all counters, and memory after the run."""
     from gossamer.hdl import sources
 
     design = sources.blocks("sim/tile/sim_tile.f", config=TINY)
@@ -121,11 +121,11 @@ def test_same_cycles_as_verilators_own_build(image: device.Image) -> None:
 
 
 @pytest.mark.tier("all", seconds=40, adds="the harness of many tiles, which benches alone use")
-def test_many_tiles_evaluated_together_do_what_each_does_alone(image: device.Image) -> None:
-    """Bytes and flits of every tile, and their cycles; the first tile's end is that of a tile by itself.
+def test_tiles_evaluated_together_match_tiles_evaluated_alone(image: device.Image) -> None:
+    """Compares bytes, flits and cycles of every tile; the first tile ends in the same cycle as a single tile.
 
-    The simulator of one tile starts it in another cycle. When the memory's refreshes meet the program moves its end:
-    by up to 2,000 cycles in a million for starts that are 131 to 4,000 cycles apart.
+    The simulator of one tile starts it in another cycle, and the phase of the memory's refreshes moves its end by up to
+    2,000 cycles in a million for starts that are 131 to 4,000 cycles apart.
     """
     together = rtl.run_many_tiles(TINY, image, 3, stagger=777, most=1_000_000)
     apart = rtl.run_many_tiles(TINY, image, 3, stagger=777, most=1_000_000, apart=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several jobs on one cluster: programs and barriers of their own, messages to others' tiles, ends of their own."""
+"""Several jobs on one cluster: separate programs, barriers and ends, and messages to tiles of other jobs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write(folder: Path, name: str, body: str) -> Path:
 
 
 def together(wanted: Sequence[tuple[Path, Sequence[str], Sequence[str]]]) -> tuple[Run, list[tuple[int, str]]]:
-    """Runs programs with their macros on boards of four in a square; what they say."""
+    """Runs programs with their macros on boards of a square of four; returns the run and the output."""
     plan = Plan(configs.load_cluster(FOUR))
     lines: list[tuple[int, str]] = []
     found = jobs(plan.cluster, [(path.name, boards) for path, _, boards in wanted])
@@ -52,8 +52,8 @@ def together(wanted: Sequence[tuple[Path, Sequence[str], Sequence[str]]]) -> tup
     return run, lines
 
 
-def test_two_jobs_know_nothing_of_each_other() -> None:
-    """Both send across the other's boards, with barriers that compute; each gets its own messages and sums alone."""
+def test_two_jobs_are_isolated() -> None:
+    """Both send across the other's boards and reduce in barriers; each receives only its own messages and sums."""
     macros = {0: (2, 9, 5), 1: (5, 4, 11)}  # rounds, targets, step
     boards = {0: ("x0y0", "x1y1"), 1: ("x0y1", "x1y0")}
     numbers = {0: (0, 3), 1: (1, 2)}
@@ -78,15 +78,15 @@ def test_two_jobs_know_nothing_of_each_other() -> None:
         assert said and all(line.startswith(f"heard {rounds * targets} ") for line in said)
         ends[job] = max(run.ends[thread] for thread in threads)
     assert run.counters["refused"] == 0 and ends[0] < ends[1] == run.cycles
-    # The other's barriers take nothing from it.
+    # The other job's barriers do not slow it down.
     alone, _ = together([(ALL, [f"{name}={value}" for name, value in zip(("ROUNDS", "TARGETS", "STEP"), macros[0],
                                                                        strict=True)], boards[0])])  # fmt: skip
     assert alone.reason == "done" and alone.threads == 64
     assert max(alone.ends.values()) > 0.8 * ends[0]
 
 
-def test_a_message_to_another_job_is_refused_and_told_and_holds_up_no_barrier(command: Command, tmp_path: Path) -> None:
-    """By threads and to an accelerator; tiles of no job refuse it, too."""
+def test_message_to_another_job_is_rejected_and_reported(command: Command, tmp_path: Path) -> None:
+    """Sent by threads and to an accelerator; tiles of no job reject it, too. It blocks no barrier."""
     stray = write(tmp_path, "stray.c", """int main(void) {
   const uint32_t me = gossamerThread(), other = gossamerAddressOn(GOSSAMER_BOARDS, me);
   if (me == 5 || me == 20) tinselSend((int)other, tinselSendSlot());
@@ -107,8 +107,8 @@ def test_a_message_to_another_job_is_refused_and_told_and_holds_up_no_barrier(co
         assert ends == ["board b, tile 0,0 rejected 1 message", "board b, tile 1,0 rejected 2 messages"]
 
 
-def test_a_job_ends_by_itself(command: Command, tmp_path: Path) -> None:
-    """One job stands still and one traps: their lines name their own threads, boards and sources."""
+def test_jobs_end_independently(command: Command, tmp_path: Path) -> None:
+    """One job deadlocks and one traps: their lines name their own threads, boards and sources."""
     waits = write(tmp_path, "waits.c", "int main(void) {\n  tinselWaitUntil(TINSEL_CAN_RECV);\n  return 0;\n}")
     traps = write(tmp_path, "traps.c", "int main(void) {\n  if (gossamerThread() == 3) *(volatile int*)8 = 1;\n"
                   "  return gossamerBoard();\n}")  # fmt: skip
@@ -132,7 +132,7 @@ def test_a_job_ends_by_itself(command: Command, tmp_path: Path) -> None:
     assert re.search(r"^  job 0, .*one.c: 32 threads, [\d,]+ cycles$", done.stdout, re.M)
 
 
-def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
+def test_invalid_input_is_reported_in_one_line(command: Command, tmp_path: Path) -> None:
     hello = ROOT / "programs" / "hello.c"
     for words, said in (
         ((f"{hello}@a", f"{hello}@a", *PAIR), f"{hello} on a: board a of cluster pair runs {hello} on a already"),

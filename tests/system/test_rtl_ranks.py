@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster shared out among MPI ranks: the same cycles, lines, counters and words as in one process."""
+"""A cluster partitioned among MPI ranks: the same cycles, output and counters as in one process."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def four(tmp_path: Path) -> Path:
 
 @pytest.mark.default_cases("2", seconds=10, adds="a cluster on three processes")
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_the_same_cycles_on_ranks(four: Path, ranks: int) -> None:
-    """Messages of all threads, to others and to the host, barriers with words, lost frames; boards shared unevenly."""
+def test_cycles_are_independent_of_the_number_of_ranks(four: Path, ranks: int) -> None:
+    """Messages of all threads to others and to the host, barriers with words, lost frames; an uneven partition."""
     defines = ["ROUNDS=1", "TARGETS=5", "STEP=37"]
     one = go(ALL, four, frame_loss=0.02, seed=3, workers=2, defines=defines)
     assert one.run.reason == "done" and not any(one.run.codes.values()) and len(one.run.codes) == 128
@@ -55,7 +55,7 @@ def test_the_same_cycles_on_ranks(four: Path, ranks: int) -> None:
     assert one.run.snapshot.tiles == many.run.snapshot.tiles and one.run.snapshot.links == many.run.snapshot.links
 
 
-def test_a_program_with_a_host_on_ranks(command: Command, tmp_path: Path) -> None:
+def test_program_with_a_host_is_independent_of_the_number_of_ranks(command: Command, tmp_path: Path) -> None:
     found = []
     for ranks in ("1", "2"):
         stats = tmp_path / "stats.json"
@@ -68,8 +68,8 @@ def test_a_program_with_a_host_on_ranks(command: Command, tmp_path: Path) -> Non
     assert found[0] == found[1]
 
 
-def test_what_is_said_of_a_deadlock_behind_a_cut_link(command: Command) -> None:
-    """Threads, queues, links and events of boards of both ranks."""
+def test_deadlock_text_is_independent_of_the_number_of_ranks(command: Command) -> None:
+    """The text names threads, queues, links and events of boards of both ranks."""
     words = ("run", ALL, "--engine", "rtl", "--cluster", "pair", "-D", "TARGETS=2", "-D", "STEP=31", "-D", "ROUNDS=99")
     words = (*words, "--cut", "a:north@3000", "--cut", "b:west@3000")
     one, many = command(*words), command(*words, "--ranks", "2")
@@ -87,7 +87,9 @@ def test_what_is_said_of_a_deadlock_behind_a_cut_link(command: Command) -> None:
         (["--config", "tiny", "--ranks", "2"], "--ranks: needs a cluster"),
     ],
 )
-def test_bad_input(command: Command, tmp_path: Path, words: list[str], said: str) -> None:
+def test_invalid_options_are_reported_in_one_line(
+    command: Command, tmp_path: Path, words: list[str], said: str
+) -> None:
     done = command("run", ROOT / "programs" / "hello.c", "--engine", "rtl", *words, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr and done.stderr.count("\n") == 1
@@ -102,14 +104,16 @@ def test_bad_input(command: Command, tmp_path: Path, words: list[str], said: str
         ({"GOSSAMER_MPIEXEC": "true", "GOSSAMER_MPICXX": "false"}, "building for MPI failed"),
     ],
 )
-def test_an_mpi_of_ones_own_that_is_wrong(command: Command, environment: dict[str, str], said: str) -> None:
+def test_invalid_mpi_commands_are_reported_in_one_line(
+    command: Command, environment: dict[str, str], said: str
+) -> None:
     words = ("run", ROOT / "programs" / "hello.c", "--engine", "rtl", "--cluster", "pair", "--ranks", "2")
     done = command(*words, env=environment)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_a_folder_for_temporary_files_that_is_too_deep_for_a_socket(command: Command, tmp_path: Path) -> None:
+def test_tmpdir_too_long_for_a_socket_is_reported(command: Command, tmp_path: Path) -> None:
     deep = tmp_path / ("deep" * 25)
     deep.mkdir()
     words = ("run", ROOT / "programs" / "hello.c", "--engine", "rtl", "--cluster", "pair", "--ranks", "2")
@@ -118,8 +122,8 @@ def test_a_folder_for_temporary_files_that_is_too_deep_for_a_socket(command: Com
     assert "TMPDIR" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_an_mpi_of_ones_own(command: Command) -> None:
-    """The one of the environment, named as a site's is."""
+def test_mpi_commands_of_the_environment_are_used(command: Command) -> None:
+    """The MPI of the environment, named as at a site with its own MPI."""
     prefix = Path(sys.executable).parent
     own = {"GOSSAMER_MPIEXEC": f"{prefix}/mpiexec", "GOSSAMER_MPICXX": f"{prefix}/mpicxx -Wl,-rpath,{prefix}/../lib"}
     words = ("run", ROOT / "programs" / "hello.c", "--engine", "rtl", "--cluster", "pair", "--threads", "2")
@@ -152,7 +156,7 @@ def gone(pids: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("who", ["us", "a rank"])
-def test_a_run_that_is_stopped_leaves_no_rank(tmp_path: Path, who: str) -> None:
+def test_interrupted_run_leaves_no_rank(tmp_path: Path, who: str) -> None:
     import time
 
     source = tmp_path / "spin.c"

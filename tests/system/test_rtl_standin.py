@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `rtl` engine on a stand-in for the tile: what a sound tile does, and what only a broken one does.
+"""The `rtl` engine on a stand-in for the tile, which can imitate a broken tile.
 
-``standin/gs_sim_tile.sv`` takes an instruction a cycle from threads in turn; it is not the hardware,
-and can be told to go wrong.
+``standin/gs_sim_tile.sv`` executes an instruction a cycle from threads in round-robin order; it is not the hardware,
+and a plusarg selects a fault.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def simulator() -> Path:
 
 
 class Runner:
-    """Runs a program's text and keeps what was said."""
+    """Runs a program's text and keeps its output."""
 
     def __init__(self, simulator: Path, folder: Path) -> None:
         self.simulator, self.folder = simulator, folder
@@ -91,21 +91,21 @@ def runner(simulator: Path, tmp_path: Path) -> Runner:
     return Runner(simulator, tmp_path)
 
 
-def test_every_thread_says_its_own_line(runner: Runner) -> None:
+def test_every_thread_prints_its_own_line(runner: Runner) -> None:
     done = runner('int main(void) { printf("I am %u\\n", (unsigned)tinselId()); return 0; }')
     assert sorted(runner.said) == sorted(f"[{t}] I am {t}" for t in range(16))
     assert done.reason == "done" and done.codes == dict.fromkeys(range(16), 0) and not done.traps
     assert 0 < done.instructions <= done.cycles <= done.counters["cycles"]
 
 
-def test_a_run_repeats_to_the_cycle(runner: Runner) -> None:
+def test_repeated_run_has_equal_cycles(runner: Runner) -> None:
     body = 'int main(void) { printf("%u\\n", (unsigned)tinselCycleCount()); return 0; }'
     first, second = runner(body), runner(body)
     assert (first.cycles, first.instructions) == (second.cycles, second.instructions)
     assert runner.said[:16] == runner.said[16:]
 
 
-def test_data_arrives_and_can_be_read_back(runner: Runner) -> None:
+def test_initialized_data_is_loaded_and_read_back(runner: Runner) -> None:
     seen: list[int] = []
 
     def look(tile: Tile) -> None:
@@ -121,7 +121,7 @@ def test_data_arrives_and_can_be_read_back(runner: Runner) -> None:
     assert seen == [1, 2, 3, 43, 0xFFFF_FFFF, 0]
 
 
-def test_long_and_unended_lines(runner: Runner) -> None:
+def test_long_and_unterminated_lines_are_printed(runner: Runner) -> None:
     done = runner(
         'int main(void) { for (int i = 0; i < 1500; i++) putchar("ab"[i & 1]);\n'
         '  putchar(10); putchar(10); printf("no end"); return 0; }',
@@ -131,7 +131,7 @@ def test_long_and_unended_lines(runner: Runner) -> None:
     assert runner.broken == [True, False, False, False] and done.reason == "done"
 
 
-def test_an_unended_line_comes_when_its_thread_ends(runner: Runner) -> None:
+def test_unterminated_line_is_printed_when_its_thread_ends(runner: Runner) -> None:
     runner(
         'int main(void) { if (tinselId() == 0) { printf("no end"); return 0; }\n'
         '  for (volatile int i = 0; i < 3000; i++) {}\n  printf("late\\n"); return 0; }',
@@ -140,15 +140,15 @@ def test_an_unended_line_comes_when_its_thread_ends(runner: Runner) -> None:
     assert runner.said == ["[0] no end", "[1] late"]
 
 
-def test_exit_codes_and_emit(runner: Runner) -> None:
+def test_exit_codes_and_emitted_words_are_reported(runner: Runner) -> None:
     done = runner("int main(void) { tinselEmit(7 + tinselId()); return tinselId() == 2 ? -1 : 0; }", threads=3)
     assert done.codes == {0: 0, 1: 0, 2: 0xFFFF_FFFF}
     assert sorted(runner.said) == ["[0] emit 7", "[1] emit 8", "[2] emit 9"]
 
 
 @pytest.mark.parametrize("fault", [0, 4])
-def test_a_trap_stops_its_thread_alone(runner: Runner, fault: int) -> None:
-    """With fault 4 the tile does not know where, and the thread itself has to say."""
+def test_trap_halts_only_its_thread(runner: Runner, fault: int) -> None:
+    """With fault 4 the tile does not know the location, and the thread itself reports it."""
     done = runner(
         'int main(void) {\n  if (tinselId() == 3) return *(volatile int *)0x20;\n  printf("well\\n");\n  return 0;\n}',
         fault=fault,
@@ -161,12 +161,12 @@ def test_a_trap_stops_its_thread_alone(runner: Runner, fault: int) -> None:
     assert len(runner.said) == 15 and done.reason == "done"
 
 
-def test_a_trap_of_a_thread_that_cannot_say_where(runner: Runner) -> None:
+def test_trap_without_a_pc_has_an_unknown_location(runner: Runner) -> None:
     (trap,) = runner("int main(void) { return *(volatile int *)0x20; }", fault=8, threads=1).traps
     assert trap.pc == 0xFFFF_FFFF and trap.words(str).endswith("location unknown")
 
 
-def test_deadlock_is_seen_at_once(runner: Runner) -> None:
+def test_deadlock_is_detected_before_the_watchdog(runner: Runner) -> None:
     done = runner("int main(void) { if (tinselId()) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }", watchdog=10**9)
     assert done.reason == "deadlock" and done.codes == {0: 0}
     assert sorted(one.thread for one in done.unfinished) == list(range(1, 16))
@@ -174,8 +174,8 @@ def test_deadlock_is_seen_at_once(runner: Runner) -> None:
     assert done.cycles < 60_000
 
 
-def test_waiting_for_a_message_that_comes_is_no_deadlock(runner: Runner) -> None:
-    """One thread computes for longer than the others' silence would be suspicious."""
+def test_wait_for_a_late_message_is_not_a_deadlock(runner: Runner) -> None:
+    """One thread computes for longer than the watchdog's interval."""
     done = runner(
         "int main(void) {\n"
         "  if (tinselId() == 1) { tinselWaitUntil(TINSEL_CAN_RECV); return 0; }\n"
@@ -186,14 +186,14 @@ def test_waiting_for_a_message_that_comes_is_no_deadlock(runner: Runner) -> None
     assert done.reason == "done" and done.counters["sent"] == 1 and done.cycles > 100_000
 
 
-def test_max_cycles(runner: Runner) -> None:
+def test_max_cycles_ends_the_run(runner: Runner) -> None:
     spin = 'int main(void) { if (tinselId() == 1) for (;;) __asm__ volatile(""); return 0; }'
     done = runner(spin, max_cycles=30_000)
     assert done.reason == "max-cycles" and done.cycles == 30_000
     assert [(one.thread, one.words()) for one in done.unfinished] == [(1, "runs")]
 
 
-def test_threads_that_start_threads(runner: Runner) -> None:
+def test_thread_starts_another_thread(runner: Runner) -> None:
     done = runner(
         "int main(void) {\n"
         "  if (tinselId() == 0) { tinselCreateThread(5); return 0; }\n"
@@ -204,7 +204,7 @@ def test_threads_that_start_threads(runner: Runner) -> None:
     assert done.codes == {0: 0, 5: 4} and runner.said == ["[5] late"]
 
 
-def test_input(runner: Runner) -> None:
+def test_each_thread_reads_its_own_input(runner: Runner) -> None:
     runner(
         "int main(void) { unsigned c;\n"
         "  do { do c = tinselUartTryGet(); while (!c); putchar(c & 255); } while (c != 266); return 0; }",
@@ -214,7 +214,7 @@ def test_input(runner: Runner) -> None:
     assert sorted(runner.said) == ["[0] first", "[1] second line"]
 
 
-def test_trace(runner: Runner, tmp_path: Path) -> None:
+def test_trace_has_spans_and_marks_of_started_threads(runner: Runner, tmp_path: Path) -> None:
     trace = tmp_path / "trace.pftrace"
     done = runner(
         "int main(void) {\n"
@@ -225,7 +225,7 @@ def test_trace(runner: Runner, tmp_path: Path) -> None:
         trace=trace,
     )
     assert done.reason == "done" and len(done.traps) == 1
-    # The stand-in has no mailbox, so nobody knows what was sent.
+    # The stand-in has no mailbox, so the trace does not contain the message.
     seen = read(trace)
     assert {(0, "trap"), (1, "receive"), (1, "ends")} <= {(mark.thread, mark.name) for mark in seen.marks}
     (wait,) = seen.of("waits for a message")
@@ -242,7 +242,7 @@ def test_trace(runner: Runner, tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*.part"))
 
 
-# ---- A tile that is not sound ------------------------------------------------------
+# ---- A broken tile -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -255,24 +255,24 @@ def test_trace(runner: Runner, tmp_path: Path) -> None:
         (9, "loader does not answer"),
     ],
 )
-def test_a_broken_tile_is_one_error(runner: Runner, fault: int, says: str) -> None:
+def test_broken_tile_is_reported_in_one_line(runner: Runner, fault: int, says: str) -> None:
     with pytest.raises(RunDied, match=says) as raised:
         runner("int main(void) { for (;;) {} }", fault=fault)
     assert "\n" not in str(raised.value)
 
 
-def test_a_refusal_of_the_loader_is_one_error(runner: Runner) -> None:
+def test_loader_rejection_is_an_input_error(runner: Runner) -> None:
     with pytest.raises(InputError, match=r"no memory at 0x0, or not all of it \(address\)"):
         runner("int main(void) { return 0; }", fault=10)
 
 
-def test_threads_that_get_lost_are_found_by_the_watchdog(runner: Runner) -> None:
+def test_watchdog_detects_lost_threads(runner: Runner) -> None:
     done = runner('int main(void) { for (;;) __asm__ volatile(""); }', fault=3, watchdog=50_000)
     assert done.reason == "stuck" and len(done.unfinished) == 16
     assert {one.words() for one in done.unfinished} == {"has no state: it was started and never ran"}
 
 
-def test_a_memory_that_never_answers(runner: Runner) -> None:
+def test_watchdog_detects_a_memory_that_never_responds(runner: Runner) -> None:
     done = runner("volatile int x; int main(void) { return x; }", fault=6, watchdog=50_000, threads=2)
     assert done.reason == "stuck"
     assert all(one.words().startswith("waits for a load from 0x4") for one in done.unfinished)
@@ -293,7 +293,7 @@ with Tile(tiny, simulator=Path({simulator!r}), trace=Path({trace!r})) as tile:
 """
 
 
-def test_ctrl_c_leaves_nothing_behind(simulator: Path, tmp_path: Path) -> None:
+def test_interrupt_leaves_a_valid_trace_and_no_process(simulator: Path, tmp_path: Path) -> None:
     source, trace = tmp_path / "spin.c", tmp_path / "trace.pftrace"
     source.write_text(HEAD + 'int main(void) { printf("x\\n"); for (;;) __asm__ volatile(""); }', encoding="utf-8")
     script = _LOOP.format(python=str(ROOT / "python"), simulator=str(simulator), trace=str(trace), source=str(source))
@@ -317,7 +317,7 @@ def test_ctrl_c_leaves_nothing_behind(simulator: Path, tmp_path: Path) -> None:
 
 
 def _session(session: int) -> list[str]:
-    """Processes of a session that are still there after a moment."""
+    """Processes of a session that still exist after a moment."""
     for _ in range(50):
         found = []
         for folder in Path("/proc").glob("[0-9]*"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routing tables that are replaced in a cluster that runs: under traffic, or when the boards say that there is none."""
+"""Routing tables that are replaced in a running cluster: under traffic, or after the boards report none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command
-from system.cluster_runs import Told
+from system.cluster_runs import Outcome
 from system.test_rtl_cluster import well
 
 import gossamer_setup
@@ -43,8 +43,8 @@ def used(stats: Path) -> dict[str, int]:
     return {f"{one['board']}:{one['link']}": one["tx_packets"] for one in json.loads(stats.read_text())["by_link"]}
 
 
-def test_a_cable_is_taken_out_while_a_program_runs(command: Command, tmp_path: Path) -> None:
-    """Tables that avoid it are loaded under full traffic, then it is cut: nothing is lost, nobody waits for it."""
+def test_tables_replaced_under_traffic_lose_no_message(command: Command, tmp_path: Path) -> None:
+    """Tables that avoid a cable are loaded under full traffic, then the cable is cut: no message is lost or blocked."""
     away, stats = avoiding(tmp_path, "away.routes", "x0y0:east"), tmp_path / "s.json"
     words = (ALL, *ON_FOUR, "-D", "ROUNDS=3", "-D", "TARGETS=20", "-D", "STEP=7", "--stats", stats)
     plain = command("run", *words, "--next-routes", f"{away}@900000")
@@ -60,10 +60,10 @@ def test_a_cable_is_taken_out_while_a_program_runs(command: Command, tmp_path: P
     assert 10 < after["x0y0:east"] < before["x0y0:east"] / 2 and after["x0y0:north"] > before["x0y0:north"] * 1.3
 
 
-def test_the_same_cycles_whoever_simulates(tmp_path: Path) -> None:
+def test_cycles_are_independent_of_the_number_of_workers(tmp_path: Path) -> None:
     away = avoiding(tmp_path, "away.routes", "x0y0:east")
 
-    def go(workers: int) -> Told:
+    def go(workers: int) -> Outcome:
         plan, lines = Plan(configs.load_cluster(FOUR)), []
         change = TableUpdate.of(plan, read_tables(plan.cluster, str(away)))
         image = device.build(ALL, plan.config, ["ROUNDS=2", "TARGETS=20", "STEP=7"], boards=plan.shape)
@@ -75,15 +75,15 @@ def test_the_same_cycles_whoever_simulates(tmp_path: Path) -> None:
                 pauses=[(5000, lambda handler: cluster.replace_tables(change, on_record=handler))],
             )
             assert cluster.plan is change.plan and cluster.drained()
-        return Told(run, lines, [])
+        return Outcome(run, lines, [])
 
     one = go(1)
     well(one, 128, rounds=2, targets=20, step=7)
     one.same(go(2))
 
 
-def test_tables_that_must_not_meet_wait_until_nothing_is_in_flight(command: Command, tmp_path: Path) -> None:
-    """Each is a line by itself; together they are a ring."""
+def test_conflicting_tables_are_loaded_only_when_drained(command: Command, tmp_path: Path) -> None:
+    """Each table alone forms a line; together they form a ring."""
     east, west = (avoiding(tmp_path, name, name.replace("_", ":"), vcs=1) for name in ("x0y0_east", "x1y1_west"))
     plan = Plan(configs.load_cluster(FOUR), read_tables(configs.load_cluster(FOUR), str(east)))
     change = TableUpdate.of(plan, read_tables(plan.cluster, str(west)))
@@ -91,7 +91,7 @@ def test_tables_that_must_not_meet_wait_until_nothing_is_in_flight(command: Comm
     done = command("run", ALL, *ON_FOUR, "--routes", east, "--next-routes", f"{west}@1000")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert "old and new tables together can deadlock" in done.stderr and "HostLink::loadRoutes" in done.stderr
-    # A host has them loaded between its questions, and its messages go the new way.
+    # A host loads them between its requests, and its messages take the new routes.
     stats = tmp_path / "s.json"
     done = command("run", REROUTE, *ON_FOUR, "--routes", east, "--next-routes", west, "--stats", stats)
     total = 128 * 129 // 2
@@ -107,8 +107,8 @@ def test_tables_that_must_not_meet_wait_until_nothing_is_in_flight(command: Comm
     assert "HostLink::loadRoutes: packets are always in flight" in done.stderr
 
 
-def test_boards_say_whether_something_is_in_flight(tmp_path: Path) -> None:
-    """In a run they say so until all threads wait; behind it nothing is left."""
+def test_drained_reports_whether_messages_are_in_flight(tmp_path: Path) -> None:
+    """Messages are in flight until all threads wait; none remains after the run."""
     body = """#include <gossamer/device.h>
 #include <tinsel.h>
 int main(void) {
@@ -126,7 +126,7 @@ int main(void) {
     source.write_text(body, encoding="utf-8")
     plan, found = Plan(configs.load_cluster(FOUR)), []
     with Cluster(plan) as cluster:
-        # What the boards have just been told has brought some reports of idle detection.
+        # The preceding commands to the boards have caused some reports of idle detection.
         assert any(cluster.drained() for _ in range(5))
         cluster.load_image(device.build(source, plan.config, boards=plan.shape))
         run = cluster.run(128, pauses=[(cycle, lambda _: found.append(cluster.drained())) for cycle in (1000, 3000)])
@@ -134,7 +134,7 @@ int main(void) {
     assert found == [False, False]
 
 
-def test_bad_input_is_one_line(command: Command, tmp_path: Path) -> None:
+def test_invalid_input_is_reported_in_one_line(command: Command, tmp_path: Path) -> None:
     away, hello = avoiding(tmp_path, "away.routes", "x0y0:east"), ROOT / "programs" / "hello.c"
     other = tmp_path / "other.routes"
     topology = routes.read_topology("pair")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--trace`: spans, messages and their arrows, judged by what programs say themselves; the bound of the file's size."""
+"""`--trace`: spans, messages and their arrows, compared with the output of programs; the bound of the file's size."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def traced(command: Command, path: Path, program: Path, *options: str | Path) ->
 
 
 def heard(text: str) -> dict[int, list[int]]:
-    """From whom each thread heard, in order."""
+    """The senders of the messages of each thread, in order."""
     found: dict[int, list[int]] = {}
     for thread, sender in re.findall(r"^\[(\d+)[^\]]*\] from (\d+)$", text, re.MULTILINE):
         found.setdefault(int(thread), []).append(int(sender))
@@ -41,7 +41,7 @@ def heard(text: str) -> dict[int, list[int]]:
 
 
 def orders(trace: Trace) -> dict[int, list[int]]:
-    """The same, by the arrows."""
+    """The same, from the arrows."""
     found: dict[int, list[int]] = {}
     for send, receive in sorted(trace.arrows(), key=lambda pair: pair[1].begin):
         assert send.begin < receive.begin and receive.notes["from thread"] == send.thread
@@ -55,22 +55,22 @@ def marks(trace: Trace, name: str) -> int:
 
 
 def sound(trace: Trace, threads: int) -> None:
-    """What is true of any trace: threads are in their places, and their spans follow each other."""
+    """Properties of every trace: threads have their tracks, and their spans are contiguous."""
     assert len(set(trace.tracks)) == len(trace.tracks)
     tracks = [track for track in trace.tracks if "/thread " in track]
     assert len(tracks) == threads
     for track in tracks:
         mine = sorted((span.begin, span.end) for span in trace.spans if span.track == track)
         assert mine and all(begin < end for begin, end in mine)
-        # Nothing is left out between: a thread runs or waits from its start to its end.
+        # There are no gaps: a thread runs or waits from its start to its end.
         assert all(a_end == b_begin for (_, a_end), (b_begin, _) in itertools.pairwise(mine))
         ends = [mark.begin for mark in trace.marks if mark.track == track and mark.name == "ends"]
         assert ends == [mine[-1][1]]
 
 
-def test_an_arrow_for_each_message_of_a_board(command: Command, tmp_path: Path) -> None:
-    """Threads tell from whom they heard, in order: the arrows say the same."""
-    longest = "t" * 247 + ".pftrace"  # no file may have a longer name
+def test_every_message_of_a_board_has_an_arrow(command: Command, tmp_path: Path) -> None:
+    """Threads print the senders of their messages in order; the arrows match."""
+    longest = "t" * 247 + ".pftrace"  # the maximum length of a file name
     trace, text, errors = traced(command, tmp_path / longest, TALK, "--config", "tiny")
     assert errors == "" and len(trace.of("everything is shown")) == 1
     sound(trace, 32)
@@ -80,8 +80,8 @@ def test_an_arrow_for_each_message_of_a_board(command: Command, tmp_path: Path) 
     assert not any("sender" in mark.notes for mark in trace.marks)
 
 
-def test_arrows_between_boards(command: Command, tmp_path: Path) -> None:
-    """With frames that are lost and sent again, and on two threads of this machine."""
+def test_every_message_between_boards_has_an_arrow(command: Command, tmp_path: Path) -> None:
+    """With frames that are lost and sent again, and with two workers."""
     options = ["--cluster", "pair", "--frame-loss", "0.02", "--workers", "2"]
     trace, text, _ = traced(command, tmp_path / "t.pftrace", TALK, *options)
     sound(trace, 64)
@@ -92,8 +92,8 @@ def test_arrows_between_boards(command: Command, tmp_path: Path) -> None:
     assert (tmp_path / "one.pftrace").read_bytes() == (tmp_path / "t.pftrace").read_bytes() and one.marks == trace.marks
 
 
-def test_messages_alike_are_told_as_such(command: Command, tmp_path: Path) -> None:
-    """Nothing tells them apart, so any of their senders may be meant; all are there, and none goes back in time."""
+def test_identical_messages_are_marked_as_ambiguous(command: Command, tmp_path: Path) -> None:
+    """The sender of an identical message is ambiguous; every message has an arrow, and none points back in time."""
     trace, _, _ = traced(command, tmp_path / "t.pftrace", FIXTURES / "hot.c", "-D", "EACH=4")
     arrows = trace.arrows()
     assert len(arrows) == 4 * 31 and all(send.begin < receive.begin for send, receive in arrows)
@@ -102,11 +102,11 @@ def test_messages_alike_are_told_as_such(command: Command, tmp_path: Path) -> No
     marked = [receive for _, receive in arrows if "sender" in receive.notes]
     (about,) = trace.of("everything is shown")
     assert 0 < about.notes["received while others of the same contents were in flight"] <= len(marked)
-    # Within a tile the mailbox's order says which is which.
+    # Within a tile the order of the mailbox identifies the sender.
     assert all(receive.notes["from thread"] >= 16 for receive in marked)
 
 
-def test_a_message_to_several_threads_has_several_arrows(command: Command, tmp_path: Path) -> None:
+def test_multicast_message_has_an_arrow_for_each_receiver(command: Command, tmp_path: Path) -> None:
     trace, _, _ = traced(command, tmp_path / "t.pftrace", FIXTURES / "masks.c")
     sends = trace.of("multicast")
     assert [len(mark.begins) for mark in sends] == [3, 3] and {mark.thread for mark in sends} == {0}
@@ -114,8 +114,8 @@ def test_a_message_to_several_threads_has_several_arrows(command: Command, tmp_p
     assert all((receive.thread < 16) == (send is sends[0]) for send, receive in trace.arrows())
 
 
-def test_messages_of_a_host_to_a_board_and_back(command: Command, tmp_path: Path) -> None:
-    """Three rounds of pings to all threads, each answered, and one that ends the thread."""
+def test_host_messages_have_arrows_in_both_directions(command: Command, tmp_path: Path) -> None:
+    """Three rounds of pings to all threads, each answered, and one ping that ends the thread."""
     program = ROOT / "tests" / "fixtures" / "hostlink" / "pingpong"
     trace, _, errors = traced(command, tmp_path / "t.pftrace", program, "--config", "tiny")
     assert errors == "" and [track for track in trace.tracks if "/" not in track][1:] == ["board 0", "hosts"]
@@ -131,8 +131,8 @@ def cycles_of(stats: Path) -> int:
     return int(json.loads(stats.read_text())["cycles"])
 
 
-def test_arrows_of_keys_and_of_hosts(command: Command, tmp_path: Path) -> None:
-    """Copies by key on four boards, by links that lose frames and by an indirection; each is told to the host."""
+def test_multicast_keys_and_host_messages_have_arrows(command: Command, tmp_path: Path) -> None:
+    """Copies by key on four boards, over links that lose frames and by an indirection; each is reported to the host."""
     files = [tmp_path / "one.pftrace", tmp_path / "two.pftrace"]
     stats = [tmp_path / "one.json", tmp_path / "two.json", tmp_path / "none.json"]
     words = ["--cluster", FOUR, "--frame-loss", "0.02"]
@@ -141,7 +141,7 @@ def test_arrows_of_keys_and_of_hosts(command: Command, tmp_path: Path) -> None:
     )
     assert errors == "" and len(trace.of("everything is shown")) == 1
     told = [(int(thread), int(sender)) for thread, sender in (line.split() for line in text.splitlines())]
-    # The first threads of both rows of boards say nothing of themselves, but each only sends along its row.
+    # The first threads of both rows of boards do not report themselves, but each only sends along its row.
     told = [(thread, thread // 64 * 64 if sender == -2 else sender) for thread, sender in told]
     arrows = sorted(trace.arrows(), key=lambda pair: pair[1].begin)
     assert len(arrows) == marks(trace, "receive") and not any("sender" in mark.notes for mark in trace.marks)
@@ -149,7 +149,7 @@ def test_arrows_of_keys_and_of_hosts(command: Command, tmp_path: Path) -> None:
         assert send.begin < receive.begin and receive.notes["cycles in flight"] == receive.begin - send.begin
         assert receive.notes.get("from thread", -1) == send.thread
         assert (send.track == HOST) == (receive.notes.get("from host") == 0)
-    # What threads say that they hear by key, each in its order, the arrows say as well.
+    # The arrows match the messages by key that threads report, in order.
     keyed: dict[int, list[int]] = {}
     heard: dict[int, list[int]] = {}
     for send, receive in arrows:
@@ -159,13 +159,13 @@ def test_arrows_of_keys_and_of_hosts(command: Command, tmp_path: Path) -> None:
         heard.setdefault(thread, []).append(sender)
     assert keyed == heard and sum(1 for senders in heard.values() for sender in senders if sender == -1) == 4
     assert marks(trace, "send by key") == 2 * 128 + 1
-    # What the host hears, and what it sends to each thread.
+    # Messages that the host receives, and those that it sends to each thread.
     assert [send.thread for send, receive in arrows if receive.track == HOST] == [thread for thread, _ in told]
     assert marks(trace, "send far") == len(told)
     begun = [(send, receive.thread) for send, receive in arrows if send.track == HOST and send.name == "send"]
     order = [thread for _, thread in sorted(begun, key=lambda pair: pair[0].begin)]
     assert order == [0, 64, *(thread for thread in range(128) if thread % 64)]
-    # As many workers as there may be see the same, and a trace changes no cycle.
+    # The number of workers does not change the trace, and the trace changes no cycle.
     again, _, _ = traced(
         command, files[1], FIXTURES / "keys", *words, "--workers", "2", "--stats", stats[1], "--", "2", "2"
     )
@@ -175,7 +175,7 @@ def test_arrows_of_keys_and_of_hosts(command: Command, tmp_path: Path) -> None:
     assert cycles_of(stats[0]) == cycles_of(stats[1]) == cycles_of(stats[2])
 
 
-def test_one_tile_and_its_counters(command: Command, tmp_path: Path) -> None:
+def test_trace_of_one_tile_has_counters(command: Command, tmp_path: Path) -> None:
     stats = tmp_path / "s.json"
     trace, text, _ = traced(command, tmp_path / "t.pftrace", TALK, "--one-tile", "-D", "ROUNDS=3", "--stats", stats)
     sound(trace, 16)
@@ -188,7 +188,7 @@ def test_one_tile_and_its_counters(command: Command, tmp_path: Path) -> None:
     steps = {b - a for (a, _), (b, _) in itertools.pairwise(samples)}
     assert steps == {1024} and all(0 <= value <= 2 for _, value in samples)
     told = sum(value * 1024 for _, value in samples)
-    # What is before the first and behind the last full kilocycle is not there.
+    # Instructions before the first and after the last full kilocycle are not included.
     assert 0 <= about["instructions"] - told <= 2 * 2 * 1024
     assert all(0 <= value <= 16 for _, value in trace.counters[waits])
 
@@ -199,8 +199,8 @@ def of_threads(trace: Trace) -> set[tuple[str, str, int, int]]:
     return {(span.track, span.name, span.begin, span.end) for span in waits}
 
 
-def test_the_size_is_bounded(command: Command, tmp_path: Path) -> None:
-    """Thinned, and both the file and the command say how; what is left is whole, and its longest waits are there."""
+def test_trace_size_is_bounded_by_thinning(command: Command, tmp_path: Path) -> None:
+    """The file and the command report the thinning; the rest is complete and contains the longest waits."""
     small, large = tmp_path / "small.pftrace", tmp_path / "large.pftrace"
     options = ["--least-wait", "4", "-D", "ROUNDS=10", "-D", "ALIKE"]
     whole, _, errors = traced(command, large, TALK, *options)
@@ -224,7 +224,7 @@ def test_the_size_is_bounded(command: Command, tmp_path: Path) -> None:
     assert sum(window.notes.get("messages not shown", 0) for window in windows) == left_out
 
 
-def test_a_trace_changes_no_cycle(command: Command, tmp_path: Path) -> None:
+def test_trace_does_not_change_cycles(command: Command, tmp_path: Path) -> None:
     def cycles(*options: str | Path) -> str:
         done = command("run", TALK, "--engine", "rtl", "--stats", *options)
         return next(line for line in done.stdout.splitlines() if line.startswith("  cycles"))
@@ -232,6 +232,6 @@ def test_a_trace_changes_no_cycle(command: Command, tmp_path: Path) -> None:
     assert cycles() == cycles("--trace", tmp_path / "t.pftrace")
 
 
-def test_wrong_options_are_one_line(command: Command, tmp_path: Path) -> None:
+def test_invalid_options_are_reported_in_one_line(command: Command, tmp_path: Path) -> None:
     done = command("run", TALK, "--engine", "rtl", "--trace", tmp_path / "t", "--trace-size", "0")
     assert (done.returncode, done.stderr) == (2, "gossamer: error: --trace-size: '0' is no whole number from 1 up\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./gossamer run with a program for threads: its files, its text, and one clear line for what is wrong."""
+"""./gossamer run with a device program: its files, its output, and one-line errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def written(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_several_files_folders_and_warnings(command: Command, tmp_path: Path) -> None:
+def test_program_of_several_files_and_folders_runs_with_warnings(command: Command, tmp_path: Path) -> None:
     main = written(
         tmp_path,
         "main.c",
@@ -50,7 +50,7 @@ def test_several_files_folders_and_warnings(command: Command, tmp_path: Path) ->
     )
 
 
-def test_a_program_for_threads_that_is_run_without_the_engine(command: Command) -> None:
+def test_device_program_without_the_rtl_engine_is_rejected(command: Command) -> None:
     done = command("run", "programs/queens.cpp", cwd=ROOT)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
@@ -76,7 +76,7 @@ int main(void) {
 """
 
 
-def test_what_went_wrong_is_told_in_full(command: Command, tmp_path: Path) -> None:
+def test_all_traps_and_exit_codes_are_reported(command: Command, tmp_path: Path) -> None:
     source = written(tmp_path, "bad.c", BAD)
     done = command("run", source, *RTL)
     assert done.returncode == 4
@@ -89,7 +89,7 @@ def test_what_went_wrong_is_told_in_full(command: Command, tmp_path: Path) -> No
     assert last == f"gossamer: error: {source}: threads 1-3 trapped; threads 4-5 with 9 ended, not with 0"
 
 
-def test_text_as_it_is(command: Command, tmp_path: Path) -> None:
+def test_raw_text_is_printed_unescaped(command: Command, tmp_path: Path) -> None:
     text = '#include <stdio.h>\nint main(void) { printf("\\x1b[1mA\\rB\\n"); return 0; }\n'
     command = [sys.executable, ROOT / "gossamer", "run", written(tmp_path, "raw.c", text), "-t", "1", "--raw-text"]
     done = subprocess.run(command, capture_output=True, check=False)
@@ -130,7 +130,7 @@ def test_text_as_it_is(command: Command, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_one_line(
+def test_errors_are_reported_in_one_line(
     files: dict[str, str],
     words: list[str],
     said: str,
@@ -151,7 +151,7 @@ def test_what_is_wrong_is_one_line(
 @pytest.mark.parametrize(
     "words", [["--help"], ["--version"], ["run", "--help"], ["run", "programs/hello.c"], ["config", "show", "tiny"]]
 )
-def test_a_full_output(words: list[str]) -> None:
+def test_full_output_device_is_reported(words: list[str]) -> None:
     with open("/dev/full", "w", encoding="ascii") as full:
         command = [sys.executable, ROOT / "gossamer", *words]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
@@ -161,8 +161,8 @@ def test_a_full_output(words: list[str]) -> None:
     )
 
 
-def test_a_full_output_hides_no_other_error(tmp_path: Path) -> None:
-    """What was shown before an error waits in a buffer; that it cannot be written comes behind the error."""
+def test_full_output_device_hides_no_other_error(tmp_path: Path) -> None:
+    """The failure to write buffered output does not replace an earlier error."""
     source = written(tmp_path, "one.c", "int main(void) { return 1; }\n")
     command = [sys.executable, ROOT / "gossamer", "run", source, *RTL, "--stats"]
     with open("/dev/full", "w", encoding="ascii") as full:
@@ -172,8 +172,10 @@ def test_a_full_output_hides_no_other_error(tmp_path: Path) -> None:
     assert closed.returncode == 1 and "ended, not with 0" in closed.stderr
 
 
-def test_waves_say_what_they_lack_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the program is compiled, and the simulator built."""
+def test_missing_waveform_headers_are_reported_before_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error precedes the builds of program and simulator."""
     nothing = written(tmp_path, "cc", "#!/bin/sh\nexit 1\n")
     nothing.chmod(0o755)
     monkeypatch.setattr(verilate.builds, "compiler", lambda: [str(nothing)])

@@ -2,8 +2,8 @@
 """Set-up in copies of the checkout: first use, no network, interruptions, the lock, bundles.
 
 The copies have small groups (one tiny package each, with the real pins and hashes), so
-that the code under test is the real one and the waiting is short. The real core is set
-up from nothing in the full size.
+that the tests run the real code in a short time. The full size sets up the real core
+from an empty folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Size
 
-# Nothing listens there: whoever tries the network fails, at once.
+# Nothing listens at this address: any use of the network fails at once.
 NO_NETWORK = {
     **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"),
     "no_proxy": "",
@@ -44,7 +44,7 @@ def pins(group: str, *packages: str) -> str:
 
 
 class Checkout:
-    """A copy of what the command needs, with small groups."""
+    """A copy of the files that the command needs, with small groups."""
 
     def __init__(self, root: Path, source: Path = ROOT) -> None:
         self.root = root
@@ -57,7 +57,7 @@ class Checkout:
         self.restore()
 
     def restore(self) -> None:
-        """The requirement files as they were."""
+        """Restores the requirement files."""
         for group, text in self.requirements.items():
             (self.root / "requirements" / f"{group}.txt").write_text(text)
 
@@ -97,12 +97,12 @@ class Checkout:
             yield
 
     def assert_unlocked(self) -> None:
-        """No installer was left behind: it would hold the lock."""
+        """No installer remains: it would hold the lock."""
         with open(self.root / ".gossamer" / "lock") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def wait_for(self, path: Path, child: subprocess.Popen[str]) -> None:
-        """Until a file is there; the child must still be at it."""
+        """Waits until a file exists; the child must still run."""
         deadline = time.monotonic() + 60
         while not path.exists():
             assert child.poll() is None and time.monotonic() < deadline, child.communicate()
@@ -122,7 +122,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 @pytest.fixture
 def checkout(ready: Checkout) -> Checkout:
-    """The same copy, with nothing but its core."""
+    """The same copy with only its core."""
     for group in ("test", "peers"):
         ready.stamp(group).unlink(missing_ok=True)
         ready.mark(group).unlink(missing_ok=True)
@@ -131,8 +131,8 @@ def checkout(ready: Checkout) -> Checkout:
     return ready
 
 
-def test_before_there_is_an_environment(tmp_path: Path) -> None:
-    """What needs none must not make one, and must not even create the folder."""
+def test_commands_that_need_no_environment_create_none(tmp_path: Path) -> None:
+    """These commands do not even create the folder."""
     checkout = Checkout(tmp_path / "new")
     for arguments in (["--version"], ["--help"], [], ["doctor"], ["setup", "--help"]):
         assert checkout(*arguments, **NO_NETWORK).returncode == 0
@@ -145,8 +145,8 @@ def test_before_there_is_an_environment(tmp_path: Path) -> None:
     assert not (checkout.root / ".gossamer").exists()
 
 
-def test_clean_removes_what_was_built_and_nothing_else(tmp_path: Path) -> None:
-    """Without an environment, too; a build that goes on is left alone."""
+def test_clean_removes_only_build_output(tmp_path: Path) -> None:
+    """Also without an environment; a running build is not touched."""
     checkout = Checkout(tmp_path / "new")
     build = checkout.root / "build"
     done = checkout("clean", **NO_NETWORK)
@@ -183,7 +183,7 @@ def test_clean_removes_what_was_built_and_nothing_else(tmp_path: Path) -> None:
     assert not (checkout.root / ".gossamer").exists()
 
 
-def test_second_use_touches_no_network_and_says_nothing(checkout: Checkout) -> None:
+def test_second_use_needs_no_network_and_prints_nothing(checkout: Checkout) -> None:
     done = checkout("bench", "--list", **NO_NETWORK)
     assert (done.returncode, done.stderr) == (0, "")
     done = checkout("setup", **NO_NETWORK)
@@ -197,14 +197,14 @@ def test_help_installs_nothing(checkout: Checkout) -> None:
     assert not checkout.stamp("test").exists()
 
 
-def test_a_group_is_installed_when_asked_for(checkout: Checkout) -> None:
+def test_requested_group_is_installed(checkout: Checkout) -> None:
     done = checkout("setup", "test")
     assert done.returncode == 0, done.stderr
     assert checkout.imports("iniconfig")
     assert checkout.stamp("test").read_bytes() == (checkout.root / "requirements/test.txt").read_bytes()
 
 
-def test_require_from_inside(checkout: Checkout) -> None:
+def test_require_installs_only_within_the_environment(checkout: Checkout) -> None:
     python = str(checkout.env / "bin" / "python")
     script = "import gossamer_setup as s; s.require('peers'); import pluggy"
     done = subprocess.run([python, "-I", "-c", script], capture_output=True, text=True, check=False)
@@ -215,7 +215,7 @@ def test_require_from_inside(checkout: Checkout) -> None:
     assert "is not Gossamer's own Python" in done.stderr
 
 
-def test_a_changed_requirement_file_concerns_its_group_alone(checkout: Checkout) -> None:
+def test_changed_requirements_reinstall_only_their_group(checkout: Checkout) -> None:
     assert checkout("setup", "test").returncode == 0
     core = checkout.stamp("core").stat().st_mtime_ns
     requirements = checkout.root / "requirements" / "test.txt"
@@ -230,10 +230,10 @@ def test_a_changed_requirement_file_concerns_its_group_alone(checkout: Checkout)
 
 @pytest.mark.parametrize("delay", [0, 0.002, 0.01, 0.1])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_set_up_is_finished_by_the_next_call(
+def test_next_call_completes_an_interrupted_setup(
     checkout: Checkout, number: signal.Signals, code: int, delay: float
 ) -> None:
-    """The short delays meet the installer while it is being started."""
+    """With the short delays the signal arrives while the installer is started."""
     child = checkout.start("setup", "test")
     checkout.wait_for(checkout.mark("test"), child)
     time.sleep(delay)
@@ -246,8 +246,8 @@ def test_interrupted_set_up_is_finished_by_the_next_call(
     assert checkout.imports("iniconfig") and not checkout.mark("test").exists()
 
 
-def test_a_half_copied_package_is_laid_down_anew(checkout: Checkout) -> None:
-    """The installer takes it for a whole one: its record is there, a file is not."""
+def test_partially_copied_package_is_reinstalled(checkout: Checkout) -> None:
+    """The record of the package exists but a file is missing, so the installer considers it complete."""
     assert checkout("setup", "test").returncode == 0
     checkout.stamp("test").unlink()
     checkout.mark("test").touch()
@@ -257,8 +257,8 @@ def test_a_half_copied_package_is_laid_down_anew(checkout: Checkout) -> None:
     assert (checkout.package("iniconfig") / "__init__.py").exists()
 
 
-def test_an_installer_left_alone_keeps_the_lock(checkout: Checkout) -> None:
-    """SIGKILL cannot be caught: the next call waits for the installer, and does not install beside it."""
+def test_installer_of_a_killed_command_keeps_the_lock(checkout: Checkout) -> None:
+    """SIGKILL cannot be caught: the next call waits for the installer and does not install concurrently."""
     child = checkout.start("setup", "test")
     checkout.wait_for(checkout.mark("test"), child)
     log = checkout.root / ".gossamer" / "setup.log"
@@ -270,7 +270,7 @@ def test_an_installer_left_alone_keeps_the_lock(checkout: Checkout) -> None:
     assert checkout.imports("iniconfig") and checkout.stamp("test").exists()
 
 
-def test_the_lock_names_who_holds_it(checkout: Checkout) -> None:
+def test_lock_message_names_the_holder(checkout: Checkout) -> None:
     with checkout.locked():
         (checkout.root / ".gossamer" / "lock").write_text("process 4711, since noon\n")
         child = checkout.start("setup", "test")
@@ -279,7 +279,7 @@ def test_the_lock_names_who_holds_it(checkout: Checkout) -> None:
         assert "waiting" in said and "process 4711, since noon" in said
         time.sleep(0.2)
         assert child.poll() is None and not checkout.mark("test").exists()
-        # Ctrl-C while waiting is an answer too.
+        # Ctrl-C ends the wait, too.
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=60)
         assert child.returncode == 130
@@ -288,7 +288,7 @@ def test_the_lock_names_who_holds_it(checkout: Checkout) -> None:
     assert child.returncode == 0, err
 
 
-def test_no_network_is_one_clear_line(checkout: Checkout) -> None:
+def test_missing_network_is_reported_in_one_line(checkout: Checkout) -> None:
     env = {**NO_NETWORK, "PIP_NO_INDEX": "0"}
     shutil.rmtree(checkout.package("iniconfig"), ignore_errors=True)
     checkout.mark("test").touch()
@@ -299,7 +299,7 @@ def test_no_network_is_one_clear_line(checkout: Checkout) -> None:
     assert "--from-bundle" in last and not checkout.stamp("test").exists()
 
 
-def test_another_package_than_the_pinned_one_is_refused(checkout: Checkout) -> None:
+def test_package_with_a_wrong_hash_is_rejected(checkout: Checkout) -> None:
     requirements = checkout.root / "requirements" / "test.txt"
     requirements.write_text(re.sub(r"sha256:\w{8}", "sha256:00000000", requirements.read_text()))
     checkout.mark("test").touch()
@@ -309,8 +309,8 @@ def test_another_package_than_the_pinned_one_is_refused(checkout: Checkout) -> N
     assert not checkout.stamp("test").exists()
 
 
-def test_bundle(checkout: Checkout, tmp_path: Path) -> None:
-    """Packed here, installed in a checkout that has neither network nor cache."""
+def test_bundle_installs_without_network_and_cache(checkout: Checkout, tmp_path: Path) -> None:
+    """A bundle packed here is installed in a checkout without network and cache."""
     bundle = tmp_path / "gossamer.tar"
     done = checkout("setup", "--bundle", str(bundle), "test")
     assert done.returncode == 0, done.stderr
@@ -338,7 +338,7 @@ def rewritten(bundle: Path, target: Path, change: Callable[[str, bytes], tuple[s
     return target
 
 
-def test_bundles_that_do_not_fit(checkout: Checkout, tmp_path: Path) -> None:
+def test_unsuitable_bundles_are_rejected(checkout: Checkout, tmp_path: Path) -> None:
     bundle = tmp_path / "good.tar"
     assert checkout("setup", "--bundle", str(bundle)).returncode == 0
 
@@ -371,27 +371,27 @@ def test_bundles_that_do_not_fit(checkout: Checkout, tmp_path: Path) -> None:
     assert not (checkout.root / "escaped.whl").exists() and not (tmp_path / "escaped.whl").exists()
 
 
-def test_a_bundle_that_cannot_be_written(checkout: Checkout) -> None:
+def test_unwritable_bundle_is_reported(checkout: Checkout) -> None:
     done = checkout("setup", "--bundle", "/nonexistent/file.tar")
     assert done.returncode == 2 and "cannot write /nonexistent/file.tar" in done.stderr
 
 
-def test_a_broken_or_moved_environment_is_made_again(checkout: Checkout, size: Size, tmp_path: Path) -> None:
+def test_broken_or_moved_environment_is_rebuilt(checkout: Checkout, size: Size, tmp_path: Path) -> None:
     if size.name == "small":
         pytest.skip("makes an environment twice")
     moved = Checkout(tmp_path / "before")
     shutil.copytree(checkout.root / ".gossamer", moved.root / ".gossamer", symlinks=True)
-    # An environment that knows itself under another path is no use here.
+    # An environment with another path is not usable here.
     assert moved("bench", "--list").returncode == 0
     (env,) = (moved.root / ".gossamer" / "envs").iterdir()
     assert (env / "gossamer-root").read_text() == str(moved.root)
-    # Interrupted while the environment was made: its folder of stamps is not there yet.
+    # Interrupted while the environment was created: its folder of stamps does not exist yet.
     shutil.rmtree(env / "gossamer-groups")
     (env / "bin" / "python").unlink()
     assert moved("bench", "--list").returncode == 0
 
 
-def test_two_checkouts_at_once(checkout: Checkout, size: Size, tmp_path: Path) -> None:
+def test_two_checkouts_are_set_up_concurrently(checkout: Checkout, size: Size, tmp_path: Path) -> None:
     if size.name == "small":
         pytest.skip("makes two environments")
     before = sorted(path.relative_to(checkout.root) for path in checkout.root.rglob("*.txt"))
@@ -406,7 +406,7 @@ def test_two_checkouts_at_once(checkout: Checkout, size: Size, tmp_path: Path) -
     assert sorted(path.relative_to(checkout.root) for path in checkout.root.rglob("*.txt")) == before
 
 
-def test_two_first_uses_of_one_checkout(size: Size, tmp_path: Path) -> None:
+def test_concurrent_first_uses_of_one_checkout_succeed(size: Size, tmp_path: Path) -> None:
     if size.name != "large":
         pytest.skip("only in --full")
     checkout = Checkout(tmp_path / "new")
@@ -414,8 +414,8 @@ def test_two_first_uses_of_one_checkout(size: Size, tmp_path: Path) -> None:
     assert [(child.communicate(timeout=300), child.returncode)[1] for child in children] == [0, 0, 0]
 
 
-def test_interrupted_at_any_moment(size: Size, seed: int, tmp_path: Path) -> None:
-    """Killed at random moments of its first set-up, until one goes through."""
+def test_setup_recovers_from_interrupts_at_random_times(size: Size, seed: int, tmp_path: Path) -> None:
+    """The first set-up is interrupted at random times; a later call completes it."""
     import random
 
     if size.name != "large":
@@ -432,14 +432,14 @@ def test_interrupted_at_any_moment(size: Size, seed: int, tmp_path: Path) -> Non
             child.communicate(timeout=60)
             if number != signal.SIGKILL and (checkout.root / ".gossamer" / "lock").exists():
                 checkout.assert_unlocked()
-        # -2 and -15: the signal came before the interpreter could take it.
+        # -2 and -15: the signal arrived before the interpreter could handle it.
         assert child.returncode in (0, 130, 143, -9, -2, -15)
     assert checkout("bench", "--list").returncode == 0
     assert checkout.imports("click")
 
 
-def test_the_real_core_from_nothing(size: Size, tmp_path: Path) -> None:
-    """Every package downloaded anew: at most 60 MB."""
+def test_core_group_downloads_at_most_60_mb(size: Size, tmp_path: Path) -> None:
+    """Every package is downloaded again."""
     if size.name != "large":
         pytest.skip("only in --full")
     checkout = Checkout(tmp_path / "clone")
@@ -454,7 +454,7 @@ def test_the_real_core_from_nothing(size: Size, tmp_path: Path) -> None:
         assert checkout.imports(module)
 
 
-def test_a_machine_without_a_compiler(checkout: Checkout, tmp_path: Path) -> None:
+def test_missing_compiler_is_reported(checkout: Checkout, tmp_path: Path) -> None:
     done = checkout("doctor", PATH=str(tmp_path), CXX="")
     assert done.returncode == 2
     assert re.search(r"^MISSING compiler .*\n +-> .*apt-get install g\+\+$", done.stdout, re.MULTILINE)
@@ -463,7 +463,7 @@ def test_a_machine_without_a_compiler(checkout: Checkout, tmp_path: Path) -> Non
     assert "there is no C++ compiler; install with: " in done.stderr and "g++" in done.stderr
 
 
-def test_a_compiler_that_is_too_old(checkout: Checkout, tmp_path: Path) -> None:
+def test_compiler_without_cpp20_is_reported(checkout: Checkout, tmp_path: Path) -> None:
     old = tmp_path / "old-g++"
     old.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'g++ 7.5.0' && exit 0\nexit 1\n")
     old.chmod(0o755)
@@ -473,7 +473,7 @@ def test_a_compiler_that_is_too_old(checkout: Checkout, tmp_path: Path) -> None:
     assert done.returncode == 2 and "g++ 7.5.0" in done.stderr
 
 
-def test_a_python_without_venv(checkout: Checkout, tmp_path: Path) -> None:
+def test_missing_venv_package_is_reported(checkout: Checkout, tmp_path: Path) -> None:
     """As Debian's python3 is without python3-venv."""
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['ensurepip'] = None\n")
     done = checkout("doctor", PYTHONPATH=str(tmp_path))
@@ -484,7 +484,7 @@ def test_a_python_without_venv(checkout: Checkout, tmp_path: Path) -> None:
     assert done.returncode == 2 and package in done.stderr
 
 
-def test_doctor_says_what_is_there(checkout: Checkout) -> None:
+def test_doctor_lists_every_component(checkout: Checkout) -> None:
     done = checkout("doctor")
     assert done.returncode == 0
     for what in (
@@ -504,8 +504,8 @@ def test_doctor_says_what_is_there(checkout: Checkout) -> None:
     assert "./gossamer setup synth" in done.stdout
 
 
-def test_a_bar_on_a_terminal(checkout: Checkout) -> None:
-    """On a terminal the set-up moves, and leaves one line for each group."""
+def test_setup_on_a_terminal_shows_a_progress_bar(checkout: Checkout) -> None:
+    """The bar moves, and one line for each group remains."""
     import pty
 
     terminal, end = pty.openpty()

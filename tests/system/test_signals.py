@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGINT and SIGTERM to the command alone end it at once, whatever it is at: no process stays, no half of a file."""
+"""SIGINT and SIGTERM to the command end it at once in every phase: no process and no partial file remains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gossamer import apps, builds, native, processes
 from gossamer.hosts import pgraph
 
 ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
-# A compiler is at this for minutes: loops at compile time, each just short enough for its limit.
+# A compiler needs minutes for this: loops at compile time, each just below the compiler's limit.
 SLOW = """
 #ifndef GOSSAMER_EXACT_WIDTHS
 template <int N> struct Loop {
@@ -45,17 +45,17 @@ int main(int argc, char**) {
 
 
 def halves() -> set[Path]:
-    """Files of our builds that are being written."""
+    """Partial files of builds."""
     return set(native.build_dir().rglob("*.part"))
 
 
 @pytest.mark.parametrize(("number", "code"), ENDS)
 @pytest.mark.parametrize("ending", ["h", "cpp"])
-def test_a_compiler(ending: str, number: signal.Signals, code: int, tmp_path: Path) -> None:
-    """Of an application, and of a program with a host of its own."""
+def test_signal_ends_the_compiler(ending: str, number: signal.Signals, code: int, tmp_path: Path) -> None:
+    """The compiler of an application, and of a program with its own host."""
     source = tmp_path / f"slow.{ending}"
     source.write_text(SLOW)
-    apps.load("hashmin")  # the library and the precompiled header are there, so that the compiler is at our file
+    apps.load("hashmin")  # builds the library and the precompiled header, so that the compiler processes the slow file
     before = halves()
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -69,8 +69,8 @@ def test_a_compiler(ending: str, number: signal.Signals, code: int, tmp_path: Pa
 
 @pytest.mark.parametrize(("number", "code"), ENDS)
 @pytest.mark.parametrize("stubborn", [False, True])
-def test_a_host_program(number: signal.Signals, code: int, stubborn: bool, tmp_path: Path) -> None:
-    """One that ignores signals is killed: behind a second Ctrl-C, or some seconds after SIGTERM."""
+def test_signal_ends_a_host_program(number: signal.Signals, code: int, stubborn: bool, tmp_path: Path) -> None:
+    """A program that ignores signals is killed: after a second Ctrl-C, or some seconds after SIGTERM."""
     source = tmp_path / "host.cpp"
     source.write_text(HOST)
     pgraph.compile_program(source)
@@ -85,8 +85,8 @@ def test_a_host_program(number: signal.Signals, code: int, stubborn: bool, tmp_p
     assert returned == code and said.count("\n") == 1, said
 
 
-def test_a_polite_program(tmp_path: Path) -> None:
-    """On the engine cpu, with devices that send for ever."""
+def test_signal_ends_a_polite_program(tmp_path: Path) -> None:
+    """On the engine cpu, with devices that send without end."""
     program = tmp_path / "program"
     shutil.copytree(ROOT / "tests" / "fixtures" / "polite" / "pulses", program)
     for file, old, new in (("Pulse.h", "    s->left--;\n", ""), ("Run.cpp", "i < wanted", "true")):
@@ -111,8 +111,8 @@ int raise_and_wait(int file) {
 """
 
 
-def test_a_signal_just_before_a_wait_ends_it(tmp_path: Path) -> None:
-    """Between Python's last look for signals and the call of the system, as happens once in many runs."""
+def test_signal_just_before_a_wait_ends_the_wait(tmp_path: Path) -> None:
+    """The signal arrives between Python's last check for signals and the system call, a rare race."""
     source, library = tmp_path / "wait.c", tmp_path / "wait.so"
     source.write_text(RAISE_AND_WAIT)
     subprocess.run([*builds.c_compiler(), "-shared", "-fPIC", source, "-o", library], check=True)
@@ -127,8 +127,8 @@ def test_a_signal_just_before_a_wait_ends_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), ENDS)
-def test_a_generator(number: signal.Signals, code: int, tmp_path: Path) -> None:
-    """In the middle of one call into the library that takes minutes: 2 billion edges."""
+def test_signal_ends_a_generator(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    """During one call into the library that takes minutes: 2 billion edges."""
     words = ("graph", "generate", "rmat", "--scale", "16", "--edge-factor", "30000", "-o", tmp_path / "out.gsg")
     session = Session(*words, cwd=tmp_path)
     session.wait_until(lambda: session.seconds() > 2)
@@ -145,8 +145,8 @@ def test_a_generator(number: signal.Signals, code: int, tmp_path: Path) -> None:
         pytest.param('(trap "" TERM; exec sleep 300) & touch started', id="gone-before-its-child"),
     ],
 )
-def test_a_tool_is_ended_with_all_that_it_started(tool: str, tmp_path: Path) -> None:
-    """From Python, in a program that has no handlers of ours: by Ctrl-C, and by any exception in a thread's wait."""
+def test_interrupt_ends_a_tool_and_its_children(tool: str, tmp_path: Path) -> None:
+    """From Python, in a program without Gossamer's signal handlers."""
     script = f"from gossamer import processes\nprocesses.run(['sh', '-c', {tool!r}])\n"
     session = Session("-c", script, cwd=tmp_path, program=[sys.executable], env={"PYTHONPATH": str(ROOT / "python")})
     session.wait_until(lambda: (tmp_path / "started").exists() and "sleep" in session.processes())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event loop of threads, with vertices that make it hard: they change their minds while they wait in the queue."""
+"""The event loop of threads, with vertices that withdraw send requests while they wait in the queue."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def simulator() -> None:
 
 @pytest.mark.default_cases("0", seconds=36, adds="the other kinds of multicast")
 @pytest.mark.parametrize("pad", [0, 1, 3])
-def test_each_wish_to_send_ends_once(pad: int, seed: int) -> None:
-    """States of 10, 12 and 16 bytes: an odd part and a power of two each, by which lists are found."""
+def test_each_send_request_is_served_or_cancelled_once(pad: int, seed: int) -> None:
+    """States of 10, 12 and 16 bytes: different odd factors and powers of two, from which lists are located."""
     random = np.random.default_rng(seed)
     vertices, fanout = 320, 3
     targets = random.integers(vertices, size=(vertices, fanout)).astype(np.uint32)
@@ -42,15 +42,15 @@ def test_each_wish_to_send_ends_once(pad: int, seed: int) -> None:
     )
     assert (wished == sent + dropped).all()
     assert (heard == np.bincount(targets.ravel(), np.repeat(sent, fanout), minlength=vertices)).all()
-    # A vertex has given up wishing where it still hears, so every message has met one of three cases.
+    # A vertex that still receives has stopped requesting, so every message has met one of three cases.
     assert ((heard == dropped + wished - 1) | (wished == MOST_WISHES)).all()
     assert dropped.sum() > vertices and sent.sum() > vertices
     assert got.stats["sends"] == sent.sum()
 
 
 @pytest.mark.parametrize("multicast", ["none", "local"])
-def test_a_flooded_vertex_still_sends(multicast: str) -> None:
-    """Seven threads in eight of two tiles send to one without end."""
+def test_flooded_vertex_sends_within_a_bounded_number_of_receives(multicast: str) -> None:
+    """Seven of eight threads of two tiles send to one vertex without end."""
     vertices = 128
     others = np.arange(1, vertices)
     hub = np.zeros_like(others)
@@ -58,5 +58,5 @@ def test_a_flooded_vertex_still_sends(multicast: str) -> None:
     hardware = Hardware(config="tiny", multicast=multicast, max_cycles=2_000_000)
     got = runner.run(apps.load(FLOODED), graph, engine=hardware)
     assert got.columns["stopped"].all()
-    # What it takes before it sends, for each of the messages that it is.
+    # Receives before its sends, bounded for each of its messages.
     assert 0 < got.columns["late"][0] <= 32 * (vertices if multicast == "none" else 2)

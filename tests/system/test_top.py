@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`./gossamer top` beside a simulation that runs, and `--report` behind one that has ended."""
+"""`./gossamer top` during a simulation, and `--report` after its end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def simulator() -> None:
 
 @pytest.fixture
 def running(tmp_path: Path) -> dict[str, str]:
-    """Environment in which simulations tell of themselves in a folder of their own."""
+    """Environment in which simulations register in a separate folder."""
     return {"GOSSAMER_RUNNING": str(tmp_path / "running")}
 
 
@@ -64,7 +64,7 @@ def simulation(folder: Path, environment: dict[str, str], *options: str) -> Iter
         child.communicate(timeout=60)
 
 
-def test_one_page(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
+def test_once_prints_one_page(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
     with simulation(tmp_path, running, "--config", "tiny"):
         done = command("top", "--once", env={**running, "COLUMNS": "100"})
         assert (done.returncode, done.stderr) == (0, "")
@@ -82,7 +82,7 @@ def test_one_page(command: Command, tmp_path: Path, running: dict[str, str]) -> 
     assert not list((tmp_path / "running").iterdir())
 
 
-def test_links_of_a_cluster(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
+def test_page_of_a_cluster_lists_its_links(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
     with simulation(tmp_path, running, "--cluster", "pair"):
         done = command("top", "--once", env={**running, "COLUMNS": "120"})
     assert (done.returncode, done.stderr) == (0, "")
@@ -93,7 +93,9 @@ def test_links_of_a_cluster(command: Command, tmp_path: Path, running: dict[str,
     assert " DOWN " not in done.stdout
 
 
-def test_several_are_listed_and_one_is_chosen(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
+def test_several_simulations_are_listed_and_one_is_selected(
+    command: Command, tmp_path: Path, running: dict[str, str]
+) -> None:
     with simulation(tmp_path, running, "--one-tile"), simulation(tmp_path, running, "--config", "tiny"):
         done = command("top", env=running)
         assert (done.returncode, done.stderr) == (0, "")
@@ -109,8 +111,8 @@ def test_several_are_listed_and_one_is_chosen(command: Command, tmp_path: Path, 
         ) and "process 1 is not a simulation" in wrong.stderr
 
 
-def test_nothing_runs(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
-    """Files of a simulation that was killed, or whose number somebody else has got, are cleared away."""
+def test_no_running_simulation_is_an_error(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
+    """Files of a killed simulation, or of one whose process id was reused, are removed."""
     folder = tmp_path / "running"
     folder.mkdir()
     for name in (f"{os.getpid()}.json", "4194304.json", "4194304.json.part", "x.json"):
@@ -123,7 +125,7 @@ def test_nothing_runs(command: Command, tmp_path: Path, running: dict[str, str])
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
 
 
-def test_a_killed_simulation_is_cleared_away(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
+def test_file_of_a_killed_simulation_is_removed(command: Command, tmp_path: Path, running: dict[str, str]) -> None:
     with simulation(tmp_path, running, "--one-tile") as child:
         (file,) = (tmp_path / "running").glob("*.json")
         os.kill(int(file.stem), signal.SIGKILL)
@@ -142,7 +144,7 @@ class Terminal:
         fcntl.ioctl(self.end, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 70, 0, 0))
 
     def until(self, pattern: str, seconds: float = 60) -> str:
-        """What has been written when it matches, or at the end."""
+        """The output when it matches, or at the end."""
         text, limit = "", time.monotonic() + seconds
         while not re.search(pattern, text, re.DOTALL):
             assert time.monotonic() < limit, text
@@ -160,8 +162,8 @@ class Terminal:
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_in_a_terminal(tmp_path: Path, running: dict[str, str]) -> None:
-    """Drawn again and again on the other screen, which Ctrl-C leaves."""
+def test_terminal_is_redrawn_and_restored(tmp_path: Path, running: dict[str, str]) -> None:
+    """Pages are redrawn on the alternate screen, which Ctrl-C leaves."""
     with simulation(tmp_path, running, "--config", "tiny"):
         terminal = Terminal([*COMMAND, "top", "--every", "0.3"], {**running, "TERM": "xterm"})
         text = terminal.until(r"\x1b\[H.*\x1b\[H.*\x1b\[H.*\x1b\[J")
@@ -178,12 +180,12 @@ def test_in_a_terminal(tmp_path: Path, running: dict[str, str]) -> None:
         dumb = Terminal([*COMMAND, "top", "--every", "0.3"], {**running, "TERM": "dumb"})
         text = dumb.until(r"tile .*tile .*1,0")
         assert "\x1b" not in text
-    # The simulation has ended meanwhile, and so does what shows it.
+    # The simulation has ended meanwhile, so the command that displays it ends, too.
     text = dumb.until("has ended")
     assert "has ended" in text and dumb.close() == 0
 
 
-def test_a_report_of_a_board(command: Command, tmp_path: Path) -> None:
+def test_report_of_a_board_matches_the_statistics(command: Command, tmp_path: Path) -> None:
     page, stats = tmp_path / "r.html", tmp_path / "s.json"
     done = command("run", TALK, "--engine", "rtl", "--report", page, "--stats", stats, "-D", "ALIKE", "-D", "ROUNDS=4")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -202,7 +204,7 @@ def test_a_report_of_a_board(command: Command, tmp_path: Path) -> None:
     assert f"{about['cycles']:,}" in text
 
 
-def test_a_report_of_a_cluster(command: Command, tmp_path: Path) -> None:
+def test_report_of_a_cluster_matches_the_statistics(command: Command, tmp_path: Path) -> None:
     page, stats = tmp_path / "r.html", tmp_path / "s.json"
     options = ["--cluster", "pair", "--frame-loss", "0.05", "-D", "ALIKE"]
     done = command("run", TALK, "--engine", "rtl", "--report", page, "--stats", stats, *options)
@@ -219,6 +221,6 @@ def test_a_report_of_a_cluster(command: Command, tmp_path: Path) -> None:
     assert shown == links and sum(resent for _, _, resent in links.values()) > 0
 
 
-def test_a_report_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
+def test_unwritable_report_is_rejected(command: Command, tmp_path: Path) -> None:
     done = command("run", TALK, "--engine", "rtl", "--report", tmp_path / "no" / "r.html")
     assert done.returncode == 2 and "there is no folder" in done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user's own vertex header: run, found out by --shuffle, or refused in one line at the user's line."""
+"""A user's own vertex header: run, checked by --shuffle, or rejected in one line at the user's line."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def random_graph(tmp_path: Path, seed: int) -> Path:
 
 
 def one_line(done: Any) -> str:
-    """What the command has said on stderr: one line, and no Python in it."""
+    """The one line on stderr, without a Python traceback."""
     assert done.stderr.count("\n") == 1, done.stderr
     assert done.stderr.startswith("gossamer: error: ")
     assert "Traceback" not in done.stderr
     return str(done.stderr).strip()
 
 
-# What is right --------------------------------------------------------------------------------------
+# Valid vertices -------------------------------------------------------------------------------------
 
 
-def test_a_good_vertex_runs(command: Command, tmp_path: Path, random_graph: Path) -> None:
+def test_valid_vertex_computes_its_result(command: Command, tmp_path: Path, random_graph: Path) -> None:
     lines = random_graph.read_text().splitlines()[2:]
     edges = [tuple(int(word) - 1 for word in line.split()) for line in lines]
     expected = [v * 7 for v in range(60)]
-    for _ in range(60):  # as often as a number can have to travel
+    for _ in range(60):  # the maximum number of hops
         for source, target in edges:
             expected[target] = max(expected[target], expected[source])
     output = tmp_path / "largest.npy"
@@ -66,7 +66,7 @@ def test_a_good_vertex_runs(command: Command, tmp_path: Path, random_graph: Path
     assert np.load(output).tolist() == expected
 
 
-def test_a_good_vertex_has_help_and_bounds(command: Command, path_graph: Path) -> None:
+def test_valid_vertex_has_help_and_parameter_bounds(command: Command, path_graph: Path) -> None:
     done = command("run", header("good"), "--help")
     assert done.returncode == 0
     assert "--factor" in done.stdout
@@ -76,23 +76,23 @@ def test_a_good_vertex_has_help_and_bounds(command: Command, path_graph: Path) -
     assert "factor" in one_line(done)
 
 
-def test_a_message_of_sixty_bytes_fits(command: Command, path_graph: Path) -> None:
+def test_message_of_60_bytes_is_accepted(command: Command, path_graph: Path) -> None:
     done = command("run", header("fitting_message"), path_graph)
     assert done.returncode == 0, done.stderr
 
 
-# What depends on the order of messages, or breaks a promise ---------------------------------------------
+# Dependence on the order of messages, and broken promises -----------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["last_message", "order_hash"])
-def test_dependence_on_order_is_caught(name: str, command: Command, random_graph: Path, size: Size) -> None:
+def test_dependence_on_message_order_is_detected(name: str, command: Command, random_graph: Path, size: Size) -> None:
     for seed in range(1, 1 + size.pick(2, 4, 20)):
         done = command("run", header(name), random_graph, "--shuffle", str(seed))
         assert done.returncode == NO, f"shuffle seed {seed}: {done.stdout}{done.stderr}"
         assert "order" in one_line(done)
 
 
-def test_a_lazy_promise_not_kept_is_caught(command: Command, path_graph: Path) -> None:
+def test_violated_lazy_promise_is_detected(command: Command, path_graph: Path) -> None:
     for threads in ("1", "2"):
         done = command("run", header("lazy_promise"), path_graph, "--threads", threads, "--shuffle", "1")
         assert done.returncode == NO, done.stdout + done.stderr
@@ -100,12 +100,14 @@ def test_a_lazy_promise_not_kept_is_caught(command: Command, path_graph: Path) -
 
 
 @pytest.mark.parametrize("app", ["pagerank", "sssp", "hashmin", "hashmin-sync", "asp"])
-def test_our_own_do_not_depend_on_it(app: str, command: Command, random_graph: Path, seed: int) -> None:
+def test_built_in_applications_do_not_depend_on_message_order(
+    app: str, command: Command, random_graph: Path, seed: int
+) -> None:
     done = command("run", app, random_graph, "--shuffle", str(seed))
     assert done.returncode == 0, done.stderr
 
 
-# What is refused --------------------------------------------------------------------------------------
+# Rejected vertices ------------------------------------------------------------------------------------
 
 BROKEN = {
     "pointer_in_state": "the vertex state holds a pointer",
@@ -131,7 +133,7 @@ BROKEN = {
     adds="the other rules of what a vertex may be",
 )
 @pytest.mark.parametrize(("name", "sentence"), BROKEN.items(), ids=BROKEN)
-def test_a_broken_vertex_is_refused(
+def test_invalid_vertex_is_rejected_at_its_line(
     name: str, sentence: str, command: Command, path_graph: Path, tmp_path: Path
 ) -> None:
     lines = header(name).read_text().splitlines()
@@ -144,9 +146,9 @@ def test_a_broken_vertex_is_refused(
     assert sentence in text
     assert f"tests/fixtures/vertices/{name}.h:{line}: " in text
     assert not output.exists()
-    # A second call says the same: what did not compile is not taken from a cache.
+    # A second call prints the same: a failed compilation is not cached.
     assert command("run", header(name), path_graph, cwd=ROOT).stderr == done.stderr
-    # The rest of what the compiler said is where the line says.
+    # The file that the line names has the rest of the compiler's output.
     log = re.search(r"\(all of it in ([^)]+)\)", text)
     assert log
     assert sentence in (ROOT / log[1]).read_text()
@@ -160,17 +162,19 @@ def test_a_broken_vertex_is_refused(
         ("long_in_message", "17: the message holds a long"),
     ],
 )
-def test_numbers_of_no_fixed_width_are_refused(name: str, sentence: str, command: Command, path_graph: Path) -> None:
-    """On this machine size_t is the uint64_t that other vertices rightly have."""
+def test_numbers_without_a_fixed_width_are_rejected(
+    name: str, sentence: str, command: Command, path_graph: Path
+) -> None:
+    """On this machine size_t is uint64_t, which other vertices use correctly."""
     for _ in range(2):
         done = command("run", header(name), path_graph, cwd=ROOT)
         assert done.returncode == BAD_INPUT
         assert f"tests/fixtures/vertices/{name}.h:{sentence}" in one_line(done)
-    # What has int64_t, uint64_t, bit fields and nested structs gets past it, to what it does lack.
+    # A vertex with int64_t, uint64_t, bit fields and nested structs passes this check; its error is another one.
     assert "has no descriptor" in one_line(command("run", header("good_layout"), path_graph))
 
 
-def test_a_vertex_without_descriptor_is_refused(command: Command, path_graph: Path) -> None:
+def test_vertex_without_a_descriptor_is_rejected(command: Command, path_graph: Path) -> None:
     done = command("run", header("no_descriptor"), path_graph)
     assert done.returncode == BAD_INPUT
     text = one_line(done)
@@ -178,7 +182,7 @@ def test_a_vertex_without_descriptor_is_refused(command: Command, path_graph: Pa
     assert "GOSSAMER_APPLICATION" in text
 
 
-def test_a_pin_that_is_not_there(command: Command, path_graph: Path, tmp_path: Path) -> None:
+def test_send_on_a_missing_pin_is_rejected(command: Command, path_graph: Path, tmp_path: Path) -> None:
     for engine in ("cpu", "shuffle"):
         output = tmp_path / "result.npy"
         done = command("run", header("absent_pin"), path_graph, "--engine", engine, "-o", output)
@@ -187,13 +191,13 @@ def test_a_pin_that_is_not_there(command: Command, path_graph: Path, tmp_path: P
         assert not output.exists()
 
 
-def test_a_descriptor_may_refuse(command: Command, path_graph: Path) -> None:
+def test_descriptor_may_reject_a_graph(command: Command, path_graph: Path) -> None:
     done = command("run", header("refuses"), path_graph)
     assert done.returncode == BAD_INPUT
     assert "more than 3 vertices" in one_line(done)
 
 
-def test_a_header_that_is_not_there(command: Command, tmp_path: Path) -> None:
+def test_missing_or_empty_header_is_rejected(command: Command, tmp_path: Path) -> None:
     done = command("run", tmp_path / "none.h")
     assert done.returncode == BAD_INPUT
     assert "none.h" in one_line(done)
@@ -203,7 +207,7 @@ def test_a_header_that_is_not_there(command: Command, tmp_path: Path) -> None:
     assert "empty.h: " in one_line(done)
 
 
-def test_a_header_that_changed_is_compiled_again(command: Command, tmp_path: Path) -> None:
+def test_changed_header_is_recompiled(command: Command, tmp_path: Path) -> None:
     mine = tmp_path / "mine.h"
     graph = edge_list(tmp_path / "two.mtx", 2, [(0, 1)])
     output = tmp_path / "values.npy"

@@ -144,7 +144,7 @@ class Packet:
 class Fabric:
     """Boards that store whole packets and links that carry a flit a cycle; a buffer holds one packet a channel.
 
-    Every board injects as fast as it can to destinations at random. What has arrived is taken away at once.
+    Every board injects as fast as it can to random destinations. Arrived packets are consumed at once.
     """
 
     topology: Topology

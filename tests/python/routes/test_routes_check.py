@@ -62,7 +62,7 @@ def clockwise(boards: int, vcs: int) -> tuple[Topology, Tables]:
     return topology, tables_of(topology, port, [[0] * boards for _ in range(boards)], vcs)
 
 
-def test_a_ring_without_channels_deadlocks() -> None:
+def test_ring_without_virtual_channels_deadlocks() -> None:
     topology, tables = clockwise(6, 1)
     report = routes.check(topology, tables)
     assert report.fault is not None and len(report.ring) == 6
@@ -71,7 +71,7 @@ def test_a_ring_without_channels_deadlocks() -> None:
     assert not fill(topology, tables, report).drain()
 
 
-def test_a_dateline_removes_the_deadlock() -> None:
+def test_dateline_removes_the_deadlock() -> None:
     """A single destination without a dateline closes the cycle again."""
     boards = 6
     topology, tables = clockwise(boards, 2)
@@ -104,7 +104,7 @@ def test_check_and_simulator_agree_on_random_tables(seed: int, size: Size) -> No
             assert not fill(topology, tables, report).drain(), report.ring
 
 
-def test_old_and_new_tables_together(seed: int, size: Size) -> None:
+def test_check_of_old_and_new_tables_together_matches_networkx(seed: int, size: Size) -> None:
     """Each table is safe by itself; the check of both together agrees with NetworkX."""
     rng = random.Random(seed)
     together = []
@@ -118,7 +118,7 @@ def test_old_and_new_tables_together(seed: int, size: Size) -> None:
     assert True in together and False in together
 
 
-def test_old_tables_with_a_board_that_is_down_now() -> None:
+def test_check_of_old_tables_with_a_down_board_matches_networkx() -> None:
     topology = network.grid("torus 4x4")
     old = routes.generate(topology).tables
     new = routes.generate(routes.with_down(topology, ["x1y1"])).tables
@@ -127,7 +127,7 @@ def test_old_tables_with_a_board_that_is_down_now() -> None:
 
 
 def test_opposite_routing_tables_are_unsafe_together() -> None:
-    """A packet that follows old tables at one board and new ones at the next can travel back and forth for ever."""
+    """A packet that follows old tables at one board and new ones at the next can travel back and forth without end."""
     topology, tables = clockwise(4, 2)
     vc = np.array([[int(dest > board) for dest in range(4)] for board in range(4)], dtype=np.int8)
     one = dataclasses.replace(tables, vc=vc)
@@ -161,7 +161,7 @@ def test_tables_without_a_valid_route_are_reported(case: str) -> None:
     assert report.fault is not None and says in report.fault
 
 
-def test_an_unreachable_host_is_reported() -> None:
+def test_unreachable_host_is_reported() -> None:
     topology = network.wiring([(0, 1), (1, 2)], 3, hosts=[2])
     tables = routes.generate(topology).tables
     port = tables.host_port.copy()
@@ -176,7 +176,7 @@ def test_tables_of_another_topology_raise_an_error() -> None:
         routes.check(network.grid("ring 5"), tables)
 
 
-def test_the_graph_is_the_whole_fabric() -> None:
+def test_dependency_graph_covers_the_whole_fabric() -> None:
     """The mesh of a board: x first, then y; in through the top row, out through the nearest exit."""
     from gossamer.routes import deadlock
 
@@ -204,7 +204,7 @@ def test_the_graph_is_the_whole_fabric() -> None:
     assert report.channels == 4 * boards * (mesh + 2 * links)
 
 
-def test_the_check_shares_no_code_with_the_generator() -> None:
+def test_check_shares_no_code_with_the_generator() -> None:
     folder = ROOT / "python" / "gossamer" / "routes"
     allowed = {"gossamer.config", "gossamer.config._source", "gossamer.errors", "gossamer.routes.multicast_keys"}
     for name in ("deadlock.py", "multicast_keys.py"):

@@ -53,7 +53,7 @@ def test_grids_have_shortest_routes_in_dimension_order(text: str, vcs: int, size
         assert network.Fabric(topology, made.tables, random.Random(1)).run(size.pick(50, 150, 3000))
 
 
-def test_dimension_order_goes_along_the_row_first() -> None:
+def test_dimension_order_routes_along_the_row_first() -> None:
     topology = network.grid("torus 6x5")
     made = routes.generate(topology)
     for source in range(30):
@@ -64,7 +64,7 @@ def test_dimension_order_goes_along_the_row_first() -> None:
 
 
 @pytest.mark.parametrize("text", ["torus 8x8", "torus 6x4", "ring 8", "torus 32x32"])
-def test_even_tori_use_every_link_of_a_dimension_alike(text: str) -> None:
+def test_even_tori_load_every_link_of_a_dimension_equally(text: str) -> None:
     topology = network.grid(text)
     figures = routes.measure(routes.generate(topology))
     names = [board.config.links.names for board in topology.cluster.boards]
@@ -81,15 +81,15 @@ def test_even_tori_use_every_link_of_a_dimension_alike(text: str) -> None:
 @pytest.mark.parametrize("name", config.cluster_names())
 @pytest.mark.parametrize("method", ["auto", "general"])
 @pytest.mark.parametrize("vcs", [1, 2])
-def test_shipped_clusters(name: str, method: str, vcs: int) -> None:
+def test_shipped_clusters_have_safe_shortest_routes(name: str, method: str, vcs: int) -> None:
     topology = routes.read_topology(name)
     made = routes.generate(topology, vcs=vcs, method=method)
     assert judge(made) == 1
     assert routes.check(topology, made.tables).safe
 
 
-def test_random_wirings(seed: int, size: Size) -> None:
-    """Safe by the check, by NetworkX and in the simulator; with two channels nearly all routes are shortest."""
+def test_random_wirings_have_safe_routes(seed: int, size: Size) -> None:
+    """The check, NetworkX and the simulator find no deadlock; with two channels nearly all routes are shortest."""
     rng = random.Random(seed)
     shares = []
     for number in range(size.pick(20, 100, 400)):
@@ -109,7 +109,7 @@ def test_random_wirings(seed: int, size: Size) -> None:
 
 
 @pytest.mark.parametrize(("degree", "boards", "least"), [(3, 64, 0.90), (4, 64, 0.97), (4, 150, 0.85), (7, 80, 0.98)])
-def test_expanders(degree: int, boards: int, least: float) -> None:
+def test_expanders_have_safe_and_nearly_shortest_routes(degree: int, boards: int, least: float) -> None:
     graph = nx.random_regular_graph(degree, boards, seed=5)
     topology = network.wiring(sorted(graph.edges()), boards)
     made = routes.generate(topology)
@@ -118,7 +118,7 @@ def test_expanders(degree: int, boards: int, least: float) -> None:
     assert routes.measure(made).minimal >= least - 0.02
 
 
-def test_one_channel_is_enough_for_some_route_always() -> None:
+def test_one_virtual_channel_suffices_for_safe_routes() -> None:
     for seed in range(3):
         graph = nx.random_regular_graph(3, 30, seed=seed)
         topology = network.wiring(sorted(graph.edges()), 30)
@@ -152,7 +152,7 @@ def test_routes_avoid_boards_and_cables_that_are_down(seed: int, size: Size) -> 
         done += 1
 
 
-def test_a_large_torus_with_a_broken_cable_keeps_shortest_routes() -> None:
+def test_large_torus_with_a_broken_cable_keeps_shortest_routes() -> None:
     topology = routes.with_down(network.grid("torus 12x12"), ["x3y3:east"])
     made = routes.generate(topology)
     assert judge(made) > 0.999
@@ -187,7 +187,7 @@ def test_hosts_are_reached_over_their_boards() -> None:
 
 
 @pytest.mark.parametrize("text", ["torus 6x5", "custom"])
-def test_the_same_input_gives_the_same_tables(text: str) -> None:
+def test_tables_are_deterministic(text: str) -> None:
     def make() -> Topology:
         return network.random_wiring(random.Random(3), 40) if text == "custom" else network.grid(text)
 
@@ -195,7 +195,7 @@ def test_the_same_input_gives_the_same_tables(text: str) -> None:
     assert first.same(second)
 
 
-def test_loads_are_those_of_walked_routes(seed: int) -> None:
+def test_measured_loads_match_walked_routes(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(10):
         topology = network.random_wiring(rng)
@@ -218,11 +218,11 @@ def test_loads_are_those_of_walked_routes(seed: int) -> None:
     [("mesh 4x4", 4), ("torus 4x4", 8), ("ring 9", 2), ("bus 30", 1), ("mesh 6x8", 6), ("torus 8x8", 16),
      ("torus 32x32", 64)],
 )  # fmt: skip
-def test_bisection_of_known_shapes(text: str, cables: int) -> None:
+def test_bisection_matches_known_shapes(text: str, cables: int) -> None:
     assert routes.measure(routes.generate(network.grid(text))).bisection == cables
 
 
-def test_too_many_or_no_channels() -> None:
+def test_invalid_numbers_of_virtual_channels_are_rejected() -> None:
     topology = network.grid("ring 4")
     for vcs in (0, 9):
         with pytest.raises(InputError, match="there must be 1 to 8"):

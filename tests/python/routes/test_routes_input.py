@@ -43,7 +43,7 @@ def test_ranks_are_the_sorted_names(tmp_path: Path) -> None:
     assert made.hops.max() == 2
 
 
-def test_a_cable_may_be_declared_at_both_ends(tmp_path: Path) -> None:
+def test_cable_may_be_declared_at_both_ends(tmp_path: Path) -> None:
     both = dict(RING, connections=RING["connections"] | {b: a for a, b in RING["connections"].items()})
     one = smi(tmp_path, json.dumps(RING))
     assert smi(tmp_path, json.dumps(both, indent=1)).hash == one.hash
@@ -51,7 +51,7 @@ def test_a_cable_may_be_declared_at_both_ends(tmp_path: Path) -> None:
     assert smi(tmp_path, json.dumps(turned)).hash == one.hash
 
 
-def test_other_keys_and_other_boards(tmp_path: Path) -> None:
+def test_unknown_keys_are_ignored_and_boards_configurable(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text(
         '{"version": [1, {"a": null}, true, -1.5e3, []], "fpgas": {"n:a": "", "n:b": "p\\u00e9"},\n'
@@ -109,7 +109,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_json(case: str, tmp_path: Path) -> None:
+def test_invalid_json_is_reported_with_its_line(case: str, tmp_path: Path) -> None:
     text, line, says = WRONG[case]
     with pytest.raises(InputError) as caught:
         smi(tmp_path, text)
@@ -120,7 +120,7 @@ def test_wrong_json(case: str, tmp_path: Path) -> None:
     assert "\n" not in said
 
 
-def test_no_such_file_and_not_text(tmp_path: Path) -> None:
+def test_missing_and_non_text_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read a topology: no such file"):
         routes.read_topology(tmp_path / "none.json")
     (tmp_path / "t.json").write_bytes(b"\xff\xfe{}")
@@ -146,7 +146,7 @@ def test_invalid_down_options_raise_an_error(down: list[str], says: str) -> None
         routes.with_down(network.grid("mesh 3x2"), down)
 
 
-def test_down_by_either_end_or_both() -> None:
+def test_down_cable_is_named_by_either_end_or_both() -> None:
     topology = network.grid("mesh 3x2")
     made = {
         routes.with_down(topology, [text]).down
@@ -165,7 +165,7 @@ def made(text: str = "torus 3x3") -> tuple[routes.Topology, routes.Tables]:
     return topology, routes.generate(topology).tables
 
 
-def test_written_and_read(tmp_path: Path) -> None:
+def test_written_tables_are_read_back(tmp_path: Path) -> None:
     topology = routes.with_down(network.wiring([(0, 1), (1, 2), (2, 0), (2, 3)], 4, hosts=[1, 3]), ["n3", "n0:p0"])
     tables = routes.generate(topology, vcs=3).tables
     path = tmp_path / "a.routes"
@@ -180,8 +180,8 @@ def test_written_and_read(tmp_path: Path) -> None:
     assert (tmp_path / "b.routes").read_bytes() == path.read_bytes()
 
 
-def test_the_bytes_are_as_documented(tmp_path: Path) -> None:
-    """A reader of twenty lines, written from docs/routes.md."""
+def test_file_matches_the_documented_format(tmp_path: Path) -> None:
+    """An independent reader, written from docs/routes.md."""
     topology = routes.with_down(network.wiring([(0, 1), (1, 2), (2, 0), (2, 3)], 4, hosts=[1]), ["n3"])
     tables = routes.generate(topology).tables
     path = tmp_path / "a.routes"
@@ -227,7 +227,7 @@ def test_tables_for_another_topology_raise_an_error(tmp_path: Path) -> None:
         (lambda data: b"", ":1: not routing tables"),
     ],
 )
-def test_damaged_files(change: Any, says: str, tmp_path: Path) -> None:
+def test_damaged_files_are_rejected(change: Any, says: str, tmp_path: Path) -> None:
     topology, tables = made()
     path = tmp_path / "a.routes"
     routes.write_tables(tables, path)
@@ -236,7 +236,7 @@ def test_damaged_files(change: Any, says: str, tmp_path: Path) -> None:
         routes.read_tables(path, topology)
 
 
-def test_the_hash_depends_only_on_the_wiring() -> None:
+def test_hash_depends_only_on_the_wiring() -> None:
     same = {network.wiring(edges, 3).hash for edges in ([(0, 1), (1, 2)], [(0, 1), (1, 2)])}
     assert len(same) == 1
     assert network.wiring([(0, 1), (0, 2)], 3).hash not in same

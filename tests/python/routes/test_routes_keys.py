@@ -21,7 +21,7 @@ from gossamer.routes import multicast_keys as key_tables
 
 
 @pytest.mark.parametrize("text", ["torus 4x4", "mesh 3x4", "bus 5", "ring 5", "random", "random", "random"])
-def test_trees_are_safe_and_reach_all(text: str, seed: int, size: Size) -> None:
+def test_trees_are_safe_and_reach_all_destinations(text: str, seed: int, size: Size) -> None:
     rng = random.Random(seed)
     topology = network.random_wiring(rng, 12) if text == "random" else network.grid(text)
     tables = routes.generate(topology).tables
@@ -82,7 +82,7 @@ def test_declared_turns_are_checked() -> None:
         assert fault is not None and fault.startswith("k.json: a turn") and says in fault
 
 
-def test_a_shared_expander_makes_a_ring() -> None:
+def test_shared_expander_causes_a_dependency_cycle() -> None:
     """Channels that share a queue of the router are no longer independent."""
     topology = network.grid("ring 6")
     tables = routes.generate(topology).tables
@@ -96,7 +96,7 @@ def test_a_shared_expander_makes_a_ring() -> None:
         assert report.fault is not None and "expander" in " ".join(report.ring)
 
 
-def test_a_turn_that_no_route_takes_is_reported() -> None:
+def test_turn_absent_from_routes_is_reported() -> None:
     """North, then east: dimension order never turns like that."""
     topology = network.grid("mesh 2x2")
     tables = routes.generate(topology).tables
@@ -111,7 +111,7 @@ def test_a_turn_that_no_route_takes_is_reported() -> None:
     assert "board x0y1" in report.fault and f"turns from x0y0:north channel {vc} to x0y1:east" in report.fault
 
 
-def test_a_key_that_returns_over_its_link_is_reported() -> None:
+def test_key_that_returns_over_its_link_is_reported() -> None:
     """Over the link and back: reported as a turn, since no route returns."""
     topology = network.wiring([(0, 1)], 2)
     tables = routes.generate(topology).tables
@@ -163,14 +163,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_records_raise_an_error(case: str) -> None:
+def test_invalid_records_raise_an_error(case: str) -> None:
     topology = network.wiring([(0, 1)], 2)
     beats, says = WRONG[case]
     with pytest.raises(InputError, match=says):
         routes.check(topology, routes.generate(topology).tables, keys=KeyTables(beats, ((0, key_of(4)),), "k.json"))
 
 
-def test_the_file_of_keys(tmp_path: Path) -> None:
+def test_key_file_is_read_and_its_errors_are_reported(tmp_path: Path) -> None:
     topology = network.grid("mesh 2x1")
     tables = routes.generate(topology).tables
     writer = Writer()

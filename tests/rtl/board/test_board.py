@@ -25,7 +25,7 @@ def test_idle_detection_of_a_single_board(tiles: int, size: Size, seed: int) -> 
     )
 
 
-def test_units_of_the_board_control(size: Size, seed: int) -> None:
+def test_board_control_units_match_models(size: Size, seed: int) -> None:
     """Events and answers for the host, the inbox of idle detection, the colour of a host's messages."""
     verilate.cocotb(
         "units_top",

@@ -302,7 +302,7 @@ def test_pc_past_the_end_of_instruction_memory_traps(tmp_path: Path) -> None:
     assert run.lines == ["trap tid=0 cause=1 pc=0x20000 tval=0"]
 
 
-def test_tile_csr_requests(tmp_path: Path) -> None:
+def test_tile_csr_requests_have_correct_kind_and_data(tmp_path: Path) -> None:
     """Requests for a CSR: write, read, value."""
     csr = 0x801
     code = [i_type(0x13, 0, 6, 0, 77), i_type(0x73, 1, 7, 6, csr), i_type(0x73, 1, 0, 6, csr)]

@@ -25,7 +25,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("only", CASES)
-def test_two_tiles(only: str, size: Size, seed: int) -> None:
+def test_dma_transfers_between_two_tiles(only: str, size: Size, seed: int) -> None:
     verilate.cocotb(
         "dma_top",
         sources.blocks("tile/tile.f", config=configs.load("tiny-match")) + [HERE / "dma_top.sv"],

@@ -146,7 +146,7 @@ def test_divide_and_root_do_not_block_other_cores(
     assert together.figures["overtaken"] > 0
 
 
-def test_divide_and_root_latency(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
+def test_divide_and_root_latency_matches_the_page(harness: Path, size: Size, seed: int, tmp_path: Path) -> None:
     """With little contention, iterative operations have the latency of docs/hardware/fpu.md."""
     del size
     records = _records(np.random.default_rng(seed), dict.fromkeys(SLOW, 40), tmp_path)

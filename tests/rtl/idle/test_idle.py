@@ -38,7 +38,7 @@ def run(simulator: Path, *arguments: object) -> str:
 
 
 @pytest.mark.parametrize(("boards", "endpoints", "wires"), [(4, 3, 0), (3, 5, 2)])
-def test_random_clusters(boards: int, endpoints: int, wires: int, size: Size, seed: int) -> None:
+def test_random_clusters_match_model(boards: int, endpoints: int, wires: int, size: Size, seed: int) -> None:
     found = json.loads(run(build(boards, endpoints, wires), "random", seed, size.pick(300, 1500, 30_000)))
     # Some runs need several waves in an epoch: without these the test would cover half of the protocol.
     assert found["waves"] > 0
@@ -47,7 +47,7 @@ def test_random_clusters(boards: int, endpoints: int, wires: int, size: Size, se
 @pytest.mark.parametrize(
     ("width", "height", "words", "most"), [(1, 1, 0, 20), (1, 1, 1, 54), (2, 2, 0, 570), (2, 2, 1, 620)]
 )
-def test_latency(width: int, height: int, words: int, most: int, seed: int) -> None:
+def test_barrier_latency_is_bounded(width: int, height: int, words: int, most: int, seed: int) -> None:
     """Cycles from barrier to barrier, links of 130 cycles a hop, threads that return to idle at once."""
     assert float(run(build(4, 3, 0), "barrier", seed, width, height, 130, words)) <= most
 
@@ -97,7 +97,7 @@ def spin(folder: Path, defines: dict[str, int], *, cycles: bool = False) -> str:
 
 @pytest.mark.default_cases("1-0-1-1", seconds=32, adds="other numbers of boards, hosts and messages in the model")
 @pytest.mark.parametrize("defines", COMPLETE, ids=lambda d: "-".join(map(str, d.values())))
-def test_protocol(defines: dict[str, int], tmp_path: Path) -> None:
+def test_protocol_releases_every_epoch_correctly(defines: dict[str, int], tmp_path: Path) -> None:
     """No false release; and every run that ends has released all epochs."""
     assert "errors: 0" in spin(tmp_path, defines)
 
@@ -110,8 +110,8 @@ def test_protocol_always_ends(tmp_path: Path, size: Size) -> None:
 
 @pytest.mark.default_cases("wave", seconds=26, adds="the other parts of the protocol, left out one at a time")
 @pytest.mark.parametrize("part", WITHOUT)
-def test_protocol_needs(part: str, tmp_path: Path, size: Size) -> None:
-    """The check fails without each part of the protocol."""
+def test_protocol_fails_without_each_of_its_parts(part: str, tmp_path: Path, size: Size) -> None:
+    """The verifier finds an error if any part of the protocol is missing."""
     if part == "colour of the next epoch" and size.name != "large":
         pytest.skip("a million states; for a larger size of this test")
     found = spin(tmp_path, WITHOUT[part])

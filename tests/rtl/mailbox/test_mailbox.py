@@ -77,28 +77,28 @@ def run(shape: str, *arguments: object) -> str:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_rules(shape: str, size: Size, seed: int) -> None:
+def test_mailbox_follows_its_documented_rules(shape: str, size: Size, seed: int) -> None:
     if shape not in shapes(size):
         pytest.skip(f"{shape} is for a larger size of this test")
     run(shape, "directed", seed)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_waits(shape: str, size: Size, seed: int) -> None:
+def test_waiting_threads_are_woken_in_every_relevant_cycle(shape: str, size: Size, seed: int) -> None:
     if shape not in shapes(size):
         pytest.skip(f"{shape} is for a larger size of this test")
     run(shape, "waits", seed)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_random_traffic(shape: str, size: Size, seed: int) -> None:
+def test_random_traffic_matches_model(shape: str, size: Size, seed: int) -> None:
     if shape not in shapes(size):
         pytest.skip(f"{shape} is for a larger size of this test")
     for i in range(size.pick(1, 1, 20)):
         run(shape, "random", seed + i, size.pick(50_000, 300_000, 2_000_000))
 
 
-def test_rates(size: Size, seed: int) -> None:
+def test_mailbox_sustains_its_rates(size: Size, seed: int) -> None:
     shape = shapes(size)[-1] if size.name == "small" else "de5"
     found = json.loads(run(shape, "rates", seed).splitlines()[0])
     # A packet for few threads takes longer to arrive, with its head, than to be distributed.
@@ -108,21 +108,21 @@ def test_rates(size: Size, seed: int) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_network(shape: str, size: Size, seed: int) -> None:
+def test_bad_packets_are_dropped_and_streams_are_independent(shape: str, size: Size, seed: int) -> None:
     if shape not in shapes(size):
         pytest.skip(f"{shape} is for a larger size of this test")
     run(shape, "network", seed)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_random_packets(shape: str, size: Size, seed: int) -> None:
+def test_random_packets_match_model(shape: str, size: Size, seed: int) -> None:
     if shape not in shapes(size):
         pytest.skip(f"{shape} is for a larger size of this test")
     run(shape, "fuzz", seed, size.pick(2, 6, 60))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_words_of_barriers(shape: str, size: Size, seed: int) -> None:
+def test_barrier_words_are_reduced_correctly(shape: str, size: Size, seed: int) -> None:
     if shape not in shapes(size):
         pytest.skip(f"{shape} is for a larger size of this test")
     for i in range(size.pick(2, 5, 50)):

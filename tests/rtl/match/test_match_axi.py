@@ -44,7 +44,7 @@ def test_example_compiles_as_c99(tmp_path: Path) -> None:
     assert "No such file" in missing.stderr
 
 
-def test_the_core_file_lists_what_the_design_needs() -> None:
+def test_core_file_lists_the_files_of_the_design() -> None:
     core = ROOT / "ip" / "match.core"
     named = re.findall(r"^\s+- (\S+\.svh?)\b", core.read_text(encoding="utf-8"), re.MULTILINE)
     listed = list(sources.listing(sources.RTL / "match" / "axi.f").files)

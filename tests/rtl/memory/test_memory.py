@@ -38,7 +38,7 @@ def run(command: Sequence[object]) -> str:
     return done.stdout
 
 
-def test_dram_rules(tmp_path: Path, size: Size, seed: int) -> None:
+def test_dram_controller_obeys_the_timing_rules(tmp_path: Path, size: Size, seed: int) -> None:
     """The controller violates no rule, and the checker names each rule that a wrong timing violates."""
     program = compile_harness(
         tmp_path, "rules", HERE / "dram_rules.cc", SIM / "gs_dram_controller.cc", SIM / "gs_dram_checker.cc"
@@ -46,7 +46,7 @@ def test_dram_rules(tmp_path: Path, size: Size, seed: int) -> None:
     run([program, seed, size.pick(2000, 5000, 100_000)])
 
 
-def test_dram_rules_fail_without_the_checker_rule(tmp_path: Path, size: Size) -> None:
+def test_rule_test_fails_if_the_checker_lacks_a_rule(tmp_path: Path, size: Size) -> None:
     """The test of the rules fails if the checker lacks a rule."""
     text = (SIM / "gs_dram_checker.cc").read_text(encoding="utf-8")
     for rule in ("tRRD", "tWTR", "tFAW", "tRTP", "tWR", "tCCD", "tRCD")[: size.pick(1, 1, 7)]:
@@ -77,7 +77,7 @@ def harness() -> Path:
     )
 
 
-def test_crossbar_scheduler_axi(harness: Path, size: Size, seed: int) -> None:
+def test_memory_path_returns_correct_data_without_starvation(harness: Path, size: Size, seed: int) -> None:
     """Data are correct in every phase; directions are batched; rows are fully used; no request starves."""
     requests = size.pick(2000, 6000, 200_000)
     phases = {mood["mood"]: mood for mood in map(json.loads, run([harness, seed, requests]).splitlines())}

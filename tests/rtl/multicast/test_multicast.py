@@ -52,7 +52,7 @@ def test_wrong_tables_affect_no_other_message_and_channels_are_independent(tmp_p
     run(tmp_path, "directed", seed)
 
 
-def test_rates_and_latency(tmp_path: Path, seed: int) -> None:
+def test_rates_and_latency_reach_their_bounds(tmp_path: Path, seed: int) -> None:
     found = [line.split() for line in run(tmp_path, "rates", seed, 40).splitlines()]
     first = {int(words[1]): int(words[2]) for words in found if words[0] == "first"}
     assert set(first) == {1, 4}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation testing, tried on a design of a few lines with tests that are known to be weak."""
+"""Mutation testing of a small design whose tests are known to be weak."""
 
 from __future__ import annotations
 
@@ -198,9 +198,9 @@ def target(tmp_path: Path) -> Callable[..., mutate.Target]:
 
 
 @pytest.mark.tier("all", seconds=41, adds="mutants that weak and strong tests detect, with a proof")
-def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate.Target]) -> None:
-    told: list[str] = []
-    weak = mutate.run(target(), 12, seed=3, known=(), tell=told.append, sizes=("default",))
+def test_undetected_mutants_escape_and_proofs_detect_them(target: Callable[..., mutate.Target]) -> None:
+    lines: list[str] = []
+    weak = mutate.run(target(), 12, seed=3, known=(), tell=lines.append, sizes=("default",))
     assert len(weak.verdicts) == 12
     odd = {verdict.number for verdict in weak.verdicts if verdict.mutation.signal == "odd_o"}
     escaped = {verdict.number for verdict in weak.escaped}
@@ -209,8 +209,8 @@ def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate
     assert {verdict.mutation.signal for verdict in caught} >= {"count_q", "many_o"}
     assert all("test_many" in verdict.caught for verdict in caught)
     assert weak.share == pytest.approx(len(caught) / len(weak.verdicts)) and weak.share < 0.95
-    assert any("[1/" in line for line in told)
-    # A test that fails without a mutant judges none, and that is told.
+    assert any("[1/" in line for line in lines)
+    # A test that fails without a mutant is excluded, which is reported.
     assert weak.left_out == ["test_that_looks_inside"]
 
     # The same mutants with a proof of what the test forgets, and one argued: they no longer escape.
@@ -227,14 +227,14 @@ def test_what_tests_forget_escapes_and_proofs_count(target: Callable[..., mutate
 
 
 @pytest.mark.tier("all", seconds=35, adds="proofs that the solver does not decide")
-def test_a_proof_that_is_not_decided_notices_nothing(tmp_path: Path) -> None:
-    """An induction that fails from a state in which the design never is; a way to a fault counts, if any."""
+def test_undecided_proof_detects_no_mutant(tmp_path: Path) -> None:
+    """An induction that fails from an unreachable state detects no mutant; a reachable fault does."""
     spdx = "// SPDX-License-Identifier: Apache-2.0\n"
     (tmp_path / "tiny.sv").write_text(spdx + NEVER)
     (tmp_path / "tiny_proof.sv").write_text(spdx + NEVER_PROOF)
     (tmp_path / "harness.cc").write_text('#include "Vtiny.h"\nint main() {}\n')
     (tmp_path / "test_tiny.py").write_text(NEVER_TESTS)
-    # One that has passed is kept, and is asked for mutants all the same.
+    # A passed proof is cached, but is still run for mutants.
     files = (tmp_path / "tiny.sv", tmp_path / "tiny_proof.sv")
     assert prove.prove("tiny_proof", sources.blocks() + files, depth=2)
     report = mutate.run(mutate.Target("tiny", files[:1], tmp_path), 6, seed=1, known=(), sizes=("default",))
@@ -245,8 +245,8 @@ def test_a_proof_that_is_not_decided_notices_nothing(tmp_path: Path) -> None:
     assert all(verdict.undecided == ["test_proof"] for verdict in report.verdicts if verdict.undecided)
 
 
-def test_a_black_box_gets_the_parameters_that_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cores stay as they are next to the tile's netlist: their instances name no local parameter."""
+def test_black_box_instances_name_only_its_parameters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cores are black boxes in the tile's netlist: their instances name no local parameter."""
     monkeypatch.setattr(_mutants, "_BOXES", {"around": ("boxed",)})
     # File by file, as a box is found by its name.
     boxed, around = (part + "endmodule\n" for part in BOXED.strip().split("endmodule")[:2])
@@ -259,11 +259,11 @@ def test_a_black_box_gets_the_parameters_that_it_takes(tmp_path: Path, monkeypat
     _mutants._netlist(folder, "around", "around", design, None, None, Plan((str(files[1]),), 1, 1))
     made = sources.Sources((files[0], folder / "netlist.v"), ())
     assert ".Items(32'd8)" in (folder / "netlist.v").read_text()
-    told = verilate.lint("around_netlist", made)
-    assert "%Error" not in told, told
+    output = verilate.lint("around_netlist", made)
+    assert "%Error" not in output, output
 
 
-def test_a_netlist_writes_parts_of_vectors(tmp_path: Path) -> None:
+def test_netlist_supports_writes_to_parts_of_vectors(tmp_path: Path) -> None:
     (tmp_path / "placed.sv").write_text(PLACED)
     (tmp_path / "harness.cc").write_text(PLACED_HARNESS)
     folder = tmp_path / "netlist"
@@ -276,14 +276,14 @@ def test_a_netlist_writes_parts_of_vectors(tmp_path: Path) -> None:
     subprocess.run([simulator], check=True)
 
 
-def test_a_hang_is_noticed(target: Callable[..., mutate.Target], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hang_is_detected(target: Callable[..., mutate.Target], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutate, "_GRACE_SECONDS", 3.0)
     report = mutate.run(target(arguments='["hang"]'), 4, seed=3, known=(), sizes=("default",))
     assert any(verdict.caught.endswith("(it hangs)") for verdict in report.verdicts)
 
 
-def test_each_test_has_a_time_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own, whichever test runs in which place."""
+def test_each_test_has_its_own_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is that of the running test, in any order of tests."""
     outcomes = tmp_path / "outcomes"
     watch = mutate._Watch(0, outcomes, {"b": 3.0, "a": 5.0})
     collected, began = "", '{"test": "a", "outcome": "began"}\n'
@@ -299,13 +299,13 @@ def test_each_test_has_a_time_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
         (13.0, second, "b"),
     ):
         monkeypatch.setattr(mutate, "_processor_seconds", lambda _, used=used: used)
-        # The line that is being written is not there yet.
+        # The line that is being written is incomplete.
         outcomes.write_text(written + '{"test": "b"')
         assert watch.hung() == hung, (used, written)
 
 
-def test_tests_run_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
-    """Pytest alone would bring those with the same parameter together; then all would have the wrong time."""
+def test_tests_run_in_the_given_order(tmp_path: Path) -> None:
+    """Pytest would group tests with the same parameter, which would assign wrong times."""
     (tmp_path / "test_it.py").write_text(
         "import pytest\n"
         "@pytest.fixture(scope='module', params=['x', 'y'])\n"
@@ -324,34 +324,34 @@ def test_tests_run_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_the_command_needs_no_tests_group() -> None:
-    """A block that there is not is refused, and the bench suite `tile` found, before pytest is installed."""
+def test_block_lookup_does_not_need_the_test_group() -> None:
+    """The tests of a block are found before pytest is installed."""
     look = "import sys; sys.modules['pytest'] = None; from gossamer.hdl import mutate; mutate.block('tile')"
     done = subprocess.run([sys.executable, "-I", "-c", look], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_tests_that_fail_without_a_mutant_are_told(target: Callable[..., mutate.Target]) -> None:
+def test_tests_that_fail_without_a_mutant_are_reported(target: Callable[..., mutate.Target]) -> None:
     broken = target(arguments="None")
     with pytest.raises(InputError, match="tests fail without a mutant"):
         mutate.run(broken, 4, known=(), sizes=("default",))
 
 
-def test_the_control_units_bench_judges_the_tile() -> None:
+def test_tile_mutants_are_tested_by_the_control_units_tests() -> None:
     target = mutate.block("tile")
     assert [path.name for path in (target.tests, *target.more_tests)] == ["tile", "control"]
     assert all(any(path.glob("test_*.py")) for path in (target.tests, *target.more_tests))
 
 
-def test_what_is_argued_is_in_the_source() -> None:
-    """Each entry names what the source has; so a change of the source asks for a new argument."""
+def test_equivalents_refer_to_existing_source_text() -> None:
+    """Each entry names text of the source, so a change of the source requires a new argument."""
     for entry in mutate.equivalents():
         text = " ".join((mutate.ROOT / entry.file).read_text(encoding="utf-8").split())
         assert entry.text in text, f"{entry.file} no longer has {entry.text!r}"
         assert entry.signal in text and len(entry.why) > 20
 
 
-def test_an_equivalent_follows_its_source() -> None:
+def test_equivalent_covers_only_its_own_mutation() -> None:
     mutation = Mutation("rtl/common/gs_arbiter.sv", "1.1-1.4", "$mux", "x_q", "A", 3, "const1", 0)
     entry = mutate.Equivalent(mutation.file, "x_q", mutation.text, "because")
     assert entry.covers(mutation) and mutation.fault == "bit 3 of mux.A stuck at 1"

@@ -71,7 +71,7 @@ SIZE = current_size()
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", SIZE.pick(["3x2"], ["3x2", "de5"], ["3x2", "de5", "5x1"]))
-def test_router(name: str, mode: str, folder: Path, seed: int) -> None:
+def test_router_delivers_traffic_at_any_mesh_position(name: str, mode: str, folder: Path, seed: int) -> None:
     """One router at any position of a mesh."""
     if name == "5x1" and mode in ("pairs", "full"):
         pytest.skip("its buffers are too small for the full rate")
@@ -81,7 +81,7 @@ def test_router(name: str, mode: str, folder: Path, seed: int) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", SIZE.pick(["3x2"], ["3x2", "de5"], list(MESHES)))
-def test_mesh(name: str, mode: str, folder: Path, seed: int) -> None:
+def test_mesh_delivers_traffic_of_every_mode(name: str, mode: str, folder: Path, seed: int) -> None:
     if name == "5x1" and mode in ("pairs", "full"):
         pytest.skip("its buffers are too small for the full rate")
     if name == "de5" and mode == "fair" and SIZE.pick(True, True, False):

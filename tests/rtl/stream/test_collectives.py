@@ -188,7 +188,7 @@ def connected_subset(random: np.random.Generator, wiring: collectives.Wiring, co
     return sorted(some)
 
 
-def test_collectives_over_a_subset_of_ranks(size: Size, seed: int) -> None:
+def test_collectives_over_a_subset_of_ranks_match_numpy(size: Size, seed: int) -> None:
     """Trees over some of the boards; the others are not involved. The root is between two members."""
     here = boards("bus8")
     random = np.random.default_rng(seed)
@@ -247,10 +247,10 @@ def test_mismatch_of_type_or_count_is_reported(case: str, seed: int) -> None:
     ends = here.wiring.ends.items()
     edge = next(link for (board, link), (far, _) in ends if (board, far) == (reporter, other))
     port = collectives.block(kind) * here.LINKS + edge
-    told = right.replace(".*", f"port {port} own {reporter} peer {other}")
+    report = right.replace(".*", f"port {port} own {reporter} peer {other}")
     later = dataclasses.replace(run, wrong={}, gap=10_000)
     outcome = here.run(trees, [run, later], limit=40_000, seed=seed, recover=0)
-    assert re.match(f"report of board {reporter}: {told}", outcome.report), outcome.report
+    assert re.match(f"report of board {reporter}: {report}", outcome.report), outcome.report
 
 
 REPORT = re.compile(

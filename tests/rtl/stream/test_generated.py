@@ -189,7 +189,9 @@ def scenario(name: str, folder: Path) -> sources.Sources:
 
 @pytest.mark.parametrize("check", ["channels_and_collectives", "faults_are_reported"])
 @pytest.mark.parametrize("name", RUN)
-def test_kernels_over_generated_boards(name: str, check: str, size: Size, seed: int, tmp_path: Path) -> None:
+def test_kernels_over_generated_boards_exchange_correct_data(
+    name: str, check: str, size: Size, seed: int, tmp_path: Path
+) -> None:
     # A model takes minutes to build; test_generated_cluster.py has all ports in one of its own.
     if size.pick(True, True, False):
         pytest.skip("only in --full")
@@ -197,7 +199,7 @@ def test_kernels_over_generated_boards(name: str, check: str, size: Size, seed: 
 
 
 @pytest.mark.parametrize("check", ["queued_messages_overtake_waiting_ones", "faults_are_reported"])
-def test_queued_messages_on_one_board(check: str, size: Size, seed: int, tmp_path: Path) -> None:
+def test_queued_messages_overtake_waiting_messages(check: str, size: Size, seed: int, tmp_path: Path) -> None:
     """Messages overtake messages that wait for their receiver."""
     run("passing", check, size.pick(2, 4, 100), seed, tmp_path)
 

@@ -55,7 +55,7 @@ def test_no_flow_starves_among_steady_flows(region: str, size: Size, seed: int) 
     run(region, "fair", seed, size.pick(1, 8, 300))
 
 
-def test_latency_rates_and_shares(seed: int) -> None:
+def test_latency_rates_and_shares_reach_their_bounds(seed: int) -> None:
     found = [line.split() for line in run("common", "rates", seed).splitlines()]
     # From the cycle of a packet's last flit at the ingress's port to that of its first flit at the egress's port.
     assert [int(words[2]) for words in found if words[0] == "latency"] == [5, 5]

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize("configuration", ["tiny", "ecp5"])
-def test_accelerator_accesses(configuration: str, size: Size, seed: int) -> None:
+def test_accelerator_accesses_match_model(configuration: str, size: Size, seed: int) -> None:
     config = configs.load(configuration)
     memory = config.memory
     verilate.cocotb(

@@ -74,7 +74,7 @@ def random_range(tile: Tile, source: random.Random) -> tuple[int, int]:
 def test_reads_return_written_and_filled_data(tile: Tile, size: Size, seed: int) -> None:
     """Sequences of writes without replies, fills and reads, in packets of all lengths; order is kept.
 
-    Packets of an odd number of flits come between them.
+    Packets of an odd number of flits are sent between them.
     """
     source, line, model = random.Random(seed), tile.config.cache.line_bytes, Model()
     for _ in range(size.pick(5, 15, 200)):
@@ -134,14 +134,14 @@ def test_loading_preserves_neighbouring_memory(tile: Tile, seed: int) -> None:
         image[at : at + length] = segments[-1][1] if segments and segments[-1][0] == base + at else bytes(length)
         at += length
     code = [0x0000_006F] * 5
-    told: list[tuple[int, int]] = []
-    tile.load(code, segments, zeroes=zeroes, on_progress=lambda done, total: told.append((done, total)))
+    progress: list[tuple[int, int]] = []
+    tile.load(code, segments, zeroes=zeroes, on_progress=lambda done, total: progress.append((done, total)))
     assert tile.read(base, size // 4).tobytes() == bytes(image)
     total = 4 * len(code) + sum(len(data) for _, data in segments) + sum(length for _, length in zeroes)
-    assert {of for _, of in told} == {total} and told[-1][0] == total
-    assert all(before < after for (before, _), (after, _) in itertools.pairwise(told))
-    # In several steps: a user sees progress.
-    assert len(told) > len(segments) + len(zeroes)
+    assert {of for _, of in progress} == {total} and progress[-1][0] == total
+    assert all(before < after for (before, _), (after, _) in itertools.pairwise(progress))
+    # The progress is reported in several steps.
+    assert len(progress) > len(segments) + len(zeroes)
 
 
 def test_uninitialized_variables_are_zero(tile: Tile, tmp_path: Path) -> None:
@@ -310,9 +310,9 @@ def test_rejected_packets_have_no_effect(tile: Tile, size: Size, seed: int) -> N
         # The status of a packet without reply is in the next reply without its own; so every round ends with two.
         last = [network.request("read", DRAM, line, tag=tag) for tag in (1, 2)]
         replies = tile.exchange(np.concatenate(flits + last), len(expected) + 2)
-        told = [reply.status for reply in replies]
-        assert told[-1] == 0
-        for found, wanted in zip(told[:-2], expected, strict=True):
+        statuses = [reply.status for reply in replies]
+        assert statuses[-1] == 0
+        for found, wanted in zip(statuses[:-2], expected, strict=True):
             assert found == wanted or (wanted == 0 and found == REJECTION["kind"])
         assert tile.counters()["refused"] == rejected
         found = tile.exchange(network.request("read", DRAM, 80 * line), -(-80 * line // network.PACKET))
@@ -365,8 +365,8 @@ def test_accelerator_faults_stop_no_thread(tile: Tile) -> None:
 
 
 def test_message_of_the_next_epoch_waits_for_that_epoch(tile: Tile) -> None:
-    """Its answer has the epoch of the barrier that it waited for: so have the threads that were released before this
-    tile and ask its accelerator. A message of an epoch that is over is rejected.
+    """Its answer has the epoch of the barrier that it waited for, as have the threads that were released before this
+    tile and request a sum of its accelerator. A message of a past epoch is rejected.
     """
 
     def request(word: int, epoch: int) -> network.Flits:
@@ -380,8 +380,8 @@ def test_message_of_the_next_epoch_waits_for_that_epoch(tile: Tile) -> None:
     tile.exchange(request(9, 1), 0)
     done = tile.run(tile.threads, max_cycles=1_000_000)
     assert (done.reason, done.codes) == ("done", dict.fromkeys(range(tile.threads), 0))
-    told = [(message.epoch, struct.unpack("<4I", message.data)) for message in done.messages]
-    assert [(epoch, words[0], words[3]) for epoch, words in told] == [(0, 1, 0), (1, 0, 9), (1, 2, 0)]
+    messages = [(message.epoch, struct.unpack("<4I", message.data)) for message in done.messages]
+    assert [(epoch, words[0], words[3]) for epoch, words in messages] == [(0, 1, 0), (1, 0, 9), (1, 2, 0)]
     # Now it is epoch 1, and no message waits.
     before = tile.counters()["refused"]
     tile.exchange(np.concatenate([request(7, 0), request(8, 3)]), 0)

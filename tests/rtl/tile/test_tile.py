@@ -150,7 +150,7 @@ def test_register_access_matches_the_description(tile: Tile) -> None:
     assert tried == {"mailbox", "cache", "control"}
 
 
-def test_control_unit_services(tile: Tile) -> None:
+def test_control_unit_serves_all_requests(tile: Tile) -> None:
     emitted: list[tuple[int, int]] = []
     done, lines = run(
         tile, "services.c", 1, inputs={0: b"hello"}, on_emit=lambda thread, word: emitted.append((thread, word))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./gossamer run: how its words are taken, what it says of the input, and where its output can go."""
+"""./gossamer run: its arguments, its notes about the input, and its output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RING = "gen:ring:vertices=5"
 
 
 def said(done: Any, code: int) -> str:
-    """The one line of an error."""
+    """The line of an error."""
     assert done.returncode == code, done.stdout + done.stderr
     *notes, last = done.stderr.splitlines()
     assert all(note.startswith("note: ") for note in notes)
@@ -41,7 +41,7 @@ def shifted(tmp_path: Path) -> Path:
     return path
 
 
-# Words ---------------------------------------------------------------------------------------------
+# Arguments -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def shifted(tmp_path: Path) -> Path:
         ([], None),
     ],
 )
-def test_which_word_is_the_application(words: list[str], at: int | None) -> None:
+def test_application_argument_is_found(words: list[str], at: int | None) -> None:
     assert _run_arguments.first_plain(words, _run_arguments.VALUES) == at
 
 
-def test_parameters_take_what_follows() -> None:
+def test_parameters_take_the_next_argument_as_value() -> None:
     request = _run_arguments.Request.of_app(["--damping", "-0.5", "pagerank", "--raw", "g.mtx", "-t", "2", "--dedupe"])
     assert request.parameters == {"damping": "-0.5", "raw": "1"}
     assert (request.app, request.graph, request.flags) == ("pagerank", "g.mtx", {"dedupe"})
@@ -87,7 +87,7 @@ def test_parameters_take_what_follows() -> None:
             _run_arguments.Request.of_app(words)
 
 
-def test_words_end_to_end(command: Command, tmp_path: Path) -> None:
+def test_arguments_reach_applications_and_programs(command: Command, tmp_path: Path) -> None:
     done = command("run", "--given", "-2", DESCRIPTORS / "names.h", RING, "-D", "PARAMETER=given", "-D", "COLUMN=mine")
     assert done.returncode == 0, done.stderr
     assert re.search(r"^ +4 +-8 +4$", done.stdout, re.MULTILINE)
@@ -96,7 +96,7 @@ def test_words_end_to_end(command: Command, tmp_path: Path) -> None:
     assert "unknown ending; write a file that ends in .npy" in said(
         command("run", "pagerank", RING, "-o", tmp_path / "x.c"), 2
     )
-    # What is wrong without a look at the graph is told before it is read.
+    # Errors that do not depend on the graph are reported before it is read.
     for words in (["--shuffle", "x"], ["-t", "1025"], ["--engine", "cpuu"], ["--damping", "7"], ["--format", "x"]):
         assert said(command("run", "pagerank", tmp_path / "none.mtx", *words), 2).find(words[1]) > 0
     program = tmp_path / "host.cpp"
@@ -106,7 +106,7 @@ def test_words_end_to_end(command: Command, tmp_path: Path) -> None:
     assert "--top: not for a program" in said(command("run", "--top", "3", program), 2)
 
 
-def test_the_help_of_a_header_shows_a_line_that_works(command: Command, tmp_path: Path) -> None:
+def test_example_in_the_help_of_a_header_runs(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "with blanks"
     folder.mkdir()
     shutil.copy(ROOT / "tests/fixtures/vertices/good.h", folder / "mine.h")
@@ -116,7 +116,7 @@ def test_the_help_of_a_header_shows_a_line_that_works(command: Command, tmp_path
     assert shown.returncode == 0, shown.stderr
 
 
-def test_what_a_linker_says(command: Command, tmp_path: Path) -> None:
+def test_link_errors_name_the_undefined_symbol(command: Command, tmp_path: Path) -> None:
     program = tmp_path / "host.cpp"
     program.write_text("int nowhere(int);\nint main() { return nowhere(3); }\n")
     text = said(command("run", program), 2)
@@ -133,7 +133,7 @@ def test_what_a_linker_says(command: Command, tmp_path: Path) -> None:
 # The graph -------------------------------------------------------------------------------------------
 
 
-def test_run_reads_as_graph_info_does(command: Command, shifted: Path, tmp_path: Path) -> None:
+def test_graph_options_select_edges(command: Command, shifted: Path, tmp_path: Path) -> None:
     def degrees(*options: str) -> int:
         done = command("run", "sssp", shifted, *options, "-k", "0", "-o", tmp_path / "x.npy")
         assert done.returncode == 0, done.stderr
@@ -150,7 +150,7 @@ def test_run_reads_as_graph_info_does(command: Command, shifted: Path, tmp_path:
     assert command("run", "hashmin", odd, "--format", "mtx").returncode == 2
 
 
-def test_what_is_left_out_or_doubled_is_told(command: Command, shifted: Path) -> None:
+def test_ignored_weights_and_duplicate_edges_are_noted(command: Command, shifted: Path) -> None:
     notes = command("run", "pagerank", shifted, "--undirected").stderr.splitlines()
     assert notes == [
         f"note: {shifted}: 3 of 8 edges, with both directions counted, are duplicates; dedupe removes them",
@@ -165,7 +165,7 @@ def test_what_is_left_out_or_doubled_is_told(command: Command, shifted: Path) ->
 # The result ------------------------------------------------------------------------------------------
 
 
-def test_vertices_are_labels_in_all_that_people_read(command: Command, shifted: Path, tmp_path: Path) -> None:
+def test_text_outputs_name_vertices_by_label(command: Command, shifted: Path, tmp_path: Path) -> None:
     out = [tmp_path / f"x.{ending}" for ending in ("csv", "npz", "npy")]
     done = command("run", "hashmin", shifted, "-o", out[0], "-o", out[1], "-o", out[2])
     assert re.findall(r"^ +(\d+) +(\d+)$", done.stdout, re.MULTILINE) == [("2", "1"), ("2", "3")]
@@ -184,7 +184,7 @@ def test_vertices_are_labels_in_all_that_people_read(command: Command, shifted: 
 
 
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
-def test_what_is_no_answer_is_not_written(command: Command, tmp_path: Path, engine: str) -> None:
+def test_run_without_an_answer_writes_no_file(command: Command, tmp_path: Path, engine: str) -> None:
     chain = tmp_path / "chain.txt"
     chain.write_text("".join(f"{v} {v + 1} 2000000000\n" for v in range(40)))
     written = [word for name in ("x.npy", "x.csv", "x.npz") for word in ("-o", str(tmp_path / name))]
@@ -196,11 +196,11 @@ def test_what_is_no_answer_is_not_written(command: Command, tmp_path: Path, engi
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chain.txt"]
 
 
-# Where output goes -----------------------------------------------------------------------------------
+# The output ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["doctor"], ["run", "pagerank", RING]])
-def test_standard_output_that_is_closed_or_full(words: list[str]) -> None:
+def test_closed_output_is_accepted_and_full_output_reported(words: list[str]) -> None:
     launcher = [sys.executable, str(ROOT / "gossamer"), *words]
     for redirection, code in ((">&-", 0), (">&- 2>&- <&-", 0), ("> /dev/full", 2)):
         script = f'"$@" {redirection}'
@@ -210,14 +210,14 @@ def test_standard_output_that_is_closed_or_full(words: list[str]) -> None:
         assert done.stderr == (line if code else "")
 
 
-def test_an_error_when_standard_error_is_closed() -> None:
+def test_error_with_closed_standard_error_has_exit_code_2() -> None:
     launcher = [sys.executable, str(ROOT / "gossamer"), "run", "nonsense"]
     done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *launcher], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root for a read-only view")
-def test_a_checkout_that_is_read_only(tmp_path: Path) -> None:
+def test_read_only_checkout_runs_built_applications(tmp_path: Path) -> None:
     header = tmp_path / "mine.h"
     header.write_text((ROOT / "tests/fixtures/vertices/good.h").read_text())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run that dies says which handler of which vertex it was and how, and leaves the process as it was."""
+"""A run that fails in a handler names handler, vertex and cause, and restores the state of the process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ENGINES: list[dict[str, Any]] = [{"threads": 1}, {"threads": 2}, {"engine": "shu
 
 
 def line_of(way: str) -> int | None:
-    """The line that ends in a comment with that word."""
+    """The number of the line that ends in a comment with that word."""
     lines = HEADER.read_text().splitlines()
     return next((at for at, text in enumerate(lines, 1) if text.endswith(f"// {way}")), None)
 
@@ -57,8 +57,10 @@ def graph() -> gs.Graph:
 
 
 @pytest.mark.parametrize(("way", "parallel"), [*((way, False) for way in WAYS), ("throws", True), ("touches", True)])
-def test_a_handler_that_dies(way: str, parallel: bool, graph: gs.Graph, capfd: pytest.CaptureFixture[str]) -> None:
-    """In every handler, on every engine; then the next run in the same process is right."""
+def test_fault_in_a_handler_names_handler_vertex_and_line(
+    way: str, parallel: bool, graph: gs.Graph, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In every handler, on every engine; the next run in the same process is correct."""
     app = apps.load(HEADER, ["PARALLEL"] if parallel else [])
     handlers = [signal.getsignal(s) for s in (signal.SIGSEGV, signal.SIGINT)]
     for where, handler in enumerate(HANDLERS, 1):
@@ -80,8 +82,8 @@ def test_a_handler_that_dies(way: str, parallel: bool, graph: gs.Graph, capfd: p
 
 
 @pytest.mark.parametrize("where", ["receive", "verdict", "results"])
-def test_a_descriptor_that_dies(where: str, graph: gs.Graph) -> None:
-    """Where it concerns no vertex none is blamed, whichever handler runs meanwhile."""
+def test_fault_in_a_descriptor_names_no_vertex(where: str, graph: gs.Graph) -> None:
+    """A fault outside of handlers names no vertex, whichever handler runs at the time."""
     app = apps.load(HEADER)
     number = len(HANDLERS) + 1 + ["receive", "verdict", "results"].index(where)
     for way in ("throws", "throws_number", "touches"):
@@ -95,7 +97,7 @@ def test_a_descriptor_that_dies(where: str, graph: gs.Graph) -> None:
     assert gs.run(app, graph, threads=2).values.sum() == 5 * graph.edges
 
 
-def test_the_command_says_it_in_one_line(command: Command, tmp_path: Any) -> None:
+def test_command_reports_a_handler_fault_in_one_line(command: Command, tmp_path: Any) -> None:
     output = tmp_path / "heard.npy"
     words = ("run", HEADER, "gen:grid:width=10,height=5", "--vertex", "17", "--where", "5", "--how", "3", "-o", output)
     done = command(*words, cwd=ROOT)
@@ -113,18 +115,18 @@ def test_the_command_says_it_in_one_line(command: Command, tmp_path: Any) -> Non
     [
         ("1", "width=10,height=5", 17, 5, "finish"),
         ("2", "width=10,height=5", 17, 5, "finish"),
-        # On a thread of the pool, while the calling one has done its share and waits.
+        # On a thread of the pool, while the calling thread has finished its share and waits.
         ("2", "width=500,height=400", 150001, 4, "(step|recv, step or send)"),
         ("2", "width=500,height=400", 150001, 4, "(step|recv, step or send)"),
         ("2", "width=500,height=400", 199990, 4, "(step|recv, step or send)"),
     ],
 )
-def test_a_handler_that_does_not_return_ends_with_ctrl_c(
+def test_interrupt_ends_a_handler_that_does_not_return(
     threads: str, size: str, vertex: int, where: int, handler: str
 ) -> None:
     words = ["run", str(HEADER), f"gen:grid:{size}", "--vertex", str(vertex), "--where", str(where)]
     words += ["--how", str(LOOPS)]
-    apps.load(HEADER)  # compiled here, so that the child is in the handler soon
+    apps.load(HEADER)  # compiled here, so that the child enters the handler soon
     child = subprocess.Popen([*LAUNCHER, *words, "-t", threads], stderr=subprocess.PIPE, text=True, cwd=ROOT)
     time.sleep(6)
     assert child.poll() is None
@@ -142,8 +144,8 @@ SLOW_IN = ["start", "init", "send", "recv", "step", "finish"]
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("where", SLOW_IN)
-def test_a_slow_run_is_broken_off_within_a_pass(where: str, threads: int) -> None:
-    """Each pass over the vertices takes more than the seconds after which one that does not stop counts as dead."""
+def test_interrupt_ends_a_slow_run_within_one_pass(where: str, threads: int) -> None:
+    """Each pass over the vertices takes longer than the time after which a handler counts as not returning."""
     ways = [("cpu", ())] if where != "send" else [("cpu", ()), ("cpu", ("IN_ORDER",))]
     for engine, defines in ways:
         app = apps.load(SLOW, defines)
@@ -157,8 +159,8 @@ def test_a_slow_run_is_broken_off_within_a_pass(where: str, threads: int) -> Non
         assert threading.active_count() < 5
 
 
-def test_turning_edges_around_is_broken_off() -> None:
-    """On a thread that no signal comes to, as those on which an engine asks for edges by receiver."""
+def test_interrupt_ends_the_transposition_of_edges() -> None:
+    """On a thread that receives no signals, as the threads on which an engine transposes edges."""
     rows = gs.read_graph("gen:rmat:scale=16,edge_factor=5,seed=1").out
     found: list[str] = []
 
@@ -196,7 +198,7 @@ except gs.GossamerError as error:
 
 
 def without_threads(*words: str) -> list[str]:
-    """What a process prints that gets no second thread: a stack of one is larger than all memory that it may have."""
+    """The output of a process that cannot start a second thread: a thread stack exceeds its memory limit."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_STACK, (8 << 30, resource.getrlimit(resource.RLIMIT_STACK)[1]))
@@ -214,7 +216,7 @@ def without_threads(*words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_graphs_are_read_where_there_is_one_thread_alone(tmp_path: Path) -> None:
+def test_graphs_are_read_without_additional_threads(tmp_path: Path) -> None:
     random = np.random.default_rng(8)
     ends = random.integers(0, 90_000, (600_000, 2))
     ends[:, 0] |= 1 << 20  # seven digits: several blocks of text
@@ -231,13 +233,13 @@ def test_graphs_are_read_where_there_is_one_thread_alone(tmp_path: Path) -> None
     assert said.startswith(f"2 {path}:600001: "), said
 
 
-def test_a_run_that_gets_no_thread_says_so() -> None:
+def test_run_without_a_second_thread_reports_the_cause() -> None:
     shape, said = without_threads("gen:grid:width=10,height=5", "run")
     assert said.startswith("4 hashmin: the system cannot start a thread; ") and shape.startswith("50 ")
 
 
-def test_threads_that_cannot_be_started(graph: gs.Graph) -> None:
-    """In a process of its own, since the limit holds for all of it."""
+def test_run_recovers_after_thread_creation_failed(graph: gs.Graph) -> None:
+    """In a separate process, because the limit applies to the whole process."""
     script = (
         "import resource, gossamer as gs\n"
         "graph = gs.read_graph('gen:grid:width=10,height=5')\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file that is cut short while it is mapped ends what reads it with one line and exit code 4, wherever that is."""
+"""Every reader of a file that is truncated while it is mapped ends with one line and exit code 4."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_graph(reader: str, whole: Path, tmp_path: Path) -> None:
+def test_truncated_mapped_graph_ends_the_reader_with_one_line(reader: str, whole: Path, tmp_path: Path) -> None:
     (tmp_path / "in.gsg").write_bytes(whole.read_bytes())
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
     command = [sys.executable, "-c", SCRIPT, READERS[reader]]
@@ -56,8 +56,8 @@ def test_a_graph(reader: str, whole: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["in.gsg"]
 
 
-def test_another_bus_error_is_not_ours(whole: Path) -> None:
-    """While a graph is mapped, what has nothing to do with it dies as ever."""
+def test_unrelated_bus_error_kills_the_process(whole: Path) -> None:
+    """A bus error outside of a mapped graph kills the process as usual."""
     script = (
         "import mmap, os, gossamer as gs\n"
         f"graph = gs.read_graph({str(whole)!r})\n"

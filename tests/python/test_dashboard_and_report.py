@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shown of a simulation: pages of text that fit, pages of HTML that stand alone; what simulators tell."""
+"""Displays of a simulation: text pages that fit the terminal, self-contained HTML reports, and parsed snapshots."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = ("runs", "memory", "float", "receive", "send", "barrier", "other")
 def snapshot_json(
     boards: int = 1, tiles: int = 2, width: int = 2, cycle: int = 10_000, seed: int = 1
 ) -> dict[str, Any]:
-    """What a simulator may tell."""
+    """A snapshot as a simulator may send it."""
     random.seed(seed)
     return {
         "program": "prog.c", "config": "tiny", "clock_mhz": 250.0, "begun": 5.0, "pid": 77, "state": "runs",
@@ -48,7 +48,7 @@ def snapshot(**how: int) -> Snapshot:
     return snapshots.parse(json.dumps(snapshot_json(**how)))
 
 
-def test_what_a_simulator_tells() -> None:
+def test_snapshot_of_a_simulator_is_parsed() -> None:
     one = snapshot(boards=3, tiles=4)
     assert (one.pid, one.cycle, one.boards, one.place(6)) == (77, 10_000, 3, (1, 0, 1))
     assert one.about == {
@@ -66,7 +66,7 @@ def test_what_a_simulator_tells() -> None:
             snapshots.parse(text)
 
 
-def test_between_two_looks() -> None:
+def test_difference_of_two_snapshots_handles_wrap_and_restart() -> None:
     early, late = snapshot(boards=2), snapshot(boards=2)
     later = [replace(tile, instructions=tile.instructions + 300, samples=tile.samples + 10) for tile in late.tiles]
     # A link's counter has 32 bits.
@@ -78,13 +78,13 @@ def test_between_two_looks() -> None:
     assert (between.cycle, round(between.time, 6)) == (1000, 0.5)
     assert all((tile.instructions, tile.samples) == (300, 10) for tile in between.tiles)
     assert between.links[0].sums["bytes_out"] == 12 and between.links[1].sums["bytes_out"] == 0
-    # The next run begins at 0 again.
+    # The counters of the next run begin at 0.
     assert snapshots.between(late, early).tiles == early.tiles
 
 
 @pytest.mark.parametrize("columns", [20, 40, 60, 79, 80, 200])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 2, 2), (2, 2, 2), (48, 16, 4)])
-def test_pages_fit(shape: tuple[int, int, int], columns: int) -> None:
+def test_pages_fit_the_terminal(shape: tuple[int, int, int], columns: int) -> None:
     boards, tiles, width = shape
     one = snapshot(boards=boards, tiles=tiles, width=width)
     for lines in (0, 10, 24, 300):
@@ -97,7 +97,7 @@ def test_pages_fit(shape: tuple[int, int, int], columns: int) -> None:
     assert ("DOWN" in whole) == (boards > 1) and "prog.c on tiny" in whole and "process 77" in whole
 
 
-def test_a_page_says_what_is_so() -> None:
+def test_page_shows_the_values_of_the_snapshot() -> None:
     shares = {**dict.fromkeys(NAMES, 0), "runs": 400, "receive": 1100, "barrier": 100}
     tiles = [Tile(16, 5_000, 100, shares, (0, 0, 2_500, 0)), Tile(16, 20_000, 100, shares, (0, 0, 0, 10_000))]
     one = replace(snapshot(), tiles=tiles, time=0.1)
@@ -129,7 +129,7 @@ def test_a_page_says_what_is_so() -> None:
 
 
 class Strict(html.parser.HTMLParser):
-    """Every element is closed where it must be; nothing is loaded from anywhere."""
+    """Checks that every element is closed and that no external resource is loaded."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -188,7 +188,7 @@ def about(boards: int, tiles: int, **more: Any) -> html_report.Page:
 
 
 @pytest.mark.parametrize(("boards", "tiles"), [(1, 1), (1, 16), (2, 2), (5, 4), (48, 16)])
-def test_a_report_stands_alone(boards: int, tiles: int) -> None:
+def test_report_is_self_contained(boards: int, tiles: int) -> None:
     page = parsed(html_report.page(about(boards, tiles, notes=["board b1: <gone>"])))
     text = " ".join(page.texts)
     assert "<prog> & co" in text and "<fast>" in text and "board b1: <gone>" in text
@@ -198,7 +198,7 @@ def test_a_report_stands_alone(boards: int, tiles: int) -> None:
     assert text.count(" of the rate, ") == (boards if boards > 1 else 0)
 
 
-def test_a_report_says_what_is_so() -> None:
+def test_report_shows_the_values_of_the_run() -> None:
     page = about(2, 2, places=[(0.0, 0.0), (1.0, 0.0)])
     tile = Tile(16, 10_000, 100, {**dict.fromkeys(NAMES, 0), "send": 400}, (0, 1_234, 0, 0))
     page = replace(page, snapshot=replace(page.snapshot, tiles=[tile, *page.snapshot.tiles[1:]]))
@@ -216,7 +216,7 @@ def test_a_report_says_what_is_so() -> None:
     assert text.count("down") >= 2 and "stroke-dasharray" in text
 
 
-def test_colours_grow_darker() -> None:
+def test_colours_darken_monotonically() -> None:
     def light(share: float) -> int:
         return sum(bytes.fromhex(html_report.colour(share)[1:]))
 
@@ -225,7 +225,7 @@ def test_colours_grow_darker() -> None:
     assert html_report.colour(-1) == html_report.colour(0) and html_report.colour(9) == html_report.colour(1)
 
 
-def test_links_are_shown_by_use() -> None:
+def test_links_are_ordered_by_utilization() -> None:
     sums = dict.fromkeys(LINK_SUMS, 0)
     links = [Link(0, 0, True, {**sums, "bytes_out": 100}), Link(1, 0, True, {**sums, "bytes_in": 25_000, "resends": 9})]
     one = replace(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that are held back: each takes effect once, where it was held."""
+"""Held signals: each is delivered once, at the end of the holding block."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gossamer.mpi import _host as mpi
 from gossamer_setup._signals import SIGNALS
 
 
-def test_a_signal_is_not_kept_when_what_held_it_fails() -> None:
+def test_signal_is_delivered_when_the_holding_block_fails() -> None:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), SIGNALS.held():
         os.kill(os.getpid(), signal.SIGINT)
@@ -29,7 +29,7 @@ def test_a_signal_is_not_kept_when_what_held_it_fails() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_signal_that_is_held_ends_what_follows() -> None:
+def test_held_signal_is_delivered_after_the_block() -> None:
     reached = False
     with pytest.raises(KeyboardInterrupt), SIGNALS.held():
         os.kill(os.getpid(), signal.SIGINT)
@@ -38,14 +38,14 @@ def test_a_signal_that_is_held_ends_what_follows() -> None:
 
 
 class Collected:
-    """Ctrl-C comes while Python collects it, which drops whatever is raised there."""
+    """Ctrl-C arrives while Python collects this object, which drops exceptions."""
 
     def __del__(self) -> None:
         signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_a_signal_is_not_dropped_with_an_object(times: int) -> None:
+def test_signal_during_object_finalization_is_not_lost(times: int) -> None:
     hook, alarm = sys.unraisablehook, signal.getsignal(signal.SIGALRM)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt), SIGNALS.handled():
@@ -56,7 +56,7 @@ def test_a_signal_is_not_dropped_with_an_object(times: int) -> None:
     assert (sys.unraisablehook, signal.getsignal(signal.SIGALRM)) == (hook, alarm)
 
 
-def test_a_signal_dropped_while_it_is_held_waits_for_the_end() -> None:
+def test_signal_lost_in_a_finalizer_is_held_until_the_end() -> None:
     reached = False
     with pytest.raises(KeyboardInterrupt), SIGNALS.handled(), SIGNALS.held():
         Collected()
@@ -66,7 +66,7 @@ def test_a_signal_dropped_while_it_is_held_waits_for_the_end() -> None:
 
 
 def interrupted(started: list[subprocess.Popen[Any]]) -> type[subprocess.Popen[Any]]:
-    """A Popen behind which a Ctrl-C comes before whoever called has the child in a variable."""
+    """A Popen after which a Ctrl-C arrives before the caller has stored the child in a variable."""
 
     class Interrupted(subprocess.Popen[Any]):
         def __init__(self, *words: Any, **how: Any) -> None:
@@ -86,7 +86,9 @@ def interrupted(started: list[subprocess.Popen[Any]]) -> type[subprocess.Popen[A
         pytest.param(lambda: mpi.run("sleep", Path("/bin/sleep"), 2, ["300"], {}), id="ranks"),
     ],
 )
-def test_a_signal_while_a_program_starts_ends_it(start: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signal_during_program_start_ends_the_program(
+    start: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     started: list[subprocess.Popen[Any]] = []
     monkeypatch.setattr(subprocess, "Popen", interrupted(started))
     with pytest.raises(KeyboardInterrupt):
@@ -98,14 +100,14 @@ def test_a_signal_while_a_program_starts_ends_it(start: Callable[[], object], mo
             child.kill()
 
 
-def test_a_program_may_ignore_a_signal_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It goes on, as it would with any first Ctrl-C that it does not mind."""
+def test_program_may_ignore_a_signal_during_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It continues, as after any first Ctrl-C that it ignores."""
     monkeypatch.setattr(subprocess, "Popen", interrupted([]))
     assert processes.run_attended(["sh", "-c", "trap '' INT; sleep 1.5; exit 7"]) == 7
 
 
-def test_the_end_of_a_parent() -> None:
-    """However it comes: a process that asks for it ends as well."""
+def test_process_ends_with_its_parent() -> None:
+    """A process that requests it ends with its parent, for any cause of the parent's end."""
     steps = [
         "import os, time",
         "from gossamer import processes",
@@ -119,5 +121,5 @@ def test_the_end_of_a_parent() -> None:
     with begun, begun.stdout:
         assert begun.stdout.readline() == b"1\n"
         begun.kill()
-        # The pipe is at its end when nobody has it any more.
+        # The pipe is at its end when no process has it open.
         assert begun.stdout.read() == b""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM on every supported Python that is here and set up; --full sets them up, 27 MB each."""
+"""Ctrl-C and SIGTERM on every supported Python that is installed and set up; --full sets them up, 27 MB each."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ LONG = "graph = gs.read_graph('gen:grid:width=300,height=300'); gs.run('heat', g
 
 @pytest.fixture(params=VERSIONS)
 def python(request: pytest.FixtureRequest, size: Size) -> str:
-    """An interpreter of that version that has our core."""
+    """An interpreter of that version with the group core."""
     return interpreter(request.param, size)
 
 
 @functools.cache
 def interpreter(version: str, size: Size) -> str:
-    # On the path, where pyenv has shims that may not run, or in pyenv's own folder.
+    # On the path, where shims of pyenv may not run, or in pyenv's own folder.
     there = [shutil.which(f"python{version}"), *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"))]
     works = (one for one in there if one and not subprocess.run([one, "-c", ""], capture_output=True).returncode)
     found = next(works, None)
@@ -43,7 +43,7 @@ def interpreter(version: str, size: Size) -> str:
 @pytest.mark.default_cases(r"3\.11-.*", seconds=15, adds="the other installed Pythons")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("words", ["run", "generate"])
-def test_the_command_ends(python: str, words: str, number: signal.Signals, code: int, tmp_path: Path) -> None:
+def test_signal_ends_the_command(python: str, words: str, number: signal.Signals, code: int, tmp_path: Path) -> None:
     arguments = {
         "run": ["run", "heat", "gen:grid:width=300,height=300", "--steps", "1000000000", "--hot", "1"],
         "generate": ["graph", "generate", "rmat", "--scale", "16", "--edge-factor", "30000", "-o", "out.gsg"],
@@ -55,8 +55,8 @@ def test_the_command_ends(python: str, words: str, number: signal.Signals, code:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_python_program_goes_on_after_ctrl_c(python: str, tmp_path: Path) -> None:
-    """A run is broken off, and the next is right; no thread of the first still runs."""
+def test_python_program_continues_after_an_interrupt(python: str, tmp_path: Path) -> None:
+    """A run is interrupted, and the next is correct; no thread of the first still runs."""
     script = (
         "import gossamer as gs, threading\n"
         f"try:\n    {LONG}\n"
