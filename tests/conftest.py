@@ -37,6 +37,11 @@ def current_tier() -> str:
     return name
 
 
+if current_tier() in ("quick", "default"):
+    # Compiling a test's own vertices with optimisation takes longer than running them.
+    os.environ.setdefault("GOSSAMER_OPTIMISE", "0")
+
+
 def tier_of(item: pytest.Item) -> str:
     """The lowest tier in which a test runs: that of its marker ``tier``, else the default one.
 

@@ -265,3 +265,16 @@ def test_cxx_compiler_variable_may_have_arguments(
     assert done.returncode == 2 and "there is no such compiler" in done.stderr and done.stderr.count("\n") == 1
     done = command("doctor")
     assert "CXX=no-such-compiler -O3: there is no such compiler" in done.stdout + done.stderr
+
+
+def test_users_code_has_the_optimisation_level_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    flags = ["-std=c++20", "-O3", "-g1"]
+    monkeypatch.setenv("GOSSAMER_OPTIMISE", "0")
+    assert builds.user_level(flags) == ["-std=c++20", "-O0", "-g1"]
+    monkeypatch.delenv("GOSSAMER_OPTIMISE")
+    assert builds.user_level(flags) == flags
+    done = command("run", "tests/fixtures/vertices/good.h", "gen:ring:vertices=5", env={"GOSSAMER_OPTIMISE": "fast"})
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "GOSSAMER_OPTIMISE is 'fast'; it must be 0, 1, 2, 3 or g" in done.stderr

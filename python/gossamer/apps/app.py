@@ -249,8 +249,9 @@ def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
 
 
 def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
+    options = [*FLAGS] if header.is_relative_to(APPS) else builds.user_level(FLAGS)
     # The compiler does not list the headers inside the precompiled header as dependencies.
-    precompiled = _precompiled()
+    precompiled = _precompiled(options)
     # Two versions of a header may be loaded, so symbols must be local: the dynamic linker would bind the inline
     # variables of the second version to those of the first.
     exported = "{ global: gs_app_*; local: *; };\n"
@@ -264,11 +265,11 @@ def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
         source = plan.folder / "app.cc"
         source.write_text("")
         given = ["-include", "gossamer/app.h", "-include", str(header)]
-        flags = [f"-I{precompiled}", f"-I{INCLUDE}", *FLAGS, *(f"-D{d}" for d in defines), *given]
+        flags = [f"-I{precompiled}", f"-I{INCLUDE}", *options, *(f"-D{d}" for d in defines), *given]
         flags += ["-shared", "-Wl,--version-script=exported"]
         plan.compile(source, flags, "app.so", [builds.stamp(precompiled)])
 
-    tag = builds.tag(str(header), *FLAGS, *defines)
+    tag = builds.tag(str(header), *options, *defines)
     return builds.kept(f"apps/{builds.plain(header.stem)}-{tag}", steps, failed_at(header), begin=begin) / "app.so"
 
 
@@ -293,14 +294,17 @@ def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
         raise InputError(first_error(done.stderr, header))
 
 
-def _precompiled() -> Path:
-    """An include folder, to be searched first, with app.h precompiled; saves a second per application."""
+def _precompiled(options: Sequence[str]) -> Path:
+    """An include folder, to be searched first, with app.h precompiled; saves a second per application.
+
+    A precompiled header serves only compilations with the same ``options``.
+    """
 
     def steps(plan: builds.Plan) -> None:
         # The compiler requires the header in the same folder as its precompiled form.
         header = plan.folder / "gossamer" / "app.h"
         header.parent.mkdir(exist_ok=True)
         header.write_text("#pragma once\n#include_next <gossamer/app.h>\n")
-        plan.compile(header, [f"-I{INCLUDE}", *FLAGS, "-x", "c++-header"], "gossamer/app.h.gch")
+        plan.compile(header, [f"-I{INCLUDE}", *options, "-x", "c++-header"], "gossamer/app.h.gch")
 
-    return builds.kept(f"precompiled-{builds.tag(*FLAGS)}", steps, failed_at(INCLUDE / "gossamer" / "app.h"))
+    return builds.kept(f"precompiled-{builds.tag(*options)}", steps, failed_at(INCLUDE / "gossamer" / "app.h"))

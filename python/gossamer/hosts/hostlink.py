@@ -428,7 +428,7 @@ def host_binary(
     """The executable of a host, linked with the library of an engine."""
     library = _library(config, boards, engine)
     flags = [
-        *_USER_FLAGS,
+        *builds.user_level(_USER_FLAGS),
         *_sources.macros(defines),
         *_sources.search(list(folders)),
         *_headers(config, boards),

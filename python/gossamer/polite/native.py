@@ -61,7 +61,7 @@ def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], fo
     ours = [POLITE / "cpu", POLITE, device.headers(config), INCLUDE]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in hostlink.reached(sources, folders)]
     flags = [
-        *_FLAGS,
+        *builds.user_level(_FLAGS),
         "-DTINSEL",
         "-DGOSSAMER_COMPAT",
         *(["-DGOSSAMER_POLITE_WHO"] if any(map(_WHO.search, texts)) else []),
