@@ -38,7 +38,7 @@ def simulator() -> Path:
     from gossamer.engines import _rtl_build
     from gossamer.hdl.sources import Sources, package
 
-    return _rtl_build.build(TINY, Sources((package(TINY), STANDIN), ()), flags=["-Wno-fatal"])
+    return _rtl_build.build(TINY, Sources((package(TINY), STANDIN), ()), fast=False, flags=["-Wno-fatal"])
 
 
 class Runner:
