@@ -260,5 +260,5 @@ def test_invalid_records_are_rejected(command: Command, words: tuple[str, ...], 
 def test_router_tables_on_a_single_board_are_rejected(command: Command) -> None:
     done = command("run", KEYS, "--engine", "rtl", "--config", "tiny", "--", "1", "1", "hand")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "a board that is alone has no multicast router; run with --cluster" in done.stderr
+    assert "a single board has no multicast router; run with --cluster" in done.stderr
     assert done.stderr.count("\n") == 1

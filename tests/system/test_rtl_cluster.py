@@ -268,7 +268,7 @@ def test_invalid_input_is_reported_in_one_line(command: Command, tmp_path: Path)
     for text, said in (
         (two + 'cables = ["a:east"]', 'is "a:east", must be "board:link - board:link"'),
         (two + 'cables = ["a:east - b:west", "a:east - b:east"]', "a:east has two connections"),
-        (two + 'cables = ["a:east - c:west"]', "there is no board c"),
+        (two + 'cables = ["a:east - c:west"]', "no board is named c"),
         (two, "no path of cables connects a to this board"),
         ('boards = { a = "tiny", b = "quad" }\ncables = ["a:east - b:west"]', "boards of quad and tiny"),
     ):
