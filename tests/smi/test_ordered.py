@@ -42,7 +42,7 @@ def means_of(points: Any, k: int, rounds: int, ranks: int) -> Any:
     return means
 
 
-@pytest.mark.default_cases("4", seconds=52, adds="twice as many ranks")
+@pytest.mark.tier("all", seconds=48, adds="a long program on four and eight boards")
 @pytest.mark.parametrize("ranks", WIRINGS)
 def test_kmeans_matches_the_serial_program_bit_for_bit(ranks: int, size: Size, seed: int, tmp_path: Path) -> None:
     """Also, the cycles do not depend on the order of kernels."""

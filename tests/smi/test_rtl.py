@@ -231,7 +231,9 @@ def collected(case: list[tuple[str, int, int]], ranks: int, me: int) -> list[str
     return lines
 
 
-@pytest.mark.default_cases("1", seconds=71, adds="other numbers of elements")
+@pytest.mark.tier(
+    "all", seconds=59, adds="random sequences of collectives on boards; the reductions run in the default tier"
+)
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_random_collectives_match_python(ranks: int, size: Size, seed: int, tmp_path: Path) -> None:
     """All kinds in random order, with random roots and counts; the cycles do not depend on the order of kernels."""
@@ -342,6 +344,11 @@ CALLS = {
 }
 
 
+@pytest.mark.tier(
+    "all",
+    seconds=35,
+    adds="the deadlock text of every collective on boards; the emulator reports the same in the default tier",
+)
 @pytest.mark.parametrize("kind", CALLS)
 def test_deadlock_text_in_a_collective_equals_the_emulators(kind: str, tmp_path: Path) -> None:
     """Rank 0 waits in the collective, rank 1 waits for an element that rank 0 would send after it."""

@@ -159,6 +159,7 @@ def test_random_changes_match_scipy_and_cpu(size: Size) -> None:
             assert distances(seed, boards("pair", multicast)) == cpu
 
 
+@pytest.mark.tier("all", seconds=30, adds="changes of a graph over lossy links")
 def test_pagerank_continues_over_lossy_links_after_changes(size: Size) -> None:
     """PageRank over links that lose frames; full tables are rebuilt, and the ranks continue."""
     model = Model(60, 30, 80)

@@ -194,6 +194,7 @@ def test_cancelled_runs_do_not_affect_the_next_run(command: Command) -> None:
             assert line == f"{kind}: 100 heard, 0 strange"
 
 
+@pytest.mark.tier("all", seconds=33, adds="the keys of a host over lossy links")
 def test_multicast_keys_deliver_over_lossy_links(command: Command, tmp_path: Path) -> None:
     """Over links that lose frames; messages of the host use addresses."""
     sent = {}

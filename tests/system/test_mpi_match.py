@@ -67,6 +67,7 @@ def test_programs_match_this_machine(name: str, command: Command, size: Size) ->
     assert sorted(lines) == sorted(here.stdout.splitlines())
 
 
+@pytest.mark.tier("all", seconds=15, adds="messages of many packets through the match engine")
 def test_long_messages_match_this_machine(command: Command) -> None:
     """Unaligned transfers of all ranks at once, while the receivers write next to their buffers."""
     here = command("mpi", "run", FIXTURES / "long.c", "-n", "4")
@@ -125,6 +126,7 @@ def test_errors_name_call_and_cause(what: str, said: str, size: Size) -> None:
     assert any(done.codes.values()) and any(said in line for line in lines), (done.codes, lines)
 
 
+@pytest.mark.tier("all", seconds=24, adds="the secret of the hash at each of several starts")
 def test_hash_secret_is_set_at_each_start() -> None:
     """Receives whose tags share a bin of the default hash take no longer to search than others."""
     engine = (ROOT / "rtl" / "match" / "gs_match.sv").read_text(encoding="utf-8")

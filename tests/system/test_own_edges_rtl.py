@@ -31,6 +31,7 @@ def hardware(where: str, multicast: str) -> Hardware:
     return Hardware(plan=plan, multicast=multicast, settings={"frame_loss": 0.01}, mapping="random")
 
 
+@pytest.mark.default_cases("tiny-local", seconds=22, adds="clusters and the other modes of multicast")
 @pytest.mark.parametrize("where, multicast", WHERE)
 def test_messages_arrive_with_the_edge_they_were_sent_along(where: str, multicast: str, seed: int) -> None:
     """Wide values, notes of two bytes, loops and parallel edges, edges within threads, and multicast on a pin."""

@@ -199,6 +199,7 @@ def of_threads(trace: Trace) -> set[tuple[str, str, int, int]]:
     return {(span.track, span.name, span.begin, span.end) for span in waits}
 
 
+@pytest.mark.tier("all", seconds=19, adds="traces that exceed their bound")
 def test_trace_size_is_bounded_by_thinning(command: Command, tmp_path: Path) -> None:
     """The file and the command report the thinning; the rest is complete and contains the longest waits."""
     small, large = tmp_path / "small.pftrace", tmp_path / "large.pftrace"
