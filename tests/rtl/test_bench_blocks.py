@@ -22,6 +22,9 @@ ROWS = {
 }
 
 
+@pytest.mark.default_cases(
+    "link", seconds=30, adds="the rows of the other blocks, which their tests' models cannot serve"
+)
 @pytest.mark.parametrize("part", ROWS)
 def test_bench_rows_of_a_block_reach_their_goals(part: str) -> None:
     module = importlib.import_module(f"bench.fabric._{part}")
