@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_undefined.svh"
 
 /// Memory with one write port and one read port (simple dual port), one clock.
 ///
-/// The result of a read that coincides with a write to the same address is undefined. The output keeps its value while
+/// The result of a registered read that coincides with a write to the same address is undefined; in simulation it is
+/// random, so that a design that uses it fails. A combinational read (Latency 0) gives the old word in that cycle. The output keeps its value while
 /// `re_i` is 0. Contents are not reset. The data are valid Latency edges after `re_i`:
 ///
 ///     clk_i    __/~~\__/~~\__/~~\__
@@ -60,7 +62,12 @@ module gs_ram_sdp #(
     assign unused_re = re_i;
   end else begin : gen_registered
     logic [Width-1:0] first_q;
-    always_ff @(posedge clk_i) if (re_i) first_q <= mem[raddr_i];
+    always_ff @(posedge clk_i) begin
+      if (re_i) first_q <= mem[raddr_i];
+`ifndef SYNTHESIS
+      if (re_i && we_i && raddr_i == waddr_i) first_q <= `GS_UNDEFINED(Width);
+`endif
+    end
     if (Latency == 1) begin : gen_one
       assign rdata_o = first_q;
     end else begin : gen_two

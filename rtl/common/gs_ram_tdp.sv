@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_undefined.svh"
 
 /// Memory with two ports that each read or write (true dual port), one clock.
 ///
 /// The output keeps its value while the port is not enabled. After a write it is undefined, as is the result of a read
 /// that coincides with a write of the other port to the same address. Two writes to one address in one cycle leave
-/// undefined contents.
+/// undefined contents. In simulation, undefined values are random, so that a design that uses one fails.
 module gs_ram_tdp #(
   /// bits of a word
   parameter  int unsigned Width    = 32,
@@ -44,6 +45,10 @@ module gs_ram_tdp #(
   (* ram_style = "block", no_rw_check *)
   logic [Width-1:0] mem[Depth];
   logic [Width-1:0] a_first_q, b_first_q;
+`ifndef SYNTHESIS
+  logic meet;
+  assign meet = a_en_i && b_en_i && a_addr_i == b_addr_i;
+`endif
 
   // Two processes, like the two ports of a RAM block: in one process one port would have priority.
   always @(posedge clk_i) begin
@@ -54,6 +59,9 @@ module gs_ram_tdp #(
         end
       end
       a_first_q <= a_we_i ? 'x : mem[a_addr_i];
+`ifndef SYNTHESIS
+      if (a_we_i || (meet && b_we_i)) a_first_q <= `GS_UNDEFINED(Width);
+`endif
     end
   end
 
@@ -65,6 +73,14 @@ module gs_ram_tdp #(
         end
       end
       b_first_q <= b_we_i ? 'x : mem[b_addr_i];
+`ifndef SYNTHESIS
+      if (b_we_i || (meet && a_we_i)) b_first_q <= `GS_UNDEFINED(Width);
+      if (meet && a_we_i && b_we_i) begin
+        for (int unsigned i = 0; i < StrbW; i++) begin
+          if (a_strb_i[i] && b_strb_i[i]) mem[b_addr_i][i*ByteBits+:ByteBits] <= `GS_UNDEFINED(ByteBits);
+        end
+      end
+`endif
     end
   end
 

@@ -151,7 +151,7 @@ module gs_link_session
         dead_q <= dead_q + 1'b1;
       end
       events_q.silent    <= alive_q && dead_q == DeadW'(DeadCycles);
-      events_q.up        <= (opens && !restarted) || (open_q && !alive_q && ours_o);
+      events_q.up        <= (opens && !restarted) || (open_q && !alive_q && (ours_o || (hello && agree && !restarted)));
       events_q.restarted <= restarted;
       events_q.mismatch  <= mismatch;
     end

@@ -47,7 +47,9 @@ module gs_mailbox_threads #(
     logic [LengthW-1:0] length;
     logic [SlotW-1:0]   sending_slot;
   } thread_t;
-  thread_t a_thread, a_written;
+  thread_t a_thread, a_written, read, written_q;
+  logic write, met_q;
+  logic [ThreadW-1:0] write_thread;
 
   assign a_slot_o         = a_thread.slot;
   assign a_length_o       = a_thread.length;
@@ -71,14 +73,25 @@ module gs_mailbox_threads #(
     .Style  ("block")
   ) u_registers (
     .clk_i,
-    .we_i   (clear_i || a_slot_we_i || a_length_we_i || a_sending_we_i),
+    .we_i   (write),
     .wstrb_i(1'b1),
-    .waddr_i(clear_i ? clear_thread_i : a_thread_i),
+    .waddr_i(write_thread),
     .wdata_i(a_written),
     .re_i   (next_i),
     .raddr_i(next_thread_i),
-    .rdata_o(a_thread)
+    .rdata_o(read)
   );
+
+  // The end of a thread's send may enter A while that thread's request leaves it and writes.
+  assign write        = clear_i || a_slot_we_i || a_length_we_i || a_sending_we_i;
+  assign write_thread = clear_i ? clear_thread_i : a_thread_i;
+  assign a_thread     = met_q ? written_q : read;
+  always_ff @(posedge clk_i) begin
+    if (next_i) begin
+      met_q     <= write && write_thread == next_thread_i;
+      written_q <= a_written;
+    end
+  end
 
   if (Multicast) begin : gen_masks
     // Two memories of one word each: Cyclone V cannot map one memory with a strobe for each half to a block.

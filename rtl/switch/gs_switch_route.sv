@@ -50,7 +50,9 @@ module gs_switch_route
   logic to_host, fits, at_home, home_unroutable, by_table_q, fits_q, home_unroutable_q;
   logic [SwitchPortW-1:0] home_port, home_port_q;
   logic [SwitchVcBits-1:0] home_vc, home_vc_q;
-  switch_entry_t entry;
+  logic [TableW-1:0] index;
+  switch_entry_t entry, table_entry, written_q;
+  logic written_valid_q;
 
   assign to_host = dest.kind == EndpointHost;
   assign fits = dest.board >> TableW == '0;
@@ -102,12 +104,17 @@ module gs_switch_route
     .waddr_i(table_index_i),
     .wdata_i(table_entry_i),
     .re_i   (valid_i),
-    .raddr_i(to_host ? ~dest.board[TableW-1:0] : dest.board[TableW-1:0]),
-    .rdata_o(entry)
+    .raddr_i(index),
+    .rdata_o(table_entry)
   );
+  assign index = to_host ? ~dest.board[TableW-1:0] : dest.board[TableW-1:0];
+  // The RAM does not define a read of the entry that is being written: the packet takes the new route.
+  assign entry = written_valid_q ? written_q : table_entry;
 
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
+      written_q       <= table_entry_i;
+      written_valid_q <= table_we_i && table_index_i == index;
       by_table_q    <= !at_home;
       fits_q        <= fits;
       home_unroutable_q <= home_unroutable;

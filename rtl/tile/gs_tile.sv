@@ -309,7 +309,8 @@ module gs_tile
   );
 
   // --------------------------------------------------------- accelerator
-  logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped, switch_dropped;
+  logic acc_in_valid, acc_in_ready, acc_out_valid, acc_out_ready, fault_valid, fault_ready, acc_dropped;
+  logic [1:0] switch_dropped;
   logic acc_busy, switch_clk, other_sent, other_received, switch_dropped_own, switch_busy;
   flit_t acc_in, acc_out, fault;
   logic dma_valid, dma_ready, dma_reply_valid;
@@ -431,7 +432,8 @@ module gs_tile
       other_received_q <= '0;
     end else begin
       if (other_sent) other_sent_q <= other_sent_q + 32'd1;
-      if (other_received || switch_dropped_own) other_received_q <= other_received_q + 32'd1;
+      // Both may happen in one cycle.
+      other_received_q <= other_received_q + 32'(other_received) + 32'(switch_dropped_own);
     end
   end
   always_comb begin

@@ -39,7 +39,8 @@ module gs_tile_counters
     max_events[DebugCounterFlitsOut[SlotW-1:0]]     = 4'd1;
     max_events[DebugCounterFlitsIn[SlotW-1:0]]      = 4'd1;
     max_events[DebugCounterFpu[SlotW-1:0]]          = 4'(TileFpus);
-    max_events[DebugCounterRefused[SlotW-1:0]]      = 4'd3;
+    // One of the loader, one of the mailbox, two of the switch
+    max_events[DebugCounterRefused[SlotW-1:0]]      = 4'd4;
     max_events[SlotHits]                            = 4'(TileCaches);
     max_events[SlotMisses]                          = 4'(TileCaches);
     max_events[SlotWritebacks]                      = 4'(TileCaches);

@@ -14,8 +14,8 @@
 ///     DMA engine          ==> network, request; loader of the tile
 ///
 /// A message of the job's next epoch waits upstream of the accelerator until that epoch begins in this tile: its answer
-/// would have the old epoch, and would be rejected. A release uses the control network, so it never waits in this
-/// switch.
+/// would have the old epoch, and would be rejected. It is rejected if the tile gets another job meanwhile. A release uses
+/// the control network, so it never waits in this switch.
 ///
 /// A rejected packet is dropped as a whole and counted. Packets of different virtual networks share no buffer, so no
 /// cycle of waiting packets can form. The accelerator waits only for the mailbox network, which always drains. The DMA
@@ -83,9 +83,9 @@ module gs_tile_switch
   output flit_t       dma_reply_o,
   // a flit waits for loader or accelerator
   output logic        busy_o,
-  // the accelerator sent a message to a destination that does not exist; a packet was rejected
+  // the accelerator sent a message to a destination that does not exist; packets that were rejected in this cycle
   output logic        acc_dropped_o,
-  output logic        dropped_o,
+  output logic [1:0]  dropped_o,
   // the rejected packet was a message of this job, which counts as received
   output logic        dropped_own_o,
   // the rejected packet was in the request network: reason and job
@@ -96,7 +96,7 @@ module gs_tile_switch
   // with this decision. A header for the accelerator waits in the register while it is of the next epoch.
   address_accelerator_t dest;
   logic here, everywhere, first_q, to_load, to_acc, to_load_q, to_acc_q, own_q, request_valid_q, request_go;
-  logic request_taken, request_first_q, request_dropped, early, epoch_over;
+  logic request_taken, request_first_q, request_dropped, early, epoch_over, waited_job_over, waited_over;
   rejection_e why_q;
   logic acc_net_ready, acc_net_valid, load_net_ready, load_net_valid, reply_dropped;
   flit_t request_q;
@@ -110,13 +110,17 @@ module gs_tile_switch
   assign to_acc     = Accelerator && dest.kind == EndpointAccelerator && here && net_in_i.job == job_i
                      && !epoch_over;
   assign early      = to_acc_q && request_first_q && request_q.epoch != epoch_i;
+  // A message that waited while the tile's job or epoch changed.
+  assign waited_job_over = to_acc_q && request_first_q && request_q.job != job_i;
+  assign waited_over     = waited_job_over || (to_acc_q && request_first_q && request_q.epoch - epoch_i > 2'd1);
 
   // ready depends on registers only, never on the incoming flit.
-  assign request_go                  = to_load_q ? load_net_ready : !to_acc_q || (acc_net_ready && !early);
+  assign request_go                  = to_load_q ? load_net_ready
+                                     : !to_acc_q || waited_over || (acc_net_ready && !early);
   assign net_in_ready_o[VnetRequest] = !request_valid_q || request_go;
   assign request_taken               = net_in_valid_i[VnetRequest] && net_in_ready_o[VnetRequest];
   assign load_net_valid              = request_valid_q && to_load_q;
-  assign acc_net_valid               = request_valid_q && to_acc_q && !early;
+  assign acc_net_valid               = request_valid_q && to_acc_q && !early && !waited_over;
   assign busy_o                      = request_valid_q;
 
   always_ff @(posedge clk_i) begin
@@ -131,6 +135,8 @@ module gs_tile_switch
       request_q       <= net_in_i;
       request_first_q <= first_q;
     end
+    // The rest of a message that waited in vain is dropped too.
+    if (request_valid_q && waited_over) to_acc_q <= 1'b0;
     if (request_taken && first_q) begin
       own_q     <= dest.kind == EndpointAccelerator && net_in_i.job == job_i;
       to_load_q <= to_load;
@@ -144,12 +150,16 @@ module gs_tile_switch
 
   assign net_in_ready_o[VnetReply]   = 1'b1;
   assign net_in_ready_o[VnetControl] = 1'b1;
-  // A flit for neither of them is dropped in a cycle.
-  assign request_dropped = request_valid_q && request_first_q && !to_load_q && !to_acc_q;
-  assign dropped_o       = request_dropped || reply_dropped
-                        || net_in_valid_i[VnetControl] && net_in_i.last;
-  assign dropped_own_o   = request_dropped && own_q;
-  assign drop_o          = '{valid: request_dropped, why: why_q, job: request_q.job};
+  // A flit for neither of them is dropped in a cycle. A request is dropped a cycle after it arrives, so in the cycle of
+  // a packet of another network.
+  assign request_dropped = request_valid_q && request_first_q && !to_load_q && (!to_acc_q || waited_over);
+  assign dropped_o       = 2'(request_dropped) + 2'(reply_dropped)
+                         + 2'(net_in_valid_i[VnetControl] && net_in_i.last);
+  assign dropped_own_o   = request_dropped && own_q && !waited_job_over;
+  always_comb begin
+    drop_o = '{valid: request_dropped, why: why_q, job: request_q.job};
+    if (to_acc_q) drop_o.why = waited_job_over ? RejectionJob : RejectionEpoch;
+  end
 
   // ------------------------------------------------------------------ DMA engine
   logic dma_net_valid, dma_net_ready, load_net_out_valid, load_net_out_ready;

@@ -50,7 +50,8 @@ module dma_top
     flit_t load_in, load_out, acc_in, acc_out, move, reply;
     logic [1:0] direct_valid, direct_ready;
     mem_req_t direct[2];
-    logic unused_rejected, unused_dropped, unused_fault, unused_own, unused_box, unused_switch;
+    logic unused_rejected, unused_dropped, unused_fault, unused_own, unused_box;
+    logic [1:0] unused_switch;
     gs_idle_pkg::idle_drop_t unused_drop;
     logic [InstrMems-1:0] unused_instr_valid;
     instr_access_t unused_instr;
