@@ -100,7 +100,7 @@ def test_cores_run_different_programs_and_loaders_serve_requests(command: Comman
 
 @pytest.mark.parametrize(("count", "told"), [
     (0x0400_0000, "HostLink::send: there is no memory at 0x"),
-    (0x4000_0000, "HostLink::send: 1073741824 words are to be read, which ends beyond all addresses"),
+    (0x4000_0000, "HostLink::send: 1073741824 words to read end beyond the address space"),
 ])  # fmt: skip
 def test_invalid_loader_requests_are_reported(command: Command, count: int, told: str) -> None:
     (line,) = bad(command("run", FIXTURES / "cores", *RTL, "--", count), 2)

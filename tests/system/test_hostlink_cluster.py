@@ -246,7 +246,7 @@ def test_routers_use_rewritten_tables(command: Command) -> None:
         (("2", "1", "bad thread"), "ProgRouter::addURM1: there is no thread 16 at a mailbox; there are 0 to 15"),
         (("2", "1", "bad direction"), "ProgRouter::addRR: there is no board south of board 0,0"),
         (("2", "1", "bad number"), "ProgRouter::addRR: there is no direction 4; there are 0 north"),
-        (("2", "1", "bad order"), "ProgRouter::addURM1: a record behind addIND"),
+        (("2", "1", "bad order"), "ProgRouter::addURM1: a record after addIND"),
         (("2", "1", "bad length"), "ProgRouter::genKey: 32 beats of records; a key has 31 at most"),
         (("2", "1", "bad table"), "ProgRouter::addURM1: the router of board 0,0 has space for 32768 beats of 32 bytes"),
     ],

@@ -25,6 +25,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Size
 
+# The tests share a checkout, and each finds it as those before it in the file have left it.
+pytestmark = pytest.mark.xdist_group("setup")
+
 # Nothing listens at this address: any use of the network fails at once.
 NO_NETWORK = {
     **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"),
