@@ -91,7 +91,10 @@ def test_results_are_saved_when_the_callers_folder_is_not_writable(command: Comm
     here = tmp_path / "here"
     (here / "written.txt").mkdir(parents=True)
     # Not even root can write to /proc.
-    for home, why in ((Path("/proc"), "/proc/written.txt: cannot be written: "), (here, "a folder of that name exists")):
+    for home, why in (
+        (Path("/proc"), "/proc/written.txt: cannot be written: "),
+        (here, "a folder of that name exists"),
+    ):
         done = command("polite", "run", program, cwd=home, env={"TMPDIR": str(tmp_path)})
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and why in done.stderr, done.stderr
         kept = Path(done.stderr.split(" is in ")[1].strip())

@@ -369,25 +369,38 @@ def test_message_of_the_next_epoch_waits_for_that_epoch(tile: Tile) -> None:
     tile and request a sum of its accelerator. A message of a past epoch is rejected.
     """
 
-    def request(word: int, epoch: int) -> network.Flits:
-        """Requests the sum of no words."""
-        accelerator = constants.enumeration("endpoint")["accelerator"] << 29
-        flits = network.packet(np.array([0, 0, network.HOST, word], np.uint32), dest=accelerator)
-        flits[:, 5] = network.side("body", last=True, vnet="request", epoch=epoch)
-        return flits
-
     tile.load_image(device.build(HERE / "epoch.c", tile.config))
-    tile.exchange(request(9, 1), 0)
+    tile.exchange(accelerator_request(9, epoch=1), 0)
     done = tile.run(tile.threads, max_cycles=1_000_000)
     assert (done.reason, done.codes) == ("done", dict.fromkeys(range(tile.threads), 0))
     messages = [(message.epoch, struct.unpack("<4I", message.data)) for message in done.messages]
     assert [(epoch, words[0], words[3]) for epoch, words in messages] == [(0, 1, 0), (1, 0, 9), (1, 2, 0)]
     # Now it is epoch 1, and no message waits.
     before = tile.counters()["refused"]
-    tile.exchange(np.concatenate([request(7, 0), request(8, 3)]), 0)
+    tile.exchange(np.concatenate([accelerator_request(7), accelerator_request(8, epoch=3)]), 0)
     assert tile.counters()["refused"] == before + 2
     data = bytes(range(tile.config.cache.line_bytes))
     assert tile.exchange(network.writes(DRAM, data), 1)[0].status == 0
+
+
+def accelerator_request(word: int, *, to: int = 0, job: int = 0, epoch: int = 0) -> network.Flits:
+    """A message of one flit to an accelerator, by default this tile's: a request for the sum of no words."""
+    dest = constants.enumeration("endpoint")["accelerator"] << 29 | to
+    flits = network.packet(np.array([0, 0, network.HOST, word], np.uint32), dest=dest, job=job)
+    flits[:, 5] = network.side("body", last=True, vnet="request", job=job, epoch=epoch)
+    return flits
+
+
+def test_rejections_in_the_same_cycle_are_all_counted(tile: Tile) -> None:
+    """A request is dropped a cycle after it arrives: together with a packet of another network that follows it."""
+    line = tile.config.cache.line_bytes
+    before = tile.counters()["refused"]
+    flits = []
+    for vnet in ("reply", "control") * 20:
+        flits += [accelerator_request(1, to=1 << 6), network.packet(network.header("read", DRAM, line), vnet=vnet)]
+    tile.exchange(np.concatenate(flits), 0)
+    tile.exchange(network.request("read", DRAM, line), 1)
+    assert tile.counters()["refused"] == before + len(flits)
 
 
 def test_loader_and_threads_share_memory(tile: Tile, seed: int) -> None:
