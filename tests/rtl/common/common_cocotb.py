@@ -302,6 +302,31 @@ async def ram_with_two_simple_ports(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
+async def reads_that_meet_a_write_are_random(dut: HierarchyObject) -> None:
+    """Neither the old nor the new word, so that a design that uses either fails."""
+    simple, true = Block(dut, "sdp"), Block(dut, "tdp")
+    await simple.begin()
+    seen: dict[str, set[int]] = {name: set() for name in ("rdata1_o", "rdata2_o", "a_rdata1_o", "b_rdata1_o")}
+    words = {0xAAAA_AAAA, 0x5555_5555}
+    for step in range(64):
+        data = 0xAAAA_AAAA if step % 2 else 0x5555_5555
+        simple.set(we_i=1, wstrb_i=15, waddr_i=3, wdata_i=data, re_i=1, raddr_i=3)
+        true.set(a_en_i=1, a_we_i=1, a_strb_i=15, a_addr_i=3, a_wdata_i=data)
+        true.set(b_en_i=1, b_we_i=0, b_strb_i=0, b_addr_i=3, b_wdata_i=0)
+        await simple.step()
+        if step < 2:
+            continue
+        for name, values in seen.items():
+            values.add((true if name[1] == "_" else simple).get(name))
+    assert all(len(values - words) > 50 for values in seen.values()), {name: len(seen[name]) for name in seen}
+    simple.set(we_i=0, re_i=1)
+    true.set(a_we_i=0)
+    for _ in range(2):
+        await simple.step()
+    assert simple.get("rdata1_o") == simple.get("rdata2_o") == true.get("b_rdata1_o") == 0xAAAA_AAAA
+
+
+@cocotb.test()
 async def ram_with_two_true_ports(dut: HierarchyObject) -> None:
     block = Block(dut, "tdp")
     await block.begin()
