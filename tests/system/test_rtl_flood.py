@@ -74,7 +74,9 @@ def test_messages_are_not_lost_duplicated_or_changed(size: Size, seed: int) -> N
     crossings = sum(threads // 4 * count * CROSSED[away] for away in (1, 2, 3))
     assert crossings <= totals["tx_packets"] < crossings * 1.02 + 10_000
     # As many frames are damaged as are lost; at least the lost frames are sent again.
-    assert totals["damaged"] > 0.008 * totals["tx_frames"] - 40 and totals["resends"] > 0.015 * totals["tx_frames"] - 80
+    resent = size.pick(0.005, 0.015, 0.015)  # of all frames; few of a short run have packets
+    assert totals["damaged"] > 0.008 * totals["tx_frames"] - 40
+    assert totals["resends"] > resent * totals["tx_frames"] - 80
     assert totals["damaged"] > 0 and totals["lost"] == totals["restarts"] == 0
     assert np.min([link["tx_packets"] for link in links]) > 0.9 * crossings / len(links), "links are unequally busy"
 
