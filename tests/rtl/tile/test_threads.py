@@ -98,7 +98,7 @@ def test_memory_is_not_read_while_a_thread_runs(config: Config) -> None:
         tile.load(program)
         tile.write(0x4000_0000, bytes(64))
         assert tile.run(1, max_cycles=3_000).reason == "max-cycles"
-        with pytest.raises(InputError, match=r"thread 0 still runs: .* when all threads have ended"):
+        with pytest.raises(InputError, match=r"thread 0 still runs: .* after all threads have ended"):
             tile.read(0x4000_0000, 1)
         # The thread ends when it gets a byte.
         codes = constants.enumeration("debug_command")
