@@ -97,14 +97,17 @@ module gs_match_rank_counters
   end
   assign reported = '{valid: returns && counted, rank: done_rank, counter: counter};
 
-  gs_ram_sdp #(.Width($bits(row_t)), .Depth(Rows), .ByteBits(32)) u_rows (
-    .clk_i, .we_i(state_q == Wipe || add_q.valid),
-    .wstrb_i((state_q == Wipe) ? '1 : Counters'(1) << add_q.counter),
-    .waddr_i((state_q == Wipe) ? wiped_q : add_q.rank), .wdata_i((state_q == Wipe) ? '0 : {Counters{added}}),
-    .re_i   (1'b1), .raddr_i((state_q == Read) ? row_nr_t'(cmd_q.rank) : done_rank), .rdata_o(row)
-  );
-  // The read value does not include writes since the read; the comparison of counters is made one cycle before the
-  // addition.
+  // A memory for each counter: a completion of the same rank that counts another event may be written while the row is
+  // read.
+  for (genvar c = 0; c < int'(Counters); c++) begin : gen_counter
+    gs_ram_sdp #(.Width(32), .Depth(Rows)) u_rows (
+      .clk_i, .we_i(state_q == Wipe || (add_q.valid && 32'(add_q.counter) == c)), .wstrb_i(1'b1),
+      .waddr_i((state_q == Wipe) ? wiped_q : add_q.rank), .wdata_i((state_q == Wipe) ? '0 : added),
+      .re_i   (1'b1), .raddr_i((state_q == Read) ? row_nr_t'(cmd_q.rank) : done_rank), .rdata_o(row[c])
+    );
+  end
+  // The read value does not include writes since the read, and is undefined if it was read in the cycle of the write.
+  // The comparison of counters is made one cycle before the addition.
   always_comb begin
     old = count_q;
     if (same_written_q) old = written_count_q;

@@ -36,7 +36,7 @@ def test_random_packets_match_reference(
         cxx=[f"-DGS_RECEIVERS={receivers}", f"-DGS_ENTRIES={entries}", f"-DGS_WINDOW={window}"],
         include=models.INCLUDE,
     )
-    packets = size.pick(5_000, 30_000, 2_000_000)
+    packets = size.pick(30_000, 30_000, 2_000_000)
     done = subprocess.run([simulator, str(seed), str(packets)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"seed {seed}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     kinds, cycles = done.stdout.splitlines()
