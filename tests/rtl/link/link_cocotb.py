@@ -141,7 +141,7 @@ async def full_channel_does_not_block_others(dut: HierarchyObject) -> None:
     stuck = bench.arrived[:]
     await bench.traffic(CYCLES)
     for end in range(2):
-        assert bench.arrived[end] - stuck[end] > CYCLES // 8, "the other channels do not flow"
+        assert bench.arrived[end] - stuck[end] > CYCLES // 16, "the other channels do not flow"
         assert all(bench.by_channel[end][channel] == 0 for channel in blocked)
         assert min(bench.by_channel[end][channel] for channel in range(CHANNELS) if channel not in blocked) > 20
     await bench.finish(200_000)
