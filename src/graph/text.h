@@ -159,6 +159,13 @@ inline bool read_weight(const char*& at, Number& number) {
   return true;
 }
 
+/// Whether a word is exactly a weight in the sense of read_weight.
+inline bool whole_weight(std::string_view word, Number& number) {
+  const std::string ended = std::string(word) + "\n";
+  const char* at = ended.c_str();
+  return read_weight(at, number) && *at == '\n' && at == ended.c_str() + word.size();
+}
+
 /// The line that begins at `at`, without its '\n'.
 inline std::string_view line_at(const char* at) {
   const char* end = at;

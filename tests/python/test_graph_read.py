@@ -160,18 +160,19 @@ def test_random_edge_lists_keep_every_edge(tmp_path: Path, size: Size, seed: int
     lines = [f"# {draw.random()}" + "x" * draw.randrange(100) for _ in range(size.pick(10, 20000, 100000))]
     expected: Counter[tuple[object, ...]] = Counter()
     reals = weighted and draw.random() < 0.5
+    separators = draw.choice([[" ", "\t", "  "], [",", ", ", " ,"]])
     for _ in range(size.pick(500, 20000, 500000)):
         a, b = draw.choice(ids), draw.choice(ids)
         weight: tuple[float, ...] = ()
         if weighted:
             weight = (draw.uniform(-5, 5) if reals else draw.randrange(-(2**40), 2**40),)
         expected[(a, b, *weight)] += 1
-        blank = draw.choice([" ", "\t", "  ", ",", ", "])
+        blank = draw.choice(separators)
         lines.append(draw.choice(["", " "]) + blank.join(map(repr, (a, b, *weight))) + draw.choice(["", " ", "\r"]))
     if kind in ("from 0", "from 1"):
         for a in ids:
             expected[(a, a, *((7,) if weighted else ()))] += 1
-            lines.append(f"{a} {a}" + (" 7" if weighted else ""))
+            lines.append(separators[0].join([str(a), str(a), *(["7"] if weighted else [])]))
     draw.shuffle(lines)
     path = tmp_path / "list.txt"
     path.write_text("\n".join(lines) + draw.choice(["", "\n", "\n\n"]))
@@ -218,11 +219,12 @@ def test_text_labels_keep_their_order(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     words = [f"w{i}-é" if i % 3 else f"{i}+" for i in range(500)]
     edges = [("first", "second")] + [(draw.choice(words), draw.choice(words)) for _ in range(50000)]
-    lines = ["# words"] + [f"{a}\t{b}" for a, b in edges] + ["alone", "  # after"]
+    order = list(dict.fromkeys([end for edge in edges for end in edge] + ["alone"]))
+    head = f"# Nodes: {len(order)} Edges: {len(edges)}"
+    lines = [head] + [f"{a}\t{b}" for a, b in edges] + ["alone", "  # after"]
     path = tmp_path / "words.txt"
     path.write_text("\n".join(lines))
     graph = read_graph(path)
-    order = list(dict.fromkeys([end for edge in edges for end in edge] + ["alone"]))
     assert graph.labels is not None
     assert list(graph.labels) == order
     assert edges_of(graph) == Counter(edges)
@@ -366,7 +368,7 @@ def test_headings_of_three_columns_are_skipped(tmp_path: Path, heading: str, wor
             2,
         ),  # no heading, because node_2 occurs again
         ("a;b c\nd;e f\n", ["a;b", "c", "d;e", "f"], 2),
-        ("ash birch\ncedar\n", ["ash", "birch", "cedar"], 1),
+        ("# Nodes: 3 Edges: 1\nash birch\ncedar\n", ["ash", "birch", "cedar"], 1),
         ("# Nodes: 2 Edges: 0\nash\nbirch\n", ["ash", "birch"], 0),
         ("ash 7\n1 2\n", ["ash", "7", "1", "2"], 2),
     ],
