@@ -109,7 +109,7 @@ class EdgeList final : public TextFormat {
       const bool heads = !looks_numeric(source) && !looks_numeric(target);
       const bool no_weight =
           columns_.weighted() && !fields[columns_.weight].text.empty() && !looks_numeric(fields[columns_.weight].text);
-      if (named || (heads && (no_weight || (is_heading(source) && is_heading(target))))) return HeaderLine::kMore;
+      if (named || (heads && no_weight)) return HeaderLine::kMore;
       columns_.check(fields, 0);
     }
     return begin(fields, looks_numeric(fields[columns_.source].text) && looks_numeric(fields[columns_.target].text));

@@ -92,10 +92,10 @@ class MatrixMarket final : public CountedFormat {
       symmetry_ = Symmetry::general;
     else if (symmetry == "symmetric" || (symmetry == "hermitian" && field_ != Field::pattern))
       symmetry_ = Symmetry::symmetric;
-    else if (symmetry == "skew-symmetric" && field_ != Field::pattern)
+    else if (symmetry == "skew-symmetric" && field_ != Field::pattern && !unsigned_)
       symmetry_ = Symmetry::skew;
     else
-      bad(0, "symmetry %s; it must be general, symmetric or (with weights) hermitian or skew-symmetric",
+      bad(0, "symmetry %s; it must be general, symmetric or (with signed weights) hermitian or skew-symmetric",
           quoted(words[4]).c_str());
     if (header_.undirected && symmetry_ == Symmetry::skew)
       bad(0, "a skew-symmetric matrix cannot be read as undirected");

@@ -124,37 +124,43 @@ inline void NumberList::add(const Entry& entry, Worker& worker) {
   }
 }
 
-/// Whether a weight cannot be the second target of its source.
-inline bool is_no_neighbour(std::uint64_t source, std::uint64_t target, const Number& weight) {
-  const auto value = static_cast<std::uint64_t>(weight.integer);
-  return !weight.whole || weight.integer < 0 || value == source || value == target;
+/// From the end of a column to the next one. False if none follows, or only FieldCutter can find it.
+template <bool Comma>
+[[gnu::always_inline]] inline bool next_column(const char*& at) {
+  if constexpr (Comma) {
+    at = skip_blanks<false>(at);
+    if (*at != ',') return false;
+    at = skip_blanks<false>(at + 1);
+    return true;
+  } else {
+    if (!is_blank<false>(*at)) return false;
+    if (!is_blank<false>(*++at)) [[likely]]
+      return true;
+    unsigned tabs = at[-1] == '\t';
+    for (; is_blank<false>(*at); ++at) tabs += *at == '\t';
+    return tabs < 2;
+  }
+}
+
+/// Reads an edge without quotes up to the end of its line. False for any other line.
+template <bool Weighted, bool Comma>
+[[gnu::always_inline]] inline bool plain_edge(const char*& at, std::uint64_t& source, std::uint64_t& target,
+                                              Number& weight) {
+  if (!read_number(at, source) || !next_column<Comma>(at) || !read_number(at, target)) return false;
+  if constexpr (Weighted)
+    if (!next_column<Comma>(at) || !read_weight(at, weight)) return false;
+  if (*at == '\n') return true;
+  at = skip_blanks<false>(at);
+  return *at == '\n';
 }
 
 template <bool Weighted, bool Comma>
 std::uint64_t NumberList::parse_edges(const Block& block, Worker& worker) {
-  FieldCutter cutter;
+  std::optional<FieldCutter> cutter;
   const bool undirected = header_.undirected;
   std::uint64_t line = 0;
   std::uint64_t most = worker.most;
   std::uint64_t entries = 0;
-  bool only_weights = worker.only_weights;
-  // At the end of a column. False unless the next column follows, in a form that needs no FieldCutter.
-  const auto next_column = [](const char*& at) {
-    if constexpr (Comma) {
-      at = skip_blanks<false>(at);
-      if (*at != ',') return false;
-      at = skip_blanks<false>(at + 1);
-      return true;
-    } else {
-      if (!is_blank<false>(*at)) return false;
-      ++at;
-      if (!is_blank<false>(*at)) [[likely]]
-        return true;
-      unsigned tabs = at[-1] == '\t';
-      for (; is_blank<false>(*at); ++at) tabs += *at == '\t';
-      return tabs < 2;
-    }
-  };
   for (const char *at = block.begin(), *end = block.end(); at != end; ++line) {
     const char* const begin = at;
     at = skip_blanks<false>(at);
@@ -168,14 +174,9 @@ std::uint64_t NumberList::parse_edges(const Block& block, Worker& worker) {
     }
     std::uint64_t source = 0, target = 0;
     Number weight;
-    bool good = read_number(at, source) && next_column(at) && read_number(at, target);
-    if constexpr (Weighted) good = good && next_column(at) && read_weight(at, weight);
-    if (good && *at != '\n') {
-      at = skip_blanks<false>(at);
-      good = *at == '\n';
-    }
-    if (!good) [[unlikely]] {
-      const Entry entry = read_line(line_at(begin), line, cutter);
+    if (!plain_edge<Weighted, Comma>(at, source, target, weight)) [[unlikely]] {
+      if (!cutter) cutter.emplace();
+      const Entry entry = read_line(line_at(begin), line, *cutter);
       source = entry.source;
       target = entry.target;
       weight = entry.weight;
@@ -183,7 +184,6 @@ std::uint64_t NumberList::parse_edges(const Block& block, Worker& worker) {
     }
     ++at;
     ++entries;
-    if constexpr (Weighted) only_weights = only_weights || is_no_neighbour(source, target, weight);
     if ((source | target) < kDirect) [[likely]] {
       most = std::max(most, std::max(source, target));
       const auto s = static_cast<std::uint32_t>(source), t = static_cast<std::uint32_t>(target);
@@ -194,7 +194,6 @@ std::uint64_t NumberList::parse_edges(const Block& block, Worker& worker) {
     }
   }
   worker.most = most;
-  worker.only_weights = only_weights;
   worker.entries += entries;
   return line;
 }
@@ -209,7 +208,6 @@ std::uint64_t NumberList::parse_fields(const Block& block, Worker& worker) {
     at = text.data() + text.size() + 1;
     if (*first == '\n' || *first == '#' || *first == '%') continue;
     const Entry entry = read_line(text, line, cutter);
-    if (columns_.weighted() && is_no_neighbour(entry.source, entry.target, entry.weight)) worker.only_weights = true;
     ++worker.entries;
     add(entry, worker);
   }
@@ -255,8 +253,6 @@ bool NumberList::may_be_neighbours(std::deque<Worker>& workers, const Numbering&
                                    std::uint64_t entries) const {
   if (!columns_.weighted() || columns_.chosen || header_.certain || header_.has_announced(entries)) return false;
   if (entries != numbering.count()) return false;
-  for (const auto& worker : workers)
-    if (worker.only_weights) return false;
   std::vector<EdgeStore*> all;
   for (auto& worker : workers) worker.sink.collect(all);
   std::vector<bool> begins(entries);
@@ -264,10 +260,11 @@ bool NumberList::may_be_neighbours(std::deque<Worker>& workers, const Numbering&
   for (auto* store : all) {
     if (store->weight_type() != GS_I32) return false;
     for (std::size_t b = 0; b < store->buckets() && each; ++b)
-      store->visit(b, [&](std::uint32_t source, std::uint32_t, const std::uint8_t* weight) {
+      store->visit(b, [&](std::uint32_t source, std::uint32_t target, const std::uint8_t* weight) {
         std::int32_t value;
         std::memcpy(&value, weight, 4);
-        each = each && numbering.has(static_cast<std::uint64_t>(value));
+        const auto number = static_cast<std::uint64_t>(value);
+        each = each && numbering.has(number) && number != source && number != target;
         const std::uint32_t at = numbering(source);
         each = each && (header_.undirected || !begins[at]);
         begins[at] = true;

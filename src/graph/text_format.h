@@ -78,7 +78,6 @@ struct Worker {
   Sink sink;
   std::uint64_t entries = 0;  // edges in the file
   std::uint64_t most = 0;     // largest number put into the sink
-  bool only_weights = false;  // a weight was not the number of another vertex
   std::unique_ptr<Scratch> scratch;
 };
 

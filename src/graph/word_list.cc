@@ -46,12 +46,18 @@ constexpr std::array<Kind, 256> kKinds = [] {
 Kind kind(char c) { return kKinds[static_cast<unsigned char>(c)]; }
 
 /// Punctuation of other formats, which is no name of a vertex.
-bool is_punctuation(std::string_view word) {
-  if (std::string_view("[]{}()-=").find(word[0]) == std::string_view::npos) return false;
+[[gnu::noinline]] bool is_mark(std::string_view word) {
   static constexpr std::string_view all[] = {"[",  "]",   "{", "}", "[]", "{}", "},",
                                              "],", "{},", "(", ")", "->", "--", "=>"};
   return std::find(std::begin(all), std::end(all), word) != std::end(all) || word.starts_with("{'") ||
          word.starts_with("{\"");
+}
+inline bool is_punctuation(std::string_view word) {
+  // Most words begin with a letter or a digit.
+  const auto first = static_cast<unsigned char>(word[0]);
+  return (first == '[' || first == ']' || first == '{' || first == '}' ||
+          (first <= '=' && (first < '0' || first > '9'))) &&
+         is_mark(word);
 }
 
 /// Whether a word is a decimal number: "0.5", "1e-3".
@@ -98,18 +104,22 @@ struct BlockOfWords final : Scratch {
     failure.reset();
   }
 
+  [[gnu::noinline]] static void check_label(std::string_view word, bool high, std::uint64_t line) {
+    if (high && bad_utf8(word) != std::string_view::npos)
+      bad(line, "label %s is not UTF-8; convert the file (iconv) first", quoted(word).c_str());
+    if (!high)
+      bad(line,
+          "%s is not a vertex; if this file is not an edge list, convert it to a format of ./gossamer graph --help",
+          quoted(word).c_str());
+  }
+
   std::uint32_t number(std::string_view word, bool high, std::uint64_t line) {
     const std::uint64_t hash = hash_text(word);
     const auto fresh = static_cast<std::uint32_t>(words.size());
     const std::uint32_t found =
         table.find_or_add(hash, fresh, [&](std::uint32_t i) { return same_text(words[i], word); });
     if (found == fresh) {
-      if (high && bad_utf8(word) != std::string_view::npos)
-        bad(line, "label %s is not UTF-8; convert the file (iconv) first", quoted(word).c_str());
-      if (!any_word && is_punctuation(word))
-        bad(line,
-            "%s is not a vertex; if this file is not an edge list, convert it to a format of ./gossamer graph --help",
-            quoted(word).c_str());
+      if (high || (!any_word && is_punctuation(word))) check_label(word, high, line);
       words.push_back(word);
       hashes.push_back(hash);
     }
@@ -142,8 +152,8 @@ class WordList final : public TextFormat {
 
   bool announced() const { return header_.announces_vertices && header_.announces_edges; }
   static constexpr unsigned kAnyForm = ~0u;
-  static unsigned blank_words(const char* at, std::uint64_t line, std::string_view* words, unsigned& high);
-  unsigned separated_words(const char* at, std::string_view* words, unsigned& high) const;
+  static unsigned blank_words(const char*& at, std::uint64_t line, std::string_view* words, unsigned& high);
+  unsigned separated_words(const char*& at, std::string_view* words, unsigned& high) const;
   unsigned fields(std::string_view line, std::uint64_t number, std::string_view* words, unsigned& high,
                   BlockOfWords& into) const;
 
@@ -181,8 +191,8 @@ void WordList::bad_headings(std::uint64_t line) const {
 }
 
 /// `high`: a bit for each word with bytes beyond ASCII.
-void WordList::read_line(const std::string_view* words, unsigned high, unsigned count, std::uint64_t line,
-                         bool first_block, BlockOfWords& into) {
+[[gnu::always_inline]] inline void WordList::read_line(const std::string_view* words, unsigned high, unsigned count,
+                                                       std::uint64_t line, bool first_block, BlockOfWords& into) {
   if (count > 3)
     bad(line,
         "more than three columns; an edge list has: source target [weight]; choose columns: --columns "
@@ -257,7 +267,8 @@ unsigned WordList::fields(std::string_view text, std::uint64_t line, std::string
 }
 
 /// The words of a line separated by runs of blanks and tabs, at most 4; kAnyForm if FieldCutter must cut it.
-unsigned WordList::blank_words(const char* at, std::uint64_t line, std::string_view* words, unsigned& high) {
+[[gnu::always_inline]] inline unsigned WordList::blank_words(const char*& at, std::uint64_t line,
+                                                             std::string_view* words, unsigned& high) {
   for (unsigned count = 0;;) {
     unsigned tabs = 0;
     while (kind(*at) == Kind::kBlank) tabs += *at++ == '\t';
@@ -277,7 +288,8 @@ unsigned WordList::blank_words(const char* at, std::uint64_t line, std::string_v
 }
 
 /// As blank_words, for words that single tabs or commas separate.
-unsigned WordList::separated_words(const char* at, std::string_view* words, unsigned& high) const {
+[[gnu::always_inline]] inline unsigned WordList::separated_words(const char*& at, std::string_view* words,
+                                                                 unsigned& high) const {
   if (*at == '\n' || *at == '#' || *at == '%') return 0;
   for (unsigned count = 0; count < 4;) {
     const char* const begin = at;
@@ -289,7 +301,8 @@ unsigned WordList::separated_words(const char* at, std::string_view* words, unsi
     if (at == begin || *begin == '"') return kAnyForm;
     words[count++] = {begin, static_cast<std::size_t>(at - begin)};
     if (*at == '\n' || (*at == '\r' && at[1] == '\n')) return count;
-    if (*at++ != columns_.separator) return kAnyForm;
+    if (*at != columns_.separator) return kAnyForm;
+    ++at;
   }
   return kAnyForm;
 }
@@ -298,6 +311,7 @@ void WordList::read(const Block& block, BlockOfWords& into) {
   std::uint64_t line = 0;
   try {
     for (const char *at = block.begin(), *end = block.end(); at != end; ++line) {
+      const char* const begin = at;
       std::string_view words[4];
       unsigned high = 0;
       unsigned count = columns_.chosen             ? kAnyForm
@@ -305,9 +319,9 @@ void WordList::read(const Block& block, BlockOfWords& into) {
                                                    : separated_words(at, words, high);
       if (count == kAnyForm) {
         high = 0;
-        const char* const first = skip_blanks<false>(at);
-        const bool none = *first == '\n' || *first == '#' || *first == '%';
-        count = none ? 0 : fields(line_at(at), line, words, high, into);
+        at = skip_blanks<false>(begin);
+        const bool none = *at == '\n' || *at == '#' || *at == '%';
+        count = none ? 0 : fields(line_at(begin), line, words, high, into);
       }
       if (count) read_line(words, high, count, line, block.number == 0, into);
       at = next_line(at, end);
@@ -409,12 +423,12 @@ Numbering WordList::finish(std::deque<Worker>& workers, gs_graph_shape& shape) {
         "the comment is wrong",
         (unsigned long long)header_.announced_vertices, (unsigned long long)header_.announced_edges,
         (unsigned long long)names_.size(), (unsigned long long)shape.entries);
-  if (!header_.has_announced(shape.entries) && !columns_.chosen) {
+  if (!header_.has_announced(shape.entries)) {
     if (heading_words_ && !first_named_again_)
       bad_file(first_line_,
                "these look like column headings: put a '#' before them (or, if vertices, another line first), or name "
                "the columns: --columns SOURCE,TARGET");
-    if (decimals_only_)
+    if (decimals_only_ && !columns_.chosen)
       bad_file(first_line_,
                "column 2 has decimal numbers on all lines: weights, not vertices; an edge needs two vertices: source "
                "target [weight]");

@@ -75,14 +75,26 @@ BAD: dict[str, tuple[str, str, str]] = {
     "mtx short banner": ("a.mtx", "%%MatrixMarket matrix\n", "1: the banner must have five words"),
     "mtx array of a pattern": ("a.mtx", "%%MatrixMarket matrix array pattern general\n", "1: a pattern in 'array'"),
     "mtx list": ("a.mtx", "%%MatrixMarket matrix list real general\n", "1: format 'list'"),
-    "mtx array size": ("a.mtx", "%%MatrixMarket matrix array real general\n2 2 4\n", "2: 3 columns in the line of sizes"),
-    "mtx array too few": ("a.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n", "2: the number of values is 4"),
+    "mtx array size": (
+        "a.mtx",
+        "%%MatrixMarket matrix array real general\n2 2 4\n",
+        "2: 3 columns in the line of sizes",
+    ),
+    "mtx array too few": (
+        "a.mtx",
+        "%%MatrixMarket matrix array real general\n2 2\n1\n",
+        "2: the number of values is 4",
+    ),
     "mtx array too many": (
         "a.mtx",
         "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n",
         "2: the number of values is 3 in the header, but 4",
     ),
-    "mtx array of words": ("a.mtx", "%%MatrixMarket matrix array real general\n1 1\nx\n", "3: value 'x' is not a finite"),
+    "mtx array of words": (
+        "a.mtx",
+        "%%MatrixMarket matrix array real general\n1 1\nx\n",
+        "3: value 'x' is not a finite",
+    ),
     "mtx array of rows": (
         "a.mtx",
         "%%MatrixMarket matrix array real general\n2 2\n1 2\n3 4\n",
@@ -93,6 +105,7 @@ BAD: dict[str, tuple[str, str, str]] = {
         f"{MM} unsigned-integer general\n2 2 1\n1 2 -5\n",
         "3: weight '-5' is not an integer from 0",
     ),
+    "mtx unsigned, skew": ("a.mtx", f"{MM} unsigned-integer skew-symmetric\n", "1: symmetry 'skew-symmetric'"),
     "mtx D exponent cut": ("a.mtx", f"{MM} real general\n2 2 1\n1 2 1.5D\n", "3: weight '1.5D' is not a finite number"),
     "mtx complex": ("a.mtx", f"{MM} complex general\n", "1: field 'complex'"),
     "mtx hermitian pattern": ("a.mtx", f"{MM} pattern hermitian\n", "1: symmetry 'hermitian'"),

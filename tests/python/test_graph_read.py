@@ -140,6 +140,61 @@ def test_random_matrices_match_scipy(
         assert graph.weight_type == (np.int32 if field == "integer" else np.float64)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric", "hermitian"])
+@pytest.mark.parametrize("field", ["integer", "real", "unsigned-integer"])
+def test_dense_matrices_match_scipy(
+    tmp_path: Path, size: Size, seed: int, field: str, symmetry: str, threads: int
+) -> None:
+    if (field, symmetry) == ("unsigned-integer", "skew-symmetric"):
+        pytest.skip("the format has no such matrices")
+    draw = np.random.default_rng(seed)
+    n = int(draw.choice([1, 2, 30, size.pick(60, 700, 1500)]))
+    values = draw.integers(0 if field == "unsigned-integer" else -3, 4, (n, n))
+    lines = ["% a comment", ""]
+    for column in range(n):
+        first = {"general": 0, "skew-symmetric": column + 1}.get(symmetry, column)
+        for value in values[first:, column].tolist():
+            lines.append(f" {value}.5E+00" if field == "real" and value > 1 else str(value))
+            if draw.random() < 0.01:
+                lines += ["% a comment", " "]
+    path = tmp_path / "a.mtx"
+    path.write_text(f"%%MatrixMarket matrix array {field} {symmetry}\n{n} {n}\n" + "\n".join(lines))
+    graph = read_graph(path, threads=threads)
+    assert_sound(graph)
+    assert graph.symmetric == (symmetry in ("symmetric", "hermitian"))
+    # SciPy reads no comments between values, and no hermitian matrices of these types.
+    judged = "\n".join(line for line in path.read_text().split("\n") if line.strip() and line != "% a comment")
+    (tmp_path / "b.mtx").write_text(judged.replace("hermitian", "symmetric"))
+    expected = scipy.sparse.csr_array(scipy.io.mmread(tmp_path / "b.mtx"))
+    expected.eliminate_zeros()
+    assert_same(graph, expected)
+
+
+def test_symmetries_and_fields_of_sparse_matrices_match_scipy(tmp_path: Path) -> None:
+    for field, symmetry in (("real", "hermitian"), ("integer", "hermitian"), ("unsigned-integer", "general")):
+        text = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n3 3 3\n1 1 5\n2 1 7\n3 2 9\n"
+        (tmp_path / "a.mtx").write_text(text)
+        graph = read_graph(tmp_path / "a.mtx")
+        (tmp_path / "b.mtx").write_text(text.replace("hermitian", "symmetric"))
+        assert_same(graph, scipy.io.mmread(tmp_path / "b.mtx").tocsr())
+        assert graph.symmetric == (symmetry == "hermitian")
+
+
+def test_exponents_of_fortran_are_read(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    words = ["1D0", "1.5d+03", "-2.5D-10", "+.5D2", "0D0"]
+    words += [f"{draw.uniform(-1, 1)!r}D{draw.randrange(-200, 200)}" for _ in range(500)]
+    words = [word for word in words if "e" not in word]
+    path = tmp_path / "a.mtx"
+    head = f"%%MatrixMarket matrix coordinate real general\n{len(words)} {len(words)} {len(words)}\n"
+    path.write_text(head + "".join(f"{i} 1 {word}\n" for i, word in enumerate(words, 1)))
+    weights = read_graph(path).out.weights
+    assert weights is not None
+    expected = [float(word.replace("D", "e").replace("d", "e")) for word in words]
+    assert [w.hex() for w in weights.tolist()] == [value.hex() for value in expected]
+
+
 def ids_for(kind: str, draw: random.Random, count: int) -> list[int]:
     """Vertex numbers of an edge list."""
     if kind == "from 0":

@@ -150,6 +150,8 @@ WRITTEN: Final = {ending: form.name for form in FORMATS.values() for ending in f
 def recognised(head: bytes, suffix: str, name: str, *, columns: bool = False) -> str:
     """The format of a file with the first bytes `head` and the extension `suffix`. Raises InputError for a known format
     that is not read; `name` is the file's name in the message. `columns`: the user has chosen columns of a list."""
+    if _recognition.is_own_list(head):
+        return "edges"
     for form in FORMATS.values():
         if form.begins(head):
             return form.name

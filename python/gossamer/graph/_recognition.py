@@ -120,6 +120,11 @@ _GML_GRAPH = re.compile(rb"graph\s*\[", re.IGNORECASE)
 _GRAPHML = re.compile(rb"<(?:[\w.-]+:)?graphml\b")
 
 
+def is_own_list(head: bytes) -> bool:
+    """Whether a file with these first bytes is an edge list that write_graph wrote, with any words as vertices."""
+    return _OURS.match(head) is not None
+
+
 def is_gml(head: bytes) -> bool:
     """Whether a file with these first bytes is GML."""
     at = 0
@@ -234,8 +239,6 @@ def _edge_data(head: bytes) -> Iterator[tuple[int, int]]:
 
 def reject_list(head: bytes, name: str) -> None:
     """Raises InputError for text that is similar to an edge list but has another known format."""
-    if _OURS.match(head):
-        return
     found = _DIMACS.match(head)
     if found:
         kind = found[1].decode().lower()
@@ -303,6 +306,7 @@ __all__ = [
     "is_json",
     "is_networkx_adjlist",
     "is_npz",
+    "is_own_list",
     "is_pajek",
     "reject_content",
     "reject_ending",
