@@ -38,6 +38,13 @@ class EdgeList final : public TextFormat {
     }
     columns_.separator = separator_of(line);
     const std::vector<Field>& fields = cutter_.cut(line, columns_.separator, 0);
+    for (const Field& field : fields) {
+      const std::size_t at = field.quoted ? std::string_view::npos : field.text.find(';');
+      if (at != std::string_view::npos && looks_numeric(field.text.substr(0, at)) &&
+          looks_numeric(field.text.substr(at + 1)))
+        bad(0, "%s: columns separated by ';'; an edge list needs blanks, tabs or commas between them",
+            quoted(field.text).c_str());
+    }
     if (!chosen_.empty()) return choose(fields);
     if (!line_of_columns_) columns_.line = header_.lines + 1;
     // A weight is a number, so this line is not an edge.

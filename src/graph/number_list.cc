@@ -70,6 +70,7 @@ class NumberList final : public TextFormat {
   Entry read_line(std::string_view text, std::uint64_t line, FieldCutter& cutter) const;
   std::uint64_t vertex(std::string_view word, std::uint64_t line) const;
   void add(const Entry& entry, Worker& worker);
+  bool may_be_matrix(std::deque<Worker>& workers, std::uint64_t entries) const;
   bool may_state_counts(const Numbering& numbering, std::uint64_t entries) const;
   bool may_be_neighbours(std::deque<Worker>& workers, const Numbering& numbering, std::uint64_t entries) const;
   void add_large(std::uint64_t source, std::uint64_t target, const Number& weight, Worker& worker);
@@ -273,6 +274,25 @@ bool NumberList::may_be_neighbours(std::deque<Worker>& workers, const Numbering&
   return each;
 }
 
+/// Whether the lines may be a matrix of zeros and ones with three rows instead of three edges with weights.
+bool NumberList::may_be_matrix(std::deque<Worker>& workers, std::uint64_t entries) const {
+  if (!columns_.weighted() || columns_.chosen || header_.certain || header_.has_announced(entries)) return false;
+  if (entries != 3) return false;
+  std::vector<EdgeStore*> all;
+  for (auto& worker : workers) worker.sink.collect(all);
+  bool bits = true;
+  for (auto* store : all) {
+    if (store->weight_type() != GS_I32) return false;
+    for (std::size_t b = 0; b < store->buckets(); ++b)
+      store->visit(b, [&](std::uint32_t source, std::uint32_t target, const std::uint8_t* weight) {
+        std::int32_t value;
+        std::memcpy(&value, weight, 4);
+        bits = bits && source <= 1 && target <= 1 && (value == 0 || value == 1);
+      });
+  }
+  return bits;
+}
+
 /// Whether the first line may state the numbers of vertices and edges instead of an edge: "VERTICES EDGES", or
 /// "ROWS COLUMNS ENTRIES" of a Matrix Market file without its banner.
 bool NumberList::may_state_counts(const Numbering& numbering, std::uint64_t entries) const {
@@ -308,6 +328,10 @@ Numbering NumberList::finish(std::deque<Worker>& workers, gs_graph_shape& shape)
     bad_file(columns_.line,
              "edges with weights, or a vertex and two neighbours on each line? say which: --format edges or --format "
              "adjlist");
+  if (may_be_matrix(workers, shape.entries))
+    bad_file(columns_.line,
+             "three edges with weights, or a matrix of three rows? write a matrix as Matrix Market, or say that these "
+             "are edges: --format edges");
   if (may_state_counts(ranked, shape.entries)) {
     if (columns_.weighted())
       bad_file(columns_.line,

@@ -19,10 +19,11 @@ namespace gossamer::graph {
 
 bool is_heading(std::string_view word) {
   static constexpr std::string_view stems[] = {
-      "source", "src",    "from",       "node",     "u",          "v",          "head",        "tail",    "start",
-      "end",    "id",     "fromnode",   "tonode",   "target",     "sourceid",   "targetid",    "nodeid",  "dst",
-      "dest",   "to",     "vertex",     "fromid",   "toid",       "user",       "vertexid",    "userid",  "srcid",
-      "dstid",  "destid", "fromnodeid", "tonodeid", "sourcenode", "targetnode", "destination", "startid", "endid"};
+      "source",     "src",         "from",    "node",     "u",      "v",          "head",     "tail",
+      "start",      "end",         "id",      "fromnode", "tonode", "target",     "sourceid", "targetid",
+      "nodeid",     "dst",         "dest",    "to",       "vertex", "fromid",     "toid",     "user",
+      "vertexid",   "userid",      "srcid",   "dstid",    "destid", "fromnodeid", "tonodeid", "sourcenode",
+      "targetnode", "destination", "startid", "endid",    "name",   "label"};
   std::string bare;
   for (const char c : lower(word)) {
     if (c >= 'a' && c <= 'z') bare += c;
@@ -49,8 +50,10 @@ Kind kind(char c) { return kKinds[static_cast<unsigned char>(c)]; }
 [[gnu::noinline]] bool is_mark(std::string_view word) {
   static constexpr std::string_view all[] = {"[",  "]",   "{", "}", "[]", "{}", "},",
                                              "],", "{},", "(", ")", "->", "--", "=>"};
-  return std::find(std::begin(all), std::end(all), word) != std::end(all) || word.starts_with("{'") ||
-         word.starts_with("{\"");
+  if (std::find(std::begin(all), std::end(all), word) != std::end(all)) return true;
+  // An opening bracket without its closing one: "(0, 1)" or "[a, b]" at a comma.
+  const std::size_t bracket = std::string_view("([{").find(word[0]);
+  return bracket != std::string_view::npos && word.find(")]}"[bracket]) == std::string_view::npos;
 }
 inline bool is_punctuation(std::string_view word) {
   // Most words begin with a letter or a digit.

@@ -58,6 +58,11 @@ REJECTED: dict[str, tuple[str, str]] = {
     "arrows": ("a -> b\nb -> c\n", "1: weight 'b' is not a finite number; choose the columns of the vertices"),
     "distances": ("b 0.5\nc 1.25\n", "1: column 2 has decimal numbers on all lines"),
     "matrix without banner": ("3 3 2\n1 2 0.5\n2 3 1.5\n", "1: a matrix without its Matrix Market banner?"),
+    "matrix of zeros and ones": ("0 1 0\n1 0 1\n0 1 0\n", "1: three edges with weights, or a matrix of three rows?"),
+    "tuples": ("(0, 1)\n(1, 2)\n", "1: '(0' is not a vertex"),
+    "decimal commas and semicolons": ("1,2;3,4\n", "1: '2;3': columns separated by ';'"),
+    "tagged lines": ("# x\ne 1 2\ne 2 3\n", "2: each line begins with 'e' before the vertices"),
+    "a table of vertices": ('"id","name"\n"1","Bob Smith"\n"2","Al"\n', "1: these look like column headings"),
     "bipartite": ("% bip unweighted\n1 1\n1 2\n", "1: a bipartite KONECT graph"),
     "brackets": ("# x\na [\nb ]\n", "2: '[' is not a vertex"),
 }  # fmt: skip

@@ -110,6 +110,9 @@ _ENDINGS: Final = {
 _HARWELL_BOEING = re.compile(rb"[RCPIQ][SUHZR][AEC]\s+\d+\s+\d+\s+\d+", re.IGNORECASE)
 _DIMACS = re.compile(rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*[ \t]*p[ \t]+([a-z]+)", re.IGNORECASE)
 _NETWORKX = re.compile(rb"(?:#[^\n]*\n)?# GMT \w{3} \w{3} +\d+ [\d:]+ \d{4}\s*\n")
+_TAGGED = re.compile(
+    rb"(?:[ \t]*(?:[#%][^\n]*)?\r?\n)*([aeE])[ \t]+\d+[ \t]+\d+[^\n]*\n(?:\1[ \t]+\d+[ \t]+\d+[^\n]*(?:\n|\Z))+[^\n]*\Z"
+)
 _KEY = re.compile(rb"(?:[\"']?[\w.-]+[\"']?[ \t]*:(?:[ \t][^\n]*)?|- [^\n]*)\r?\n", re.IGNORECASE)
 
 
@@ -233,7 +236,8 @@ def _edge_data(head: bytes) -> Iterator[tuple[int, int]]:
         return
     for number, line in enumerate(head.split(b"\n"), 1):
         before, brace, after = line.partition(b"{")
-        if brace and after.rstrip().endswith(b"}") and not before.lstrip().startswith((b"#", b"%")):
+        apart = before.endswith((b" ", b"\t", b","))
+        if brace and apart and after.rstrip().endswith(b"}") and not before.lstrip().startswith((b"#", b"%")):
             yield len(before.replace(b",", b" ").split()), number
 
 
@@ -244,6 +248,12 @@ def reject_list(head: bytes, name: str) -> None:
         kind = found[1].decode().lower()
         line = _line(head, found.start(1))
         raise InputError(f"{name}:{line}: a DIMACS problem 'p {kind}'; of these, only shortest paths (p sp) are read")
+    found = _TAGGED.match(head)
+    if found:
+        raise InputError(
+            f"{name}:{_line(head, found.start(1))}: each line begins with {found[1].decode()!r} before the vertices, "
+            "as in DIMACS or gSpan; choose columns: --columns 2,3"
+        )
     for count, line in _edge_data(head):
         if count == 1:
             raise InputError(
