@@ -49,7 +49,7 @@ std::size_t FieldCutter::quoted(std::string_view line, std::size_t at, std::uint
   return at + 1;
 }
 
-const std::vector<Field>& FieldCutter::cut(std::string_view line, char separator, std::uint64_t number) {
+const std::vector<Field>& FieldCutter::cut(std::string_view line, char separator, std::uint64_t number, bool quotes) {
   fields_.clear();
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   const bool runs = separator == ' ';
@@ -61,7 +61,7 @@ const std::vector<Field>& FieldCutter::cut(std::string_view line, char separator
   }
   for (;;) {
     while (!runs && at < line.size() && line[at] != separator && is_blank<false>(line[at])) ++at;
-    if (at < line.size() && line[at] == '"') {
+    if (quotes && at < line.size() && line[at] == '"') {
       at = quoted(line, at, number);
       while (!runs && at < line.size() && line[at] != separator && is_blank<false>(line[at])) ++at;
       if (at < line.size() && !separates(line[at]))
@@ -113,6 +113,18 @@ char separator_of(std::string_view line) {
         "quote names with blanks",
         gossamer::graph::quoted(tabs[0].text).c_str());
   return '\t';
+}
+
+bool has_quotes(std::string_view line, char separator) {
+  if (separator != ' ') return true;
+  if (line.find('"') == std::string_view::npos) return true;  // on later lines
+  FieldCutter cutter;
+  const auto& fields = cutter.cut(line, separator, 0);
+  const auto quoted = [](const Field& field) { return field.quoted; };
+  const auto enclosed = [](const Field& field) {
+    return field.quoted && field.text.find_first_of(" \t") != std::string_view::npos;
+  };
+  return std::all_of(fields.begin(), fields.end(), quoted) || std::any_of(fields.begin(), fields.end(), enclosed);
 }
 
 void check_filled(const std::vector<Field>& fields, std::uint64_t line, const Columns* chosen) {

@@ -24,7 +24,7 @@ class FieldCutter {
  public:
   /// The fields of a line without its '\n'; valid until the next call, their text until `restart` or the end of the
   /// line's own text. Throws BadLine{number, ...}.
-  const std::vector<Field>& cut(std::string_view line, char separator, std::uint64_t number);
+  const std::vector<Field>& cut(std::string_view line, char separator, std::uint64_t number, bool quotes = true);
   void restart() { unquoted_.clear(); }
 
  private:
@@ -36,10 +36,14 @@ class FieldCutter {
 
 /// The separator of the list that begins with this line: ',', '\t', or ' ' for runs of blanks and tabs.
 char separator_of(std::string_view line);
+/// Whether quotation marks enclose names in the list that begins with this line. Between blanks they are part of a
+/// name, unless a quoted name has a blank, or all are quoted.
+bool has_quotes(std::string_view line, char separator);
 
 struct Columns {
   static constexpr unsigned kNone = ~0u;
   char separator = ' ';
+  bool quotes = true;
   unsigned count = 2;  // columns of each line
   unsigned source = 0, target = 1, weight = kNone;
   bool chosen = false;          // by the user: the other columns are ignored

@@ -37,7 +37,8 @@ class EdgeList final : public TextFormat {
             word[at], word[at]);
     }
     columns_.separator = separator_of(line);
-    const std::vector<Field>& fields = cutter_.cut(line, columns_.separator, 0);
+    columns_.quotes = !header_.words && has_quotes(line, columns_.separator);
+    const std::vector<Field>& fields = cutter_.cut(line, columns_.separator, 0, columns_.quotes);
     for (const Field& field : fields) {
       const std::size_t at = field.quoted ? std::string_view::npos : field.text.find(';');
       if (at != std::string_view::npos && looks_numeric(field.text.substr(0, at)) &&

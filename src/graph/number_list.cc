@@ -103,7 +103,7 @@ std::uint64_t NumberList::vertex(std::string_view word, std::uint64_t line) cons
 /// Reads a line of any form. Throws BadLine.
 NumberList::Entry NumberList::read_line(std::string_view text, std::uint64_t line, FieldCutter& cutter) const {
   cutter.restart();
-  const auto& fields = cutter.cut(text, columns_.separator, line);
+  const auto& fields = cutter.cut(text, columns_.separator, line, columns_.quotes);
   columns_.check(fields, line);
   Entry entry;
   entry.source = vertex(fields[columns_.source].text, line);

@@ -155,7 +155,7 @@ class WordList final : public TextFormat {
 
   bool announced() const { return header_.announces_vertices && header_.announces_edges; }
   static constexpr unsigned kAnyForm = ~0u;
-  static unsigned blank_words(const char*& at, std::uint64_t line, std::string_view* words, unsigned& high);
+  unsigned blank_words(const char*& at, std::uint64_t line, std::string_view* words, unsigned& high) const;
   unsigned separated_words(const char*& at, std::string_view* words, unsigned& high) const;
   unsigned fields(std::string_view line, std::uint64_t number, std::string_view* words, unsigned& high,
                   BlockOfWords& into) const;
@@ -247,7 +247,7 @@ void WordList::bad_headings(std::uint64_t line) const {
 /// The columns of a line in any form: their number, or 2 or 3 if the user has chosen columns.
 unsigned WordList::fields(std::string_view text, std::uint64_t line, std::string_view* words, unsigned& high,
                           BlockOfWords& into) const {
-  const std::vector<Field>& fields = into.cutter.cut(text, columns_.separator, line);
+  const std::vector<Field>& fields = into.cutter.cut(text, columns_.separator, line, columns_.quotes);
   unsigned count = static_cast<unsigned>(std::min<std::size_t>(fields.size(), 4));
   if (columns_.chosen) {
     columns_.check(fields, line);
@@ -271,13 +271,13 @@ unsigned WordList::fields(std::string_view text, std::uint64_t line, std::string
 
 /// The words of a line separated by runs of blanks and tabs, at most 4; kAnyForm if FieldCutter must cut it.
 [[gnu::always_inline]] inline unsigned WordList::blank_words(const char*& at, std::uint64_t line,
-                                                             std::string_view* words, unsigned& high) {
+                                                             std::string_view* words, unsigned& high) const {
   for (unsigned count = 0;;) {
     unsigned tabs = 0;
     while (kind(*at) == Kind::kBlank) tabs += *at++ == '\t';
     if (*at == '\n' || count == 4) return count;
     if (count == 0 && (*at == '#' || *at == '%')) return 0;
-    if (*at == '"' || (tabs > 1 && count)) return kAnyForm;
+    if ((*at == '"' && columns_.quotes) || (tabs > 1 && count)) return kAnyForm;
     const char* const begin = at;
     Kind stop;
     while ((stop = kind(*at)) <= Kind::kHigh) {

@@ -139,7 +139,7 @@ LABELS: dict[str, list[str | int]] = {
     "removed": [0, 1, 3, 4, 9, 12],
     "words": ["source", "target", "weight", "from", "to", "id"],
     "numbers as words": ["7", "3", "12", "-5", "0.5", "1e3"],
-    "marks": ["[", "->", "a;", "key:", "{}", "-"],
+    "marks": ["[", "->", "a;", 'key:"', '"{}"', '"'],
     "formats": ["graph", "[", "nodes:", "---", "<html>", "dl"],
 }
 

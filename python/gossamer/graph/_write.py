@@ -99,7 +99,7 @@ def _plan(graph: Graph, form: str, name: str, drop_isolated: bool) -> tuple[str,
         assert graph.labels is not None
         for label in graph.labels:
             text = str(label)
-            if not text or text[0] in '#%"' or any(c in " \t\r,\x7f" or c < " " for c in text):
+            if not text or text[0] in "#%" or any(c in " \t\r,\x7f" or c < " " for c in text):
                 raise InputError(f"{name}: an edge list cannot contain the label {text!r}; write .gsg")
     elif census["isolated"]:
         if not drop_isolated:
