@@ -49,6 +49,7 @@ class Parser {
   Parser(const char* path, const KnownFormat& format, unsigned flags, unsigned threads)
       : path_(path), threads_(threads) {
     header_.undirected = flags & GS_READ_UNDIRECTED;
+    header_.certain = flags & GS_READ_CERTAIN;
     header_.threads = threads;
     format_ = format.make(header_);
   }
@@ -66,6 +67,14 @@ class Parser {
     return push(rest.data(), rest.size()) == GS_OK ? static_cast<int>(GS_OK) : report();
   }
 
+  int choose_columns(const char* columns) {
+    try {
+      format_->choose_columns(columns);
+    } catch (const BadFile& error) {
+      return wrong(error.line, error.what);
+    }
+    return GS_OK;
+  }
   int finish(gs_graph_shape* shape);
   int build(std::uint64_t* offsets, std::uint32_t* targets, void* weights, std::int64_t* numbers, std::uint64_t* starts,
             char* text);
@@ -414,6 +423,10 @@ int gs_graph_parser_open(const char* path, int format, unsigned flags, int threa
     }
     return fail("%s: no text format has the number %d (enum gs_graph_format)", path, format);
   });
+}
+
+int gs_graph_parser_columns(void* parser, const char* columns) {
+  return guarded([&] { return static_cast<Parser*>(parser)->choose_columns(columns); });
 }
 
 int gs_graph_parser_feed(void* parser, const char* text, size_t length) {

@@ -32,7 +32,7 @@ inline const char* skip_blanks(const char* at) {
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 /// Reads digits. False without a digit, or if the value does not fit (`at` is then unchanged).
-inline bool read_number(const char*& at, std::uint64_t& value) {
+[[gnu::always_inline]] inline bool read_number(const char*& at, std::uint64_t& value) {
   const char* p = at;
   std::uint64_t v = static_cast<unsigned char>(*p - '0');
   if (v > 9) return false;
@@ -73,7 +73,7 @@ struct Number {
 
 /// Reads an integer or a decimal number with optional exponent, finite. False for
 /// anything else (`at` is then unchanged).
-inline bool read_weight(const char*& at, Number& number) {
+[[gnu::always_inline]] inline bool read_weight(const char*& at, Number& number) {
   static constexpr double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   const char* p = at;
@@ -157,6 +157,13 @@ inline bool read_weight(const char*& at, Number& number) {
   }
   at = p;
   return true;
+}
+
+/// Whether a word is exactly a weight in the sense of read_weight.
+[[gnu::noinline]] inline bool whole_weight(std::string_view word, Number& number) {
+  const std::string ended = std::string(word) + "\n";
+  const char* at = ended.c_str();
+  return read_weight(at, number) && *at == '\n' && at == ended.c_str() + word.size();
 }
 
 /// The line that begins at `at`, without its '\n'.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "gossamer/graph/graph.h"
+#include "graph/columns.h"
 #include "graph/sink.h"
 #include "graph/store.h"
 
@@ -45,6 +46,15 @@ struct Header {
   std::uint64_t announced_vertices = 0;
   std::uint64_t announced_edges = 0;
   std::uint64_t vertices = 0;  // if the header fixes their number, else 0
+
+  // Of edge lists.
+  bool certain = false;  // the caller has named the format
+  bool announces_vertices = false, announces_edges = false;
+  bool words = false;       // the labels are words, even if they look like numbers
+  std::int64_t least = 0;   // the least number of a vertex, if negative
+  std::uint32_t notes = 0;  // GS_NOTE_*
+  /// Whether a comment states this number of edges: then no line is a heading or has another format.
+  bool has_announced(std::uint64_t edges) const { return announces_edges && announced_edges == edges; }
 };
 
 /// Whole lines of the file, each with its '\n'.
@@ -84,6 +94,10 @@ class TextFormat {
   TextFormat(const TextFormat&) = delete;
   TextFormat& operator=(const TextFormat&) = delete;
 
+  /// Called before the first line with the columns to read, "SOURCE,TARGET[,WEIGHT]" by number or name.
+  virtual void choose_columns(std::string_view /*columns*/) {
+    throw BadFile{0, "only an edge list has columns to choose"};
+  }
   /// The next line, without its '\n'. Throws BadLine{0, ...}.
   virtual HeaderLine header_line(std::string_view line) = 0;
   /// The error of a file that ends within its header.
@@ -119,12 +133,11 @@ std::unique_ptr<TextFormat> make_matrix_market(Header& header);
 std::unique_ptr<TextFormat> make_metis(Header& header);
 std::unique_ptr<TextFormat> make_dimacs(Header& header);
 
-/// The part of an edge list after its comments, by its first line: numbers in `columns` columns, or words.
-std::unique_ptr<TextFormat> make_number_list(Header& header, unsigned columns);
+/// The part of an edge list after its comments, by its first line: numbers, or words.
+std::unique_ptr<TextFormat> make_number_list(Header& header, const Columns& columns);
+std::unique_ptr<TextFormat> make_word_list(Header& header, const Columns& columns);
 /// Whether the word is a usual heading of a column of vertices, in any spelling: node_1, "From Node".
 bool is_heading(std::string_view word);
-
-std::unique_ptr<TextFormat> make_word_list(Header& header, bool edges_announced);
 
 /// For all edge lists: copies the counts of a `# Nodes: N Edges: M` comment to `shape`.
 void copy_announced(const Header& header, gs_graph_shape& shape);

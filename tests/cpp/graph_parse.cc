@@ -2,8 +2,10 @@
 /// The graph parser against a short reader with a stringstream; under the
 /// sanitizers, with several threads, text in pieces of any size, and damaged text.
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -29,8 +31,7 @@ struct Read {
 };
 
 /// Feeds text in random pieces; `stop_at` < 0 reads to the end, otherwise the parser is closed there.
-Read read(const std::string& text, int format, unsigned flags, int threads, Random& random,
-          long stop_at = -1) {
+Read read(const std::string& text, int format, unsigned flags, int threads, Random& random, long stop_at = -1) {
   Read result;
   void* parser = nullptr;
   result.code = gs_graph_parser_open("file", format, flags, threads, &parser);
@@ -105,10 +106,12 @@ Edges judged(const std::string& text, char comment, bool skip_word) {
 
 std::string edge_list(Random& random, std::size_t lines, std::uint64_t reach, bool weighted) {
   std::string text;
+  const bool commas = random() % 2;
+  const auto separator = [&] { return commas ? random() % 2 ? "," : ", " : random() % 2 ? "\t" : " "; };
   for (std::size_t i = 0; i < lines; ++i) {
     if (random() % 16 == 0) text += random() % 2 ? "# comment\n" : "\n";
-    text += std::to_string(random() % reach) + (random() % 2 ? "\t" : " ") + std::to_string(random() % reach);
-    if (weighted) text += "," + std::to_string(static_cast<long long>(random() % 2000000) - 1000000);
+    text += std::to_string(random() % reach) + separator() + std::to_string(random() % reach);
+    if (weighted) text += separator() + std::to_string(static_cast<long long>(random() % 2000000) - 1000000);
     text += '\n';
   }
   return text;
@@ -145,28 +148,35 @@ GS_TEST(undirected_lists_store_both_directions) {
   CHECK(edges_of(got) == judge);
   std::uint64_t vertex = 0, other = 0;
   CHECK_EQ(got.shape.flags, GS_GRAPH_SYMMETRIC);
-  CHECK_EQ(gs_graph_check_symmetric(got.shape.vertices, got.offsets.data(), got.targets.data(),
-                                    got.weights.data(), GS_F64, 2, &vertex, &other),
+  CHECK_EQ(gs_graph_check_symmetric(got.shape.vertices, got.offsets.data(), got.targets.data(), got.weights.data(),
+                                    GS_F64, 2, &vertex, &other),
            0);
 }
 
 namespace {
 
 /// Words of a file: later ones are ever rarer, so that all blocks have new ones.
-std::string word_list(Random& random, std::size_t lines, bool weighted) {
+/// A comment announces lines with one word.
+std::string word_list(Random& random, std::size_t lines, bool weighted, const char*& separator) {
+  static const char* const separators[] = {",", ", ", "\t", " ", " \t"};
+  separator = separators[random() % std::size(separators)];
   std::string text;
+  std::set<std::string> words;
   auto word = [&](std::size_t line) {
     static const char* const stems[] = {"a", "node", "\xc3\xa4pfel", "a-long-word-that-takes-three-loads", "12x"};
-    return stems[random() % std::size(stems)] + std::string("_") + std::to_string(random() % (line / 2 + 3));
+    const std::string made =
+        stems[random() % std::size(stems)] + std::string("_") + std::to_string(random() % (line / 2 + 3));
+    words.insert(made);
+    return made;
   };
   for (std::size_t i = 0; i < lines; ++i) {
     if (random() % 32 == 0) text += random() % 2 ? "% comment\n" : " \t\n";
     if (i > 0 && random() % 32 == 0) text += word(i) + "\n";
-    text += word(i) + (random() % 2 ? "," : "\t ") + word(i);
-    if (weighted) text += " " + std::to_string(random() % 1000);
+    text += word(i) + separator + word(i);
+    if (weighted) text += separator + std::to_string(random() % 1000);
     text += random() % 8 ? "\n" : "\r\n";
   }
-  return text;
+  return "# Nodes: " + std::to_string(words.size()) + " Edges: " + std::to_string(lines) + "\n" + text;
 }
 
 }  // namespace
@@ -176,7 +186,8 @@ GS_TEST(words_are_numbered_in_file_order_for_any_thread_count) {
   Random random(check::seed);
   for (int round = 0; round < check::pick(2, 2, 20); ++round) {
     const bool weighted = random() % 2;
-    const std::string text = word_list(random, check::pick<std::size_t>(60000, 60000, 600000), weighted);
+    const char* separator = nullptr;
+    const std::string text = word_list(random, check::pick<std::size_t>(60000, 60000, 600000), weighted, separator);
     CHECK(text.size() > (std::size_t{1} << 20));
     std::map<std::string, std::int64_t> index;
     std::string words = "\n";
@@ -187,7 +198,7 @@ GS_TEST(words_are_numbered_in_file_order_for_any_thread_count) {
       std::istringstream columns(line);
       std::string source, target;
       double weight = 0;
-      if (!(columns >> source) || source == "%") continue;
+      if (!(columns >> source) || source == "%" || source == "#") continue;
       const bool edge = static_cast<bool>(columns >> target);
       columns >> weight;
       for (const std::string& word : {source, target})
@@ -206,13 +217,19 @@ GS_TEST(words_are_numbered_in_file_order_for_any_thread_count) {
 /// Errors that a block finds alone, that depend on earlier blocks, and several at once.
 GS_TEST(first_bad_line_of_a_word_list_is_reported) {
   Random random(check::seed);
-  const std::string text = word_list(random, check::pick<std::size_t>(60000, 60000, 600000), false);
+  const char* separator = nullptr;
+  const std::string text = word_list(random, check::pick<std::size_t>(60000, 60000, 600000), false, separator);
   std::vector<std::size_t> begins;  // of lines with two words
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
     const std::string line = text.substr(at, text.find('\n', at) - at);
-    const std::size_t gap = line.find_first_of(",\t");
-    if (line[0] != '%' && gap != std::string::npos && gap > 0 && line[0] != ' ') begins.push_back(at);
+    const std::size_t gap = line.find(separator);
+    if (line[0] != '%' && line[0] != '#' && gap != std::string::npos && gap > 0 && line[0] != ' ') begins.push_back(at);
   }
+  const auto columns = [&](std::string line) {
+    for (std::size_t at = 0; (at = line.find(' ', at)) != std::string::npos; at += std::strlen(separator))
+      line.replace(at, 1, separator);
+    return line;
+  };
   const std::pair<const char*, const char*> faults[] = {
       {"one two 3\n", "3 columns, but line "},
       {"one two 3 4\n", "more than three columns"},
@@ -226,7 +243,7 @@ GS_TEST(first_bad_line_of_a_word_list_is_reported) {
     std::string damaged;
     std::size_t from = 0;
     for (const auto& [at, fault] : placed) {
-      damaged += text.substr(from, at - from) + fault->first;
+      damaged += text.substr(from, at - from) + columns(fault->first);
       from = at;
     }
     damaged += text.substr(from);
@@ -282,16 +299,14 @@ GS_TEST(matrices_and_dimacs) {
   const std::size_t lines = check::pick<std::size_t>(5000, 60000, 1000000);
   std::string entries, arcs;
   for (std::size_t i = 0; i < lines; ++i) {
-    const std::string edge =
-        std::to_string(1 + random() % 50000) + " " + std::to_string(1 + random() % 50000);
+    const std::string edge = std::to_string(1 + random() % 50000) + " " + std::to_string(1 + random() % 50000);
     const std::string weight = std::to_string(random() % 4096) + "." + std::to_string(random() % 1000);
     entries += edge + " " + weight + "\n";
     arcs += "a " + edge + " " + std::to_string(random() % 100000) + "\n";
   }
   const std::string count = std::to_string(lines) + "\n";
-  const Read matrix =
-      read("%%MatrixMarket matrix coordinate real general\n% c\n50000 50000 " + count + entries,
-           GS_MATRIX_MARKET, 0, 4, random);
+  const Read matrix = read("%%MatrixMarket matrix coordinate real general\n% c\n50000 50000 " + count + entries,
+                           GS_MATRIX_MARKET, 0, 4, random);
   CHECK(edges_of(matrix) == judged(entries, '%', false));
   const Read dimacs = read("c\np sp 50000 " + count + arcs, GS_DIMACS, 0, 4, random);
   CHECK(edges_of(dimacs) == judged(arcs, 'c', true));
@@ -324,8 +339,7 @@ GS_TEST(first_bad_line_is_reported) {
     // The first line determines that the file has numbers: it remains undamaged.
     if (first < 100) continue;
     const Read got = read(damaged, GS_EDGE_LIST, 0, 4, random);
-    const auto number =
-        1 + std::count(damaged.begin(), damaged.begin() + static_cast<std::ptrdiff_t>(first), '\n');
+    const auto number = 1 + std::count(damaged.begin(), damaged.begin() + static_cast<std::ptrdiff_t>(first), '\n');
     CHECK_EQ(got.message.substr(0, got.message.find(": ")), "file:" + std::to_string(number));
   }
 }
@@ -335,7 +349,8 @@ GS_TEST(closing_early_releases_everything) {
   const std::string text = edge_list(random, 200000, 100000, true);
   for (int round = 0; round < 5; ++round)
     read(text, GS_EDGE_LIST, 0, 4, random, static_cast<long>(random() % text.size()));
-  const std::string words = word_list(random, 60000, true);
+  const char* separator = nullptr;
+  const std::string words = word_list(random, 60000, true, separator);
   for (int round = 0; round < 3; ++round)
     read(words, GS_EDGE_LIST, 0, 4, random, static_cast<long>(random() % words.size()));
 }
@@ -354,7 +369,11 @@ GS_TEST(damaged_text_is_an_error_or_a_valid_graph) {
   const std::pair<int, std::string> samples[] = {
       {GS_EDGE_LIST, "# Nodes: 3 Edges: 3\n0 1\n1 2\n3 0\n"},
       {GS_EDGE_LIST, "1,2,3.5e1\n99999999999,1,-7\n5 5 0\n"},
-      {GS_EDGE_LIST, "\xc3\xa4pfel birne 3\nbirne zitrone 2.5\nallein\n"},
+      {GS_EDGE_LIST, "# Nodes: 4 Edges: 2\n\xc3\xa4pfel birne 3\nbirne zitrone 2.5\nallein\n"},
+      {GS_EDGE_LIST, "\"\xc3\xa4pfel\",\"bir\"\"ne\",3\nbirne, zi trone,2.5\n"},
+      {GS_EDGE_LIST, "# Nodes: 3 Edges: 2 Least: -4\n-4 0 2\n0 -2 1\n"},
+      {GS_MATRIX_MARKET, "%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n0\n%\n4D1\n5\n0\n"},
+      {GS_MATRIX_MARKET, "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n0\n"},
       {GS_MATRIX_MARKET, "%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n1 1 5\n3 1 -2\n"},
       {GS_MATRIX_MARKET, "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n3 1 1.25e-3\n"},
       {GS_METIS, "% c\n4 3 011 1\n1 2 7 3 9\n1 1 7\n1 1 9 4 2\n% d\n1 3 2\n"},
@@ -366,17 +385,12 @@ GS_TEST(damaged_text_is_an_error_or_a_valid_graph) {
     for (std::uint64_t faults = random() % 4; faults < 4; ++faults) {
       const std::size_t at = random() % (text.size() + 1);
       switch (random() % 4) {
-        case 0:
-          text.resize(at);
-          break;
+        case 0: text.resize(at); break;
         case 1:
           if (at < text.size()) text[at] = static_cast<char>(random());
           break;
-        case 2:
-          text.insert(at, text.substr(random() % (text.size() + 1), random() % 16));
-          break;
-        default:
-          text.erase(at, random() % 4);
+        case 2: text.insert(at, text.substr(random() % (text.size() + 1), random() % 16)); break;
+        default: text.erase(at, random() % 4);
       }
     }
     const unsigned flags = random() % 2;
@@ -388,9 +402,7 @@ GS_TEST(damaged_text_is_an_error_or_a_valid_graph) {
       continue;
     }
     gs_graph_census census;
-    CHECK_EQ(
-        gs_graph_count(got.shape.vertices, got.shape.edges, got.offsets.data(), got.targets.data(), &census),
-        0);
+    CHECK_EQ(gs_graph_count(got.shape.vertices, got.shape.edges, got.offsets.data(), got.targets.data(), &census), 0);
     CHECK(!got.shape.label_bytes || (got.words.front() == '\n' && got.words.back() == '\n'));
   }
   CHECK(errors > 0);

@@ -62,7 +62,7 @@ BAD: dict[str, tuple[str, str, str]] = {
     ),
     "headings with numbers in them": ("a.csv", "node_1,node_2\n0,1\n", "2: vertex numbers after a line of column"),
     "headings above words": ("a.csv", "node_1,node_2\nash,birch\nbirch,cedar\n", "1: these look like column headings"),
-    "four words": ("a.csv", "From Node,To Node\n0,1\n", "1: more than three columns"),
+    "headings with blanks": ("a.csv", "From Node,To Node\n0,1\n", "2: vertex numbers after a line of column headings"),
     "headings in capitals": ("a.txt", "# x\nFromNodeId\tToNodeId\nash\tbirch\n", "2: these look like column headings"),
     "headings alone": ("a.csv", "source,target\n", "1: these look like column headings"),
     "three headings alone": ("a.csv", "source,target,weight\n", "1: the file ends without an edge"),
@@ -73,9 +73,42 @@ BAD: dict[str, tuple[str, str, str]] = {
     "words, weight no number": ("a.txt", "a b 1\na b two\n", "2: weight 'two' is not a finite number"),
     "mtx without banner": ("a.mtx", "3 3 1\n1 1\n", "1: a .mtx must start with %%MatrixMarket"),
     "mtx short banner": ("a.mtx", "%%MatrixMarket matrix\n", "1: the banner must have five words"),
-    "mtx array": ("a.mtx", "%%MatrixMarket matrix array real general\n", "1: format 'array'"),
+    "mtx array of a pattern": ("a.mtx", "%%MatrixMarket matrix array pattern general\n", "1: a pattern in 'array'"),
+    "mtx list": ("a.mtx", "%%MatrixMarket matrix list real general\n", "1: format 'list'"),
+    "mtx array size": (
+        "a.mtx",
+        "%%MatrixMarket matrix array real general\n2 2 4\n",
+        "2: 3 columns in the line of sizes",
+    ),
+    "mtx array too few": (
+        "a.mtx",
+        "%%MatrixMarket matrix array real general\n2 2\n1\n",
+        "2: the number of values is 4",
+    ),
+    "mtx array too many": (
+        "a.mtx",
+        "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n",
+        "2: the number of values is 3 in the header, but 4",
+    ),
+    "mtx array of words": (
+        "a.mtx",
+        "%%MatrixMarket matrix array real general\n1 1\nx\n",
+        "3: value 'x' is not a finite",
+    ),
+    "mtx array of rows": (
+        "a.mtx",
+        "%%MatrixMarket matrix array real general\n2 2\n1 2\n3 4\n",
+        "3: 2 columns instead of 1",
+    ),
+    "mtx unsigned": (
+        "a.mtx",
+        f"{MM} unsigned-integer general\n2 2 1\n1 2 -5\n",
+        "3: weight '-5' is not an integer from 0",
+    ),
+    "mtx unsigned, skew": ("a.mtx", f"{MM} unsigned-integer skew-symmetric\n", "1: symmetry 'skew-symmetric'"),
+    "mtx D exponent cut": ("a.mtx", f"{MM} real general\n2 2 1\n1 2 1.5D\n", "3: weight '1.5D' is not a finite number"),
     "mtx complex": ("a.mtx", f"{MM} complex general\n", "1: field 'complex'"),
-    "mtx hermitian": ("a.mtx", f"{MM} real hermitian\n", "1: symmetry 'hermitian'"),
+    "mtx hermitian pattern": ("a.mtx", f"{MM} pattern hermitian\n", "1: symmetry 'hermitian'"),
     "mtx no size": ("a.mtx", f"{MM} real general\n% x\n", "2: the file ends within its header"),
     "mtx bad size": ("a.mtx", f"{MM} real general\n3 3\n", "2: 2 columns in the line of sizes"),
     "mtx word size": ("a.mtx", f"{MM} real general\n3 3 x\n", "2: 'x' is not a count of entries"),
@@ -236,7 +269,9 @@ def test_corrupt_compressed_data_is_reported(tmp_path: Path, seed: int, size: Si
 def samples() -> Iterator[tuple[str, bytes]]:
     yield "a.txt", b"# Nodes: 5 Edges: 4\n0 1\n1 2\n2 3\n3 4\n"
     yield "w.txt", b"0,1,2.5\n1,2,3e4\n700000000000,3,-4\n"
-    yield "words.txt", "äpfel birne\nbirne citrone\nallein\n".encode()
+    yield "words.txt", "# Nodes: 4 Edges: 2\näpfel birne\nbirne citrone\nallein\n".encode()
+    yield "quoted.csv", b'"New York",Boston,3\n"Bos""ton, MA",Boston,4\n'
+    yield "dense.mtx", b"%%MatrixMarket matrix array real symmetric\n3 3\n1\n0\n2D1\n%\n3\n0\n5\n"
     yield "a.mtx", f"{MM} real symmetric\n% c\n4 4 3\n1 1 1.5\n2 1 -2\n4 2 1e-3\n".encode()
     yield "b.mtx", f"{MM} integer skew-symmetric\n4 4 2\n2 1 5\n4 2 99999999999\n".encode()
     yield "a.graph", b"% c\n4 3 011 1\n1 2 7 3 9\n1 1 7\n1 1 9 4 2\n% d\n1 3 2\n"

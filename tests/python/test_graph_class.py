@@ -100,9 +100,11 @@ def test_text_formats_preserve_the_edges(tmp_path: Path, seed: int, weights: str
     if ending == ".graph":
         graph = (graph if graph.symmetric else graph.symmetrised()).simplified(parallel=False)
     path = tmp_path / f"a{ending}"
-    write_graph(graph, path, drop_isolated=True)
     if graph.edges == 0 and ".gr" not in ending and ".mtx" not in ending:
+        with pytest.raises(InputError, match="nothing to read"):
+            write_graph(graph, path, drop_isolated=True)
         return
+    write_graph(graph, path, drop_isolated=True)
     back = read_graph(path)
     expected = edges_of(graph)
     if ending == ".gr.xz" and weights == "none":
@@ -130,6 +132,60 @@ def test_edge_list_preserves_text_labels(tmp_path: Path, seed: int) -> None:
     assert back.labels is not None
     assert set(back.labels) == set(graph.labels)
     assert edges_of(back) == edges_of(graph)
+
+
+LABELS: dict[str, list[str | int]] = {
+    "negative": [-(2**63) + 1, -7, -1, 0, 5, 2**62],
+    "removed": [0, 1, 3, 4, 9, 12],
+    "words": ["source", "target", "weight", "from", "to", "id"],
+    "numbers as words": ["7", "3", "12", "-5", "0.5", "1e3"],
+    "marks": ["[", "->", "a;", 'key:"', '"{}"', '"'],
+    "formats": ["graph", "[", "nodes:", "---", "<html>", "dl"],
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_edge_lists_with_any_labels_are_read_back_the_same(tmp_path: Path, seed: int, size: Size, labels: str) -> None:
+    draw = random.Random(seed)
+    path = tmp_path / "a.txt"
+    for _ in range(size.pick(10, 40, 1000)):
+        names = LABELS[labels][: draw.randint(2, 6)]
+        is_text = isinstance(names[0], str)
+        if is_text:
+            draw.shuffle(names)
+        edges = [(draw.randrange(len(names)), draw.randrange(len(names))) for _ in range(draw.randint(1, 6))]
+        # Numbers of vertices as weights make each line similar to a list of neighbours.
+        weights = [draw.randrange(-3, 13) for _ in edges] if draw.random() < 0.5 else None
+        graph = Graph.from_arrays(*zip(*edges, strict=True), weights, vertices=len(names))
+        graph.labels = names if is_text else np.array(names)  # type: ignore[assignment]
+        write_graph(graph, path, drop_isolated=True)
+        back = read_graph(path)
+        assert edges_of(back) == edges_of(graph), path.read_text()
+        assert back.notes == (), path.read_text()
+        if is_text:
+            assert list(back.labels or []) == names
+
+
+def test_single_edge_between_usual_headings_is_read_back(tmp_path: Path) -> None:
+    graph = Graph.from_arrays(["source"], ["target"])
+    write_graph(graph, tmp_path / "a.txt")
+    assert edges_of(read_graph(tmp_path / "a.txt")) == Counter({("source", "target"): 1})
+
+
+def test_graph_with_removed_vertices_is_read_back(tmp_path: Path) -> None:
+    judge = networkx.path_graph(9, create_using=networkx.DiGraph)
+    judge.remove_nodes_from([0, 4])
+    write_graph(Graph.from_networkx(judge), tmp_path / "a.txt")
+    assert edges_of(read_graph(tmp_path / "a.txt")) == Counter(list(judge.edges))
+
+
+def test_text_formats_reject_weights_that_are_not_finite(tmp_path: Path) -> None:
+    for weight in (np.nan, np.inf):
+        graph = Graph.from_arrays([0, 1], [1, 2], [1.5, weight])
+        for ending in (".txt", ".mtx", ".gr"):
+            with pytest.raises(InputError, match="a weight is not a finite number"):
+                write_graph(graph, tmp_path / f"a{ending}")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_edge_list_preserves_integer_labels(tmp_path: Path, seed: int) -> None:

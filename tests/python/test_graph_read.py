@@ -140,6 +140,61 @@ def test_random_matrices_match_scipy(
         assert graph.weight_type == (np.int32 if field == "integer" else np.float64)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric", "hermitian"])
+@pytest.mark.parametrize("field", ["integer", "real", "unsigned-integer"])
+def test_dense_matrices_match_scipy(
+    tmp_path: Path, size: Size, seed: int, field: str, symmetry: str, threads: int
+) -> None:
+    if (field, symmetry) == ("unsigned-integer", "skew-symmetric"):
+        pytest.skip("the format has no such matrices")
+    draw = np.random.default_rng(seed)
+    n = int(draw.choice([1, 2, 30, size.pick(60, 700, 1500)]))
+    values = draw.integers(0 if field == "unsigned-integer" else -3, 4, (n, n))
+    lines = ["% a comment", ""]
+    for column in range(n):
+        first = {"general": 0, "skew-symmetric": column + 1}.get(symmetry, column)
+        for value in values[first:, column].tolist():
+            lines.append(f" {value}.5E+00" if field == "real" and value > 1 else str(value))
+            if draw.random() < 0.01:
+                lines += ["% a comment", " "]
+    path = tmp_path / "a.mtx"
+    path.write_text(f"%%MatrixMarket matrix array {field} {symmetry}\n{n} {n}\n" + "\n".join(lines))
+    graph = read_graph(path, threads=threads)
+    assert_sound(graph)
+    assert graph.symmetric == (symmetry in ("symmetric", "hermitian"))
+    # SciPy reads no comments between values, and no hermitian matrices of these types.
+    judged = "\n".join(line for line in path.read_text().split("\n") if line.strip() and line != "% a comment")
+    (tmp_path / "b.mtx").write_text(judged.replace("hermitian", "symmetric"))
+    expected = scipy.sparse.csr_array(scipy.io.mmread(tmp_path / "b.mtx"))
+    expected.eliminate_zeros()
+    assert_same(graph, expected)
+
+
+def test_symmetries_and_fields_of_sparse_matrices_match_scipy(tmp_path: Path) -> None:
+    for field, symmetry in (("real", "hermitian"), ("integer", "hermitian"), ("unsigned-integer", "general")):
+        text = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n3 3 3\n1 1 5\n2 1 7\n3 2 9\n"
+        (tmp_path / "a.mtx").write_text(text)
+        graph = read_graph(tmp_path / "a.mtx")
+        (tmp_path / "b.mtx").write_text(text.replace("hermitian", "symmetric"))
+        assert_same(graph, scipy.io.mmread(tmp_path / "b.mtx").tocsr())
+        assert graph.symmetric == (symmetry == "hermitian")
+
+
+def test_exponents_of_fortran_are_read(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    words = ["1D0", "1.5d+03", "-2.5D-10", "+.5D2", "0D0"]
+    words += [f"{draw.uniform(-1, 1)!r}D{draw.randrange(-200, 200)}" for _ in range(500)]
+    words = [word for word in words if "e" not in word]
+    path = tmp_path / "a.mtx"
+    head = f"%%MatrixMarket matrix coordinate real general\n{len(words)} {len(words)} {len(words)}\n"
+    path.write_text(head + "".join(f"{i} 1 {word}\n" for i, word in enumerate(words, 1)))
+    weights = read_graph(path).out.weights
+    assert weights is not None
+    expected = [float(word.replace("D", "e").replace("d", "e")) for word in words]
+    assert [w.hex() for w in weights.tolist()] == [value.hex() for value in expected]
+
+
 def ids_for(kind: str, draw: random.Random, count: int) -> list[int]:
     """Vertex numbers of an edge list."""
     if kind == "from 0":
@@ -160,18 +215,19 @@ def test_random_edge_lists_keep_every_edge(tmp_path: Path, size: Size, seed: int
     lines = [f"# {draw.random()}" + "x" * draw.randrange(100) for _ in range(size.pick(10, 20000, 100000))]
     expected: Counter[tuple[object, ...]] = Counter()
     reals = weighted and draw.random() < 0.5
+    separators = draw.choice([[" ", "\t", "  "], [",", ", ", " ,"]])
     for _ in range(size.pick(500, 20000, 500000)):
         a, b = draw.choice(ids), draw.choice(ids)
         weight: tuple[float, ...] = ()
         if weighted:
             weight = (draw.uniform(-5, 5) if reals else draw.randrange(-(2**40), 2**40),)
         expected[(a, b, *weight)] += 1
-        blank = draw.choice([" ", "\t", "  ", ",", ", "])
+        blank = draw.choice(separators)
         lines.append(draw.choice(["", " "]) + blank.join(map(repr, (a, b, *weight))) + draw.choice(["", " ", "\r"]))
     if kind in ("from 0", "from 1"):
         for a in ids:
             expected[(a, a, *((7,) if weighted else ()))] += 1
-            lines.append(f"{a} {a}" + (" 7" if weighted else ""))
+            lines.append(separators[0].join([str(a), str(a), *(["7"] if weighted else [])]))
     draw.shuffle(lines)
     path = tmp_path / "list.txt"
     path.write_text("\n".join(lines) + draw.choice(["", "\n", "\n\n"]))
@@ -218,11 +274,12 @@ def test_text_labels_keep_their_order(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     words = [f"w{i}-é" if i % 3 else f"{i}+" for i in range(500)]
     edges = [("first", "second")] + [(draw.choice(words), draw.choice(words)) for _ in range(50000)]
-    lines = ["# words"] + [f"{a}\t{b}" for a, b in edges] + ["alone", "  # after"]
+    order = list(dict.fromkeys([end for edge in edges for end in edge] + ["alone"]))
+    head = f"# Nodes: {len(order)} Edges: {len(edges)}"
+    lines = [head] + [f"{a}\t{b}" for a, b in edges] + ["alone", "  # after"]
     path = tmp_path / "words.txt"
     path.write_text("\n".join(lines))
     graph = read_graph(path)
-    order = list(dict.fromkeys([end for edge in edges for end in edge] + ["alone"]))
     assert graph.labels is not None
     assert list(graph.labels) == order
     assert edges_of(graph) == Counter(edges)
@@ -366,7 +423,7 @@ def test_headings_of_three_columns_are_skipped(tmp_path: Path, heading: str, wor
             2,
         ),  # no heading, because node_2 occurs again
         ("a;b c\nd;e f\n", ["a;b", "c", "d;e", "f"], 2),
-        ("ash birch\ncedar\n", ["ash", "birch", "cedar"], 1),
+        ("# Nodes: 3 Edges: 1\nash birch\ncedar\n", ["ash", "birch", "cedar"], 1),
         ("# Nodes: 2 Edges: 0\nash\nbirch\n", ["ash", "birch"], 0),
         ("ash 7\n1 2\n", ["ash", "7", "1", "2"], 2),
     ],

@@ -16,13 +16,14 @@ extern "C" {
 /// Text formats that the parser reads.
 enum gs_graph_format {
   GS_EDGE_LIST = 1,      // SNAP and plain lists: source target [weight]
-  GS_MATRIX_MARKET = 2,  // coordinate, pattern/integer/real
+  GS_MATRIX_MARKET = 2,  // coordinate or array
   GS_METIS = 3,          // .graph: line i lists the neighbours of vertex i
   GS_DIMACS = 4,         // .gr: "p sp N M", then "a U V W"
 };
 
 /// Flags of gs_graph_parser_open.
 #define GS_READ_UNDIRECTED 1u  // store every edge in both directions, a self-loop once
+#define GS_READ_CERTAIN 2u     // the format is certain: accept an edge list that may be a list of neighbours
 
 /// The kind of vertex labels.
 enum gs_label_kind {
@@ -40,14 +41,22 @@ struct gs_graph_shape {
   uint64_t announced_vertices;  // from a "# Nodes: N Edges: M" comment, or 0
   uint64_t announced_edges;
   uint64_t announced_line;
+  uint64_t first_line;  // of an edge list: the line that determined its columns
   int32_t weight_type;  // enum gs_type: GS_NONE, GS_I32, GS_I64 or GS_F64
   int32_t label_kind;   // enum gs_label_kind
   int32_t base;         // label of vertex 0 if there is no label array
   uint32_t flags;       // GS_GRAPH_SYMMETRIC
+  uint32_t notes;       // GS_NOTE_*
 };
+#define GS_NOTE_HEADING 1u     // the words of the first line occur on no other line
+#define GS_NOTE_COUNTS 2u      // the first line may state the numbers of vertices and edges
+#define GS_NOTE_UNDIRECTED 4u  // a comment states that the graph is undirected
 
 /// Starts to read one file. `path` is its name in messages. threads = 0: all cores.
 int gs_graph_parser_open(const char* path, int format, unsigned flags, int threads, void** parser);
+/// Chooses the columns of an edge list, before its text: "SOURCE,TARGET[,WEIGHT]", numbers from 1, or names in its
+/// first line.
+int gs_graph_parser_columns(void* parser, const char* columns);
 /// Passes the next piece of text; it may end anywhere. Copies what it needs.
 /// Fails as soon as an error is known; finish then reports the first error of the file.
 int gs_graph_parser_feed(void* parser, const char* text, size_t length);

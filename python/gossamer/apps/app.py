@@ -120,7 +120,7 @@ class App:
 
 
 COMMAND_WORDS = frozenset(
-    {"app", "dedupe", "define", "engine", "format", "graph", "help", "no-loops", "output"}
+    {"app", "columns", "dedupe", "define", "engine", "format", "graph", "help", "no-loops", "output"}
     | {"seed", "shuffle", "stats", "threads", "top", "undirected"}
     # options of the engine rtl
     | {"config", "cluster", "routes", "frame-loss", "cut", "waves", "trace", "trace-size", "report", "least-wait"}

@@ -31,6 +31,7 @@ VALUES = {
     "--stats": "stats",
     "--shuffle": "shuffle",
     "--format": "format",
+    "--columns": "columns",
     "--define": "define",
     "-D": "define",
 }

@@ -51,11 +51,16 @@ def _reading(function: _Function) -> _Function:
         type=click.Choice(list(FORMATS)),
         help="Format of the input, if content and name do not tell.",
     )
+    columns = click.option(
+        "--columns",
+        metavar="S,T[,W]",
+        help="Columns of source, target and weight in an edge list: numbers from 1, or names in the first line.",
+    )
     undirected = click.option("--undirected", is_flag=True, help="Store every edge in both directions.")
     dedupe = click.option("--dedupe", is_flag=True, help="Of parallel edges keep the one of least weight.")
     loops = click.option("--no-loops", is_flag=True, help="Drop self-loops.")
     threads = click.option("--threads", type=click.IntRange(1, 1024), help="Default: one per core.")
-    return from_file(undirected(dedupe(loops(threads(function)))))
+    return from_file(columns(undirected(dedupe(loops(threads(function))))))
 
 
 def _read(path: str, options: dict[str, Any]) -> Graph:
@@ -71,6 +76,7 @@ Examples:
   ./gossamer graph info web.mtx.gz
   ./gossamer graph info gen:geo:vertices=1000,fanout=10,radius=0.1
   zcat edges.txt.gz | ./gossamer graph info - --undirected --dedupe
+  ./gossamer graph info flights.csv --columns from,to,miles
   ./gossamer graph info web.mtx.gz --json"""
 )
 @click.argument("file")

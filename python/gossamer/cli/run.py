@@ -37,9 +37,9 @@ _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
 Runs an application on a graph and prints the main part of the result.
 APP is a bundled application ({apps})
 or the header of your own vertex. GRAPH is a file (Matrix Market, edge list, adjacency
-list, METIS, DIMACS, .gsg; plain, gzip, zstd, xz or bzip2), gen:KIND:... for a
-generated graph, or - for standard input; default: the packages of Debian 12 and their
-dependencies.
+list, METIS, DIMACS, .gsg, GML, GraphML, Pajek, node-link JSON, SciPy .npz; plain,
+gzip, zstd, xz or bzip2), gen:KIND:... for a generated graph, or - for standard input;
+default: the packages of Debian 12 and their dependencies.
 PROGRAM.cpp is a program with a host of its own; the command exits with its exit code.
 --engine (also rtl) and other options precede it.
 A FOLDER with a host that includes HostLink.h is built and run with its host, which
@@ -53,8 +53,10 @@ Options:
   -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz or .csv (may be repeated)
       --stats FILE      write the statistics as JSON
-      --format NAME     {formats}, if content and
-                        name of the file do not tell
+      --format NAME     the graph's format, if content and name of the file do not tell:
+                        {formats}
+      --columns S,T[,W] columns of source, target and weight in an edge list: numbers
+                        from 1, or names in the first line
       --undirected      store every edge in both directions
       --dedupe          of parallel edges keep the one of least weight
       --no-loops        drop self-loops
@@ -113,7 +115,8 @@ def _show_help(app: App | None, typed: str) -> None:
     if app is None:
         from gossamer.graph._formats import NAMES
 
-        general = _HELP.format(apps=", ".join(apps.names()), formats=NAMES)
+        formats = NAMES.replace(", dimacs", ",\n" + " " * 24 + "dimacs")
+        general = _HELP.format(apps=", ".join(apps.names()), formats=formats)
         click.echo(general + "\n" + _HARDWARE_HELP + _EXAMPLES.rstrip())
         return
     click.echo(f"{app.name}: {app.summary}")
@@ -180,6 +183,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     graph = read_graph(
         request.graph or BUNDLED,
         format=request.one("format"),
+        columns=request.one("columns"),
         undirected="undirected" in request.flags,
         dedupe="dedupe" in request.flags,
         drop_loops="no-loops" in request.flags,

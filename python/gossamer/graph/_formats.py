@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from gossamer.graph import _native
+from gossamer.graph import _native, _recognition
 from gossamer.graph._adjlist import FIRST_LINE
 from gossamer.graph._gsg import MAGIC
 
@@ -27,6 +27,8 @@ class Format:
     """How it is recognized and what it contains, for the command's help."""
     number: int = 0
     """Its value in enum gs_graph_format, for formats of the text parser."""
+    module: str = ""
+    """The module of this package whose function ``read`` reads the whole file, for formats of other programs."""
     begins: Callable[[bytes], bool] = lambda head: False
     """Whether a file with these first bytes has this format."""
     known_endings: tuple[str, ...] = ()
@@ -57,7 +59,7 @@ FORMATS: Final = {
         Format(
             "mtx",
             "Matrix Market",
-            "coordinate; pattern, integer, real; general, symmetric, skew-symmetric",
+            "coordinate or array; pattern, integer, real; general, symmetric, skew-symmetric",
             _native.MATRIX_MARKET,
             begins=lambda head: head[:14].lower() == b"%%matrixmarket",
             written_endings=(".mtx",),
@@ -65,8 +67,49 @@ FORMATS: Final = {
         Format(
             "adjlist",
             "adjacency list",
-            'first line "# gossamer adjacency list"; a vertex, then its targets',
-            begins=lambda head: head.startswith(FIRST_LINE),
+            'first line "# gossamer adjacency list", NetworkX\'s, or .adjlist; a vertex, then its targets',
+            begins=lambda head: head.startswith(FIRST_LINE) or _recognition.is_networkx_adjlist(head),
+            known_endings=(".adjlist", ".adj"),
+        ),
+        Format(
+            "gml",
+            "GML",
+            "graph [ node [ id 1 ] edge [ source 1 target 2 ] ]; weights: weight or value",
+            module="_gml",
+            begins=_recognition.is_gml,
+            known_endings=(".gml",),
+        ),
+        Format(
+            "graphml",
+            "GraphML",
+            "XML of Gephi, yEd, igraph, NetworkX; weights: data with the name weight or value",
+            module="_graphml",
+            begins=_recognition.is_graphml,
+            known_endings=(".graphml",),
+        ),
+        Format(
+            "pajek",
+            "Pajek",
+            "*Vertices, *Arcs, *Edges, *Arcslist, *Edgeslist, *Matrix",
+            module="_pajek",
+            begins=_recognition.is_pajek,
+            known_endings=(".net", ".paj"),
+        ),
+        Format(
+            "json",
+            "node-link JSON",
+            "NetworkX's and D3's: objects nodes and links (or edges)",
+            module="_node_link",
+            begins=_recognition.is_json,
+            known_endings=(".json",),
+        ),
+        Format(
+            "npz",
+            "SciPy .npz",
+            "a sparse matrix of scipy.sparse.save_npz; entry (i, j) is an edge",
+            module="_npz",
+            begins=_recognition.is_npz,
+            known_endings=(".npz",),
         ),
         Format(
             "dimacs",
@@ -88,7 +131,8 @@ FORMATS: Final = {
         Format(
             "edges",
             "edge list",
-            "SNAP and others: source target [weight]; blanks, tabs or commas; # and % comments",
+            "SNAP and others: source target [weight]; blanks, tabs or commas, also quoted; # and % comments; "
+            "--columns chooses others",
             _native.EDGE_LIST,
             written_endings=(".txt", ".el", ".wel", ".edges"),
         ),
@@ -103,11 +147,23 @@ WRITTEN: Final = {ending: form.name for form in FORMATS.values() for ending in f
 """The format for the extension of a file to write."""
 
 
-def recognised(head: bytes, suffix: str) -> str:
-    """The format of a file with the first bytes `head` and the extension `suffix`."""
+def recognised(head: bytes, suffix: str, name: str, *, columns: bool = False) -> str:
+    """The format of a file with the first bytes `head` and the extension `suffix`. Raises InputError for a known format
+    that is not read; `name` is the file's name in the message. `columns`: the user has chosen columns of a list."""
+    if _recognition.is_own_list(head):
+        return "edges"
     for form in FORMATS.values():
-        if form.begins(head) or suffix in form.known_endings:
+        if form.begins(head):
             return form.name
+    _recognition.reject_content(head, name)
+    for form in FORMATS.values():
+        if suffix in form.known_endings:
+            return form.name
+    if suffix == ".mtx":
+        _recognition.reject_mtx(head, name)
+    _recognition.reject_ending(suffix, name)
+    if not columns:
+        _recognition.reject_list(head, name)
     return "edges"
 
 

@@ -20,6 +20,10 @@ METIS: Final = 3
 DIMACS: Final = 4
 
 READ_UNDIRECTED: Final = 1
+READ_CERTAIN: Final = 2
+NOTE_HEADING: Final = 1
+NOTE_COUNTS: Final = 2
+NOTE_UNDIRECTED: Final = 4
 SIMPLIFY_PARALLEL: Final = 1
 SIMPLIFY_LOOPS: Final = 2
 LABELS_NUMBER: Final = 1
@@ -50,10 +54,12 @@ class Shape(ctypes.Structure):
         ("announced_vertices", c_uint64),
         ("announced_edges", c_uint64),
         ("announced_line", c_uint64),
+        ("first_line", c_uint64),
         ("weight_type", c_int32),
         ("label_kind", c_int32),
         ("base", c_int32),
         ("flags", c_uint32),
+        ("notes", c_uint32),
     ]
 
 
@@ -96,6 +102,7 @@ class Text(ctypes.Structure):
 _U64P = POINTER(c_uint64)
 _SIGNATURES: Final[dict[str, list[Any]]] = {
     "parser_open": [c_char_p, c_int, c_uint, c_int, POINTER(c_void_p)],
+    "parser_columns": [c_void_p, c_char_p],
     "parser_feed": [c_void_p, c_char_p, c_size_t],
     "parser_finish": [c_void_p, POINTER(Shape)],
     "parser_build": [c_void_p] * 7,

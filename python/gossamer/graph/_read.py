@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from gossamer.graph import _gsg, _native
 from gossamer.graph._adjlist import LabelTable, read_adjlist
 from gossamer.graph._formats import FORMATS, recognised
 from gossamer.graph._graph import Graph, Labels
+from gossamer.graph._recognition import is_networkx_adjlist
 from gossamer.graph._rows import CSR, simplify_in_place
 from gossamer.graph._stream import Source, bare_suffix
 
@@ -28,6 +30,7 @@ def read_graph(
     path: str | bytes | os.PathLike[str],
     *,
     format: str | None = None,
+    columns: str | Sequence[str | int] | None = None,
     undirected: bool = False,
     dedupe: bool = False,
     drop_loops: bool = False,
@@ -35,9 +38,11 @@ def read_graph(
 ) -> Graph:
     """Reads a graph file or standard input ("-"), or generates a graph from "gen:KIND:KEY=VALUE,...".
 
-    Formats: Matrix Market coordinate, SNAP and plain edge lists, adjacency lists, METIS, DIMACS .gr;
-    plain or compressed with gzip, zstd, xz or bzip2; and .gsg, which is mapped into memory. ``format``
-    (a key of FORMATS) overrides the recognition. ``undirected`` stores every edge in both directions.
+    Formats: Matrix Market, SNAP and plain edge lists, adjacency lists, METIS, DIMACS .gr, GML, GraphML, Pajek,
+    node-link JSON, SciPy .npz; plain or compressed with gzip, zstd, xz or bzip2; and .gsg, which is mapped into
+    memory. ``format`` (a key of FORMATS) overrides the recognition. ``columns`` chooses the source, the target and
+    perhaps the weight in an edge list, by number from 1 or by their names in the first line. ``undirected``
+    stores every edge in both directions.
     ``dedupe`` keeps the parallel edge of least weight; ``drop_loops`` drops self-loops; by default all
     edges are kept. Raises InputError("path:line: what; what to do").
     """
@@ -49,13 +54,16 @@ def read_graph(
     name = os.fsdecode(path)
     if format is not None and format not in FORMATS:
         raise InputError(f"no graph format {format!r}; the formats are {', '.join(FORMATS)}")
+    chosen = None if columns is None else _column_list(columns)
     if name.startswith("gen:"):
+        if chosen is not None:
+            raise InputError(f"{name}: columns are for edge lists; a generated graph has none")
         from gossamer.graph import generate
 
         graph = generate.from_spec(name[4:])
         fresh = True
     else:
-        graph, fresh = _read(name, format, undirected, threads or 0)
+        graph, fresh = _read(name, format, chosen, undirected, threads or 0)
     notes = graph.notes
     if undirected and not graph.symmetric:
         graph, fresh = graph.symmetrised(), True
@@ -74,7 +82,20 @@ def read_graph(
     return graph
 
 
-def _read(path: str, format: str | None, undirected: bool, threads: int) -> tuple[Graph, bool]:
+def _column_list(columns: str | Sequence[str | int]) -> str:
+    """The columns for the library: SOURCE,TARGET[,WEIGHT]. Raises InputError unless they are two or three."""
+    given = columns.split(",") if isinstance(columns, str) else [str(column) for column in columns]
+    names = [name.strip() for name in given]
+    wrong = any(not name or "," in name or "\0" in name or name == "0" or name.startswith("-") for name in names)
+    if not 2 <= len(names) <= 3 or wrong or len(set(names)) != len(names):
+        raise InputError(
+            f"columns {','.join(given)!r}: name two or three different columns, by number from 1 or by their names in "
+            "the first line: SOURCE,TARGET[,WEIGHT]"
+        )
+    return ",".join(names)
+
+
+def _read(path: str, format: str | None, columns: str | None, undirected: bool, threads: int) -> tuple[Graph, bool]:
     """The graph, and whether it owns its arrays (not mapped)."""
     with Source(path) as source:
         blocks = source.blocks()
@@ -83,7 +104,9 @@ def _read(path: str, format: str | None, undirected: bool, threads: int) -> tupl
             head += block
             if len(head) >= _PEEK:
                 break
-        kind = format or _kind(source, head)
+        kind = format or _kind(source, head, columns is not None)
+        if columns and kind != "edges":
+            raise InputError(f"{source.name}: columns are for edge lists; {FORMATS[kind].title} has none to choose")
         if kind == "gsg":
             if source.compression:
                 raise InputError(f"{source.name}: a compressed .gsg cannot be mapped; decompress it first")
@@ -95,8 +118,13 @@ def _read(path: str, format: str | None, undirected: bool, threads: int) -> tupl
         with _progress(source) as blocks_seen:
             text = blocks_seen(head, blocks)
             if kind == "adjlist":
-                return _from_adjlist(source, text), True
-            return _parse(source, FORMATS[kind].number, text, undirected, threads), True
+                return _from_adjlist(source, text, head, undirected), True
+            if FORMATS[kind].module:
+                module = importlib.import_module(f"gossamer.graph.{FORMATS[kind].module}")
+                graph: Graph = module.read(b"".join(text), source.name)
+                return graph, True
+            flags = (_native.READ_UNDIRECTED if undirected else 0) | (_native.READ_CERTAIN if format else 0)
+            return _parse(source, FORMATS[kind].number, text, columns, flags, threads), True
 
 
 @contextlib.contextmanager
@@ -125,31 +153,25 @@ def _progress(source: Source) -> Iterator[Any]:
         yield counted
 
 
-def _kind(source: Source, head: bytes) -> str:
+def _kind(source: Source, head: bytes, columns: bool) -> str:
     """The format of a file from its first bytes; METIS has no signature and is recognized by its extension."""
     suffix = bare_suffix(source.path)
     if not head and suffix != ".gsg":
         raise InputError(f"{source.name}: the file is empty; give a file with a graph")
-    if head.startswith(b"PK\x03\x04"):
-        raise InputError(f"{source.name}: a zip archive; unpack it first")
     if head[257:262] == b"ustar":
         raise InputError(f"{source.name}: a tar archive; unpack it first and name the graph's file")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{source.name}:1: text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8")
-    kind = recognised(head.removeprefix(b"\xef\xbb\xbf"), suffix)
-    if suffix == ".mtx" and kind != "mtx":
-        raise InputError(
-            f"{source.name}:1: a .mtx must start with %%MatrixMarket; rename the file if it has another format"
-        )
-    return kind
+    return recognised(head.removeprefix(b"\xef\xbb\xbf")[:_PEEK], suffix, source.name, columns=columns)
 
 
-def _parse(source: Source, kind: int, text: Iterator[bytes], undirected: bool, threads: int) -> Graph:
+def _parse(source: Source, kind: int, text: Iterator[bytes], columns: str | None, flags: int, threads: int) -> Graph:
     parser = ctypes.c_void_p()
-    flags = _native.READ_UNDIRECTED if undirected else 0
     name = source.name.encode(errors="surrogateescape")
     _native.call("parser_open", name, kind, flags, threads, ctypes.byref(parser))
     try:
+        if columns:
+            _native.call("parser_columns", parser, columns.encode(errors="surrogateescape"))
         for block in text:
             _native.call("parser_feed", parser, block, len(block))
         shape = _native.Shape()
@@ -192,8 +214,23 @@ def _build(source: Source, parser: ctypes.c_void_p, shape: _native.Shape) -> tup
 
 
 def _notes(source: Source, shape: _native.Shape) -> tuple[str, ...]:
-    """Notes about counts in a SNAP file's comment that differ from those of the file."""
-    notes = []
+    """Notes about a doubtful first line, and about counts in a SNAP file's comment that are not those of the file."""
+    notes = [
+        f"{source.name}:{shape.first_line}: {what}"
+        for bit, what in (
+            (
+                _native.NOTE_HEADING,
+                "the words of this line are on no other line; if they are column headings, name two or three of them "
+                "with --columns",
+            ),
+            (
+                _native.NOTE_COUNTS,
+                "this line may state the numbers of vertices and edges; if it does, put a '#' before it",
+            ),
+            (_native.NOTE_UNDIRECTED, "a comment states that the graph is undirected (sym); read it with --undirected"),
+        )
+        if shape.notes & bit
+    ]
     for what, announced, found in (
         ("vertices", shape.announced_vertices, shape.vertices),
         ("edges", shape.announced_edges, shape.entries),
@@ -206,9 +243,12 @@ def _notes(source: Source, shape: _native.Shape) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _from_adjlist(source: Source, text: Iterator[bytes]) -> Graph:
+def _from_adjlist(source: Source, text: Iterator[bytes], head: bytes, undirected: bool) -> Graph:
     found = read_adjlist(b"".join(text), source.name)
-    return Graph(out=CSR(found.offsets, found.targets), labels=found.labels, name=source.name)
+    notes: tuple[str, ...] = ()
+    if not undirected and is_networkx_adjlist(head[:_PEEK]):
+        notes = (f"{source.name}: NetworkX's list does not say whether it is directed; if not, add --undirected",)
+    return Graph(out=CSR(found.offsets, found.targets), labels=found.labels, name=source.name, notes=notes)
 
 
 __all__ = ["FORMATS", "read_graph"]

@@ -53,10 +53,13 @@ def write_graph(
     head, flags, notes = _plan(graph, form, name, drop_isolated)
     with whole_file(name) as file, compressed(file, suffix) as put:
         put(head.encode())
+        declared = _declared(graph) if _is_text_list(graph, form) else None
+        if declared is not None and declared[0]:
+            _declare(graph, declared[1], put)
         for block in _text(graph, form, flags):
             put(block)
-        if form == "edges" and graph.labels is not None and not isinstance(graph.labels, np.ndarray):
-            _isolated_labels(graph, put)
+        if declared is not None and not declared[0]:
+            _declare(graph, declared[1], put)
         native.check_mapped()
     return notes
 
@@ -65,6 +68,8 @@ def _plan(graph: Graph, form: str, name: str, drop_isolated: bool) -> tuple[str,
     """Header, flags of gs_graph_format, and notes."""
     rows = graph.out
     notes = []
+    if rows.weights is not None and rows.weights.dtype.kind == "f" and not bool(np.isfinite(rows.weights).all()):
+        raise InputError(f"{name}: a weight is not a finite number, which text formats cannot contain; write .gsg")
     if graph.labels is not None and form != "edges":
         notes.append(f"{name}: this format numbers vertices from 1 and has no labels")
     if form == "mtx":
@@ -88,7 +93,8 @@ def _plan(graph: Graph, form: str, name: str, drop_isolated: bool) -> tuple[str,
             raise InputError(f"{name}: a METIS graph has no self-loops, this one has {census['loops']}; use --no-loops")
         weighted = " 001" if rows.weights is not None else ""
         return f"{graph.vertices} {graph.edges // 2}{weighted}\n", _native.TEXT_ROWS, tuple(notes)
-    text_labels = graph.labels is not None and not isinstance(graph.labels, np.ndarray)
+    text_labels = _is_text_list(graph, form)
+    least = 0
     if text_labels:
         assert graph.labels is not None
         for label in graph.labels:
@@ -101,11 +107,21 @@ def _plan(graph: Graph, form: str, name: str, drop_isolated: bool) -> tuple[str,
                 f"{name}: an edge list would omit {counted(census['isolated'], 'vertex', 'vertices')} without edges; "
                 "write .mtx or .gsg, or allow it with --drop-isolated"
             )
+        if not graph.edges:
+            raise InputError(f"{name}: an edge list of a graph without edges has nothing to read; write .mtx or .gsg")
         notes.append(f"{name}: omits {counted(census['isolated'], 'vertex', 'vertices')} without edges")
+    if isinstance(graph.labels, np.ndarray) and (least := int(graph.labels[0])) < -(2**63) + 1:
+        raise InputError(f"{name}: an edge list cannot contain the label {least}; write .gsg")
     if graph.symmetric:
         notes.append(f"{name}: has both directions of every edge, because an edge list is directed")
     count = graph.vertices if text_labels else graph.vertices - census["isolated"]
-    return f"# Nodes: {count} Edges: {graph.edges}\n", 0, tuple(notes)
+    more = " Labels: words" if text_labels else f" Least: {least}" if least < 0 else ""
+    return f"# Nodes: {count} Edges: {graph.edges}{more}\n", 0, tuple(notes)
+
+
+def _is_text_list(graph: Graph, form: str) -> bool:
+    """Whether the file is an edge list of words."""
+    return form == "edges" and graph.labels is not None and not isinstance(graph.labels, np.ndarray)
 
 
 def _text(graph: Graph, form: str, flags: int) -> Iterator[memoryview]:
@@ -131,10 +147,23 @@ def _text(graph: Graph, form: str, flags: int) -> Iterator[memoryview]:
         yield buffer.data[: used.value]
 
 
-def _isolated_labels(graph: Graph, put: Callable[[bytes], object]) -> None:
-    """In an edge list of text labels, a line with one label declares a vertex without edges."""
+def _declared(graph: Graph) -> tuple[bool, np.ndarray[Any, Any]]:
+    """The vertices that an edge list of text labels declares, each on a line of its own, and whether before the edges.
+
+    A reader numbers vertices in the order of their first appearance. If that differs from their order in the graph, all
+    are declared first; else those without edges are declared last.
+    """
     rows = graph.out
-    isolated = rows.degrees() == 0
-    isolated[rows.targets] = False
-    for index in np.flatnonzero(isolated):
+    ends = np.empty(2 * graph.edges, np.int64)
+    ends[0::2] = np.repeat(np.arange(graph.vertices), rows.degrees().astype(np.int64))
+    ends[1::2] = rows.targets
+    first = np.full(graph.vertices, len(ends))
+    first[ends[::-1]] = np.arange(len(ends))[::-1]
+    if bool((first[1:] < first[:-1]).any()):
+        return True, np.arange(graph.vertices)
+    return False, np.flatnonzero(first == len(ends))
+
+
+def _declare(graph: Graph, vertices: np.ndarray[Any, Any], put: Callable[[bytes], object]) -> None:
+    for index in vertices:
         put(f"{graph.label_of(int(index))}\n".encode())
