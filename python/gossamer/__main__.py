@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import time
 
@@ -75,6 +76,8 @@ def _report_write_error(error: OSError) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     try:
+        # ./gossamer holds Ctrl-C back while it starts this program.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         from gossamer.cli import main
 
         # Not main.main(), which handles Ctrl-C and a closed pipe itself.
@@ -127,5 +130,17 @@ def _run(arguments: list[str] | None) -> int:
         return int(ExitCode.BUG)
 
 
+def _main() -> int:
+    try:
+        return run()
+    except KeyboardInterrupt:  # after the command's own handler
+        return int(ExitCode.INTERRUPTED)
+    finally:
+        # The command is finished; Ctrl-C must not print how the interpreter ends.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # CPython ends itself by SIGINT where Ctrl-C has ended an exec(), as dataclasses have, unless another one follows.
+        exec("")
+
+
 if __name__ == "__main__":
-    sys.exit(run())
+    sys.exit(_main())
