@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import sys
@@ -40,6 +41,13 @@ def _load(suite: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _about(path: Path) -> str:
+    """What a suite measures: the first sentence of its module, without its own name."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    first = re.split(r"\.(?:\s|$)", " ".join(text.split()), maxsplit=1)[0]
+    return re.sub(r"^The suite ``\w+``: ", "", first)
 
 
 def _names(module: ModuleType, context: Context) -> list[str]:
@@ -119,7 +127,9 @@ def command(
     if suite is None:
         if not list_only:
             raise InputError(f"name a suite; choose one of {', '.join(suites()) or 'none'}")
-        click.echo("\n".join(suites()))
+        width = max(map(len, suites()))
+        click.echo("\n".join(f"{name:<{width}}  {_about(SUITES / name / '__init__.py')}" for name in suites()))
+        click.echo("./gossamer bench SUITE --list lists the rows of a suite; docs/benchmarks.md describes them")
         return
     try:
         re.compile(only or "")
