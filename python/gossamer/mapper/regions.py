@@ -102,22 +102,27 @@ class MemoryRegions:
         return self._next - self._base
 
 
-def check_least(machine: Machine, layout: Layout, base: int, vertices: int, edges: int, pins: int) -> None:
-    """Raises InputError if no mapping fits: before the partitioner works for minutes on a graph that is too large.
+def least_bytes(layout: Layout, vertices: int, edges: int, pins: int) -> int:
+    """Bytes that a graph occupies at least, however it is mapped.
 
     Per vertex a state, flags, a place in a queue, and for each pin a list and its address; per edge an entry at the
     receiver, or of 8 bytes at the sender. Alignment, and an uneven distribution, need more.
     """
     each = layout.state + layout.flags + layout.offset + pins * (4 + layout.list)
-    least = vertices * each + edges * min(layout.edge, 8)
+    return vertices * each + edges * min(layout.edge, 8)
+
+
+def check_least(machine: Machine, layout: Layout, base: int, vertices: int, edges: int, pins: int) -> None:
+    """Raises InputError if no mapping fits: before the partitioner works for minutes on a graph that is too large."""
+    least = least_bytes(layout, vertices, edges, pins)
     sram, sram_end = machine.sram
-    regions = MemoryRegions(machine, base)
     space = machine.memories * (machine.memory_end - base + sram_end - sram)
     if least > space:
+        advice = MemoryRegions(machine, base).suggestion(-(-least // machine.memories))
         raise InputError(
             f"{machine.config.name}: a graph of {vertices:,} vertices and {edges:,} edges needs at least {least:,} "
-            f"bytes, and the memories hold {space:,}; {regions.suggestion(-(-least // machine.memories))}"
+            f"bytes, and the memories hold {space:,}; {advice}"
         )
 
 
-__all__ = ["MemoryRegions", "check_least"]
+__all__ = ["MemoryRegions", "check_least", "least_bytes"]

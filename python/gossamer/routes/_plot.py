@@ -126,6 +126,7 @@ def _bars(load: Any, hops: Any, figures: Figures) -> None:
     )
     for axes in (load, hops):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     hops.set_xlabel("hops")
     hops.set_ylabel("routes")
 

@@ -12,6 +12,8 @@ from pathlib import PurePath
 from gossamer.watch.snapshots import DIRECTIONS, Link, Snapshot, Tile
 
 _NARROW = 40
+_WRAPPED_FROM = 16
+"""Lines of a terminal that has space for a head that continues on the next line; on a smaller one it is cut."""
 _BAR = 10
 LINK_FLIT_BYTES = 16
 _WAITS = (("memory", "mem"), ("float", "fp"), ("receive", "recv"), ("send", "send"), ("barrier", "barr"))
@@ -29,9 +31,9 @@ class Size:
 def page(total: Snapshot, lately: Snapshot, size: Size) -> list[str]:
     """A page from the snapshot ``total`` and the difference ``lately``. Lines have at most ``size.columns`` columns."""
     columns = max(_NARROW, size.columns)
-    # Nothing of the head is cut: it continues on the next line, after a comma where there is one.
-    lines = [part for line in _head(total, lately) for part in _wrapped(line, size.columns)]
-    lines.append("")
+    lines = [*_head(total, lately), ""]
+    if not size.lines or size.lines >= _WRAPPED_FROM:
+        lines = [part for line in lines for part in _wrapped(line, columns)]
     lines += _boards(total, lately, columns) if total.boards > 1 else []
     links = _links(lately, columns)
     tiles = _tiles(total, lately, columns)
@@ -52,7 +54,7 @@ def _wrapped(line: str, columns: int) -> list[str]:
     return [
         one
         for long in lines
-        for one in textwrap.wrap(long, max(4, columns), subsequent_indent="  ", drop_whitespace=True) or [""]
+        for one in textwrap.wrap(long, columns, subsequent_indent="  ", drop_whitespace=True) or [""]
     ]
 
 
