@@ -146,7 +146,7 @@ def command(
     if suite is None:
         if not list_only:
             raise InputError(f"name a suite; choose one of {', '.join(suites()) or 'none'}")
-        width = max(map(len, suites()))
+        width = max(map(len, suites()), default=0)
         click.echo("\n".join(f"{name:<{width}}  {_about(SUITES / name / '__init__.py')}" for name in suites()))
         click.echo("./gossamer bench SUITE --list lists the rows of a suite; docs/benchmarks.md describes them")
         return
