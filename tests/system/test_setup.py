@@ -394,11 +394,11 @@ def test_another_python_uses_the_environment_that_is_there(checkout: Checkout, t
 
 
 @pytest.mark.parametrize("seconds", [0.01, 0.03, 0.1, 0.2, 0.3])
-def test_ctrl_c_at_once_prints_no_traceback(checkout: Checkout, seconds: float) -> None:
+def test_ctrl_c_at_once_prints_no_traceback(seconds: float) -> None:
     """While the shell, the first Python and the environment's Python start."""
     path = f"{os.path.dirname(os.path.realpath(sys.executable))}:{os.environ['PATH']}"
     child = subprocess.Popen(
-        [str(checkout.root / "gossamer"), "graph", "info", "-"],
+        [str(ROOT / "gossamer"), "graph", "info", "-"],
         env={**os.environ, "PATH": path},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
