@@ -20,6 +20,7 @@
 /// In `dpd` the engine's barrier ends a phase. In `dpd-gals` cells count messages: a cell
 /// continues when it has received all messages of its 26 neighbours. A neighbour may be at most
 /// one phase ahead, so an early message is of the other kind, and is stored separately.
+/// Example graph: gen:cube:width=10,height=10,depth=10,neighbours=26,around=yes
 #pragma once
 
 #include <gossamer/polite.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite ``graph``: applications on this machine's threads, beside other people's graph libraries.
+"""The suite ``graph``: applications on this machine's threads, compared with other graph libraries.
 
 docs/benchmarks.md says what each row is and how it is measured.
 """

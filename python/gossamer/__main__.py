@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import time
 
@@ -15,9 +16,11 @@ from gossamer_setup import SetupError
 from gossamer_setup._signals import SIGNALS, Stopped
 
 # Errors of the environment, not bugs.
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 # Errors of a file name that no file can have.
 _NO_NAME = {errno.ENAMETOOLONG, errno.ELOOP}
+# The file system or its owner forbids it.
+_NO_ACCESS = {errno.EACCES, errno.EPERM}
 _SIGPIPE = 128 + 13
 
 
@@ -70,11 +73,33 @@ def _drop_output() -> None:
 def _report_write_error(error: OSError) -> None:
     if error.filename is None:
         _drop_output()
+    if error.errno == errno.EROFS and error.filename is not None:
+        _report_no_access(error)
+        return
     _print_error(f"cannot write {error.filename or 'the output'}: {error.strerror}; free space or choose another file")
+
+
+def _report_no_access(error: OSError) -> None:
+    from gossamer.paths import BUILD, ROOT, STATE
+
+    name = os.path.abspath(os.fsdecode(error.filename))
+    own = any(name == str(place) or name.startswith(f"{place}/") for place in (BUILD, STATE))
+    advice = f"make {ROOT} writable, or copy it to where it can be written" if own else "change its permissions"
+    _print_error(f"{error.filename}: {error.strerror}; {advice}")
+
+
+def _signal_behind(error: BaseException) -> BaseException | None:
+    """The signal that has caused an error: some code makes another exception of any that it meets."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, KeyboardInterrupt | Stopped):
+        seen = seen.__cause__
+    return seen
 
 
 def _run(arguments: list[str] | None) -> int:
     try:
+        # ./gossamer holds Ctrl-C back while it starts this program.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         from gossamer.cli import main
 
         # Not main.main(), which handles Ctrl-C and a closed pipe itself.
@@ -117,8 +142,15 @@ def _run(arguments: list[str] | None) -> int:
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else int(bool(error.code))
     except Exception as error:
+        stop = _signal_behind(error)
+        if stop is not None:
+            sys.stderr.write(f"gossamer: {'stopped by a signal' if isinstance(stop, Stopped) else 'interrupted'}\n")
+            return int(str(stop.code)) if isinstance(stop, Stopped) else int(ExitCode.INTERRUPTED)
         if isinstance(error, OSError) and error.errno in _NO_SPACE:
             _report_write_error(error)
+            return int(ExitCode.INPUT)
+        if isinstance(error, OSError) and error.errno in _NO_ACCESS and error.filename is not None:
+            _report_no_access(error)
             return int(ExitCode.INPUT)
         if isinstance(error, OSError) and error.errno in _NO_NAME and error.filename is not None:
             _print_error(f"{error.filename}: {error.strerror}; choose another file name")
@@ -127,5 +159,17 @@ def _run(arguments: list[str] | None) -> int:
         return int(ExitCode.BUG)
 
 
+def _main() -> int:
+    try:
+        return run()
+    except KeyboardInterrupt:  # after the command's own handler
+        return int(ExitCode.INTERRUPTED)
+    finally:
+        # The command is finished; Ctrl-C must not print how the interpreter ends.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # CPython kills itself by SIGINT where Ctrl-C has ended an exec() (of a dataclass), unless another one follows.
+        exec("")
+
+
 if __name__ == "__main__":
-    sys.exit(run())
+    sys.exit(_main())

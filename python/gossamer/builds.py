@@ -17,6 +17,7 @@ that an interrupted build resumes with the first step that had not finished.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import functools
 import hashlib
@@ -33,7 +34,7 @@ from pathlib import Path
 
 from gossamer import processes, progress, step_cache
 from gossamer.errors import GossamerError, InputError
-from gossamer.paths import BUILD
+from gossamer.paths import BUILD, ROOT
 from gossamer_setup import SetupError, _system
 
 _SYSTEM = ("/usr/include/", "/usr/lib", "/usr/share/")
@@ -81,8 +82,37 @@ def user_level(flags: Sequence[str]) -> list[str]:
 
 
 def toolchain_key() -> str:
-    """Twelve hex digits that change with the compiler, its arguments or the CPU's features."""
-    return key_of(tuple(compiler()))
+    """Twelve hex digits that change with the compiler, its arguments or the CPU's features.
+
+    Where no compiler is installed, those of the last build: what is built runs without a compiler.
+    """
+    try:
+        return key_of(tuple(compiler()))
+    except InputError:
+        last = _last_toolchain() if not os.environ.get("CXX", "").strip() else None
+        if last is None:
+            raise
+        return last
+
+
+_LAST = "last-toolchain"
+
+
+def _last_toolchain() -> str | None:
+    """The key of the last build of this checkout whose folder is still there."""
+    try:
+        name = (BUILD / _LAST).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
+    return name if re.fullmatch("[0-9a-f]{12}", name) and (BUILD / name).is_dir() else None
+
+
+def _note_toolchain() -> None:
+    key = toolchain_key()
+    if _last_toolchain() != key:
+        partial = BUILD / f"{_LAST}.{os.getpid()}"
+        partial.write_text(f"{key}\n", encoding="ascii")
+        os.replace(partial, BUILD / _LAST)
 
 
 @functools.cache
@@ -110,12 +140,49 @@ def build_dir() -> Path:
 
 @contextlib.contextmanager
 def lock(name: str) -> Iterator[None]:
-    """One build of ``name`` at a time, across processes; the wait is silent."""
+    """One build of ``name`` at a time, across processes. A wait is reported.
+
+    Raises InputError where the file system does not let us build.
+    """
     folder = build_dir()
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / f"{name}.lock", "w", encoding="ascii") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+    path = folder / f"{name}.lock"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(path, "a+", encoding="ascii") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                handle.seek(0)
+                holder = handle.read(40).strip()
+                who = f"process {holder}" if holder.isdigit() else "another process"
+                what = name if len(name) <= _NAME_SHOWN else f"{name[:_NAME_SHOWN]}..."
+                print(f"gossamer: waiting for {who}, which builds {what}", file=sys.stderr, flush=True)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            handle.truncate(0)
+            handle.write(f"{os.getpid()}\n")
+            handle.flush()
+            yield
+    except OSError as error:
+        ours = (
+            error.filename is None or str(error.filename).startswith(f"{BUILD}{os.sep}") or error.filename == str(BUILD)
+        )
+        if error.errno not in _FULL and not (ours and error.errno in _NO_BUILD):
+            raise
+        raise InputError(cannot_build(error, folder)) from None
+
+
+_NAME_SHOWN = 60
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_BUILD = _FULL | {errno.EROFS, errno.EACCES, errno.EPERM}
+"""Errors of the file system that holds the builds."""
+
+
+def cannot_build(error: OSError, folder: Path) -> str:
+    """The message for an error of the file system that holds the builds."""
+    if error.errno in _FULL:
+        return f"{error.filename or folder}: {error.strerror}; free space on that disk and call again"
+    advice = f"make {ROOT} writable, or copy it to where it can be written"
+    return f"something must be built, and {error.filename or folder} cannot be written: {error.strerror}; {advice}"
 
 
 def tag(*parts: str) -> str:
@@ -284,6 +351,8 @@ def kept(
                 wrong = _run_steps(plan, begun, bar)
         if wrong is not None:
             log.write_text(wrong, encoding="utf-8", errors="replace")
+            if os.strerror(errno.ENOSPC) in wrong:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
             raise failed(step_cache.real_text(_of_the_tools(wrong)), log)
         made = {step.target for step in plan.steps}
         read = {str(file) for step in plan.steps for file in step.inputs if file not in made}
@@ -291,6 +360,7 @@ def kept(
         remember(folder, rules, sorted(map(Path, read)), begun=begun)
         _before(folder).unlink(missing_ok=True)
         _journal(folder).unlink(missing_ok=True)
+        _note_toolchain()
     return folder
 
 

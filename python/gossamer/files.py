@@ -93,9 +93,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with contextlib.suppress(OSError):
                 aside.unlink()
     except OSError as error:
-        if error.filename is None and error.errno is None:
-            raise
-        raise InputError(f"{target}: cannot be written: {error.strerror}; choose another place") from None
+        # NumPy reports a short write without a number and a reason.
+        why = error.strerror or f"not all of it could be written ({error})"
+        raise InputError(f"{target}: cannot be written: {why}; free space, or choose another place") from None
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -88,8 +88,11 @@ def _open_what_is_closed() -> None:
 
 def launch(arguments: list[str]) -> int:
     """Runs the command: in this interpreter if it needs no environment, else in the environment."""
-    _open_what_is_closed()
+    import signal
+
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        _open_what_is_closed()
         code = _launch(arguments)
         sys.stdout.flush()
         return code
@@ -128,6 +131,7 @@ def _launch(arguments: list[str]) -> int:
         raise SetupError(f"no such option: {command}; ./gossamer --help shows what there is")
     if command not in COMMANDS:
         raise SetupError(unknown_command(command))
+    _use_borrowed_python(arguments)
     if command in ("setup", "doctor", "clean"):
         return run_here(command, arguments[1:])
     env = _env.env_dir()
@@ -143,9 +147,35 @@ def _launch(arguments: list[str]) -> int:
     return _hand_over(_env.env_python(env), arguments)
 
 
+def _use_borrowed_python(arguments: list[str]) -> None:
+    """Starts again with the Python of the checkout's environment, where this one has none."""
+    if arguments[0] in ("doctor", "clean") or "--own-python" in arguments[1:]:
+        return
+    python = _env.borrowed()
+    if python is None:
+        return
+    if arguments[0] == "setup":
+        sys.stderr.write(
+            f"gossamer: using the environment of {python}, which this checkout has; "
+            f"--own-python makes one for {_env.base_python()}\n"
+        )
+    _exec(python, [os.path.join(ROOT, "gossamer"), *arguments])
+
+
+def _exec(python: str, arguments: list[str]) -> NoReturn:
+    """Replaces this process. Ctrl-C is held back until the next program can answer it."""
+    import signal
+
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        os.execv(python, [python, *arguments])
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def _hand_over(python: str, arguments: list[str]) -> NoReturn:
     # Isolated: neither the user's modules nor a file in the current folder can replace Gossamer's.
-    os.execv(python, [python, "-I", "-m", "gossamer", *arguments])
+    _exec(python, ["-I", "-m", "gossamer", *arguments])
 
 
 def run_here(command: str, arguments: list[str]) -> int:

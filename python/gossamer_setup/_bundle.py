@@ -18,7 +18,7 @@ import sysconfig
 import tarfile
 import tempfile
 
-from gossamer_setup import _env, _install, _system
+from gossamer_setup import _env, _install, _packages, _system
 from gossamer_setup._env import SetupError
 from gossamer_setup._lock import lock
 from gossamer_setup._signals import SIGNALS
@@ -57,7 +57,7 @@ def pack(path: str, groups: list[str]) -> int:
             for group in groups:
                 file = _env.requirement_file(group)
                 with open(file, encoding="utf-8") as text:
-                    total = len(_install._PIN.findall(text.read()))
+                    total = len(_packages.pins(text.read()))
                 options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--retries", "2"]
                 command = _install.pip(env, "download", *options, "-d", folder, "-r", file)
                 _install._Pip(group, f"packing {group}", total).run(command, lock_fd)

@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 
-from gossamer_setup import _cache, _env, _system
+from gossamer_setup import _cache, _env, _packages, _system
 from gossamer_setup._commands import VERSION
 from gossamer_setup._env import SetupError
 from gossamer_setup._setup import Parser
@@ -38,6 +38,11 @@ class _Report:
         """Reports a missing optional component."""
         self.line("-", what, found, fix)
 
+    def damaged(self, what: str, found: str, fix: str) -> None:
+        """Something was installed and has suffered since."""
+        self.runs = False
+        self.line("DAMAGED", what, found, fix)
+
     def bad(self, what: str, found: str, fix: str) -> None:
         """Reports a missing component that the main job needs."""
         self.runs = False
@@ -54,7 +59,10 @@ def _read(path: str) -> str:
 
 def _python(report: _Report) -> None:
     found = f"{platform.python_version()} at {_env.base_python()}"
-    if _system.has_venv():
+    borrowed = _env.borrowed()
+    if borrowed:
+        report.good("python", f"{borrowed} (of this checkout's environment; ./gossamer setup --own-python for {found})")
+    elif _system.has_venv():
         report.good("python", f"{found}, with venv")
     else:
         report.bad("python", f"{found}, without venv", _system.install_line([_system.venv_package()]))
@@ -106,8 +114,13 @@ def _boost(report: _Report) -> None:
 def _groups(report: _Report) -> None:
     env = _env.env_dir()
     for group, (what, size) in _env.GROUPS.items():
-        if _env.installed(env, group):
-            report.good(f"group {group}", f"installed ({what})")
+        faults = _packages.faults(env, group) if _env.stamped(env, group) else {}
+        if faults:
+            more = f"; and {len(faults) - 1} more packages" if len(faults) > 1 else ""
+            found = f"{next(iter(faults.values()))}{more}; repaired when next used"
+            report.damaged(f"group {group}", found, f"./gossamer setup {group}")
+        elif _env.stamped(env, group):
+            report.good(f"group {group}", f"installed, all files whole ({what})")
         elif os.path.exists(_env.stamp_file(env, group)):
             report.hint(f"group {group}", "installed for older requirements", f"./gossamer setup {group}")
         else:
@@ -204,7 +217,7 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         description="Say what is there, what is missing, and the line that fixes it. Changes nothing.\n"
-        "Exit code 0 if ./gossamer run can work on this machine, else 2.",
+        "Exit code 0 if ./gossamer run can work on this machine and every installed package is whole, else 2.",
         epilog="Examples:\n  ./gossamer doctor\n",
     )
     try:
@@ -218,6 +231,6 @@ def main(arguments: list[str]) -> int:
     if report.runs:
         print("./gossamer run works on this machine")
     else:
-        print("./gossamer run cannot work until what is MISSING is there")
+        print("fix what is MISSING or DAMAGED by the lines after ->")
     sys.stdout.flush()
     return 0 if report.runs else 2

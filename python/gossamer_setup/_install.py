@@ -2,9 +2,9 @@
 """Makes the environment and installs groups into it.
 
 Every step may be interrupted at any moment: the environment is complete only with the
-folder of its stamps, which is made last; a group is complete only with its stamp. If a
-mark shows that the installation of a group had begun, all its packages are reinstalled,
-because the installer would accept a half-copied package as complete.
+folder of its stamps, which is made last; a group is complete only with its stamp and all
+its files. Complete packages stay untouched, whichever group installed them; the others
+are unpacked in another folder and moved in when all of them are there (`_packages`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from gossamer_setup import _env, _system
+from gossamer_setup import _env, _packages, _system
 from gossamer_setup._env import SetupError
 from gossamer_setup._lock import lock
 from gossamer_setup._progress import Meter
 from gossamer_setup._signals import SIGNALS
 
 LOG = os.path.join(_env.STATE, "setup.log")
-_PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==", re.MULTILINE)
 _FETCH = re.compile(r"^\s*(Downloading|Using cached) (\S+) \(([\d.]+) (bytes|kB|MB|GB)\)")
 _UNIT = {"bytes": 1e-6, "kB": 1e-3, "MB": 1.0, "GB": 1e3}
 # Settings of the user's installer that would change the target folder or the selected packages.
@@ -153,25 +152,10 @@ class _Pip:
         return f"installing group {self.group!r} failed: {why} (all of it in {os.path.relpath(LOG)})"
 
 
-def _packages(requirements: str) -> list[str]:
-    return sorted({re.sub(r"[-_.]+", "-", name).lower() for name in _PIN.findall(requirements)})
-
-
-def _site(env: str) -> str:
-    return os.path.join(env, "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
-
-
-def _forget(env: str, packages: list[str]) -> None:
-    """Removes the metadata by which the installer recognizes installed packages."""
-    for folder in glob.glob(os.path.join(glob.escape(_site(env)), "*.dist-info")):
-        name = re.sub(r"[-_.]+", "-", os.path.basename(folder).split("-")[0]).lower()
-        if name in packages:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def _make(env: str, lock_fd: int) -> None:
-    """A fresh environment with the installer in it."""
-    shutil.rmtree(env, ignore_errors=True)
+    """An environment with the installer in it: fresh, or with the packages of one whose Python had gone."""
+    if not os.path.exists(os.path.dirname(_env.stamp_file(env, ""))):
+        shutil.rmtree(env, ignore_errors=True)
     os.makedirs(os.path.dirname(env), exist_ok=True)
     meter = Meter("environment", 1)
     try:
@@ -185,12 +169,12 @@ def _make(env: str, lock_fd: int) -> None:
         last = (output.strip().splitlines() or ["no output"])[-1]
         raise SetupError(f"making the environment {env} failed: {last}; is {_system.venv_package()} installed?")
     # The environment contains the checkout's path, so its python works without any variable.
-    with open(os.path.join(_site(env), "gossamer.pth"), "w", encoding="utf-8") as file:
+    with open(os.path.join(_packages.site(env), "gossamer.pth"), "w", encoding="utf-8") as file:
         file.write(os.path.join(_env.ROOT, "python") + "\n")
     # Scripts in an environment name it by its full path, so one of a moved checkout is useless.
     with open(os.path.join(env, "gossamer-root"), "w", encoding="utf-8") as file:
         file.write(_env.ROOT)
-    os.mkdir(os.path.dirname(_env.stamp_file(env, "")))
+    os.makedirs(os.path.dirname(_env.stamp_file(env, "")), exist_ok=True)
     meter.done = 1
     meter.close(f"made with Python {sys.version.split()[0]}")
 
@@ -202,7 +186,9 @@ def _sweep(env: str) -> None:
             contextlib.suppress(OSError),
             open(os.path.join(other, "gossamer-root"), encoding="utf-8") as file,
         ):
-            if file.read() != _env.ROOT:
+            root = file.read()
+            # The checkout may have two paths, and a process may run in the other one.
+            if root != _env.ROOT and not (os.path.isdir(root) and os.path.samefile(root, _env.ROOT)):
                 shutil.rmtree(other, ignore_errors=True)
 
 
@@ -222,32 +208,60 @@ def pip(env: str, *arguments: str) -> list[str]:
     return [_env.env_python(env), "-I", "-u", "-m", "pip", *arguments]
 
 
+def _mend_pip(env: str, lock_fd: int) -> None:
+    """Installs the installer anew where it is damaged."""
+    there = _packages.infos(_packages.site(env)).get("pip", [])
+    version = os.path.basename(there[0])[len("pip-") : -len(".dist-info")] if there else ""
+    pin = _packages.Pin("pip", version, "")
+    if _packages.fault(pin, {"pip": there}, digests=False) is None:
+        return
+    for folder in (*there, os.path.join(_packages.site(env), "pip")):
+        shutil.rmtree(folder, ignore_errors=True)
+    with _child([_env.env_python(env), "-I", "-m", "ensurepip"], lock_fd) as child:
+        output, _ = child.communicate()
+    if child.returncode:
+        last = (output.strip().splitlines() or ["no output"])[-1]
+        raise SetupError(f"the installer in {env} is damaged and cannot be repaired: {last}; remove that folder")
+
+
 def _install(env: str, group: str, lock_fd: int, wheels: str | None) -> None:
     try:
         with open(_env.requirement_file(group), encoding="utf-8") as file:
             requirements = file.read()
     except OSError as error:
         raise SetupError(f"cannot read requirements/{group}.txt: {error.strerror}; restore it") from None
-    packages = _packages(requirements)
+    wanted = _packages.pins(requirements)
+    bad = _packages.faults(env, group)
+    known = _env.stamped(env, group)
+    if known and bad:
+        more = f"; and {len(bad) - 1} more packages" if len(bad) > 1 else ""
+        Meter.note(f"group {group} is damaged ({next(iter(bad.values()))}{more}); repairing it")
+    if bad:
+        options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--no-compile", "--retries", "2"]
+        options += ["--ignore-installed", "--no-warn-script-location"]
+        if wheels is not None:
+            options += ["--no-index", "--find-links", wheels]
+        _mend_pip(env, lock_fd)
+        with _packages.staging(env) as stage:
+            chosen = os.path.join(stage, f"{group}.txt")
+            with open(chosen, "w", encoding="utf-8") as file:
+                file.writelines(pin.text for pin in wanted if pin.name in bad)
+            run = _Pip(group, f"group {group}", len(bad))
+            run.run(pip(env, "install", *options, "--prefix", stage, "-r", chosen), lock_fd)
+            try:
+                _packages.move_in(stage, env)
+            except ValueError as error:
+                raise SetupError(f"installing group {group!r} failed: {error}; call again") from None
+        left = _packages.faults(env, group, digests=False)
+        if left:
+            raise SetupError(f"installing group {group!r} failed: {next(iter(left.values()))}; call again")
+    elif not known:
+        Meter(f"group {group}", len(wanted)).close(f"{len(wanted)} packages, all there")
+    _packages.write_list(env, group, wanted)
     stamp = _env.stamp_file(env, group)
-    mark = os.path.join(env, f"gossamer-installing-{group}")
-    if os.path.exists(mark):
-        _forget(env, packages)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(stamp)
-    with open(mark, "w", encoding="ascii"):
-        pass
-    options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--no-compile", "--retries", "2"]
-    if wheels is not None:
-        options += ["--no-index", "--find-links", wheels]
-    total = len(_PIN.findall(requirements))
-    run = _Pip(group, f"group {group}", total)
-    run.run(pip(env, "install", *options, "-r", _env.requirement_file(group)), lock_fd)
-    partial = f"{mark}.stamp"
-    with open(partial, "w", encoding="utf-8") as file:
+    with open(f"{env}.stamp", "w", encoding="utf-8") as file:
         file.write(requirements)
-    os.replace(partial, stamp)
-    os.unlink(mark)
+    os.replace(f"{env}.stamp", stamp)
 
 
 def _disk(error: OSError) -> SetupError:
@@ -255,20 +269,27 @@ def _disk(error: OSError) -> SetupError:
     return SetupError(f"set-up cannot write{where}: {error.strerror}; make room or the checkout writable")
 
 
-def ensure(groups: list[str], wheels: str | None = None) -> str:
-    """Installs the missing groups; returns the environment.
+def ensure(groups: list[str], wheels: str | None = None, *, verify: bool = False) -> str:
+    """Installs the missing groups and repairs damaged ones; returns the environment.
 
-    ``wheels`` names a folder with all the packages: the network is then not touched.
+    ``wheels`` names a folder with all the packages: the network is then not touched. With ``verify`` the contents of
+    all files are compared, else their sizes.
     """
     env = _env.env_dir()
-    if all(_env.installed(env, group) for group in groups):
+
+    def is_due(group: str) -> bool:
+        return not _env.installed(env, group) or (verify and bool(_packages.faults(env, group)))
+
+    if not any(map(is_due, groups)):
         return env
     with SIGNALS.handled(), lock() as lock_fd:
-        todo = [group for group in groups if not _env.installed(env, group)]
+        todo = [group for group in groups if is_due(group)]
         if not todo:
             return env
         try:
-            _system.prepare(todo)
+            fresh = [group for group in todo if not _env.stamped(env, group)]
+            if fresh:
+                _system.prepare(fresh)
             with open(LOG, "w", encoding="utf-8"):
                 pass
             _sweep(env)

@@ -22,6 +22,12 @@ class Meter:
         else:
             self.line(f"{title} ...")
 
+    @staticmethod
+    def note(text: str) -> None:
+        """A line that belongs to no bar."""
+        sys.stderr.write(f"gossamer: {text}\n")
+        sys.stderr.flush()
+
     def line(self, text: str) -> None:
         """A whole line, above the bar."""
         if self._terminal:

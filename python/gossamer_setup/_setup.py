@@ -30,7 +30,8 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
         description="Install groups of pinned packages into this checkout (core if none is named).\n\n"
-        "Commands do this by themselves when they need a group; nothing is downloaded twice.\n\n"
+        "Commands do this by themselves when they need a group; nothing is downloaded twice. Installed packages are\n"
+        "compared with their digests, and damaged ones are installed again.\n\n"
         f"Groups:\n{_groups_text()}",
         epilog="Examples:\n"
         "  ./gossamer setup                              the core\n"
@@ -39,6 +40,12 @@ def parser() -> argparse.ArgumentParser:
         "  ./gossamer setup --from-bundle gossamer.tar         install them there, without a network\n",
     )
     result.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(GROUPS)} or all")
+    result.add_argument(
+        "--own-python",
+        action="store_true",
+        help="make an environment for the Python that runs this, and use it from now on; else another Python uses the "
+        "environment that the checkout has",
+    )
     either = result.add_mutually_exclusive_group()
     either.add_argument("--bundle", metavar="FILE", help="pack the groups' packages into FILE, a tar archive")
     either.add_argument("--from-bundle", metavar="FILE", help="install from FILE instead of the network")
@@ -69,10 +76,18 @@ def main(arguments: list[str]) -> int:
     from gossamer_setup._install import ensure
 
     env = _env.env_dir()
-    before = [group for group in groups if _env.installed(env, group)]
-    env = ensure(groups)
-    if len(before) == len(groups):
+    stamps = [_mark(env, group) for group in groups]
+    ensure(groups, verify=True)
+    if [_mark(env, group) for group in groups] == stamps:
         print(f"already there: {', '.join(groups)}")
     sys.stdout.flush()
     assert os.path.exists(_env.env_python(env))
     return 0
+
+
+def _mark(env: str, group: str) -> int | None:
+    """What changes when a group is installed or repaired."""
+    try:
+        return os.stat(_env.stamp_file(env, group)).st_mtime_ns
+    except OSError:
+        return None

@@ -97,6 +97,15 @@ def test_pages_fit_the_terminal(shape: tuple[int, int, int], columns: int) -> No
     assert ("DOWN" in whole) == (boards > 1) and "prog.c on tiny" in whole and "process 77" in whole
 
 
+@pytest.mark.parametrize("columns", [60, 79, 80])
+def test_a_narrow_page_has_the_whole_head(columns: int) -> None:
+    one = snapshot(boards=2, tiles=4)
+    wide = " ".join(dashboard.page(one, one, dashboard.Size(400))[:3])
+    narrow = dashboard.page(one, one, dashboard.Size(columns))
+    assert max(map(len, narrow)) <= columns
+    assert " ".join(" ".join(narrow[: narrow.index("")]).split()) == " ".join(wide.split())
+
+
 def test_page_shows_the_values_of_the_snapshot() -> None:
     shares = {**dict.fromkeys(NAMES, 0), "runs": 400, "receive": 1100, "barrier": 100}
     tiles = [Tile(16, 5_000, 100, shares, (0, 0, 2_500, 0)), Tile(16, 20_000, 100, shares, (0, 0, 0, 10_000))]

@@ -54,3 +54,19 @@ def test_deprecated_option_prints_a_note_and_keeps_its_value(capsys: pytest.Capt
     assert capsys.readouterr().err == "note: --old is deprecated and will be removed; use --new\n"
     with pytest.raises(click.UsageError, match=r"--old is the old name of --new"):
         _deprecated.renamed("--new", "a", "--old", "b")
+
+
+def test_ctrl_c_stays_ctrl_c_behind_an_error_of_other_code(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Python reports an interruption in __set_name__ as a RuntimeError, with the cause."""
+    import gossamer.cli
+    from gossamer import __main__ as entry
+
+    class Interrupted:
+        def make_context(self, *_: object) -> None:
+            raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr(gossamer.cli, "main", Interrupted())
+    assert entry.run(["run"]) == ExitCode.INTERRUPTED
+    assert capfd.readouterr().err == "gossamer: interrupted\n"

@@ -45,6 +45,9 @@ def test_every_edge_is_reached_once(name: str, boards: int, multicast: bool, siz
         )
         assert mapping.thread.min() >= 0 and mapping.thread.max() < machine.threads
         tables = mapper.Tables(given, mapping, machine, layout, base=BASE + 100, multicast=multicast)
+        # What the check before the partitioner counts, every mapping needs.
+        least = mapper.least_bytes(layout, vertices, given.edges, given.pins)
+        assert least <= int(tables.bytes.sum()) + machine.memories * (machine.sram[1] - machine.sram[0])
         walker = Walker(tables, given, layout, multicast)
         assert walker.walk() == edges_of(given)
         # A list of one edge without a value is not written: its message names the vertex.
@@ -85,6 +88,15 @@ def test_message_along_an_edge_reaches_only_that_edge(
             assert sorted(reached) == sorted(wanted[vertex])
             assert [(int(names[target]), value) for target, value in reached] == edges
             assert tables.own_edges(int(mapping.thread[vertex]), int(mapping.local[vertex])) == len(shown)
+
+
+def test_a_graph_that_no_mapping_fits_is_rejected_at_once() -> None:
+    machine = mapper.Machine(configs.load("tiny"))
+    mapper.check_least(machine, LAYOUT, BASE, 100_000, 500_000, 1)
+    with pytest.raises(
+        InputError, match=r"tiny: a graph of 9,000,000 vertices .* needs at least .*; it fits on a board"
+    ):
+        mapper.check_least(machine, LAYOUT, BASE, 9_000_000, 36_000_000, 1)
 
 
 def test_partitioners_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:

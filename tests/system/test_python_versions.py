@@ -35,8 +35,8 @@ def interpreter(version: str, size: Size) -> str:
     code += "sys.exit(not _env.installed(_env.env_dir(), 'core'))"
     if subprocess.run([found, "-c", code], check=False).returncode:
         if size.name != "large":
-            pytest.skip(f"Python {version} is not set up: python{version} ./gossamer setup")
-        subprocess.run([found, str(ROOT / "gossamer"), "setup"], check=True)
+            pytest.skip(f"Python {version} is not set up: python{version} ./gossamer setup --own-python")
+        subprocess.run([found, str(ROOT / "gossamer"), "setup", "--own-python"], check=True)
     return found
 
 

@@ -77,3 +77,31 @@ def test_smi_and_mpi_commands_of_the_readme_run() -> None:
     for words in shown:
         if "rtl" not in words:  # that builds a simulator; tests of its own run it
             _run(*words.split())
+
+
+def test_examples_print_what_their_page_shows() -> None:
+    """All but times, and the number of threads."""
+
+    def fixed(text: str) -> str:
+        return re.sub(r"\d+ threads?|in [\d.]+ s$", "", text, flags=re.MULTILINE).strip()
+
+    page = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```\n\$ \./gossamer (.*)\n((?:.*\n)*?)```$", page, re.MULTILINE)
+    assert len(shown) >= 9
+    for words, output in shown:
+        done = subprocess.run(
+            [str(ROOT / "gossamer"), *words.split()],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert fixed(done.stderr + done.stdout) == fixed(output), words
+
+
+def test_pictures_are_small_and_shown() -> None:
+    pictures = {str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "pictures").glob("*.png")}
+    assert pictures == set(re.findall(r"\]\((docs/pictures/[^)]+)\)", README))
+    assert all((ROOT / path).stat().st_size < 150_000 for path in pictures)

@@ -57,6 +57,8 @@ class Checkout:
         shutil.copy2(source / "gossamer", root / "gossamer")
         self.requirements = {"core": pins("core", "click")}
         self.requirements |= {"test": pins("test", "iniconfig"), "peers": pins("test", "pluggy")}
+        # A group that shares packages with two others.
+        self.requirements |= {"plot": pins("core", "click") + pins("test", "iniconfig", "packaging")}
         self.restore()
 
     def restore(self) -> None:
@@ -82,8 +84,21 @@ class Checkout:
     def stamp(self, group: str) -> Path:
         return self.env / "gossamer-groups" / group
 
-    def mark(self, group: str) -> Path:
-        return self.env / f"gossamer-installing-{group}"
+    @property
+    def log(self) -> Path:
+        """Begins anew with each installation."""
+        return self.root / ".gossamer" / "setup.log"
+
+    def remove(self, name: str) -> None:
+        """Takes a package out, so that the next call must fetch it."""
+        for folder in self.env.glob(f"lib/python*/site-packages/{name}*"):
+            shutil.rmtree(folder)
+
+    def files(self, name: str) -> dict[str, tuple[bytes, int]]:
+        """The files of a package and of its metadata, and when each was written."""
+        paths = [path for path in self.env.glob(f"lib/python*/site-packages/{name}*/**/*") if path.is_file()]
+        kept = (path for path in paths if "__pycache__" not in path.parts)
+        return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in kept}
 
     def imports(self, module: str) -> bool:
         command = [str(self.env / "bin" / "python"), "-I", "-c", f"import {module}"]
@@ -126,9 +141,11 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 @pytest.fixture
 def checkout(ready: Checkout) -> Checkout:
     """The same copy with only its core."""
-    for group in ("test", "peers"):
+    for group in ("test", "peers", "plot"):
         ready.stamp(group).unlink(missing_ok=True)
-        ready.mark(group).unlink(missing_ok=True)
+    for package in ("iniconfig", "pluggy", "packaging"):
+        ready.remove(package)
+    ready.log.unlink(missing_ok=True)
     ready.restore()
     assert ready.stamp("core").exists()
     return ready
@@ -238,34 +255,172 @@ def test_next_call_completes_an_interrupted_setup(
 ) -> None:
     """With the short delays the signal arrives while the installer is started."""
     child = checkout.start("setup", "test")
-    checkout.wait_for(checkout.mark("test"), child)
+    checkout.wait_for(checkout.log, child)
     time.sleep(delay)
     child.send_signal(number)
     child.communicate(timeout=60)
     assert child.returncode == code
-    assert not checkout.stamp("test").exists() and checkout.mark("test").exists()
+    assert not checkout.stamp("test").exists()
     checkout.assert_unlocked()
     assert checkout("setup", "test").returncode == 0
-    assert checkout.imports("iniconfig") and not checkout.mark("test").exists()
+    assert checkout.imports("iniconfig") and not list((checkout.root / ".gossamer").glob("staging-*"))
 
 
 def test_partially_copied_package_is_reinstalled(checkout: Checkout) -> None:
     """The record of the package exists but a file is missing, so the installer considers it complete."""
     assert checkout("setup", "test").returncode == 0
-    checkout.stamp("test").unlink()
-    checkout.mark("test").touch()
     (checkout.package("iniconfig") / "__init__.py").unlink()
-    assert not checkout.imports("iniconfig.exceptions") or not (checkout.package("iniconfig") / "__init__.py").exists()
-    assert checkout("setup", "test").returncode == 0
+    done = checkout("setup", "test")
+    assert done.returncode == 0 and "group test is damaged (iniconfig: iniconfig/__init__.py missing" in done.stderr
     assert (checkout.package("iniconfig") / "__init__.py").exists()
+
+
+@pytest.mark.default_cases("no network|interrupted", seconds=6, adds="failed and killed installers, a full disk")
+@pytest.mark.parametrize("how", ["no network", "interrupted", "killed", "wrong digest", "full disk"])
+def test_a_failed_group_leaves_the_packages_of_others_untouched(checkout: Checkout, how: str) -> None:
+    """Twice: the second call finds what the first one left."""
+    assert checkout("setup", "test").returncode == 0
+    before = checkout.files("click") | checkout.files("iniconfig")
+    requirements = checkout.root / "requirements" / "plot.txt"
+    for _ in range(2):
+        checkout.log.unlink()
+        if how == "no network":
+            done = checkout("setup", "plot", **NO_NETWORK)
+            assert done.returncode == 2 and len(done.stderr.splitlines()) == 2, done.stderr
+        elif how == "wrong digest":
+            text = checkout.requirements["plot"]
+            requirements.write_text(
+                re.sub(r"(packaging==.*\n(?:.*\n)*)", "", text) + "packaging==1.0 --hash=sha256:00\n"
+            )
+            assert checkout("setup", "plot").returncode == 2
+        elif how == "full disk":
+            program = [sys.executable, str(checkout.root / "gossamer"), "setup", "plot"]
+            limit = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)); "
+            limit += "os.execv(sys.argv[1], sys.argv[1:])"
+            full = subprocess.run([sys.executable, "-c", limit, *program], capture_output=True, text=True, check=False)
+            assert full.returncode == 2 and "Traceback" not in full.stderr, full.stderr
+        else:
+            child = checkout.start("setup", "plot")
+            checkout.wait_for(checkout.log, child)
+            time.sleep(0.3)
+            child.send_signal(signal.SIGINT if how == "interrupted" else signal.SIGKILL)
+            child.communicate(timeout=60)
+        assert checkout.files("click") | checkout.files("iniconfig") == before
+    checkout.restore()
+    assert checkout("setup", "plot").returncode == 0
+    assert checkout.files("click") | checkout.files("iniconfig") == before
+    assert checkout.imports("packaging")
+
+
+@pytest.mark.default_cases("metadata|changed", seconds=9, adds="further kinds of damage")
+@pytest.mark.parametrize("damage", ["metadata", "record", "missing", "cut", "changed"])
+def test_a_damaged_group_is_reported_and_repaired(checkout: Checkout, damage: str) -> None:
+    """By its next use with one line; a change that keeps the size is found by doctor and setup."""
+    assert checkout("setup", "plot").returncode == 0
+    other = checkout.files("iniconfig")
+    info = checkout.package("click-*.dist-info")
+    module = checkout.package("click") / "core.py"
+    good = module.read_bytes()
+    if damage == "metadata":
+        shutil.rmtree(info)
+    elif damage == "record":
+        (info / "RECORD").write_bytes((info / "RECORD").read_bytes()[:100])
+    elif damage == "missing":
+        module.unlink()
+    else:
+        module.write_bytes(good[:1000] if damage == "cut" else good.replace(b"import", b"imoprt", 1))
+    said = checkout("doctor")
+    assert said.returncode == 2 and re.search(
+        r"^DAMAGED group core +.*click.*\n +-> ./gossamer setup core", said.stdout, re.M
+    )
+    assert re.search(r"^DAMAGED group plot ", said.stdout, re.MULTILINE)
+    done = checkout("setup", "core") if damage == "changed" else checkout("bench", "--list")
+    assert done.returncode == 0, done.stderr
+    assert sum("group core is damaged" in line for line in done.stderr.splitlines()) == 1
+    assert module.read_bytes() == good and checkout.files("iniconfig") == other
+    assert checkout("doctor").returncode == 0
+    assert (checkout("bench", "--list").stderr, checkout("setup", "plot").stderr) == ("", "")
+
+
+def test_an_older_version_is_replaced_without_leftovers(checkout: Checkout) -> None:
+    assert checkout("setup", "test").returncode == 0
+    (info,) = checkout.env.glob("lib/python*/site-packages/iniconfig-*.dist-info")
+    version = info.name.removeprefix("iniconfig-").removesuffix(".dist-info")
+    old = info.with_name("iniconfig-0.9.dist-info")
+    extra = checkout.package("iniconfig") / "gone.py"
+    extra.write_text("")
+    record = (info / "RECORD").read_text().replace(info.name, old.name)
+    (info / "RECORD").write_text(record + "iniconfig/gone.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n")
+    info.rename(old)
+    done = checkout("setup", "test")
+    assert done.returncode == 0, done.stderr
+    assert not old.exists() and not extra.exists() and checkout.imports("iniconfig")
+    assert checkout.package(f"iniconfig-{version}.dist-info").exists()
+
+
+@pytest.mark.tier("all", seconds=6, adds="an environment whose pip is damaged")
+def test_a_damaged_installer_is_repaired(checkout: Checkout) -> None:
+    shutil.rmtree(checkout.package("pip"))
+    done = checkout("setup", "test")
+    assert done.returncode == 0, done.stderr
+    assert checkout.imports("iniconfig")
+
+
+def test_another_python_uses_the_environment_that_is_there(checkout: Checkout, tmp_path: Path) -> None:
+    """A user's Pythons share one environment; --own-python makes another."""
+    other = next(
+        (
+            path
+            for path in ("/usr/bin/python3", *map(str, Path.home().glob(".pyenv/versions/3.1[0-4].*/bin/python3")))
+            if os.path.exists(path)
+            and os.path.realpath(path) != os.path.realpath(sys.executable)
+            and subprocess.run([path, "-c", "import sys; sys.exit(sys.version_info < (3, 10))"], check=False).returncode
+            == 0
+        ),
+        None,
+    )
+    if other is None:
+        pytest.skip("there is one Python")
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [other, str(checkout.root / "gossamer"), *arguments]
+        return subprocess.run(command, env={**os.environ, **NO_NETWORK}, capture_output=True, text=True, check=False)
+
+    before = sorted((checkout.root / ".gossamer" / "envs").iterdir())
+    done = call("bench", "--list")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = call("setup")
+    assert done.returncode == 0 and done.stdout == "already there: core\n"
+    assert done.stderr.startswith("gossamer: using the environment of ") and "--own-python" in done.stderr
+    assert "of this checkout's environment" in call("doctor").stdout
+    assert sorted((checkout.root / ".gossamer" / "envs").iterdir()) == before
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.03, 0.1, 0.2, 0.3])
+def test_ctrl_c_at_once_prints_no_traceback(seconds: float) -> None:
+    """While the shell, the first Python and the environment's Python start."""
+    path = f"{os.path.dirname(os.path.realpath(sys.executable))}:{os.environ['PATH']}"
+    child = subprocess.Popen(
+        [str(ROOT / "gossamer"), "graph", "info", "-"],
+        env={**os.environ, "PATH": path},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(seconds)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    # The kernel ends a process that has not set up anything yet; a shell calls that 130 as well.
+    assert child.returncode in ((130, -signal.SIGINT) if seconds < 0.03 else (130,)), (out, err)
+    assert err in ("", "gossamer: interrupted\n") and out == ""
 
 
 def test_installer_of_a_killed_command_keeps_the_lock(checkout: Checkout) -> None:
     """SIGKILL cannot be caught: the next call waits for the installer and does not install concurrently."""
     child = checkout.start("setup", "test")
-    checkout.wait_for(checkout.mark("test"), child)
-    log = checkout.root / ".gossamer" / "setup.log"
-    while "pip install" not in log.read_text() and child.poll() is None:
+    checkout.wait_for(checkout.log, child)
+    while "pip install" not in checkout.log.read_text() and child.poll() is None:
         time.sleep(0.001)
     child.kill()
     child.communicate(timeout=60)
@@ -281,7 +436,7 @@ def test_lock_message_names_the_holder(checkout: Checkout) -> None:
         said = child.stderr.readline()
         assert "waiting" in said and "process 4711, since noon" in said
         time.sleep(0.2)
-        assert child.poll() is None and not checkout.mark("test").exists()
+        assert child.poll() is None and not checkout.log.exists()
         # Ctrl-C ends the wait, too.
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=60)
@@ -293,8 +448,6 @@ def test_lock_message_names_the_holder(checkout: Checkout) -> None:
 
 def test_missing_network_is_reported_in_one_line(checkout: Checkout) -> None:
     env = {**NO_NETWORK, "PIP_NO_INDEX": "0"}
-    shutil.rmtree(checkout.package("iniconfig"), ignore_errors=True)
-    checkout.mark("test").touch()
     done = checkout("setup", "test", **env)
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
@@ -305,7 +458,6 @@ def test_missing_network_is_reported_in_one_line(checkout: Checkout) -> None:
 def test_package_with_a_wrong_hash_is_rejected(checkout: Checkout) -> None:
     requirements = checkout.root / "requirements" / "test.txt"
     requirements.write_text(re.sub(r"sha256:\w{8}", "sha256:00000000", requirements.read_text()))
-    checkout.mark("test").touch()
     done = checkout("setup", "test")
     assert done.returncode == 2
     assert "not the one that is pinned" in done.stderr
@@ -512,7 +664,6 @@ def test_setup_on_a_terminal_shows_a_progress_bar(checkout: Checkout) -> None:
     import pty
 
     terminal, end = pty.openpty()
-    checkout.mark("test").touch()
     child = subprocess.Popen(
         [sys.executable, str(checkout.root / "gossamer"), "setup", "test"],
         stdin=subprocess.DEVNULL,

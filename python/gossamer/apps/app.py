@@ -136,6 +136,25 @@ def names() -> list[str]:
     return sorted({path.stem for path in app_headers()})
 
 
+def about(name: str) -> str:
+    """The first sentence of an application's header, without compiling it."""
+    text = re.sub(r"\([^)]*\)", "", _comment(find(name)))
+    first = re.split(r"[.;](?: |$)", " ".join(text.split()), maxsplit=1)[0]
+    return re.sub(r" +([,:])", r"\1", first)
+
+
+def example(header: Path) -> str:
+    """A graph that the application accepts: that of a line ``/// Example graph: GRAPH`` of its header."""
+    found = re.search(r"^/// Example graph: (\S+)$", header.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+    return found[1] if found else "gen:rmat:scale=10,seed=1"
+
+
+def _comment(header: Path) -> str:
+    """The comment that opens a header."""
+    found = re.search(r"^(?:///.*\n)+", header.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+    return "\n".join(line[3:].strip() for line in found[0].splitlines()) if found else ""
+
+
 def find(app: str | os.PathLike[str]) -> Path:
     """The header of an application, given by the name of a bundled application or by a path."""
     text = os.fspath(app)
@@ -158,8 +177,26 @@ def find(app: str | os.PathLike[str]) -> Path:
     raise InputError(f"no such application: {text!r}; {hint} (or a header, such as mine/vertex.h)")
 
 
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PARAMETER = re.compile(r'\.\s*(?:integer|real|flag|vertex|vertices)\s*\(\s*"([^"]*)"')
+
+
+def _check_reserved(header: Path) -> None:
+    """Raises InputError, before the header is compiled, for a parameter whose name is an option of the command."""
+    text = header.read_text(encoding="utf-8", errors="replace")
+    text = _COMMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    for found in _PARAMETER.finditer(text):
+        if found[1] in COMMAND_WORDS:
+            line = text.count("\n", 0, found.start()) + 1
+            raise InputError(
+                f"{relative(header)}:{line}: parameter {found[1]!r}: is reserved by the command; rename it, for "
+                f"instance my-{found[1]}"
+            )
+
+
 @functools.cache
 def _load(header: Path, defines: tuple[str, ...]) -> App:
+    _check_reserved(header)
     compiled = _compiled(header, defines)
     try:
         library = ctypes.CDLL(str(compiled))

@@ -184,7 +184,7 @@ class Request:
         return int(text)
 
 
-_FOR_PROGRAMS = {"engine", "threads", "shuffle", "define", "help"}
+_FOR_PROGRAMS = {"engine", "threads", "shuffle", "seed", "define", "help"}
 
 
 def _defines(words: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import sys
@@ -40,6 +41,32 @@ def _load(suite: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _about(path: Path) -> str:
+    """What a suite measures: the first sentence of its module, without its own name."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    first = re.split(r"\.(?:\s|$)", " ".join(text.split()), maxsplit=1)[0]
+    return re.sub(r"^The suite ``\w+``: ", "", first)
+
+
+def _page() -> list[tuple[re.Pattern[str], str]]:
+    """The rows that docs/benchmarks.md describes: a pattern of names, and the description."""
+    found = []
+    for line in (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").splitlines():
+        cells = re.split(r"(?<!\\)\|", line)
+        if len(cells) < 4 or "`" not in cells[1]:
+            continue
+        for name in re.findall(r"`([^`]+)`", cells[1]):
+            # Capitals in a name vary: PEER, tN.
+            pattern = "".join(".+" if part.isupper() else re.escape(part) for part in re.split(r"([A-Z]+)", name))
+            found.append((re.compile(pattern), cells[2].replace("`", "").strip()))
+    return found
+
+
+def _of_page(page: list[tuple[re.Pattern[str], str]], name: str) -> str:
+    """The description of a row."""
+    return next((text for pattern, text in page if pattern.fullmatch(name)), "")
 
 
 def _names(module: ModuleType, context: Context) -> list[str]:
@@ -119,7 +146,9 @@ def command(
     if suite is None:
         if not list_only:
             raise InputError(f"name a suite; choose one of {', '.join(suites()) or 'none'}")
-        click.echo("\n".join(suites()))
+        width = max(map(len, suites()), default=0)
+        click.echo("\n".join(f"{name:<{width}}  {_about(SUITES / name / '__init__.py')}" for name in suites()))
+        click.echo("./gossamer bench SUITE --list lists the rows of a suite; docs/benchmarks.md describes them")
         return
     try:
         re.compile(only or "")
@@ -132,7 +161,12 @@ def command(
     context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full)
     module = _load(suite)
     if list_only:
-        click.echo("\n".join(_names(module, context)))
+        names = _names(module, context)
+        width = max(map(len, names), default=0)
+        about = _page()
+        lines = [f"{name:<{width}}  {_of_page(about, name)}".rstrip() for name in names]
+        if lines:
+            click.echo("\n".join(lines))
         return
     context.machine = machine_info()
     names = _names(module, context)

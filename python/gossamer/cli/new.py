@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -132,12 +133,22 @@ def command(name: str) -> int:
         "word": word.replace("-", "_"),
     }
     header, test = folder / f"{word}.h", folder / f"test_{names['word']}.py"
+    missing = [parent for parent in (folder, *folder.parents) if not os.path.lexists(parent)]
     try:
         folder.mkdir(parents=True)
         files.write_whole(header, _VERTEX.format(**names).encode())
         files.write_whole(test, _TEST.format(**names).encode())
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be created: {error.strerror}") from None
+    except (OSError, InputError) as error:
+        # Half a template would block the next try.
+        for path in (header, test):
+            with contextlib.suppress(OSError):
+                path.unlink()
+        for made in missing:
+            with contextlib.suppress(OSError):
+                made.rmdir()
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{folder}: cannot be created: {error.strerror}; choose another place") from None
     click.echo(f"wrote {header} and {test}")
     click.echo(f"next:  ./gossamer run {shlex.quote(str(header))} gen:grid:width=4,height=4")
     click.echo(f"       ./gossamer test {shlex.quote(str(test))}")

@@ -35,10 +35,10 @@ _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run FILE.c... | FOLDER --engine rtl [OPTIONS] [-- ARGUMENTS]
 
 Runs an application on a graph and prints the main part of the result.
-APP is a bundled application ({apps})
-or the header of your own vertex. GRAPH is a file (Matrix Market, edge list, adjacency
-list, METIS, DIMACS, .gsg, GML, GraphML, Pajek, node-link JSON, SciPy .npz; plain,
-gzip, zstd, xz or bzip2), gen:KIND:... for a generated graph, or - for standard input;
+APP is a bundled application (listed below) or the header of your own vertex. GRAPH is
+a file (Matrix Market, edge list, adjacency list, METIS, DIMACS, .gsg, GML, GraphML,
+Pajek, node-link JSON, SciPy .npz; plain, gzip, zstd, xz or bzip2), gen:KIND:... for a
+generated graph, or - for standard input;
 default: the packages of Debian 12 and their dependencies.
 PROGRAM.cpp is a program with a host of its own; the command exits with its exit code.
 --engine (also rtl) and other options precede it.
@@ -60,6 +60,7 @@ Options:
       --undirected      store every edge in both directions
       --dedupe          of parallel edges keep the one of least weight
       --no-loops        drop self-loops
+      --seed N          with --engine shuffle: the order of messages (default 0)
       --shuffle SEED    run again with random message order and delays; exit
                         with 1 if the result differs
   -D, --define M=VALUE  define a macro for the application's header
@@ -116,8 +117,8 @@ def _show_help(app: App | None, typed: str) -> None:
         from gossamer.graph._formats import NAMES
 
         formats = NAMES.replace(", dimacs", ",\n" + " " * 24 + "dimacs")
-        general = _HELP.format(apps=", ".join(apps.names()), formats=formats)
-        click.echo(general + "\n" + _HARDWARE_HELP + _EXAMPLES.rstrip())
+        general = _HELP.format(formats=formats)
+        click.echo("\n".join([general, _applications(), "", _HARDWARE_HELP + _EXAMPLES.rstrip()]))
         return
     click.echo(f"{app.name}: {app.summary}")
     click.echo(f"\nUsage: ./gossamer run {typed} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
@@ -139,8 +140,23 @@ def _show_help(app: App | None, typed: str) -> None:
     for c in app.columns:
         click.echo(f"  {c.name:<22} {c.help} ({'a vertex' if c.vertex else c.dtype})")
     click.echo(f"\nBytes of a state: {app.state_bytes}, of a message: {app.message_bytes}")
-    click.echo(f"\nExample:\n  ./gossamer run {typed} gen:rmat:scale=10,seed=1 --top 20")
+    click.echo(f"\nExample:\n  ./gossamer run {typed} {apps.example(app.path)} --top 20")
     click.echo("Options: ./gossamer run --help")
+
+
+def _applications() -> str:
+    """The bundled applications, a few words on each."""
+    import textwrap
+
+    from gossamer import apps
+
+    names = apps.names()
+    width = max(map(len, names)) + 4
+    lines = [
+        textwrap.fill(apps.about(name), 88, initial_indent=f"  {name:<{width - 2}}", subsequent_indent=" " * width)
+        for name in names
+    ]
+    return "\n".join(["Applications:", *lines])
 
 
 def _run_app(words: tuple[str, ...]) -> None:
@@ -166,8 +182,13 @@ def _run_app(words: tuple[str, ...]) -> None:
     if engine == "rtl":
         asked = _HardwareOptions(app.name, hardware)
         engine = asked.engine
-    elif hardware:
-        raise InputError(f"--{next(iter(hardware))}: needs the simulated hardware; add --engine rtl")
+    elif "seed" in hardware and engine != "shuffle":
+        raise InputError(
+            "--seed: is for the order of messages (--engine shuffle) and for lost frames between boards "
+            "(--engine rtl --cluster NAME); name one of these engines"
+        )
+    elif other := [name for name in hardware if name != "seed"]:
+        raise InputError(f"--{other[0]}: needs the simulated hardware; add --engine rtl")
     else:
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
@@ -193,7 +214,8 @@ def _run_app(words: tuple[str, ...]) -> None:
         click.echo(f"note: {note}", err=True)
     warnings.simplefilter("ignore", GraphWarning)
     try:
-        result = runner.run(app, graph, engine=engine, threads=threads or None, **given)
+        seed = request.number("seed", 0, 0) if engine == "shuffle" else 0
+        result = runner.run(app, graph, engine=engine, threads=threads or None, seed=seed, **given)
     finally:
         if asked is not None:
             asked.show()
@@ -240,6 +262,10 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
     shuffle = request.one("shuffle")
     if shuffle is not None:
         engine, environment["GOSSAMER_SEED"] = "shuffle", str(request.number("shuffle", 0, 0))
+    if request.one("seed") is not None:
+        if engine != "shuffle" or shuffle is not None:
+            raise InputError("--seed: is for --engine shuffle; with --shuffle SEED it is given already")
+        environment["GOSSAMER_SEED"] = str(request.number("seed", 0, 0))
     engines.get(engine)
     environment["GOSSAMER_ENGINE"] = engine
     environment["GOSSAMER_THREADS"] = str(request.number("threads", 0, 1))

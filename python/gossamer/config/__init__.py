@@ -22,7 +22,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer.config._names import cluster_names, names
+from gossamer.config._names import cluster_names, clusters_of, names
 
 if TYPE_CHECKING:
     from gossamer.config._cluster import Board, Cable, Cluster, Host
@@ -35,6 +35,7 @@ __all__ = [
     "Config",
     "Host",
     "cluster_names",
+    "clusters_of",
     "generate",
     "load",
     "load_cluster",

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from gossamer import paths
-from gossamer.config._names import names
+from gossamer.config._names import cluster_names, clusters_of, names
 from gossamer.config._schema import Config
 from gossamer.config._source import Source, near, over, read, shown, validate
 from gossamer.errors import InputError
@@ -20,9 +20,20 @@ def find(name_or_path: str | os.PathLike[str], folder: Path, known: list[str], w
         return Path(text)
     path = folder / f"{text}.toml"
     if not path.is_file():
-        guess = near(text, known) or f"; known names: {', '.join(known)}"
+        guess = _of_the_other_kind(text, what) or near(text, known) or f"; known names: {', '.join(known)}"
         raise InputError(f"no {what} named {text} in {shown(folder)}{guess}")
     return path
+
+
+def _of_the_other_kind(text: str, what: str) -> str:
+    """The end of a message, if a name is that of a cluster where a configuration is wanted, or the reverse."""
+    if what == "configuration" and text in cluster_names():
+        return f"; {text} is a cluster: --cluster {text}"
+    if what == "cluster" and text in names():
+        boards = [name for name, of in clusters_of().items() if of == text]
+        also = f"; clusters of its boards: {', '.join(boards)}" if boards else ""
+        return f"; {text} is the configuration of a board: --config {text}{also}"
+    return ""
 
 
 def load_config(name_or_path: str | os.PathLike[str]) -> Config:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gossamer import paths
 
 
@@ -16,4 +18,15 @@ def cluster_names() -> list[str]:
     return sorted(path.stem for path in (paths.CONFIG / "clusters").glob("*.toml"))
 
 
-__all__ = ["cluster_names", "names"]
+def clusters_of() -> dict[str, str]:
+    """The clusters in ``config/clusters/`` whose boards have one configuration, and its name."""
+    found = {}
+    for name in cluster_names():
+        text = (paths.CONFIG / "clusters" / f"{name}.toml").read_text(encoding="utf-8")
+        of = re.search(r'^config = "([^"]+)"', text, re.MULTILINE)
+        if of:
+            found[name] = of[1]
+    return found
+
+
+__all__ = ["cluster_names", "clusters_of", "names"]

@@ -102,6 +102,7 @@ def build(
     optimize: str | None = None,
     boards: tuple[int, int] = ALONE,
     freestanding: bool = False,
+    users: Sequence[Path] = (),
 ) -> Image:
     """Compiles and links a program for a configuration; an ELF file is only read.
 
@@ -109,7 +110,8 @@ def build(
     means the sources directly in it. ``defines`` are macros (NAME=VALUE), ``includes`` are include folders.
     ``optimize`` is the compiler's level (0 to 3, s, z); the default is 2, or z if the instructions do not fit at 2.
     ``boards`` are columns and rows of the target cluster, or a ``Part`` of a cluster. ``freestanding`` omits code for
-    hosted compilers, such as the descriptor of an application. Raises InputError, one line, if a file does not exist,
+    hosted compilers, such as the descriptor of an application. ``users`` are the user's files, which messages name,
+    where ``sources`` were made of them. Raises InputError, one line, if a file does not exist,
     does not compile or does not link, or if the program does not fit.
     """
     if isinstance(config, str):
@@ -127,15 +129,20 @@ def build(
         flags += ("-ffreestanding", "-fbuiltin")
     if optimize is None:
         with contextlib.suppress(DoesNotFit):
-            return _built(paths, config, boards, flags, "2")
-    return _built(paths, config, boards, flags, optimize or "z")
+            return _built(paths, config, boards, flags, "2", users or paths)
+    return _built(paths, config, boards, flags, optimize or "z", users or paths)
 
 
 def _built(
-    paths: Sequence[Path], config: Config, boards: tuple[int, int], flags: Sequence[str], optimize: str
+    paths: Sequence[Path],
+    config: Config,
+    boards: tuple[int, int],
+    flags: Sequence[str],
+    optimize: str,
+    users: Sequence[Path],
 ) -> Image:
-    elf, warned = _linked(paths, config, boards, flags, optimize)
-    return _read(elf, config, boards, str(paths[0]), paths, _sources.shown(warned, paths))
+    elf, warned = _linked(paths, config, boards, flags, optimize, users)
+    return _read(elf, config, boards, str(users[0]), users, _sources.shown(warned, users))
 
 
 def load(path: str | os.PathLike[str], config: Config, *, boards: tuple[int, int] = ALONE) -> Image:
@@ -177,10 +184,31 @@ def _read(
     if other is not None and other != _layout_mark(config, boards):
         what = config.name if boards == ALONE else f"{config.name} and {boards[0]} x {boards[1]} boards"
         raise InputError(f"{name}: was linked for a configuration other than {what}; build it again")
-    instructions = elf.instructions(place.instr_bytes, config.name)
+    try:
+        instructions = elf.instructions(place.instr_bytes, config.name)
+    except DoesNotFit as error:
+        raise DoesNotFit(f"{error}; {_larger(error.needs)}", error.needs) from None
     segments = elf.segments(place.data_base, place.data_bytes, config.name)
     elf.thread_local(place.partition_bytes, place.stack_bytes, config.name)
     return Image(name, file, instructions, segments, elf.symbols, warned, elf)
+
+
+def _larger(size: int) -> str:
+    """The end of a message: the configurations and clusters whose instruction memory has ``size`` bytes."""
+    from gossamer import config as configs
+
+    fit = {
+        name: bytes_of
+        for name in configs.names()
+        if (bytes_of := _header.memory_map(configs.load(name)).instr_bytes) >= size
+    }
+    if not fit:
+        return "no configuration holds it; make the program smaller"
+    names = sorted(fit, key=lambda name: (fit[name], name))
+    clusters = [name for name, of in configs.clusters_of().items() if of in fit]
+    also = f", or --cluster {' or '.join(clusters)}" if clusters else ""
+    hold = "holds" if len(names) == 1 else "hold"
+    return f"{' and '.join(names[:3])} {hold} it: --config {names[0]}{also}"
 
 
 def _layout_mark(config: Config, boards: tuple[int, int]) -> int:
@@ -247,7 +275,12 @@ def does_not_compile(users: Sequence[Path]) -> builds.Failed:
 
 
 def _linked(
-    paths: Sequence[Path], config: Config, boards: tuple[int, int], given: Sequence[str], optimize: str
+    paths: Sequence[Path],
+    config: Config,
+    boards: tuple[int, int],
+    given: Sequence[str],
+    optimize: str,
+    users: Sequence[Path],
 ) -> tuple[Path, list[tuple[str, int, str]]]:
     """The program's ELF file, built if it is not up to date, and the warnings of its sources."""
     library = _library(config, boards)
@@ -265,14 +298,14 @@ def _linked(
     objects = [made / targets[path] if path in targets else path.resolve() for path in paths]
 
     def does_not_link(output: str, log: Path) -> InputError:
-        return InputError(f"{_link_error(output, paths)} (all of it in {diagnostics.relative(log)})")
+        return InputError(f"{_link_error(output, users)} (all of it in {diagnostics.relative(log)})")
 
     # A separate build, because the link command depends on the contents of the objects.
     mark = _layout_mark(config, boards)
     folder = builds.kept(f"{name}/linked", lambda plan: _link_step(plan, objects, library, mark, paths), does_not_link)
     elf = folder / "program.elf"
     warned = [one for target in targets.values() for one in _sources.warnings(builds.said(made, target))]
-    return elf, warned + _arguments_of_main(elf, paths)
+    return elf, warned + _arguments_of_main(elf, users)
 
 
 def _frame_limit(config: Config) -> tuple[str, ...]:

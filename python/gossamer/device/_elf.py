@@ -73,6 +73,11 @@ class Place:
 class DoesNotFit(InputError):
     """The instructions exceed the instruction memory."""
 
+    def __init__(self, text: str, needs: int) -> None:
+        super().__init__(text)
+        self.needs = needs
+        """Bytes of instructions."""
+
 
 def may_print_fractions(path: Path) -> bool:
     """Whether a string of an object file contains a printf format such as %f, %e or %g."""
@@ -172,7 +177,8 @@ class Elf:
         if end > capacity:
             raise DoesNotFit(
                 f"{self._name}: does not fit: {end:,} bytes of instructions are {end - capacity:,} more than "
-                f"the {capacity:,} of {config}'s instruction memory"
+                f"the {capacity:,} of {config}'s instruction memory",
+                end,
             )
         memory = bytearray((end + 3) // 4 * 4)
         for at, data, _ in code:

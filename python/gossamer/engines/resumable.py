@@ -203,9 +203,12 @@ class BoardRun(ResumableRun):
         hardware, machine = self._hardware, self._machine
         there = np.flatnonzero(~seen.gone)
         problem = seen.problem(there)
-        placed = self._assign(problem, there, keep=not seen.whole)
         network = hardware.network(machine)
         sends = 2 if network is not None else int(hardware.multicast != "none")
+        image, layout = hardware.program(self._app, seen.pin_count, listens, sends, False, changes=True)
+        base = image.symbols["__data_end"]
+        mapper.check_least(machine, layout, base, problem.vertices, problem.edges, problem.pins)
+        placed = self._assign(problem, there, keep=not seen.whole)
         while True:
             image, layout = hardware.program(self._app, seen.pin_count, listens, sends, self._wide, changes=True)
             try:

@@ -104,6 +104,12 @@ class Hardware(VertexMachine, Engine):
         """Runs the vertices. Returns statistics and the words of the aggregates."""
         problem = problem_of(app, opened)
         machine = self.machine
+        network = self.network(machine)
+        # GOSSAMER_POLITE_MULTICAST of the softswitch. No message leaves a single board.
+        sends = 2 if network is not None else int(self.multicast != "none")
+        image, layout = self.program(app, problem.pins, bool(opened.listens), sends, False)
+        base = image.symbols["__data_end"]
+        mapper.check_least(machine, layout, base, problem.vertices, problem.edges, problem.pins)
         mapping = mapper.assign(
             problem.vertices,
             *problem.ends(),
@@ -112,10 +118,6 @@ class Hardware(VertexMachine, Engine):
             seed=seed or 1,
             progress=lambda done, total: self.on_phase("mapping", done, total),
         )
-
-        network = self.network(machine)
-        # GOSSAMER_POLITE_MULTICAST of the softswitch. No message leaves a single board.
-        sends = 2 if network is not None else int(self.multicast != "none")
 
         def tables_of(wide: bool) -> tuple[Image, mapper.Layout, mapper.Tables]:
             image, layout = self.program(app, problem.pins, bool(opened.listens), sends, wide)

@@ -14,6 +14,7 @@ from gossamer.mapper.multicast_tables import Network
 from gossamer.mapper.outcome import Outcome
 from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut
 from gossamer.mapper.patches import OutOfSpace, Patches
+from gossamer.mapper.regions import check_least, least_bytes
 from gossamer.mapper.tables import Spare, Tables, TooWide
 
 __all__ = [
@@ -32,5 +33,7 @@ __all__ = [
     "Tables",
     "TooWide",
     "assign",
+    "check_least",
     "cut",
+    "least_bytes",
 ]

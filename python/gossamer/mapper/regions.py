@@ -7,7 +7,7 @@ import numpy as np
 
 from gossamer import config as configs
 from gossamer.errors import InputError
-from gossamer.mapper.layout import up
+from gossamer.mapper.layout import Layout, up
 from gossamer.mapper.machine import Machine, Numbers
 
 _MOST_BOARDS = 1024
@@ -80,10 +80,10 @@ class MemoryRegions:
         sizes = ", ".join(f"{region} {int(size.max()):,}" for region, size in self._sizes.items())
         raise InputError(
             f"{config.name}: a DRAM holds {space:,} bytes of the graph, but the {over} end at {end:,} of its "
-            f"{most:,} ({sizes}); {self._suggestion(most)}"
+            f"{most:,} ({sizes}); {self.suggestion(most)}"
         )
 
-    def _suggestion(self, most: int) -> str:
+    def suggestion(self, most: int) -> str:
         """A sentence that names machines which hold ``most`` bytes of each of the present DRAMs."""
         total = most * self._machine.memories
         boards, least = {}, self._machine.config.name
@@ -102,4 +102,27 @@ class MemoryRegions:
         return self._next - self._base
 
 
-__all__ = ["MemoryRegions"]
+def least_bytes(layout: Layout, vertices: int, edges: int, pins: int) -> int:
+    """Bytes that a graph occupies at least, however it is mapped.
+
+    Per vertex a state, flags, a place in a queue, and for each pin a list and its address; per edge an entry at the
+    receiver, or of 8 bytes at the sender. Alignment, and an uneven distribution, need more.
+    """
+    each = layout.state + layout.flags + layout.offset + pins * (4 + layout.list)
+    return vertices * each + edges * min(layout.edge, 8)
+
+
+def check_least(machine: Machine, layout: Layout, base: int, vertices: int, edges: int, pins: int) -> None:
+    """Raises InputError if no mapping fits: before the partitioner works for minutes on a graph that is too large."""
+    least = least_bytes(layout, vertices, edges, pins)
+    sram, sram_end = machine.sram
+    space = machine.memories * (machine.memory_end - base + sram_end - sram)
+    if least > space:
+        advice = MemoryRegions(machine, base).suggestion(-(-least // machine.memories))
+        raise InputError(
+            f"{machine.config.name}: a graph of {vertices:,} vertices and {edges:,} edges needs at least {least:,} "
+            f"bytes, and the memories hold {space:,}; {advice}"
+        )
+
+
+__all__ = ["MemoryRegions", "check_least", "least_bytes"]

@@ -88,7 +88,7 @@ def build(
     own = [*sorted(LIBRARY.glob("*.c")), *sorted(DEVICE.glob("*.c"))]
     given += [path for path in own if path.name != "shared.c"]
     placed = [f"GSMPI_SIZE={place.ranks}", f"GSMPI_PER_BOARD={place.per_board}u", f"GSMPI_STRIDE={place.stride}u"]
-    image = device.build(given, config, placed, includes=[HEADERS, LIBRARY], boards=shape)
+    image = device.build(given, config, placed, includes=[HEADERS, LIBRARY], boards=shape, users=paths)
     return dataclasses.replace(image, name=str(paths[0]), warnings=_sources.shown(warned, paths))
 
 

@@ -168,6 +168,10 @@ def run(settings: Path, problem: Path, result: Path) -> None:
     shape = recipe.boards
     plan = placement.plan
     machine = mapper.Machine(recipe.config, shape[0] * shape[1], hops=None if plan is None else plan.hops)
+    first = recipe.image(wide=False)
+    layout = mapper.Layout.read(_constant(first, _LAYOUT, mapper.Layout.SIZE))
+    one = graph.problem
+    mapper.check_least(machine, layout, first.symbols["__data_end"], one.vertices, one.edges, one.pins)
     mapping = _mapping(graph, machine, shape, placement.method)
     network = None
     if recipe.sends == 2 and plan is not None:

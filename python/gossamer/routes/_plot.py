@@ -17,6 +17,13 @@ from gossamer.routes._generate import Routes
 from gossamer.routes._measure import Figures
 from gossamer.routes._topology import up_cables
 
+_NAMED_INSIDE = 16
+"""Boards whose names the picture has inside their symbols."""
+
+
+_FEW = 6
+"""Bars of a histogram that has space for more."""
+
 
 def plot(routes: Routes, figures: Figures, path: Path) -> None:
     """Writes a PNG. Installs the group plot if it is missing."""
@@ -42,45 +49,56 @@ def plot(routes: Routes, figures: Figures, path: Path) -> None:
 
 def _map(figure: Any, axes: Any, routes: Routes, figures: Figures) -> None:
     from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
 
     cluster = routes.topology.cluster
     places = _places(routes)
     up = up_cables(routes.topology)
     ends = [(cluster.cables[number].a, cluster.cables[number].b) for number in up]
-    offsets = _offsets(ends)
+    # All distances of the picture are relative to the shortest cable.
+    unit = min((float(np.hypot(*(places[b] - places[a]))) for a, b in ends), default=1.0) or 1.0
+    offsets = [unit * offset for offset in _offsets(ends)]
     lines = []
     for (a, b), offset in zip(ends, offsets, strict=True):
         along = places[b] - places[a]
         length = float(np.hypot(*along)) or 1.0
         across = np.array([-along[1], along[0]]) / length
         # Wraparound cables are bowed, so that they do not hide the boards that they pass.
-        bow = 0.12 * length if length > 1.6 and cluster.boards[a].x is not None else 0.0
+        bow = 0.12 * length if length > 1.6 * unit and cluster.boards[a].x is not None else 0.0
         steps = np.linspace(0, 1, 12 if bow else 2)[:, None]
         middle = across[None, :] * (4 * bow * steps * (1 - steps) + offset)
         lines.append(places[a] + along[None, :] * steps + middle)
     busy = figures.load[up].max(axis=1) if up else np.zeros(0)
-    drawn = LineCollection(lines, array=busy, cmap="viridis_r", linewidths=max(0.6, 4 - len(ends) / 60), zorder=1)
+    drawn = LineCollection(lines, array=busy, cmap="viridis_r", linewidths=max(0.6, 3 - len(ends) / 60), zorder=1)
     drawn.set_clim(0, max(1, figures.load_max))
     axes.add_collection(drawn)
     down = sorted(routes.topology.down_boards)
     alive = [board.index for board in cluster.boards if board.index not in routes.topology.down_boards]
-    size = max(6.0, min(260.0, 9000 / max(1, len(places))))
+    # Few boards have space for their names; many have it only around them.
+    inside = len(places) <= _NAMED_INSIDE
+    size = 1500.0 if inside else max(6.0, min(200.0, 9000 / max(1, len(places))))
     axes.scatter(*places[alive].T, s=size, color="white", edgecolors="#333333", zorder=2)
     if down:
         axes.scatter(*places[down].T, s=size, color="#cc3333", marker="X", zorder=2, label="down")
         axes.legend(loc="upper right")
     if len(places) <= 64:
         for board in cluster.boards:
+            # A white edge around the letters, over the cables that they cross.
             axes.annotate(
-                board.name, places[board.index], (0, -0.75 * np.sqrt(size)), textcoords="offset points",
-                ha="center", va="top", fontsize=7,
+                board.name, places[board.index], (0, 0) if inside else (0.4 * np.sqrt(size), -0.4 * np.sqrt(size)),
+                textcoords="offset points", ha="center" if inside else "left",
+                va="center" if inside else "top", fontsize=9 if inside else 7,
+                path_effects=[withStroke(linewidth=3, foreground="white")], zorder=3,
             )  # fmt: skip
     axes.set_title(
         f"{cluster.name}: {figures.boards} boards, {figures.cables} cables; {routes.tables.method}, "
         f"{routes.tables.vcs} virtual channels", fontsize=11,
     )  # fmt: skip
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.08)
+    axes.set_aspect("equal", adjustable="box")
+    middle = (places.max(axis=0) + places.min(axis=0)) / 2
+    half = max(unit, *(places.max(axis=0) - places.min(axis=0)) / 2 + 0.5 * unit)
+    axes.set_xlim(middle[0] - half, middle[0] + half)
+    axes.set_ylim(middle[1] - half, middle[1] + half)
     axes.axis("off")
     figure.colorbar(drawn, ax=axes, orientation="horizontal", shrink=0.6, label="routes over the busier direction")
 
@@ -92,6 +110,8 @@ def _bars(load: Any, hops: Any, figures: Figures) -> None:
     starts = [a for a, _, _ in histogram]
     width = histogram[0][1] - histogram[0][0] + 1 if histogram else 1
     load.bar(starts, [count for _, _, count in histogram], width=0.9 * width, align="edge", color="#3b6ea5")
+    if len(starts) < _FEW:  # bars, not one block
+        load.set_xlim(starts[0] - width * (_FEW - len(starts)) / 2, starts[-1] + width * (1 + (_FEW - len(starts)) / 2))
     load.axvline(figures.load_mean, color="#cc3333", linewidth=1, label=f"mean {figures.load_mean:.1f}")
     load.set_title(f"load of a link: mean {figures.load_mean:.1f}, max {figures.load_max}", fontsize=10)
     load.set_xlabel("routes over a direction of a cable")
@@ -99,12 +119,14 @@ def _bars(load: Any, hops: Any, figures: Figures) -> None:
     load.legend()
     shortest = "all" if figures.minimal == 1 else f"{min(figures.minimal, 0.9999):.2%}"
     hops.bar(range(len(figures.hops_histogram)), figures.hops_histogram, color="#5a9367")
+    hops.set_xlim(-0.6, max(_FEW, len(figures.hops_histogram)) - 0.4)
     hops.set_title(
         f"hops: mean {figures.hops_mean:.2f}, max {figures.hops_max}; {shortest} of routes are shortest",
         fontsize=10,
     )
     for axes in (load, hops):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     hops.set_xlabel("hops")
     hops.set_ylabel("routes")
 

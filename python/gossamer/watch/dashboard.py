@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,6 +12,8 @@ from pathlib import PurePath
 from gossamer.watch.snapshots import DIRECTIONS, Link, Snapshot, Tile
 
 _NARROW = 40
+_WRAPPED_FROM = 16
+"""Lines of a terminal that has space for a head that continues on the next line; on a smaller one it is cut."""
 _BAR = 10
 LINK_FLIT_BYTES = 16
 _WAITS = (("memory", "mem"), ("float", "fp"), ("receive", "recv"), ("send", "send"), ("barrier", "barr"))
@@ -28,6 +32,8 @@ def page(total: Snapshot, lately: Snapshot, size: Size) -> list[str]:
     """A page from the snapshot ``total`` and the difference ``lately``. Lines have at most ``size.columns`` columns."""
     columns = max(_NARROW, size.columns)
     lines = [*_head(total, lately), ""]
+    if not size.lines or size.lines >= _WRAPPED_FROM:
+        lines = [part for line in lines for part in _wrapped(line, columns)]
     lines += _boards(total, lately, columns) if total.boards > 1 else []
     links = _links(lately, columns)
     tiles = _tiles(total, lately, columns)
@@ -36,6 +42,20 @@ def page(total: Snapshot, lately: Snapshot, size: Size) -> list[str]:
     for_links = min(len(links), max(free // 3, free - len(tiles)))
     lines += _cut(tiles, free - for_links, "tiles") + _cut(links, for_links, "links")
     return [line[: size.columns].rstrip() for line in lines]
+
+
+def _wrapped(line: str, columns: int) -> list[str]:
+    """A line in parts of at most ``columns`` columns; what follows a comma or semicolon stays together if it fits."""
+    lines = [""]
+    for part in re.findall(r".+?(?:[,;] |$)", line):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > columns:
+            lines.append("  ")
+        lines[-1] += part
+    return [
+        one
+        for long in lines
+        for one in textwrap.wrap(long, columns, subsequent_indent="  ", drop_whitespace=True) or [""]
+    ]
 
 
 def listing(simulations: Sequence[Snapshot]) -> list[str]:
