@@ -4,8 +4,8 @@
 /// Memory with one write port and one read port (simple dual port), one clock.
 ///
 /// The result of a registered read that coincides with a write to the same address is undefined; in simulation it is
-/// random, so that a design that uses it fails. A combinational read (Latency 0) gives the old word in that cycle. The output keeps its value while
-/// `re_i` is 0. Contents are not reset. The data are valid Latency edges after `re_i`:
+/// random, so that a design that uses it fails. A combinational read (Latency 0) gives the old word in that cycle.
+/// The output keeps its value while `re_i` is 0. Contents are not reset. The data are valid Latency edges after `re_i`:
 ///
 ///     clk_i    __/~~\__/~~\__/~~\__
 ///     raddr_i  ==< a >=============      (re_i = 1)

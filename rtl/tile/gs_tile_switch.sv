@@ -14,8 +14,8 @@
 ///     DMA engine          ==> network, request; loader of the tile
 ///
 /// A message of the job's next epoch waits upstream of the accelerator until that epoch begins in this tile: its answer
-/// would have the old epoch, and would be rejected. It is rejected if the tile gets another job meanwhile. A release uses
-/// the control network, so it never waits in this switch.
+/// would have the old epoch, and would be rejected. It is rejected if the tile gets another job meanwhile. A release
+/// uses the control network, so it never waits in this switch.
 ///
 /// A rejected packet is dropped as a whole and counted. Packets of different virtual networks share no buffer, so no
 /// cycle of waiting packets can form. The accelerator waits only for the mailbox network, which always drains. The DMA

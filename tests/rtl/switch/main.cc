@@ -142,13 +142,14 @@ void rewrite(Bench& b) {
   b.set(1, {true, 2, 0});
 }
 
-/// Each cycle writes an entry with the value that it has, while packets to all boards arrive: a read that meets the write
-/// gives that value.
+/// Each cycle writes an entry with the value that it has, while packets to all boards arrive: a read that meets the
+/// write gives that value.
 void refresh(Bench& b) {
   for (unsigned cycle = 0; cycle < 4000; ++cycle) {
     const unsigned to = b.below(9);
     if (b.outstanding() < 200) {
-      b.send(b.below(kPorts), b.below(kChannels), address(kThread, to < kOwnBoard ? to : to + 1, 0), length(b));
+      const unsigned port = b.below(kPorts);
+      b.send(port, channel_of(b, port, b.below(4)), address(kThread, to < kOwnBoard ? to : to + 1, 0), length(b));
     }
     const unsigned entry = b.below(10);
     b.set(entry, b.table[entry]);
