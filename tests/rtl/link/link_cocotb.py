@@ -310,6 +310,34 @@ async def cut_cable_loses_no_packets(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
+async def link_that_a_hello_brings_back_is_reported(dut: HierarchyObject) -> None:
+    """The cable is cut when one end has opened its session and the other has not: later its hello ends the silence."""
+    bench = Bench(dut)
+    await bench.begin()
+    # End 1 starts later. When the answer to its first hello is on its way, frames of end 0 no longer reach it.
+    dut.end_rst_ni.value = 1
+    for _ in range(100):
+        await bench.step()
+    dut.end_rst_ni.value = 3
+    for _ in range(100):
+        await bench.step()
+    dut.cut_i.value = 1
+    for _ in range(2000):
+        await bench.step()
+    assert int(dut.up_o.value) == 1, "end 0 alone has opened"
+    dut.cut_i.value = 3
+    for _ in range(9000):
+        await bench.step()
+    assert int(dut.up_o.value) == 0
+    dut.cut_i.value = 0
+    await bench.up()
+    await bench.traffic(1500)
+    await bench.finish()
+    events = [[event for _, end, event in bench.events if end == one] for one in range(2)]
+    assert events == [[UP, SILENT, UP], [SILENT, UP]], bench.events
+
+
+@cocotb.test()
 async def restarted_end_is_detected(dut: HierarchyObject) -> None:
     """One end is reset during traffic: the other reports it and counts its lost packets; no packet is duplicated."""
     bench = Bench(dut)
