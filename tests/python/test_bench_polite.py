@@ -87,6 +87,7 @@ def test_multicast_study_reduces_crossing_messages(tmp_path: Path) -> None:
         run("pagerank", wrong.graph, Plan(configs.load_cluster("pair")), want=wrong, iterations=3)
 
 
+@pytest.mark.tier("all", seconds=32, adds="a row of the bench on a real graph")
 def test_real_graph_row_is_checked(tmp_path: Path) -> None:
     """A long path replaces the file of the real graph."""
     real = importlib.import_module("polite._real")

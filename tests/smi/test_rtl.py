@@ -372,6 +372,7 @@ FULL = MISSED.replace(
 ).replace("CALL", "for (int n = 0; n < 20000; n++) SMI_Bcast(&c, &value);")
 
 
+@pytest.mark.tier("all", seconds=27, adds="a sender without a receiver, in a simulator of its own")
 def test_full_buffers_stop_the_sender(tmp_path: Path) -> None:
     """All buffers of the route fill up long before the last element of the broadcast."""
     (tmp_path / "missed.c").write_text(FULL)

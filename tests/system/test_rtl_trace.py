@@ -131,6 +131,7 @@ def cycles_of(stats: Path) -> int:
     return int(json.loads(stats.read_text())["cycles"])
 
 
+@pytest.mark.tier("all", seconds=32, adds="arrows of keys and of host messages")
 def test_multicast_keys_and_host_messages_have_arrows(command: Command, tmp_path: Path) -> None:
     """Copies by key on four boards, over links that lose frames and by an indirection; each is reported to the host."""
     files = [tmp_path / "one.pftrace", tmp_path / "two.pftrace"]

@@ -42,6 +42,7 @@ def test_every_packet_arrives_once_across_boards(loss: str, size: Size, seed: in
     assert (lost > 0) == (LOSSES[loss] > 0)
 
 
+@pytest.mark.tier("all", seconds=61, adds="a second model of the network, without clock gates")
 def test_clock_gates_do_not_change_flits_or_cycles(size: Size, seed: int) -> None:
     """The same flits in the same cycles with clock gates and without, while parts of the boards are idle."""
     arguments = seed, size.pick(200, 1_000, 20_000), LOSSES["one in a hundred"], "sparse"

@@ -135,6 +135,7 @@ def test_every_short_sequence_matches_reference(name: str, size: Size) -> None:
             assert int(words[1]) > 31**length, words
 
 
+@pytest.mark.tier("all", seconds=39, adds="orders that the random requests contain too")
 @pytest.mark.parametrize("name", ["ours", "two-level", "parallel", "parallel-64"])
 def test_mpi_order_in_and_outside_the_cam(name: str, seed: int) -> None:
     """With all of the case's entries in the CAM, some of them, and none."""

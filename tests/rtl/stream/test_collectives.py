@@ -202,6 +202,7 @@ def test_collectives_over_a_subset_of_ranks_match_numpy(size: Size, seed: int) -
     here.run(trees, runs, limit=100_000, seed=seed)
 
 
+@pytest.mark.tier("all", seconds=30, adds="a board that lacks a collective, in a model of its own")
 @pytest.mark.parametrize("wrong", ["root", "element"])
 def test_unsupported_collective_is_a_fault(wrong: str, seed: int) -> None:
     """A root without a tree, or a type that a reduction does not support, halts the block and sets its fault."""
@@ -356,6 +357,7 @@ def test_mismatch_is_reported_while_a_kernel_supplies_nothing(case: str, seed: i
     assert_mismatch_is_reported(here, trees, runs, 0, seed=seed)
 
 
+@pytest.mark.tier("all", seconds=36, adds="eight ranks; two ranks run in the default tier")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", ["bcast", "reduce", "scatter-gather", "allreduce"])
 def test_mismatch_of_one_rank_in_eight_is_reported(kind: str, loss: str, size: Size, seed: int) -> None:

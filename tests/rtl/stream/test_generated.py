@@ -82,6 +82,7 @@ def test_board_has_exactly_the_used_halves(tmp_path: Path) -> None:
     assert {"slot0_port10_barrier_come", "slot1_port7_scatter_take", "slot1_port2_send"} <= everything
 
 
+@pytest.mark.tier("all", seconds=31, adds="the cells of two synthesized boards")
 def test_unused_half_costs_nothing() -> None:
     """The halves of a port share little but the endpoint: each alone is about half of it, and only the receiving half
     has the receive buffer."""

@@ -114,6 +114,7 @@ def run(
     return expected, received, [int(word) for word in counts.split()[1::2]]
 
 
+@pytest.mark.tier("all", seconds=92, adds="every kind of port at once, on clusters of generated boards")
 @pytest.mark.parametrize(("kind", "each", "cluster", "loss"), CLUSTERS)
 def test_every_port_of_every_rank_matches_numpy(
     kind: str, each: int, cluster: str, loss: float, size: Size, seed: int, tmp_path: Path

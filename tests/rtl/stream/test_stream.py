@@ -32,7 +32,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.default_cases(".*-(flit|least voq)", seconds=110, adds="other widths of elements and depths of buffers")
+@pytest.mark.default_cases(".*-least voq", seconds=110, adds="other widths of elements and depths of buffers")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
@@ -94,6 +94,7 @@ def test_reported_wait_never_matches_a_later_message() -> None:
         assert done.returncode == 0 and done.stdout == "messages 140000 told 1\n", (words, done.stdout, done.stderr)
 
 
+@pytest.mark.tier("all", seconds=46, adds="the rate of the shortest messages, in a model of its own")
 @pytest.mark.parametrize("endpoints", [1, 3])
 def test_one_element_messages_take_one_cycle_each(endpoints: int, size: Size) -> None:
     """At the link, for more than a buffer holds and any burst of the switch: both ends open a channel per cycle."""

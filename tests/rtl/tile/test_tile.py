@@ -295,6 +295,7 @@ def test_injected_instructions_execute_unchanged(tile: Tile, seed: int) -> None:
             assert tile.ask(b"".join(commands), 1) == [struct.pack("<BBI", shown, thread, high << 12 | low)]
 
 
+@pytest.mark.tier("all", seconds=46, adds="a second model of the tile, without clock gates")
 @pytest.mark.parametrize("program", current_size().pick(("ring",), *2 * (("heat", "sort", "ring", "memory"),)))
 def test_clock_gates_do_not_change_behaviour(config: Config, program: str) -> None:
     """End, output, counters and exit codes are identical to the cycle with and without clock gates."""
