@@ -73,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "default_cases(*patterns, seconds=..., adds=...): the cases of a test that the default tier runs, by regular "
         "expressions for their whole ids; the processor time of the others, and what they add",
     )
-    config.addinivalue_line("markers", "builds(what): builds something that many tests wait for, so it runs first")
+    config.addinivalue_line("markers", "builds: builds something that many tests wait for, so it runs first")
     config.pluginmanager.register(durations.Recorder(config), "gossamer-durations")
 
 
