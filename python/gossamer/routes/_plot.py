@@ -117,11 +117,11 @@ def _bars(load: Any, hops: Any, figures: Figures) -> None:
     load.set_xlabel("routes over a direction of a cable")
     load.set_ylabel("directions")
     load.legend()
-    shortest = "all" if figures.minimal == 1 else f"{min(figures.minimal, 0.9999):.2%}"
+    shortest = "all" if figures.minimal == 1 else f"{min(figures.minimal, 0.9999):.2%} of"
     hops.bar(range(len(figures.hops_histogram)), figures.hops_histogram, color="#5a9367")
     hops.set_xlim(-0.6, max(_FEW, len(figures.hops_histogram)) - 0.4)
     hops.set_title(
-        f"hops: mean {figures.hops_mean:.2f}, max {figures.hops_max}; {shortest} of routes are shortest",
+        f"hops: mean {figures.hops_mean:.2f}, max {figures.hops_max}; {shortest} routes are shortest",
         fontsize=10,
     )
     for axes in (load, hops):
