@@ -418,6 +418,6 @@ def test_oversized_graph_is_rejected_with_the_exceeded_limit() -> None:
     from gossamer.errors import InputError
 
     given = gs.Graph.from_csr(np.zeros(3_000_001, np.int64), np.empty(0, np.uint32), name="large")
-    with pytest.raises(InputError, match=r"tiny: a DRAM holds .* bytes of the graph"):
+    with pytest.raises(InputError, match=r"tiny: a graph of 3,000,000 vertices .* at least [\d,]+ bytes"):
         runner.run("asp", given, engine=hardware("tiny", mapping="direct"))
     assert apps.load("asp").state_bytes >= 20
