@@ -169,7 +169,7 @@ def test_launcher_adds_at_most_40_ms(size: Size) -> None:
 
     def best(program: list[str]) -> float:
         times = []
-        for _ in range(size.pick(8, 15, 30)):
+        for _ in range(size.pick(20, 20, 30)):
             start = time.perf_counter()
             subprocess.run(program, check=True, capture_output=True)
             times.append(time.perf_counter() - start)
