@@ -140,7 +140,7 @@ def build_dir() -> Path:
 
 @contextlib.contextmanager
 def lock(name: str) -> Iterator[None]:
-    """One build of ``name`` at a time, across processes. A wait is reported.
+    """One build of ``name`` at a time, across processes. A wait is reported, as progress is.
 
     Raises InputError where the file system does not let us build.
     """
@@ -156,7 +156,8 @@ def lock(name: str) -> Iterator[None]:
                 holder = handle.read(40).strip()
                 who = f"process {holder}" if holder.isdigit() else "another process"
                 what = name if len(name) <= _NAME_SHOWN else f"{name[:_NAME_SHOWN]}..."
-                print(f"gossamer: waiting for {who}, which builds {what}", file=sys.stderr, flush=True)
+                if os.environ.get("GOSSAMER_PROGRESS") != "off":
+                    print(f"gossamer: waiting for {who}, which builds {what}", file=sys.stderr, flush=True)
                 fcntl.flock(handle, fcntl.LOCK_EX)
             handle.truncate(0)
             handle.write(f"{os.getpid()}\n")

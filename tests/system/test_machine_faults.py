@@ -69,6 +69,7 @@ def test_waiting_for_another_build_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(builds, "build_dir", lambda: tmp_path)
+    monkeypatch.delenv("GOSSAMER_PROGRESS", raising=False)
     with builds.lock("apps-x"):
         pass
     assert capsys.readouterr().err == ""
