@@ -220,7 +220,7 @@ def test_uninstallable_peer_is_skipped(suite: ModuleType, monkeypatch: pytest.Mo
         assert row.skipped == "not installed: no network"
 
 
-@pytest.mark.default_cases("(rmat18|grid400k)", seconds=23, adds="the other kinds of graph")
+@pytest.mark.default_cases("rmat18", seconds=23, adds="the other kinds of graph")
 @pytest.mark.parametrize("graph", GRAPHS[:4])
 def test_tiny_graphs_are_compared_with_every_package(suite: ModuleType, graph: str, tiny: None) -> None:
     peers = [p for p in ("graphblas", "networkit", "scipy") if importlib.util.find_spec(p) is not None]

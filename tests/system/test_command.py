@@ -94,6 +94,9 @@ def test_invalid_arguments_are_reported_in_one_line(command: Command, arguments:
     assert says in one_line(done.stderr.splitlines(keepends=True)[-1])
 
 
+@pytest.mark.tier(
+    "all", seconds=21, adds="the exit code for each form of a name; the close matches are tested in the default tier"
+)
 def test_test_name_without_match_is_an_error(command: Command) -> None:
     # The name is assembled here: a test with the name in its own id would run itself without end.
     name = "-".join(["no", "such", "thing"])

@@ -179,6 +179,7 @@ def test_pagerank_continues_over_lossy_links_after_changes(size: Size) -> None:
     model.check_graph(run)
 
 
+@pytest.mark.tier("all", seconds=15, adds="the number of bytes that a change writes")
 def test_one_changed_edge_writes_few_bytes_to_its_boards() -> None:
     n = 80
     ends = np.arange(n - 1), np.arange(1, n), np.full(n - 1, 5)

@@ -83,6 +83,7 @@ def test_components_continue_after_changes(symmetric: bool, config: str) -> None
         found = run.go()
 
 
+@pytest.mark.tier("all", seconds=20, adds="many changes of one graph on boards")
 def test_pagerank_continues_after_all_kinds_of_changes() -> None:
     """In steps, with aggregates and parameters; new vertices reuse the slots of removed ones."""
     model = Model(60, 40, 120)
@@ -161,6 +162,7 @@ def test_one_changed_edge_writes_few_bytes() -> None:
         assert run.go().stats["written_bytes"] == 0
 
 
+@pytest.mark.tier("all", seconds=11, adds="tables that overflow after changes")
 def test_tables_are_rebuilt_when_full() -> None:
     model = Model(7, 64, 150)
     run = gs.start("sssp64", model.graph(), engine=boards(spare=mapper.Spare(least=1, arena=0)), source=7)

@@ -175,6 +175,7 @@ def test_unsupported_use_and_traps_are_reported(
     assert says in done.stderr and len(done.stderr.splitlines()) <= 2
 
 
+@pytest.mark.tier("all", seconds=24, adds="hosts of boards with lossy links")
 def test_cluster_prints_the_same_over_lossy_links(command: Command) -> None:
     from gossamer.engines import _rtl_build
 

@@ -157,7 +157,7 @@ def test_engine_accepts_all_messages_that_credits_allow() -> None:
     assert sorted(lines) == sorted(f"rank {rank}: 0 are wrong" for rank in range(ranks))
 
 
-@pytest.mark.default_cases("receives.*", seconds=27, adds="the queue of unexpected messages")
+@pytest.mark.tier("all", seconds=16, adds="an engine without a free entry")
 @pytest.mark.parametrize(
     ("what", "who", "said"), [("receives", 1, "no free entry for a receive"), ("messages", 0, "an unexpected message")]
 )

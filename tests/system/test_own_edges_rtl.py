@@ -107,7 +107,7 @@ def token_walk(lines: list[str], vertices: int, tokens: int) -> list[str]:
     return printed
 
 
-@pytest.mark.default_cases("where0", seconds=29, adds="a second machine")
+@pytest.mark.tier("all", seconds=16, adds="messages of a host to vertices with their own edges")
 @pytest.mark.parametrize("where", [("--config", "tiny"), ("--cluster", "pair")])
 def test_host_messages_and_edge_messages_reach_the_same_vertices(
     where: tuple[str, str], command: Command, seed: int

@@ -70,6 +70,9 @@ WHERE = [("tiny", "local"), ("tiny", "none"), ("pair", "local"), ("lossy", "none
 """One of four has messages that part on their way; with loss: test_multicast_keys_deliver_once_over_lossy_links."""
 
 
+@pytest.mark.default_cases(
+    "(pair|tiny)-local", seconds=14, adds="more boards, lossy links and the other modes of multicast"
+)
 @pytest.mark.parametrize("where, multicast", WHERE)
 def test_sssp_matches_dijkstra(where: str, multicast: str, size: Size, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -97,6 +100,9 @@ def test_hashmin_matches_connected_components(where: str, multicast: str, seed: 
     assert (result.values == smallest_of_component(labels)).all()
 
 
+@pytest.mark.default_cases(
+    "(tiny-none|pair-local)", seconds=10, adds="more boards, lossy links and the other modes of multicast"
+)
 @pytest.mark.parametrize("where, multicast", WHERE)
 def test_pagerank_matches_the_power_method(where: str, multicast: str, seed: int) -> None:
     """Steps are synchronous on all boards: each is one iteration."""
@@ -114,6 +120,7 @@ def test_pagerank_matches_the_power_method(where: str, multicast: str, seed: int
     assert stats["step_calls"] == 400 and stats["host_messages"] == 100
 
 
+@pytest.mark.default_cases("none", seconds=10, adds="the modes of multicast")
 @pytest.mark.parametrize("multicast", rtl_vertices.MULTICAST)
 def test_wide_messages_and_host_messages_arrive_once(multicast: str, seed: int) -> None:
     """Doubles in messages, edges and states; every message to the host arrives once."""
@@ -129,6 +136,7 @@ def test_wide_messages_and_host_messages_arrive_once(multicast: str, seed: int) 
     assert result.columns["told"][0] == 0.5 * 70 + sums[odd].sum()
 
 
+@pytest.mark.tier("all", seconds=12, adds="keys over lossy links")
 def test_multicast_keys_deliver_once_over_lossy_links(seed: int) -> None:
     """Each copy of a router arrives once, and threads send fewer messages."""
     random = np.random.default_rng(seed)
@@ -150,6 +158,7 @@ def test_multicast_keys_deliver_once_over_lossy_links(seed: int) -> None:
     assert sent["full"] < 0.6 * sent["local"]
 
 
+@pytest.mark.default_cases("tiny", seconds=16, adds="the same sums over two boards")
 @pytest.mark.parametrize("where", ["tiny", "pair"])
 def test_floating_point_sums_have_double_precision(where: str) -> None:
     """The error is within double precision for all exponents; infinities and NaN follow IEEE 754."""
@@ -185,6 +194,7 @@ def reduced(vertices: int, now: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.default_cases("5-tiny", seconds=13, adds="one aggregate, and lossy links")
 @pytest.mark.parametrize("where", ["tiny", "lossy"])
 @pytest.mark.parametrize("steps", [1, 5])
 def test_five_aggregates_match_numpy(where: str, steps: int, seed: int) -> None:

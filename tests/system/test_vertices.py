@@ -84,6 +84,7 @@ def test_message_of_60_bytes_is_accepted(command: Command, path_graph: Path) -> 
 # Dependence on the order of messages, and broken promises -----------------------------------------------
 
 
+@pytest.mark.default_cases("last_message", seconds=17, adds="a second vertex that depends on the order")
 @pytest.mark.parametrize("name", ["last_message", "order_hash"])
 def test_dependence_on_message_order_is_detected(name: str, command: Command, random_graph: Path, size: Size) -> None:
     for seed in range(1, 1 + size.pick(2, 4, 20)):

@@ -130,6 +130,7 @@ def test_saturated_wirings_deliver_all_packets(kind: str, loss: float, least: Co
         assert one["busy"] > 0.05 and one["flits"] > cycles * one["boards"] / 8, one
 
 
+@pytest.mark.tier("all", seconds=16, adds="that the load of the other test would deadlock a ring with one channel")
 def test_ring_with_one_virtual_channel_deadlocks(least: Config, seed: int) -> None:
     """The load fills every buffer of a cyclic dependency: without the second channel the ring deadlocks."""
     done = run(

@@ -41,6 +41,7 @@ def test_random_packets_arrive_once_in_order_at_their_port(region: str, size: Si
     assert 0 < int(words[3]) < count / 5
 
 
+@pytest.mark.default_cases("least", seconds=46, adds="buffers of the usual size")
 @pytest.mark.parametrize("region", REGIONS)
 def test_saturated_switch_delivers_all_packets(region: str, size: Size, seed: int) -> None:
     run(region, "saturate", seed, size.pick(5_000, 50_000, 1_000_000))
