@@ -14,7 +14,7 @@ from gossamer.hdl import sources, verilate
 
 @pytest.mark.parametrize("tiles", [1, 2, 5, 16])
 def test_idle_detection_of_a_single_board(tiles: int, size: Size, seed: int) -> None:
-    cycles = size.pick(6_000, 20_000, 200_000)
+    cycles = size.pick(20_000, 20_000, 200_000)
     verilate.cocotb(
         "gs_board_idle",
         sources.blocks("board/board.f", config=configs.load("tiny")),
