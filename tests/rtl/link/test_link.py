@@ -60,6 +60,8 @@ def design() -> sources.Sources:
 @pytest.mark.parametrize("shape", ["reference", "small"])
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
+    if shape == "small" and check == "link_that_a_hello_brings_back_is_reported":
+        pytest.skip("with the shortest intervals both ends open within the time of a frame")
     small = shape == "small"
     if small and check in ("idle_link_latency_is_bounded", "short_frames_are_not_dropped"):
         pytest.skip("its bound is that of the reference link")
