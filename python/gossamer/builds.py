@@ -164,9 +164,8 @@ def lock(name: str) -> Iterator[None]:
             handle.flush()
             yield
     except OSError as error:
-        ours = (
-            error.filename is None or str(error.filename).startswith(f"{BUILD}{os.sep}") or error.filename == str(BUILD)
-        )
+        # Without a file the error may be of anything in the block, such as a signal to another process.
+        ours = error.filename is not None and f"{error.filename}{os.sep}".startswith(f"{BUILD}{os.sep}")
         if error.errno not in _FULL and not (ours and error.errno in _NO_BUILD):
             raise
         raise InputError(cannot_build(error, folder)) from None

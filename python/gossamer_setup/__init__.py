@@ -175,7 +175,8 @@ def _exec(python: str, arguments: list[str]) -> NoReturn:
 
 def _hand_over(python: str, arguments: list[str]) -> NoReturn:
     # Isolated: neither the user's modules nor a file in the current folder can replace Gossamer's.
-    _exec(python, ["-I", "-m", "gossamer", *arguments])
+    without_bytecode = ["-B"] if sys.dont_write_bytecode else []
+    _exec(python, ["-I", *without_bytecode, "-m", "gossamer", *arguments])
 
 
 def run_here(command: str, arguments: list[str]) -> int:

@@ -93,3 +93,17 @@ def test_a_full_disk_under_a_build_is_one_line(monkeypatch: pytest.MonkeyPatch, 
 
     with pytest.raises(InputError, match=r"No space left on device; free space on that disk and call again"):
         builds.kept("apps/x", steps, lambda said, log: InputError(said))
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_no_bytecode_is_written_where_it_could_be_truncated(limited: bool, tmp_path: Path) -> None:
+    """Python keeps truncated bytecode without an error, and every later start would fail."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "gossamer"), "--version"],
+        env={**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""},
+        preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))) if limited else None,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert any("gossamer_setup" in path.parts for path in tmp_path.rglob("*.pyc")) != limited

@@ -279,7 +279,7 @@ def reject_list(head: bytes, name: str) -> None:
 
 
 def _reject_lgl(lines: list[list[bytes]], name: str) -> None:
-    """LGL: a comment "# vertex" stands before the neighbours of each vertex, one or two columns."""
+    """LGL: a comment "# vertex" precedes the neighbours of each vertex, one or two columns."""
     heads: set[bytes] = set()
     neighbours: set[bytes] = set()
     first = 0
