@@ -40,6 +40,9 @@ def current_tier() -> str:
 if current_tier() in ("quick", "default"):
     # Compiling a test's own vertices with optimisation takes longer than running them.
     os.environ.setdefault("GOSSAMER_OPTIMISE", "0")
+if current_tier() == "default":
+    # --quick and --all test the bundled applications as users run them.
+    os.environ.setdefault("GOSSAMER_OPTIMISE_APPS", "1")
 
 
 def tier_of(item: pytest.Item) -> str:

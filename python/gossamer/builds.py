@@ -69,15 +69,15 @@ def _compiler(variable: str, names: Sequence[str], language: str, package: str) 
     return found
 
 
-def user_level(flags: Sequence[str]) -> list[str]:
-    """Compiler options for a user's own C++: ``flags``, with the optimisation level of ``$GOSSAMER_OPTIMISE`` if it is
-    set (0 to 3, or g).
+def user_level(flags: Sequence[str], variable: str = "GOSSAMER_OPTIMISE") -> list[str]:
+    """Compiler options for a user's own C++: ``flags``, with the optimisation level of the environment's ``variable``
+    if it is set (0 to 3, or g).
 
     A lower level compiles in half the time, and a debugger sees every variable. Raises InputError for another value.
     """
-    level = os.environ.get("GOSSAMER_OPTIMISE", "")
+    level = os.environ.get(variable, "")
     if level not in ("", "0", "1", "2", "3", "g"):
-        raise InputError(f"GOSSAMER_OPTIMISE is {level!r}; it must be 0, 1, 2, 3 or g, as in -O2")
+        raise InputError(f"{variable} is {level!r}; it must be 0, 1, 2, 3 or g, as in -O2")
     return [f"-O{level}" if level and re.fullmatch("-O[0-3g]", word) else word for word in flags]
 
 

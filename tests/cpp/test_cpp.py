@@ -3,8 +3,8 @@
 
 One line in TESTS registers tests/cpp/<name>.cc. Objects are kept per compiler and
 sanitizer, and compiled anew by Ninja when a source or header that they read has changed.
-A test lists the sources that it links, because sanitizers make some of them slow to compile;
-the quick size uses no sanitizers for that reason.
+A test lists the sources that it links, because sanitizers make some of them slow to compile.
+For that reason the quick size uses no sanitizers and links the product's own library.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import NamedTuple
 import pytest
 from conftest import current_size
 
+from gossamer import native
 from gossamer.builds import build_dir, compiler, lock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +50,7 @@ TESTS: dict[str, Cpp] = {
 }
 
 FLAGS = {
-    "none": "-O0",
+    "none": "-O0 -march=native",
     # -Og compiles twice as fast as -O1 under these sanitizers, with all their checks.
     "address": "-Og -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all",
     # The use-after-scope check takes the address of every local variable, which prevents the proofs.
@@ -66,12 +67,17 @@ rule cc
   depfile = $out.d
   deps = gcc
 rule link
-  command = $cxx $flags -pthread $in -o $out
+  command = $cxx $flags -pthread $in $library -o $out
 """
 
 
 def _escape(path: object) -> str:
     return str(path).replace("$", "$$").replace(" ", "$ ").replace(":", "$:")
+
+
+def _quoted(path: Path) -> str:
+    """A path as an argument of a rule's shell command."""
+    return shlex.quote(str(path)).replace("$", "$$")
 
 
 def _rules() -> str:
@@ -84,7 +90,11 @@ def _rules() -> str:
         text.append(f"  flags = {FLAGS[sanitizer]}\n  source = {str(source).replace('$', '$$')}")
         return target
 
-    for sanitizer in FLAGS:
+    product = native.ensure_built()
+    for name in TESTS:
+        text.append(f"build none/{name}: link {compiled(HERE / f'{name}.cc', 'none')} | {_escape(product)}")
+        text.append(f"  flags = {FLAGS['none']}\n  library = {_quoted(product)} -Wl,-rpath,{_quoted(product.parent)}")
+    for sanitizer in FLAGS.keys() - {"none"}:
         library = {path: compiled(path, sanitizer) for path in sorted((ROOT / "src").glob("*/*.cc"))}
         for name, test in TESTS.items():
             wanted = {path for pattern in test.sources.split() for path in (ROOT / "src").glob(pattern)}
@@ -157,6 +167,9 @@ def variants() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.default_cases(
+    "(?!engine_fused|graph_rows).*", seconds=60, adds="loops that need the optimiser, and rows of random graphs"
+)
 @pytest.mark.timeout(current_size().pick(900, 900, 3000))
 @pytest.mark.parametrize(("name", "sanitizer"), variants())
 @pytest.mark.usefixtures("built")

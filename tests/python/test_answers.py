@@ -150,7 +150,7 @@ def test_path_overflow_is_reported_at_its_first_vertex(name: str, random: np.ran
     assert told and right
 
 
-@pytest.mark.default_cases("sssp-float", seconds=23, adds="the same in double precision")
+@pytest.mark.tier("all", seconds=13, adds="shortest paths of floating-point weights bit for bit")
 @pytest.mark.parametrize("name", ["sssp-float", "sssp-double"])
 def test_floating_point_paths_match_bellman_ford_bit_for_bit(
     name: str, random: np.random.Generator, size: Size

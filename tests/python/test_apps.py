@@ -276,6 +276,9 @@ ANY_GRAPH = [app for app in apps.names() if app not in ("dpd", "dpd-gals")]
 """dpd and dpd-gals need a box; test_apps_dpd.py tests them."""
 
 
+@pytest.mark.default_cases(
+    "(?!pagerank-personal|pagerank-weighted|sssp-float).*", seconds=27, adds="variants of one application"
+)
 @pytest.mark.parametrize("app", ANY_GRAPH)
 def test_engines_agree(app: str, size: Size, random: np.random.Generator) -> None:
     for _ in range(size.pick(3, 8, 60)):

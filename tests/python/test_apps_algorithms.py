@@ -231,6 +231,7 @@ def test_betweenness_matches_networkx(size: Size, random: np.random.Generator) -
         np.testing.assert_allclose(values, [expected[v] for v in range(vertices)], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.tier("all", seconds=6, adds="counts of paths above the type")
 def test_overflow_of_path_counts_raises_no_answer() -> None:
     """A chain of 1,100 pairs that are connected crosswise has 2^1100 shortest paths."""
     rows = np.arange(1100)

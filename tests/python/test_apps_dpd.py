@@ -29,6 +29,7 @@ def words(asked: Box) -> dict[str, Any]:
     return {"width": width, "height": height, "depth": depth, "noise-seed": asked.seed, **how}
 
 
+@pytest.mark.default_cases("dpd", seconds=10, adds="the variant without barriers")
 @pytest.mark.parametrize("app", APPS)
 def test_particles_match_the_all_pairs_program_bit_for_bit(app: str, size: Size, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -45,6 +45,9 @@ def test_heat_matches_the_explicit_scheme(app: str, size: Size, seed: int) -> No
     assert apps.load(app).tolerance <= 1e-4
 
 
+@pytest.mark.tier(
+    "all", seconds=5, adds="pagerank-gals against a second method; it is compared between engines by default"
+)
 def test_pagerank_without_barriers_matches_the_power_method(size: Size, seed: int) -> None:
     """With hubs, loops, parallel edges and isolated vertices; every vertex makes the same number of iterations."""
     random = np.random.default_rng(seed)
@@ -130,6 +133,7 @@ def test_mssp_matches_dijkstra(size: Size, seed: int) -> None:
         assert (got.columns["sources"] == reached.sum(axis=0)).all()
 
 
+@pytest.mark.tier("all", seconds=7, adds="overflow of many sources")
 def test_mssp_overflow_raises_no_answer() -> None:
     edges = (np.array([0, 1, 2]), np.array([1, 2, 3]))
     for weight, fits in [(1431655764, True), (1431655765, False)]:

@@ -244,6 +244,7 @@ def test_tiny_graphs_are_compared_with_every_package(suite: ModuleType, graph: s
         pytest.skip(f"measured, but not beside {', '.join(sorted(missing))}; ./gossamer setup peers installs them")
 
 
+@pytest.mark.tier("all", seconds=6, adds="the speedup row")
 def test_speedup_of_two_threads_is_measured(suite: ModuleType, tiny: None) -> None:
     rows = measured(suite, r"^scaling.*rmat18")
     assert [row.name for row in rows] == [name for name in SCALING if name.endswith("rmat18")]
@@ -302,6 +303,7 @@ def test_generated_weights_are_symmetric(suite: ModuleType) -> None:
 # GAPBS ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.tier("all", seconds=13, adds="every measure of a row with a peer; single rows run by default")
 def test_gapbs_is_compared_in_every_measure(suite: ModuleType, tmp_path: Path, tiny: None) -> None:
     folder = fake(tmp_path / "gapbs")
     for row in measured(suite, r"gapbs\.(rmat18|grid400k)\.t1", peers={"gapbs": folder}):

@@ -71,6 +71,7 @@ def test_studies_of_small_graphs_write_a_page(tmp_path: Path, monkeypatch: pytes
     assert text.count("<svg") == 1 and all(row.name in text for row in rows)
 
 
+@pytest.mark.tier("all", seconds=26, adds="the study of multicast; another study writes its page by default")
 def test_multicast_study_reduces_crossing_messages(tmp_path: Path) -> None:
     """Multicast by mask sends fewer bytes over links than messages to single threads, and by keys at most as many."""
     studies = importlib.import_module("multicast._studies")

@@ -49,6 +49,7 @@ def test_load_row_is_at_most_the_link_rate(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0 < row.value <= load.LINK_BYTES and row.config["fill"] > row.value
 
 
+@pytest.mark.tier("all", seconds=18, adds="the speed of simulators of tiles")
 def test_simulation_speeds_are_measured() -> None:
     """Measures one tile, and several in one simulator; the speed itself depends on the machine."""
     speed = part("simspeed")

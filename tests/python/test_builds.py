@@ -275,6 +275,9 @@ def test_users_code_has_the_optimisation_level_of_the_environment(
     assert builds.user_level(flags) == ["-std=c++20", "-O0", "-g1"]
     monkeypatch.delenv("GOSSAMER_OPTIMISE")
     assert builds.user_level(flags) == flags
+    monkeypatch.setenv("GOSSAMER_OPTIMISE_APPS", "1")
+    assert builds.user_level(flags) == flags
+    assert builds.user_level(flags, "GOSSAMER_OPTIMISE_APPS") == ["-std=c++20", "-O1", "-g1"]
     done = command("run", "tests/fixtures/vertices/good.h", "gen:ring:vertices=5", env={"GOSSAMER_OPTIMISE": "fast"})
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "GOSSAMER_OPTIMISE is 'fast'; it must be 0, 1, 2, 3 or g" in done.stderr

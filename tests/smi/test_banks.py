@@ -34,6 +34,7 @@ def on_boards(*arguments: object, ranks: int = 1, seed: int = 0, files: tuple[Pa
     return done.cycles
 
 
+@pytest.mark.default_cases("emulator", seconds=24, adds="the same in RTL, with a board of its own")
 @pytest.mark.parametrize("engine", ["emulator", "rtl"])
 def test_reads_return_the_written_bytes(engine: str) -> None:
     """Also for pieces that share a line, and next to unwritten bytes."""

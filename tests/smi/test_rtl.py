@@ -255,7 +255,7 @@ def test_random_collectives_match_python(ranks: int, size: Size, seed: int, tmp_
 REDUCED = {"double": "f8", "short": "i2", "char": "i1", "long": "i8", "half": "f2"}
 
 
-@pytest.mark.default_cases("ADD", seconds=128, adds="the other operations on the same element types")
+@pytest.mark.tier("all", seconds=200, adds="element types other than int and float, whose reductions run by default")
 @pytest.mark.parametrize("op", ["ADD", "MAX", "MIN"])
 def test_reductions_of_all_types_match_numpy(op: str, seed: int, tmp_path: Path) -> None:
     """To a root and to all ranks; the test above has int and float. Two ranks have random bits, because their order is

@@ -93,7 +93,7 @@ def least_ends(model: Model) -> tuple[list[int], list[int]]:
     return before, behind
 
 
-@pytest.mark.default_cases("pair-(local|full)", seconds=36, adds="four boards, and messages to single threads")
+@pytest.mark.default_cases("pair-local", seconds=6, adds="the other modes of multicast")
 @pytest.mark.parametrize(("name", "multicast"), [*(("pair", one) for one in MULTICAST), ("four", "full")])
 def test_tables_follow_the_graph(name: str, multicast: str, tmp_path: Path, size: Size) -> None:
     """Two pins; new vertices reuse slots of removed ones. Every edge is found once in the memories of the boards."""
@@ -151,6 +151,7 @@ def distances(seed: int, engine: str | Hardware) -> list[list[int]]:
     return told
 
 
+@pytest.mark.tier("all", seconds=25, adds="random changes on clusters")
 def test_random_changes_match_scipy_and_cpu(size: Size) -> None:
     """Edges with values; vertices and edges are added, and edges are removed."""
     for seed in range(100, 100 + size.pick(1, 1, 6)):

@@ -196,6 +196,7 @@ def test_oversized_change_is_rejected_and_restart_recovers(monkeypatch: pytest.M
     assert found.values[:5].tolist() == cpu.values[:5].tolist()
 
 
+@pytest.mark.tier("all", seconds=11, adds="a part that is aborted")
 def test_no_states_after_an_aborted_part() -> None:
     run = gs.start(FIXTURES / "dynamic-graph-crash.h", gs.Graph.from_arrays([0, 1, 2], [1, 2, 3]), engine=boards())
     run.go()
@@ -208,6 +209,9 @@ def test_no_states_after_an_aborted_part() -> None:
     assert run.go().values.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.tier(
+    "all", seconds=9, adds="applications without handlers of changes on boards; on cpu they are rejected by default"
+)
 def test_unsupported_applications_are_rejected() -> None:
     graph = gs.Graph.from_arrays([0, 1], [1, 2])
     with pytest.raises(gs.InputError, match=r"^--threads 3: vertices use all 32 threads of the machine$"):

@@ -78,6 +78,7 @@ def lloyd(points: Any, clusters: int) -> list[tuple[float, float, int]]:
     return [(*means[k], int((nearest == k).sum())) for k in range(clusters)]
 
 
+@pytest.mark.default_cases("options[12]", seconds=10, adds="a long run")
 @pytest.mark.parametrize("options", [["--threads", "1"], ["--threads", "2"], ["--engine", "shuffle"]])
 def test_kmeans_matches_lloyds_algorithm(options: list[str], command: Command, tmp_path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)

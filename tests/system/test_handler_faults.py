@@ -109,7 +109,7 @@ def test_command_reports_a_handler_fault_in_one_line(command: Command, tmp_path:
     assert not output.exists()
 
 
-@pytest.mark.default_cases(".*fin.*", seconds=31, adds="the other handlers and graph sizes")
+@pytest.mark.default_cases("1-.*", seconds=6, adds="the same with two threads")
 @pytest.mark.parametrize(
     ("threads", "size", "vertex", "where", "handler"),
     [

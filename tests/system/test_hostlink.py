@@ -194,6 +194,7 @@ def test_deadlock_names_the_host_call_and_the_threads(command: Command, tmp_path
     )
 
 
+@pytest.mark.tier("all", seconds=5, adds="hosts that wait when no thread runs")
 def test_host_wait_without_a_running_thread_is_an_error(command: Command, tmp_path: Path) -> None:
     all_end = "for (int i = 0; i < TinselThreadsPerBoard; i++) hostLink.send(i, 1, msg);\n"
     folder = written(tmp_path / "ended", all_end + "hostLink.recvMsg(msg, 4);")

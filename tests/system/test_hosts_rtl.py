@@ -184,6 +184,7 @@ def test_cluster_prints_the_same_over_lossy_links(command: Command) -> None:
     assert _lines(command(*words, TALKS, "waits", "40", "2", timeout=500)) == _talk(40, 2)
 
 
+@pytest.mark.tier("all", seconds=10, adds="runs that the host cancels")
 def test_cancelled_runs_do_not_affect_the_next_run(command: Command) -> None:
     """With messages in flight in all threads, and after one has ended; the next run receives none of them."""
     kinds = ("steps", "free", "free", "wrong", "steps")
@@ -208,6 +209,7 @@ def test_multicast_keys_deliver_over_lossy_links(command: Command, tmp_path: Pat
     assert sent["full"] < sent["local"] <= sent["none"]
 
 
+@pytest.mark.tier("all", seconds=5, adds="limits in runs of hosts; those of applications run by default")
 def test_step_and_cycle_limits_name_the_sending_vertices(command: Command) -> None:
     """After a maximum of steps or cycles; the host's program ends with the run."""
     stops = HOSTS / "stops" / "host.cpp"
@@ -228,7 +230,9 @@ def test_changed_graph_has_shortest_paths_in_each_part(command: Command, size: S
     assert _lines(command(*TINY, CHANGES, "wrong", timeout=300)) == REFUSED
 
 
-@pytest.mark.default_cases("tiny", seconds=33, adds="the same over two boards")
+@pytest.mark.tier(
+    "all", seconds=40, adds="handler calls of a changing graph compared with cpu; distances of each part run by default"
+)
 @pytest.mark.parametrize("machine", ["tiny", "pair"])
 def test_parts_call_the_same_handlers_as_on_cpu(machine: str, command: Command, size: Size) -> None:
     """All changes, messages in both directions in each part, aggregates; removed vertices leave free slots."""

@@ -93,6 +93,7 @@ def test_random_receives_match_in_mpi_order(seed: int, size: Size) -> None:
         assert mpi_order.judge("\n".join(lines), 4, 8) == [], f"seed {one}: {lines}"
 
 
+@pytest.mark.tier("all", seconds=13, adds="many datatypes made and freed")
 def test_freed_datatypes_and_memory_are_reused() -> None:
     """Memory blocks of many sizes, in total more than a thread has; datatypes."""
     done, lines = run(FIXTURES / "resource_reuse.c", 2)
@@ -146,6 +147,7 @@ def test_computing_rank_does_not_block_other_ranks() -> None:
     assert lines == ["0 are wrong, the game ended before"]
 
 
+@pytest.mark.tier("all", seconds=7, adds="queues of the engine filled to the credits")
 def test_engine_accepts_all_messages_that_credits_allow() -> None:
     """As many receives as the engine holds, then as many messages as there are credits."""
     config = configs.load("tiny-match")

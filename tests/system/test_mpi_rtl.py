@@ -19,6 +19,7 @@ def lines(text: str) -> list[str]:
     return sorted(text.splitlines())
 
 
+@pytest.mark.default_cases("unstructured", seconds=90, adds="the other example programs")
 @pytest.mark.parametrize("name", ["halo3d", "sort", "unstructured", "rate", "halo2d", "cg", "pingpong"])
 def test_programs_match_this_machine(name: str, command: Command, size: Size) -> None:
     """Messages of one packet and of many, vectors, persistent requests, MPI_ANY_SOURCE, variables of each rank."""
@@ -31,6 +32,7 @@ def test_programs_match_this_machine(name: str, command: Command, size: Size) ->
     assert lines(there.stdout) == lines(here.stdout) != []
 
 
+@pytest.mark.tier("all", seconds=13, adds="random receives without the match engine; with it they run by default")
 def test_random_receives_match_in_mpi_order(command: Command, seed: int, size: Size) -> None:
     for number in range(size.pick(1, 1, 50)):
         one = (seed + number) % (1 << 30)

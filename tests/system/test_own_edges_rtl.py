@@ -51,7 +51,11 @@ def test_messages_arrive_with_the_edge_they_were_sent_along(where: str, multicas
     assert found.stats["sends"] == len(a) + np.count_nonzero(degree) and found.stats["deliveries"] == 2 * len(a)
 
 
-@pytest.mark.default_cases("tiny-local", seconds=37, adds="a cluster of four boards with full multicast")
+@pytest.mark.tier(
+    "all",
+    seconds=52,
+    adds="triangles, clustering and the like on boards; rejected sends along missing edges run by default",
+)
 @pytest.mark.parametrize("where, multicast", WHERE[::2])
 def test_algorithms_that_read_own_edges_match_references(where: str, multicast: str, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -36,7 +36,7 @@ def with_host(folder: Path, name: str, changes: list[tuple[str, str, str]]) -> P
     return program
 
 
-@pytest.mark.default_cases("2-130", seconds=19, adds="the other signal")
+@pytest.mark.tier("all", seconds=6, adds="signals to programs on cpu; on boards they run by default")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signal_to_the_command_ends_the_program(number: signal.Signals, code: int, tmp_path: Path) -> None:
     changes = [("Pulse.h", "    s->left--;\n", ""), ("Run.cpp", "i < wanted", "true")]

@@ -96,6 +96,7 @@ def test_pagerank_and_its_counters_match_a_serial_program(
     assert {int(one["T"], 16) for one in words} == {12}
 
 
+@pytest.mark.default_cases("rtl", seconds=4, adds="the same on the cpu engine")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_asynchronous_sssp_matches_dijkstra(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
     nodes = 60
@@ -120,6 +121,7 @@ def test_asynchronous_sssp_matches_dijkstra(engine: str, command: Command, tmp_p
     assert (tmp_path / "sssp-stats.txt").read_text().count("H:") == TINY.caches
 
 
+@pytest.mark.default_cases("cpu", seconds=5, adds="the same on simulated boards, where sssp runs by default")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_asynchronous_heat_matches_a_serial_program(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -143,6 +145,7 @@ def test_asynchronous_heat_matches_a_serial_program(engine: str, command: Comman
     assert np.allclose(got.reshape(height, width), cells, rtol=1e-4)
 
 
+@pytest.mark.default_cases("rtl", seconds=4, adds="the same on the cpu engine")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_hashmin_with_64_bit_labels_matches_union_find(
     engine: str, command: Command, tmp_path: Path, seed: int
@@ -166,6 +169,7 @@ def test_hashmin_with_64_bit_labels_matches_union_find(
     assert not (tmp_path / "never-made.txt").exists()  # without POLITE_DUMP_STATS there are no counters
 
 
+@pytest.mark.default_cases("rtl", seconds=4, adds="the same on the cpu engine")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_three_pins_edge_labels_and_early_host_messages_arrive(
     engine: str, command: Command, tmp_path: Path, seed: int
@@ -183,6 +187,7 @@ def test_three_pins_edge_labels_and_early_host_messages_arrive(
     assert sorted(lines) == sorted(want)
 
 
+@pytest.mark.default_cases("rtl", seconds=4, adds="the same on the cpu engine")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_host_polls_and_devices_query_their_location(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
     n, steps = (int(x) for x in np.random.default_rng(seed).integers((12, 2), (30, 6)))  # enough for a report
@@ -198,6 +203,7 @@ def test_host_polls_and_devices_query_their_location(engine: str, command: Comma
     assert len({line.partition(": ")[0] for line in said}) == 1
 
 
+@pytest.mark.default_cases("rtl", seconds=4, adds="the same on the cpu engine")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_messages_of_maximum_size_match_dijkstra(engine: str, command: Command, tmp_path: Path, seed: int) -> None:
     """56 bytes and a key are four flits, the maximum of a message."""
@@ -214,11 +220,13 @@ def test_messages_of_maximum_size_match_dijkstra(engine: str, command: Command, 
     assert (got[np.argsort(got[:, 0])] == np.column_stack([np.arange(nodes), want])).all()
 
 
+@pytest.mark.default_cases("rtl", seconds=4, adds="the same on the cpu engine")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_empty_messages_and_edges_are_supported(engine: str, command: Command, tmp_path: Path) -> None:
     assert polite(command, tmp_path, "pulses", engine) == [f"{sum(i % 5 for i in range(40))} pulses"]
 
 
+@pytest.mark.tier("all", seconds=6, adds="counters of a host whose queue overflows")
 def test_counters_follow_more_messages_than_the_host_queue_holds(command: Command, tmp_path: Path) -> None:
     """On cpu the host's queue holds 2^20 messages; a host that saves counters receives them after more messages."""
     folder = tmp_path / "program"
@@ -295,6 +303,7 @@ def test_host_sends_to_devices_and_writes_its_own_tables(
     assert max(keys.values()) == 1 and max(key for _, key in keys) < 3 * max(Counter(its for its, _ in keys).values())
 
 
+@pytest.mark.default_cases("rtl", seconds=16, adds="the same on the cpu engine")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_host_messages_without_a_receiver_are_rejected(engine: str, command: Command, tmp_path: Path) -> None:
     """To missing devices, and from a host whose calls the build does not find."""
@@ -328,6 +337,7 @@ def test_placer_and_boards_are_selected_by_the_environment(command: Command, tmp
         assert done.stdout.startswith("40 on threads\n") and "elsewhere" not in done.stdout
 
 
+@pytest.mark.tier("all", seconds=8, adds="counts of messages of the multicast router against those of sends one by one")
 def test_router_multicast_reduces_messages_sent(command: Command, tmp_path: Path, seed: int) -> None:
     """Components on four boards, whose routers copy messages."""
     pairs = edges(seed, 60, 150)
@@ -345,6 +355,11 @@ def test_router_multicast_reduces_messages_sent(command: Command, tmp_path: Path
     assert sent[0] < 0.8 * sent[1]
 
 
+@pytest.mark.tier(
+    "all",
+    seconds=7,
+    adds="limits of steps and cycles for programs of existing hosts; the cycle limit of applications runs by default",
+)
 def test_limits_name_the_sending_devices(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("polite", "run", "--engine", "rtl")
     path = written(tmp_path, np.array([[i, (i + 1) % 9] for i in range(9)]))
@@ -381,6 +396,7 @@ def test_trap_names_its_device(command: Command, tmp_path: Path) -> None:
     assert any(re.match(r"\[\d+, whose registers point to device 7\] trap: illegal_instruction", one) for one in errors)
 
 
+@pytest.mark.tier("all", seconds=5, adds="states above 64 KiB")
 def test_state_offsets_may_exceed_16_bits(command: Command, tmp_path: Path) -> None:
     # 1,000 states of 2,200 bytes on 32 threads: the last state of a thread begins after offset 65,535.
     folder = tmp_path / "program"
@@ -403,6 +419,7 @@ def endless(folder: Path, host: str) -> Path:
     return program
 
 
+@pytest.mark.tier("all", seconds=5, adds="a host that returns from main early")
 def test_host_may_exit_before_its_devices(command: Command, tmp_path: Path) -> None:
     assert polite(command, tmp_path, endless(tmp_path, "i < wanted"), "cpu", code=1) == []
 
@@ -465,6 +482,7 @@ def test_errors_are_reported_in_one_line(
     assert not any("run-" in path.name for path in (ROOT / "build").glob("*/hostprograms/PageRank*/run-*"))
 
 
+@pytest.mark.tier("all", seconds=6, adds="types that differ in width between host and threads")
 @pytest.mark.parametrize(
     "old, new, says",
     [

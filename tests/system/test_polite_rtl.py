@@ -120,7 +120,7 @@ def test_pagerank_matches_the_power_method(where: str, multicast: str, seed: int
     assert stats["step_calls"] == 400 and stats["host_messages"] == 100
 
 
-@pytest.mark.default_cases("none", seconds=10, adds="the modes of multicast")
+@pytest.mark.default_cases("none", seconds=6, adds="tile and cluster multicast")
 @pytest.mark.parametrize("multicast", rtl_vertices.MULTICAST)
 def test_wide_messages_and_host_messages_arrive_once(multicast: str, seed: int) -> None:
     """Doubles in messages, edges and states; every message to the host arrives once."""
@@ -158,7 +158,7 @@ def test_multicast_keys_deliver_once_over_lossy_links(seed: int) -> None:
     assert sent["full"] < 0.6 * sent["local"]
 
 
-@pytest.mark.default_cases("tiny", seconds=16, adds="the same sums over two boards")
+@pytest.mark.tier("all", seconds=7, adds="aggregates of double precision")
 @pytest.mark.parametrize("where", ["tiny", "pair"])
 def test_floating_point_sums_have_double_precision(where: str) -> None:
     """The error is within double precision for all exponents; infinities and NaN follow IEEE 754."""
@@ -221,6 +221,7 @@ def test_run_ends_by_aggregates_as_on_cpu(seed: int) -> None:
     assert here.stats["steps"] == there.stats["steps"]
 
 
+@pytest.mark.tier("all", seconds=7, adds="states above 64 KiB")
 def test_state_offsets_may_exceed_16_bits(seed: int) -> None:
     """Ten states of 8 KB a thread; short offsets cannot address the last two."""
     random = np.random.default_rng(seed)
@@ -286,7 +287,7 @@ def test_heat_in_a_cube_matches_matrix_powers(app: str) -> None:
         assert np.abs(got.values - want).max() < 1e-5, engine
 
 
-@pytest.mark.default_cases("dpd", seconds=79, adds="the asynchronous variant")
+@pytest.mark.tier("all", seconds=50, adds="particles on boards; their cpu results run by default")
 @pytest.mark.parametrize("app", ["dpd", "dpd-gals"])
 def test_particles_match_the_all_pairs_simulation(app: str) -> None:
     """Bit for bit, in 64-bit arithmetic on 32-bit threads; particles move between cells."""
@@ -302,6 +303,11 @@ def test_particles_match_the_all_pairs_simulation(app: str) -> None:
     assert got.stats["steps"] == (7 if app == "dpd" else 1)
 
 
+@pytest.mark.tier(
+    "all",
+    seconds=5,
+    adds="one to several workers of a cluster; tables replaced under traffic compare workers by default",
+)
 def test_cycles_are_independent_of_the_number_of_workers() -> None:
     """Runs with 1, 2 and 2 workers have equal cycles and counters."""
     given = gs.read_graph("gen:grid:width=12,height=12")
@@ -351,6 +357,7 @@ def named_ring(vertices: int) -> gs.Graph:
     return gs.Graph.from_arrays(names, [*names[1:], names[0]])
 
 
+@pytest.mark.default_cases("tiny", seconds=4, adds="the same on four boards")
 @pytest.mark.parametrize("where", ["tiny", "four"])
 def test_cycle_limit_names_the_sending_vertices(where: str) -> None:
     """Without steps, while threads run: they are halted, and their caches are written back."""

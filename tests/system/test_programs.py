@@ -48,6 +48,7 @@ def run(command: Command, program: Path, threads: int, *options: str | Path) -> 
     return lines_of(done.stdout)
 
 
+@pytest.mark.default_cases("(?!heat|sort).*", seconds=20, adds="long programs; heat runs as a host program by default")
 @pytest.mark.parametrize("program", sorted(CHECKS))
 def test_programs_print_the_expected_output(program: str, command: Command, size: Size, tmp_path: Path) -> None:
     for threads in size.pick([32], [32, 5], [32, 1, 2, 3, 5, 11, 21]):

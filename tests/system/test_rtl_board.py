@@ -151,6 +151,7 @@ def test_skipping_idle_tiles_does_not_change_results() -> None:
     one.same(go(FIXTURES / "idle_tiles.c", flat=True))
 
 
+@pytest.mark.tier("all", seconds=26, adds="skipped cycles of idle tiles; the board is built for this test alone")
 def test_skipped_cycles_are_reported_for_an_idle_tile() -> None:
     """The run ends during its first idle period."""
     how: dict[str, Any] = {"defines": ["PAUSE=1000000"], "max_cycles": 60_000}

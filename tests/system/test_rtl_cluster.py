@@ -90,6 +90,7 @@ def test_cycles_are_equal_for_every_simulation_mode(size: Size) -> None:
         one.same(go(program, workers=2, simulator=_rtl_build.cluster(plan.config, plan.links, fast=False), **how))
 
 
+@pytest.mark.tier("all", seconds=4, adds="clusters with and without the skip of idle cycles")
 def test_skipping_idle_tiles_does_not_change_results() -> None:
     """A message or a barrier release wakes idle tiles; their counters match those of simulated tiles."""
     one = go(REST)
@@ -130,6 +131,7 @@ def write(folder: Path, body: str) -> Path:
     return source
 
 
+@pytest.mark.tier("all", seconds=15, adds="cut cables of a cluster; a link that does not come up is named by default")
 def test_cut_links_are_reported_by_name(command: Command, tmp_path: Path) -> None:
     """The links are reported within 10,000 cycles, then the waiting threads with their boards and tiles."""
     stats = tmp_path / "s.json"
@@ -322,6 +324,7 @@ int main(void) {
 """
 
 
+@pytest.mark.tier("all", seconds=20, adds="links with latencies above the deadlock window")
 @pytest.mark.parametrize("flight", [9_000, 65_536])
 def test_long_link_latency_is_not_a_deadlock(flight: int, size: Size, tmp_path: Path) -> None:
     """Frames in flight for longer than any time-out are neither lost at the end of a run nor taken for a deadlock."""

@@ -82,6 +82,7 @@ def test_cycles_are_independent_of_the_number_of_workers(tmp_path: Path) -> None
     one.same(go(2))
 
 
+@pytest.mark.tier("all", seconds=11, adds="tables whose routes conflict with those in use")
 def test_conflicting_tables_are_loaded_only_when_drained(command: Command, tmp_path: Path) -> None:
     """Each table alone forms a line; together they form a ring."""
     east, west = (avoiding(tmp_path, name, name.replace("_", ":"), vcs=1) for name in ("x0y0_east", "x1y1_west"))

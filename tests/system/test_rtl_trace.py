@@ -80,6 +80,7 @@ def test_every_message_of_a_board_has_an_arrow(command: Command, tmp_path: Path)
     assert not any("sender" in mark.notes for mark in trace.marks)
 
 
+@pytest.mark.tier("all", seconds=90, adds="traces of clusters, with lost frames and two workers; boards run by default")
 def test_every_message_between_boards_has_an_arrow(command: Command, tmp_path: Path) -> None:
     """With frames that are lost and sent again, and with two workers."""
     options = ["--cluster", "pair", "--frame-loss", "0.02", "--workers", "2"]

@@ -27,7 +27,7 @@ def simulator() -> None:
     _rtl_build.board(configs.load("tiny"))
 
 
-@pytest.mark.default_cases("0", seconds=36, adds="the other kinds of multicast")
+@pytest.mark.tier("all", seconds=14, adds="random sequences of requests to the softswitch")
 @pytest.mark.parametrize("pad", [0, 1, 3])
 def test_each_send_request_is_served_or_cancelled_once(pad: int, seed: int) -> None:
     """States of 10, 12 and 16 bytes: different odd factors and powers of two, from which lists are located."""

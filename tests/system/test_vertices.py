@@ -76,6 +76,7 @@ def test_valid_vertex_has_help_and_parameter_bounds(command: Command, path_graph
     assert "factor" in one_line(done)
 
 
+@pytest.mark.tier("all", seconds=9, adds="the largest message; one byte more is rejected by default")
 def test_message_of_60_bytes_is_accepted(command: Command, path_graph: Path) -> None:
     done = command("run", header("fitting_message"), path_graph)
     assert done.returncode == 0, done.stderr
@@ -93,6 +94,7 @@ def test_dependence_on_message_order_is_detected(name: str, command: Command, ra
         assert "order" in one_line(done)
 
 
+@pytest.mark.tier("all", seconds=9, adds="the check of lazy vertices")
 def test_violated_lazy_promise_is_detected(command: Command, path_graph: Path) -> None:
     for threads in ("1", "2"):
         done = command("run", header("lazy_promise"), path_graph, "--threads", threads, "--shuffle", "1")

@@ -286,7 +286,8 @@ def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
 
 
 def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
-    options = [*FLAGS] if header.is_relative_to(APPS) else builds.user_level(FLAGS)
+    bundled = header.is_relative_to(APPS)
+    options = builds.user_level(FLAGS, "GOSSAMER_OPTIMISE_APPS" if bundled else "GOSSAMER_OPTIMISE")
     # The compiler does not list the headers inside the precompiled header as dependencies.
     precompiled = _precompiled(options)
     # Two versions of a header may be loaded, so symbols must be local: the dynamic linker would bind the inline

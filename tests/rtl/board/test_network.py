@@ -34,6 +34,7 @@ def _run(*arguments: object, awake: bool = False) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.tier("all", seconds=66, adds="board networks without uncores; test_fabric has the same network with them")
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_packet_arrives_once_across_boards(loss: str, size: Size, seed: int) -> None:
     words = _run(seed, size.pick(600, 4_000, 200_000), LOSSES[loss])

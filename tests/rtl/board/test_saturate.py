@@ -103,7 +103,7 @@ def least(tmp_path: Path) -> Config:
     return configs.load(path)
 
 
-@pytest.mark.default_cases("(torus-0.01|random-0.0)", seconds=47, adds="rings and meshes, with and without lost frames")
+@pytest.mark.tier("all", seconds=52, adds="wirings of many boards under full load; test_switch saturates one")
 @pytest.mark.timeout(14400)
 @pytest.mark.parametrize(
     ("kind", "loss"), [(kind, loss) for kind in ("ring", "torus", "random") for loss in (0.0, 0.01)] + [("mesh", 0.0)]

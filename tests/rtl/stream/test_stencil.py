@@ -99,6 +99,9 @@ def test_pass_takes_one_cycle_per_point(tmp_path: Path) -> None:
         assert cycles <= 5 * (rows * columns + columns + 50), f"{down} x {across}: {cycles} cycles"
 
 
+@pytest.mark.tier(
+    "all", seconds=73, adds="boards around the stencil kernels; kernels over stalling wires run by default"
+)
 def test_stencil_over_boards_matches_serial_program(size: Size, seed: int, tmp_path: Path) -> None:
     """The same over streaming ports, switches and links of four boards."""
     simulator = model(boards=True)

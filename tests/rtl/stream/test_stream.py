@@ -108,6 +108,7 @@ def test_one_element_messages_take_one_cycle_each(endpoints: int, size: Size) ->
 LOSSES = {"none": 0, "one in ten": 52_429}
 
 
+@pytest.mark.tier("all", seconds=66, adds="streams over links with faults; collectives over such links run by default")
 @pytest.mark.parametrize("mode", ["asked", "eager"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_streams_survive_lost_and_damaged_frames(loss: str, mode: str, size: Size, seed: int) -> None:

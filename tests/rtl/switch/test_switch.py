@@ -83,6 +83,7 @@ def test_no_flit_is_lost_duplicated_interleaved_or_misrouted(size: Size) -> None
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
+@pytest.mark.default_cases("0", seconds=6, adds="an egress of two cycles")
 @pytest.mark.parametrize("circuits", [0, 1])
 def test_egress_starves_no_ingress(circuits: int) -> None:
     files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_egress.sv"]

@@ -275,6 +275,7 @@ def test_halted_thread_is_inspected_and_resumes(tile: Tile) -> None:
     assert again == [bytes([constants.enumeration("debug_report")["parked"], 0])]
 
 
+@pytest.mark.default_cases("tiny", seconds=30, adds="the same with four cores")
 def test_injected_instructions_execute_unchanged(tile: Tile, seed: int) -> None:
     """Into every thread: a pair of instructions loads a constant, which the thread reports unchanged."""
     numbers = random.Random(seed)
