@@ -28,7 +28,7 @@ DDR3, QDR = "memory.ddr3-share", "memory.qdr-share"
 NAMES = (DDR3, QDR)
 CONFIG = "de5"
 PROGRAM = Path(__file__).parent / "increment.c"
-HARNESS = ROOT / "sim" / "memory_bench" / "gs_mem_bench.cc"
+HARNESS = ROOT / "tests" / "models" / "memory" / "gs_mem_bench.cc"
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def simulator(case: Case, config: Config, *, tiles: bool, scheduler: bool = True
     models = {"Lines": case.lines, "Space": int(case.sram)}
     return verilate.model(
         top,
-        sources.blocks("sim/memory_bench/mem_tiles.f" if tiles else "sim/memory_bench/mem_bench.f", config=config),
+        sources.blocks(f"tests/models/memory/{'mem_tiles' if tiles else 'mem_bench'}.f", config=config),
         [HARNESS],
         parameters={"Scheduler": int(scheduler)} | ({} if tiles else models),
         assertions=False,

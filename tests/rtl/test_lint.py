@@ -16,18 +16,19 @@ from gossamer.hdl import sources, synth, verilate
 from gossamer.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
+MODELS = ROOT / "tests" / "models"
 
 
 def listing(name: str) -> sources.Sources:
-    """The files that a list names; the name of a list in ``sim/`` begins with it."""
-    return sources.listing((ROOT if name.startswith("sim/") else sources.RTL) / name)
+    """The files that a list names; the name of a list outside ``rtl/`` is its path in the checkout."""
+    return sources.listing((sources.RTL if not name.startswith(("sim/", "tests/")) else ROOT) / name)
 
 
 LISTS = sorted(str(path.relative_to(sources.RTL)) for path in sources.RTL.rglob("*.f"))
-LISTS += sorted(str(path.relative_to(ROOT)) for path in sources.SIM.rglob("*.f"))
+LISTS += sorted(str(path.relative_to(ROOT)) for folder in (sources.SIM, MODELS) for path in folder.rglob("*.f"))
 # Lists of packages alone are read with the blocks that use them.
 TOPS = [name for name in LISTS if not listing(name).top.endswith("_pkg")]
-SYNTHESIZED = [name for name in TOPS if not name.startswith("sim/")]
+SYNTHESIZED = [name for name in TOPS if not name.startswith(("sim/", "tests/"))]
 CONFIGS = ("tiny", "de5")
 
 
@@ -54,7 +55,7 @@ def cases(names: list[str]) -> list[object]:
 
 # Tops that need types from outside, and modules that provide them.
 # Whole boards: with four tiles of sixteen, which are the same.
-BOARDS = {"sim/board/sim_board.f", "sim/memory_bench/mem_tiles.f"}
+BOARDS = {"sim/board/sim_board.f", "tests/models/memory/mem_tiles.f"}
 FRAMES = {"memory/memory.f": HERE / "lint_memory.sv", "sim/memory/sim_memory.f": HERE / "lint_sim_memory.sv"}
 # Modules of benches around blocks: their rows take too long for tests, but they must build.
 BENCHES = {
@@ -112,13 +113,13 @@ def test_each_common_block_is_lint_free_alone(module: str) -> None:
 
 def test_every_module_is_in_a_file_list() -> None:
     listed = {path for name in LISTS for path in listing(name).files}
-    modules = [path for folder in (sources.RTL, sources.SIM) for path in folder.rglob("*.sv")]
+    modules = [path for folder in (sources.RTL, sources.SIM, MODELS / "memory") for path in folder.rglob("*.sv")]
     assert sorted(path for path in modules if path not in listed) == []
 
 
 def test_waivers_are_in_one_file_with_their_reasons() -> None:
     inside = re.compile(r"verilator\s+lint_off|lint_off_begin")
-    modules = [path for folder in (sources.RTL, sources.SIM) for path in folder.rglob("*.sv*")]
+    modules = [path for folder in (sources.RTL, sources.SIM, MODELS / "memory") for path in folder.rglob("*.sv*")]
     assert [path for path in modules if inside.search(path.read_text(encoding="utf-8"))] == []
     lines = verilate.WAIVERS.read_text(encoding="utf-8").splitlines()
     waivers = [number for number, line in enumerate(lines) if line.startswith("lint_off")]

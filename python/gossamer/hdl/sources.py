@@ -103,11 +103,12 @@ def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
 def blocks(*names: str, config: Config | None = None) -> Sources:
     """The files of blocks, after those that all blocks use: a configuration's package, and ``rtl/common``.
 
-    A name is that of a block (``"core"``), or of a list below ``rtl/`` or below ``sim/`` (``"sim/tile/sim_tile.f"``).
+    A name is that of a block (``"core"``), of a list below ``rtl/``, or the path of a list below ``sim/`` or ``tests/``
+    (``"sim/tile/sim_tile.f"``).
     """
     found = Sources((package(config),), ()) if config is not None else Sources((), ())
     for name in ("common", *names):
-        root = ROOT if name.startswith("sim/") else RTL
+        root = ROOT if name.startswith(("sim/", "tests/")) else RTL
         path = root / (name if name.endswith(".f") else f"{name}/{name}.f")
         if not path.is_file():
             raise InputError(f"{name}: no such block; {path} does not exist")

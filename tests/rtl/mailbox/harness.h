@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "Vmailbox_top.h"
+#include "flit.h"
 
 namespace mailbox_test {
 
@@ -67,15 +68,15 @@ template <class... A>
 
 inline constexpr unsigned kOwnTags = ~0u;
 
-struct Flit {
-  unsigned kind = 0;
-  bool last = false;
-  uint32_t dest = 0;
-  std::array<uint32_t, 4> payload{};
-  /// Outgoing: network, job and epoch. Incoming: job and epoch, or kOwnTags for those of the mailbox at that time.
-  unsigned tags = kOwnTags;
+/// A flit at the mailbox's network ports.
+struct Flit : flit_test::Flit {
+  // tags: outgoing: network, job and epoch. Incoming: job and epoch, or kOwnTags for those of the mailbox at that time.
   /// outgoing: the stream by which it left
   bool far = false;
+
+  Flit() { tags = kOwnTags; }
+  Flit(unsigned kind, bool last, uint32_t dest, flit_test::Payload payload, unsigned tags = kOwnTags, bool far = false)
+      : flit_test::Flit{.kind = kind, .tags = tags, .last = last, .dest = dest, .payload = payload}, far(far) {}
 };
 using Packet = std::vector<Flit>;
 

@@ -52,6 +52,7 @@ class Shape:
             design,
             HARNESS,
             parameters=parameters,
+            include=[HERE.parent / "include"],
             optimise="-O1",
             cxx=[f"-DMAILBOX{macro}={value}" for macro, value in macros.items()],
         )
