@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import models
+
 from gossamer import config as configs
 from gossamer.bench import Context, Reference, Row
 from gossamer.errors import RunDied
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
 from ._run import run
 
@@ -33,7 +34,7 @@ CACHE_W = 9
 FIRST_MOST = 12.0
 PORT: Reference = {"what": "a flit a cycle a port", "value": 1.0, "unit": "flits/cycle"}
 CLUSTER, COUNT = "box", 32
-_HARNESS = ROOT / "tests" / "rtl" / "multicast"
+_HARNESS = models.FOLDER / "multicast"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _rates(read_cycles: int) -> Rates:
         sorted(_HARNESS.glob("*.cc")),
         parameters={"CacheW": CACHE_W},
         optimise="-O1",
-        include=[_HARNESS.parent / "include"],
+        include=[models.INCLUDE],
     )
     done = subprocess.run([simulator, "rates", "1", str(read_cycles)], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import models
+
 from gossamer import config as configs
 from gossamer.bench import Context, Row
 from gossamer.errors import RunDied
 from gossamer.hdl import sources, synth, verilate
-from gossamer.paths import ROOT
 
 MHZ, CELLS, ALUTS = "router5.ecp5-mhz", "area.router5.ecp5", "area.router5.cyclonev"
 HOP, RATE = "router5.hop-cycles", "router5.flits-per-cycle"
@@ -20,7 +21,7 @@ GROUPS = ("test", "rtl", "synth")
 NAMES = (MHZ, CELLS, ALUTS, HOP, RATE)
 CONFIG = "de5"
 SEEDS = (1, 2, 3)
-_HARNESS = ROOT / "tests" / "rtl" / "noc"
+_HARNESS = models.FOLDER / "noc"
 _CRUDE = "a one-stage router of 128 bits without virtual networks"
 
 

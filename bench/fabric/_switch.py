@@ -13,11 +13,12 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
+import models
+
 from gossamer import config as configs
 from gossamer.bench import Context, Reference, Row
 from gossamer.errors import RunDied
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
 from ._run import run
 
@@ -27,7 +28,7 @@ GROUPS = ("test", "rtl")
 CONFIG = "de5"
 MOST = 6.0
 SMI: Reference = {"what": "SMI's hop, with its wire", "value": 0.72, "unit": "us"}
-_HARNESS = ROOT / "tests" / "rtl" / "switch"
+_HARNESS = models.FOLDER / "switch"
 # The switch of the harness: flits that an ingress and an egress keep for each channel.
 _SHAPE = {"InRegion": 64, "OutRegion": 64}
 _PORTS = 11
@@ -74,7 +75,7 @@ def _rates() -> tuple[dict[int, float], dict[int, float]]:
         sorted(_HARNESS.glob("*.cc")),
         parameters=_SHAPE,
         optimise="-O1",
-        include=[_HARNESS.parent / "include"],
+        include=[models.INCLUDE],
     )
     done = subprocess.run([simulator, "rates", "1"], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import models
+
 from gossamer.bench import Context, Row
 from gossamer.config import constants
 from gossamer.errors import InputError, RunDied
@@ -30,7 +32,7 @@ STAGES = constants.value("core_pipeline_stages")
 # 4 KB, as on the board that the open tools build for.
 INSTR_WORDS = 1024
 _HERE = Path(__file__).parent
-_HARNESS = ROOT / "tests" / "rtl" / "core"
+_HARNESS = models.FOLDER / "core"
 # Cycles an instruction of the peer, by its authors' account.
 _PICORV32_CPI = 4.0
 _CRUDE = "a crude RV32I+MUL barrel core"

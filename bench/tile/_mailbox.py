@@ -13,17 +13,18 @@ import re
 import subprocess
 from collections.abc import Iterator
 
+import models
+
 from gossamer import config as configs
 from gossamer.bench import Context, Row
 from gossamer.errors import RunDied
 from gossamer.hdl import sources, verilate
-from gossamer.paths import ROOT
 
 FLITS = "mailbox.flits-per-cycle"
 POINTERS = "mailbox.pointers-per-cycle"
 NAMES = (FLITS, POINTERS)
 CONFIG = "de5"
-_HARNESS = ROOT / "tests" / "rtl" / "mailbox"
+_HARNESS = models.FOLDER / "mailbox"
 
 
 def measure(context: Context) -> Iterator[Row]:
@@ -77,6 +78,7 @@ def rates(configuration: str) -> dict[str, float]:
         # The harness of the tests, all of it.
         sorted(_HARNESS.glob("*.cc")),
         parameters=shape,
+        include=[models.INCLUDE],
         optimise="-O1",
         cxx=[f"-DMAILBOX{word}={value}" for word, value in words.items()],
     )

@@ -16,19 +16,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import models
+
 from gossamer import config as configs
 from gossamer import device
 from gossamer.bench import Context, Row
 from gossamer.config import Config
 from gossamer.engines import _rtl_network
 from gossamer.errors import RunDied
-from gossamer.paths import ROOT
 
 DDR3, QDR = "memory.ddr3-share", "memory.qdr-share"
 NAMES = (DDR3, QDR)
 CONFIG = "de5"
 PROGRAM = Path(__file__).parent / "increment.c"
-HARNESS = ROOT / "tests" / "models" / "memory" / "gs_mem_bench.cc"
+HARNESS = models.FOLDER / "memory" / "gs_mem_bench.cc"
 
 
 @dataclass(frozen=True)

@@ -10,5 +10,5 @@ _TESTS = _HERE.parents[1]
 REFERENCE = _HERE / "reference.cc"
 BASELINES = _HERE / "baselines.cc"
 ENGINE_BENCH = _HERE / "engine_bench.cc"
-INCLUDE = (_TESTS, _TESTS / "rtl" / "include")
+INCLUDE = (_TESTS, _TESTS / "models" / "include")
 """Folders of headers that a harness needs, for ``models/match/*.h`` and ``check.h``."""

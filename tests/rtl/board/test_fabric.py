@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import models
 import pytest
 from conftest import Size
 
@@ -22,7 +23,7 @@ def run(what: str, seed: int, count: int, loss: str) -> dict[str, int]:
     """Runs one part of fabric_test; returns its output as names and numbers."""
     design = sources.blocks("board/fabric.f", config=configs.load("quad")) + [MAC, HERE / "fabric_top.sv"]
     harness = [HERE / "fabric.cc", HERE / "fabric_idle.cc"]
-    simulator = verilate.model("fabric_top", design, harness, optimise="-Og", include=[HERE.parent / "include"])
+    simulator = verilate.model("fabric_top", design, harness, optimise="-Og", include=[models.INCLUDE])
     arguments = [what, str(seed), str(count), str(LOSSES[loss])]
     done = subprocess.run([simulator, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"

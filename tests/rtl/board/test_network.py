@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import models
 import pytest
 from conftest import Size
 
@@ -26,7 +27,7 @@ def _run(*arguments: object, awake: bool = False) -> list[str]:
         design,
         [HERE / "network.cc"],
         optimise="-Og",
-        include=[HERE.parent / "include"],
+        include=[models.INCLUDE],
         defines={"GS_NO_CLOCK_GATES": 1} if awake else {},
     )
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)

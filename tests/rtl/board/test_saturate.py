@@ -7,6 +7,7 @@ import random
 import subprocess
 from pathlib import Path
 
+import models
 import pytest
 from conftest import Size
 from python.routes import network
@@ -83,7 +84,7 @@ def run(config: Config, wirings: str, seed: int, cycles: int, loss: float = 0.0)
     # For a long run an optimized build is worth its time.
     optimise = "-O3" if cycles >= LONG else "-Og"
     simulator = verilate.model(
-        "saturate_top", design, [HERE / "saturate.cc"], optimise=optimise, include=[HERE.parent / "include"]
+        "saturate_top", design, [HERE / "saturate.cc"], optimise=optimise, include=[models.INCLUDE]
     )
     command = [simulator, *map(str, (seed, cycles, round(loss * (1 << 20))))]
     return subprocess.run(command, input=wirings, capture_output=True, text=True, check=False)

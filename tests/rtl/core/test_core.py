@@ -8,6 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import models
 import numpy as np
 import pytest
 from conftest import Size, current_size
@@ -19,6 +20,7 @@ from gossamer.hdl import prove, sources, verilate
 from gossamer.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
+HARNESS_FOLDER = models.FOLDER / "core"
 THREADS = 16
 ALL_THREADS = current_size().pick((THREADS,), (4, THREADS), (2, 4, 8, THREADS, 32))
 STAGES, MUL_LATENCY, DIV_LATENCY = (
@@ -30,8 +32,8 @@ def _harness(threads: int) -> Path:
     core = sources.listing(ROOT / "rtl" / "core" / "core.f") + sources.listing(ROOT / "rtl" / "fpu" / "fpu.f")
     return verilate.model(
         "core_top",
-        core + [HERE / "core_top.sv"],
-        [HERE / "harness.cc"],
+        core + [HARNESS_FOLDER / "core_top.sv"],
+        [HARNESS_FOLDER / "harness.cc"],
         parameters={"ThreadsPerCore": threads},
         optimise="-O0",
     )

@@ -8,6 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import models
 import pytest
 from conftest import Size
 
@@ -26,7 +27,7 @@ def build(boards: int, endpoints: int, wires: int) -> Path:
         [HERE / "cluster.cc"],
         parameters={"Boards": boards, "Endpoints": endpoints, "Wires": wires},
         optimise="-O1",
-        include=[HERE.parent / "include"],
+        include=[models.INCLUDE],
         cxx=[f"-DIDLE_BOARDS={boards}", f"-DIDLE_ENDPOINTS={endpoints}"],
     )
 

@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import models
 import pytest
 from conftest import Size
 
@@ -17,7 +18,8 @@ from gossamer.hdl import prove, sources, verilate
 from gossamer.hdl.sources import Sources
 
 HERE = Path(__file__).parent
-HARNESS = sorted(HERE.glob("*.cc"))
+HARNESS_FOLDER = models.FOLDER / "mailbox"
+HARNESS = sorted(HARNESS_FOLDER.glob("*.cc"))
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,13 @@ class Shape:
         }
         # The parameter SlotBytes of the model is the macro MAILBOX_SLOT_BYTES of its harness.
         macros = {re.sub("[A-Z]", r"_\g<0>", name).upper(): value for name, value in parameters.items()}
-        design = sources.blocks("mailbox", "idle", config=configs.load("tiny")) + [HERE / "mailbox_top.sv"]
+        design = sources.blocks("mailbox", "idle", config=configs.load("tiny")) + [HARNESS_FOLDER / "mailbox_top.sv"]
         return verilate.model(
             "mailbox_top",
             design,
             HARNESS,
             parameters=parameters,
-            include=[HERE.parent / "include"],
+            include=[models.INCLUDE],
             optimise="-O1",
             cxx=[f"-DMAILBOX{macro}={value}" for macro, value in macros.items()],
         )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import models
 import pytest
 from conftest import Size
 
@@ -24,7 +25,7 @@ def test_every_reader_gets_its_record(name: str, size: Size, seed: int) -> None:
         design + [sources.SIM / "memory" / "gs_sim_records.sv", HERE / "records_top.sv"],
         [HERE / "records.cc"],
         optimise="-O1",
-        include=[HERE.parent / "include"],
+        include=[models.INCLUDE],
     )
     reads = size.pick(5_000, 50_000, 1_000_000)
     done = subprocess.run([simulator, str(seed), str(reads)], capture_output=True, text=True, check=False)

@@ -6,13 +6,15 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import models
 from conftest import Size
 
 from gossamer import config as configs
 from gossamer.hdl import sources, verilate
 
 HERE = Path(__file__).parent
-HARNESS = [HERE / "main.cc", HERE / "bench.cc"]
+HARNESS_FOLDER = models.FOLDER / "multicast"
+HARNESS = [HARNESS_FOLDER / "main.cc", HARNESS_FOLDER / "bench.cc"]
 
 
 LONGEST = """
@@ -31,10 +33,10 @@ def run(folder: Path, *arguments: object) -> str:
     path.write_text(LONGEST, encoding="utf-8")
     simulator = verilate.model(
         "multicast_top",
-        sources.blocks("multicast", config=configs.load(path)) + [HERE / "multicast_top.sv"],
+        sources.blocks("multicast", config=configs.load(path)) + [HARNESS_FOLDER / "multicast_top.sv"],
         HARNESS,
         optimise="-Og",
-        include=[HERE.parent / "include"],
+        include=[models.INCLUDE],
     )
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import models
 import pytest
 from conftest import current_size
 
@@ -14,6 +15,7 @@ from gossamer.config import Config
 from gossamer.hdl import prove, sources, verilate
 
 HERE = Path(__file__).parent
+HARNESS_FOLDER = models.FOLDER / "noc"
 # Meshes: those of configurations, and others by width, height and flits of a buffer (full rate needs 6).
 MESHES = {"quad": None, "de5": None, "3x2": (3, 2, 6), "5x1": (5, 1, 5)}
 MODES = ("random", "pairs", "full", "fair", "block")
@@ -45,12 +47,12 @@ def build(top: str, config: Config) -> Path:
     router = ["-DNOC_ROUTER"] if top == "router_top" else []
     return verilate.model(
         top,
-        sources.blocks("noc/mesh.f", config=config) + [HERE / "mesh.vlt", HERE / f"{top}.sv"],
-        [HERE / "main.cc"],
+        sources.blocks("noc/mesh.f", config=config) + [HARNESS_FOLDER / "mesh.vlt", HARNESS_FOLDER / f"{top}.sv"],
+        [HARNESS_FOLDER / "main.cc"],
         # Inputs change after the falling edge, when a clock gate has already decided.
         defines={"GS_NO_CLOCK_GATES": 1},
         optimise="-Og",
-        include=[HERE.parent / "include"],
+        include=[models.INCLUDE],
         cxx=[*(f"-DNOC_{name}={value}" for name, value in values.items()), *router],
     )
 

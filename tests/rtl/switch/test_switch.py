@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import models
 import pytest
 from conftest import Size
 
@@ -13,7 +14,8 @@ from gossamer import config as configs
 from gossamer.hdl import prove, sources, verilate
 
 HERE = Path(__file__).parent
-HARNESS = [HERE / "main.cc", HERE / "bench.cc", HERE / "fair.cc"]
+HARNESS_FOLDER = models.FOLDER / "switch"
+HARNESS = [HARNESS_FOLDER / "main.cc", HARNESS_FOLDER / "bench.cc", HARNESS_FOLDER / "fair.cc"]
 # Buffers of the usual size, and the minimum for the longest packet.
 REGIONS = {"common": (128, 64), "least": (64, 64)}
 
@@ -22,11 +24,11 @@ def run(region: str, *arguments: object) -> str:
     ingress, egress = REGIONS[region]
     simulator = verilate.model(
         "switch_top",
-        sources.blocks("switch", config=configs.load("quad")) + [HERE / "switch_top.sv"],
+        sources.blocks("switch", config=configs.load("quad")) + [HARNESS_FOLDER / "switch_top.sv"],
         HARNESS,
         parameters={"InRegion": ingress, "OutRegion": egress},
         optimise="-Og",
-        include=[HERE.parent / "include"],
+        include=[models.INCLUDE],
     )
     done = subprocess.run([simulator, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{region} {arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
