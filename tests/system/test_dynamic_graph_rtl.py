@@ -64,6 +64,7 @@ def test_shortest_paths_continue_after_changes(multicast: str, size: Size) -> No
         model.check_graph(run)
 
 
+@pytest.mark.default_cases(".*-tiny", seconds=60, adds="a configuration with four tiles")
 @pytest.mark.parametrize(("symmetric", "config"), [(False, "tiny"), (True, "tiny"), (False, "quad")])
 def test_components_continue_after_changes(symmetric: bool, config: str) -> None:
     """Messages also travel against the direction of edges: several relations on one pin. Also on `quad`, with two

@@ -130,6 +130,7 @@ def test_every_port_of_every_rank_matches_numpy(
     print(f"{cluster}: {cycles} cycles, {sum(map(len, received.values()))} messages, {lost} of {frames} frames lost")
 
 
+@pytest.mark.tier("all", seconds=25, adds="recovery of collectives after a fault, on boards with both trees")
 @pytest.mark.parametrize("fault", ["port3_bcast_open", "port4_reduce_open", "port7_scatter_open"])
 def test_collectives_recover_after_a_fault(fault: str, size: Size, seed: int, tmp_path: Path) -> None:
     """A mismatch of counts is reported, among other collectives, which are all aborted. Once hosts have bound the

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Size
+from conftest import Size, current_size
 
 from gossamer import config as configs
 from gossamer import device
@@ -25,7 +25,7 @@ DRAM, SRAM = 0x4000_0000, 0x1000_0000
 REJECTION = constants.enumeration("rejection")
 
 
-@pytest.fixture(scope="module", params=["tiny", "quad"])
+@pytest.fixture(scope="module", params=current_size().pick(("tiny",), ("tiny", "quad"), ("tiny", "quad")))
 def config(request: pytest.FixtureRequest) -> Config:
     return configs.load(request.param)
 

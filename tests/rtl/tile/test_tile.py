@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 DIRECT, PARTITIONS, SRAM, SCRATCHPAD = 0x4000_0000, 0x8000_0000, 0x1000_0000, 0x0010_0000
 
 
-@pytest.fixture(scope="module", params=["tiny", "quad"])
+@pytest.fixture(scope="module", params=current_size().pick(("tiny",), ("tiny", "quad"), ("tiny", "quad")))
 def config(request: pytest.FixtureRequest) -> Config:
     """The smallest tile, and one of four cores with two instruction memories."""
     return configs.load(request.param)
@@ -275,7 +275,6 @@ def test_halted_thread_is_inspected_and_resumes(tile: Tile) -> None:
     assert again == [bytes([constants.enumeration("debug_report")["parked"], 0])]
 
 
-@pytest.mark.default_cases("tiny", seconds=30, adds="the same with four cores")
 def test_injected_instructions_execute_unchanged(tile: Tile, seed: int) -> None:
     """Into every thread: a pair of instructions loads a constant, which the thread reports unchanged."""
     numbers = random.Random(seed)
