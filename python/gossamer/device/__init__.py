@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import gossamer_setup
 from gossamer import build_cache, builds, diagnostics, files
 from gossamer.config import constants
-from gossamer.device import _elf, _header, _sources
+from gossamer.device import _elf, _header, _single_precision, _sources
 from gossamer.device._elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
 from gossamer.device._header import ALONE, Part
 from gossamer.device._sources import LANGUAGES, OBJECT, SUFFIXES
@@ -64,6 +64,10 @@ FLAGS = (
 )
 _COMPILED_STANDARD_LIBRARY = ("algorithm.cpp",)
 """Sources of the C++ library to compile: sorting, which is not in headers and needs neither heap nor OS."""
+TINSEL_MODE = "GOSSAMER_COMPAT"
+"""The macro of programs for Tinsel 0.8.3: it selects lengths and formats as in its code, and its arithmetic."""
+TINSEL_ARITHMETIC = ("-ffp-contract=off",)
+"""Tinsel's compiler options; constants have single precision too (`single_precision`)."""
 _CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 
 
@@ -242,11 +246,22 @@ def _compiler_files() -> Path:
     return Path(found.origin).parent / "lib"
 
 
+def single_precision(compiler: Sequence[str]) -> tuple[list[str], Path]:
+    """A compiler command that makes constants of single precision, and the script in it."""
+    script = Path(_single_precision.__file__)
+    return [sys.executable, "-I", str(script), *compiler, "--"], script
+
+
 def compile_step(plan: builds.Plan, source: Path, flags: Sequence[str], target: str) -> str:
     """A step that compiles one file for threads; the build keeps the compiler's warnings with the target."""
     name, options = _command(source, flags)
+    command, needs = tool(name), []
+    if source.suffix != ".S" and any(word.partition("=")[0] == f"-D{TINSEL_MODE}" for word in options):
+        command, script = single_precision(command)
+        options += TINSEL_ARITHMETIC
+        needs.append(script)
     # With a dependency file the compiler does not use its cache, from which it would omit warnings.
-    return plan.compile(source.resolve(), options, target, tool=tool(name), keep_said=True)
+    return plan.compile(source.resolve(), options, target, needs, tool=command, keep_said=True)
 
 
 def text_step(plan: builds.Plan, source: Path, flags: Sequence[str], target: str, compiled: str) -> str:
@@ -334,9 +349,11 @@ def _link_step(plan: builds.Plan, objects: Sequence[Path], library: Path, mark: 
     # Debug lines of discarded sections must not refer to address 0.
     command += ["-z", "dead-reloc-in-nonalloc=.debug_*=0xffffffff"]
     command += [f"--defsym=__gossamer_layout={mark}", "-z", "max-page-size=16", "-o", "program.elf"]
+    parts = [library / "crt0.o", *objects]
     if any(may_print_fractions(one) for one in objects):
-        command += ["-u", "gossamer_print_float"]
-    parts = [library / "crt0.o", *objects, library / "libdevice.a"]
+        # An object and not a member of the archive, because printf refers to it weakly. Without printf it is discarded.
+        parts.append(library / "print_float.o")
+    parts.append(library / "libdevice.a")
     if any(path.suffix == OBJECT or LANGUAGES[path.suffix][0] == "c++" for path in users):
         parts.append(_cpp_library())
     parts.append(_arithmetic())
@@ -436,7 +453,7 @@ def _arithmetic() -> Path:
 
 def tag_of(*parts: str) -> str:
     """Twelve hex digits of a hash of the parts, the compiler, and this module."""
-    ours = (__file__, _sources.__file__, _elf.__file__)
+    ours = (__file__, _sources.__file__, _elf.__file__, _single_precision.__file__)
     states = [builds.state(file) for file in (str(_compiler_files() / "compiler_rt.zig"), *ours)]
     text = "\n".join((*parts, str(states)))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
