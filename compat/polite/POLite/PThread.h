@@ -135,8 +135,14 @@ template <typename DeviceType, typename S, typename E, typename M>
 struct PThread {
   void run() {
     using V = gossamer::compat::Vertex<DeviceType, S, E, M>;
+    constexpr bool stats = gossamer::compat::WantsStats<V, 0>::value;
+    if (stats) {
+      tinselPerfCountReset();
+      tinselPerfCountStart();
+    }
     const gossamer::Statistics done = gossamer::compat::runNatively<V>();
-    if (!gossamer::compat::WantsStats<V, 0>::value) return;
+    if (!stats) return;
+    tinselPerfCountStop();
     // As many lines as on the hardware; the first line of each kind contains the totals of all devices.
     for (unsigned i = 0; i < TinselDCachesPerBoard * GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT; ++i) {
       printf("H:%x,M:%x,W:%x\n", 0, 0, 0);
