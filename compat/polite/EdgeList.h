@@ -15,8 +15,8 @@
 struct EdgeList {
   uint32_t numNodes = 0;
   uint32_t numEdges = 0;
-  /// By node: the number of its outgoing neighbours, followed by their numbers. The neighbour of the file's last edge is
-  /// first, as in Tinsel 0.8.3: programs draw random weights in this order.
+  /// By node: the number of its outgoing neighbours, then their numbers in the reverse order of the file. This is
+  /// the order of Tinsel 0.8.3, in which programs draw random weights.
   uint32_t** neighbours = nullptr;
 
   /// Reads a file; ends the program with one line if it cannot be read or is not a list of pairs.

@@ -7,8 +7,8 @@
 //   tinselAlloc(addr)   the papers' name of tinselFree(addr)
 //   tinselSetLen(n)     n is the number of flits, as in the papers. With GOSSAMER_COMPAT defined before
 //                       this header it is flits less one, as in the code of Tinsel 0.8.3.
-//   tinselCycleCount()  cycles since reset. With GOSSAMER_COMPAT it is a counter of the core, which commands clear, start
-//                       and stop as the other counters.
+//   tinselCycleCount()  cycles since reset. With GOSSAMER_COMPAT it is a counter of the core, which commands clear,
+//                       start and stop as the other counters.
 //
 // A thread's loads, stores and messages take effect in program order. Data that one thread writes to DRAM or SRAM is
 // visible to another thread only after the writer has flushed the line, and if the reader's cache holds no older copy:
