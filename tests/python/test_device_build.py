@@ -709,3 +709,43 @@ def test_printf_is_linked_only_where_it_is_called(defines: tuple[str, ...], tmp_
     real = written(tmp_path, "real.c", '#include <tinsel.h>\nint main() { printf("%f\\n", 1.5); return 0; }\n')
     assert "gossamer_print_float" in device.build(real, "tiny", defines).symbols
     assert model.run(real, tmp_path, threads=1, defines=defines).text[0] == "1.500000\n"
+
+
+STOP = "  csrw GS_CSR_THREAD_STOP, a0\n"
+CODES = {
+    "label": "other:\n  li a0, 1\n" + STOP + "  .globl _start\n_start:\n  li a0, 7\n" + STOP,
+    "first": "  li a0, 7\n" + STOP + "other:\n  li a0, 1\n" + STOP,
+    "data": "  .globl _start\n_start:\n  lla a1, value\n  lw a0, 0(a1)\n" + STOP + "  .data\nvalue: .word 7\n",
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_program_without_main_starts_in_its_own_entry(name: str, tmp_path: Path) -> None:
+    source = written(tmp_path, f"{name}.S", f"#include <gossamer/device_config.h>\n  .text\n{CODES[name]}")
+    ran = model.run(source, tmp_path, threads=3)
+    assert (ran.codes, ran.traps) == ({0: 7, 1: 7, 2: 7}, {})
+
+
+def test_own_entry_replaces_the_start_up_code_and_may_call_main(tmp_path: Path) -> None:
+    own = written(
+        tmp_path,
+        "entry.S",
+        "#include <gossamer/device_config.h>\n  .globl _start\n_start:\n"
+        "  li sp, GS_PARTITION_BASE + 4096\n  call main\n" + STOP,
+    )
+    main = written(tmp_path, "main.c", "int main(void) { return 40 + 2; }\n")
+    assert model.run([main, own], tmp_path, threads=1).codes == {0: 42}
+    bare = written(
+        tmp_path, "bare.c", "#include <tinsel.h>\nvoid _start(void) { tinselEmit(5); tinselKillThread(); }\n"
+    )
+    assert model.run(bare, tmp_path, threads=2).emitted == [(0, 5), (1, 5)]
+    assert "nothing defines main; every thread starts in main" in refused(
+        written(tmp_path, "none.c", "int part(void) { return 0; }\n")
+    )
+
+
+def test_data_of_a_program_is_placed_at_an_offset(tmp_path: Path) -> None:
+    source = written(tmp_path, "data.c", "static int x[30] = {1};\nint y[9];\nint main(void) { return x[y[0]]++; }\n")
+    plain, moved = (device.build(source, "tiny", data_offset=offset) for offset in (0, 0x1280))
+    assert [one.address - 0x1280 for one in moved.segments] == [one.address for one in plain.segments]
+    assert [one.data for one in moved.segments] == [one.data for one in plain.segments]
