@@ -2,10 +2,12 @@
 /// A graph, read from a file of pairs of numbers: source and destination.
 #pragma once
 
+#include <assert.h>
 #include <gossamer/core/exit_codes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <utility>
 #include <vector>
@@ -13,7 +15,8 @@
 struct EdgeList {
   uint32_t numNodes = 0;
   uint32_t numEdges = 0;
-  /// By node: the number of its outgoing neighbours, followed by their numbers.
+  /// By node: the number of its outgoing neighbours, then their numbers in the reverse order of the file. This is
+  /// the order of Tinsel 0.8.3, in which programs draw random weights.
   uint32_t** neighbours = nullptr;
 
   /// Reads a file; ends the program with one line if it cannot be read or is not a list of pairs.
@@ -58,9 +61,9 @@ struct EdgeList {
     for (uint32_t i = 0; i < numNodes; ++i) {
       neighbours[i] = static_cast<uint32_t*>(calloc(size_t{counts[i]} + 1, sizeof(uint32_t)));
     }
-    for (const auto& edge : edges) {
-      uint32_t* const its = neighbours[edge.first];
-      its[++its[0]] = edge.second;
+    for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge) {
+      uint32_t* const its = neighbours[edge->first];
+      its[++its[0]] = edge->second;
     }
   }
 

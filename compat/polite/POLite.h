@@ -18,7 +18,9 @@
 #ifdef TINSEL
 #include <POLite/PThread.h>
 #else
+#include <POLite/Bitmap.h>
 #include <POLite/PGraph.h>
+#include <POLite/Placer.h>
 #include <POLite/ProgRouters.h>
 #include <POLite/Stats.h>
 #endif

@@ -7,6 +7,8 @@
 //   tinselAlloc(addr)   the papers' name of tinselFree(addr)
 //   tinselSetLen(n)     n is the number of flits, as in the papers. With GOSSAMER_COMPAT defined before
 //                       this header it is flits less one, as in the code of Tinsel 0.8.3.
+//   tinselCycleCount()  cycles since reset. With GOSSAMER_COMPAT it is a counter of the core, which commands clear,
+//                       start and stop as the other counters.
 //
 // A thread's loads, stores and messages take effect in program order. Data that one thread writes to DRAM or SRAM is
 // visible to another thread only after the writer has flushed the line, and if the reader's cache holds no older copy:
@@ -206,6 +208,9 @@ INLINE uint32_t tinselUartTryGet(void) { return GS_CSR_READ(GS_CSR_UART_GET); }
 
 // ------------------------------------------------------------------------------ counters
 
+// A command acts on the counters of the thread's core, and on those of its cache. All count only after a start, except
+// the cycles, which count until the first stop.
+
 /// Clears the counters of this thread's core.
 INLINE void tinselPerfCountReset(void) { GS_CSR_WRITE(GS_CSR_PERF_CONTROL, GS_PERF_CLEAR); }
 /// Starts them.
@@ -223,10 +228,17 @@ INLINE uint32_t tinselWritebackCount(void) { return GS_CSR_READ(GS_CSR_PERF_WRIT
 INLINE uint32_t tinselCPUIdleCount(void) { return GS_CSR_READ(GS_CSR_PERF_IDLE); }
 /// The same, high word.
 INLINE uint32_t tinselCPUIdleCountU(void) { return GS_CSR_READ(GS_CSR_PERF_IDLE_HIGH); }
-/// Cycles since reset, low word.
+#ifdef GOSSAMER_COMPAT
+/// Cycles of this core, low word: a counter as the others, as in the code of Tinsel 0.8.3.
+INLINE uint32_t tinselCycleCount(void) { return GS_CSR_READ(GS_CSR_PERF_CYCLES); }
+/// The same, high word.
+INLINE uint32_t tinselCycleCountU(void) { return GS_CSR_READ(GS_CSR_PERF_CYCLES_HIGH); }
+#else
+/// Cycles since reset, low word; the commands have no effect on them.
 INLINE uint32_t tinselCycleCount(void) { return GS_CSR_READ(GS_CSR_CYCLE); }
 /// The same, high word.
 INLINE uint32_t tinselCycleCountU(void) { return GS_CSR_READ(GS_CSR_CYCLE_HIGH); }
+#endif
 /// Instructions that this thread has completed, low word; only differences are meaningful.
 INLINE uint32_t tinselInstrCount(void) { return GS_CSR_READ(GS_CSR_INSTRET); }
 /// The same, high word.

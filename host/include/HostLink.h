@@ -5,16 +5,26 @@
 /// A program ends with a one-line error if it misuses a call, or if its threads trap or wait forever.
 #pragma once
 
+// Hosts use more of the C and C++ libraries than this header without including it, as with Tinsel's headers.
 #include <assert.h>
 #include <boot.h>
 #include <config.h>
+#include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iostream>
 #include <memory>
+#include <queue>
+#include <string>
+#include <vector>
 
 #include "DebugLink.h"
 

@@ -120,7 +120,13 @@ std::shared_ptr<Board> Board::open() {
   return board;
 }
 
-Board::Board() : sim_(Settings::read()), settings_(Settings::read()), cores_(kBoards * kCores), of_board_(kBoards) {
+Board::Board()
+    : sim_(Settings::read()),
+      settings_(Settings::read()),
+      cores_(kBoards * kCores),
+      code_(cores_.size() / TinselCoresPerInstrMem),
+      data_(size_t{kBoards} * TinselDRAMsPerBoard),
+      of_board_(kBoards) {
   first_ = std::this_thread::get_id();
   next_hops_file_ = settings_.next_hops;
 }
@@ -345,12 +351,19 @@ void Board::load_all(const char* call, const char* code, const char* data) {
   }
   for (const Part& part : parts) write_all(call, part.address, part.data.data(), part.data.size());
   for (Core& core : cores_) core = {};
+  code_.assign(cores_.size() / TinselCoresPerInstrMem, code);
+  data_.assign(size_t{kBoards} * TinselDRAMsPerBoard, {});
+  for (auto& dram : data_) {
+    for (const Part& part : parts) dram.push_back({data, part.address, uint64_t{part.address} + part.data.size()});
+  }
   std::fill(of_board_.begin(), of_board_.end(), 0);
   started_ = 0;
 }
 
 void Board::load_code(const char* call, const char* code, uint32_t core) {
   const std::vector<uint8_t> instructions = code_of(call, code);
+  check_code(call, code, core);
+  code_[core / TinselCoresPerInstrMem] = cores_[core].code = code;
   flush_stores(call);
   const uint32_t first = core / TinselCoresPerInstrMem * TinselCoresPerInstrMem * kCoreThreads;
   sim_.note("image " + std::to_string(first) + " " + std::to_string(TinselCoresPerInstrMem * kCoreThreads) + " " +
@@ -359,9 +372,41 @@ void Board::load_code(const char* call, const char* code, uint32_t core) {
 }
 
 void Board::load_data(const char* call, const char* data, uint32_t core) {
+  constexpr uint32_t kEach = kTiles / TinselDRAMsPerBoard;
+  const std::vector<Part> parts = parts_of(call, data);
+  const uint32_t tile = core / kTileCores, dram = tile / kEach;
+  check_data(call, data, parts, dram);
   flush_stores(call);
-  for (const Part& part : parts_of(call, data)) {
-    write(call, core / kTileCores, part.address, part.data.data(), part.data.size());
+  for (const Part& part : parts) {
+    write(call, tile, part.address, part.data.data(), part.data.size());
+    data_[dram].push_back({data, part.address, uint64_t{part.address} + part.data.size()});
+  }
+}
+
+void Board::check_code(const char* call, const char* code, uint32_t core) const {
+  const uint32_t first = core / TinselCoresPerInstrMem * TinselCoresPerInstrMem;
+  const std::string& present = code_[core / TinselCoresPerInstrMem];
+  if (present == code || all_ended()) return;
+  for (uint32_t other = first; other < first + TinselCoresPerInstrMem; ++other) {
+    if (other == core || !has_begun(other)) continue;
+    reject_call(call, std::string(code) + " for core " + std::to_string(core % kCores) + " would replace " + present +
+                          ", which core " + std::to_string(other % kCores) +
+                          " runs from the same instruction memory; load it for another core");
+  }
+}
+
+void Board::check_data(const char* call, const char* data, const std::vector<Part>& parts, uint32_t dram) {
+  if (all_ended()) data_[dram].clear();
+  for (const Contents& present : data_[dram]) {
+    for (const Part& part : parts) {
+      const bool apart = present.end <= part.address || uint64_t{part.address} + part.data.size() <= present.address;
+      if (apart || present.file == data) continue;
+      char at[16];
+      std::snprintf(at, sizeof at, "0x%08x", std::max(present.address, part.address));
+      reject_call(call, std::string(data) + " would overwrite " + present.file + " at " + at +
+                            " of the same DRAM; link the programs for different addresses, or load the second one when "
+                            "all threads have ended");
+    }
   }
 }
 
@@ -536,6 +581,11 @@ void Board::ready(const char* call, uint32_t core, uint32_t threads) {
                           std::to_string(kCoreThreads));
   }
   if (cores_[core].started) reject_call(call, which + " has been started already");
+  const std::string &own = cores_[core].code, &present = code_[core / TinselCoresPerInstrMem];
+  if (!own.empty() && own != present) {
+    reject_call(call, own + " was loaded for " + which + ", and then " + present +
+                          " for another core with the same instruction memory");
+  }
   cores_[core].ready = threads;
 }
 

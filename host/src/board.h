@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "simulator.h"
+#include "verilog_hex.h"
 
 namespace gossamer::host {
 
@@ -117,6 +118,13 @@ class Board {
     uint32_t ready = 0;  ///< prepared threads
     bool started = false;
     uint32_t address = 0;
+    std::string code;  ///< the file that was loaded for it; empty if for all cores
+  };
+  /// A file in a memory that cores share.
+  struct Contents {
+    std::string file;
+    uint32_t address = 0;
+    uint64_t end = 0;
   };
 
   Board();
@@ -127,6 +135,11 @@ class Board {
 
   /// Before loading: writes back what ended threads left in the caches.
   void write_back_caches(const char* call);
+  /// Ends the program if a file would replace what other cores need.
+  void check_code(const char* call, const char* code, uint32_t core) const;
+  void check_data(const char* call, const char* data, const std::vector<Part>& parts, uint32_t dram);
+  /// Whether threads were started, and all have ended.
+  bool all_ended() const { return started_ && sim_.stopped() >= started_; }
   void write_code(const char* call, uint32_t dest, unsigned group, uint32_t replies, uint32_t address,
                   const std::vector<uint8_t>& code);
   /// Writes memory through a tile's loader.
@@ -149,6 +162,8 @@ class Board {
   std::string next_hops_file_;
   size_t next_tables_ = 0;  ///< index of the tables to load next, among those of the settings
   std::vector<Core> cores_;
+  std::vector<std::string> code_;             ///< by instruction memory: the file that was loaded last
+  std::vector<std::vector<Contents>> data_;   ///< by DRAM: the files that are in it
   std::vector<uint32_t> of_board_;  ///< by board: started threads
   uint64_t started_ = 0;            ///< started threads of all boards
   std::function<void(Board&)> before_start_;

@@ -20,7 +20,7 @@ void RouterTables::check(const char* call) const {
   written.resize(tables_.size());
   const char* folder = std::getenv("GOSSAMER_POLITE");
   if (!folder) reject_call(call, kNotStarted);
-  const std::string path = std::string(folder) + "/trees";
+  const std::string path = std::string(folder) + "/.trees";
   {
     std::ofstream file(path, std::ios::binary);
     const auto put = [&](const auto* from, size_t count) {

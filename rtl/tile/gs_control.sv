@@ -247,9 +247,10 @@ module gs_control
       CsrPerfMisses: want_slot = SlotMisses;
       CsrPerfWritebacks: want_slot = SlotWritebacks;
       CsrCycleHigh: want_slot = DebugCounterCycles[SlotW-1:0];
+      CsrPerfCycles, CsrPerfCyclesHigh: want_slot = SlotCycles + SlotW'(core_of_req);
       default: want_slot = SlotIdle + SlotW'(core_of_req);
     endcase
-    want_high = csr == CsrPerfIdleHigh || csr == CsrCycleHigh;
+    want_high = csr inside {CsrPerfIdleHigh, CsrPerfCyclesHigh, CsrCycleHigh};
   end
   // The counter's word is not yet valid in a request's first cycle.
   always_ff @(posedge clk) begin
@@ -326,7 +327,8 @@ module gs_control
       CsrJob: value = 32'(job_i);
       CsrGuard: value = req_q.data;
       CsrInstrAddress: value = 32'({instr_word_q, 2'b00});
-      CsrCycleHigh, CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh: value = slot_word_q;
+      CsrCycleHigh, CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh, CsrPerfCycles,
+      CsrPerfCyclesHigh: value = slot_word_q;
       default: ;
     endcase
   end

@@ -69,7 +69,8 @@ module gs_control_decode
         plan_o.kind   = ReportTaken;
       end
       CsrPerfControl: plan_o.perf_control = writes;
-      CsrCycleHigh, CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh: plan_o.counter = 1'b1;
+      CsrCycleHigh, CsrPerfHits, CsrPerfMisses, CsrPerfWritebacks, CsrPerfIdle, CsrPerfIdleHigh, CsrPerfCycles,
+      CsrPerfCyclesHigh: plan_o.counter = 1'b1;
       default: ;
     endcase
     if (is_trap) begin

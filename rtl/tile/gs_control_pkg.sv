@@ -66,11 +66,13 @@ package gs_control_pkg;
 
   /// Indices of the counters: those of the debug bus first, then the counters that threads read and clear.
   localparam int unsigned DebugCounters = 32'(DebugCounterRefused) + 1;
-  localparam int unsigned CounterSlots = DebugCounters + 3 + TileCores;
+  localparam int unsigned CounterSlots = DebugCounters + 3 + 2 * TileCores;
   localparam int unsigned SlotW = $clog2(CounterSlots);
   localparam logic [SlotW-1:0] SlotHits = SlotW'(DebugCounters);
   localparam logic [SlotW-1:0] SlotMisses = SlotW'(DebugCounters + 1);
   localparam logic [SlotW-1:0] SlotWritebacks = SlotW'(DebugCounters + 2);
   /// the first core's idle counter; those of the other cores follow
   localparam logic [SlotW-1:0] SlotIdle = SlotW'(DebugCounters + 3);
+  /// the first core's cycle counter; those of the other cores follow
+  localparam logic [SlotW-1:0] SlotCycles = SlotW'(DebugCounters + 3 + TileCores);
 endpackage

@@ -44,7 +44,10 @@ module gs_tile_counters
     max_events[SlotHits]                            = 4'(TileCaches);
     max_events[SlotMisses]                          = 4'(TileCaches);
     max_events[SlotWritebacks]                      = 4'(TileCaches);
-    for (int unsigned c = 0; c < TileCores; c++) max_events[32'(SlotIdle)+c] = 4'd1;
+    for (int unsigned c = 0; c < TileCores; c++) begin
+      max_events[32'(SlotIdle)+c]   = 4'd1;
+      max_events[32'(SlotCycles)+c] = 4'd1;
+    end
   endfunction
 
   function automatic logic [CounterSlots-1:0] clearable();
@@ -52,13 +55,17 @@ module gs_tile_counters
     clearable[SlotHits]       = 1'b1;
     clearable[SlotMisses]     = 1'b1;
     clearable[SlotWritebacks] = 1'b1;
-    for (int unsigned c = 0; c < TileCores; c++) clearable[32'(SlotIdle)+c] = 1'b1;
+    for (int unsigned c = 0; c < TileCores; c++) begin
+      clearable[32'(SlotIdle)+c]   = 1'b1;
+      clearable[32'(SlotCycles)+c] = 1'b1;
+    end
   endfunction
 
   localparam logic [CounterSlots-1:0][3:0] MaxEvents = max_events();
 
   logic [31:0] cycles_q;
-  logic [TileCores-1:0] counting_q, idle_q;
+  // The cycles of a core count from reset on, because a program may read them without a start.
+  logic [TileCores-1:0] counting_q, timing_q, idle_q;
   // The units are far away: their events are registered and counted one cycle later.
   events_t events_q;
   logic [3:0] issued_q;
@@ -70,14 +77,15 @@ module gs_tile_counters
     if (!rst_ni) begin
       cycles_q   <= '0;
       counting_q <= '0;
+      timing_q   <= '1;
       clear_q    <= '0;
     end else begin
       cycles_q <= cycles_q + 32'd1;
       clear_q  <= clear_d;
       for (int unsigned c = 0; c < TileCores; c++) begin
         if (control_i && core_i == CoreW'(c)) begin
-          if (command_i == PerfCommandStart) counting_q[c] <= 1'b1;
-          if (command_i == PerfCommandStop) counting_q[c] <= 1'b0;
+          if (command_i == PerfCommandStart) {counting_q[c], timing_q[c]} <= '1;
+          if (command_i == PerfCommandStop) {counting_q[c], timing_q[c]} <= '0;
         end
       end
     end
@@ -92,7 +100,8 @@ module gs_tile_counters
       clear_d[SlotHits]       = 1'b1;
       clear_d[SlotMisses]     = 1'b1;
       clear_d[SlotWritebacks] = 1'b1;
-      clear_d[SlotIdle+SlotW'(core_i)] = 1'b1;
+      clear_d[SlotIdle+SlotW'(core_i)]   = 1'b1;
+      clear_d[SlotCycles+SlotW'(core_i)] = 1'b1;
     end
   end
 
@@ -118,7 +127,10 @@ module gs_tile_counters
       inc[SlotMisses]     = events_q.misses;
       inc[SlotWritebacks] = events_q.writebacks;
     end
-    for (int unsigned c = 0; c < TileCores; c++) inc[32'(SlotIdle)+c] = 4'(idle_q[c] && counting_q[c]);
+    for (int unsigned c = 0; c < TileCores; c++) begin
+      inc[32'(SlotIdle)+c]   = 4'(idle_q[c] && counting_q[c]);
+      inc[32'(SlotCycles)+c] = 4'(timing_q[c]);
+    end
   end
 
   gs_counters #(

@@ -19,11 +19,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import gossamer_setup
 from gossamer import device
 from gossamer.config import load as load_config
+from gossamer.device import _single_precision
 from gossamer.errors import ExitCode, InputError
 
 if TYPE_CHECKING:
@@ -575,3 +577,175 @@ def test_compiler_group_is_installed_on_first_use(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="setup rtl"):
         device._compiler_files()
     assert asked == ["rtl"]
+
+
+# ---------------------------------------------------------------------- programs for Tinsel 0.8.3
+
+COMPAT = ("GOSSAMER_COMPAT", "TINSEL")
+
+
+def needed(image: device.Image) -> set[str]:
+    """What the program's own objects need from libraries."""
+    from elftools.elf.elffile import ELFFile
+
+    names: set[str] = set()
+    for path in image.elf.parent.parent.glob("*.o"):
+        with open(path, "rb") as file:
+            symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+            names |= {one.name for one in symbols if one["st_shndx"] == "SHN_UNDEF" and one.name}
+    return names
+
+
+EXPRESSIONS = """#include <tinsel.h>
+#include <math.h>
+#define REAL(x) x##f
+#define HALF 0.5
+static const float table[] = {0.1, 2.5e-3, .75, 3., 0x1.8p1, 1'000.25};
+struct Settings {
+  float rate = 0.3;
+};
+template <typename T>
+T scaled(T value) {
+  return value * 0.1 + 2.5 * value / 3.0;
+}
+static float with_default(float value, float by = 1.1) { return value * by - 0.7; }
+static constexpr auto deduced = 0.2;
+static_assert(sizeof deduced == 4 && sizeof(1.5L) > 4 && sizeof(0.5f) == 4);
+int main() {
+  volatile float inputs[] = {VALUES};
+  for (float x : inputs) {
+    auto more = [](auto value) { return value > 1.5 ? value * 0.01 : value + 1e-2; };
+    const float results[] = {scaled(x), with_default(x), more(x), x * x + x * HALF, REAL(0.25) * x,
+                             table[0] + table[1] * x + table[2] + table[3] + table[4] + table[5],
+                             Settings().rate * x - deduced, sqrt(x * 0.3), fabs(-x) * 1.7};
+    for (float result : results) puthex(__builtin_bit_cast(uint32_t, result)), putchar('\\n');
+  }
+}
+"""
+
+
+def reference(given: list[float]) -> list[str]:
+    """The same in NumPy; each operation is rounded to single precision."""
+    f = np.float32
+    lines = []
+    for x in map(f, given):
+        table = [f(0.1), f(2.5e-3), f(0.75), f(3), f(3), f(1000.25)]
+        more = x * f(0.01) if x > f(1.5) else x + f(1e-2)
+        total = table[0] + table[1] * x
+        for one in table[2:]:
+            total = total + one
+        results = [
+            x * f(0.1) + f(2.5) * x / f(3),
+            x * f(1.1) - f(0.7),
+            more,
+            x * x + x * f(0.5),
+            f(0.25) * x,
+            total,
+            f(0.3) * x - f(0.2),
+            np.sqrt(x * f(0.3)),
+            abs(x) * f(1.7),
+        ]
+        lines += [f"{struct.unpack('<I', struct.pack('<f', one))[0]:08x}" for one in results]
+    return lines
+
+
+def test_arithmetic_of_threads_is_single_precision_without_contraction(tmp_path: Path, size: Size, seed: int) -> None:
+    chance = random.Random(seed)
+    given = [float(np.float32(chance.uniform(0, 3))) for _ in range(size.pick(8, 40, 400))]
+    source = written(tmp_path, "maths.cpp", EXPRESSIONS.replace("VALUES", ", ".join(f"{x!r}f" for x in given)))
+    needs = needed(device.build(source, "tiny", COMPAT))
+    assert not {name for name in needs if "df" in name or name in ("sqrt", "fabs")}, needs
+    ran = model.run(source, tmp_path, threads=1, defines=COMPAT)
+    assert ran.text[0].splitlines() == reference(given)
+    # Other programs keep the arithmetic of C.
+    assert any("df" in name for name in needed(device.build(written(tmp_path, "own.c", OWN), "tiny")))
+
+
+OWN = "int main(void) { volatile float x = 1; x = x * 0.1; return (int)x; }"
+
+
+def test_only_double_constants_in_range_become_single() -> None:
+    changed = ["1.0", "1.", ".5", "1e3", "1.5e-3", "0x1p-3", "0X1.8P+2", "1'000.5", "1e38", "1e-45", "0.0", "0e5"]
+    kept = ["1", "0x1e3", "017", "1.0f", "1.0F", "1.0L", "1e3l", "1.0_km", "1e39", "1e-60", "0b101", "10u", "0x1p-3f"]
+    assert [_single_precision.single(one) for one in changed] == [f"{one}f" for one in changed]
+    assert [_single_precision.single(one) for one in kept] == kept
+    text = """# 1 "user.c"
+char* a = "1.0 \\" 2.0"; int b = '1', x1 = 3; float c = a1.0 ? 2.5 : -.5e1, d = R"(3.0)"[0];
+# 1 "/usr/include/x.h" 1 3
+double system = 1.0;
+# 3 "user.c" 2
+#pragma rate 1.0
+float e = 4.0;
+"""
+    changed_text = text.replace("2.5 :", "2.5f :").replace("-.5e1", "-.5e1f").replace("4.0", "4.0f")
+    assert _single_precision.converted(text) == changed_text.replace("a1.0", "a1.0f")
+
+
+def test_faults_of_the_source_name_its_own_lines(tmp_path: Path) -> None:
+    wrong = written(tmp_path, "wrong.c", "#include <tinsel.h>\n\nint main() { return 1.5 +; }\n")
+    assert f"{wrong}:3: " in refused(wrong, "tiny", *COMPAT)
+    missing = written(tmp_path, "missing.c", '#include <tinsel.h>\n#include "none.h"\nint main() { return 0; }\n')
+    assert f"{missing}:2: " in refused(missing, "tiny", *COMPAT)
+    text = "#include <tinsel.h>\n#include <math.h>\nint main() {\n  int unused;\n  return INFINITY > 1.5;\n}\n"
+    image = device.build(written(tmp_path, "warned.c", text), "tiny", COMPAT)
+    assert [line.split(": ")[0] for line in image.warnings] == [f"{tmp_path}/warned.c:4"]
+    assert image.where(image.symbols["main"]).file == f"{tmp_path}/warned.c"
+
+
+@pytest.mark.parametrize("defines", [COMPAT, ()], ids=["tinsel", "native"])
+def test_printf_is_linked_only_where_it_is_called(defines: tuple[str, ...], tmp_path: Path) -> None:
+    quiet = written(
+        tmp_path,
+        "quiet.cpp",
+        "#include <tinsel.h>\n#include <assert.h>\n"
+        'const char* unused() { return "%f"; }\n'
+        'inline void never(float x) { printf("%f\\n", x); }\n'
+        'int main() { puts("1.5%f\\n"); puthex(1); putchar(65); assert(tinselId() < 99); return 0; }\n',
+    )
+    image = device.build(quiet, "tiny", defines)
+    assert not [name for name in image.symbols if "print" in name]
+    loud = written(tmp_path, "loud.c", '#include <tinsel.h>\nint main() { printf("%x\\n", 1); return 0; }\n')
+    assert [name for name in device.build(loud, "tiny", defines).symbols if "print" in name]
+    real = written(tmp_path, "real.c", '#include <tinsel.h>\nint main() { printf("%f\\n", 1.5); return 0; }\n')
+    assert "gossamer_print_float" in device.build(real, "tiny", defines).symbols
+    assert model.run(real, tmp_path, threads=1, defines=defines).text[0] == "1.500000\n"
+
+
+STOP = "  csrw GS_CSR_THREAD_STOP, a0\n"
+CODES = {
+    "label": "other:\n  li a0, 1\n" + STOP + "  .globl _start\n_start:\n  li a0, 7\n" + STOP,
+    "first": "  li a0, 7\n" + STOP + "other:\n  li a0, 1\n" + STOP,
+    "data": "  .globl _start\n_start:\n  lla a1, value\n  lw a0, 0(a1)\n" + STOP + "  .data\nvalue: .word 7\n",
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_program_without_main_starts_in_its_own_entry(name: str, tmp_path: Path) -> None:
+    source = written(tmp_path, f"{name}.S", f"#include <gossamer/device_config.h>\n  .text\n{CODES[name]}")
+    ran = model.run(source, tmp_path, threads=3)
+    assert (ran.codes, ran.traps) == ({0: 7, 1: 7, 2: 7}, {})
+
+
+def test_own_entry_replaces_the_start_up_code_and_may_call_main(tmp_path: Path) -> None:
+    own = written(
+        tmp_path,
+        "entry.S",
+        "#include <gossamer/device_config.h>\n  .globl _start\n_start:\n"
+        "  li sp, GS_PARTITION_BASE + 4096\n  call main\n" + STOP,
+    )
+    main = written(tmp_path, "main.c", "int main(void) { return 40 + 2; }\n")
+    assert model.run([main, own], tmp_path, threads=1).codes == {0: 42}
+    bare = written(
+        tmp_path, "bare.c", "#include <tinsel.h>\nvoid _start(void) { tinselEmit(5); tinselKillThread(); }\n"
+    )
+    assert model.run(bare, tmp_path, threads=2).emitted == [(0, 5), (1, 5)]
+    assert "nothing defines main; every thread starts in main" in refused(
+        written(tmp_path, "none.c", "int part(void) { return 0; }\n")
+    )
+
+
+def test_data_of_a_program_is_placed_at_an_offset(tmp_path: Path) -> None:
+    source = written(tmp_path, "data.c", "static int x[30] = {1};\nint y[9];\nint main(void) { return x[y[0]]++; }\n")
+    plain, moved = (device.build(source, "tiny", data_offset=offset) for offset in (0, 0x1280))
+    assert [one.address - 0x1280 for one in moved.segments] == [one.address for one in plain.segments]
+    assert [one.data for one in moved.segments] == [one.data for one in plain.segments]

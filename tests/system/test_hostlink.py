@@ -299,7 +299,7 @@ def test_incomplete_program_folders_are_rejected(command: Command, tmp_path: Pat
     folder = written(tmp_path / "part", "")
     (folder / "prog.c").unlink()
     (line,) = bad(command("run", folder, *RTL), 2)
-    assert line.endswith(f"{folder}: has a host program, but nothing for threads: no source includes tinsel.h")
+    assert line.endswith(f"{folder}: loads code.v, but has nothing for threads: no source includes tinsel.h")
     written(folder, "")
     (folder / "Other.cpp").write_text(HOST % "")
     (line,) = bad(command("run", folder, *RTL), 2)

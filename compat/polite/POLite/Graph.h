@@ -5,11 +5,15 @@
 #include <POLite/PDevice.h>
 #include <POLite/Seq.h>
 
+typedef uint32_t NodeLabel;
+
 class Graph {
  public:
   Seq<Seq<NodeId>*>* incoming = new Seq<Seq<NodeId>*>;  ///< by node: the sources of its incoming edges
   Seq<Seq<NodeId>*>* outgoing = new Seq<Seq<NodeId>*>;  ///< by node: the destinations of its outgoing edges
   Seq<Seq<PinId>*>* pins = new Seq<Seq<PinId>*>;        ///< and their pins, in the same order
+
+  Seq<NodeLabel>* labels = new Seq<NodeLabel>;          ///< by node: a number for the program's use, 0 at first
 
   Graph() = default;
   Graph(const Graph&) = delete;
@@ -23,14 +27,17 @@ class Graph {
     delete incoming;
     delete outgoing;
     delete pins;
+    delete labels;
   }
 
   NodeId newNode() {
     incoming->append(new Seq<NodeId>(2));
     outgoing->append(new Seq<NodeId>(2));
     pins->append(new Seq<PinId>(2));
+    labels->append(0);
     return static_cast<NodeId>(incoming->numElems - 1);
   }
+  void setLabel(NodeId id, NodeLabel label) { labels->elems[id] = label; }
   void addEdge(NodeId x, PinId p, NodeId y) {
     outgoing->elems[x]->append(y);
     pins->elems[x]->append(p);

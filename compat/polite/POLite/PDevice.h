@@ -2,8 +2,13 @@
 /// Shared declarations of both parts of a POLite program: devices, their types, messages.
 #pragma once
 
+// Devices use these without including them, as Tinsel's headers do.
+#include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #ifndef TINSEL
 // A header with devices is also compiled for hosts, and its handlers may call functions of threads.
 #include <tinsel-interface.h>

@@ -85,9 +85,17 @@ struct PThread {
 
   /// Ends the run. The report of the trap contains this function's name.
   __attribute__((noinline)) static void sendOnMissingPin(const gossamer::PoliteHeader* header) {
-    printf("device %x of this thread sends on pin %x; POLITE_NUM_PINS is %x\n", header->wrong, header->wrongPin,
-           POLITE_NUM_PINS);
+    print("device ", header->wrong);
+    print(" of this thread sends on pin ", header->wrongPin);
+    print("; POLITE_NUM_PINS is ", POLITE_NUM_PINS);
+    putchar('\n');
     __builtin_trap();
+  }
+
+  /// Not by printf, which would be linked into programs that do not call it.
+  static void print(const char* label, uint32_t value) {
+    gossamer_puts(label);
+    puthex(value);
   }
 
   /// Prints this thread's share of the counters: the first thread of a cache or core prints its counters.
@@ -95,16 +103,27 @@ struct PThread {
     tinselPerfCountStop();
     const uint32_t me = gossamerThread();
     if (me % TinselThreadsPerDCache == 0) {
-      printf("H:%x,M:%x,W:%x\n", tinselHitCount(), tinselMissCount(), tinselWritebackCount());
+      print("H:", tinselHitCount());
+      print(",M:", tinselMissCount());
+      print(",W:", tinselWritebackCount());
+      putchar('\n');
     }
     if (me % TinselThreadsPerCore == 0) {
-      printf("C:%x %x,I:%x %x\n", tinselCycleCountU(), tinselCycleCount(), tinselCPUIdleCountU(), tinselCPUIdleCount());
+      print("C:", tinselCycleCountU());
+      print(" ", tinselCycleCount());
+      print(",I:", tinselCPUIdleCountU());
+      print(" ", tinselCPUIdleCount());
+      putchar('\n');
     }
     if (gossamer::compat::WantsMessages<V, 0>::value) {
       const bool first = me == 0;
-      printf("S:%x,R:%x,T:%x,HM:%x,PR:%x,PRI:%x\n", header->sends,
-             header->delivered / gossamer::Softswitch<V>::Layout::edge, header->steps, header->hostMessages,
-             first ? tinselProgRouterSent() : 0, first ? tinselProgRouterSentInterBoard() : 0);
+      print("S:", header->sends);
+      print(",R:", header->delivered / gossamer::Softswitch<V>::Layout::edge);
+      print(",T:", header->steps);
+      print(",HM:", header->hostMessages);
+      print(",PR:", first ? tinselProgRouterSent() : 0);
+      print(",PRI:", first ? tinselProgRouterSentInterBoard() : 0);
+      putchar('\n');
     }
   }
 };
@@ -116,8 +135,14 @@ template <typename DeviceType, typename S, typename E, typename M>
 struct PThread {
   void run() {
     using V = gossamer::compat::Vertex<DeviceType, S, E, M>;
+    constexpr bool stats = gossamer::compat::WantsStats<V, 0>::value;
+    if (stats) {
+      tinselPerfCountReset();
+      tinselPerfCountStart();
+    }
     const gossamer::Statistics done = gossamer::compat::runNatively<V>();
-    if (!gossamer::compat::WantsStats<V, 0>::value) return;
+    if (!stats) return;
+    tinselPerfCountStop();
     // As many lines as on the hardware; the first line of each kind contains the totals of all devices.
     for (unsigned i = 0; i < TinselDCachesPerBoard * GS_BOARDS_WIDTH * GS_BOARDS_HEIGHT; ++i) {
       printf("H:%x,M:%x,W:%x\n", 0, 0, 0);

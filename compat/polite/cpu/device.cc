@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <mutex>
 #include <string>
 
 #include <tinsel.h>
@@ -24,7 +25,10 @@ uint64_t now() {
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
-const uint64_t begun = now();
+
+/// The cycle counter, one for all devices: its time up to the last command, and when it was started (0: stopped).
+std::mutex counter;
+uint64_t counted = 0, started = now();
 
 void put_character(char c) {
   constexpr size_t kLongestLine = 1024;
@@ -45,7 +49,18 @@ uint32_t gossamer_device_thread(void) {
   return vertex < job.vertices ? job.threads[vertex] : 0;
 }
 
-uint64_t gossamer_device_cycles(void) { return (now() - begun) * TinselClockFreq / 1000; }
+uint64_t gossamer_device_cycles(void) {
+  const std::lock_guard lock(counter);
+  return (counted + (started ? now() - started : 0)) * TinselClockFreq / 1000;
+}
+
+void gossamer_device_count(int command) {
+  const std::lock_guard lock(counter);
+  const uint64_t time = now();
+  counted = command == GS_PERF_CLEAR ? 0 : counted + (started ? time - started : 0);
+  if (command == GS_PERF_START || (command == GS_PERF_CLEAR && started)) started = time;
+  if (command == GS_PERF_STOP) started = 0;
+}
 
 void* gossamer_device_heap(void) {
   alignas(64) static thread_local char heap[4096];

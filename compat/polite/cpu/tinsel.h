@@ -16,8 +16,10 @@
 extern "C" {
 /// Address of the device's thread.
 uint32_t gossamer_device_thread(void);
-/// Cycles of the configuration's clock since the start, derived from this machine's clock.
+/// Cycles of the configuration's clock while the counter runs, derived from this machine's clock.
 uint64_t gossamer_device_cycles(void);
+/// A command to that counter: GS_PERF_*.
+void gossamer_device_count(int command);
 /// Heap of this thread.
 void* gossamer_device_heap(void);
 }
@@ -61,9 +63,9 @@ INLINE uint32_t tinselUartTryPut(uint8_t x) { return gossamer_device_putchar(x),
 INLINE uint32_t tinselUartTryGet(void) { return 0; }
 
 // There are no counters of caches and cores; only time is available.
-INLINE void tinselPerfCountReset(void) {}
-INLINE void tinselPerfCountStart(void) {}
-INLINE void tinselPerfCountStop(void) {}
+INLINE void tinselPerfCountReset(void) { gossamer_device_count(GS_PERF_CLEAR); }
+INLINE void tinselPerfCountStart(void) { gossamer_device_count(GS_PERF_START); }
+INLINE void tinselPerfCountStop(void) { gossamer_device_count(GS_PERF_STOP); }
 INLINE uint32_t tinselMissCount(void) { return 0; }
 INLINE uint32_t tinselHitCount(void) { return 0; }
 INLINE uint32_t tinselWritebackCount(void) { return 0; }

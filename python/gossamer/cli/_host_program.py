@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import sys
 import time
@@ -19,7 +20,7 @@ from gossamer.cli import _program_arguments, _program_output
 from gossamer.cli._program_arguments import GRAPH_OPTIONS
 from gossamer.cli._program_output import Progress, show_warnings, visible
 from gossamer.engines._rtl_diagnostics import ACCELERATOR, UnfinishedThread
-from gossamer.errors import InputError, RunDied, signal_name
+from gossamer.errors import ExitCode, InputError, RunDied, signal_name
 
 if TYPE_CHECKING:
     from gossamer.cli._program_arguments import Request
@@ -101,16 +102,14 @@ def run(request: Request, arguments: Sequence[str]) -> int:
         machine, many = rtl.Board(config, workers=workers, tile=shown, **views), None
     with contextlib.ExitStack() as stack:
         stack.enter_context(machine)
-        environment: Mapping[str, str] = {}
-        if program.recipe is not None:
-            stage = stack.enter_context(polite.staged(program, placement))
-            program, environment = stage.program, stage.environment
+        stage = stack.enter_context(polite.staged(program, placement))
+        program = stage.program
         try:
             ended = _rtl_host.run(
                 machine,
                 program,
                 [hostlink.argument(one, program.folder) for one in arguments],
-                environment=environment,
+                environment=stage.environment,
                 most_cycles=most_cycles or 0,
                 watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
                 timeout=timeout,
@@ -125,18 +124,23 @@ def run(request: Request, arguments: Sequence[str]) -> int:
         if program.recipe is not None:
             program = stage.images()
             vertices = _vertices(machine, report, stage, placement.most_steps)
-            stage.ended_well = ended.code >= 0 and report is not None and report.reason == "done"
+        aborted = ended.timeout is not None or ended.code < 0 or (report is not None and report.reason != "done")
+        stage.ended_well = not aborted and (report is not None or ended.code not in (ExitCode.INPUT, ExitCode.DIED))
     for event in report.events if report is not None else []:
         if event.what != "link_up" and many is not None:
             click.echo(visible(many.describe_event(event)), err=True)
+    if ended.run is not None:
+        # The threads may have reached the maximum of steps, which only the mapper's data shows.
+        figures = ended.run if report is None else dataclasses.replace(ended.run, reason=report.reason)
+        _program_output.write_figures(request, config, figures, many, report_file)
+        for line in _program_output.rejected_messages(figures, many, config):
+            click.echo(line, err=True)
+    if ended.timeout is not None:
+        raise ended.timeout
     if report is not None and report.reason != "done":
         _raise_aborted(program, report, machine, many, vertices)
     if ended.code < 0:
         raise RunDied(f"{program.name}: the host program was killed by {signal_name(-ended.code)}")
-    if ended.run is not None:
-        _program_output.write_figures(request, config, ended.run, many, report_file)
-        for line in _program_output.rejected_messages(ended.run, many, config):
-            click.echo(line, err=True)
     return ended.code
 
 

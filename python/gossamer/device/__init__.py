@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 import gossamer_setup
 from gossamer import build_cache, builds, diagnostics, files
 from gossamer.config import constants
-from gossamer.device import _elf, _header, _sources
-from gossamer.device._elf import DoesNotFit, Elf, Place, Segment, may_print_fractions
+from gossamer.device import _elf, _header, _single_precision, _sources
+from gossamer.device._elf import DoesNotFit, Elf, Place, Segment, global_symbols, may_print_fractions
 from gossamer.device._header import ALONE, Part
 from gossamer.device._sources import LANGUAGES, OBJECT, SUFFIXES
 from gossamer.errors import InputError
@@ -36,7 +36,20 @@ from gossamer.paths import INCLUDE, ROOT
 if TYPE_CHECKING:
     from gossamer.config import Config
 
-__all__ = ["ALONE", "SUFFIXES", "Image", "Part", "Place", "Segment", "build", "headers", "load"]
+__all__ = [
+    "ALONE",
+    "SUFFIXES",
+    "TINSEL_ARITHMETIC",
+    "Image",
+    "Part",
+    "Place",
+    "Segment",
+    "build",
+    "data_base",
+    "headers",
+    "load",
+    "single_precision",
+]
 
 DEVICE = ROOT / "device"
 _CPU = ("-mcpu=generic_rv32+m+f+zicsr+relax", "-mabi=ilp32f")
@@ -64,6 +77,10 @@ FLAGS = (
 )
 _COMPILED_STANDARD_LIBRARY = ("algorithm.cpp",)
 """Sources of the C++ library to compile: sorting, which is not in headers and needs neither heap nor OS."""
+TINSEL_MODE = "GOSSAMER_COMPAT"
+"""The macro of programs for Tinsel 0.8.3: it selects lengths and formats as in its code, and its arithmetic."""
+TINSEL_ARITHMETIC = ("-ffp-contract=off",)
+"""Tinsel's compiler options; constants have single precision too (`single_precision`)."""
 _CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 
 
@@ -103,6 +120,7 @@ def build(
     boards: tuple[int, int] = ALONE,
     freestanding: bool = False,
     users: Sequence[Path] = (),
+    data_offset: int = 0,
 ) -> Image:
     """Compiles and links a program for a configuration; an ELF file is only read.
 
@@ -111,8 +129,12 @@ def build(
     ``optimize`` is the compiler's level (0 to 3, s, z); the default is 2, or z if the instructions do not fit at 2.
     ``boards`` are columns and rows of the target cluster, or a ``Part`` of a cluster. ``freestanding`` omits code for
     hosted compilers, such as the descriptor of an application. ``users`` are the user's files, which messages name,
-    where ``sources`` were made of them. Raises InputError, one line, if a file does not exist,
-    does not compile or does not link, or if the program does not fit.
+    where ``sources`` were made of them. ``data_offset`` is the distance in bytes of the program's data from the start
+    of data memory. Raises InputError, one line, if a file does not exist, does not compile or does not link, or if the
+    program does not fit.
+
+    Threads start in ``main``; in ``_start`` if the program defines that; at the first instruction of the first source
+    if that is assembly and the program has neither.
     """
     if isinstance(config, str):
         from gossamer import config as configs
@@ -129,8 +151,8 @@ def build(
         flags += ("-ffreestanding", "-fbuiltin")
     if optimize is None:
         with contextlib.suppress(DoesNotFit):
-            return _built(paths, config, boards, flags, "2", users or paths)
-    return _built(paths, config, boards, flags, optimize or "z", users or paths)
+            return _built(paths, config, boards, flags, "2", users or paths, data_offset)
+    return _built(paths, config, boards, flags, optimize or "z", users or paths, data_offset)
 
 
 def _built(
@@ -140,8 +162,9 @@ def _built(
     flags: Sequence[str],
     optimize: str,
     users: Sequence[Path],
+    data_offset: int,
 ) -> Image:
-    elf, warned = _linked(paths, config, boards, flags, optimize, users)
+    elf, warned = _linked(paths, config, boards, flags, optimize, users, data_offset)
     return _read(elf, config, boards, str(users[0]), users, _sources.shown(warned, users))
 
 
@@ -151,6 +174,11 @@ def load(path: str | os.PathLike[str], config: Config, *, boards: tuple[int, int
     if not file.is_file():
         raise InputError(f"{file}: no such file")
     return _read(file, config, boards, str(file), [])
+
+
+def data_base(config: Config) -> int:
+    """The first address of the data of programs."""
+    return _header.memory_map(config).data_base
 
 
 def headers(config: Config, boards: tuple[int, int] = ALONE) -> Path:
@@ -242,11 +270,22 @@ def _compiler_files() -> Path:
     return Path(found.origin).parent / "lib"
 
 
+def single_precision(compiler: Sequence[str]) -> tuple[list[str], Path]:
+    """A compiler command that makes constants of single precision, and the script in it."""
+    script = Path(_single_precision.__file__)
+    return [sys.executable, "-I", str(script), *compiler, "--"], script
+
+
 def compile_step(plan: builds.Plan, source: Path, flags: Sequence[str], target: str) -> str:
     """A step that compiles one file for threads; the build keeps the compiler's warnings with the target."""
     name, options = _command(source, flags)
+    command, needs = tool(name), []
+    if source.suffix != ".S" and any(word.partition("=")[0] == f"-D{TINSEL_MODE}" for word in options):
+        command, script = single_precision(command)
+        options += TINSEL_ARITHMETIC
+        needs.append(script)
     # With a dependency file the compiler does not use its cache, from which it would omit warnings.
-    return plan.compile(source.resolve(), options, target, tool=tool(name), keep_said=True)
+    return plan.compile(source.resolve(), options, target, needs, tool=command, keep_said=True)
 
 
 def text_step(plan: builds.Plan, source: Path, flags: Sequence[str], target: str, compiled: str) -> str:
@@ -281,6 +320,7 @@ def _linked(
     given: Sequence[str],
     optimize: str,
     users: Sequence[Path],
+    data_offset: int,
 ) -> tuple[Path, list[tuple[str, int, str]]]:
     """The program's ELF file, built if it is not up to date, and the warnings of its sources."""
     library = _library(config, boards)
@@ -301,8 +341,12 @@ def _linked(
         return InputError(f"{_link_error(output, users)} (all of it in {diagnostics.relative(log)})")
 
     # A separate build, because the link command depends on the contents of the objects.
-    mark = _layout_mark(config, boards)
-    folder = builds.kept(f"{name}/linked", lambda plan: _link_step(plan, objects, library, mark, paths), does_not_link)
+    symbols = {"__gossamer_layout": _layout_mark(config, boards)}
+    where = f"{name}/linked"
+    if data_offset:
+        symbols["__gossamer_data_base"] = _header.memory_map(config).data_base + data_offset
+        where += f"-{data_offset:x}"
+    folder = builds.kept(where, lambda plan: _link_step(plan, objects, library, symbols, paths), does_not_link)
     elf = folder / "program.elf"
     warned = [one for target in targets.values() for one in _sources.warnings(builds.said(made, target))]
     return elf, warned + _arguments_of_main(elf, users)
@@ -329,14 +373,28 @@ def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int,
     return found
 
 
-def _link_step(plan: builds.Plan, objects: Sequence[Path], library: Path, mark: int, users: Sequence[Path]) -> None:
-    command = [*tool("ld.lld"), "-T", str(library / "link.ld"), "--gc-sections", "--relax-gp", "--no-undefined"]
+def _link_step(
+    plan: builds.Plan, objects: Sequence[Path], library: Path, symbols: Mapping[str, int], users: Sequence[Path]
+) -> None:
+    command = [*tool("ld.lld"), "-T", str(library / "link.ld"), "--gc-sections", "--no-undefined"]
     # Debug lines of discarded sections must not refer to address 0.
     command += ["-z", "dead-reloc-in-nonalloc=.debug_*=0xffffffff"]
-    command += [f"--defsym=__gossamer_layout={mark}", "-z", "max-page-size=16", "-o", "program.elf"]
+    command += [f"--defsym={name}={value}" for name, value in symbols.items()]
+    command += ["-z", "max-page-size=16", "-o", "program.elf"]
+    defined = set[str]().union(*map(global_symbols, objects))
+    start: list[Path] = []
+    if "_start" in defined:
+        start, entry = [library / "bare.o"], ["-e", "gossamer_entry"]
+    elif "main" not in defined and users[0].suffix == ".S":
+        entry = ["-e", "0", "--no-gc-sections"]
+    else:
+        start, entry = [library / "crt0.o"], ["--relax-gp"]  # crt0 sets the global pointer
+    command += entry
+    parts = [*start, *objects]
     if any(may_print_fractions(one) for one in objects):
-        command += ["-u", "gossamer_print_float"]
-    parts = [library / "crt0.o", *objects, library / "libdevice.a"]
+        # An object and not a member of the archive, because printf refers to it weakly. Without printf it is discarded.
+        parts.append(library / "print_float.o")
+    parts.append(library / "libdevice.a")
     if any(path.suffix == OBJECT or LANGUAGES[path.suffix][0] == "c++" for path in users):
         parts.append(_cpp_library())
     parts.append(_arithmetic())
@@ -392,7 +450,8 @@ def _library(config: Config, boards: tuple[int, int]) -> Path:
 
     def steps(plan: builds.Plan) -> None:
         (plan.folder / "link.ld").write_text(script)
-        compile_step(plan, DEVICE / "crt0.S", flags, "crt0.o")
+        for name in ("crt0", "bare"):
+            compile_step(plan, DEVICE / f"{name}.S", flags, f"{name}.o")
         objects = [compile_step(plan, source, flags, f"{source.stem}.o") for source in sources]
         plan.archive("libdevice.a", objects, tool("ar"))
 
@@ -436,7 +495,7 @@ def _arithmetic() -> Path:
 
 def tag_of(*parts: str) -> str:
     """Twelve hex digits of a hash of the parts, the compiler, and this module."""
-    ours = (__file__, _sources.__file__, _elf.__file__)
+    ours = (__file__, _sources.__file__, _elf.__file__, _single_precision.__file__)
     states = [builds.state(file) for file in (str(_compiler_files() / "compiler_rt.zig"), *ours)]
     text = "\n".join((*parts, str(states)))
     return hashlib.sha256(text.encode()).hexdigest()[:12]

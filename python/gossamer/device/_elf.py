@@ -91,6 +91,21 @@ def may_print_fractions(path: Path) -> bool:
     return False
 
 
+def global_symbols(path: Path) -> set[str]:
+    """The symbols that an object file defines for others."""
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import SymbolTableSection
+
+    with open(path, "rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        symbols = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+        return {
+            one.name
+            for one in symbols
+            if one["st_shndx"] != "SHN_UNDEF" and one["st_info"]["bind"] in ("STB_GLOBAL", "STB_WEAK")
+        }
+
+
 class Elf:
     """A program in an ELF file; InputError if it is not a program for the overlay's threads."""
 

@@ -31,6 +31,10 @@ from gossamer.errors import RunDied
 from gossamer.hosts.hostlink import Program
 
 _STATUS = struct.Struct("<6Q")
+_NO_FIGURES = ("", "failed", "stopped", "gone")
+"""Reasons after which the simulator answers no request, or nothing ran."""
+_DRAINED = ("done", "deadlock", "ended", "idle")
+"""Reasons after which no packet moves, so that the counters of the network can be read."""
 _POLL = 0.25
 """Seconds between two polls of the status file."""
 
@@ -88,7 +92,10 @@ class HostResult:
     report: Report | None
     """None if the program crashed, or never opened a board."""
     run: Run | None
-    """Counters from the start of the first threads to the program's last call; None if the run aborted."""
+    """Counters from the start of the first threads to the program's last call; None if the boards do not answer. If the
+    threads may block the debug bus, the counters are 0."""
+    timeout: RunDied | None = None
+    """Set if the program made no call for too long."""
 
 
 def run(
@@ -107,8 +114,8 @@ def run(
 
     ``environment`` extends the environment of this process. ``most_cycles`` 0 means no limit. ``on_status`` is called
     with the progress a few times a second. ``changes`` are the updates of ``HostLink::loadRoutes``, in order. Raises
-    KeyboardInterrupt after Ctrl-C, which the program receives as well; RunDied if the program makes no call for
-    ``timeout`` seconds.
+    KeyboardInterrupt after Ctrl-C, which the program receives as well. A program that makes no call for ``timeout``
+    seconds is ended.
     """
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
         machine.load((), (), functions(*images.values()))
@@ -145,37 +152,43 @@ def run(
         given_here = {"GOSSAMER_HOSTLINK": str(settings), "GOSSAMER_ENGINE": "rtl"}
         whole = {**os.environ, **(environment or {}), **given_here}
         command = [str(program.binary), *arguments]
-        code = _wait(command, program.folder, ends, whole, status_file, timeout, on_status)
+        code, too_long = 0, None
+        try:
+            code = _wait(command, program.folder, ends, whole, status_file, timeout, on_status)
+        except RunDied as error:
+            too_long = error
         seconds = time.perf_counter() - begun
         report, status = _report(report_file), _status(status_file)
     if report is not None and report.reason == "gone":
         report.failed = machine._simulator.exit_message()
-    if report is None or report.reason != "done" or status is None:
-        return HostResult(code, report, None)
+    reason = report.reason if report is not None else "timeout" if too_long else "crashed" if code < 0 else ""
+    # A program that was ended in a call has left an unanswered request.
+    answers = report is not None or (status is not None and status.computes)
+    if status is None or reason in _NO_FIGURES or not answers:
+        return HostResult(code, report, None, too_long)
     machine._ran = True
-    tiles = [
-        {key: late[key] - early[key] for key in late} for early, late in zip(counters, machine._counters(), strict=True)
-    ]
-    links, boards = machine._network_counters(network)
+    late = machine._counters() if reason != "stuck" else counters
+    links, boards = machine._network_counters(network) if reason in _DRAINED else ({}, [])
+    tiles = [{key: after[key] - before[key] for key in after} for before, after in zip(counters, late, strict=True)]
     done = Run(
-        reason="done",
+        reason=reason,
         threads=status.threads,
         cycles=status.cycle - (status.first or status.cycle),
         instructions=status.instructions,
         counters={key: tiles[0][key] if key == "cycles" else sum(tile[key] for tile in tiles) for key in tiles[0]},
         codes={},
-        traps=[],
-        unfinished=[],
+        traps=report.traps if report is not None else [],
+        unfinished=report.unfinished if report is not None else [],
         messages=[],
         seconds=seconds,
         tiles=tiles,
-        events=report.events,
+        events=report.events if report is not None else [],
         links=links,
         boards=boards,
         snapshot=machine.watched(),
-        retired=report.retired,
+        retired=report.retired if report is not None else None,
     )
-    return HostResult(code, report, done)
+    return HostResult(code, report, done, too_long)
 
 
 def _write_next_hops(path: Path, plan: Plan) -> None:

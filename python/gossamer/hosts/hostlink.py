@@ -10,9 +10,10 @@ The includes of a source determine its part: HostLink.h or DebugLink.h is for ho
 
 from __future__ import annotations
 
+import functools
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -62,6 +63,11 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SENDS = re.compile(r"(\.|->|\bHostLink\s*::)\s*(send|trySend)\s*\(")
 """Calls of HostLink::send; the handler send of a device is never called explicitly."""
 _HEX_FILE = re.compile(r"\"([^\"\n]*\.v)\"")
+_START = re.compile(r"^[ \t]*_start[ \t]*:|\b_start\s*\([^;{]*\)\s*\{", re.MULTILINE)
+"""The entry point of a program for threads without a main."""
+_FORMAT = re.compile(r"%(?P<length>\d*)l*(?P<kind>[diuxs])")
+_KINDS = {"code", "data", "instr", "instrs", "text", "v"}
+"""Words in names of hex files that name no program."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class Parts:
 
     host: tuple[Path, ...]
     devices: Mapping[str, tuple[Path, ...]]
-    """Sources of each program for threads, by the name of the file with its ``main``."""
+    """Sources of each program for threads, by the name of the file with its ``main`` or ``_start``."""
     hex_files: tuple[str, ...]
     """Names of hex files in the sources of the host."""
     data: tuple[Path, ...]
@@ -97,6 +103,8 @@ class Recipe:
     """How messages reach several threads: GOSSAMER_POLITE_MULTICAST of the softswitch."""
     files: Mapping[str, bool]
     """Files that the host loads: whether they contain data, by name."""
+    data_offset: int = 0
+    """Distance of the program's data from the start of data memory in bytes."""
     vertex: str = ""
     """The vertex type, after the host has named it."""
     late: ClassVar[bool] = False
@@ -114,7 +122,14 @@ class Recipe:
             f"GOSSAMER_POLITE_MULTICAST={self.sends}",
             f"GOSSAMER_POLITE_WIDE={int(wide)}",
         )
-        return device.build(list(self.sources), self.config, defines, includes=self.includes, boards=self.boards)
+        return device.build(
+            list(self.sources),
+            self.config,
+            defines,
+            includes=self.includes,
+            boards=self.boards,
+            data_offset=self.data_offset,
+        )
 
     def of_vertex(self, vertex: str, pins: int, changes: bool) -> Recipe:
         """The recipe for a vertex type that the host has named, and the pins of its graph (hosts/pgraph.py)."""
@@ -173,6 +188,7 @@ class _Source:
                         queue.append((header, _text(header)))
                         break
         self.has_main = _MAIN.search(self.text) is not None
+        self.has_start = _START.search(self.text) is not None
 
     @property
     def is_polite(self) -> bool:
@@ -225,18 +241,21 @@ def is_one(given: Sequence[str], includes: Sequence[str] = ()) -> bool:
 
 
 def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
-    """Splits a program into its parts. Raises InputError if one is missing, or if there are several hosts."""
+    """Splits a program into its parts. Raises InputError if there is none or more than one host, or if the host needs
+    threads and there is nothing for them."""
     folders = [Path(one) for one in (*given, *includes) if os.path.isdir(one)]
     sources = [_Source(path, folders) for path in _files(given)]
     sides: dict[str, list[_Source]] = {"host": [], "device": [], "": []}
     for source in sources:
         sides[source.side()].append(source)
-    # A source that includes neither belongs to the parts that include the header of its name; with a main, to threads.
+    # A source that includes neither belongs to the parts that include the header of its name; with an entry point, to
+    # threads.
     for source in sides.pop(""):
         headers = {source.path.with_suffix(suffix).resolve() for suffix in (".h", ".hpp", ".hh")}
         users = [side for side, found in sides.items() if any(headers & one.headers for one in found)]
         if source.has_main or source.path.suffix == ".S":
-            users = ["device"] if any(one.has_main for one in sides["host"]) else ["host"]
+            assembly = source.path.suffix == ".S"
+            users = ["device"] if assembly or any(one.has_main for one in sides["host"]) else ["host"]
         for side in users or ["host"]:
             sides[side].append(source)
     host, threads = sides["host"], sides["device"]
@@ -246,12 +265,16 @@ def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
         raise InputError(f"{mains[0]}: has a main, as has {mains[1]}; give the files of one host program")
     if not mains:
         raise InputError(f"{what}: includes HostLink.h, but no host program in it has a main")
-    if not threads:
-        raise InputError(f"{what}: has a host program, but nothing for threads: no source includes tinsel.h")
-    begins = [source for source in threads if source.has_main]
-    if not begins:
-        raise InputError(f"{threads[0].path}: is for threads, but no source for threads has a main")
-    shared = [source.path for source in threads if not source.has_main]
+    begins = [source for source in threads if source.has_main or source.has_start]
+    if threads and not begins:
+        # Assembly without either starts with its first instruction.
+        begins = [source for source in threads if source.path.suffix == ".S"]
+        if len(begins) != 1 or len(threads) > 1:
+            raise InputError(f"{threads[0].path}: is for threads, but no source for threads has a main or a _start")
+    elif any(source.has_main for source in begins) and any(source.has_start for source in begins):
+        # An entry point of the user's own, which calls main.
+        begins = [source for source in begins if source.has_main]
+    shared = [source.path for source in threads if source not in begins]
     devices = {source.path.stem: (source.path, *shared) for source in begins}
     if len(devices) < len(begins):
         raise InputError(f"{what}: two programs for threads have the same name; rename one")
@@ -268,7 +291,16 @@ def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
     first = sorted((source.path for source in host), key=lambda path: path not in mains)
     polite = any(source.is_polite for source in host)
     headers = {header for source in host for header in source.headers}
-    sends = any(_SENDS.search(text) for text in (*(source.text for source in host), *map(_text, headers)))
+    texts = [*(source.text for source in host), *map(_text, headers)]
+    sends = any(map(_SENDS.search, texts))
+    if not threads:
+        # Such a host loads files that it brings, or none.
+        there = {path.name for path in data}
+        absent = sorted(name for name in literals if name not in there and not _FORMAT.search(name))
+        graph = any(re.search(r"\bPGraph\b", text) for text in texts)
+        why = f"loads {absent[0]}" if absent else "has a PGraph" if graph else ""
+        if why:
+            raise InputError(f"{what}: {why}, but has nothing for threads: no source includes tinsel.h")
     return Parts(tuple(first), devices, tuple(sorted(literals)), tuple(data), polite, sends)
 
 
@@ -279,21 +311,67 @@ def _hex_names(parts: Parts) -> dict[str, tuple[str, bool]]:
         for form in ("{0}-{1}.v", "{0}_{1}.v", "{0}.{1}.v", "{1}-{0}.v", "{1}_{0}.v", "{0}/{1}.v"):
             for kind in ("code", "data"):
                 names[form.format(program, kind)] = (program, kind == "data")
-    plain = {"code.v", "data.v"}
-    for name in (*sorted(plain), *parts.hex_files):
-        if os.path.isabs(name) or ".." in Path(name).parts:
+    # With numbers that distinguish the programs: names that a host may compose.
+    numbers = {program: re.findall(r"\d+", program)[-1:] for program in parts.devices}
+    for program, its in numbers.items():
+        if its and list(numbers.values()).count(its) == 1:
+            for kind in ("code", "data"):
+                names |= {f"{kind}{sign}{its[0]}.v": (program, kind == "data") for sign in ("", "_", "-", ".")}
+    for name in ("code.v", "data.v", *parts.hex_files):
+        # A name that begins with a sign is the end of a name that the host composes.
+        if os.path.isabs(name) or ".." in Path(name).parts or not parts.devices or not name[0].isalnum():
             continue
-        known = [program for program in parts.devices if program in name] or list(parts.devices)
-        if len(parts.devices) > 1 and len(known) == len(parts.devices):
-            if name in parts.hex_files:
-                several = ", ".join(str(files[0]) for files in parts.devices.values())
-                raise InputError(
-                    f"{parts.host[0]}: loads {name}, but there are several programs for threads: {several}; "
-                    "name their files NAME-code.v and NAME-data.v"
-                )
+        is_data = "data" in Path(name).name.lower()
+        if _FORMAT.search(name):
+            names |= {made: (program, is_data) for program in parts.devices for made in _formatted(name, program)}
             continue
-        names[name] = (max(known, key=len), "data" in Path(name).name.lower())
+        found = _program_of(name, list(parts.devices))
+        if found is not None:
+            names[name] = (found, is_data)
+        elif name in parts.hex_files and parts.devices:
+            several = ", ".join(str(files[0]) for files in parts.devices.values())
+            raise InputError(
+                f"{parts.host[0]}: loads {name}, but there are several programs for threads: {several}; "
+                "name their files NAME-code.v and NAME-data.v"
+            )
     return names
+
+
+def _words(name: str) -> set[str]:
+    """The words and numbers of a name, in which numbers have no leading zeros."""
+    return {
+        word.lstrip("0") or "0" if word.isdecimal() else word for word in re.findall(r"[^\W\d_]+|\d+", name.lower())
+    }
+
+
+def _program_of(name: str, programs: Sequence[str]) -> str | None:
+    """The program for threads that is in a hex file: the only one, the longest whose name it contains, or the only one
+    with all the other words of its name, as ``code_0.v`` for ``ping_0.c``. None if there is no such one."""
+    if len(programs) == 1:
+        return programs[0]
+    contained = [program for program in programs if program in name]
+    if contained and len(contained) < len(programs):
+        return max(contained, key=len)
+    words = _words(name) - _KINDS
+    matching = [program for program in programs if words and words <= _words(program)]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _formatted(name: str, program: str) -> Iterator[str]:
+    """The names that a format such as ``code_%d.v`` has for a program: with its last number, or with its whole name."""
+    numbers = re.findall(r"\d+", program)[-1:]
+
+    def value(found: re.Match[str], number: str) -> str:
+        if found["kind"] == "s":
+            return program
+        text = format(int(number), "x") if found["kind"] == "x" else str(int(number))
+        fill = "0" if found["length"].startswith("0") else " "
+        return text.rjust(int(found["length"] or 0), fill)
+
+    if re.search(r"%\d*l*[diux]", name):
+        yield from (_FORMAT.sub(functools.partial(value, number=number), name) for number in numbers)
+    else:
+        yield _FORMAT.sub(functools.partial(value, number=""), name)
 
 
 def build(
@@ -329,9 +407,9 @@ def build(
     if parts.polite and len(recipes) > 1:
         several = ", ".join(str(files[0]) for files in parts.devices.values())
         raise InputError(f"{parts.host[0]}: has one PGraph for several programs for threads: {several}; keep one")
-    images = {name: recipe.image(wide=False) for name, recipe in recipes.items()}
+    images = _images(recipes)
     binary = host_binary(parts.host, config, boards, defines, folders)
-    run = binary.parent / "run"
+    run = binary.parent / "files"
     run.mkdir(parents=True, exist_ok=True)
     for name, (program, is_data) in hex_names.items():
         _write_hex(run / name, images[program], is_data)
@@ -342,8 +420,25 @@ def build(
         run,
         {name: images[program] for name, (program, is_data) in hex_names.items() if not is_data},
         tuple(dict.fromkeys(line for image in images.values() for line in image.warnings)),
-        next(iter(recipes.values())) if parts.polite else None,
+        next(iter(recipes.values()), None) if parts.polite else None,
     )
+
+
+_ALIGNMENT = 128
+"""Bytes; at least a line of the caches. Programs of different threads share no line."""
+
+
+def _images(recipes: Mapping[str, Recipe]) -> dict[str, Image]:
+    """The programs for threads. Their data is in different places, because threads of different programs may share a
+    DRAM."""
+    images: dict[str, Image] = {}
+    offset = 0
+    for name, recipe in recipes.items():
+        image = images[name] = replace(recipe, data_offset=offset).image(wide=False)
+        if image.segments:
+            end = image.segments[-1].end - device.data_base(recipe.config)
+            offset = (end + _ALIGNMENT - 1) // _ALIGNMENT * _ALIGNMENT
+    return images
 
 
 def link(folder: Path, files: Mapping[str, Path]) -> None:
@@ -398,6 +493,9 @@ def _write_hex(path: Path, image: Image, is_data: bool) -> None:
         lines.append(f"@{address:08X}")
         lines += [data[at : at + 16].hex(" ").upper() for at in range(0, len(data), 16)]
     text = "\n".join(lines) + "\n"
+    # Not written again, because the checkout may be read-only.
+    if not path.is_symlink() and path.is_file() and path.read_text() == text:
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     # Replace the file, since a link would lead to another folder's file.
     aside = temporary_sibling(path.parent / "hex")
@@ -495,7 +593,8 @@ def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
 
     own = _LIBRARIES[engine]
     package = sources.package(config).parent
-    folders = [own, ROOT / "sim" / "host", package] if engine == "rtl" else [own, POLITE / "cpu", package]
+    other = ROOT / "sim" / "host" if engine == "rtl" else POLITE / "cpu"
+    folders = [own, _COMMON, other, package]
     flags = [*_OWN_FLAGS, *(f"-I{one}" for one in folders), *_headers(config, boards)]
     files = sorted((*_COMMON.glob("*.cc"), *own.glob("*.cc")))
 

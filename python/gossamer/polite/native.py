@@ -40,6 +40,8 @@ def build(
     parts = hostlink.split(given, includes)
     if not parts.polite:
         raise InputError(f"{parts.host[0]}: has no PGraph, so its threads do not run devices; run it with --engine rtl")
+    if not parts.devices:
+        raise InputError(f"{parts.host[0]}: has no program for threads; run it with --engine rtl")
     if len(parts.devices) > 1:
         several = ", ".join(str(files[0]) for files in parts.devices.values())
         raise InputError(f"{parts.host[0]}: has one PGraph for several programs for threads: {several}; keep one")
@@ -74,14 +76,16 @@ def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], fo
 
     def steps(plan: builds.Plan) -> None:
         # As for hosts, C sources are compiled as C++.
-        parts = [*(path.resolve() for path in sources), POLITE / "cpu" / "device.cc"]
-        objects = [plan.compile(path, ["-x", "c++", *flags]) for path in parts]
+        tool, script = device.single_precision(builds.compiler())
+        own = [*flags, *device.TINSEL_ARITHMETIC]
+        objects = [plan.compile(path.resolve(), ["-x", "c++", *own], needs=[script], tool=tool) for path in sources]
+        objects.append(plan.compile(POLITE / "cpu" / "device.cc", ["-x", "c++", *flags]))
         exported = plan.folder / "exported"
         exported.write_text("{ global: main; gossamer_polite_job; local: *; };\n")
         words = ["-shared", f"-Wl,-rpath,{library.parent}", f"-Wl,--version-script={exported}", "-Wl,-Bsymbolic"]
         plan.link("devices.so", [*objects, library], [*words, "-pthread"])
 
-    tag = builds.tag(*(str(path.resolve()) for path in sources), *flags, str(library))
+    tag = builds.tag(*(str(path.resolve()) for path in sources), *flags, *device.TINSEL_ARITHMETIC, str(library))
     name = f"hostprograms/devices-{builds.plain(sources[0].stem)}-{tag}"
     return builds.kept(name, steps, hostlink.failed_in(sources)) / "devices.so"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder in which a POLite host runs: files that it loads, the program's own files, and files that it writes."""
+"""The folder in which a host runs: files that it loads, the program's own files, and files that it writes."""
 
 from __future__ import annotations
 
@@ -87,28 +87,32 @@ def staged(program: Program, placement: Placement | None = None) -> Iterator[Sta
     If a file cannot be moved, all remaining files are moved to a temporary folder, which the InputError names.
     """
     home = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="run-", dir=program.folder.parent) as name:
+    builds_folder = program.folder.parent if os.access(program.folder.parent, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="run-", dir=builds_folder) as name:
         folder = Path(name)
         for path in sorted(program.folder.iterdir()):
             (folder / path.name).symlink_to(path.resolve())
         known = {path.name for path in folder.iterdir()}
-        environment = {}
+        # Also without a graph: the host may write tables of routers, which are checked.
+        environment = {
+            "GOSSAMER_POLITE": str(folder),
+            "GOSSAMER_PYTHON": sys.executable,
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])),
+        }
         if program.recipe is not None:
             placement = placement or Placement()
             (folder / SETTINGS).write_bytes(pickle.dumps((program.recipe.absolute(), placement)))
-            environment = {
-                "GOSSAMER_POLITE": str(folder),
-                "GOSSAMER_POLITE_HEARS": str(int(program.recipe.hears)),
-                "GOSSAMER_PYTHON": sys.executable,
-                "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])),
-            }
+            environment["GOSSAMER_POLITE_HEARS"] = str(int(program.recipe.hears))
             if placement.most_steps:
                 environment["GOSSAMER_MAX_STEPS"] = str(placement.most_steps)
         stage = Staged(replace(program, folder=folder), environment)
         yield stage
         if not stage.ended_well:
             return
-        own = {SETTINGS, PLACED, "problem", "tables", "trees", WIDE}
+        # The mapper's files; without a graph there are none, and a host's file may have such a name.
+        own = {".trees"}
+        if program.recipe is not None:
+            own |= {SETTINGS, PLACED, "problem", "tables", WIDE}
         written = [one for one in sorted(folder.iterdir()) if one.name not in known | own and not one.is_symlink()]
         try:
             for path in written:

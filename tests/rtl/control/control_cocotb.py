@@ -597,3 +597,55 @@ async def cycle_high_matches_its_read_cycle(dut: HierarchyObject) -> None:
             else:
                 assert (one[1], three[1]) == (0, 1)
     assert before > 10 and after > 10, (before, after)
+
+
+@cocotb.test()
+async def counted_cycles_follow_clear_start_and_stop(dut: HierarchyObject) -> None:
+    """Each core's cycle counter runs from reset on; commands of a core change no other core's."""
+    late = 2 * (len(COUNTER.values) + 3 + 2 * CORES) + 8  # cycles: a scan of all counters, and its pipeline
+    perf = constants.enumeration("perf_command")
+    counts = [True] * CORES
+    least, most, since = [0] * CORES, [0] * CORES, [0] * CORES
+    asked: dict[int, tuple[str, int]] = {}
+    reads: list[int] = []
+    high = 0
+
+    def passed(core: int, begun: int) -> None:
+        """Time passes to a request that began then and ends now: the counter has changed somewhere in between."""
+        if counts[core]:
+            least[core] += max(0, begun - since[core])
+            most[core] += bench.now - since[core]
+        since[core] = bench.now
+
+    def act(bench: Bench, thread: int) -> Request | None:
+        nonlocal high
+        core = thread // TIDS
+        if thread % TIDS:
+            return None
+        name, begun = asked.pop(thread, ("", 0))
+        if name == "perf_cycles":
+            value = next(data for who, what, data in reversed(bench.answered) if (who, what) == (thread, name))
+            running = (begun - since[core], bench.now - since[core]) if counts[core] else (0, 0)
+            low = least[core] + running[0] - late
+            assert low <= value <= most[core] + running[1] + late, (core, low, value, most[core])
+            reads.append(core)
+        elif name == "perf_cycles_high":
+            high += 1
+        elif name:
+            passed(core, begun)
+            if name == "clear":
+                least[core], most[core] = 0, bench.now - begun if counts[core] else 0
+            else:
+                counts[core] = name == "start"
+        if random.random() < 0.7:
+            return None
+        name = random.choice(["perf_cycles", "perf_cycles", "perf_cycles_high", "clear", "start", "stop"])
+        asked[thread] = (name, bench.now)
+        return read(thread, name) if name in CSR.values else write(thread, "perf_control", perf[name])
+
+    bench = Bench(dut, act)
+    await bench.begin()
+    bench.command("start_first", bytes([THREADS]))
+    await bench.cycles(CYCLES)
+    assert len(reads) > 50 and set(reads) == set(range(CORES)) and high > 10
+    assert all(data == 0 for _, name, data in bench.answered if name == "perf_cycles_high")

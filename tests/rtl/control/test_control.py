@@ -23,6 +23,7 @@ TESTS = (
     "responses_carry_every_bit",
     "uart_bytes_arrive_exactly_once",
     "cycle_high_matches_its_read_cycle",
+    "counted_cycles_follow_clear_start_and_stop",
 )
 
 
