@@ -4,10 +4,9 @@
 ///   shell_twin --port NAME --mac MAC --key HEX [--serial N] [--type N] [--memory BYTES] [--image-max BYTES]
 ///              [--folder DIR] [--boot N] [--seed N]
 ///
-/// NAME is an interface or the socket of shell_switch. Ends at SIGTERM, SIGINT, or with the process that started it.
+/// NAME is an interface or the socket of shell_switch. Ends at SIGTERM, SIGINT, or with its switch.
 
 #include <signal.h>
-#include <sys/prctl.h>
 
 #include <atomic>
 #include <cstdio>
@@ -69,7 +68,6 @@ int main(int count, char** words) {
   }
   if (count % 2 == 0) stop(std::string(words[count - 1]) + ": needs a value");
   if (port.empty() || !keyed || options.mac == Mac{}) stop("needs --port, --mac and --key");
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
   struct sigaction action{};
   action.sa_handler = [](int) { ended = 1; };
   sigaction(SIGTERM, &action, nullptr);
