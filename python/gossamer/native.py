@@ -23,8 +23,8 @@ from gossamer.paths import INCLUDE, ROOT
 
 SOURCES = ROOT / "src"
 FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-Wall", "-Wextra", "-Wpedantic")
-# The emulator of streaming messages needs Boost, so programs that use it build it on demand.
-_ELSEWHERE = {"smi"}
+# The emulator of streaming messages needs Boost, and the Ethernet shell generated headers: both are built on demand.
+_ELSEWHERE = {"smi", "shell"}
 
 
 def compiler() -> Path:

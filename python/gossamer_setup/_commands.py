@@ -13,25 +13,26 @@ VERSION = "0.1.0"
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
     "new": ("Write a vertex of your own, with a test.", ("core",)),
-    "graph": ("Look at graphs, convert them, make them.", ("core",)),
+    "graph": ("Inspect, convert and generate graphs.", ("core",)),
     "config": ("Show and check hardware configurations and clusters.", ("core",)),
-    "top": ("Show what a running simulation does.", ("core",)),
+    "top": ("Show the activity of a running simulation.", ("core",)),
     "mpi": ("Run MPI programs, here or on simulated boards.", ("core",)),
     "smi": ("Run kernels that send each other streaming messages.", ("core",)),
     "polite": ("Run existing POLite programs, here or on simulated boards.", ("core",)),
+    "cluster": ("Discover and configure boards on Ethernet, real or simulated.", ("core",)),
     "routes": ("Make and check the routes between boards.", ("core",)),
     "test": ("Run the tests.", ("core",)),
-    "bench": ("Measure, beside what others reach.", ("core",)),
-    "setup": ("Install what later commands need, or pack it for a machine without a network.", ()),
-    "clean": ("Remove what was built.", ()),
-    "doctor": ("Say what is there, what is missing, and the line that fixes it.", ()),
+    "bench": ("Measure performance and compare it with peers.", ("core",)),
+    "setup": ("Install dependencies, or pack them for a machine without a network.", ()),
+    "clean": ("Remove build products.", ()),
+    "doctor": ("Check this installation, and print the command that fixes each fault.", ()),
 }
 
 EXAMPLES = """\
   ./gossamer run pagerank                       rank the packages of Debian by their dependencies
   ./gossamer run pagerank web.mtx.gz --top 5    a graph of your own
-  ./gossamer graph info web.mtx.gz              what the file holds
-  ./gossamer doctor                             what this machine has and lacks
+  ./gossamer graph info web.mtx.gz              the properties of a graph file
+  ./gossamer doctor                             check the installation
 """
 
 
@@ -44,9 +45,9 @@ def help_text() -> str:
         "Gossamer runs programs made of many small parts that exchange small messages:\n"
         "on this machine, and on clusters of FPGAs.\n\n"
         "Commands:\n" + "\n".join(lines) + "\n\nExamples:\n" + EXAMPLES + "\n"
-        "./gossamer COMMAND --help tells more about one command.\n"
-        "Exit codes: 0 done; 1 the answer is no; 2 input or environment wrong; 4 the run died;\n"
-        "70 a bug of Gossamer's own; 130 Ctrl-C.\n"
+        "./gossamer COMMAND --help describes one command.\n"
+        "Exit codes: 0 done; 1 the answer is no; 2 wrong input or environment; 4 the run aborted;\n"
+        "70 a bug in Gossamer; 130 Ctrl-C.\n"
     )
 
 

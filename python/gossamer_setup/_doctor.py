@@ -216,7 +216,7 @@ def main(arguments: list[str]) -> int:
         prog="./gossamer doctor",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
-        description="Say what is there, what is missing, and the line that fixes it. Changes nothing.\n"
+        description="Check this installation, and print the command that fixes each fault. Changes nothing.\n"
         "Exit code 0 if ./gossamer run can work on this machine and every installed package is whole, else 2.",
         epilog="Examples:\n  ./gossamer doctor\n",
     )

@@ -48,11 +48,11 @@ def test_show_json_has_values_units_and_counts() -> None:
     assert len(rack["boards"]) == 48 and len(rack["cables"]) == 82
     assert json.loads(run("show", "ethertype", "--json").output)["values"]["discovery"]["value"] == 0x80EF
     assert json.loads(run("show", "stream_header", "--json").output)["fields"][0]["lsb"] == 24
-    assert json.loads(run("show", "protocol_version", "--json").output)["value"] == 1
+    assert json.loads(run("show", "shell_version", "--json").output)["value"] == 2
     assert set(json.loads(run("show", "--json").output)["configurations"]) == set(config.names())
 
 
-@pytest.mark.parametrize("name", ["torus8", "stream_header", "csr", "protocol_version", "pair"])
+@pytest.mark.parametrize("name", ["torus8", "stream_header", "csr", "shell_version", "pair"])
 def test_show_accepts_clusters_and_constants(name: str) -> None:
     result = run("show", name)
     assert result.exit_code == 0

@@ -150,7 +150,7 @@ def test_unknown_constant_gets_the_closest_name() -> None:
         constants.enumeration("zzz")
     with pytest.raises(InputError, match="no value zzz"):
         constants.value("zzz")
-    assert constants.value("protocol_version") == 1
+    assert constants.value("shell_version") == 2
 
 
 # ------------------------------------------------------------------- errors

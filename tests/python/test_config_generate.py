@@ -116,7 +116,7 @@ def test_header_matches_the_python_model(tmp_path: Path) -> None:
                     for at, text in enumerate(knob.value)
                 ]
         checks += [f"static_assert(derived::{key} == {getattr(one, key)});" for key in derived_docs()]
-        for each in constants.everything().enums.values():
+        for each in constants.package("").enums.values():
             checks += [
                 f"static_assert(static_cast<unsigned>({camel(each.name)}::{camel(key)}) == {number});"
                 for key, number in each.values.items()
@@ -148,7 +148,7 @@ def random_fields(rng: random.Random, layout: constants.Layout) -> dict[str, int
 
 def cases(count: int, seed: int) -> list[tuple[constants.Layout, dict[str, int]]]:
     rng = random.Random(seed)
-    layouts = constants.everything().layouts.values()
+    layouts = constants.package("").layouts.values()
     return [(layout, random_fields(rng, layout)) for layout in layouts for _ in range(count)]
 
 
@@ -182,7 +182,7 @@ def test_cpp_packs_as_python_does(tmp_path: Path, size: Any, seed: int) -> None:
         "}",
         "int main() {",
     ]
-    for layout in constants.everything().layouts.values():
+    for layout in constants.package("").layouts.values():
         name = camel(layout.name)
         lines.append(f"  static constexpr {name} {layout.name}[] = {{")
         for one, values in todo:
@@ -217,7 +217,7 @@ def test_cpp_packs_as_python_does(tmp_path: Path, size: Any, seed: int) -> None:
 def layout_checks() -> str:
     """A program of static assertions: each field alone with all bits set is at its own position."""
     checks = []
-    for layout in constants.everything().layouts.values():
+    for layout in constants.package("").layouts.values():
         for field in layout.fields:
             if field.bits > 64:
                 continue
@@ -328,9 +328,9 @@ def sv_checks(one: config.Config) -> list[str]:
     numbers = {title(knob.path): knob.value for knob in knobs(one) if isinstance(knob.value, int)}
     numbers |= {camel(name): getattr(one, name) for name in derived_docs()}
     numbers |= {f"LinkIndex{camel(name)}": at for at, name in enumerate(one.links.names)}
-    for each in constants.everything().enums.values():
+    for each in constants.package("").enums.values():
         numbers |= {camel(each.name) + camel(key): value for key, value in each.values.items()}
-    for layout in constants.everything().layouts.values():
+    for layout in constants.package("").layouts.values():
         numbers[f"$bits({layout.name}_t)"] = layout.bits
     return [
         f'    if (64\'({name}) != {sv_number(value, 64)}) $error("{name.replace("$", "")} is %0d", {name});'

@@ -11,9 +11,9 @@ from gossamer_setup import run_here
 @click.command(
     add_help_option=False,
     context_settings={"ignore_unknown_options": True},
-    short_help="Remove what was built.",
+    short_help="Remove build products.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> int:
-    """Remove what was built."""
+    """Remove build products."""
     return run_here("clean", list(arguments))

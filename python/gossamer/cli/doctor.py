@@ -11,7 +11,7 @@ from gossamer_setup import run_here
 @click.command(
     add_help_option=False,
     context_settings={"ignore_unknown_options": True},
-    short_help="Say what is there and what is missing.",
+    short_help="Check this installation.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> int:

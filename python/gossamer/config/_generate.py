@@ -126,7 +126,7 @@ def _escape(text: str) -> str:
 
 
 def _sv_lines(config: Config) -> Iterator[str]:
-    shared = constants.everything()
+    shared = constants.package("")
     yield "// SPDX-License-Identifier: Apache-2.0"
     yield f"/// Parameters, constants and layouts of {_origin(config)}."
     yield "// Generated from config/; edit the files there."
@@ -161,6 +161,49 @@ def _sv_lines(config: Config) -> Iterator[str]:
     for name, (doc, unit) in derived_docs().items():
         yield f"  /// {_meaning(doc, unit)}"
         yield _sv_number(names.claim(camel(name), name), getattr(config, name))
+    yield from _sv_constants(shared, names)
+    yield "endpackage"
+    yield "/* verilator lint_on UNUSEDPARAM */"
+
+
+def package_systemverilog(name: str) -> str:
+    """The text of ``gossamer_NAME_pkg.sv``: the constants of a folder, the same for all configurations."""
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"/// Constants and layouts of config/constants/{name}.",
+        "// Generated; edit the files there.",
+        "",
+        "// No design uses all parameters of the package.",
+        "/* verilator lint_off UNUSEDPARAM */",
+        f"package gossamer_{name}_pkg;",
+        *_sv_constants(constants.package(name), _Names()),
+        "endpackage",
+        "/* verilator lint_on UNUSEDPARAM */",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def package_cpp(name: str) -> str:
+    """The text of ``gossamer/NAME_constants.h``, namespace ``gossamer::NAME``: the same constants."""
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"/// Constants and layouts of config/constants/{name}.",
+        "// Generated; edit the files there. Freestanding C++20.",
+        "#pragma once",
+        "",
+        "#include <stdint.h>",
+        "",
+        f"namespace gossamer::{name} {{",
+        "",
+        *_cpp_constants(constants.package(name)),
+        "",
+        f"}}  // namespace gossamer::{name}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _sv_constants(shared: constants.Constants, names: _Names) -> Iterator[str]:
+    """The declarations of constants within a package."""
     for plain in shared.values.values():
         yield f"  /// {_meaning(plain.doc, plain.unit)}"
         yield _sv_number(names.claim(camel(plain.name), f"const.{plain.name}"), plain.value)
@@ -188,8 +231,6 @@ def _sv_lines(config: Config) -> Iterator[str]:
             yield f"    {kind} {field.name};"
         yield f"  }} {layout.name}_t;"
         yield _sv_number(names.claim(f"{camel(layout.name)}Bits", f"layout.{layout.name}"), layout.bits)
-    yield "endpackage"
-    yield "/* verilator lint_on UNUSEDPARAM */"
 
 
 def _sv_registers(one: constants.Enumeration, names: _Names) -> Iterator[str]:
@@ -302,7 +343,7 @@ def _cpp_knob(name: str, value: object) -> str:
 
 
 def _cpp_lines(config: Config) -> Iterator[str]:
-    shared = constants.everything()
+    shared = constants.package("")
     yield "// SPDX-License-Identifier: Apache-2.0"
     yield f"/// Parameters, constants and layouts of {_origin(config)}."
     yield "// Generated from config/; edit the files there. Freestanding C++20."
@@ -335,6 +376,13 @@ def _cpp_lines(config: Config) -> Iterator[str]:
         yield _cpp_knob(name, getattr(config, name))
     yield "}  // namespace derived"
     yield ""
+    yield from _cpp_constants(shared)
+    yield ""
+    yield "}  // namespace gossamer::config"
+
+
+def _cpp_constants(shared: constants.Constants) -> Iterator[str]:
+    """The declarations of constants within a namespace."""
     for plain in shared.values.values():
         yield f"/// {_meaning(plain.doc, plain.unit)}"
         yield _cpp_knob(plain.name, plain.value)
@@ -361,8 +409,6 @@ def _cpp_lines(config: Config) -> Iterator[str]:
     for layout in shared.layouts.values():
         yield ""
         yield from _cpp_layout(layout)
-    yield ""
-    yield "}  // namespace gossamer::config"
 
 
 def _cpp_type(field: constants.Field) -> str:

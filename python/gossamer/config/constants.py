@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from typing import Any
 
 from gossamer.config._constant_types import Constants, Enumeration, Field, Layout, Value
 from gossamer.errors import InputError
@@ -22,11 +23,46 @@ from gossamer.errors import InputError
 
 @functools.lru_cache(maxsize=1)
 def everything() -> Constants:
-    """All shared constants, checked. InputError with file and line at the first error."""
+    """All constants, checked. InputError with file and line at the first error, or if two packages share a name."""
+    from types import MappingProxyType
+
+    parts = [package(name) for name in packages()]
+    enums: dict[str, Enumeration] = {}
+    layouts: dict[str, Layout] = {}
+    values: dict[str, Value] = {}
+    for one in parts:
+        tables: tuple[tuple[dict[str, Any], Mapping[str, Any]], ...] = (
+            (enums, one.enums),
+            (layouts, one.layouts),
+            (values, one.values),
+        )
+        for known, more in tables:
+            if twice := known.keys() & more.keys():
+                raise InputError(f"config/constants: {min(twice)} is defined in two packages; rename one")
+            known.update(more)
+    return Constants(MappingProxyType(enums), MappingProxyType(layouts), MappingProxyType(values))
+
+
+def packages() -> tuple[str, ...]:
+    """The names of all packages of constants: "" for that of the configurations, and one for each folder."""
+    from gossamer import paths
+
+    folder = paths.CONFIG / "constants"
+    return ("", *sorted(path.name for path in folder.iterdir() if path.is_dir()))
+
+
+@functools.lru_cache
+def package(name: str) -> Constants:
+    """The constants of one package, checked: those of the folder ``config/constants/NAME``, or, for "", of the files
+    in ``config/constants`` itself, which ``gossamer_pkg`` contains with the parameters of a configuration.
+
+    A change in a folder changes its package ``gossamer_NAME_pkg`` only, so hardware that does not use it is not built
+    again. InputError with file and line at the first error.
+    """
     from gossamer import paths
     from gossamer.config._constants import read_constants
 
-    return read_constants(paths.CONFIG / "constants")
+    return read_constants(paths.CONFIG / "constants" / name)
 
 
 def _get(kind: str, table: Mapping[str, object], name: str) -> object:
@@ -58,4 +94,16 @@ def value(name: str) -> int:
     return found.value
 
 
-__all__ = ["Constants", "Enumeration", "Field", "Layout", "Value", "enumeration", "everything", "layout", "value"]
+__all__ = [
+    "Constants",
+    "Enumeration",
+    "Field",
+    "Layout",
+    "Value",
+    "enumeration",
+    "everything",
+    "layout",
+    "package",
+    "packages",
+    "value",
+]

@@ -73,7 +73,7 @@ def memory_map(config: Config) -> MemoryMap:
     stack = min(partition // 4, _MOST_STACK)
     if data <= 0 or stack < 2 * constants.value("guard_bytes"):
         raise InputError(f"{config.name}: a DRAM of {dram.bytes} bytes is too small for programs of {users} threads")
-    values = constants.everything().values
+    values = constants.package("").values
     return MemoryMap(
         instr_bytes=config.core.instr_mem_bytes,
         data_base=values["dram_base"].value,
@@ -108,7 +108,7 @@ def _hex(value: int) -> str:
 
 
 def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
-    shared = constants.everything()
+    shared = constants.package("")
     place = memory_map(config)
     for name, value in shared.enums["csr"].values.items():
         yield f"GS_CSR_{name.upper()}", _hex(value)
@@ -251,7 +251,7 @@ def _tinsel(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]
     # Programs start at address 0 of instruction memory, because no boot loader occupies it.
     yield "TinselMaxBootImageBytes", "0"
     yield "TinselEnablePerfCount", "1"
-    known = constants.everything().values
+    known = constants.package("").values
     latencies = [value.value for name, value in known.items() if re.fullmatch(r"fpu_\w+_latency", name)]
     yield "TinselFPUOpMaxLatency", str(max(latencies))
     # Address of the multicast router's tables in a program's address space.

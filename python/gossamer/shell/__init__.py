@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boards on plain Ethernet: the host's side of the shell (docs/hardware/shell.md), and simulated boards."""
+
+from __future__ import annotations
+
+from gossamer.shell.host import BROADCAST, BoardError, BoardInfo, Host, mac_text, parse_mac
+
+__all__ = ["BROADCAST", "BoardError", "BoardInfo", "Host", "mac_text", "parse_mac"]

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated boards on a simulated switch, as processes that outlive the command that started them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from gossamer.errors import InputError
+from gossamer.paths import ROOT
+from gossamer.shell import _build, keys
+
+_FIRST_MAC = 0x02_67_73_00_00_00
+_PATIENCE = 10.0
+
+
+def folder() -> Path:
+    """Where the running simulation of this checkout is described. A socket's path is limited to 107 bytes, so it is not
+    in the checkout."""
+    name = f"gossamer-{os.getuid()}-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]}"
+    return Path(tempfile.gettempdir()) / name
+
+
+@dataclass(frozen=True)
+class Running:
+    """A simulation that runs: its switch's socket, its key file, and its processes."""
+
+    socket: str
+    keys: str
+    boards: int
+    processes: tuple[tuple[int, int], ...]
+    """Each process's number, and the time of its start in clock ticks, which a later process of that number has not."""
+
+
+def _started(pid: int) -> int | None:
+    """The start of a process in clock ticks since boot; None if it has ended."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return None if fields[0] == "Z" else int(fields[19])
+    return None
+
+
+def running() -> Running | None:
+    """The simulation of this checkout; None if its switch does not run."""
+    try:
+        found = json.loads((folder() / "running.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    one = Running(
+        found["socket"], found["keys"], found["boards"], tuple((pid, start) for pid, start in found["processes"])
+    )
+    pid, start = one.processes[0]
+    return one if _started(pid) == start else None
+
+
+def up(boards: int, switch_options: Sequence[str] = (), board_options: Sequence[str] = ()) -> Running:
+    """Starts a switch and boards. Raises InputError if a simulation runs already, or if a process does not start."""
+    if running() is not None:
+        raise InputError("a simulated cluster runs already; end it with ./gossamer cluster sim down")
+    programs = _build.folder()
+    where = folder()
+    with contextlib.suppress(FileExistsError):
+        where.mkdir(mode=0o700)
+    if where.stat().st_uid != os.getuid() or where.is_symlink():
+        raise InputError(f"{where}: belongs to another user; remove it or set TMPDIR")
+    socket = where / "switch"
+    socket.unlink(missing_ok=True)
+    macs = [_FIRST_MAC + number for number in range(1, boards + 1)]
+    made = keys.make(macs)
+    keys.write(where / "keys.json", made)
+    started: list[subprocess.Popen[str]] = []
+    log = (where / "log").open("w", encoding="utf-8")
+
+    def start(command: Sequence[str | Path], wait: bool) -> None:
+        process = subprocess.Popen(
+            list(map(str, command)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if wait else log,
+            stderr=log,
+            start_new_session=True,
+            text=True,
+        )
+        started.append(process)
+        if wait:
+            assert process.stdout is not None
+            if process.stdout.readline() != "ready\n":
+                raise InputError(f"the switch did not start: {_last(where / 'log')}")
+
+    try:
+        start([programs / "shell_switch", socket, *switch_options], True)
+        for number, mac in enumerate(macs, 1):
+            words = ["--port", socket, "--mac", keys.mac_text(mac), "--key", made[mac].hex(), "--serial", number]
+            start([programs / "shell_twin", *map(str, words), "--folder", where, *board_options], False)
+        processes = tuple((one.pid, _started(one.pid) or 0) for one in started)
+        found = Running(str(socket), str(where / "keys.json"), boards, processes)
+        (where / "running.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
+    except BaseException:
+        for one in started:
+            one.kill()
+            one.wait()
+        raise
+    finally:
+        log.close()
+    return found
+
+
+def _last(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it printed nothing"
+
+
+def down() -> int:
+    """Ends the simulation; the number of its boards. Raises InputError if none runs."""
+    found = running()
+    if found is None:
+        raise InputError("no simulated cluster runs in this checkout; start one with ./gossamer cluster sim up 4")
+    alive = [pid for pid, start in found.processes if _started(pid) == start]
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        for pid in alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, sign)
+        end = time.monotonic() + _PATIENCE
+        while alive and time.monotonic() < end:
+            alive = [pid for pid, start in found.processes if _started(pid) == start]
+            time.sleep(0.01)
+    for name in ("running.json", "switch", "keys.json", "log"):
+        (folder() / name).unlink(missing_ok=True)
+    return found.boards
+
+
+__all__ = ["Running", "down", "folder", "running", "up"]

@@ -1,0 +1,796 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shell/host.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gossamer::shell {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kResend{20};
+constexpr unsigned kCommandTimeoutMs = 3000;
+constexpr unsigned kStreamWindow = 32;
+constexpr uint32_t kNoChunk = ~uint32_t{0};
+constexpr size_t kHead = shell_frame_header_bytes - 14;
+
+uint32_t ceil_div(uint64_t a, uint64_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
+
+/// Chunks that a board misses.
+struct Missing {
+  std::vector<uint64_t> bits;
+  uint32_t count = 0;
+
+  explicit Missing(uint32_t chunks) : bits((chunks + 63) / 64) {}
+  bool has(uint32_t chunk) const { return bits[chunk / 64] >> (chunk % 64) & 1; }
+  void set(uint32_t chunk, bool value) {
+    if (has(chunk) == value) return;
+    bits[chunk / 64] ^= uint64_t{1} << (chunk % 64);
+    count += value ? 1 : ~uint32_t{0};
+  }
+  /// The first missing chunk from `chunk` on; `end` if there is none.
+  uint32_t next(uint32_t chunk, uint32_t end) const {
+    for (uint32_t word = chunk / 64; word < bits.size(); word++) {
+      uint64_t value = bits[word];
+      if (word == chunk / 64) value &= ~uint64_t{0} << (chunk % 64);
+      if (value) return word * 64 + static_cast<uint32_t>(__builtin_ctzll(value));
+    }
+    return end;
+  }
+};
+
+}  // namespace
+
+struct Host::Command {
+  uint32_t seq = 0;
+  ShellHeader header;
+  std::vector<uint8_t> payload;
+  Clock::time_point sent;
+};
+
+struct Host::Session {
+  Mac mac;
+  uint64_t nonce = 0;
+  std::optional<Blake2s> keyed;
+  uint32_t next = 1;
+  std::deque<Command> pending;  // not acknowledged, in order
+  struct Answer {
+    ShellStatus status{};
+    std::vector<uint8_t> payload;
+  };
+  std::map<uint32_t, Answer> answers;  // of commands that wait for one
+  ShellStatus failed = ShellStatus::Ok;   // the first error of a write whose answer was not asked for
+  std::optional<ShellStatusReport> status;
+  std::optional<std::pair<uint64_t, std::pair<ShellStatus, ShellRun>>> ended;
+  bool lost = false;  // the board no longer knows the session
+
+  // Configuration
+  uint64_t binding = 0;
+  std::optional<Missing> missing;
+  uint32_t round = 0;        // of the query that the reports below answer
+  uint32_t reported_to = 0;  // chunks below are known in this round
+  bool reported = false;
+  std::optional<ShellStatus> loaded;
+  Clock::time_point heard{};
+
+  struct Stream {
+    std::deque<std::vector<uint8_t>> out;
+    uint32_t out_first = 1, out_sent = 1, out_limit = 1 + kStreamWindow;
+    Clock::time_point sent_at{};
+    std::deque<std::vector<uint8_t>> in;
+    uint32_t in_expected = 1;
+    bool owe = false;
+  };
+  std::map<uint32_t, Stream> streams;
+};
+
+Image make_image(std::span<const uint8_t> role, uint32_t board_type) {
+  Image image;
+  image.body = role;
+  image.board_type = board_type;
+  constexpr size_t kBlock = size_t{1} << shell_block_bytes_log2;
+  for (size_t at = 0; at < role.size(); at += kBlock) {
+    const Digest hash = blake2s(role.subspan(at, std::min(kBlock, role.size() - at)));
+    image.manifest.insert(image.manifest.end(), hash.begin(), hash.begin() + shell_block_hash_bytes);
+  }
+  image.root = blake2s(image.manifest);
+  return image;
+}
+
+Host::Host(std::unique_ptr<Port> port, const EtherTypes& types)
+    : port_(std::move(port)),
+      types_(types),
+      random_(uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
+      in_(1 << 16) {}
+
+Host::~Host() = default;
+
+void Host::transmit(const Frame& frame, const Blake2s* keyed) {
+  encode(frame, types_, keyed, out_);
+  bytes_sent_ += out_.size();
+  frames_sent_++;
+  port_->send(out_);
+}
+
+bool Host::receive_one(int timeout_ms) {
+  const size_t length = port_->receive(in_, timeout_ms);
+  if (!length) return false;
+  handle({in_.data(), length});
+  return true;
+}
+
+void Host::pump(unsigned ms) {
+  const auto end = Clock::now() + milliseconds(ms);
+  do {
+    receive_one(static_cast<int>(std::clamp<long long>(
+        std::chrono::duration_cast<milliseconds>(end - Clock::now()).count(), 0, kResend.count() / 2)));
+    while (receive_one(0)) {
+    }
+    resend_due();
+  } while (Clock::now() < end);
+}
+
+std::vector<Host::Known> Host::discover(unsigned wait_ms) {
+  ShellHeader header;
+  header.kind = ShellKind::Solicit;
+  transmit({kBroadcast, port_->mac(), header, {}}, nullptr);
+  pump(wait_ms);
+  std::vector<Known> all;
+  for (const auto& [mac, known] : known_) all.push_back(known);
+  return all;
+}
+
+Host::Session& Host::session(const Mac& board) {
+  const auto at = sessions_.find(board);
+  if (at == sessions_.end()) throw PortError(board.text() + ": no session is open");
+  return *at->second;
+}
+
+ShellStatus Host::open(const Mac& board, const Key& key, uint32_t lease_ms, bool take_over, Mac* owner) {
+  uint64_t nonce = 0;
+  while (nonce == 0) nonce = random_();
+  const Blake2s by_board(key);
+  const auto end = Clock::now() + milliseconds(kCommandTimeoutMs);
+  ShellStatus seen = ShellStatus::TimedOut;
+  while (Clock::now() < end) {
+    if (!known_.contains(board)) {
+      ShellHeader header;
+      header.kind = ShellKind::Solicit;
+      transmit({board, port_->mac(), header, {}}, nullptr);
+      pump(50);
+      continue;
+    }
+    ShellOpen wanted;
+    wanted.nonce = nonce;
+    wanted.lease = lease_ms;
+    const auto payload = bytes_of(wanted);
+    ShellHeader header;
+    header.kind = ShellKind::Open;
+    header.session = known_[board].challenge;
+    header.take_over = take_over;
+    opening_ = board;
+    opening_nonce_ = nonce;
+    opening_keyed_ = Blake2s(session_key(key, board, port_->mac(), header.session, nonce));
+    const Blake2s session_keyed = opening_keyed_;
+    opened_.reset();
+    transmit({board, port_->mac(), header, payload}, &by_board);
+    const auto until = Clock::now() + milliseconds(60);
+    while (!opened_ && Clock::now() < until) receive_one(10);
+    if (!opened_) continue;
+    if (*opened_ == ShellStatus::Ok) {
+      auto next = std::make_unique<Session>();
+      next->mac = board;
+      next->nonce = nonce;
+      next->keyed = session_keyed;
+      next->status = opened_status_;
+      next->heard = Clock::now();
+      sessions_[board] = std::move(next);
+      opening_nonce_ = 0;
+      return ShellStatus::Ok;
+    }
+    seen = *opened_;
+    if (seen == ShellStatus::NotOwner) {
+      if (owner) *owner = opened_owner_;
+      break;
+    }
+    // The challenge may have changed since the announcement: request another one, once.
+    known_.erase(board);
+    if (seen == ShellStatus::BadTag) {
+      static constexpr unsigned kTries = 3;
+      static thread_local unsigned tries;
+      if (++tries % kTries == 0) break;
+    }
+  }
+  opening_nonce_ = 0;
+  return seen;
+}
+
+ShellStatus Host::close(const Mac& board) {
+  Session& s = session(board);
+  const uint32_t seq = issue(s, ShellKind::Close, 0, 0, {}, true);
+  const ShellStatus status = complete(s, seq, 500);
+  sessions_.erase(board);
+  return status;
+}
+
+// ------------------------------------------------------------------------------------------------------ receiving
+
+void Host::handle(std::span<const uint8_t> bytes) {
+  Frame frame;
+  if (decode(bytes, types_, frame) != Drop::None) return;
+  const ShellHeader& header = frame.header;
+  if (header.kind == ShellKind::Announce) {
+    if (frame.payload.size() < bytes_of(ShellAnnounce{}).size()) return;
+    known_[frame.from] = {frame.from, layout_of<ShellAnnounce>(frame.payload), header.session, Clock::now()};
+    return;
+  }
+  if (frame.to != port_->mac()) return;
+  if (opening_nonce_ && frame.from == opening_) {
+    if (header.kind == ShellKind::Opened && header.session == opening_nonce_) {
+      if (header.status == ShellStatus::Ok && tag_matches(bytes, opening_keyed_)) {
+        opened_ = ShellStatus::Ok;
+        if (frame.payload.size() >= bytes_of(ShellStatusReport{}).size())
+          opened_status_ = layout_of<ShellStatusReport>(frame.payload);
+      } else if (header.status == ShellStatus::NotOwner) {
+        opened_ = ShellStatus::NotOwner;
+        opened_owner_ = Mac::of(header.binding);
+      }
+      return;
+    }
+    if (header.kind == ShellKind::Error && header.offset == static_cast<uint64_t>(ShellKind::Open)) {
+      opened_ = header.status;
+      return;
+    }
+  }
+  const auto at = sessions_.find(frame.from);
+  if (at == sessions_.end()) return;
+  Session& s = *at->second;
+  if (header.session != s.nonce) {
+    if (header.kind == ShellKind::Error && header.status == ShellStatus::BadTag) s.lost = true;
+    return;
+  }
+  if (header.kind == ShellKind::Error) {
+    // Untagged, so it only makes the host send again what it would send later.
+    if (header.status == ShellStatus::OutOfSequence)
+      for (auto& command : s.pending) command.sent = {};
+    if (header.status == ShellStatus::BadTag) s.lost = true;
+    return;
+  }
+  if (tagged(header.kind) && !tag_matches(bytes, *s.keyed)) return;
+  s.heard = Clock::now();
+  s.lost = false;
+  handle_session(s, frame);
+}
+
+void Host::handle_session(Session& s, const Frame& frame) {
+  const ShellHeader& header = frame.header;
+  switch (header.kind) {
+    case ShellKind::Heartbeat:
+    case ShellKind::Status:
+      if (frame.payload.size() >= bytes_of(ShellStatusReport{}).size())
+        s.status = layout_of<ShellStatusReport>(frame.payload);
+      return;
+    case ShellKind::Report: {
+      constexpr size_t kStart = ShellReport::kBits / 8;
+      if (!s.missing || header.binding != s.binding || header.seq != s.round || frame.payload.size() < kStart) return;
+      const auto report = layout_of<ShellReport>(frame.payload);
+      const auto chunks = static_cast<uint32_t>(s.missing->bits.size() * 64);
+      // Frames of one round are in order; a gap means that one is lost, and the next round shows it.
+      for (uint32_t c = s.reported_to; c < std::min(report.base, chunks); c++) s.missing->set(c, false);
+      const size_t bits = (frame.payload.size() - kStart) * 8;
+      for (size_t i = 0; i < bits && report.base + i < chunks; i++)
+        s.missing->set(static_cast<uint32_t>(report.base + i), frame.payload[kStart + i / 8] >> (7 - i % 8) & 1);
+      s.reported_to = static_cast<uint32_t>(report.base + bits);
+      if (header.last) {
+        for (uint32_t c = s.reported_to; c < chunks; c++) s.missing->set(c, false);
+        s.reported = true;
+      }
+      return;
+    }
+    case ShellKind::Loaded:
+      if (header.binding == s.binding) s.loaded = header.status;
+      return;
+    case ShellKind::Finished:
+      if (frame.payload.size() >= ShellRun::kBits / 8)
+        s.ended = {header.binding, {header.status, layout_of<ShellRun>(frame.payload)}};
+      return;
+    case ShellKind::Packet:
+    case ShellKind::Credit: {
+      auto& stream = s.streams[static_cast<uint32_t>(header.offset)];
+      while (!stream.out.empty() && static_cast<int32_t>(header.acknowledge - stream.out_first) > 0) {
+        stream.out.pop_front();
+        stream.out_first++;
+      }
+      if (static_cast<int32_t>(stream.out_sent - stream.out_first) < 0) stream.out_sent = stream.out_first;
+      if (header.kind == ShellKind::Credit) {
+        stream.out_limit = header.seq;
+      } else {
+        if (header.seq == stream.in_expected && stream.in.size() < 4 * kStreamWindow) {
+          stream.in.emplace_back(frame.payload.begin(), frame.payload.end());
+          stream.in_expected++;
+        }
+        stream.owe = true;
+      }
+      return;
+    }
+    default: break;
+  }
+  // An answer to a command. It acknowledges all commands before its own.
+  const uint32_t seq = header.seq;
+  while (!s.pending.empty() && static_cast<int32_t>(header.acknowledge - s.pending.front().seq) > 0) {
+    const auto& first = s.pending.front();
+    if (first.seq != seq && first.header.wants_answer && !s.answers.contains(first.seq)) break;  // its answer is lost
+    s.pending.pop_front();
+  }
+  if (header.status != ShellStatus::Ok && header.kind == ShellKind::Stored && s.failed == ShellStatus::Ok)
+    s.failed = header.status;
+  if (s.answers.contains(seq)) return;
+  s.answers[seq] = {header.status, {frame.payload.begin(), frame.payload.end()}};
+}
+
+void Host::resend_due() {
+  const auto now = Clock::now();
+  for (auto& [mac, one] : sessions_) {
+    Session& s = *one;
+    for (auto& command : s.pending) {
+      if (now - command.sent < kResend) continue;
+      command.sent = now;
+      // The last frame of the window asks for an answer, so that a lost answer to another is repaired.
+      ShellHeader header = command.header;
+      header.wants_answer = 1;
+      transmit({s.mac, port_->mac(), header, command.payload}, &*s.keyed);
+    }
+    for (auto& [number, stream] : s.streams) {
+      ShellHeader header;
+      header.session = s.nonce;
+      header.offset = number;
+      if (stream.out_sent != stream.out_first && now - stream.sent_at > kResend) stream.out_sent = stream.out_first;
+      while (stream.out_sent - stream.out_first < stream.out.size() &&
+             static_cast<int32_t>(stream.out_limit - stream.out_sent) > 0) {
+        header.kind = ShellKind::Packet;
+        header.seq = stream.out_sent;
+        header.acknowledge = stream.in_expected;
+        transmit({s.mac, port_->mac(), header, stream.out[stream.out_sent - stream.out_first]}, &*s.keyed);
+        stream.out_sent++;
+        stream.sent_at = now;
+        stream.owe = false;
+      }
+      if (stream.owe) {
+        header.kind = ShellKind::Credit;
+        header.seq = stream.in_expected + static_cast<uint32_t>(4 * kStreamWindow - stream.in.size());
+        header.acknowledge = stream.in_expected;
+        transmit({s.mac, port_->mac(), header, {}}, &*s.keyed);
+        stream.owe = false;
+      }
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------ commands
+
+uint32_t Host::issue(Session& s, ShellKind kind, uint64_t offset, uint64_t binding, std::span<const uint8_t> payload,
+                     bool wants_answer) {
+  const auto end = Clock::now() + milliseconds(kCommandTimeoutMs);
+  while (s.pending.size() >= shell_command_window && Clock::now() < end && !s.lost) {
+    receive_one(1);
+    while (receive_one(0)) {
+    }
+    resend_due();
+  }
+  Command command;
+  command.seq = s.next++;
+  command.header.kind = kind;
+  command.header.session = s.nonce;
+  command.header.seq = command.seq;
+  command.header.offset = offset;
+  command.header.binding = binding;
+  command.header.wants_answer = wants_answer;
+  command.payload.assign(payload.begin(), payload.end());
+  command.sent = Clock::now();
+  transmit({s.mac, port_->mac(), command.header, payload}, &*s.keyed);
+  s.pending.push_back(std::move(command));
+  return s.next - 1;
+}
+
+ShellStatus Host::complete(Session& s, uint32_t seq, unsigned timeout_ms, std::vector<uint8_t>* payload) {
+  const auto end = Clock::now() + milliseconds(timeout_ms);
+  while (!s.answers.contains(seq)) {
+    if (Clock::now() >= end || s.lost) return s.lost ? ShellStatus::BadTag : ShellStatus::TimedOut;
+    receive_one(5);
+    while (receive_one(0)) {
+    }
+    resend_due();
+  }
+  auto& answer = s.answers[seq];
+  const ShellStatus status = answer.status;
+  if (payload) *payload = std::move(answer.payload);
+  s.answers.erase(s.answers.begin(), s.answers.upper_bound(seq));
+  return status;
+}
+
+ShellStatus Host::write(const Mac& board, uint64_t address, std::span<const uint8_t> bytes) {
+  Session& s = session(board);
+  s.failed = ShellStatus::Ok;
+  const size_t part = port_->mtu() >= 9000 ? shell_chunk_bytes_9000 : shell_chunk_bytes_1500;
+  uint32_t seq = 0;
+  for (size_t at = 0; at < bytes.size() && s.failed == ShellStatus::Ok; at += part) {
+    const size_t size = std::min(part, bytes.size() - at);
+    const bool last = at + size == bytes.size() || (at / part) % (shell_command_window / 2) == 0;
+    seq = issue(s, ShellKind::Write, address + at, 0, bytes.subspan(at, size), last);
+    while (receive_one(0)) {
+    }
+    if (s.lost) return ShellStatus::BadTag;
+  }
+  const ShellStatus status = bytes.empty() ? ShellStatus::Ok : complete(s, seq, kCommandTimeoutMs);
+  return s.failed != ShellStatus::Ok ? s.failed : status;
+}
+
+ShellStatus Host::read(const Mac& board, uint64_t address, std::span<uint8_t> bytes) {
+  Session& s = session(board);
+  const size_t part = port_->mtu() >= 9000 ? shell_chunk_bytes_9000 : shell_chunk_bytes_1500;
+  std::deque<std::pair<uint32_t, size_t>> asked;
+  size_t at = 0;
+  while (at < bytes.size() || !asked.empty()) {
+    if (at < bytes.size() && asked.size() < shell_command_window) {
+      ShellReadRequest request;
+      request.bytes = static_cast<uint32_t>(std::min(part, bytes.size() - at));
+      asked.emplace_back(issue(s, ShellKind::Read, address + at, 0, bytes_of(request), true), at);
+      at += request.bytes;
+      continue;
+    }
+    std::vector<uint8_t> payload;
+    const auto [seq, place] = asked.front();
+    asked.pop_front();
+    const ShellStatus status = complete(s, seq, kCommandTimeoutMs, &payload);
+    if (status != ShellStatus::Ok) return status;
+    if (payload.size() != std::min(part, bytes.size() - place)) return ShellStatus::BadLength;
+    std::copy(payload.begin(), payload.end(), bytes.begin() + static_cast<ptrdiff_t>(place));
+  }
+  return ShellStatus::Ok;
+}
+
+ShellStatus Host::write_registers(const Mac& board, std::span<const ShellRegisterWrite> entries) {
+  std::vector<uint8_t> payload;
+  for (const auto& entry : entries) {
+    const auto bytes = bytes_of(entry);
+    payload.insert(payload.end(), bytes.begin(), bytes.end());
+  }
+  Session& s = session(board);
+  return complete(s, issue(s, ShellKind::Registers, 0, 0, payload, true), kCommandTimeoutMs);
+}
+
+ShellStatus Host::read_register(const Mac& board, uint32_t address, uint32_t& value) {
+  Session& s = session(board);
+  std::vector<uint8_t> payload;
+  const ShellStatus status =
+      complete(s, issue(s, ShellKind::AskRegister, address, 0, {}, true), kCommandTimeoutMs, &payload);
+  if (status == ShellStatus::Ok && payload.size() >= 4) value = static_cast<uint32_t>(get(payload, 0, 4));
+  return status;
+}
+
+ShellStatus Host::start(const Mac& board, uint32_t kernel, uint64_t run) {
+  Session& s = session(board);
+  s.ended.reset();
+  s.streams.clear();
+  return complete(s, issue(s, ShellKind::Start, kernel, run, {}, true), kCommandTimeoutMs);
+}
+
+std::map<Mac, ShellStatus> Host::start_all(std::span<const Mac> boards, uint32_t kernel, uint64_t run) {
+  std::array<uint8_t, 32> secret;
+  for (size_t i = 0; i < secret.size(); i++) secret[i] = static_cast<uint8_t>(random_() >> 24);
+  const Digest hash = blake2s(secret);
+  std::map<Mac, uint32_t> asked;
+  std::map<Mac, ShellStatus> statuses;
+  for (const Mac& board : boards) {
+    Session& s = session(board);
+    s.ended.reset();
+    s.streams.clear();
+    asked[board] = issue(s, ShellKind::Arm, kernel, run, hash, true);
+  }
+  for (const auto& [board, seq] : asked) statuses[board] = complete(session(board), seq, kCommandTimeoutMs);
+  ShellHeader header;
+  header.kind = ShellKind::Fire;
+  // A lost one would leave its board armed: it is sent until each has reported a state behind Armed, or its end.
+  for (unsigned i = 0; i < 3; i++) transmit({kBroadcast, port_->mac(), header, secret}, nullptr);
+  return statuses;
+}
+
+ShellStatus Host::wait(const Mac& board, uint64_t run, unsigned timeout_ms, ShellRun& end) {
+  Session& s = session(board);
+  const auto until = Clock::now() + milliseconds(timeout_ms);
+  while (!s.ended || s.ended->first != run) {
+    if (s.lost) return ShellStatus::BadTag;
+    if (Clock::now() >= until) return ShellStatus::TimedOut;
+    receive_one(10);
+    while (receive_one(0)) {
+    }
+    resend_due();
+  }
+  end = s.ended->second.second;
+  return s.ended->second.first;
+}
+
+ShellStatus Host::result(const Mac& board, uint64_t run, uint64_t offset, std::span<uint8_t> bytes) {
+  Session& s = session(board);
+  const size_t part = port_->mtu() >= 9000 ? shell_chunk_bytes_9000 : shell_chunk_bytes_1500;
+  std::deque<std::pair<uint32_t, size_t>> asked;
+  size_t at = 0;
+  while (at < bytes.size() || !asked.empty()) {
+    if (at < bytes.size() && asked.size() < shell_command_window) {
+      ShellReadRequest request;
+      request.bytes = static_cast<uint32_t>(std::min(part, bytes.size() - at));
+      asked.emplace_back(issue(s, ShellKind::AskResult, offset + at, run, bytes_of(request), true), at);
+      at += request.bytes;
+      continue;
+    }
+    std::vector<uint8_t> payload;
+    const auto [seq, place] = asked.front();
+    asked.pop_front();
+    const ShellStatus status = complete(s, seq, kCommandTimeoutMs, &payload);
+    if (status != ShellStatus::Ok) return status;
+    if (payload.size() != std::min(part, bytes.size() - place)) return ShellStatus::BadLength;
+    std::copy(payload.begin(), payload.end(), bytes.begin() + static_cast<ptrdiff_t>(place));
+  }
+  return ShellStatus::Ok;
+}
+
+ShellStatus Host::finish(const Mac& board, uint64_t run) {
+  Session& s = session(board);
+  return complete(s, issue(s, ShellKind::Finish, 0, run, {}, true), kCommandTimeoutMs);
+}
+
+ShellStatus Host::send(const Mac& board, uint32_t stream, std::span<const uint8_t> packet, unsigned timeout_ms) {
+  Session& s = session(board);
+  auto& one = s.streams[stream];
+  const auto end = Clock::now() + milliseconds(timeout_ms);
+  while (one.out.size() >= kStreamWindow) {
+    if (Clock::now() >= end) return ShellStatus::TimedOut;
+    receive_one(1);
+    while (receive_one(0)) {
+    }
+    resend_due();
+  }
+  one.out.emplace_back(packet.begin(), packet.end());
+  resend_due();
+  return ShellStatus::Ok;
+}
+
+std::optional<std::vector<uint8_t>> Host::receive(const Mac& board, uint32_t stream, unsigned timeout_ms) {
+  Session& s = session(board);
+  const auto end = Clock::now() + milliseconds(timeout_ms);
+  while (s.streams[stream].in.empty()) {
+    if (Clock::now() >= end) return std::nullopt;
+    receive_one(5);
+    while (receive_one(0)) {
+    }
+    resend_due();
+  }
+  auto& one = s.streams[stream];
+  auto packet = std::move(one.in.front());
+  one.in.pop_front();
+  one.owe = true;
+  return packet;
+}
+
+const ShellStatusReport* Host::status(const Mac& board) const {
+  const auto at = sessions_.find(board);
+  return at == sessions_.end() || !at->second->status ? nullptr : &*at->second->status;
+}
+
+// ------------------------------------------------------------------------------------------------------ configure
+
+std::map<Mac, ConfigureResult> Host::configure(std::span<const Mac> boards, const Image& image,
+                                               const ConfigureOptions& options) {
+  const auto begun = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begun).count(); };
+  std::map<Mac, ConfigureResult> results;
+  if (options.unicast && boards.size() > 1) {
+    for (const Mac& board : boards) {
+      const double before = seconds();
+      auto one = configure(std::span(&board, 1), image, options);
+      one[board].seconds += before;
+      results.merge(one);
+    }
+    return results;
+  }
+  const uint16_t chunk_bytes =
+      static_cast<uint16_t>(port_->mtu() >= 9000 ? shell_chunk_bytes_9000 : shell_chunk_bytes_1500);
+  const uint32_t manifest_chunks = ceil_div(image.manifest.size(), chunk_bytes);
+  const uint32_t chunks = manifest_chunks + ceil_div(image.body.size(), chunk_bytes);
+  const uint64_t binding = get(image.root, 0, 8);
+  const auto chunk_of = [&](uint32_t chunk) -> std::pair<std::span<const uint8_t>, size_t> {
+    // The bytes that there are, and the chunk's size, to which zeros fill it up.
+    const bool manifest = chunk < manifest_chunks;
+    const std::span<const uint8_t> from = manifest ? std::span<const uint8_t>(image.manifest) : image.body;
+    const size_t at = size_t{manifest ? chunk : chunk - manifest_chunks} * chunk_bytes;
+    const size_t have = std::min<size_t>(chunk_bytes, from.size() - at);
+    return {from.subspan(at, have), manifest ? chunk_bytes : have};
+  };
+
+  ShellImage about;
+  about.body_bytes = image.body.size();
+  about.board_type = image.board_type;
+  about.chunk_bytes = chunk_bytes;
+  about.auto_load = options.auto_load;
+  about.chunks = chunks;
+  about.manifest_bytes = static_cast<uint32_t>(image.manifest.size());
+  for (unsigned i = 0; i < 4; i++) about.root.word[3 - i] = get(image.root, 8 * i, 8);
+
+  std::vector<Session*> active;
+  std::map<Mac, uint32_t> asked;
+  for (const Mac& board : boards) {
+    Session& s = session(board);
+    s.binding = binding;
+    s.missing.emplace(chunks);
+    s.loaded.reset();
+    asked[board] = issue(s, ShellKind::Begin, 0, binding, bytes_of(about), true);
+  }
+  for (const auto& [board, seq] : asked) {
+    Session& s = session(board);
+    const ShellStatus status = complete(s, seq, options.drop_ms);
+    if (status == ShellStatus::Ok) {
+      active.push_back(&s);
+    } else {
+      results[board] = {status, seconds()};
+    }
+  }
+  if (active.empty()) return results;
+  const auto to = [&] { return active.size() == 1 ? active[0]->mac : options.group; };
+
+  std::vector<uint8_t> payload;
+  double pace = 0;
+  const auto paced = [&](size_t bytes) {
+    if (options.bytes_per_s <= 0) return;
+    pace += static_cast<double>(bytes) / options.bytes_per_s;
+    while (seconds() < pace) receive_one(0);
+  };
+  const auto send_data = [&](uint32_t chunk, const Mac& target) {
+    const auto [bytes, size] = chunk_of(chunk);
+    payload.assign(bytes.begin(), bytes.end());
+    payload.resize(size);
+    ShellHeader header;
+    header.kind = ShellKind::Data;
+    header.binding = binding;
+    header.offset = chunk;
+    transmit({target, port_->mac(), header, payload}, nullptr);
+    paced(payload.size() + shell_frame_header_bytes);
+  };
+  const auto report_progress = [&](uint32_t sent) {
+    if (options.progress) options.progress(sent, chunks, static_cast<unsigned>(results.size()));
+  };
+
+  if (options.bytes_per_s > 0) pace = seconds();
+  for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+    send_data(chunk, to());
+    if (chunk % 64 == 0) {
+      while (receive_one(0)) {
+      }
+      report_progress(chunk);
+    }
+  }
+
+  uint32_t round = static_cast<uint32_t>(random_());
+  std::vector<Session*> slow;
+  const auto settle = [&] {
+    for (auto list : {&active, &slow})
+      std::erase_if(*list, [&](Session* s) {
+        std::optional<ShellStatus> end = s->loaded;
+        if (!end && s->lost) end = ShellStatus::BadTag;
+        if (!end && !options.auto_load && s->reported && s->missing->count == 0) end = ShellStatus::Ok;
+        if (!end && Clock::now() - s->heard > milliseconds(options.drop_ms)) end = ShellStatus::TimedOut;
+        if (end) results[s->mac] = {*end, seconds()};
+        return end.has_value();
+      });
+  };
+  /// Asks the boards of a list for what they miss, until all have answered or `wait` has passed.
+  const auto query = [&](std::vector<Session*>& list, const Mac& target, milliseconds wait) {
+    round++;
+    for (Session* s : list) {
+      s->round = round;
+      s->reported_to = 0;
+      s->reported = false;
+    }
+    ShellHeader header;
+    header.kind = ShellKind::Query;
+    header.binding = binding;
+    header.seq = round;
+    transmit({target, port_->mac(), header, {}}, nullptr);
+    const auto until = Clock::now() + wait;
+    while (Clock::now() < until &&
+           std::any_of(list.begin(), list.end(), [](Session* s) { return !s->reported && !s->loaded; })) {
+      receive_one(2);
+      while (receive_one(0)) {
+      }
+    }
+    settle();
+  };
+  /// Sends what the boards of a list miss: XORs of chunks of which each board misses at most one.
+  const auto repair = [&](std::vector<Session*>& list, const Mac& target, uint32_t most) {
+    std::vector<Session*> with;
+    for (Session* s : list)
+      if (s->reported && s->missing->count) with.push_back(s);
+    std::vector<uint32_t> at(with.size(), 0);
+    uint32_t sent = 0;
+    while (sent < most) {
+      uint32_t numbers[shell_repair_max_chunks];
+      unsigned count = 0;
+      std::vector<bool> served(with.size(), false);
+      for (size_t b = 0; b < with.size() && count < shell_repair_max_chunks; b++) {
+        if (served[b]) continue;
+        // The first chunk of this board that no served board misses.
+        uint32_t chunk = with[b]->missing->next(at[b], chunks);
+        at[b] = chunk;
+        for (unsigned tries = 0; chunk < chunks && tries < 16; tries++) {
+          bool clash = false;
+          for (size_t o = 0; o < with.size() && !clash; o++) clash = served[o] && with[o]->missing->has(chunk);
+          if (!clash) break;
+          chunk = tries == 15 ? chunks : with[b]->missing->next(chunk + 1, chunks);
+        }
+        if (chunk >= chunks) continue;
+        numbers[count++] = chunk;
+        for (size_t o = 0; o < with.size(); o++)
+          if (with[o]->missing->has(chunk)) served[o] = true;
+      }
+      if (!count) return;
+      for (unsigned i = 0; i < count; i++)
+        for (Session* s : with) s->missing->set(numbers[i], false);
+      if (count == 1) {
+        send_data(numbers[0], target);
+      } else {
+        payload.assign(4 * shell_repair_max_chunks + chunk_bytes, 0);
+        for (unsigned i = 0; i < shell_repair_max_chunks; i++)
+          for (unsigned k = 0; k < 4; k++)
+            payload[4 * i + k] = static_cast<uint8_t>((i < count ? numbers[i] : kNoChunk) >> (24 - 8 * k));
+        for (unsigned i = 0; i < count; i++) {
+          const auto [bytes, size] = chunk_of(numbers[i]);
+          for (size_t k = 0; k < bytes.size(); k++) payload[4 * shell_repair_max_chunks + k] ^= bytes[k];
+        }
+        ShellHeader header;
+        header.kind = ShellKind::Repair;
+        header.binding = binding;
+        transmit({target, port_->mac(), header, payload}, nullptr);
+        paced(payload.size() + shell_frame_header_bytes);
+      }
+      if (++sent % 32 == 0)
+        while (receive_one(0)) {
+        }
+    }
+  };
+
+  while (!active.empty()) {
+    query(active, to(), milliseconds(100));
+    // Boards that miss far more than the others wait until these are done.
+    if (active.size() > 1) {
+      uint32_t least = chunks;
+      for (Session* s : active)
+        if (s->reported) least = std::min(least, s->missing->count);
+      for (Session* s : active)
+        if (s->reported && s->missing->count > least + chunks * options.slow_share) slow.push_back(s);
+      std::erase_if(active, [&](Session* s) { return std::ranges::find(slow, s) != slow.end(); });
+    }
+    if (!active.empty()) repair(active, to(), chunks);
+    report_progress(chunks);
+    settle();
+    for (Session* s : slow) s->heard = Clock::now();
+  }
+  // Each slow board alone, in bursts that it can take: after a burst it reports, so its loss sets the next one's size.
+  while (!slow.empty()) {
+    std::vector<Session*> one = {slow.front()};
+    uint32_t burst = 64, before = chunks;
+    while (!one.empty()) {
+      query(one, one[0]->mac, milliseconds(200));
+      if (std::ranges::find(slow, one[0]) == slow.end()) break;
+      if (!one[0]->reported) continue;
+      const uint32_t missing = one[0]->missing->count;
+      if (before < chunks) burst = before - missing >= burst * 9 / 10 ? burst * 2 : std::max<uint32_t>(16, burst / 2);
+      before = missing;
+      repair(one, one[0]->mac, burst);
+      report_progress(chunks);
+    }
+  }
+  return results;
+}
+
+}  // namespace gossamer::shell

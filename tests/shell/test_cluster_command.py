@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer cluster``: simulated boards, discovery, configuration, keys; wrong input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Command
+
+ROLE = "tests/fixtures/shell/loopback.c"
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> dict[str, str]:
+    """A place of its own for the simulation that the commands start."""
+    return {"TMPDIR": str(tmp_path)}
+
+
+@pytest.fixture
+def boards(command: Command, scratch: dict[str, str]) -> Iterator[int]:
+    done = command("cluster", "sim", "up", "3", "--loss", "1%", env=scratch, timeout=300)
+    assert done.returncode == 0 and done.stdout.startswith("3 boards at "), done.stderr
+    yield 3
+    done = command("cluster", "sim", "down", env=scratch)
+    assert (done.returncode, done.stdout) == (0, "3 boards ended\n")
+
+
+def test_simulated_boards_are_discovered_and_configured(command: Command, scratch: dict[str, str], boards: int) -> None:
+    done = command("cluster", "configure", ROLE, env=scratch, timeout=120)
+    assert done.returncode == 0 and done.stdout.count("  ok  ") == boards, done.stderr
+    found = json.loads(command("cluster", "discover", "--json", env=scratch).stdout)
+    assert len(found) == boards and len({board["role"] for board in found}) == 1 and found[0]["role"]
+    listed = command("cluster", "discover", env=scratch).stdout.splitlines()
+    assert listed[0].startswith("ADDRESS") and found[0]["mac"] in listed[1] and found[0]["role"][:8] in listed[1]
+    again = command("cluster", "sim", "up", "2", env=scratch)
+    assert again.returncode == 2 and "a simulated cluster runs already" in again.stderr
+    one = command("cluster", "configure", ROLE, "--boards", found[1]["mac"], env=scratch)
+    assert one.returncode == 0 and one.stdout.startswith(f"{found[1]['mac']}  ok")
+    for words, code, said in (
+        ((ROLE, "--boards", "02:00:00:00:00:77"), 2, "has not answered"),
+        ((ROLE, "--boards", "seven"), 2, "seven: not an Ethernet address"),
+        ((ROLE, "--type", "9"), 1, "3 of 3 boards have not loaded the role"),
+        (("README.md",), 1, "3 of 3 boards have not loaded the role"),
+        (("no-such-role.so",), 2, "no-such-role.so: cannot read the role: no such file or directory"),
+    ):
+        done = command("cluster", "configure", *words, env=scratch)
+        assert done.returncode == code and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    kept = json.loads(command("cluster", "discover", "--json", env=scratch).stdout)
+    assert [board["role"] for board in kept] == [board["role"] for board in found]
+
+
+def test_missing_simulation_port_and_keys_are_reported_in_one_line(
+    command: Command, scratch: dict[str, str], tmp_path: Path
+) -> None:
+    open_file = tmp_path / "open.json"
+    open_file.write_text("{}")
+    open_file.chmod(0o644)
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("[1]")
+    wrong.chmod(0o600)
+    for words, said in (
+        (("discover",), "no simulated cluster runs; start one with"),
+        (("sim", "down"), "no simulated cluster runs in this checkout"),
+        (("discover", "--port", "nosuch0"), "nosuch0: no such interface"),
+        (("discover", "--port", f"{tmp_path}/no-switch"), "no switch"),
+        (("configure", ROLE, "--port", "lo", "--keys", str(open_file)), "other users can read the keys; chmod 600"),
+        (("configure", ROLE, "--port", "lo", "--keys", str(wrong)), "is not a key file"),
+        (("configure", ROLE, "--port", "lo", "--keys", str(tmp_path / "none")), "no such key file"),
+        (("sim", "up", "2", "--loss", "2"), "2: must be a share from 0 to 1"),
+        (("key", str(tmp_path / "keys"), "02:00"), "02:00: not an Ethernet address"),
+    ):
+        done = command("cluster", *words, env=scratch, timeout=300)
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, (words, done.stderr)
+
+
+def test_keys_are_made_once_and_rotated_on_request(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "keys.json"
+    first, second = "02:00:00:00:00:01", "02:00:00:00:00:02"
+    assert command("cluster", "key", str(file), first).stdout == f"{file}: 1 new key, 1 in all\n"
+    made = json.loads(file.read_text())
+    assert file.stat().st_mode & 0o777 == 0o600 and len(bytes.fromhex(made[first])) == 32
+    assert command("cluster", "key", str(file), first, second).stdout == f"{file}: 1 new key, 2 in all\n"
+    assert json.loads(file.read_text())[first] == made[first]
+    assert command("cluster", "key", str(file), first, "--rotate").stdout == f"{file}: 1 new key, 2 in all\n"
+    assert json.loads(file.read_text())[first] != made[first]

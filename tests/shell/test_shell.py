@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boards on a simulated Ethernet: discovery, sessions, configuration, memory, kernels, messages, with faults."""
+
+from __future__ import annotations
+
+import random
+import struct
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Size
+from shell import shell_frames as frames
+from shell.shell_frames import Frame, Session, Wire
+
+from gossamer.shell import BoardError, Host, _build
+
+KEY = bytes(range(32))
+ROLE = ROOT / "tests" / "fixtures" / "shell" / "loopback.c"
+Rack = Callable[..., str]
+
+
+def mac(number: int) -> int:
+    return 0x02_00_00_00_01_00 + number
+
+
+def mac_bytes(number: int) -> bytes:
+    return mac(number).to_bytes(6, "big")
+
+
+class Cluster:
+    """A switch and boards, as processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.programs = folder, _build.folder()
+        self.socket = str(folder / "switch")
+        self.processes: dict[str, subprocess.Popen[str]] = {}
+
+    def start_switch(self, *options: str) -> None:
+        command = [self.programs / "shell_switch", self.socket, *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.processes["switch"] = process
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+
+    def start_board(self, number: int, *options: str) -> None:
+        address = mac_bytes(number).hex(":")
+        words = ["--port", self.socket, "--mac", address, "--key", KEY.hex(), "--serial", str(number)]
+        command = [self.programs / "shell_twin", *words, "--folder", self.folder, *options]
+        self.processes[f"board {number}"] = subprocess.Popen(command, text=True)
+
+    def kill_board(self, number: int) -> None:
+        process = self.processes.pop(f"board {number}")
+        process.kill()
+        process.wait()
+
+    def host(self, boards: int) -> Host:
+        return Host(self.socket, {mac(number): KEY for number in range(1, boards + 1)})
+
+    def end(self) -> None:
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            process.wait(timeout=10)
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.end()
+
+
+def start(cluster: Cluster, boards: int, *options: str) -> None:
+    cluster.start_switch(*options)
+    for number in range(1, boards + 1):
+        cluster.start_board(number)
+
+
+def opened(host: Host, boards: int) -> list[int]:
+    """Opens sessions with all boards, which must have announced themselves."""
+    wanted = [mac(number) for number in range(1, boards + 1)]
+    for _ in range(50):
+        if {board.mac for board in host.discover(0.05)} >= set(wanted):
+            break
+    for one in wanted:
+        host.open(one)
+    return wanted
+
+
+def role_file(padding: int = 0) -> bytes:
+    """The loopback role; a shared object may have any bytes after its end."""
+    return _build.role(ROLE).read_bytes() + random.Random(padding).randbytes(padding)
+
+
+def test_boards_announce_themselves_and_answer_a_request(cluster: Cluster) -> None:
+    cluster.start_switch()
+    wire = Wire(cluster.socket, b"\x02\0\0\0\0\x01")
+    cluster.start_board(1)
+    announce, _ = wire.wait_for(frames.ANNOUNCE)
+    mac0, mac1, vendor, product = struct.unpack_from(">6s6sHH", announce.payload)
+    assert mac0 == mac_bytes(1) and mac1 == bytes(6) and (vendor, product) == (0x1234, 1)
+    assert announce.to == frames.BROADCAST and announce.session != 0
+    # Until a session is open it is repeated.
+    repeated, _ = wire.wait_for(frames.ANNOUNCE)
+    assert repeated.payload == announce.payload
+    wire.close()
+    with cluster.host(1) as host:
+        (board,) = host.discover(0.2)
+        assert (board.mac, board.serial, board.state, board.owner) == (mac(1), 1, "free", None)
+
+
+def test_unauthenticated_frames_change_nothing_and_are_counted(cluster: Cluster) -> None:
+    start(cluster, 1)
+    wire = Wire(cluster.socket, b"\x02\0\0\0\0\x01")
+    session = Session(wire, mac_bytes(1), KEY)
+    good = session.command(frames.WRITE, b"x" * 64)
+    for wrong in (
+        good.bytes(bytes(32)),  # another key
+        good.bytes(None),  # no tag
+        replace(good, session=good.session ^ 1).bytes(session.key),  # another session
+        replace(good, source=b"\x02\0\0\0\0\x02").bytes(session.key),  # another host
+        session.open_frame,  # an old session's opening
+    ):
+        wire.send(wrong)
+    wire.send(good.bytes(session.key, damage=1))
+    wire.send(replace(good, version=1).bytes(session.key))
+    wire.send(good.bytes(session.key)[:40])
+    wire.send(replace(good, length=2000).bytes(session.key))
+    wire.send(replace(good, kind=0x7F, ethertype=0x80EF).bytes(session.key))
+    time.sleep(0.1)
+    wire.send(Frame(mac_bytes(1), wire.mac, frames.ASK_STATUS).bytes())
+    status, _ = wire.wait_for(frames.STATUS)
+    bad_frames, bad_tags = struct.unpack_from(">II", status.payload, 32)
+    assert (bad_frames, bad_tags) == (5, 4)
+    # The command itself is the next that the board expects. There is no role, so it is answered with that status.
+    assert session.ask(good, frames.STORED).status == 14
+    # A replay is answered again and not executed.
+    assert session.ask(good, frames.STORED).status == 14
+    wire.close()
+
+
+def test_wrong_key_and_other_owner_are_reported(cluster: Cluster) -> None:
+    start(cluster, 1)
+    with (
+        Host(cluster.socket, {mac(1): bytes(32)}) as host,
+        pytest.raises(BoardError, match="the key is not the board's"),
+    ):
+        host.discover(0.2)
+        host.open(mac(1))
+    with cluster.host(1) as owner, cluster.host(1) as other:
+        opened(owner, 1)
+        with pytest.raises(BoardError, match="another host has a session"):
+            other.open(mac(1))
+        other.open(mac(1), take_over=True)
+        with pytest.raises(BoardError):
+            owner.read(mac(1), 0, 4)
+
+
+@pytest.mark.parametrize(
+    ("boards", "options"),
+    [
+        (1, ()),
+        (3, ()),
+        (4, ("--loss", "0.02", "--duplicate", "0.01", "--reorder", "0.02", "--damage", "0.01", "--mtu", "1500")),
+        (3, ("--loss", "0.01", "--mtu", "9000")),
+    ],
+    ids=["one", "three", "faults", "jumbo"],
+)
+def test_all_boards_are_configured_at_once(
+    boards: int, options: tuple[str, ...], cluster: Cluster, size: Size, seed: int
+) -> None:
+    start(cluster, boards, *options, "--seed", str(seed))
+    with cluster.host(boards) as host:
+        macs = opened(host, boards)
+        role = role_file(size.pick(300_000, 2_000_000, 20_000_000))
+        results = host.configure(macs, role)
+        assert {status for status, _ in results.values()} == {"ok"}
+        assert {board.role for board in host.discover(0.2)} != {""}
+        # Each board sums numbers of its own.
+        for number, one in enumerate(macs, 1):
+            words = [random.Random(number).randrange(1 << 32) for _ in range(5000)]
+            data = struct.pack("<5000I", *words)
+            host.write(one, 8192, data)
+            assert host.read(one, 8192, len(data)) == data
+            host.write_registers(one, {0: 8192, 4: len(data)})
+        host.start_all(macs, kernel=1, run=7)
+        for number, one in enumerate(macs, 1):
+            cycles, count = host.wait(one, 7)
+            words = [random.Random(number).randrange(1 << 32) for _ in range(5000)]
+            assert (cycles, host.result(one, count, 7)) == (5000, struct.pack("<I", sum(words) % 2**32))
+            host.finish(one, 7)
+
+
+def test_packets_return_once_and_in_order_over_a_lossy_network(cluster: Cluster, size: Size, seed: int) -> None:
+    start(cluster, 1, "--loss", "0.05", "--duplicate", "0.02", "--reorder", "0.05", "--seed", str(seed))
+    draw = random.Random(seed)
+    with cluster.host(1) as host:
+        (board,) = opened(host, 1)
+        assert host.configure([board], role_file())[board][0] == "ok"
+        host.start(board, 0, 1)
+        packets = [draw.randbytes(draw.randrange(1, 1400)) for _ in range(size.pick(200, 1000, 20_000))]
+        returned = []
+        for packet in packets:
+            host.send(board, 0, packet)
+            while (found := host.receive(board, 0, 0.0)) is not None:
+                returned.append(found)
+        while len(returned) < len(packets) and (found := host.receive(board, 0, 5.0)) is not None:
+            returned.append(found)
+        assert returned == [packet[::-1] for packet in packets]
+
+
+def test_operations_out_of_order_get_a_status_and_change_nothing(cluster: Cluster) -> None:
+    start(cluster, 1)
+    with cluster.host(1) as host:
+        (board,) = opened(host, 1)
+        for early in (
+            lambda: host.write(board, 0, b"x"),
+            lambda: host.start(board),
+            lambda: host.write_registers(board, {0: 1}),
+        ):
+            with pytest.raises(BoardError, match="no role is loaded"):
+                early()
+        assert host.configure([board], role_file())[board][0] == "ok"
+        with pytest.raises(BoardError, match="an earlier step is missing"):
+            host.result(board, 4)
+        host.start(board, kernel=3, run=5)
+        for late in (
+            lambda: host.write(board, 0, b"x"),
+            lambda: host.start(board),
+            lambda: host.write_registers(board, {0: 1}),
+        ):
+            with pytest.raises(BoardError, match="an earlier step is missing"):
+                late()
+        assert host.configure([board], role_file(1))[board][0] == "out_of_order"
+        with pytest.raises(BoardError, match="outside of the board's memory"):
+            host.read(board, 1 << 40, 16)
+
+
+def test_roles_that_do_not_load_leave_the_previous_role(cluster: Cluster) -> None:
+    start(cluster, 1)
+    with cluster.host(1) as host:
+        (board,) = opened(host, 1)
+        assert host.configure([board], role_file())[board][0] == "ok"
+        (before,) = host.discover(0.1)
+        assert host.configure([board], b"not a shared object" * 100)[board][0] == "config_failed"
+        assert host.configure([board], role_file(1), board_type=2)[board][0] == "bad_image"
+        (after,) = host.discover(0.1)
+        assert (after.role, after.state) == (before.role, "ready")
+        host.start(board, kernel=2, run=1)
+        with pytest.raises(BoardError, match="the role's kernel reported a failure"):
+            host.wait(board, 1)
+
+
+def test_board_that_restarts_during_a_configuration_never_reports_success(cluster: Cluster) -> None:
+    """Others are configured; the restarted board has parts of two images and takes neither."""
+    start(cluster, 3)
+    with cluster.host(3) as host:
+        macs = opened(host, 3)
+        restarted = False
+
+        def progress(sent: int, total: int, done: int) -> None:
+            nonlocal restarted
+            if not restarted and sent > total // 2:
+                restarted = True
+                cluster.kill_board(2)
+                cluster.start_board(2, "--boot", "2")
+
+        results = host.configure(macs, role_file(3_000_000), progress=progress, drop_after=1.0)
+        assert restarted and [results[mac(number)][0] == "ok" for number in (1, 2, 3)] == [True, False, True]
+        board = next(board for board in host.discover(0.3) if board.mac == mac(2))
+        assert (board.role, board.boot) == ("", 2)
+        host.open(mac(2))
+        assert host.configure([mac(2)], role_file())[mac(2)][0] == "ok"
+
+
+def test_frames_of_another_image_are_not_stored(cluster: Cluster) -> None:
+    """A foreign sender broadcasts chunks with the right binding and wrong bytes: hashes find them."""
+    start(cluster, 1)
+    wire = Wire(cluster.socket, b"\x02\0\0\0\0\x99")
+    with cluster.host(1) as host:
+        (board,) = opened(host, 1)
+        role = role_file(1_000_000)
+        forged = 0
+
+        def progress(sent: int, total: int, done: int) -> None:
+            nonlocal forged
+            if forged < 20 and sent < total - 40:
+                # The board's own answer to a query tells what image it receives.
+                binding = int.from_bytes(root(role)[:8], "big")
+                wire.send(
+                    Frame(
+                        frames.BROADCAST, wire.mac, frames.DATA, bytes(1344), offset=sent + 30, binding=binding
+                    ).bytes()
+                )
+                forged += 1
+
+        assert host.configure([board], role, progress=progress)[board][0] == "ok"
+        assert forged and next(iter(host.discover(0.1))).role == root(role)[:16].hex()
+        host.pump(1.2)
+        status = host.status(board)
+        assert status is not None and int(status["bad_tags"]) > 0
+    wire.close()
+
+
+def root(role: bytes) -> bytes:
+    import hashlib
+
+    blocks = [hashlib.blake2s(role[at : at + 65536]).digest()[:16] for at in range(0, len(role), 65536)]
+    return hashlib.blake2s(b"".join(blocks)).digest()
