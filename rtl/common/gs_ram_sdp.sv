@@ -65,7 +65,7 @@ module gs_ram_sdp #(
     always_ff @(posedge clk_i) begin
       if (re_i) first_q <= mem[raddr_i];
 `ifndef SYNTHESIS
-      if (re_i && we_i && raddr_i == waddr_i) first_q <= `GS_UNDEFINED(Width);
+      if (re_i && we_i && raddr_i == waddr_i) first_q <= `GS_COLLISION(Width, mem[raddr_i], wdata_i);
 `endif
     end
     if (Latency == 1) begin : gen_one
