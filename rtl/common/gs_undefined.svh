@@ -8,11 +8,15 @@
 `ifndef GS_UNDEFINED_SVH
 `define GS_UNDEFINED_SVH
 
+// Only where GS_UNDEFINED_READS is defined: neither synthesis nor proofs, nor the netlists of mutants, know $urandom.
 `ifndef SYNTHESIS
+`ifndef FORMAL
+`define GS_UNDEFINED_READS
 `define GS_UNDEFINED(WIDTH) WIDTH'({32{$urandom}})
 `define GS_COLLISION(WIDTH, OLD, NEW) \
     (((OLD) == (NEW) || ($urandom & 32'd1) == '0) ? `GS_UNDEFINED(WIDTH) : \
      ((OLD) ^ (((OLD) ^ (NEW)) & `GS_UNDEFINED(WIDTH))))
+`endif
 `endif
 
 `endif

@@ -165,7 +165,7 @@ module units_top
   logic [1:0] unused_idle, unused_clear;
   logic unused_we, unused_flush;
   logic [3:0] unused_index;
-  gs_switch_pkg::switch_entry_t unused_entry;
+  switch_entry_t unused_entry;
   logic [12:0] unused_here;
   gs_board_pkg::job_slot_t [1:0] unused_slots;
   logic [Tiles-1:0] unused_tiles;
