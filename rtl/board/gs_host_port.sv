@@ -70,14 +70,12 @@ module gs_host_port
     return kind != FlitKindHeader && vnet != VnetControl;
   endfunction
   // Whether receivers of this network accept such a packet: they count exactly its messages.
-  function automatic logic is_legal(flit_t flit);
-    automatic endpoint_e dest;
-    dest = endpoint_e'(flit.dest[31:29]);
-    unique case (flit.vnet)
-      VnetMailbox: return dest inside {EndpointThread, EndpointTile, EndpointKey} && flit.kind != FlitKindHeader
-                       && (dest == EndpointKey) == (flit.kind == FlitKindKey);
-      VnetRequest: return flit.kind == FlitKindHeader || dest == EndpointAccelerator;
-      VnetReply:   return flit.kind == FlitKindHeader || dest == EndpointHost;
+  function automatic logic is_legal(flit_kind_e kind, vnet_e vnet, endpoint_e dest);
+    unique case (vnet)
+      VnetMailbox: return dest inside {EndpointThread, EndpointTile, EndpointKey} && kind != FlitKindHeader
+                       && (dest == EndpointKey) == (kind == FlitKindKey);
+      VnetRequest: return kind == FlitKindHeader || dest == EndpointAccelerator;
+      VnetReply:   return kind == FlitKindHeader || dest == EndpointHost;
       default:     return 1'b1;
     endcase
   endfunction
@@ -168,7 +166,7 @@ module gs_host_port
   always_comb begin
     info_in = info_of(is_message(buffered.kind, buffered.vnet), buffered.job, slot_i);
     // Dropped like a message of an unknown job
-    if (!is_legal(buffered)) info_in = '{message: 1'b1, job: buffered.job, default: '0};
+    if (!is_legal(buffered.kind, buffered.vnet, endpoint_e'(buffered.dest[31:29]))) info_in = '{message: 1'b1, job: buffered.job, default: '0};
   end
   for (genvar v = 0; v < Vnets; v++) begin : gen_gate
     logic unused_ready;

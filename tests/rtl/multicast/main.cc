@@ -168,6 +168,23 @@ void directed(uint64_t seed) {
     b.finish();
     CHECK(b.bad == before + 1, "a beat of six records was accepted");
   }
+  // Errors of arriving packets and of records in one cycle: all are counted.
+  {
+    const uint32_t wrong = b.tables.put(320, {thread}, b.random);
+    b.tables.beats[320][0] = 7;
+    b.tables.keys[wrong] = {};
+    const uint64_t before = b.bad;
+    for (unsigned n = 0; n < 300; ++n) {
+      const unsigned channel = b.below(kKeyed);
+      b.send(channel, keyed(b, wrong, 1 + b.below(2)));
+      Packet empty(1, keyed(b, 200u << 5 | 3, 1).front());
+      empty.front().last = true;
+      b.send(channel, empty);
+      for (unsigned i = b.below(4); i; --i) b.tick();
+    }
+    b.finish();
+    CHECK(b.bad - before == 600, "of 600 errors %llu were counted", (unsigned long long)(b.bad - before));
+  }
   // A wide record in the last field.
   {
     Record tile;
