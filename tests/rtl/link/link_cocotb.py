@@ -593,6 +593,93 @@ async def packets_that_violate_the_protocol_are_dropped_whole(dut: HierarchyObje
 
 
 @cocotb.test()
+async def received_frames_count_only_in_their_session_and_window(dut: HierarchyObject) -> None:
+    """Data of another session, beyond the window, received before, after a gap; over the wrap of the numbers."""
+    bench, forger = await forged(dut)
+    window = 1 << forger.agreed["window"]
+
+    async def data(number: int, *, new: bool = False, dropped: int = 0, **head: int) -> None:
+        rest, own = encoded(number % CHANNELS, 1 + number % 3)
+        if new:
+            bench.expected[1][number % CHANNELS].extend(own)
+        before = bench.counters(1)["dropped"]
+        await bench.forge(1, forger.frame("data", rest, seq=number % 256, **head))
+        await forger.wait(5)
+        assert bench.counters(1)["dropped"] - before == dropped, (number, head)
+
+    for number in range(300):
+        if number % 10 == 3:
+            await data(number, tag=(forger.session ^ 1 << number % 8) & 0xFF)
+            await data(number + window, dropped=1)
+            await data(number + 255, dropped=1)  # the last one again
+        if number % 10 == 7:
+            continue
+        if number % 10 == 8:
+            # The frame after the gap first: it waits for the other one.
+            rests = [encoded(one % CHANNELS, 2) for one in (number - 1, number)]
+            for (_, flits), one in zip(rests, (number - 1, number), strict=True):
+                bench.expected[1][one % CHANNELS].extend(flits)
+            await forger.wait(30)
+            before = bench.counters(1)
+            await bench.forge(1, forger.frame("data", rests[1][0], seq=number % 256))
+            await forger.wait(30)
+            assert bench.counters(1)["rx_packets"] == before["rx_packets"], "a frame after a gap is delivered early"
+            await bench.forge(1, forger.frame("data", rests[0][0], seq=(number - 1) % 256))
+            await forger.wait(30)
+            assert bench.counters(1)["rx_packets"] == before["rx_packets"] + 2
+            continue
+        await data(number, new=True)
+    await forger.wait(60)
+    assert not bench.pending()
+
+
+@cocotb.test()
+async def acknowledgements_count_only_for_sent_frames(dut: HierarchyObject) -> None:
+    """Acknowledgements of frames that were never sent, of another session, of lost frames; and exactly the packets that
+    are unacknowledged when the other end restarts are lost."""
+    bench, forger = await forged(dut)
+    bench.may_miss = {0}
+    await bench.forge(1, forger.frame("plain", channel=0, limit=200))
+    await forger.wait(10)
+    sent = 0
+    for count in (1, 3, 2):
+        for _ in range(count):
+            bench.offer(1, 0, packet(0, 2))
+            for _ in range(60):
+                await bench.step()
+        heads = [frames.body(frame)[0] for frame in bench.frames[1]]
+        data = [head for head in heads if frames.KINDS[head["kind"]] == "data"]
+        assert [head["seq"] for head in data] == [(sent + number) % 256 for number in range(count)]
+        last = heads[-1]["stamp"]
+        bench.frames[1].clear()
+        # Neither frames that were never sent nor another session's acknowledgement.
+        resends = bench.counters(1)["resends"]
+        for head in ({"acknowledge": sent + count + 1}, {"acknowledge": sent + 200},
+                     {"acknowledge": sent + count, "tag": (forger.session ^ 4) & 0xFF}):  # fmt: skip
+            await bench.forge(1, forger.frame("plain", echo=last, **head))
+            await forger.wait(80)
+        assert bench.counters(1)["resends"] == resends, (
+            "an acknowledgement that cannot be of this session has an effect"
+        )
+        assert not int(dut.idle_o.value) & 2
+        # A later frame was received: those before it are lost, each is resent once.
+        await bench.forge(1, forger.frame("plain", echo=last, acknowledge=sent))
+        await forger.wait(200)
+        assert bench.counters(1)["resends"] == resends + count
+        sent += count
+        if count != 2:
+            await bench.forge(1, forger.frame("plain", acknowledge=sent % 256))
+            await forger.wait(80)
+            assert int(dut.idle_o.value) & 2, "all frames are acknowledged"
+    forger.session ^= 0x0202
+    await bench.forge(1, forger.hello())
+    await forger.open()
+    assert bench.counters(1)["lost"] == 2 and bench.counters(1)["restarts"] == 1
+    for queue in bench.expected[0]:
+        queue.clear()
+
+
+@cocotb.test()
 async def idle_link_latency_is_bounded(dut: HierarchyObject) -> None:
     """A short message over an idle link: latency without flight time and serialization of the shortest frame."""
     bench = Bench(dut)
