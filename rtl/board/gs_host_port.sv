@@ -166,7 +166,9 @@ module gs_host_port
   always_comb begin
     info_in = info_of(is_message(buffered.kind, buffered.vnet), buffered.job, slot_i);
     // Dropped like a message of an unknown job
-    if (!is_legal(buffered.kind, buffered.vnet, endpoint_e'(buffered.dest[31:29]))) info_in = '{message: 1'b1, job: buffered.job, default: '0};
+    if (!is_legal(buffered.kind, buffered.vnet, endpoint_e'(buffered.dest[31:29]))) begin
+      info_in = '{message: 1'b1, job: buffered.job, default: '0};
+    end
   end
   for (genvar v = 0; v < Vnets; v++) begin : gen_gate
     logic unused_ready;

@@ -42,8 +42,8 @@ module gs_multicast_replicator
   output logic        received_o,
   output job_tag_t    sent_tag_o,
   output job_tag_t    received_tag_o,
-  // Errors in this cycle: a record that extends beyond its beat (it is left out), too many records in a beat, records after an
-  // indirection, a cycle of indirections, a key without a payload, a packet that is too long
+  // Number of errors in a cycle: a record that extends beyond its beat (it is left out), too many records in a beat,
+  // records after an indirection, a cycle of indirections, a key without a payload, a packet that is too long
   output faults_t     bad_o,
   /// no packet is inside
   output logic        empty_o

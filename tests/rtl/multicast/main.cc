@@ -326,8 +326,8 @@ void directed(uint64_t seed) {
     b.memory_least = 4;
     b.memory_most = 60;
   }
-  // Tables that are rewritten under traffic: a read of the old table that is answered after the flush is not cached, and
-  // a lookup in any cycle of the flush finds no old line, including the one that is cleared last.
+  // Tables that are rewritten under traffic: a read of the old table that is answered after the flush is not cached,
+  // and a lookup in any cycle of the flush finds no old line, including the one that is cleared last.
   for (const uint32_t at : {63u, 127u, 128u + 31}) {
     for (unsigned round = 0; round < 200; ++round) {
       Record changed = thread;
