@@ -65,7 +65,7 @@ module gs_board_control
   input  logic       [Links-1:0]    up_i,
   input  logic       [Ports-1:0]    unroutable_i,
   input  logic       [31:0]         unroutable_dest_i[Ports],
-  input  logic       [Routers-1:0]  bad_i,
+  input  gs_multicast_pkg::router_faults_t [Routers-1:0] bad_i,
   input  logic       [31:0]         host_sent_i,
   input  logic       [31:0]         host_received_i,
   input  logic                      stray_i,
@@ -210,6 +210,15 @@ module gs_board_control
 
   // ------------------------------------------- counts and rejected packets
   logic rejects, rejected_q;
+  logic [Routers-1:0] bad;
+  logic [$clog2(16 * Routers)-1:0] records;
+  always_comb begin
+    records = '0;
+    for (int unsigned r = 0; r < Routers; r++) begin
+      bad[r]   = bad_i[r] != '0;
+      records += ($bits(records))'(bad_i[r]);
+    end
+  end
   logic [3:0] rejection_q;
   logic [31:0] word_q;
   assign rejects = done && rejection != '0;
@@ -219,7 +228,7 @@ module gs_board_control
       rejected_q <= 1'b0;
     end else begin
       counts_q.unroutable        <= counts_q.unroutable + 32'($countones(unroutable_i));
-      counts_q.records       <= counts_q.records + 32'($countones(bad_i));
+      counts_q.records       <= counts_q.records + 32'(records);
       counts_q.relayed       <= counts_q.relayed + 32'(relayed);
       counts_q.rejected      <= counts_q.rejected + 32'(rejects) + 32'(broadcast_rejected) + 32'(stray)
                                 + 32'($countones(idle_dropped_i));
@@ -265,7 +274,7 @@ module gs_board_control
     .up_i,
     .unroutable_i,
     .unroutable_dest_i,
-    .bad_i,
+    .bad_i          (bad),
     .rejected_i     (rejected_q),
     .rejection_i    (rejection_q),
     .rejected_word_i(word_q),

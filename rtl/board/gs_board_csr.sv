@@ -160,6 +160,7 @@ module gs_board_csr
 
   // ------------------------------------------------------------- execution
   logic [3:0] rejection_q, left_q;
+  logic answers_q;
   logic [95:0] entries_q;
   logic [TableW-1:0] index_q;
   logic sets;
@@ -185,6 +186,8 @@ module gs_board_csr
     state_q <= rst_ni ? state_d : Check;
     if (state_q == Check) begin
       rejection_q <= rejection;
+      // Decided together with the rejection: space in the queue that is freed later must not let the answer pass.
+      answers_q   <= answered && packet_i.kind == FlitKindBody && answer_ready_i;
       left_q      <= route.count;
       entries_q   <= route.entries;
       index_q   <= route.first[TableW-1:0];
@@ -315,7 +318,7 @@ module gs_board_csr
   logic [31:0] value_q;
   always_ff @(posedge clk_i) value_q <= (state_q == Read) ? value : '0;
   // Requests rejected because the answer queue is full are not answered either.
-  assign answer_valid_o = done_o && answered && packet_i.kind == FlitKindBody && answer_ready_i && reports_q != '0;
+  assign answer_valid_o = done_o && answers_q && reports_q != '0;
   always_comb begin
     answer_o = '{asked: op, rejection: rejection_q, value: 64'(value_q), default: '0};
     if (op == ControlOpRead) {answer_o.unit, answer_o.counter} = {read.unit, read.counter};

@@ -100,7 +100,7 @@ module gs_board_fabric
   idle_entry_t [Jobs-1:0][Links-1:0] entry;
   logic [Ports-1:0] unroutable;
   logic [31:0] unroutable_dest[Ports];
-  logic [Routers-1:0] bad;
+  gs_multicast_pkg::router_faults_t [Routers-1:0] bad;
 
   // Settings of the control unit
   logic table_we, flush;

@@ -96,10 +96,10 @@ module gs_board_network
   // Idle detection, by job: the routers' state, and messages that enter over the links
   output idle_status_t [Jobs-1:0][Routers-1:0] idle_o,
   output idle_entry_t  [Jobs-1:0][Links-1:0] entry_o,
-  // Unroutable packets, by port; invalid records, by router
+  // Unroutable packets, by port; number of invalid records, by router
   output logic      [Ports-1:0]     unroutable_o,
   output logic      [31:0]          unroutable_dest_o[Ports],
-  output logic      [Routers-1:0]   bad_o,
+  output gs_multicast_pkg::router_faults_t [Routers-1:0] bad_o,
   /// a packet has entered the switch by this port; control packets and answers are not counted
   output logic      [Ports-1:0]     entered_o,
   /// packets are in the switch; in multicast routers; in links or unacknowledged
@@ -256,11 +256,15 @@ module gs_board_network
   for (genvar r = 0; r < Routers; r++) begin : gen_router
     localparam int unsigned Vcs = (r < Exits || r >= Exits + Links) ? 1 : SwitchVcs;
     localparam int unsigned Port = (r < Exits + Links) ? r : r + Locals - Keyed;
-    logic     [Vcs-1:0] entered, sent, received, bad, unused_lookup, unused_hit;
+    logic     [Vcs-1:0] entered, sent, received, unused_lookup, unused_hit;
+    gs_multicast_pkg::faults_t [Vcs-1:0] bad;
     job_tag_t [Vcs-1:0] entered_tag, sent_tag, received_tag;
     logic [TagW-RouterW-1:0] tag;
     assign read[r].tag = {RouterW'(r), tag};
-    assign bad_o[r] = bad != '0;
+    always_comb begin
+      bad_o[r] = '0;
+      for (int unsigned v = 0; v < Vcs; v++) bad_o[r] += gs_multicast_pkg::router_faults_t'(bad[v]);
+    end
 
     gs_multicast #(
       .Vcs   (Vcs),

@@ -10,8 +10,8 @@
 /// A message (a packet whose head flit is not of kind header) waits at the gate until idle detection of its job is
 /// open, and passes with the epoch and the colour of that moment; it is counted before the hold falls. Messages to the
 /// host are counted when they have left. Each virtual network has its own gate and buffers: none waits for
-/// another. A message of a job without a slot on this board cannot be counted, and is dropped; so is the end of a
-/// packet that is too long.
+/// another. A message of a job without a slot on this board cannot be counted, and is dropped; so are the end of a
+/// packet that is too long, and a packet whose kind does not belong to its network: no receiver would count it.
 module gs_host_port
   import gs_board_pkg::job_slot_t;
   import gs_idle_pkg::*;
@@ -68,6 +68,16 @@ module gs_host_port
 
   function automatic logic is_message(flit_kind_e kind, vnet_e vnet);
     return kind != FlitKindHeader && vnet != VnetControl;
+  endfunction
+  // Whether receivers of this network accept such a packet: they count exactly its messages.
+  function automatic logic is_legal(flit_kind_e kind, vnet_e vnet, endpoint_e dest);
+    unique case (vnet)
+      VnetMailbox: return dest inside {EndpointThread, EndpointTile, EndpointKey} && kind != FlitKindHeader
+                       && (dest == EndpointKey) == (kind == FlitKindKey);
+      VnetRequest: return kind == FlitKindHeader || dest == EndpointAccelerator;
+      VnetReply:   return kind == FlitKindHeader || dest == EndpointHost;
+      default:     return 1'b1;
+    endcase
   endfunction
   function automatic info_t info_of(logic message, logic [4:0] job, job_slot_t [Jobs-1:0] slots);
     automatic info_t info;
@@ -153,7 +163,13 @@ module gs_host_port
   );
 
   // Properties of each packet in the buffers, in order.
-  assign info_in = info_of(is_message(buffered.kind, buffered.vnet), buffered.job, slot_i);
+  always_comb begin
+    info_in = info_of(is_message(buffered.kind, buffered.vnet), buffered.job, slot_i);
+    // Dropped like a message of an unknown job
+    if (!is_legal(buffered.kind, buffered.vnet, endpoint_e'(buffered.dest[31:29]))) begin
+      info_in = '{message: 1'b1, job: buffered.job, default: '0};
+    end
+  end
   for (genvar v = 0; v < Vnets; v++) begin : gen_gate
     logic unused_ready;
     logic [$clog2(Window+1)-1:0] unused_count;

@@ -64,8 +64,8 @@ module gs_ram_sdp #(
     logic [Width-1:0] first_q;
     always_ff @(posedge clk_i) begin
       if (re_i) first_q <= mem[raddr_i];
-`ifndef SYNTHESIS
-      if (re_i && we_i && raddr_i == waddr_i) first_q <= `GS_UNDEFINED(Width);
+`ifdef GS_UNDEFINED_READS
+      if (re_i && we_i && raddr_i == waddr_i) first_q <= `GS_COLLISION(Width, mem[raddr_i], wdata_i);
 `endif
     end
     if (Latency == 1) begin : gen_one

@@ -45,7 +45,7 @@ module gs_ram_tdp #(
   (* ram_style = "block", no_rw_check *)
   logic [Width-1:0] mem[Depth];
   logic [Width-1:0] a_first_q, b_first_q;
-`ifndef SYNTHESIS
+`ifdef GS_UNDEFINED_READS
   logic meet;
   assign meet = a_en_i && b_en_i && a_addr_i == b_addr_i;
 `endif
@@ -59,8 +59,9 @@ module gs_ram_tdp #(
         end
       end
       a_first_q <= a_we_i ? 'x : mem[a_addr_i];
-`ifndef SYNTHESIS
-      if (a_we_i || (meet && b_we_i)) a_first_q <= `GS_UNDEFINED(Width);
+`ifdef GS_UNDEFINED_READS
+      if (a_we_i) a_first_q <= `GS_COLLISION(Width, mem[a_addr_i], a_wdata_i);
+      else if (meet && b_we_i) a_first_q <= `GS_COLLISION(Width, mem[a_addr_i], b_wdata_i);
 `endif
     end
   end
@@ -73,8 +74,9 @@ module gs_ram_tdp #(
         end
       end
       b_first_q <= b_we_i ? 'x : mem[b_addr_i];
-`ifndef SYNTHESIS
-      if (b_we_i || (meet && a_we_i)) b_first_q <= `GS_UNDEFINED(Width);
+`ifdef GS_UNDEFINED_READS
+      if (b_we_i) b_first_q <= `GS_COLLISION(Width, mem[b_addr_i], b_wdata_i);
+      else if (meet && a_we_i) b_first_q <= `GS_COLLISION(Width, mem[b_addr_i], a_wdata_i);
       if (meet && a_we_i && b_we_i) begin
         for (int unsigned i = 0; i < StrbW; i++) begin
           if (a_strb_i[i] && b_strb_i[i]) mem[b_addr_i][i*ByteBits+:ByteBits] <= `GS_UNDEFINED(ByteBits);

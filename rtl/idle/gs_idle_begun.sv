@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Which tiles of a run have begun: each tile whose threads the host starts must have had a started thread before a
-/// release.
+/// release. `expected_i` is 0 for at least one cycle between two runs, so that a tile that began in one run does not
+/// count as begun in the next.
 module gs_idle_begun #(
   /// tiles
   parameter int unsigned Tiles = 4

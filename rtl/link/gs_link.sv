@@ -257,7 +257,8 @@ module gs_link
   logic [Channels-1:0] rx_push, rx_there, rx_gnt;
   flit_t rx_push_flit;
   channel_t rx_channel;
-  logic rx_pop;
+  logic rx_pop, violation;
+  free_t [Channels-1:0] rx_free;
 
   gs_link_receive #(
     .BodyWords(BodyWords),
@@ -337,9 +338,11 @@ module gs_link
     .re_o         (buffer_re),
     .raddr_o      (buffer_raddr),
     .rdata_i      (buffer_rdata),
+    .free_i       (rx_free),
     .push_o       (rx_push),
     .flit_o       (rx_push_flit),
     .packet_o     (packet),
+    .violation_o  (violation),
     .quiescent_o  (unpack_quiescent)
   );
 
@@ -425,6 +428,7 @@ module gs_link
     .limit_requests_i(limit_requests),
     .push_i          (rx_push),
     .pop_i           (rx_gnt),
+    .free_o          (rx_free),
     .limit_channel_o (limit_channel),
     .limit_o         (limit),
     .limit_sent_i    (sent && !sent_hello),
@@ -474,6 +478,7 @@ module gs_link
     .rx_packet_i(packet),
     .damaged_i  (damaged),
     .dropped_i  (dropped),
+    .violation_i(violation),
     .stall_i    (open && (waiting_packet & ~enough) != '0 && elig_q == '0 && pack_quiescent),
     .restart_i  (events_o.restarted),
     .clear_i    (clear),

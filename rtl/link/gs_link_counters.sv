@@ -15,6 +15,7 @@ module gs_link_counters
   input  logic        rx_packet_i,
   input  logic        damaged_i,
   input  logic        dropped_i,
+  input  logic        violation_i,
   input  logic        stall_i,
   input  logic        restart_i,
   input  logic        clear_i,
@@ -33,7 +34,7 @@ module gs_link_counters
     if (rx_frame_i) count_d.rx_bytes = count_q.rx_bytes + 32'(rx_bytes_i);
     if (rx_packet_i) count_d.rx_packets = count_q.rx_packets + 1'b1;
     if (damaged_i) count_d.damaged = count_q.damaged + 1'b1;
-    if (dropped_i) count_d.dropped = count_q.dropped + 1'b1;
+    count_d.dropped = count_q.dropped + 32'(dropped_i) + 32'(violation_i);
     if (stall_i) count_d.stalls = count_q.stalls + 1'b1;
     if (restart_i) count_d.restarts = count_q.restarts + 1'b1;
     // The packets of the old session that are unacknowledged when the new session begins.

@@ -34,6 +34,8 @@ module gs_link_credit
   /// flits that enter and leave the buffers; at most one bit of each is set
   input  logic   [Channels-1:0] push_i,
   input  logic   [Channels-1:0] pop_i,
+  /// free space of each channel in the buffers
+  output free_t  [Channels-1:0] free_o,
   /// the limit to be sent next
   output channel_t              limit_channel_o,
   output limit_t                limit_o,
@@ -100,6 +102,8 @@ module gs_link_credit
     .idx_o    (dirty_idx),
     .advance_i(1'b1)
   );
+
+  always_comb for (int unsigned i = 0; i < Channels; i++) free_o[i] = free_t'(Depth) - free_t'(held_q[i]);
 
   assign next_valid      = dirty_gnt != '0;
   assign limit_channel_o = next_q;

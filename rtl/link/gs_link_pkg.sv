@@ -33,6 +33,7 @@ package gs_link_pkg;
   typedef logic [SeqW-1:0] seq_t;
   typedef logic [StampW-1:0] stamp_t;
   typedef logic [LimitW-1:0] limit_t;
+  typedef logic [LimitW-1:0] free_t;
   typedef logic [Slots-1:0] slots_t;
 
   /// Sizes of a link. Both ends must have the same frame_bytes, window, and channels.
@@ -103,7 +104,8 @@ package gs_link_pkg;
     logic [31:0] rx_packets;
     /// frames that arrived damaged
     logic [31:0] damaged;
-    /// good frames with data that were received before, or found no buffer
+    /// good frames with data that were received before, or found no buffer; packets of good frames that violate the
+    /// protocol
     logic [31:0] dropped;
     /// cycles in which a packet waited for credits and nothing else could be packed
     logic [31:0] stalls;

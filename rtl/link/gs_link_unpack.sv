@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Decodes the body of a frame: headers and payloads into flits, 8 bytes a cycle. The store always has space for the
-/// flits: the sender had credits for them.
+/// Decodes the body of a frame: headers and payloads into flits, 8 bytes a cycle.
+///
+/// The store has space for the flits of a packet: the sender had credits for them. A packet of a sender that violates
+/// the protocol is dropped whole: one without credits, one longer than the longest packet, one that its frame cuts
+/// short. So every packet that enters the chip is complete and fits into each buffer for packets.
 ///
 ///     buffer -> [read] -> two words -> 8 bytes at any offset -> header or half a flit -> flit_q
 module gs_link_unpack
@@ -30,10 +33,14 @@ module gs_link_unpack
   output logic [AddrW-1:0]    raddr_o,
   input  word_t               rdata_i,
   // Flits, by channel.
+  /// free space of each channel in the store, one cycle after push_o [flits]
+  input  free_t [Channels-1:0] free_i,
   output logic [Channels-1:0] push_o,
   output flit_t               flit_o,
   /// a packet is decoded
   output logic                packet_o,
+  /// a packet that violates the protocol is dropped
+  output logic                violation_o,
   /// no flit is in flight
   output logic                quiescent_o
 );
@@ -54,6 +61,9 @@ module gs_link_unpack
   logic push, push_q;
   flit_t flit, flit_q;
   logic [ChannelW-1:0] channel, channel_q;
+  logic begins_q, drop, drop_q, pushed;
+  count_t more_flits;
+  logic [WordsW+3:0] left, needed;
 
   // ------------------------------------------------------------------ words
 
@@ -149,15 +159,33 @@ module gs_link_unpack
     end
   end
 
+  // In the cycle after its header, when the flits of earlier packets are counted, a packet is accepted or dropped.
+  assign more_flits = packet_q.more;
+  assign left       = {WordsW'(words_i - issued_q), 3'd0} + (WordsW + 4)'({2'(held_q) + 2'(read_q), 3'd0})
+                      - (WordsW + 4)'(offset_q);
+  assign needed     = {(WordsW)'(more_flits), 4'd0} + (WordsW + 4)'(16) + (state_q == Extra ? (WordsW + 4)'(8) : '0);
+  always_comb begin
+    drop = drop_q;
+    if (begins_q) begin
+      drop = 32'(more_flits) + 32'd1 + 32'(packet_q.absorbs) > MaxFlits || left < needed
+             || 32'(free_i[channel_q]) < 32'(more_flits) + 32'd1 + 32'(packet_q.absorbs);
+    end
+  end
+  assign pushed = push_q && !drop;
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q   <= Head;
       context_q <= '0;
       push_q    <= 1'b0;
+      begins_q  <= 1'b0;
+      drop_q    <= 1'b0;
     end else begin
       state_q   <= state_d;
       context_q <= context_d;
       push_q    <= push;
+      begins_q  <= state_q == Head && state_d != Head;
+      drop_q    <= drop;
     end
     packet_q  <= packet_d;
     flit_q    <= flit;
@@ -166,10 +194,11 @@ module gs_link_unpack
   end
 
   assign done_o      = done;
-  assign push_o      = Channels'(push_q) << channel_q;
+  assign push_o      = Channels'(pushed) << channel_q;
   assign flit_o      = flit_q;
-  assign packet_o    = push_q && flit_q.last;
+  assign packet_o    = pushed && flit_q.last;
+  assign violation_o = begins_q && drop;
   assign quiescent_o = !frame_valid_i && !push_q;
 
-  `GS_ASSERT_NOW(frames_end_at_packet_boundaries, !done_o || state_q == Head)
+  `GS_ASSERT_NOW(frames_end_at_packet_boundaries, !done_o || state_q == Head || drop)
 endmodule

@@ -60,8 +60,8 @@ module gs_multicast
   output logic     [Vcs-1:0]   received_o,
   output job_tag_t [Vcs-1:0]   sent_tag_o,
   output job_tag_t [Vcs-1:0]   received_tag_o,
-  // Events that are counted: invalid records and messages, lookups of records, cache hits
-  output logic     [Vcs-1:0]   bad_o,
+  // Events that are counted: invalid records and messages in this cycle, lookups of records, cache hits
+  output faults_t  [Vcs-1:0]   bad_o,
   output logic     [Vcs-1:0]   lookup_o,
   output logic     [Vcs-1:0]   hit_o,
   /// no flit is inside

@@ -56,7 +56,7 @@ module gs_multicast_engine
   output job_tag_t             sent_tag_o,
   output job_tag_t             received_tag_o,
   // Events that are counted: invalid records and messages, lookups of records, cache hits
-  output logic                 bad_o,
+  output faults_t              bad_o,
   output logic                 lookup_o,
   output logic                 hit_o,
   /// no flit is inside

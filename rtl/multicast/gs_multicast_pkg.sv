@@ -14,6 +14,10 @@ package gs_multicast_pkg;
   /// one more flit. So a payload that is cut there is still too long for any mailbox, which drops it.
   localparam int unsigned MaxPayloadFlits = 32'd1 << $clog2(MailboxMaxFlits + 2);
 
+  /// Errors of one cycle: of a virtual channel, whose records and packets are independent; of a router
+  typedef logic [2:0] faults_t;
+  typedef logic [3:0] router_faults_t;
+
   /// Which part of the payload's first two words is replaced
   typedef enum logic [1:0] {
     PatchNone,

@@ -42,9 +42,9 @@ module gs_multicast_replicator
   output logic        received_o,
   output job_tag_t    sent_tag_o,
   output job_tag_t    received_tag_o,
-  // Errors: a record that extends beyond its beat (it is left out), too many records in a beat, records after an
-  // indirection, a cycle of indirections, a key without a payload, a packet that is too long
-  output logic        bad_o,
+  // Number of errors in a cycle: a record that extends beyond its beat (it is left out), too many records in a beat,
+  // records after an indirection, a cycle of indirections, a key without a payload, a packet that is too long
+  output faults_t     bad_o,
   /// no packet is inside
   output logic        empty_o
 );
@@ -282,8 +282,10 @@ module gs_multicast_replicator
     received_o <= rst_ni && done && !work_q.plain;
     sent_tag_o     <= '{job: about_q[record_q].job, epoch: about_q[record_q].epoch};
     received_tag_o <= '{job: about_q[buffer].job, epoch: about_q[buffer].epoch};
-    bad_o      <= rst_ni && (drop || skips || (beat_accepted && beat.count > 16'(BeatRecords)) || empty_key ||
-                            truncates || (indirect_begins && (count_q != 3'd1 || chain_q == '1)));
+    // Several may occur at once: packets arrive while records are read.
+    bad_o      <= !rst_ni ? '0 : faults_t'(drop) + faults_t'(skips) + faults_t'(empty_key || truncates)
+                                 + faults_t'(beat_accepted && beat.count > 16'(BeatRecords))
+                                 + faults_t'(indirect_begins && (count_q != 3'd1 || chain_q == '1));
   end
 
   assign empty_o = open_q == '0;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <deque>
 #include <string>
+#include <utility>
 
 #include "bus.h"
 #include "records.h"
@@ -33,8 +34,9 @@ class alignas(128) TileHost {
   uint64_t running() const { return running_; }
   /// Number of trapped threads whose program counter is not known yet.
   unsigned pending_pcs() const { return pending_pcs_; }
-  /// Whether the host starts threads here.
-  bool expected() const { return expected_; }
+  /// Whether the host starts threads here, to be called once per cycle: false in the first cycle of a run, so that
+  /// gs_idle_begun forgets the threads of the previous run.
+  bool expected() { return !std::exchange(begins_, false) && expected_; }
   /// The last cycle in which a byte was received or accepted.
   uint64_t progress() const { return progress_; }
   /// Bytes that threads have output, since reset; and traps.
@@ -60,6 +62,7 @@ class alignas(128) TileHost {
     progress_ = cycle;
     running_ = threads >= 64 ? ~uint64_t{0} : (uint64_t{1} << threads) - 1;
     expected_ = threads != 0;
+    begins_ = true;
     if (!threads) return;
     if (report_count) {
       bus_.command(config::DebugCommand::SetThreads);
@@ -80,6 +83,7 @@ class alignas(128) TileHost {
   void start_more(uint64_t mask, uint32_t all, uint64_t cycle) {
     progress_ = cycle;
     if (!mask) return;
+    begins_ = begins_ || !running_;
     running_ |= mask;
     expected_ = true;
     bus_.command(config::DebugCommand::SetThreads);
@@ -278,7 +282,7 @@ class alignas(128) TileHost {
   bool bytes_ = false;
   unsigned pending_pcs_ = 0;
   uint32_t replies_ = 0;
-  bool expected_ = false;
+  bool expected_ = false, begins_ = false;
 };
 
 }  // namespace gossamer::sim

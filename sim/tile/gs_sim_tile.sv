@@ -87,8 +87,17 @@ module gs_sim_tile
     end
     if (net_out_valid_o[VnetReply]) header_q <= is_header;
   end
+  // The host sends messages to the accelerator; those of the next epoch belong to the count of that epoch.
+  logic [31:0] sent_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) sent_q <= '0;
+    else if (net_in_valid_i[VnetRequest] && net_in_ready_o[VnetRequest] && net_in_i.last
+             && net_in_i.dest[31:29] == EndpointAccelerator && net_in_i.kind != FlitKindHeader && net_in_i.job == '0
+             && net_in_i.epoch != idle.epoch + 2'd1) sent_q <= sent_q + 32'd1;
+  end
   always_comb begin
     idle_all[0]          = idle;
+    idle_all[0].sent     = idle.sent + sent_q;
     idle_all[0].received = idle.received + received_q;
   end
 

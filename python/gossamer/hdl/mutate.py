@@ -37,7 +37,23 @@ from gossamer.hdl.sources import RTL
 from gossamer.paths import ROOT
 from gossamer.wording import counted
 
-BLOCKS = ("core", "fpu", "cache", "mailbox", "memory", "tile", "common", "noc", "link", "switch", "multicast", "idle")
+BLOCKS = (
+    "core",
+    "fpu",
+    "cache",
+    "mailbox",
+    "memory",
+    "tile",
+    "common",
+    "noc",
+    "link",
+    "switch",
+    "multicast",
+    "idle",
+    "board",
+    "stream",
+    "match",
+)
 # Additional folders of tests of a block.
 _MORE_TESTS = {"tile": ("control",)}
 # Modules for simulation only.

@@ -184,6 +184,49 @@ Task late_release(Bench& b) {
   co_return 0;
 }
 
+/// The end of a send, which releases the slot, enters the pipeline in any cycle of a write of the same thread's
+/// registers, also in the one in which the write leaves: the thread's memory is read and written then. The slot of the
+/// send is released, and no other one.
+Task end_meets_state_write(Bench& b) {
+  const uint32_t far = thread_address(0) ^ 1u << 14;
+  unsigned late = 0;
+  for (unsigned round = 0; round < 150; round++) {
+    const unsigned t = kThreads - 1 - round % 2;
+    b.deliver({Flit{0, true, thread_address(t), {round, 0, 0, 0}}});
+    const uint32_t slot = co_await receive(b, t);
+    CHECK(co_await value_of(b, t, {0, 2, slot, 0}) == round, "message %u", round);
+    // Other threads fill the queue after the mailbox, so that the send waits while its slot is released.
+    b.out_chance = 0;
+    for (unsigned u = 0; u + 2 < kThreads; u++) {
+      co_await send(b, u, own(u, 0), kMaxFlits, kSendDest, far);
+      for (int w = 0; w < 8; w++) co_await value_of(b, u, read_of(kCanReceive));
+      if (!co_await value_of(b, u, read_of(kCanSend))) break;
+    }
+    co_await send(b, t, slot, 1, kSendDest, far);
+    late += !co_await value_of(b, t, read_of(kCanSend));
+    co_await value_of(b, t, write_of(kRelease, slot));
+    b.out_chance = 64 + b.below(192);
+    // Writes of the slot, which stays the same, and of the length, until the send has ended.
+    for (unsigned n = 0; !co_await value_of(b, t, read_of(kCanSend)); n++) {
+      CHECK(n < 1000, "the send of thread %u does not end", t);
+      for (unsigned k = 0; k < 8; k++) {
+        co_await value_of(b, t, b.below(2) ? write_of(kSendSlot, slot) : write_of(kSendLength, b.below(kMaxFlits)));
+      }
+    }
+    b.out_chance = 256;
+    co_await value_of(b, t, write_of(kSendSlot, slot));
+    co_await expect_trap(b, t, write_of(kSendDest, far), kNotReceived, slot);
+    for (unsigned u = 0; u < kThreads; u++) co_await can_send(b, u);
+    // The thread still holds its own slots.
+    for (unsigned n = 0; n < kSendSlots; n++) {
+      co_await send(b, t, own(t, n), 1, kSendDest, far);
+      co_await can_send(b, t);
+    }
+  }
+  CHECK(late > 100, "only %u sends waited", late);
+  co_return 0;
+}
+
 /// The papers' start-up releases all slots but the first to the hardware; the code's start-up releases received slots.
 /// Messages have already arrived when a late thread starts: its start-up must not take them from their receivers.
 Task start_ups(Bench& b) {
@@ -372,6 +415,7 @@ void directed(uint64_t seed) {
   struct Case { const char* name; Task (*body)(Bench&); bool multicast = false; };
   const Case cases[] = {{"loads and stores", loads_and_stores}, {"state", state}, {"traps", traps},
                         {"fork and forward", fork_and_forward}, {"late release", late_release},
+                        {"end meets write", end_meets_state_write},
                         {"start-ups", start_ups}, {"early release", early_release},
                         {"release, then send", release_then_send}, {"every slot", every_slot},
                         {"full queue", full_queue},

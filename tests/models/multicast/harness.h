@@ -80,6 +80,7 @@ class Bench {
     uint64_t due;
     unsigned tag;
     uint32_t beat;
+    Beat data;  ///< when it was requested: a flush must not let it into the cache
   };
   std::array<std::deque<Flit>, kChannels> in_, out_;
   std::array<unsigned, kChannels> credits_;

@@ -44,7 +44,7 @@ module multicast_top
   output logic [1:0]   received_o,
   output logic [13:0]  sent_tag_o,
   output logic [13:0]  received_tag_o,
-  output logic [1:0]   bad_o,
+  output logic [5:0]   bad_o,
   output logic [1:0]   lookup_o,
   output logic [1:0]   hit_o,
   output logic         empty_o

@@ -332,6 +332,9 @@ void fill_table(Bench& b) {
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const uint64_t seed = std::strtoull(argv[2], nullptr, 10);
+  // All memories and registers start with random values: a value that is not reset must not matter.
+  Verilated::randReset(2);
+  Verilated::randSeed(int(seed % 0x7fff'ffff) + 1);
   const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 10'000;
   if (!std::strcmp(argv[1], "directed")) directed(seed);
   else if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);

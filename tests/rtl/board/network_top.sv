@@ -78,7 +78,7 @@ module network_top
     gs_link_pkg::events_t unused_events[Links];
     gs_link_pkg::counters_t unused_counters[Links];
     logic [31:0] unused_dest[Exits+Links+Locals];
-    logic [Exits+Links-1:0] unused_bad;
+    gs_multicast_pkg::router_faults_t [Exits+Links-1:0] unused_bad;
     logic [Exits+Links+Locals-1:0] unused_entered;
 
     for (genvar p = 0; p < Ports; p++) begin : gen_port

@@ -60,7 +60,7 @@ module saturate_top
   input  logic [3:0]   wire_error_i,
   /// unroutable packets, invalid records
   output logic [9:0]   unroutable_o,
-  output logic [5:0]   bad_o
+  output gs_multicast_pkg::router_faults_t [5:0] bad_o
 );
   localparam int unsigned Exits = RouterMeshPorts;
   // Frames that hold the longest packet, two of them in flight; buffers for one packet.

@@ -26,7 +26,7 @@ def test_idle_detection_of_a_single_board(tiles: int, size: Size, seed: int) -> 
 
 
 def test_board_control_units_match_models(size: Size, seed: int) -> None:
-    """Events and answers for the host, the inbox of idle detection, the colour of a host's messages."""
+    """Events and answers for the host, the inbox of idle detection, the colour and kind of a host's messages."""
     verilate.cocotb(
         "units_top",
         sources.blocks("board/fabric.f", config=configs.load("tiny")) + (Path(__file__).parent / "units_top.sv",),

@@ -211,7 +211,7 @@ async def inbox_forwards_answers_first_and_the_last_report_of_each_child(dut: Hi
 async def host_messages_carry_the_epoch_and_colour_of_their_gate(dut: HierarchyObject) -> None:
     """Messages wait at the gate until idle detection is open, and get its epoch and colour; other packets just pass."""
     await begin(dut)
-    sent = 0
+    sent = int(dut.hst_sent_o.value)
     for _ in range(max(20, CYCLES // 40)):
         epoch, wave = random.getrandbits(2), random.getrandbits(1)
         dut.hst_epoch_i.value, dut.hst_wave_i.value = epoch, wave
@@ -221,7 +221,8 @@ async def host_messages_carry_the_epoch_and_colour_of_their_gate(dut: HierarchyO
         flit = {
             "kind": constants.enumeration("flit_kind")["body" if message else "header"],
             "last": 1, "vnet": network, "job": 31, "epoch": random.getrandbits(2), "wave": random.getrandbits(1),
-            "dest": random.getrandbits(32), "payload": random.getrandbits(128),
+            "dest": random.getrandbits(29) | random.randrange(2 if message else 8) << 29,
+            "payload": random.getrandbits(128),
         }  # fmt: skip
         while not int(dut.hst_ready_o.value) >> network & 1:
             await FallingEdge(dut.clk_i)
@@ -250,3 +251,104 @@ async def host_messages_carry_the_epoch_and_colour_of_their_gate(dut: HierarchyO
         await FallingEdge(dut.clk_i)
         dut.hst_credit_i.value = 0
         assert int(dut.hst_sent_o.value) == sent
+
+
+@cocotb.test
+async def host_packets_of_the_wrong_kind_are_dropped(dut: HierarchyObject) -> None:
+    """Every network, kind and destination: exactly the messages that a receiver counts are counted as sent, headers
+    pass uncounted, and all other packets are dropped whole and reported."""
+    await begin(dut)
+    dut.hst_open_i.value = 1
+    kinds, ends = (constants.enumeration(name) for name in ("flit_kind", "endpoint"))
+    receivers = {0: ("thread", "tile"), 1: ("accelerator",), 2: ("host",)}
+    for network in range(3):
+        for kind in ("body", "mask", "key", "header"):
+            for end in ("thread", "tile", "stream", "match", "key", "host", "control", "accelerator"):
+                if kind == "header":
+                    message, legal = False, network != 0
+                else:
+                    message = legal = end in receivers[network] and not (network == 0 and kind == "key")
+                    if network == 0 and kind == end == "key":
+                        message = legal = True
+                sent, strays, left = int(dut.hst_sent_o.value), 0, 0
+                head = {"kind": kinds[kind], "vnet": network, "job": 31, "dest": ends[end] << 29 | 5}
+                for part in (head | {"last": 0}, head | {"kind": kinds["body"], "last": 1}, None):
+                    dut.hst_valid_i.value = 0 if part is None else 1 << network
+                    dut.hst_flit_i.value = 0 if part is None else FLIT.pack(**part)
+                    for _ in range(1 if part else 24):
+                        await FallingEdge(dut.clk_i)
+                        valid = int(dut.hst_valid_o.value)
+                        left += valid != 0
+                        strays += int(dut.hst_stray_o.value)
+                        dut.hst_credit_i.value = valid
+                        dut.hst_valid_i.value = 0
+                about = f"{kind} to {end} in network {network}"
+                assert left == (2 if legal else 0), f"{left} flits of {about} have passed"
+                assert int(dut.hst_sent_o.value) - sent == message, f"{about} is counted wrongly"
+                assert strays == (not legal), f"{about} is reported {strays} times"
+
+
+@cocotb.test
+async def strays_of_two_jobs_in_a_cycle_are_merged(dut: HierarchyObject) -> None:
+    """A stray message from the host and one to it, at every distance: both jobs are reported, except if both end in
+    the same cycle, which is one event; messages of the known job are counted all the same."""
+    await begin(dut)
+    dut.hst_open_i.value = 1
+    kinds, ends = (constants.enumeration(name) for name in ("flit_kind", "endpoint"))
+    merged, sent = 0, int(dut.hst_sent_o.value)
+    for distance in range(-8, 9):
+        seen = []
+        for cycle in range(40):
+            outgoing, incoming = cycle == 10, cycle == 10 + distance
+            dut.hst_valid_i.value = int(outgoing)
+            dut.hst_flit_i.value = FLIT.pack(kind=kinds["body"], last=1, vnet=0, job=3, dest=ends["thread"] << 29)
+            dut.hst_in_valid_i.value = incoming << 4
+            dut.hst_in_flit_i.value = FLIT.pack(kind=kinds["body"], last=1, vnet=2, job=7, dest=ends["host"] << 29)
+            await FallingEdge(dut.clk_i)
+            if int(dut.hst_stray_o.value):
+                seen.append(int(dut.hst_stray_job_o.value))
+        assert sorted(seen) in ([3, 7], [3]), seen
+        merged += seen == [3]
+    assert merged == 1, "at one distance both end in the same cycle"
+    assert int(dut.hst_sent_o.value) == sent
+
+
+@cocotb.test
+async def control_request_without_space_for_its_answer_is_never_answered(dut: HierarchyObject) -> None:
+    """Space that is freed, or used up, while the request is executed changes nothing: either it is executed and
+    answered, or rejected for lack of space and not answered."""
+    await begin(dut)
+    room = constants.enumeration("rejection")["room"]
+    cluster = constants.layout("control_cluster").pack(op_code=OP["cluster"], boards=1, hosts=1, host=5 << 29)
+    requests = {
+        "cluster": cluster,
+        "job": constants.layout("control_job").pack(op_code=OP["job"], job=3, place=0),
+        "route": constants.layout("control_route").pack(op_code=OP["route"], count=5, first=2),
+        "read": constants.layout("control_read").pack(op_code=OP["read"], unit=31),
+        "idle_tree": constants.layout("idle_tree").pack(op_code=OP["idle_tree"]),
+    }
+    seen = {True: 0, False: 0}
+    for number in range(max(200, CYCLES // 20)):
+        name = "cluster" if number == 0 else random.choice(list(requests))
+        dut.csr_head_i.value, dut.csr_flits_i.value, dut.csr_job_i.value = requests[name], 1, 3
+        dut.csr_tree_ready_i.value = 3
+        dut.csr_valid_i.value = 1
+        first = number == 0 or random.random() < 0.5
+        answers = 0
+        for cycle in range(20):
+            ready = first if cycle == 0 or number == 0 else first or random.random() < 0.5
+            dut.csr_answer_ready_i.value = ready
+            await ReadOnly()
+            answers += int(dut.csr_answer_valid_o.value)
+            done = bool(dut.csr_done_o.value)
+            if done:
+                rejection = int(dut.csr_rejection_o.value)
+            await FallingEdge(dut.clk_i)
+            if done:
+                break
+        dut.csr_valid_i.value = 0
+        await FallingEdge(dut.clk_i)
+        assert done, f"{name} is not finished"
+        assert answers == first and (rejection == room) == (not first), (name, first, answers, rejection)
+        seen[first] += 1
+    assert min(seen.values()) > 50

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Small units of a board's control, each with ports of plain vectors: reports to the host, the inbox of idle
-/// detection, and the host's port with one job.
+/// detection, the host's port with one job, and the execution of control packets.
 module units_top
   import gossamer_pkg::*;
   import gs_idle_pkg::*;
@@ -42,12 +42,27 @@ module units_top
   input  logic [1:0]               hst_epoch_i,
   input  logic                     hst_wave_i,
   output logic [31:0]              hst_sent_o,
+  output logic                     hst_stray_o,
+  output logic [4:0]               hst_stray_job_o,
+  input  gs_switch_pkg::channels_t hst_in_valid_i,
+  input  logic [FlitW-1:0]         hst_in_flit_i,
   input  logic [3:0]               hst_valid_i,
   output logic [3:0]               hst_ready_o,
   input  logic [FlitW-1:0]         hst_flit_i,
   output gs_switch_pkg::channels_t hst_valid_o,
   output logic [FlitW-1:0]         hst_flit_o,
-  input  gs_switch_pkg::channels_t hst_credit_i
+  input  gs_switch_pkg::channels_t hst_credit_i,
+  // gs_board_csr
+  input  logic                     csr_valid_i,
+  input  logic [127:0]             csr_head_i,
+  input  logic [1:0]               csr_flits_i,
+  input  logic [4:0]               csr_job_i,
+  output logic                     csr_done_o,
+  output logic [3:0]               csr_rejection_o,
+  input  logic                     csr_answer_ready_i,
+  output logic                     csr_answer_valid_o,
+  output logic [3:0]               csr_answer_rejection_o,
+  input  logic [1:0]               csr_tree_ready_i
 );
   gs_link_pkg::events_t events[Links];
   logic [31:0] dest[Ports];
@@ -116,7 +131,6 @@ module units_top
   logic [3:0] unused_valid;
   flit_t unused_flit;
   gs_switch_pkg::channels_t unused_credit;
-  logic [5:0] unused_stray;
   gs_host_port u_host (
     .clk_i,
     .rst_ni,
@@ -136,15 +150,75 @@ module units_top
     .out_valid_o     (hst_valid_o),
     .out_o           (passed),
     .out_credit_i    (hst_credit_i),
-    .in_valid_i      ('0),
-    .in_i            ('0),
+    .in_valid_i      (hst_in_valid_i),
+    .in_i            (hst_in_flit_i),
     .in_credit_o     (unused_credit),
     .sent_o          (unused_counts[0]),
     .received_o      (unused_counts[1]),
-    .stray_o         (unused_stray[5]),
-    .stray_job_o     (unused_stray[4:0])
+    .stray_o         (hst_stray_o),
+    .stray_job_o     (hst_stray_job_o)
+  );
+
+  gs_board_pkg::control_packet_t packet;
+  gs_board_pkg::reply_t answer;
+  gs_link_pkg::counters_t links[Links];
+  logic [1:0] unused_idle, unused_clear;
+  logic unused_we, unused_flush;
+  logic [3:0] unused_index;
+  switch_entry_t unused_entry;
+  logic [12:0] unused_here;
+  gs_board_pkg::job_slot_t [1:0] unused_slots;
+  logic [Tiles-1:0] unused_tiles;
+  logic [Tiles-1:0][4:0] unused_jobs;
+  logic [Tiles-1:0][31:0] unused_hosts;
+  gs_address_pkg::cluster_t unused_cluster;
+  logic [31:0] unused_reports;
+  logic [7:0] unused_burst;
+  gs_board_pkg::neighbour_t [gs_board_pkg::Children-1:0] unused_children;
+  assign packet = '{kind: FlitKindBody, job: csr_job_i, flits: csr_flits_i, head: csr_head_i, words: '0};
+  assign csr_answer_rejection_o = answer.rejection;
+  for (genvar l = 0; l < Links; l++) begin : gen_counters
+    assign links[l] = '0;
+  end
+  gs_board_csr #(
+    .Links   (Links),
+    .Jobs    (2),
+    .TableW  (4),
+    .HostPort(2)
+  ) u_csr (
+    .clk_i,
+    .rst_ni,
+    .board_i          (12'd5),
+    .valid_i          (csr_valid_i),
+    .packet_i         (packet),
+    .done_o           (csr_done_o),
+    .rejection_o      (csr_rejection_o),
+    .answer_ready_i   (csr_answer_ready_i),
+    .answer_valid_o   (csr_answer_valid_o),
+    .answer_o         (answer),
+    .idle_valid_o     (unused_idle),
+    .idle_tree_ready_i(csr_tree_ready_i),
+    .table_we_o       (unused_we),
+    .table_index_o    (unused_index),
+    .table_entry_o    (unused_entry),
+    .host_here_o      (unused_here),
+    .slot_o           (unused_slots),
+    .clear_o          (unused_clear),
+    .clear_tiles_o    (unused_tiles),
+    .job_o            (unused_jobs),
+    .host_o           (unused_hosts),
+    .cluster_o        (unused_cluster),
+    .reports_o        (unused_reports),
+    .burst_o          (unused_burst),
+    .flush_o          (unused_flush),
+    .children_o       (unused_children),
+    .links_i          (links),
+    .up_i             ('0),
+    .counts_i         ('0)
   );
 
   logic unused;
-  assign unused = ^{status, unused_counts, unused_valid, unused_flit, unused_credit, unused_stray};
+  assign unused = ^{status, unused_counts, unused_valid, unused_flit, unused_credit, unused_idle, unused_clear,
+                    unused_we, unused_flush, unused_index, unused_entry, unused_here, unused_slots, unused_tiles,
+                    unused_jobs, unused_hosts, unused_cluster, unused_reports, unused_burst, unused_children, answer};
 endmodule

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test of late messages at a board: messages enter in any cycle, of any colour, of this epoch and the next.
+"""cocotb test of a board's reports: messages enter in any cycle, of any colour, of this epoch and the next.
 
-The model keeps every message that has entered, and applies the rule of docs/hardware/idle.md to each report.
+The model keeps every message that has entered, and applies the rule of docs/hardware/idle.md to each report. Counts,
+votes and started threads change together and alone: the last report of an idle board always has the present ones.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Board:
     def __init__(self, dut: HierarchyObject) -> None:
         self.dut = dut
         self.entered: list[Entered] = []
-        self.epoch = self.wave = self.sent = 0
+        self.epoch = self.wave = self.sent = self.received = 0
+        self.vote = self.started = 1
         self.odds = 0.0
         self.new = False
         self.found = {"late": 0, "next": 0, "epoch": 0, "punctual": 0}
@@ -61,7 +63,8 @@ class Board:
             self.epoch, self.wave = self.epoch + 1, 0
             assert int(dut.epoch_o.value) == self.epoch % 4
         dut.idle_i.value, dut.again_i.value, dut.release_i.value = int(idle), int(again), int(release)
-        dut.sent_i.value = self.sent % 256
+        dut.sent_i.value, dut.received_i.value = self.sent % 256, self.received % 256
+        dut.vote_i.value, dut.started_i.value = self.vote, self.started
         entering = [random.random() < self.odds for _ in range(2)]
         ahead = [random.random() < 0.3 for _ in range(2)]
         colours = [random.randrange(2) for _ in range(2)]
@@ -85,10 +88,29 @@ class Board:
         self.odds = 0.0
         for _ in range(SETTLES):
             await self.cycle(idle=True)
-        assert int(self.dut.report_valid_o.value)
+        dut = self.dut
+        assert int(dut.report_valid_o.value)
+        found = tuple(int(one.value) for one in (dut.count_o, dut.reported_vote_o, dut.reported_started_o))
+        wanted_report = ((self.sent - self.received) % 256, self.vote, self.started)
+        assert found == wanted_report, f"epoch {self.epoch}, wave {self.wave}: {found} is not {wanted_report}"
         wanted = late(self.entered, self.epoch, self.wave)
         assert int(self.dut.late_o.value) == wanted, f"epoch {self.epoch}, wave {self.wave}: late should be {wanted}"
         self.note(wanted)
+
+    async def change(self) -> None:
+        """A short run of threads that changes one thing alone, or nothing; the next report must have it."""
+        what = random.choice(("vote", "started", "sent", "received", "none", "both"))
+        for _ in range(random.choice((0, 1, 3))):
+            await self.cycle(idle=False)
+        if what in ("vote", "started"):
+            setattr(self, what, 1 - getattr(self, what))
+        # A message that is received and answered leaves the count as it was, and may change the vote.
+        for name in ("sent", "received"):
+            if what in (name, "both"):
+                setattr(self, name, getattr(self, name) + 1)
+        if what == "both":
+            self.vote = random.randrange(2)
+        await self.settle()
 
     def note(self, wanted: bool) -> None:
         """Counts the reports that only one kind of lateness decides."""
@@ -120,6 +142,8 @@ async def reports_mark_late_messages(dut: HierarchyObject) -> None:
             for _ in range(random.randrange(20)):
                 await board.cycle(idle=True)
             await board.settle()
+            for _ in range(random.randrange(3)):
+                await board.change()
             board.odds = random.choice((0.0, 0.0, 0.1, 0.3))
             for _ in range(random.randrange(8)):
                 await board.cycle(idle=True)

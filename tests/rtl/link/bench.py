@@ -121,6 +121,8 @@ class Bench:
         self.dut.tx_flit_i.value = 0
         self.dut.rx_ready_i.value = 0
         self.dut.cut_i.value = 0
+        self.dut.forged_i.value = 0
+        self.dut.forged_valid_i.value = 0
         self.faults(loss, damage)
         cocotb.start_soon(Clock(self.dut.clk_i, 10, unit="ns").start())
         for _ in range(4):
@@ -217,6 +219,21 @@ class Bench:
                 if last >> end & 1:
                     self.frames[end].append(bytes(self._bytes[end]))
                     self._bytes[end].clear()
+
+    async def forge(self, end: int, frame: bytes, *, error: bool = False, keep: int = 0x0F) -> None:
+        """An end receives this frame, whose last word has the bytes ``keep``, in place of those of the other end."""
+        dut = self.dut
+        dut.forged_i.value = 1 << end
+        words = [frame[at : at + 8].ljust(8, b"\0") for at in range(0, len(frame), 8)]
+        dut.forged_valid_i.value = 1
+        for at, word in enumerate(words):
+            last = at == len(words) - 1
+            dut.forged_data_i.value = int.from_bytes(word, "little")
+            dut.forged_keep_i.value = keep if last else 0xFF
+            dut.forged_last_i.value = int(last)
+            dut.forged_error_i.value = int(last and error)
+            await self.step()
+        dut.forged_valid_i.value = 0
 
     async def up(self) -> None:
         for _ in range(20_000):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gossamer.config import constants
 
@@ -36,6 +36,20 @@ def fields(name: str, data: bytes) -> tuple[dict[str, int], bytes]:
         values[field.name] = int(digits[at : at + field.bits], 2)
         at += field.bits
     return values, data[size:]
+
+
+def layout(name: str, values: Mapping[str, int]) -> bytes:
+    """The bytes of a layout with these fields; the others are 0."""
+    assert set(values) <= {field.name for field in constants.layout(name).fields}
+    digits = "".join(f"{values.get(field.name, 0):0{field.bits}b}" for field in constants.layout(name).fields)
+    return int(digits, 2).to_bytes(constants.layout(name).bytes, "big")
+
+
+def frame(head: Mapping[str, int], rest: bytes, least: int = 60) -> bytes:
+    """A frame with the right checksum."""
+    data = layout("link_frame", head) + rest
+    data = data.ljust(max(least - 4, -(-len(data) // 8) * 8), b"\0")
+    return data + crc32c(data).to_bytes(4, "little")
 
 
 def body(frame: bytes) -> tuple[dict[str, int], bytes]:

@@ -17,6 +17,7 @@ from rtl.link.bench import (
     FRAME_BYTES,
     LAST,
     LONGEST,
+    MISMATCH,
     RESTARTED,
     SILENT,
     UP,
@@ -386,6 +387,296 @@ async def restarted_end_is_detected(dut: HierarchyObject) -> None:
         await bench.traffic(1500)
         await bench.finish(200_000)
         bench.may_miss = set()
+
+
+class Forger:
+    """Forges the frames of the other end of end 1, all with the right checksum; end 0 remains in reset."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.session = random.randrange(1 << 16)
+        self.stamp = self.seq = 0
+        self.yours = 0
+        self.agreed: dict[str, int] = {}
+        self.limits: dict[int, int] = {}
+        bench.record = True
+
+    def listen(self) -> None:
+        """Takes the session, parameters and limits from the frames that end 1 has sent."""
+        for frame in self.bench.frames[1]:
+            head, rest = frames.body(frame)
+            if frames.KINDS[head["kind"]] == "hello":
+                hello, _ = frames.fields("link_hello", rest)
+                self.yours = hello["tag_high"] << 8 | head["tag"]
+                self.agreed = {name: hello[name] for name in ("version", "window", "words", "channels")}
+            else:
+                self.limits[head["channel"]] = head["limit"]
+        self.bench.frames[1].clear()
+
+    async def wait(self, cycles: int) -> None:
+        for _ in range(cycles):
+            await self.bench.step()
+        self.listen()
+
+    def frame(self, kind: str, rest: bytes = b"", **head: int) -> bytes:
+        code = next(code for code, name in frames.KINDS.items() if name == kind)
+        self.stamp += 1
+        values = {"kind": code, "stamp": self.stamp % 1024, "tag": self.session & 0xFF, **head}
+        return frames.frame(values, rest)
+
+    def hello(self, **changes: int) -> bytes:
+        fields = {**self.agreed, "known": 1, "up": 1, "tag_high": self.session >> 8, "yours": self.yours, **changes}
+        return self.frame("hello", frames.layout("link_hello", fields))
+
+    async def open(self) -> None:
+        await self.wait(600)
+        assert self.agreed, "end 1 has sent no hello"
+        self.seq = 0
+        for known in (0, 1, 1):
+            await self.bench.forge(1, self.hello(known=known, up=0))
+            await self.wait(300)
+        assert int(self.bench.dut.up_o.value) == 2
+
+    async def data(self, rest: bytes) -> None:
+        await self.bench.forge(1, self.frame("data", rest, seq=self.seq % 256))
+        self.seq += 1
+
+
+def encoded(channel: int, count: int, flits: int | None = None) -> tuple[bytes, list[int]]:
+    """A packet of the form whole with ``count`` flits, and its flits; its header may claim another number."""
+    vnet, vc = divmod(channel, 2)
+    dest = random.getrandbits(32)
+    payloads = [random.getrandbits(128) for _ in range(count)]
+    form = next(code for code, name in frames.FORMS.items() if name == "whole")
+    header = {"form": form, "flits": (flits or count) - 1, "vc": vc, "vnet": vnet, "dest": dest}
+    data = frames.layout("link_whole", header) + b"".join(payload.to_bytes(16, "little") for payload in payloads)
+    whole = [frames.flit(0, at == count - 1, vnet, 0, 0, 0, dest, payload) for at, payload in enumerate(payloads)]
+    return data, whole
+
+
+async def forged(dut: HierarchyObject) -> tuple[Bench, Forger]:
+    bench = Bench(dut)
+    await bench.begin()
+    dut.end_rst_ni.value = 2
+    forger = Forger(bench)
+    await forger.open()
+    return bench, forger
+
+
+@cocotb.test()
+async def frame_with_any_wrong_bit_is_discarded(dut: HierarchyObject) -> None:
+    """Each bit of a checksum, and bits of the rest of the frame, inverted without the MAC's error flag; wrong sizes."""
+    bench, forger = await forged(dut)
+    rest, flits = encoded(0, 1)
+    good = forger.frame("data", rest, seq=0)
+    bits = 8 * len(good)
+    wrong = [(bit, {}) for bit in [*range(bits - 32, bits), *random.sample(range(bits - 32), 40)]]
+    wrong += [(None, {"error": True}), *((None, {"keep": keep}) for keep in (0x07, 0x1F, 0xFF))]
+    for number, (bit, options) in enumerate(wrong):
+        before = bench.counters(1)
+        value = int.from_bytes(good, "little") ^ (0 if bit is None else 1 << bit)
+        await bench.forge(1, value.to_bytes(len(good), "little"), **options)
+        await forger.wait(4)
+        after = bench.counters(1)
+        changed = {name: after[name] - before[name] for name in ("rx_frames", "damaged", "dropped", "rx_packets")}
+        assert changed == {"rx_frames": 0, "damaged": 1, "dropped": 0, "rx_packets": 0}, (number, bit, changed)
+    bench.expected[1][0].extend(flits)
+    await bench.forge(1, good)
+    await forger.wait(60)
+    assert not bench.pending() and bench.counters(1)["rx_packets"] == 1
+
+
+@cocotb.test()
+async def hello_restarts_exactly_if_it_is_of_another_session(dut: HierarchyObject) -> None:
+    """Hellos at an open session: each number that differs, and an end that knows no number, is a restarted end."""
+    bench, forger = await forged(dut)
+    for changes, session, event in (
+        ({}, 0, 0),
+        ({"up": 0}, 0, 0),
+        ({"known": 0}, 0, RESTARTED),
+        ({"yours": 1}, 0, RESTARTED),
+        ({"yours": 1 << 8}, 0, RESTARTED),
+        ({"yours": 1 << 15}, 0, RESTARTED),
+        ({}, 1, RESTARTED),
+        ({}, 1 << 7, RESTARTED),
+        ({}, 1 << 8, RESTARTED),
+        ({}, 1 << 15, RESTARTED),
+        *(({name: 1}, 0, MISMATCH) for name in ("version", "window", "words", "channels")),
+    ):
+        bench.events.clear()
+        before = bench.counters(1)["restarts"]
+        differs = {name: value ^ {**forger.agreed, "yours": forger.yours, "known": 0, "up": 0}[name]
+                   for name, value in changes.items()}  # fmt: skip
+        forger.session ^= session
+        await bench.forge(1, forger.hello(**differs))
+        await forger.wait(6)
+        assert [what for _, _, what in bench.events] == ([event] if event else []), (changes, session, bench.events)
+        assert bench.counters(1)["restarts"] - before == (event == RESTARTED)
+        assert int(dut.up_o.value) == (0 if event == RESTARTED else 2), (changes, session)
+        if event == RESTARTED:
+            await forger.open()
+
+
+@cocotb.test()
+async def new_session_grants_exactly_the_free_space(dut: HierarchyObject) -> None:
+    """Flits of the old session are read in every cycle while the new one begins: when all are read, each limit of the
+    new session is the size of the buffer, no flit less and none more."""
+    bench, forger = await forged(dut)
+    for stopped in (False, True):
+        for channel in range(CHANNELS):
+            for _ in range(2):
+                rest, flits = encoded(channel, 30)
+                bench.expected[1][channel].extend(flits)
+                bench.accepts = lambda end, which: False
+                await forger.data(rest)
+        await forger.wait(400)
+        # Half of a packet is delivered when the other end restarts, unless nothing is read before the new session.
+        bench.accepts = lambda end, which, stopped=stopped: not stopped
+        await forger.wait(0 if stopped else 15)
+        forger.session ^= 0x0101
+        await bench.forge(1, forger.hello())
+        await forger.wait(30)
+        forger.seq = 0
+        while int(dut.up_o.value) != 2:
+            assert any(bench.expected[1]), "all flits are read before the session begins"
+            while not bench.frames[1]:
+                await bench.step()
+            forger.listen()
+            await bench.forge(1, forger.hello())
+            await forger.wait(4)
+        bench.accepts = lambda end, which: True
+        forger.limits.clear()
+        # Each channel has its turn in one of four frames; a good data frame is answered.
+        for number in range(4 * CHANNELS + 8):
+            await forger.wait(40)
+            await bench.forge(1, forger.frame("plain", acknowledge=0, seq=0xFF if number % 4 == 0 else 0))
+        await forger.wait(200)
+        assert not bench.pending()
+        assert forger.limits == dict.fromkeys(range(CHANNELS), BUFFER), forger.limits
+
+
+@cocotb.test()
+async def packets_that_violate_the_protocol_are_dropped_whole(dut: HierarchyObject) -> None:
+    """Packets without credits, longer than the longest, and cut by their frame, in frames with right checksums: all
+    other packets of their frames and channels are delivered."""
+    bench, forger = await forged(dut)
+
+    async def send(*packets: tuple[bytes, list[int]], dropped: int) -> None:
+        before = bench.counters(1)
+        for _, flits in packets:
+            bench.expected[1][channel].extend(flits)
+        await forger.data(b"".join(data for data, _ in packets))
+        await forger.wait(150)
+        assert bench.counters(1)["dropped"] - before["dropped"] == dropped
+        assert bench.counters(1)["rx_packets"] - before["rx_packets"] == sum(bool(flits) for _, flits in packets)
+
+    for channel in random.sample(range(CHANNELS), 3):
+        # Longer than the longest packet, between two others; the longest.
+        for count in (34, 50, 64):
+            if count * 16 < FRAME_BYTES - 100:
+                await send(encoded(channel, 2), (encoded(channel, count)[0], []), encoded(channel, 3), dropped=1)
+        if FRAME_BYTES > 600:
+            await send(encoded(channel, 33), encoded(channel, 1), dropped=0)
+        # The frame ends within a packet, whose header claims more flits.
+        await send(encoded(channel, 2), (encoded(channel, 4, 20)[0], []), dropped=1)
+        await send(encoded(channel, 1), dropped=0)
+        # No credits: the buffer is full, then has space for one packet, and is read.
+        bench.accepts = lambda end, which, channel=channel: which != channel
+        for _ in range(BUFFER // 16 - 1):
+            await send(encoded(channel, 16), dropped=0)
+        await send(encoded(channel, 15), (encoded(channel, 2)[0], []), encoded(channel, 1), dropped=1)
+        await send((encoded(channel, 1)[0], []), (encoded(channel, 12)[0], []), dropped=2)
+        bench.accepts = lambda end, which: True
+        await forger.wait(BUFFER + 40)
+        await send(encoded(channel, 16), dropped=0)
+        assert not bench.pending()
+
+
+@cocotb.test()
+async def received_frames_count_only_in_their_session_and_window(dut: HierarchyObject) -> None:
+    """Data of another session, beyond the window, received before, after a gap; over the wrap of the numbers."""
+    bench, forger = await forged(dut)
+    window = 1 << forger.agreed["window"]
+
+    async def data(number: int, *, new: bool = False, dropped: int = 0, **head: int) -> None:
+        rest, own = encoded(number % CHANNELS, 1 + number % 3)
+        if new:
+            bench.expected[1][number % CHANNELS].extend(own)
+        before = bench.counters(1)["dropped"]
+        await bench.forge(1, forger.frame("data", rest, seq=number % 256, **head))
+        await forger.wait(5)
+        assert bench.counters(1)["dropped"] - before == dropped, (number, head)
+
+    for number in range(300):
+        if number % 10 == 3:
+            await data(number, tag=(forger.session ^ 1 << number % 8) & 0xFF)
+            await data(number + window, dropped=1)
+            await data(number + 255, dropped=1)  # the last one again
+        if number % 10 == 7:
+            continue
+        if number % 10 == 8:
+            # The frame after the gap first: it waits for the other one.
+            rests = [encoded(one % CHANNELS, 2) for one in (number - 1, number)]
+            for (_, flits), one in zip(rests, (number - 1, number), strict=True):
+                bench.expected[1][one % CHANNELS].extend(flits)
+            await forger.wait(30)
+            before = bench.counters(1)
+            await bench.forge(1, forger.frame("data", rests[1][0], seq=number % 256))
+            await forger.wait(30)
+            assert bench.counters(1)["rx_packets"] == before["rx_packets"], "a frame after a gap is delivered early"
+            await bench.forge(1, forger.frame("data", rests[0][0], seq=(number - 1) % 256))
+            await forger.wait(30)
+            assert bench.counters(1)["rx_packets"] == before["rx_packets"] + 2
+            continue
+        await data(number, new=True)
+    await forger.wait(60)
+    assert not bench.pending()
+
+
+@cocotb.test()
+async def acknowledgements_count_only_for_sent_frames(dut: HierarchyObject) -> None:
+    """Acknowledgements of frames that were never sent, of another session, of lost frames; and exactly the packets that
+    are unacknowledged when the other end restarts are lost."""
+    bench, forger = await forged(dut)
+    bench.may_miss = {0}
+    await bench.forge(1, forger.frame("plain", channel=0, limit=200))
+    await forger.wait(10)
+    sent = 0
+    for count in (1, 3, 2):
+        for _ in range(count):
+            bench.offer(1, 0, packet(0, 2))
+            for _ in range(60):
+                await bench.step()
+        heads = [frames.body(frame)[0] for frame in bench.frames[1]]
+        data = [head for head in heads if frames.KINDS[head["kind"]] == "data"]
+        assert [head["seq"] for head in data] == [(sent + number) % 256 for number in range(count)]
+        last = heads[-1]["stamp"]
+        bench.frames[1].clear()
+        # Neither frames that were never sent nor another session's acknowledgement.
+        resends = bench.counters(1)["resends"]
+        for head in ({"acknowledge": sent + count + 1}, {"acknowledge": sent + 200},
+                     {"acknowledge": sent + count, "tag": (forger.session ^ 4) & 0xFF}):  # fmt: skip
+            await bench.forge(1, forger.frame("plain", echo=last, **head))
+            await forger.wait(80)
+        assert bench.counters(1)["resends"] == resends, (
+            "an acknowledgement that cannot be of this session has an effect"
+        )
+        assert not int(dut.idle_o.value) & 2
+        # A later frame was received: those before it are lost, each is resent once.
+        await bench.forge(1, forger.frame("plain", echo=last, acknowledge=sent))
+        await forger.wait(200)
+        assert bench.counters(1)["resends"] == resends + count
+        sent += count
+        if count != 2:
+            await bench.forge(1, forger.frame("plain", acknowledge=sent % 256))
+            await forger.wait(80)
+            assert int(dut.idle_o.value) & 2, "all frames are acknowledged"
+    forger.session ^= 0x0202
+    await bench.forge(1, forger.hello())
+    await forger.open()
+    assert bench.counters(1)["lost"] == 2 and bench.counters(1)["restarts"] == 1
+    for queue in bench.expected[0]:
+        queue.clear()
 
 
 @cocotb.test()

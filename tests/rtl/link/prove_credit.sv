@@ -27,6 +27,7 @@ module prove_credit
   limit_t limit;
   logic [Channels-1:0] enough, take, push, pop;
   logic urgent, send_limit, deliver_limit;
+  free_t [Channels-1:0] free;
   // The limit that is in flight.
   logic limit_in_flight_q;
   channel_t flight_channel_q;
@@ -61,6 +62,7 @@ module prove_credit
     .limit_requests_i,
     .push_i         (push),
     .pop_i          (pop),
+    .free_o         (free),
     .limit_channel_o(limit_channel),
     .limit_o        (limit),
     .limit_sent_i   (send_limit),
@@ -101,6 +103,7 @@ module prove_credit
         !limit_in_flight_q || flight_channel_q != channel_t'(i)
         || (limit_t'(flight_limit_q - u_credit.limit_q[i]) <= limit_t'(u_credit.grant_q[i] - u_credit.limit_q[i])))
     `GS_ASSERT_NOW(buffer_count_is_exact, 8'(u_credit.held_q[i]) == held_q[i])
+    `GS_ASSERT_NOW(free_space_is_exact, free[i] == free_t'(Most) - free_t'(held_q[i]))
   end
 
   `GS_COVER_NOW(limit_is_lost, deliver_limit && lose_limit_i)
@@ -109,5 +112,5 @@ module prove_credit
   `GS_COVER_NOW(buffer_is_emptied, pop[0] && held_q[0] == 8'd1)
 
   logic unused;
-  assign unused = urgent;
+  assign unused = ^{urgent, free};
 endmodule

@@ -74,6 +74,7 @@ def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
         defines={"GS_NO_CLOCK_GATES": 1},
         only=check,
         seed=seed,
+        scramble=seed,
         environment={
             "LINK_CYCLES": str(size.pick(2500, 6000, 200_000)),
             "LINK_FRAME_BYTES": str(SMALL["FrameBytes"] if small else 1500),

@@ -276,6 +276,23 @@ def test_netlist_supports_writes_to_parts_of_vectors(tmp_path: Path) -> None:
     subprocess.run([simulator], check=True)
 
 
+@pytest.mark.parametrize("ram", ["gs_ram_sdp", "gs_ram_tdp"])
+def test_netlist_supports_memories_with_undefined_reads(ram: str, tmp_path: Path) -> None:
+    """Simulators draw undefined words at random, which Yosys cannot: without this no block with a RAM has mutants."""
+    design = sources.blocks()
+    file = sources.RTL / "common" / f"{ram}.sv"
+    folder = tmp_path / "netlist"
+    folder.mkdir()
+    _mutants._netlist(folder, ram, ram, design, None, None, Plan((str(file),), 1, 1))
+    assert ram in (folder / "netlist.v").read_text()
+
+
+def test_every_block_with_tests_can_be_mutated() -> None:
+    folders = {path.name for path in (mutate.ROOT / "tests" / "rtl").iterdir() if any(path.glob("test_*.py"))}
+    blocks = {path.name for path in sources.RTL.iterdir() if any(path.glob("*.sv"))}
+    assert set(mutate.BLOCKS) >= (folders & blocks) - {"dma", "stream_kernels"}
+
+
 def test_hang_is_detected(target: Callable[..., mutate.Target], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutate, "_GRACE_SECONDS", 3.0)
     report = mutate.run(target(arguments='["hang"]'), 4, seed=3, known=(), sizes=("default",))

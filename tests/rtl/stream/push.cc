@@ -3,6 +3,7 @@
 // has wrapped around.
 //
 //   push EACH WAITED MESSAGES    prints the messages, and the number of faults reported at the end
+//   push waits                   reports exactly the waits that this end never answers
 //
 // Collectives have one message each here, except one in EACH, which has none. The other end reports a wait for the
 // first WAITED messages: alternately in the cycle before they are opened, in that cycle or up to two messages later. At
@@ -14,7 +15,64 @@
 #include "Vpush_top.h"
 #include "verilated.h"
 
+namespace {
+
+/// The other end waits for the next message in a collective of this number: reported exactly if this end has reached
+/// that collective, and is in another one or does not send there.
+int waits() {
+  for (const bool sends : {true, false}) {
+    for (const bool opened : {true, false}) {
+      for (const int wanted : {99, 100, 101}) {
+        for (const int message : {0, 1, 2}) {
+          VerilatedContext context;
+          Vpush_top top{&context};
+          const auto tick = [&] {
+            unsigned told = 0;
+            for (int level : {0, 1}) {
+              top.clk_i = level;
+              top.eval();
+              if (!level) told = top.report_o;
+            }
+            return told;
+          };
+          for (int i = 0; i < 4; ++i) tick();
+          top.rst_ni = 1;
+          top.bind_i = 1;
+          tick();
+          top.bind_i = 0;
+          top.number_i = 100;
+          top.sends_i = sends;
+          // One message of the collective has been sent.
+          if (opened) {
+            top.open_i = 1;
+            tick();
+            top.open_i = 0;
+            for (int i = 0; i < 8; ++i) tick();
+          }
+          top.want_i = 1;
+          top.want_message_i = uint16_t(message);
+          top.want_number_i = uint16_t(wanted);
+          unsigned told = 0;
+          for (int i = 0; i < 12; ++i) {
+            told += tick();
+            top.want_i = 0;
+          }
+          const bool never = message == opened && (wanted < 100 || (wanted == 100 && !sends));
+          if (told != never) {
+            std::printf("sends %d opened %d wanted %d message %d: %u faults\n", sends, opened, wanted, message, told);
+            return 1;
+          }
+        }
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  if (argc == 2) return waits();
   if (argc != 4) return 2;
   const auto argument = [&](int at) { return std::strtoull(argv[at], nullptr, 10); };
   const uint64_t each = argument(1), waited = argument(2), messages = argument(3);
@@ -30,6 +88,7 @@ int main(int argc, char** argv) {
   };
   for (int i = 0; i < 4; ++i) tick();
   top.rst_ni = 1;
+  top.sends_i = 1;
   top.bind_i = 1;
   tick();
   top.bind_i = 0;

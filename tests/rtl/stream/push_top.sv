@@ -10,6 +10,8 @@ module push_top
   input  logic        bind_i,
   // The collective of the rank, and its message
   input  logic [15:0] number_i,
+  /// its part of the rank: it sends here, or receives
+  input  logic        sends_i,
   input  logic        open_i,
   output logic        open_ready_o,
   output logic        put_o,
@@ -31,7 +33,7 @@ module push_top
   stream_report_t unused_report;
   logic unused_dropped, unused_valid;
   assign watch = '{
-    valid: 1'b1, sends: 1'b1, recvs: 1'b0, own: 8'd0, element: SmiTypeInt, count: 32'd1, tag: tag(number_i)
+    valid: 1'b1, sends: sends_i, recvs: !sends_i, own: 8'd0, element: SmiTypeInt, count: 32'd1, tag: tag(number_i)
   };
   assign header = '{source: 8'd1, element: SmiTypeInt, account: '0, port: '0, op: StreamOpCredit, valid: '0};
   assign credit = '{

@@ -80,14 +80,17 @@ def test_circuit_holds_the_link_exclusively() -> None:
         assert took <= packets
 
 
-def test_reported_wait_never_matches_a_later_message() -> None:
-    """More messages than the counter has values, each with a reported wait, before or while it is sent."""
+def test_reported_waits_match_their_own_message_alone() -> None:
+    """Waits for earlier, this and later collectives and messages; and more messages than the counter has values, each
+    with a reported wait, before or while it is sent."""
     push = verilate.model(
         "push_top",
         sources.blocks("stream", config=configs.load("tiny")) + [HERE / "push_top.sv"],
         [HERE / "push.cc"],
         optimise="-O1",
     )
+    done = subprocess.run([push, "waits"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
     for waited in range(40, 44):  # the last wait is reported at each of these times
         words = [push, "1000", str(waited), "140000"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)

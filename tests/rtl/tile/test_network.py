@@ -403,6 +403,21 @@ def test_rejections_in_the_same_cycle_are_all_counted(tile: Tile) -> None:
     assert tile.counters()["refused"] == before + len(flits)
 
 
+def test_receipts_in_the_same_cycle_are_both_counted(tile: Tile) -> None:
+    """Messages that the accelerator receives and messages of a past epoch that the tile rejects, at every distance: all
+    count as received, so the barrier after them is released."""
+    tile.load_image(device.build(HERE / "epoch.c", tile.config))
+    flits = []
+    for rejected in [*range(1, 9)] * 3:
+        flits += [accelerator_request(1), *[accelerator_request(2, epoch=3)] * rejected]
+    before = tile.counters()["refused"]
+    tile.exchange(np.concatenate(flits), 0)
+    tile.exchange(network.request("read", DRAM, tile.config.cache.line_bytes), 1)
+    assert tile.counters()["refused"] == before + 3 * 36
+    done = tile.run(tile.threads, max_cycles=1_000_000)
+    assert (done.reason, done.codes) == ("done", dict.fromkeys(range(tile.threads), 0))
+
+
 def test_loader_and_threads_share_memory(tile: Tile, seed: int) -> None:
     """While every thread rewrites memory, the loader accesses other lines: both make progress with correct data."""
     source = random.Random(seed)
