@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Size
-from shell import shell_frames as frames
-from shell.shell_frames import Frame, Session, Wire
 
 from gossamer.shell import BoardError, Host, _build
+from shell import shell_frames as frames
+from shell.shell_frames import Frame, Session, Wire
 
 KEY = bytes(range(32))
 ROLE = ROOT / "tests" / "fixtures" / "shell" / "loopback.c"
