@@ -110,7 +110,7 @@ def test_concurrent_runs_translate_the_same_file(tmp_path: Path, monkeypatch: py
     """A second run translates the file while the first writes it; both use a complete file, and no part remains."""
     file = tmp_path / f"one{secrets.token_hex(4)}.cl"
     file.write_text(CLIENT)
-    made = opencl.to_c(file, [], host=True)
+    (made,) = opencl.translate(file, [], host=True)
     text = made.read_text()
     made.unlink()
     whole, calls = files.write_whole, []
@@ -118,9 +118,9 @@ def test_concurrent_runs_translate_the_same_file(tmp_path: Path, monkeypatch: py
     def meanwhile(path: Path, data: bytes) -> None:
         calls.append(path)
         monkeypatch.setattr(files, "write_whole", whole)
-        assert opencl.to_c(file, [], host=True) == made
+        assert opencl.translate(file, [], host=True) == [made]
         whole(path, data)
 
     monkeypatch.setattr(files, "write_whole", meanwhile)
-    assert opencl.to_c(file, [], host=True) == made and made.read_text() == text and calls == [made]
+    assert opencl.translate(file, [], host=True) == [made] and made.read_text() == text and calls == [made]
     assert not list(made.parent.glob(f"*{file.stem}*.part*"))

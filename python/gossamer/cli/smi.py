@@ -37,6 +37,7 @@ def command(ctx: click.Context) -> None:
 @click.option("--topology", "old_cluster", hidden=True)
 @click.option("--engine", "-e", metavar="NAME", default="emulator", help="emulator, or rtl: boards in RTL.")
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--include", "-I", metavar="FOLDER", multiple=True, help="Search FOLDER for headers of the programs.")
 @click.option("--slack", metavar="K", type=int, default=16, help="Degree of channels that state none (16).")
 @click.option("--seed", metavar="N", type=int, default=0, help="Schedule kernels at random; 0: round-robin (0).")
 @click.option("--ordered", is_flag=True, help="Reduce in the order of ranks: bit-identical sums with any root.")
@@ -52,6 +53,7 @@ def run(
     old_cluster: str | None,
     engine: str,
     define: tuple[str, ...],
+    include: tuple[str, ...],
     slack: int,
     seed: int,
     ordered: bool,
@@ -89,6 +91,7 @@ def run(
         topology=cluster,
         arguments=click.get_current_context().meta[PASSED_THROUGH],
         defines=define,
+        includes=include,
         options=options,
         note=lambda line: click.echo(line, err=True),
     )
@@ -103,8 +106,9 @@ def run(
 @command.command(short_help="List the ports that programs use.")
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--include", "-I", metavar="FOLDER", multiple=True, help="Search FOLDER for headers of the programs.")
 @click.option("--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write them here, as JSON.")
-def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | None) -> None:
+def ports(files: tuple[str, ...], define: tuple[str, ...], include: tuple[str, ...], json_path: Path | None) -> None:
     """List the ports of programs, with operation, type and degree, from which hardware is generated.
 
     Port, type, operation and degree must be constants. Conflicting uses of a port, in a program or between programs,
@@ -120,7 +124,7 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
 
     if json_path is not None:
         check_writable(json_path)
-    found = api.read(files, define)
+    found = api.read(files, define, include)
     if json_path is not None:
         text = json.dumps(api.as_json(found), indent=1) + "\n"
         write_whole(json_path, text.encode())
@@ -139,6 +143,7 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
     "--board", "-b", metavar="PROGRAM[,...]", multiple=True, help="A board with these ranks (a program each)."
 )
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--include", "-I", metavar="FOLDER", multiple=True, help="Search FOLDER for headers of the programs.")
 @click.option("--links", metavar="N", type=int, default=4, help="Links of a board (4).")
 @click.option("--edges", metavar="N", type=int, default=4, help="Edges of a rank in trees of collectives (4).")
 @click.option("--ranks", metavar="N", type=int, default=16, help="Ranks of the largest cluster (16).")
@@ -156,6 +161,7 @@ def generate(
     outdir: Path,
     board: tuple[str, ...],
     define: tuple[str, ...],
+    include: tuple[str, ...],
     links: int,
     edges: int,
     ranks: int,
@@ -185,7 +191,7 @@ def generate(
         _deprecated.note("--aside", "--voq-depth")
         voq_depth = aside if voq_depth is None else voq_depth
     options = hardware.Options(links, edges, ranks, boards, depth, voq_depth, _lanes(lanes))
-    made = hardware.design(files, board, define, options)
+    made = hardware.design(files, board, define, options, include)
     cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
     if cluster is not None:
         hardware.tables(made, cluster)  # raises InputError before a file is written
