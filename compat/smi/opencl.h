@@ -29,8 +29,6 @@ int gs_smi_printf(__constant const char* format, ...);
 #define local
 #define __private
 #define private
-#define __generic
-#define generic
 #define __constant const
 #define constant const
 

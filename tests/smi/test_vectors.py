@@ -82,7 +82,7 @@ CASES: list[tuple[str, str, Any]] = [
     ("int4", "r = v == w;", mask(V == W)),
     ("int4", "r = v != 3;", mask(V != 3)),
     ("char4", "r = b >= (uchar)128;", mask(B >= 128)),
-    ("short4", "r = s < 0;", mask(S < 0)),
+    ("short4", "r = s < (short)0;", mask(S < 0)),
     ("int4", "r = !j;", mask(J == 0)),
     ("int4", "r = j && l;", mask((J != 0) & (L != 0))),
     ("int4", "r = (v > 0) || (w > 0);", mask((V > 0) | (W > 0))),

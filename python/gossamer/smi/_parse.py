@@ -23,6 +23,8 @@ class Parsed:
 
     path: Path
     unit: Any
+    text: str
+    """What the parser read; in OpenCL with `__generic` before array parameters."""
 
     def own(self, kind: str) -> Iterator[Any]:
         """Cursors of a kind (FUNCTION_DECL, ...) in the file itself."""
@@ -48,13 +50,30 @@ def parse(path: Path, defines: Sequence[str] = (), includes: Sequence[str] = (),
     else:
         flags += [*(f"-isystem{folder}" for folder in system_headers("c")), "-x", "c", "-std=gnu17"]
     text = path.read_text(encoding="utf-8", errors="replace")
-    unit = cindex.Index.create().parse(str(path), args=flags, unsaved_files=[(str(path), f"{text}\n{more}")])
+
+    def unit_of(text: str) -> Any:
+        return cindex.Index.create().parse(str(path), args=flags, unsaved_files=[(str(path), f"{text}\n{more}")])
+
+    unit = unit_of(text)
+    if path.suffix == OPENCL and (generic := _with_generic_arrays(Parsed(path, unit, text))) != text:
+        text, unit = generic, unit_of(generic)
     for one in unit.diagnostics:
         if one.severity >= cindex.Diagnostic.Error:
             where = one.location
             file = diagnostics.relative(Path(where.file.name)) if where.file else diagnostics.relative(path)
             raise InputError(f"{file}:{where.line}: {without_address_spaces(one.spelling)}")
-    return Parsed(path, unit)
+    return Parsed(path, unit, text)
+
+
+def _with_generic_arrays(parsed: Parsed) -> str:
+    """The text with array parameters in the address space of pointers: without a qualifier `T name[]` is private, so a
+    buffer could not be passed."""
+    data = parsed.text.encode()
+    arrays = [one for one in parsed.own("PARM_DECL") if one.type.kind.name.endswith("ARRAY")]
+    for at in sorted({one.extent.start.offset for one in arrays}, reverse=True):
+        if at < len(data):
+            data = data[:at] + b"__generic " + data[at:]
+    return data.decode(errors="replace")
 
 
 _ADDRESS_SPACE = re.compile(r"\b__(?:private|generic|global|local|constant)\b ?| __(?:private|generic)\b")

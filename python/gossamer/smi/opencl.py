@@ -80,7 +80,7 @@ class Source:
 def read(path: Path, defines: Sequence[str] = (), includes: Sequence[str] = ()) -> Source:
     """Reads a .cl file; InputError, at its line, if it does not parse."""
     parsed = parse(path, defines, includes)
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = parsed.text
     plain = plain_of(text)
     _check_work_items(parsed)
     variables = [one for one in parsed.own("VAR_DECL") if annotated(one, "channel")]
@@ -253,7 +253,7 @@ def translate(path: Path, defines: Sequence[str], includes: Sequence[str] = (), 
             for at, one in enumerate(kernel.parameters)
         ]
         text += f"void gs_smi_call_{kernel.name}(void** gs_smi_values) {{ {kernel.name}({', '.join(values)}); }}\n"
-    return [_written(path, text, OPENCL), _written(path, _main(source.kernels), ".c")]
+    return [_written(path, text, OPENCL), _written(path, _main(path, source.kernels), ".c")]
 
 
 def _written(path: Path, text: str, suffix: str) -> Path:
@@ -265,8 +265,8 @@ def _written(path: Path, text: str, suffix: str) -> Path:
     return made
 
 
-def _main(kernels: Sequence[Kernel]) -> str:
-    lines = ['#line 1 "main for kernels without a host"', '#include "arguments.h"']
+def _main(path: Path, kernels: Sequence[Kernel]) -> str:
+    lines = ['#include "arguments.h"']
     for one in kernels:
         lines.append(f"void gs_smi_call_{one.name}(void**);")
         lines.append(f"static void* gs_smi_values_{one.name}[{len(one.parameters) + 1}];")
@@ -285,9 +285,10 @@ def _main(kernels: Sequence[Kernel]) -> str:
         lines.append(f'  gs_smi_started[{number}] = {start}("{one.name}", gs_smi_start_{one.name}, 0);')
     for number, one in enumerate(kernels):
         if not (one.autorun or one.endless):
-            lines.append(f"  SMI_Wait_kernel(gs_smi_started[{number}]);")
+            # A report of a deadlock names the line of the kernel.
+            lines.append(f'#line {one.line} "{path.resolve()}"\n  SMI_Wait_kernel(gs_smi_started[{number}]);')
     # Endless kernels have finished their work when no kernel can proceed.
     if any(one.endless and not one.autorun for one in kernels):
-        lines.append("  gs_smi_settle();")
+        lines.append(f'#line {max(one.line for one in kernels)} "{path.resolve()}"\n  gs_smi_settle();')
     lines += ["  return 0;", "}"]
     return "\n".join(lines) + "\n"
