@@ -111,7 +111,8 @@ void match(Stream& s) {
        {site});
 }
 
-/// A pop from a rank that does not exist. An endless kernel at the border of a grid of ranks does so, and waits forever.
+/// A pop from a rank that does not exist. An endless kernel at the border of a grid of ranks does so, and waits
+/// forever.
 [[noreturn]] void waitForNoRank(const SMI_Channel& c, CallSite site) {
   struct Nothing : Waitable {
     int peer, port;

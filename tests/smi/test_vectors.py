@@ -257,14 +257,24 @@ INTEGERS = {"char": 8, "uchar": -8, "short": 16, "ushort": -16, "int": 32, "uint
 
 def test_conversions_match_python(tmp_path: Path) -> None:
     """From each type to each integer type, with saturation and every rounding mode."""
-    values = {"float": [2.5, -2.5, 1e10, -1e10, 0.4999, -0.75, 127.5, 3e38], "double": [2.5, -3.5, 1e19, -1e19, 254.5, 0, 65535.5, 0.1]}
+    values = {
+        "float": [2.5, -2.5, 1e10, -1e10, 0.4999, -0.75, 127.5, 3e38],
+        "double": [2.5, -3.5, 1e19, -1e19, 254.5, 0, 65535.5, 0.1],
+    }
     for name, bits in INTEGERS.items():
         least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if bits > 0 else (0, 2**-bits - 1)
         values[name] = [least, most, 0, 1, max(least, -7), 100, most // 2, least // 2]
     rounds: dict[str, Callable[[float], int]] = {"": math.trunc, "_rte": round, "_rtn": math.floor, "_rtp": math.ceil}
     text = "#include <smi.h>\n"
     for name, numbers in values.items():
-        written = ", ".join(repr(one) if isinstance(one, float) else f"{one + 1} - 1" if one < -(2**62) else f"{one}{'ul' * (one > 2**62)}" for one in numbers)
+        written = ", ".join(
+            repr(one)
+            if isinstance(one, float)
+            else f"{one + 1} - 1"
+            if one < -(2**62)
+            else f"{one}{'ul' * (one > 2**62)}"
+            for one in numbers
+        )
         text += f"__constant {name} from_{name}[8] = {{{written}}};\n"
     text += "__kernel void all(__global long* restrict out) {\n  long at = 0;\n"
     want = []

@@ -136,7 +136,9 @@ def _unqualified(kind: Any) -> str:
 def _check_work_items(parsed: Parsed) -> None:
     for call in parsed.own("CALL_EXPR"):
         if _WORK_ITEMS.match(call.spelling):
-            raise _error(call, f"{call.spelling}: kernels with work-items are not supported; use a loop in one work-item")
+            raise _error(
+                call, f"{call.spelling}: kernels with work-items are not supported; use a loop in one work-item"
+            )
 
 
 def _error(cursor: Any, what: str) -> InputError:
@@ -278,7 +280,9 @@ def _main(path: Path, kernels: Sequence[Kernel]) -> str:
     for one in kernels:
         for at, parameter in enumerate(one.parameters):
             value = f'gs_smi_argument("{one.name}.{parameter.name}")'
-            lines.append(f"  gs_smi_values_{one.name}[{at}] = {'&gs_smi_world' if parameter.kind == 'comm' else value};")
+            lines.append(
+                f"  gs_smi_values_{one.name}[{at}] = {'&gs_smi_world' if parameter.kind == 'comm' else value};"
+            )
     lines.append("  gs_smi_at_end(gs_smi_write);")
     for number, one in enumerate(kernels):
         start = "gs_smi_start_daemon" if one.autorun or one.endless else "SMI_Start_kernel"
