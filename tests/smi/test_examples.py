@@ -126,7 +126,9 @@ def test_opencl_vectors_match_python(seed: int, tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("float r = a.s4;", "vector component access exceeds"),
-        ("float4 r = X(a);", "excess elements"),
+        ("float r = X(a).y;", "member reference base type 'float'"),
+        ("float4 r = (float4)(a, 1);", "too many elements"),
+        ("float4 r = (float4)(1, 2, 3);", "too few elements"),
     ],
 )
 def test_invalid_vectors_are_reported_at_their_line(line: str, said: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import importlib.util
 import os
 import sys
 import xml.etree.ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import gossamer_setup

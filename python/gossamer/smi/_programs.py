@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups files into programs. A file with a main is a program, named by the file, and so is an OpenCL file without one."""
+"""Groups files into programs. A file with a main is a program, named by the file; so is an OpenCL file on its own."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def build(files: Sequence[str], defines: Sequence[str] = (), includes: Sequence[
 def grouped(files: Sequence[Path], defines: Sequence[str] = (), includes: Sequence[str] = ()) -> list[Group]:
     """The files of each program.
 
-    All programs share the sources in C and C++ without a main. An OpenCL file belongs to the main of the same name, else
-    to the mains that use one of its functions. If there is none, it is a program of its own.
+    All programs share the sources in C and C++ without a main. An OpenCL file belongs to the main of the same name,
+    else to the mains that use one of its functions. If there is none, it is a program of its own.
     """
     mains = [path for path in files if has_main(path)]
     devices = [path for path in files if path.suffix == OPENCL]

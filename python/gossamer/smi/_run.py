@@ -98,8 +98,8 @@ def run(
     """Builds programs and runs them, with the standard streams of this process.
 
     ``includes`` are folders of headers. Kernels without a host get their arguments by name (docs/streams.md). `note`
-    receives the lines that precede an error, and the one that announces a long build. Raises InputError for invalid use of channels, with the lines of
-    both ends; RunDied for a deadlock or an aborted rank.
+    receives the lines that precede an error, and the one that announces a long build. Raises InputError for invalid
+    arguments or use of channels, with the lines of both ends; RunDied for a deadlock or an aborted rank.
     """
     options = options or Options()
     known(ranks, topology)  # reports errors before the build

@@ -136,9 +136,7 @@ def _unqualified(kind: Any) -> str:
 def _check_work_items(parsed: Parsed) -> None:
     for call in parsed.own("CALL_EXPR"):
         if _WORK_ITEMS.match(call.spelling):
-            raise _error(
-                call, f"{call.spelling}: kernels with work-items are not supported; use a loop in one work-item"
-            )
+            raise _error(call, f"{call.spelling}: work-items are not supported; use a loop in one work-item")
 
 
 def _error(cursor: Any, what: str) -> InputError:
