@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What SMI device files use besides the language OpenCL C, which the compiler implements: channels, SMI's calls, macros.
+/* What SMI device files use besides the language OpenCL C, which the compiler implements: channels, calls, macros.
    The compiler also declares OpenCL's built-in functions, which src/smi/opencl implements. The front end
    (python/gossamer/smi/opencl.py) includes this file before every .cl file, and rewrites channels. */
 #ifndef GOSSAMER_SMI_OPENCL_H_

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Command
 
 from gossamer import files, smi
 from gossamer.errors import InputError, RunDied
@@ -337,3 +338,20 @@ def test_deadlock_with_a_main_in_c_names_the_users_lines(tmp_path: Path) -> None
         smi.run([str(tmp_path / "host.c"), str(tmp_path / "device.cl")], note=notes.append)
     places = [note.rsplit("(", 1)[1].rstrip(")") for note in notes]
     assert places == [f"{tmp_path}/{one}" for one in ("host.c:9", "waits.h:2", "waits.h:2")]
+
+
+def test_headers_are_searched_in_folders_of_the_command(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers" / "port.h").write_text("#define PORT 5\n")
+    file = tmp_path / "one.c"
+    file.write_text(
+        '#include <smi.h>\n#include "port.h"\nint main(void) {\n  int x = 1;\n'
+        "  SMI_Channel c = SMI_Open_send_channel_ad(1, SMI_INT, 0, PORT, SMI_COMM_WORLD, 1);\n"
+        "  SMI_Push(&c, &x);\n  return 0;\n}\n"
+    )
+    assert command("smi", "run", file, "-I", tmp_path / "headers").returncode == 0
+    listed = command("smi", "ports", file, "-I", tmp_path / "headers")
+    assert (listed.returncode, "  5  send int" in listed.stdout) == (0, True)
+    for words in (["run", file], ["run", file, "-I", tmp_path / "nowhere"], ["ports", file]):
+        done = command("smi", *words)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr

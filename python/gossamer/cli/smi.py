@@ -63,12 +63,14 @@ def run(
     mpi: int,
     stats: Path | None,
 ) -> int:
-    """Build programs in C and C++ and run them on ranks that exchange streaming messages.
+    """Build programs in C, C++ and OpenCL and run them on ranks that exchange streaming messages.
 
-    A FILE with a main is a program, named after the file; the other FILEs are linked into all programs. Each rank runs
-    its program's main with the arguments after --, and has its own variables. SMI's JSON topology assigns programs to
-    ranks; otherwise the first program runs on rank 0, the second on rank 1, and the last on all others. On a deadlock
-    the command prints which rank waits for which, at which line.
+    A FILE with a main is a program, named after the file; the other FILEs in C and C++ are linked into all programs. An
+    OpenCL file belongs to the main of its name, or to those that use its functions; else it is a program that runs all
+    its kernels. Each rank runs its program's main with the arguments after --, and has its own variables. Kernels
+    without a main get arguments by name: N=10 x=in.bin y=10:out.bin; arguments with the value @BUF share the buffer
+    @BUF=VALUE. SMI's JSON topology assigns programs to ranks; otherwise the first program runs on rank 0, the second
+    on rank 1, and the last on all others. On a deadlock the command prints which rank waits for which, at which line.
 
     Exit code: the code of the first main that fails; 2 for wrong use of channels, 4 for a deadlock.
 
@@ -77,6 +79,7 @@ def run(
       ./gossamer smi run examples/streams/pipeline.c --ranks 8
       ./gossamer smi run rank0.c rank1.c -- 1000
       ./gossamer smi run stencil.cpp --cluster torus8.json --slack 0
+      ./gossamer smi run gesummv.cl -- N=64 alpha=1.5 beta=0.5 A=a.bin B=b.bin x=x.bin y=64:y.bin
     """
     from gossamer import smi
     from gossamer.files import check_writable, write_whole

@@ -218,7 +218,9 @@ def _parameter(cursor: Any) -> Parameter:
     if spelled == "SMI_Comm":
         return Parameter(cursor.spelling, "comm", 8, 1, spelled)
     if name == "POINTER" or name.endswith("ARRAY"):
-        element = kind.get_pointee() if name == "POINTER" else kind.element_type
+        element = kind.get_pointee().get_canonical() if name == "POINTER" else kind.element_type
+        while element.kind.name == "CONSTANTARRAY":
+            element = element.element_type
         return Parameter(cursor.spelling, "buffer", max(element.get_size(), 1), 1, spelled)
     lanes = 1
     if name in ("EXTVECTOR", "VECTOR"):

@@ -9,10 +9,11 @@
   M(T, 2, __VA_ARGS__) M(T, 3, __VA_ARGS__) M(T, 4, __VA_ARGS__) M(T, 8, __VA_ARGS__) M(T, 16, __VA_ARGS__)
 
 /// M(T, U, ...) for each integer type T and the unsigned type U of its size.
-#define INTEGERS(M, ...)                                                                                              \
-  M(char, uchar, __VA_ARGS__)                                                                                         \
-  M(uchar, uchar, __VA_ARGS__) M(short, ushort, __VA_ARGS__) M(ushort, ushort, __VA_ARGS__) M(int, uint, __VA_ARGS__) \
-      M(uint, uint, __VA_ARGS__) M(long, ulong, __VA_ARGS__) M(ulong, ulong, __VA_ARGS__)
+#define INTEGERS(M, ...) SIGNED_INTEGERS(M, __VA_ARGS__) UNSIGNED_INTEGERS(M, __VA_ARGS__)
+#define SIGNED_INTEGERS(M, ...) \
+  M(char, uchar, __VA_ARGS__) M(short, ushort, __VA_ARGS__) M(int, uint, __VA_ARGS__) M(long, ulong, __VA_ARGS__)
+#define UNSIGNED_INTEGERS(M, ...) \
+  M(uchar, uchar, __VA_ARGS__) M(ushort, ushort, __VA_ARGS__) M(uint, uint, __VA_ARGS__) M(ulong, ulong, __VA_ARGS__)
 
 /// M(T, I, ...) for each floating-point type T and the signed integer type I of its size.
 #define FLOATS(M, ...) M(float, int, __VA_ARGS__) M(double, long, __VA_ARGS__) M(half, short, __VA_ARGS__)
