@@ -325,8 +325,9 @@ def test_deadlock_with_a_main_in_c_names_the_users_lines(tmp_path: Path) -> None
     """Of the main, of the device file, and of a header that the device file includes."""
     (tmp_path / "host.c").write_text(
         "#include <smi.h>\nvoid wait(int n);\nstatic void start(void* n) { wait(*(int*)n); }\nint main(void) {\n"
-        '  int n = 1;\n  SMI_Kernel all[2];\n  for (int i = 0; i < 2; i++) all[i] = SMI_Start_kernel("k", start, &n);\n'
-        "  n = 0;\n  SMI_Wait_kernel(all[0]);\n  return 0;\n}\n"
+        "  int n[2] = {0, 1};\n  SMI_Kernel all[2];\n"
+        '  for (int i = 0; i < 2; i++) all[i] = SMI_Start_kernel("k", start, &n[i]);\n'
+        "\n  SMI_Wait_kernel(all[0]);\n  return 0;\n}\n"
     )
     (tmp_path / "device.cl").write_text(
         '#include <smi.h>\nchannel int2 pairs, others;\n#include "waits.h"\n'
@@ -337,7 +338,30 @@ def test_deadlock_with_a_main_in_c_names_the_users_lines(tmp_path: Path) -> None
     with pytest.raises(RunDied, match="deadlock"):
         smi.run([str(tmp_path / "host.c"), str(tmp_path / "device.cl")], note=notes.append)
     places = [note.rsplit("(", 1)[1].rstrip(")") for note in notes]
-    assert places == [f"{tmp_path}/{one}" for one in ("host.c:9", "waits.h:2", "waits.h:2")]
+    assert places == [f"{tmp_path}/{one}" for one in ("host.c:9", "waits.h:2", "device.cl:5")]
+
+
+@pytest.mark.parametrize("hosted", [False, True])
+def test_each_call_of_a_device_file_keeps_its_line(hosted: bool, tmp_path: Path) -> None:
+    """The compiler may not merge equal calls. The file has no function besides the kernel."""
+    file = tmp_path / "calls.cl"
+    file.write_text(
+        "#include <smi.h>\nchannel int c;\n__kernel void k(int n, SMI_Comm comm) {\n"
+        "  SMI_Channel in = SMI_Open_recv_channel(4, SMI_INT, 0, 0, comm);\n  int v = 0;\n"
+        "  if (n == 7)\n    SMI_Pop(&in, &v);\n  else if (n == 9)\n    SMI_Pop(&in, &v);\n  else if (n == 11)\n"
+        "    v = read_channel_intel(c);\n  else\n    v = read_channel_intel(c);\n  write_channel_intel(c, v);\n}\n"
+    )
+    main = tmp_path / "main.c"
+    main.write_text(
+        "#include <smi.h>\n#include <stdlib.h>\nvoid k(int n, SMI_Comm comm);\n"
+        "int main(int count, char** words) { k(atoi(words[count - 1]), SMI_COMM_WORLD); return 0; }\n"
+    )
+    for line in (7, 9, 11, 13):
+        notes: list[str] = []
+        files, words = ([str(file), str(main)], [f"{line}"]) if hosted else ([str(file)], [f"n={line}"])
+        with pytest.raises(RunDied, match="deadlock"):
+            smi.run(files, arguments=words, note=notes.append)
+        assert notes[-1].endswith(f"({file}:{line})"), notes
 
 
 def test_headers_are_searched_in_folders_of_the_command(command: Command, tmp_path: Path) -> None:

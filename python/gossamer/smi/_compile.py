@@ -37,7 +37,8 @@ OPENCL_FLAGS = (
     *("-nostdinc", f"-I{COMPAT / 'opencl'}", "-include", str(COMPAT / "opencl.h")),
 )
 _BUILTINS = SOURCE / "opencl"
-_CLANG_FLAGS = ("-cl-fp32-correctly-rounded-divide-sqrt",)
+# addr2line of older binutils confuses the files of DWARF 5.
+_CLANG_FLAGS = ("-cl-fp32-correctly-rounded-divide-sqrt", "-gdwarf-4")
 _LANGUAGE = {".c": ("-x", "c", "-std=gnu17"), **dict.fromkeys(CPP_SUFFIXES, ("-x", "c++", "-std=gnu++20"))}
 
 
@@ -151,7 +152,8 @@ def shared_object(
         user = min((one for one in users if at[one] >= 0), key=lambda one: at[one], default=users[0])
         return InputError(diagnostics.complaint(output, user, log))
 
-    key = builds.tag(*(str(one.resolve()) for pair in sources for one in pair), *flags, str(library), str(opencl))
+    paths = [str(one.resolve()) for pair in sources for one in pair]
+    key = builds.tag(*paths, *flags, *OPENCL_FLAGS, *_CLANG_FLAGS, str(library), str(opencl))
     return builds.kept(f"smi/programs/{builds.plain(name)}-{key}", steps, failed) / "program.so"
 
 
