@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[str, int]] = {
     "peers": ("what ./gossamer bench graph compares with", 140),
     "rtl": ("simulation of the hardware, programs for its threads", 130),
     "mpi": ("one simulation on many machines: --ranks", 13),
-    "smi": ("ports and OpenCL sources of streaming messages", 25),
+    "smi": ("ports and OpenCL sources of streaming messages", 126),
     "golden": ("the golden model that judges the hardware, for tests", 209),
     "synth": ("synthesis and proofs of the hardware", 65),
     "kahypar": ("another way to partition graphs: --mapping kahypar", 7),

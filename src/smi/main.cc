@@ -2,7 +2,8 @@
 /// The emulator's process: smi-emulator PLAN REPORT-FILE-NUMBER ARGUMENTS...
 /// One of several processes that MPI starts: smi-emulator --mpi LIBRARY HOST PORT TOKEN ARGUMENTS...; it receives the
 /// plan from that address.
-/// The command writes the plan. Its lines are `program PATH`, `rank PROGRAM NAME` and `option NAME VALUE`. With the RTL
+/// The command writes the plan. Its lines are `program PATH`, `rank PROGRAM NAME`, `option NAME VALUE`, and `argument
+/// RANK WORD`: a rank with such lines gets these arguments in place of those of the command line. With the RTL
 /// transport also `boards LIBRARY`, `port NUMBER` in the order of the boards' ports, `block NUMBER` in the order of
 /// their blocks, `fabric LINE` for the library, and `dram SETTINGS` of each board's banks.
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include "command.h"
 #include "hardware.h"
 #include "interrupt.h"
+#include "outputs.h"
 #include "processes.h"
 #include "programs.h"
 #include "runtime.h"
@@ -35,6 +37,11 @@ void runMain(void* context) {
   const auto* start = static_cast<Start*>(context);
   // Each rank gets its own argument strings: main may modify them.
   auto* own = new std::vector<std::string>(arguments.begin(), arguments.end());
+  const std::vector<std::string>& ofRank = start->rank->arguments;
+  if (!ofRank.empty()) {
+    own->resize(1);
+    own->insert(own->end(), ofRank.begin(), ofRank.end());
+  }
   auto* list = new std::vector<char*>;
   for (std::string& argument : *own) list->push_back(argument.data());
   list->push_back(nullptr);
@@ -72,6 +79,12 @@ int main(int count, char** values) {
       rank->index = static_cast<int>(ranks.size());
       in >> rank->code >> rank->program;  // `code` holds the program's number until the rank starts
       ranks.push_back(rank);
+    } else if (kind == "argument") {
+      std::size_t rank = 0;
+      in >> rank;
+      in.get();
+      std::getline(in, value);
+      ranks[rank]->arguments.push_back(value);
     } else if (kind == "boards") {
       std::getline(in >> std::ws, boards);
     } else if (kind == "port" || kind == "block") {
@@ -121,6 +134,7 @@ int main(int count, char** values) {
     start(*rank, "main", runMain, new Start{loadProgram(rank->index, program, path), rank}, false);
   }
   runAll();
+  writeOutputs();
   int code = 0;
   for (const Rank* rank : ranks) {
     if (!code) code = rank->code & 0xff;

@@ -182,8 +182,9 @@ struct Rank {
   int index = 0;
   int home = 0;  ///< the process that runs it
   std::string program;
-  int running = 0;  ///< fibers that have not ended, without daemons
-  int code = 0;     ///< returned by its main
+  std::vector<std::string> arguments;  ///< of its main, in place of those of the command line
+  int running = 0;                     ///< fibers that have not ended, without daemons
+  int code = 0;                        ///< returned by its main
   SMI_Comm world = nullptr;
   std::unordered_map<int, Port> ports;
 };

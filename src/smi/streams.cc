@@ -111,6 +111,21 @@ void match(Stream& s) {
        {site});
 }
 
+/// A pop from a rank that does not exist. An endless kernel at the border of a grid of ranks does so, and waits
+/// forever.
+[[noreturn]] void waitForNoRank(const SMI_Channel& c, CallSite site) {
+  struct Nothing : Waitable {
+    int peer, port;
+    Nothing(int rank, int number) : peer(rank), port(number) {}
+    Wait wait(const Fiber&) const override {
+      return {format("to pop from rank %d, which does not exist, port %d ({})", peer, port), {}};
+    }
+  };
+  // Never deleted: the wait does not end.
+  const auto* nothing = new Nothing(c.peer, c.port);
+  for (;;) wait(*nothing, site);
+}
+
 /// Binds a channel at its first use; then it exists for the peer. A copy of the channel may have been bound before.
 void bind(SMI_Channel& c, bool receives, CallSite site) {
   const char* call = receives ? "SMI_Pop" : "SMI_Push";
@@ -127,6 +142,7 @@ void bind(SMI_Channel& c, bool receives, CallSite site) {
          {site});
   }
   if (c.peer < 0 || c.peer >= c.comm->context->size()) {
+    if (receives && current->daemon) waitForNoRank(c, site);
     fail(GS_EXIT_INPUT,
          format("rank %d, port %d: %s with rank %d ({})%s; ranks are 0 to %d", current->rank->index, c.port, call,
                 c.peer, c.comm->context->describe().c_str(), c.comm->context->size() - 1),

@@ -150,12 +150,16 @@ void SMI_Barrier(int port, SMI_Comm comm);
 /* A rank starts in its program's main(), or in the kernels of a .cl file. Further kernels of the rank run concurrently;
    `name` appears in messages. A rank is done when its main and all its kernels have returned. */
 typedef struct gs_smi_kernel* SMI_Kernel;
-SMI_Kernel SMI_Start_kernel(const char* name, void (*kernel)(void*), void* argument);
-void SMI_Wait_kernel(SMI_Kernel kernel);
+SMI_Kernel SMI_Start_kernel(const char* name, void (*function)(void*), void* argument);
+void SMI_Wait_kernel(SMI_Kernel started);
 /* Starts a kernel that may run forever: the run does not wait for it. */
-SMI_Kernel gs_smi_start_daemon(const char* name, void (*kernel)(void*), void* argument);
+SMI_Kernel gs_smi_start_daemon(const char* name, void (*function)(void*), void* argument);
 /* Returns when no kernel can continue, and all kernels but daemons have ended or wait in this call. */
 void gs_smi_settle(void);
+/* Calls a function when all ranks have ended, if the run has not failed. */
+void gs_smi_at_end(void (*function)(void));
+/* Writes a file, complete or not at all; returns 0 on success. */
+int gs_smi_write_file(const char* path, const void* data, unsigned long long size);
 
 /* Channels between the kernels of one rank, with a given depth: the emulator's form of an OpenCL `channel`. A
    zero-initialized channel is ready for use. */
@@ -187,7 +191,7 @@ void SMI_Bank_flush(SMI_Bank_stream* stream);
 
 /* ---- Halves, for compilers without such a type ---- */
 
-float SMI_Half_to_float(unsigned short half);
+float SMI_Half_to_float(unsigned short bits);
 unsigned short SMI_Float_to_half(float value);
 
 #ifdef __cplusplus

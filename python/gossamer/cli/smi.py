@@ -37,6 +37,7 @@ def command(ctx: click.Context) -> None:
 @click.option("--topology", "old_cluster", hidden=True)
 @click.option("--engine", "-e", metavar="NAME", default="emulator", help="emulator, or rtl: boards in RTL.")
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--include", "-I", metavar="FOLDER", multiple=True, help="Search FOLDER for headers of the programs.")
 @click.option("--slack", metavar="K", type=int, default=16, help="Degree of channels that state none (16).")
 @click.option("--seed", metavar="N", type=int, default=0, help="Schedule kernels at random; 0: round-robin (0).")
 @click.option("--ordered", is_flag=True, help="Reduce in the order of ranks: bit-identical sums with any root.")
@@ -52,6 +53,7 @@ def run(
     old_cluster: str | None,
     engine: str,
     define: tuple[str, ...],
+    include: tuple[str, ...],
     slack: int,
     seed: int,
     ordered: bool,
@@ -61,12 +63,14 @@ def run(
     mpi: int,
     stats: Path | None,
 ) -> int:
-    """Build programs in C and C++ and run them on ranks that exchange streaming messages.
+    """Build programs in C, C++ and OpenCL and run them on ranks that exchange streaming messages.
 
-    A FILE with a main is a program, named after the file; the other FILEs are linked into all programs. Each rank runs
-    its program's main with the arguments after --, and has its own variables. SMI's JSON topology assigns programs to
-    ranks; otherwise the first program runs on rank 0, the second on rank 1, and the last on all others. On a deadlock
-    the command prints which rank waits for which, at which line.
+    A FILE with a main is a program, named after the file; the other FILEs in C and C++ are linked into all programs. An
+    OpenCL file belongs to the main of its name, or to those that use its functions; else it is a program that runs all
+    its kernels. Each rank runs its program's main with the arguments after --, and has its own variables. Kernels
+    without a main get arguments by name: N=10 x=in.bin y=10:out.bin; arguments with the value @BUF share the buffer
+    @BUF=VALUE. SMI's JSON topology assigns programs to ranks; otherwise the first program runs on rank 0, the second
+    on rank 1, and the last on all others. On a deadlock the command prints which rank waits for which, at which line.
 
     Exit code: the code of the first main that fails; 2 for wrong use of channels, 4 for a deadlock.
 
@@ -75,6 +79,7 @@ def run(
       ./gossamer smi run examples/streams/pipeline.c --ranks 8
       ./gossamer smi run rank0.c rank1.c -- 1000
       ./gossamer smi run stencil.cpp --cluster torus8.json --slack 0
+      ./gossamer smi run gesummv.cl -- N=64 alpha=1.5 beta=0.5 A=a.bin B=b.bin x=x.bin y=64:y.bin
     """
     from gossamer import smi
     from gossamer.files import check_writable, write_whole
@@ -89,6 +94,7 @@ def run(
         topology=cluster,
         arguments=click.get_current_context().meta[PASSED_THROUGH],
         defines=define,
+        includes=include,
         options=options,
         note=lambda line: click.echo(line, err=True),
     )
@@ -103,8 +109,9 @@ def run(
 @command.command(short_help="List the ports that programs use.")
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--include", "-I", metavar="FOLDER", multiple=True, help="Search FOLDER for headers of the programs.")
 @click.option("--json", "json_path", metavar="FILE", type=click.Path(path_type=Path), help="Write them here, as JSON.")
-def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | None) -> None:
+def ports(files: tuple[str, ...], define: tuple[str, ...], include: tuple[str, ...], json_path: Path | None) -> None:
     """List the ports of programs, with operation, type and degree, from which hardware is generated.
 
     Port, type, operation and degree must be constants. Conflicting uses of a port, in a program or between programs,
@@ -120,7 +127,7 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
 
     if json_path is not None:
         check_writable(json_path)
-    found = api.read(files, define)
+    found = api.read(files, define, include)
     if json_path is not None:
         text = json.dumps(api.as_json(found), indent=1) + "\n"
         write_whole(json_path, text.encode())
@@ -139,6 +146,7 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], json_path: Path | Non
     "--board", "-b", metavar="PROGRAM[,...]", multiple=True, help="A board with these ranks (a program each)."
 )
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
+@click.option("--include", "-I", metavar="FOLDER", multiple=True, help="Search FOLDER for headers of the programs.")
 @click.option("--links", metavar="N", type=int, default=4, help="Links of a board (4).")
 @click.option("--edges", metavar="N", type=int, default=4, help="Edges of a rank in trees of collectives (4).")
 @click.option("--ranks", metavar="N", type=int, default=16, help="Ranks of the largest cluster (16).")
@@ -156,6 +164,7 @@ def generate(
     outdir: Path,
     board: tuple[str, ...],
     define: tuple[str, ...],
+    include: tuple[str, ...],
     links: int,
     edges: int,
     ranks: int,
@@ -185,7 +194,7 @@ def generate(
         _deprecated.note("--aside", "--voq-depth")
         voq_depth = aside if voq_depth is None else voq_depth
     options = hardware.Options(links, edges, ranks, boards, depth, voq_depth, _lanes(lanes))
-    made = hardware.design(files, board, define, options)
+    made = hardware.design(files, board, define, options, include)
     cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
     if cluster is not None:
         hardware.tables(made, cluster)  # raises InputError before a file is written

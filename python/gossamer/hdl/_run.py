@@ -43,13 +43,14 @@ def kept(
     key: str,
     make: Callable[[Path], object],
     products: Sequence[str] | Callable[[Path], Sequence[str]] = (),
+    begin: Callable[[], object] = lambda: None,
 ) -> Path:
     """The folder ``kind/key`` of this machine's builds; ``make`` fills it if it does not exist.
 
     A folder counts once its file ``complete`` exists, which is written last; it holds the seconds of processor time
     that making or copying the folder took. ``products`` are the files, by their
     names in the folder, that its users need: they are kept in the user's cache, so that another checkout has them
-    without building. Products must not contain the path of a checkout.
+    without building. Products must not contain the path of a checkout. ``begin`` is called before ``make``.
     """
     folder = native.build_dir() / "hdl" / kind / key
     if not (folder / "complete").exists():
@@ -61,6 +62,7 @@ def kept(
                 cache, entry = build_cache.cache(), f"{key}-{builds.toolchain_key()}"
                 begun = processes.processor_seconds()
                 if not (products and cache.restore(f"hdl-{kind}", entry, folder)):
+                    begin()
                     make(folder)
                     if products:
                         names = products(folder) if callable(products) else products

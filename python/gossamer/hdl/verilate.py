@@ -11,7 +11,7 @@ import importlib.util
 import os
 import sys
 import xml.etree.ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import gossamer_setup
@@ -44,6 +44,7 @@ def model(
     extra: Sequence[Sources] = (),
     extra_parameters: Mapping[str, Value] | None = None,
     include: Sequence[Path] = (),
+    begin: Callable[[], object] = lambda: None,
 ) -> Path:
     """The executable of a design and its C++ (``harness``, with a ``main`` that drives ``V<top>``).
 
@@ -56,7 +57,8 @@ def model(
     second. ``many``: with gs_eval_together for harnesses that drive many instances, which needs ``fast``; they see
     the macro GS_TOGETHER. ``extra`` are further designs, each with its own model in the same program; all of them
     have the parameters ``extra_parameters``. ``include`` are further folders with headers of the harness.
-    ``shared``: a library in place of an executable, for a harness without ``main``; not with ``fast``.
+    ``shared``: a library in place of an executable, for a harness without ``main``; not with ``fast``. ``begin`` is
+    called before a build.
     """
     gossamer_setup.require("rtl")
     replaced = _mutants.mutated(top, sources, parameters, defines)
@@ -117,7 +119,7 @@ def model(
         _gxx.program(target, written, own, harness, _root(), optimise, compile_flags, shared=shared)
 
     # A design with a mutant is built for a single run of the mutation tool.
-    return _run.kept("model", f"{top}-{key}", make, [] if replaced else ["simulator"]) / "simulator"
+    return _run.kept("model", f"{top}-{key}", make, [] if replaced else ["simulator"], begin) / "simulator"
 
 
 def _part_files(folder: Path) -> list[str]:

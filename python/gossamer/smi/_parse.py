@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import gossamer_setup
-from gossamer import builds, diagnostics, processes
+from gossamer import diagnostics
 from gossamer.errors import InputError
 from gossamer.paths import INCLUDE
-from gossamer.smi._compile import COMPAT, CPP_SUFFIXES, OPENCL
+from gossamer.smi._compile import COMPAT, CPP_SUFFIXES, OPENCL, OPENCL_FLAGS, preprocessor_flags, system_headers
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,8 @@ class Parsed:
 
     path: Path
     unit: Any
+    text: str
+    """What the parser read; in OpenCL with `__generic` before array parameters."""
 
     def own(self, kind: str) -> Iterator[Any]:
         """Cursors of a kind (FUNCTION_DECL, ...) in the file itself."""
@@ -33,37 +34,50 @@ class Parsed:
                 yield cursor
 
 
-def parse(path: Path, defines: Sequence[str] = (), more: str = "", text: str | None = None) -> Parsed:
-    """Parses a source in C, C++ or OpenCL. `more` is appended; `text` replaces the file's content.
+def parse(path: Path, defines: Sequence[str] = (), includes: Sequence[str] = (), more: str = "") -> Parsed:
+    """Parses a source in C, C++ or OpenCL, with `more` appended.
 
     InputError, at the user's line, if it does not parse.
     """
     gossamer_setup.require("smi")
     from clang import cindex
 
-    flags = [f"-I{INCLUDE}", f"-I{COMPAT}", *(f"-D{one}" for one in defines), "-Wno-everything"]
-    flags += [f"-isystem{folder}" for folder in _system_headers("c++" if path.suffix in CPP_SUFFIXES else "c")]
+    flags = [f"-I{INCLUDE}", f"-I{COMPAT}", *preprocessor_flags(defines, includes), "-Wno-everything"]
     if path.suffix == OPENCL:
-        flags += ["-x", "c", "-std=gnu17", "-DGOSSAMER_SMI_PARSE", "-include", str(COMPAT / "opencl.h")]
+        flags += [*OPENCL_FLAGS, "-DGOSSAMER_SMI_PARSE"]
     elif path.suffix in CPP_SUFFIXES:
-        flags += ["-x", "c++", "-std=gnu++20"]
+        flags += [*(f"-isystem{folder}" for folder in system_headers("c++")), "-x", "c++", "-std=gnu++20"]
     else:
-        flags += ["-x", "c", "-std=gnu17"]
-    if text is None:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    if path.suffix == OPENCL:
-        text = with_calls(text)
-    unit = cindex.Index.create().parse(str(path), args=flags, unsaved_files=[(str(path), f"{text}\n{more}")])
+        flags += [*(f"-isystem{folder}" for folder in system_headers("c")), "-x", "c", "-std=gnu17"]
+    text = path.read_text(encoding="utf-8", errors="replace")
+
+    def unit_of(text: str) -> Any:
+        return cindex.Index.create().parse(str(path), args=flags, unsaved_files=[(str(path), f"{text}\n{more}")])
+
+    unit = unit_of(text)
+    if path.suffix == OPENCL and (generic := _with_generic_arrays(Parsed(path, unit, text))) != text:
+        text, unit = generic, unit_of(generic)
     for one in unit.diagnostics:
         if one.severity >= cindex.Diagnostic.Error:
             where = one.location
             file = diagnostics.relative(Path(where.file.name)) if where.file else diagnostics.relative(path)
-            raise InputError(f"{file}:{where.line}: {one.spelling}")
-    return Parsed(path, unit)
+            raise InputError(f"{file}:{where.line}: {without_address_spaces(one.spelling)}")
+    return Parsed(path, unit, text)
 
 
+def _with_generic_arrays(parsed: Parsed) -> str:
+    """The text with array parameters in the address space of pointers: without a qualifier `T name[]` is private, so a
+    buffer could not be passed."""
+    data = parsed.text.encode()
+    arrays = [one for one in parsed.own("PARM_DECL") if one.type.kind.name.endswith("ARRAY")]
+    for at in sorted({one.extent.start.offset for one in arrays}, reverse=True):
+        if at < len(data):
+            data = data[:at] + b"__generic " + data[at:]
+    return data.decode(errors="replace")
+
+
+_ADDRESS_SPACE = re.compile(r"\b__(?:private|generic|global|local|constant)\b ?| __(?:private|generic)\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
-_LITERAL = re.compile(r"\(\s*((?:u?(?:char|short|int|long)|float|double)(?:2|4|8|16))\s*\)(?=\s*\((?!\s*\{))")
 
 
 def plain(text: str) -> str:
@@ -71,44 +85,9 @@ def plain(text: str) -> str:
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
-def with_calls(text: str) -> str:
-    """An OpenCL source with calls in place of vector literals, ``(float4)(a, b)``, which a C parser does not accept.
-
-    Positions do not change. Literals outside of functions stay: they are constant, and have scalar elements.
-    """
-    source = plain(text)
-    out, at = [], 0
-    for found in _LITERAL.finditer(source):
-        if _in_function(source, found.start()):
-            out += [text[at : found.start()], f"V_{found[1]}".ljust(len(found[0]))]
-            at = found.end()
-    return "".join([*out, text[at:]])
-
-
-def _in_function(source: str, position: int) -> bool:
-    """Whether the outermost braces around a position follow a closing parenthesis."""
-    depth, body = 0, False
-    for found in re.finditer(r"[{}]", source[:position]):
-        if found[0] == "{":
-            body = source[: found.start()].rstrip()[-1:] == ")" if not depth else body
-            depth += 1
-        else:
-            depth -= 1
-    return depth > 0 and body
-
-
-@functools.cache
-def _system_headers(language: str) -> list[str]:
-    """The compiler's include folders, because libclang brings no headers."""
-    command = [*builds.compiler(), "-E", "-x", language, "-v", "/dev/null"]
-    done = processes.run(command)
-    lines = done.stderr.splitlines()
-    try:
-        first = next(at for at, line in enumerate(lines) if line.startswith("#include <"))
-        last = lines.index("End of search list.")
-    except (StopIteration, ValueError):
-        return []
-    return [line.strip() for line in lines[first + 1 : last]]
+def without_address_spaces(text: str) -> str:
+    """A type, or a text with types, without the qualifiers that the parser adds to OpenCL's types."""
+    return _ADDRESS_SPACE.sub("", text)
 
 
 def annotated(cursor: Any, text: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups files into programs. A file with a main is a program, named by the file; all programs share the others."""
+"""Groups files into programs. A file with a main is a program, named by the file; so is an OpenCL file on its own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
 from gossamer.smi import _compile
+
+if TYPE_CHECKING:
+    from gossamer.smi.opencl import Kernel
 
 OPENCL = _compile.OPENCL
 SUFFIXES = (*_compile.C_SUFFIXES, *_compile.CPP_SUFFIXES, OPENCL)
@@ -26,34 +30,123 @@ class Program:
     """The user's file with its main; the program has its name."""
     binary: Path
     """The shared object with its main."""
+    kernels: tuple[Kernel, ...] = ()
+    """The kernels of an OpenCL file that is a program of its own; none for a program with a main."""
 
 
-def build(files: Sequence[str], defines: Sequence[str] = ()) -> list[Program]:
+@dataclass(frozen=True)
+class Group:
+    """The files of a program."""
+
+    head: Path
+    """The file with the main, or the OpenCL file that is a program of its own."""
+    others: tuple[Path, ...]
+
+    @property
+    def hosted(self) -> bool:
+        """Whether it has a main."""
+        return self.head.suffix != OPENCL
+
+
+def build(files: Sequence[str], defines: Sequence[str] = (), includes: Sequence[str] = ()) -> list[Program]:
     """Compiles programs, in the order of their files. InputError, at the user's line, if one has an error.
 
-    If no source in C or C++ has a main, each OpenCL file is a program that runs all its kernels.
+    An OpenCL file whose functions no main uses is a program that runs all its kernels. ``includes`` are folders of
+    headers.
     """
-    groups, hosted = grouped(check(files))
+    _compile.preprocessor_flags(defines, includes)
     programs = []
-    for main, shared in groups:
-        sources = [(_c_of(one, defines, hosted or one != main), one) for one in (main, *shared)]
-        programs.append(Program(main.stem, main, _compile.shared_object(main.stem, sources, defines)))
+    for group in grouped(check(files), defines, includes):
+        head = group.head
+        sources = [(made, one) for one in (head, *group.others) for made in _compiled(one, defines, includes, group)]
+        binary = _compile.shared_object(head.stem, sources, defines, includes)
+        programs.append(Program(head.stem, head, binary, () if group.hosted else _kernels(head, defines, includes)))
     return programs
 
 
-def grouped(files: Sequence[Path]) -> tuple[list[tuple[Path, list[Path]]], bool]:
-    """The files of each program, its main file first; and whether the sources have mains."""
+def grouped(files: Sequence[Path], defines: Sequence[str] = (), includes: Sequence[str] = ()) -> list[Group]:
+    """The files of each program.
+
+    All programs share the sources in C and C++ without a main. An OpenCL file belongs to the main of the same name,
+    else to the mains that use one of its functions. If there is none, it is a program of its own.
+    """
     mains = [path for path in files if has_main(path)]
-    devices = [] if mains else [path for path in files if path.suffix == OPENCL]
-    return split(mains, devices, [path for path in files if path not in (*mains, *devices)]), bool(mains)
+    devices = [path for path in files if path.suffix == OPENCL]
+    shared = [path for path in files if path not in (*mains, *devices)]
+    heads = [*mains, *([] if mains else devices)]
+    owners: dict[Path, list[Path]] = {}
+    if mains:
+        owners = _owners(mains, devices, shared, defines, includes)
+        heads += [path for path in devices if not owners[path]]
+    if not heads:
+        raise InputError(f"{shared[0]}: has no main, and no other file has one; each rank starts in main")
+    names: dict[str, Path] = {}
+    for path in sorted(heads, key=files.index):
+        if path.stem in names:
+            raise InputError(f"{path}: is the second program named {path.stem}, after {names[path.stem]}; rename one")
+        names[path.stem] = path
+    return [
+        Group(head, (*shared, *(path for path in devices if head in owners.get(path, [])))) for head in names.values()
+    ]
 
 
-def _c_of(path: Path, defines: Sequence[str], host: bool) -> Path:
-    if path.suffix != OPENCL:
-        return path
+def _owners(
+    mains: Sequence[Path],
+    devices: Sequence[Path],
+    shared: Sequence[Path],
+    defines: Sequence[str],
+    includes: Sequence[str],
+) -> dict[Path, list[Path]]:
+    """The mains of each OpenCL file; none for a program of its own."""
+    common = {word for path in shared for word in _words(path)}
+    words = {path: common | _words(path) for path in mains}
+    owners: dict[Path, list[Path]] = {}
+    functions: dict[Path, set[str]] = {}
+    for path in devices:
+        owners[path] = [main for main in mains if main.stem == path.stem]
+        if owners[path]:
+            continue
+        functions[path] = _functions(path, defines, includes)
+        owners[path] = [main for main in mains if functions[path] & words[main]]
+        if not owners[path] and not _kernels(path, defines, includes):
+            owners[path] = list(mains)
+    for number, path in enumerate(devices):
+        for other in devices[:number]:
+            both = functions.get(path, set()) & functions.get(other, set())
+            for main in owners[path]:
+                if main in owners[other] and (same := sorted(both & words[main])):
+                    raise InputError(
+                        f"{main}: uses {same[0]}, which {other} and {path} define; give the OpenCL file of a main the "
+                        f"main's name: {main.stem}{OPENCL}"
+                    )
+    return owners
+
+
+def _words(path: Path) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", _text(path)))
+
+
+def _functions(path: Path, defines: Sequence[str], includes: Sequence[str]) -> set[str]:
+    """The functions of an OpenCL file that other files can call."""
+    from gossamer.smi._parse import parse
+
+    found = parse(path, defines, includes).own("FUNCTION_DECL")
+    return {one.spelling for one in found if one.is_definition() and one.storage_class.name != "STATIC"}
+
+
+def _kernels(path: Path, defines: Sequence[str], includes: Sequence[str]) -> tuple[Kernel, ...]:
     from gossamer.smi import opencl
 
-    return opencl.to_c(path, defines, host=host)
+    return opencl.read(path, defines, includes).kernels
+
+
+def _compiled(path: Path, defines: Sequence[str], includes: Sequence[str], group: Group) -> list[Path]:
+    """The files that the compiler reads for a user's file."""
+    if path.suffix != OPENCL:
+        return [path]
+    from gossamer.smi import opencl
+
+    return opencl.translate(path, defines, includes, host=group.hosted)
 
 
 def check(files: Sequence[str]) -> list[Path]:
@@ -71,19 +164,6 @@ def check(files: Sequence[str]) -> list[Path]:
             raise InputError(f"{path}: is listed twice; list it once")
         found.append(path)
     return found
-
-
-def split(mains: Sequence[Path], devices: Sequence[Path], shared: Sequence[Path]) -> list[tuple[Path, list[Path]]]:
-    """The main file of each program, and the files that it shares with the others."""
-    heads = [*mains, *devices]
-    if not heads:
-        raise InputError(f"{shared[0]}: has no main, and no other file has one; each rank starts in main")
-    names: dict[str, Path] = {}
-    for path in heads:
-        if path.stem in names:
-            raise InputError(f"{path}: is the second program named {path.stem}, after {names[path.stem]}; rename one")
-        names[path.stem] = path
-    return [(head, list(shared)) for head in heads]
 
 
 def has_main(path: Path) -> bool:

@@ -8,7 +8,7 @@ generated hardware.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,12 @@ _LEAST_DEPTH = 1024
 """Least depth in flits of a port's receive buffer: enough for full line rate over the round trip."""
 
 
+BUILD_NOTE = (
+    "gossamer: the first run with this set of ports builds a model of the boards, which takes one to five minutes; "
+    "later runs with the same ports reuse it"
+)
+
+
 @dataclass(frozen=True)
 class Needs:
     """The hardware of a board that programs need."""
@@ -61,14 +67,16 @@ class Needs:
         return self.blocks[0].where if self.blocks else self.barrier
 
 
-def needs(files: Sequence[str], defines: Sequence[str] = (), ordered: bool = False) -> Needs:
+def needs(
+    files: Sequence[str], defines: Sequence[str] = (), ordered: bool = False, includes: Sequence[str] = ()
+) -> Needs:
     """Reads sources; with ``ordered`` every sum of floats is in the order of ranks. InputError, at the line, if a port
     is not constant, or has no RTL."""
     bytes_of: dict[int, int] = {}
     blocks: dict[int, port_lists.Port] = {}
     barrier: port_lists.Port | None = None
     degree = 0
-    for program in port_lists.read(files, defines):
+    for program in port_lists.read(files, defines, includes):
         for port in program.ports:
             if port.operation in _BLOCKS:
                 blocks.setdefault(port.port, port)
@@ -113,8 +121,10 @@ def plan(
     topology: str | os.PathLike[str] | None,
     slack: int,
     ordered: bool,
+    includes: Sequence[str] = (),
+    note: Callable[[str], object] = lambda line: None,
 ) -> list[str]:
-    """Lines of the emulator's plan; builds the model if necessary.
+    """Lines of the emulator's plan; builds the model if necessary, of which it notifies ``note``.
 
     ``slack`` is the degree of channels that state none; with ``ordered`` floats are added in the order of ranks.
     """  # fmt: skip
@@ -133,7 +143,7 @@ def plan(
                 f"{os.fspath(topology)}: {board.name} is {board.config.name}, {cluster.boards[0].name} is "
                 f"{cluster.boards[0].config.name}; --engine rtl needs the same configuration on all boards"
             )
-    wanted = needs(files, defines, ordered)
+    wanted = needs(files, defines, ordered, includes)
     used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
     number = {link: at for at, link in enumerate(used)}
     lines = [f"boards {len(cluster.boards)}"]
@@ -152,7 +162,7 @@ def plan(
     _check_ports(wanted, links)
     if wanted.together is not None:
         lines += _tables(cluster, ranks, number, wanted, wanted.together)
-    library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards), max(slack, wanted.degree))
+    library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards), max(slack, wanted.degree), note)
     found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
     found += [f"block {block.port}" for block in wanted.blocks]
     return [*found, _dram(cluster.boards[0].config), *(f"fabric {line}" for line in lines)]
@@ -261,7 +271,9 @@ def _tree(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int, wh
     return found
 
 
-def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int) -> Path:
+def _library(
+    config: Config, wanted: Needs, links: int, boards: int, degree: int, note: Callable[[str], object]
+) -> Path:
     """The boards as a shared library (src/smi/rtl/fabric.h)."""
     from gossamer.hdl import sources, verilate
 
@@ -295,4 +307,5 @@ def _library(config: Config, wanted: Needs, links: int, boards: int, degree: int
         assertions=False,
         optimise="-Og",
         shared=True,
+        begin=lambda: note(BUILD_NOTE),
     )

@@ -91,23 +91,38 @@ def run(
     topology: str | os.PathLike[str] | None = None,
     arguments: Sequence[str] = (),
     defines: Sequence[str] = (),
+    includes: Sequence[str] = (),
     options: Options | None = None,
     note: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
 ) -> Result:
     """Builds programs and runs them, with the standard streams of this process.
 
-    `note` receives the lines that precede an error. Raises InputError for invalid use of channels, with the lines of
-    both ends; RunDied for a deadlock or an aborted rank.
+    ``includes`` are folders of headers. Kernels without a host get their arguments by name (docs/streams.md). `note`
+    receives the lines that precede an error, and the one that announces a long build. Raises InputError for invalid
+    arguments or use of channels, with the lines of both ends; RunDied for a deadlock or an aborted rank.
     """
     options = options or Options()
     known(ranks, topology)  # reports errors before the build
-    programs = build(files, defines)
+    programs = build(files, defines, includes)
     where = places(programs, ranks, topology)
+    if options.processes > len(where):
+        raise InputError(f"--mpi {options.processes}: more processes than ranks; give {len(where)} or fewer")
+    words = _words(programs, where, arguments)
     boards = []
     if options.engine == "rtl":
-        boards = _rtl.plan(files, defines, len(where), topology, options.slack, options.ordered)
-    result = _emulate(programs, where, arguments, options, boards, note)
+        boards = _rtl.plan(files, defines, len(where), topology, options.slack, options.ordered, includes, note)
+    result = _emulate(programs, where, arguments, options, [*words, *boards], note)
     return result if boards else replace(result, cycles=None)
+
+
+def _words(programs: Sequence[Program], where: Sequence[Place], arguments: Sequence[str]) -> list[str]:
+    """Lines of the plan with the arguments of ranks whose program is an OpenCL file."""
+    if not any(program.kernels for program in programs):
+        return []
+    from gossamer.smi import _arguments
+
+    resolved = _arguments.resolve(programs, where, arguments)
+    return [f"argument {rank} {word}" for rank, words in enumerate(resolved) for word in words]
 
 
 def _emulate(
@@ -115,18 +130,17 @@ def _emulate(
     where: Sequence[Place],
     arguments: Sequence[str],
     options: Options,
-    boards: Sequence[str],
+    more: Sequence[str],
     note: Callable[[str], None],
 ) -> Result:
-    if options.processes > len(where):
-        raise InputError(f"--mpi {options.processes}: more processes than ranks; give {len(where)} or fewer")
+    """``more`` are further lines of the plan."""
     emulator = _compile.emulator()
     lines = [f"program {program.binary}" for program in programs]
     lines += [f"rank {place.program} {programs[place.program].name}" for place in where]
     lines += [f"option slack {options.slack}", f"option seed {options.seed}", f"option stack {options.stack << 20}"]
     lines += [f"option operations {options.operations}", f"option timeout {options.timeout}"]
     lines += ["option ordered 1"] if options.ordered else []
-    lines += boards
+    lines += more
     if options.processes > 1:
         report = _of_all(options.processes, len(where), "\n".join(lines) + "\n", emulator, arguments)
         return _judged(report, report["code"], programs, where, note)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Translates OpenCL device files of SMI into C for the emulator. Line numbers do not change.
+"""Translates OpenCL device files of SMI for the emulator. Line numbers do not change.
 
-Only channels and vectors are rewritten; compat/smi/opencl.h defines the rest of the language. A program without a host
-gets a main that starts all kernels with the arguments of the command line (compat/smi/arguments.h).
+The compiler implements OpenCL C (`_compile`); only channels are rewritten (compat/smi/opencl.h). A program without a
+host gets a main that starts all kernels with the arguments of the command line (`_arguments`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gossamer import builds, files, native
+from gossamer import builds, diagnostics, files, native
 from gossamer.errors import InputError
-from gossamer.smi import _vectors
-from gossamer.smi._parse import Parsed, annotated, constant, parse
+from gossamer.smi._compile import OPENCL
+from gossamer.smi._parse import Parsed, annotated, constant, parse, without_address_spaces
 from gossamer.smi._parse import plain as plain_of
 
 _CHANNEL = re.compile(r"\bchannel\b([^;{}]*);")
 _DEPTH = re.compile(r"\bdepth\s*\(((?:[^()]|\([^()]*\))*)\)")
+_IO = re.compile(r"\bio\s*\(")
+_WORK_ITEMS = re.compile(r"get_(?:work_dim|(?:global|local)_(?:size|id)|num_groups|group_id|global_offset)$")
 _AUTORUN = re.compile(r"__attribute__\s*\(\(\s*autorun\s*\)\)")
 
 
@@ -38,10 +40,26 @@ class Channel:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel, as the command line sets it."""
+
+    name: str
+    kind: str
+    """``buffer``, ``signed``, ``unsigned``, ``float``, ``comm``, or empty if no argument can set it."""
+    size: int
+    """Bytes of a number, or of an element."""
+    lanes: int
+    """Elements of a vector; else 1."""
+    type: str
+    """Without qualifiers."""
+
+
+@dataclass(frozen=True)
 class Kernel:
     name: str
     arguments: tuple[tuple[str, str], ...]
     """Type and name of each."""
+    parameters: tuple[Parameter, ...]
     autorun: bool
     endless: bool
     """Whether it contains an infinite loop without an exit, such as ``while (1)``."""
@@ -59,15 +77,12 @@ class Source:
     """The translation to C, with unchanged line numbers."""
 
 
-def read(path: Path, defines: Sequence[str] = ()) -> Source:
+def read(path: Path, defines: Sequence[str] = (), includes: Sequence[str] = ()) -> Source:
     """Reads a .cl file; InputError, at its line, if it does not parse."""
-    parsed = parse(path, defines)
-    text = path.read_text(encoding="utf-8", errors="replace")
-    vectors = _vectors.in_gnu_c(path, defines, text, plain_of(text))
-    if vectors != text:
-        text = vectors
-        parsed = parse(path, defines, text=text)
+    parsed = parse(path, defines, includes)
+    text = parsed.text
     plain = plain_of(text)
+    _check_work_items(parsed)
     variables = [one for one in parsed.own("VAR_DECL") if annotated(one, "channel")]
     data = text.encode()
     # A depth may be a constant expression, so the parser evaluates it.
@@ -77,7 +92,7 @@ def read(path: Path, defines: Sequence[str] = ()) -> Source:
         texts[found.start()] = depth[1] if depth else "0"
     if variables:
         more = "".join(f"enum {{ gs_smi_depth_{start} = ({text}) }};\n" for start, text in texts.items())
-        again = parse(path, defines, more, text)
+        again = parse(path, defines, includes, more)
         values = {one.spelling: one.enum_value for one in again.own("ENUM_CONSTANT_DECL")}
     channels: list[Channel] = []
     out, at = [], 0
@@ -87,6 +102,8 @@ def read(path: Path, defines: Sequence[str] = ()) -> Source:
         if not inside:
             continue
         made = []
+        if _IO.search(found[1]):
+            raise _error(inside[0], f"channel {inside[0].spelling} is an io channel, which the emulator does not have")
         for one in inside:
             channel = _channel(one, texts[found.start()], values[f"gs_smi_depth_{found.start()}"])
             channels.append(channel)
@@ -108,16 +125,33 @@ def _channel(cursor: Any, depth: str, value: int) -> Channel:
     while kind.kind.name == "CONSTANTARRAY":
         sizes.append(kind.element_count)
         kind = kind.element_type
-    return Channel(cursor.spelling, kind.spelling, tuple(sizes), depth, value, cursor.location.line)
+    return Channel(cursor.spelling, _unqualified(kind), tuple(sizes), depth, value, cursor.location.line)
+
+
+def _unqualified(kind: Any) -> str:
+    """A type without the address spaces that the parser adds."""
+    return without_address_spaces(kind.spelling).strip()
+
+
+def _check_work_items(parsed: Parsed) -> None:
+    for call in parsed.own("CALL_EXPR"):
+        if _WORK_ITEMS.match(call.spelling):
+            raise _error(call, f"{call.spelling}: work-items are not supported; use a loop in one work-item")
+
+
+def _error(cursor: Any, what: str) -> InputError:
+    file = diagnostics.relative(Path(cursor.location.file.name))
+    return InputError(f"{file}:{cursor.location.line}: {what}")
 
 
 def _kernel(cursor: Any, plain: str, data: bytes, functions: Sequence[Any]) -> Kernel:
-    arguments = tuple((one.type.spelling, one.spelling) for one in cursor.get_arguments())
+    arguments = tuple((_unqualified(one.type), one.spelling) for one in cursor.get_arguments())
     # The parser counts bytes of the source; `plain` has one space for each character of a comment.
     head = plain[: len(data[: cursor.location.offset].decode(errors="replace"))]
     return Kernel(
         cursor.spelling,
         arguments,
+        tuple(_parameter(one) for one in cursor.get_arguments()),
         _AUTORUN.search(head[max(head.rfind(";"), head.rfind("}")) + 1 :]) is not None,
         _endless(cursor, functions, set()),
         cursor.location.line,
@@ -173,52 +207,92 @@ def _leaves(statement: Any, own: bool) -> bool:
     return any(_leaves(one, own and not inner) for one in statement.get_children())
 
 
-def to_c(path: Path, defines: Sequence[str], *, host: bool) -> Path:
-    """Writes the C translation of a .cl file. Without a host it gets a main that starts its kernels."""
-    source = read(path, defines)
+_SIGNED = ("CHAR_S", "SCHAR", "SHORT", "INT", "LONG", "LONGLONG", "ENUM")
+_UNSIGNED = ("BOOL", "CHAR_U", "UCHAR", "USHORT", "UINT", "ULONG", "ULONGLONG")
+
+
+def _parameter(cursor: Any) -> Parameter:
+    kind = cursor.type.get_canonical()
+    spelled = re.sub(r"\b(?:const|volatile|restrict)\b", "", _unqualified(cursor.type)).strip()
+    name = kind.kind.name
+    if spelled == "SMI_Comm":
+        return Parameter(cursor.spelling, "comm", 8, 1, spelled)
+    if name == "POINTER" or name.endswith("ARRAY"):
+        element = kind.get_pointee().get_canonical() if name == "POINTER" else kind.element_type
+        while element.kind.name == "CONSTANTARRAY":
+            element = element.element_type
+        return Parameter(cursor.spelling, "buffer", max(element.get_size(), 1), 1, spelled)
+    lanes = 1
+    if name in ("EXTVECTOR", "VECTOR"):
+        lanes, kind = kind.element_count, kind.element_type.get_canonical()
+        name = kind.kind.name
+    sort = "signed" if name in _SIGNED else "unsigned" if name in _UNSIGNED else ""
+    sort = "float" if name in ("HALF", "FLOAT16", "FLOAT", "DOUBLE") else sort
+    return Parameter(cursor.spelling, sort, kind.get_size(), lanes, spelled)
+
+
+def translate(path: Path, defines: Sequence[str], includes: Sequence[str] = (), *, host: bool) -> list[Path]:
+    """Writes the translation of a .cl file, and without a host a main in C that starts its kernels; returns both."""
+    source = read(path, defines, includes)
     if not host and not source.kernels:
         raise InputError(f"{path}: has no kernel, and no file has a main")
-    text = f'#include "opencl.h"\n#line 1 "{path.resolve()}"\n{source.text}\n'
-    if not host:
-        text += _main(source.kernels)
+    text = f'#line 1 "{path.resolve()}"\n{source.text}\n'
+    if host:
+        return [_written(path, text, OPENCL)]
+    for kernel in source.kernels:
+        for one in kernel.parameters:
+            if not one.kind:
+                where = f"{diagnostics.relative(path)}:{kernel.line}"
+                raise InputError(
+                    f"{where}: kernel {kernel.name}: argument {one.name} of type {one.type} cannot be given on the "
+                    "command line; use numbers, vectors and buffers, or a host program"
+                )
+    # The kernels with arguments of their types, for a caller in C, which has no vectors.
+    text += '#line 1 "arguments of kernels"\n'
+    for kernel in source.kernels:
+        values = [
+            f"gs_smi_values[{at}]" if one.kind == "buffer" else f"*({one.type}*)gs_smi_values[{at}]"
+            for at, one in enumerate(kernel.parameters)
+        ]
+        text += f"void gs_smi_call_{kernel.name}(void** gs_smi_values) {{ {kernel.name}({', '.join(values)}); }}\n"
+    return [_written(path, text, OPENCL), _written(path, _main(path, source.kernels), ".c")]
+
+
+def _written(path: Path, text: str, suffix: str) -> Path:
     folder = native.build_dir() / "smi" / "opencl"
     folder.mkdir(parents=True, exist_ok=True)
-    made = folder / f"{path.stem}-{builds.tag(str(path.resolve()), text)}.c"
+    made = folder / f"{path.stem}-{builds.tag(str(path.resolve()), text)}{suffix}"
     if not made.exists():
         files.write_whole(made, text.encode())
     return made
 
 
-def _main(kernels: Sequence[Kernel]) -> str:
-    lines = ['#line 1 "main for kernels without a host"', "#undef kernel", "#undef global", '#include "arguments.h"']
+def _main(path: Path, kernels: Sequence[Kernel]) -> str:
+    lines = ['#include "arguments.h"']
     for one in kernels:
-        names = ", ".join(_argument(one.name, kind, name) for kind, name in one.arguments)
-        lines.append(f"static void gs_smi_start_{one.name}(void* gs_smi_nothing) {{ {one.name}({names}); }}")
+        lines.append(f"void gs_smi_call_{one.name}(void**);")
+        lines.append(f"static void* gs_smi_values_{one.name}[{len(one.parameters) + 1}];")
+        lines.append(f"static void gs_smi_start_{one.name}(void* gs_smi_nothing) {{")
+        lines.append(f"  (void)gs_smi_nothing;\n  gs_smi_call_{one.name}(gs_smi_values_{one.name});\n}}")
     lines.append("int main(int gs_smi_count, char** gs_smi_given) {")
-    lines.append("  gs_smi_words = gs_smi_given;")
-    lines.append(f"  SMI_Kernel gs_smi_started[{len(kernels)}];")
+    lines.append("  (void)gs_smi_count;\n  gs_smi_words = gs_smi_given;\n  static SMI_Comm gs_smi_world;")
+    lines.append(f"  SMI_Kernel gs_smi_started[{len(kernels)}];\n  gs_smi_world = SMI_COMM_WORLD;")
+    for one in kernels:
+        for at, parameter in enumerate(one.parameters):
+            value = f'gs_smi_argument("{one.name}.{parameter.name}")'
+            lines.append(
+                f"  gs_smi_values_{one.name}[{at}] = {'&gs_smi_world' if parameter.kind == 'comm' else value};"
+            )
+    lines.append("  gs_smi_at_end(gs_smi_write);")
     for number, one in enumerate(kernels):
         start = "gs_smi_start_daemon" if one.autorun or one.endless else "SMI_Start_kernel"
         lines.append(f'  gs_smi_started[{number}] = {start}("{one.name}", gs_smi_start_{one.name}, 0);')
     for number, one in enumerate(kernels):
         if not (one.autorun or one.endless):
-            lines.append(f"  SMI_Wait_kernel(gs_smi_started[{number}]);")
+            # A report of a deadlock names the line of the kernel.
+            lines.append(f'#line {one.line} "{path.resolve()}"\n  SMI_Wait_kernel(gs_smi_started[{number}]);')
     # Endless kernels have finished their work when no kernel can proceed.
     if any(one.endless and not one.autorun for one in kernels):
-        lines.append("  gs_smi_settle();")
-    lines += ["  gs_smi_write();", "  return 0;", "}"]
+        lines.append(f'#line {max(one.line for one in kernels)} "{path.resolve()}"\n  gs_smi_settle();')
+    lines += ["  return 0;", "}"]
     return "\n".join(lines) + "\n"
-
-
-def _argument(kernel: str, kind: str, name: str) -> str:
-    """The expression for an argument of a kernel."""
-    if kind.endswith("*") or "*restrict" in kind or "*__restrict" in kind or "* restrict" in kind:
-        # Of `const float *restrict`, the elements are float.
-        element = kind.split("*")[0].replace("volatile", "").strip()
-        return f'gs_smi_buffer("{kernel}", "{name}", sizeof({element}))'
-    plain = kind.replace("const", "").replace("volatile", "").strip()
-    if plain == "SMI_Comm":
-        return "SMI_COMM_WORLD"
-    if plain in ("float", "double"):
-        return f'gs_smi_number("{kernel}", "{name}")'
-    return f'gs_smi_integer("{kernel}", "{name}", sizeof({plain}), ({plain})-1 < 0)'

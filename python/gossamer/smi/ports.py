@@ -62,14 +62,14 @@ class Ports:
     kernels: tuple[dict[str, Any], ...]
 
 
-def read(files: Sequence[str], defines: Sequence[str] = ()) -> list[Ports]:
-    """The ports of each program in the files (see `smi.build`).
+def read(files: Sequence[str], defines: Sequence[str] = (), includes: Sequence[str] = ()) -> list[Ports]:
+    """The ports of each program in the files (see `smi.build`). ``includes`` are folders of headers.
 
     InputError, with lines, if a port, type or operation is not constant, or if two uses of a port conflict, in a
     program or between programs.
     """
-    groups, _ = _programs.grouped(_programs.check(files))
-    found = [_program(head.stem, [head, *shared], defines) for head, shared in groups]
+    groups = _programs.grouped(_programs.check(files), defines, includes)
+    found = [_program(group.head.stem, [group.head, *group.others], defines, includes) for group in groups]
     for number, one in enumerate(found):
         for other in found[number + 1 :]:
             _agree(one, other)
@@ -101,16 +101,16 @@ def as_json(found: Sequence[Ports]) -> dict[str, Any]:
     }
 
 
-def _program(name: str, files: Sequence[Path], defines: Sequence[str]) -> Ports:
+def _program(name: str, files: Sequence[Path], defines: Sequence[str], includes: Sequence[str]) -> Ports:
     ports: dict[tuple[int, str], Port] = {}
     channels: list[dict[str, Any]] = []
     kernels: list[dict[str, Any]] = []
     for path in files:
-        parsed = parse(path, defines)
+        parsed = parse(path, defines, includes)
         if path.suffix == _programs.OPENCL:
             from gossamer.smi import opencl
 
-            source = opencl.read(path, defines)
+            source = opencl.read(path, defines, includes)
             channels += [
                 {"name": one.name, "type": one.type, "sizes": list(one.sizes), "depth": one.depth_value}
                 for one in source.channels

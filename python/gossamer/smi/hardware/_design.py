@@ -136,8 +136,10 @@ def design(
     boards: Sequence[str] = (),
     defines: Sequence[str] = (),
     options: Options | None = None,
+    includes: Sequence[str] = (),
 ) -> Design:
     """The boards of programs: one per program, or those given as lists of programs (``"gemv,gemv"``: two ranks).
+    ``includes`` are folders of headers.
 
     InputError, with the user's line, if a port is not constant, its uses disagree, or no RTL implements it.
     """
@@ -145,7 +147,7 @@ def design(
     # The number of a design depends on its options: normalize equivalent ones.
     options = replace(options, lanes=dict(sorted((options.lanes or {}).items())))
     _check(options)
-    programs = {one.program: one for one in port_lists.read(files, defines)}
+    programs = {one.program: one for one in port_lists.read(files, defines, includes)}
     union = _union([port for one in programs.values() for port in one.ports], options)
     for number in options.lanes or {}:
         if number not in union:
