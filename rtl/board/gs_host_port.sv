@@ -11,7 +11,7 @@
 /// open, and passes with the epoch and the colour of that moment; it is counted before the hold falls. Messages to the
 /// host are counted when they have left. Each virtual network has its own gate and buffers: none waits for
 /// another. A message of a job without a slot on this board cannot be counted, and is dropped; so are the end of a
-/// packet that is too long, and a packet whose kind does not belong to its network: no receiver would count it.
+/// packet that is too long, and a message whose kind does not belong to its network: no receiver would count it.
 module gs_host_port
   import gs_board_pkg::job_slot_t;
   import gs_idle_pkg::*;
@@ -69,13 +69,14 @@ module gs_host_port
   function automatic logic is_message(flit_kind_e kind, vnet_e vnet);
     return kind != FlitKindHeader && vnet != VnetControl;
   endfunction
-  // Whether receivers of this network accept such a packet: they count exactly its messages.
+  // Whether receivers of this network count such a message. Headers are no messages, and always pass.
   function automatic logic is_legal(flit_kind_e kind, vnet_e vnet, endpoint_e dest);
+    if (kind == FlitKindHeader) return 1'b1;
     unique case (vnet)
-      VnetMailbox: return dest inside {EndpointThread, EndpointTile, EndpointKey} && kind != FlitKindHeader
+      VnetMailbox: return dest inside {EndpointThread, EndpointTile, EndpointKey}
                        && (dest == EndpointKey) == (kind == FlitKindKey);
-      VnetRequest: return kind == FlitKindHeader || dest == EndpointAccelerator;
-      VnetReply:   return kind == FlitKindHeader || dest == EndpointHost;
+      VnetRequest: return dest == EndpointAccelerator;
+      VnetReply:   return dest == EndpointHost;
       default:     return 1'b1;
     endcase
   endfunction
