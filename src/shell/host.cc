@@ -72,6 +72,7 @@ struct Host::Session {
   uint32_t round = 0;        // of the query that the reports below answer
   uint32_t reported_to = 0;  // chunks below are known in this round
   bool reported = false;
+  bool silent = false;  // has not answered the query before
   std::optional<ShellStatus> loaded;
   Clock::time_point heard{};
 
@@ -698,12 +699,15 @@ std::map<Mac, ConfigureResult> Host::configure(std::span<const Mac> boards, cons
     header.seq = round;
     transmit({target, port_->mac(), header, {}}, nullptr);
     const auto until = Clock::now() + wait;
-    while (Clock::now() < until &&
-           std::any_of(list.begin(), list.end(), [](Session* s) { return !s->reported && !s->loaded; })) {
+    // Losses of boards that report together are repaired together, so it pays to wait; but not again for a silent one.
+    const auto expected = [](Session* s) { return !s->reported && !s->loaded && !s->silent; };
+    while (Clock::now() < until && std::any_of(list.begin(), list.end(), expected)) {
       receive_one(2);
       while (receive_one(0)) {
       }
     }
+    if (std::ranges::all_of(list, [](Session* s) { return s->silent; })) pump(20);
+    for (Session* s : list) s->silent = !s->reported && !s->loaded;
     settle();
   };
   /// Sends what the boards of a list miss: XORs of chunks of which each board misses at most one.
@@ -760,7 +764,7 @@ std::map<Mac, ConfigureResult> Host::configure(std::span<const Mac> boards, cons
   };
 
   while (!active.empty()) {
-    query(active, to(), milliseconds(100));
+    query(active, to(), milliseconds(500));
     // Boards that miss far more than the others wait until these are done.
     if (active.size() > 1) {
       uint32_t least = chunks;
