@@ -89,6 +89,7 @@ void Bench::send(unsigned channel, Packet packet, size_t kept) {
   }
   if (expands) {
     ++messages;
+    ++messages_of[packet.front().tags & 127];
     expand(channel, whole);
   } else {
     for (const Flit& flit : whole) out_[channel].push_back(flit);
@@ -143,6 +144,7 @@ void Bench::expand(unsigned channel, const Packet& packet) {
       }
       outstanding_ += copy.size();
       ++copies;
+      ++copies_of[packet.front().tags & 127];
     }
     key = next;
   }
@@ -226,6 +228,14 @@ void Bench::observe() {
   entered += std::popcount(top->entered_o);
   sent += std::popcount(top->sent_o);
   received += std::popcount(top->received_o);
+  for (unsigned v = 0; v < kKeyed; ++v) {
+    const auto count = [&](unsigned events, unsigned tags, std::array<uint64_t, 128>& of) {
+      if (events >> v & 1) ++of[tags >> 7 * v & 127];
+    };
+    count(top->entered_o, top->entered_tag_o, entered_of);
+    count(top->sent_o, top->sent_tag_o, sent_of);
+    count(top->received_o, top->received_tag_o, received_of);
+  }
   bad += (top->bad_o & 7) + (top->bad_o >> 3);
   lookups += std::popcount(top->lookup_o);
   hits += std::popcount(top->hit_o);
@@ -270,6 +280,10 @@ void Bench::finish() {
   CHECK(received == messages, "%llu of %llu messages count as consumed", (unsigned long long)received,
         (unsigned long long)messages);
   CHECK(top->empty_o, "all flits have left, but the router does not report empty");
+  for (unsigned t = 0; t < 128; ++t) {
+    CHECK(entered_of[t] == messages_of[t] && received_of[t] == messages_of[t] && sent_of[t] == copies_of[t],
+          "job %u, epoch %u: not all messages and copies are counted", t >> 2, t & 3);
+  }
   CHECK(sent == copies, "%llu of %llu copies count as sent", (unsigned long long)sent, (unsigned long long)copies);
 }
 

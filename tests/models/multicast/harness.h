@@ -60,6 +60,8 @@ class Bench {
   uint32_t waves = 0;  ///< the board's colour for each job
   uint64_t now = 0, flits = 0, entered = 0, sent = 0, received = 0, bad = 0, lookups = 0, hits = 0, reads = 0;
   uint64_t messages = 0, copies = 0, latest = 0, first_flit = 0;
+  /// Messages and copies by job and epoch (job_tag): expected, and as the router counts them.
+  std::array<uint64_t, 128> messages_of{}, copies_of{}, entered_of{}, received_of{}, sent_of{};
   std::array<double, kChannels> drain;  ///< chance that a flit is accepted in a cycle
   double send_rate = 1.0, memory_rate = 1.0;
   unsigned memory_least = 4, memory_most = 60;  ///< latency of a read [cycles]
