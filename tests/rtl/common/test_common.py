@@ -33,3 +33,10 @@ def test_proof(top: str, depth: int) -> None:
     """Proofs by induction; each top has several blocks in it, with several parameters."""
     proof = prove.prove(top, sources.blocks() + sorted(HERE.glob("prove_*.sv")), depth=depth)
     assert proof.passed, f"{proof.reason}; see {proof.log}"
+
+
+@pytest.mark.parametrize("depth_log2", [1, 3])
+def test_items_and_pulses_cross_between_clocks_once_and_in_order(depth_log2: int, seed: int) -> None:
+    design = sources.listing(sources.RTL / "common" / "cdc.f") + [HERE / "cdc_top.sv"]
+    parameters = {"DepthLog2": depth_log2}
+    verilate.cocotb("cdc_top", design, "rtl.common.cdc_cocotb", parameters=parameters, seed=seed)
