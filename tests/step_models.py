@@ -11,8 +11,9 @@ from made_graphs import Edges
 
 
 def neighbours(vertices: int, edges: Edges) -> Any:
-    """The number of edges between each pair of vertices, in both directions: a self-loop counts twice."""
-    a, b = np.concatenate([edges[0], edges[1]]), np.concatenate([edges[1], edges[0]])
+    """The number of edges between each pair of vertices, in both directions; a self-loop is its own reverse."""
+    other = edges[0] != edges[1]
+    a, b = np.concatenate([edges[0], edges[1][other]]), np.concatenate([edges[1], edges[0][other]])
     return scipy.sparse.csr_array(scipy.sparse.coo_array((np.ones(len(a)), (a, b)), shape=(vertices, vertices)))
 
 

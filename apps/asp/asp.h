@@ -51,6 +51,7 @@ GOSSAMER_VERTEX(asp::Vertex)
 
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
+#include <gossamer/app/sources.h>
 
 namespace asp {
 
@@ -59,24 +60,15 @@ struct App : gossamer::Application<Vertex> {
   static constexpr const char* summary = "sum of the hops from many sources (one breadth-first search for all)";
   static constexpr bool parallelInit = true;
 
-  uint32_t sources = 64;
-  uint32_t vertices = 0;
+  gossamer::Sources sources{64, 64};
 
-  void parameters(gossamer::Parameters& p) {
-    p.integer("sources", sources, 1, 64, "number of sources, spaced evenly over the vertices");
-  }
+  void parameters(gossamer::Parameters& p) { sources.parameters(p); }
 
-  void begin(const gossamer::GraphInfo& g) {
-    vertices = g.vertices;
-    if (sources > vertices) sources = vertices;
-  }
+  void begin(const gossamer::GraphInfo& g) { sources.begin(name, g); }
 
-  /// Source k is vertex k * n / sources, rounded down.
   void init(const gossamer::VertexInfo& v, State& s) {
-    const uint64_t n = v.vertices;
-    const auto k = static_cast<uint32_t>((uint64_t{v.index} * sources + n - 1) / n);
-    const bool isSource = k < sources && uint64_t{k} * n / sources == v.index;
-    s.reached = isSource ? uint64_t{1} << k : 0;
+    const uint32_t number = sources.number(v.index);
+    s.reached = number < 64 ? uint64_t{1} << number : 0;
     s.received = 0;
     s.sum = 0;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sampled betweenness: the number of shortest paths through a vertex (Brandes), from some sources.
 ///
+/// Parallel edges are one edge, as in NetworkX: paths that differ only in them are the same path.
+///
 /// Seven sources run at once, as many numbers as fit in a message. Each has a lane, and a vertex sends
 /// whenever one of its lanes is at the current level; the message has 0 in the other lanes. A step
 /// is a level of all lanes. On the way out, each vertex sums the number of shortest
@@ -151,8 +153,8 @@ GOSSAMER_VERTEX(betweenness::Vertex)
 
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
+#include <gossamer/app/sources.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace betweenness {
@@ -160,31 +162,26 @@ namespace betweenness {
 struct App : gossamer::Application<Vertex> {
   static constexpr const char* name = "betweenness";
   static constexpr const char* summary = "how many shortest paths pass through a vertex, from a sample of sources";
-  static constexpr gossamer::Wiring wiring = gossamer::Wiring::backward;
+  static constexpr gossamer::Wiring wiring = gossamer::Wiring::distinct;
   static constexpr gossamer::Same same = gossamer::Same::within;
   static constexpr double tolerance = 1e-9;
   static constexpr bool parallelInit = true;
 
-  uint32_t sources = 16;
+  gossamer::Sources sources{16};
   uint32_t vertices = 1;
 
-  void parameters(gossamer::Parameters& p) {
-    p.integer("sources", sources, 1, 4294967294, "number of sources, spaced evenly over the vertices");
-  }
+  void parameters(gossamer::Parameters& p) { sources.parameters(p); }
 
   void begin(const gossamer::GraphInfo& g) {
     vertices = g.vertices;
-    sources = std::min(sources, vertices);
+    sources.begin(name, g);
   }
 
-  Params params(const gossamer::GraphInfo&) { return {sources}; }
+  Params params(const gossamer::GraphInfo&) { return {sources.size()}; }
 
-  /// Source k is vertex k * n / sources, rounded down.
   void init(const gossamer::VertexInfo& v, State& s) {
-    const uint64_t n = v.vertices;
-    const auto k = static_cast<uint32_t>((uint64_t{v.index} * sources + n - 1) / n);
     s = State{};
-    s.number = k < sources && uint64_t{k} * n / sources == v.index ? k : None;
+    s.number = sources.number(v.index);
   }
 
   gossamer::Verdict verdict(const Outcome& run) {
@@ -197,10 +194,11 @@ struct App : gossamer::Application<Vertex> {
   }
 
   void results(gossamer::Columns<State>& c) {
-    const double each = static_cast<double>(vertices) / sources;
+    // Named sources are no sample.
+    const double each = sources.named() ? 1 : static_cast<double>(vertices) / sources.size();
     c.add("betweenness",
           "sum over pairs of other vertices of the share of shortest paths through it, scaled up "
-          "from the sample",
+          "from the sample; from named sources unscaled",
           [each](const State& s) { return s.sum * each; });
   }
 };

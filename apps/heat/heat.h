@@ -11,6 +11,7 @@
 /// the parity of their step, and there are two sums.
 #pragma once
 
+#include <gossamer/accumulator.h>
 #include <gossamer/polite.h>
 
 namespace heat {
@@ -20,13 +21,15 @@ struct Params {
 };
 
 /// The new value of a vertex; share is rate / degree, or 0 for a vertex that is fixed or isolated.
-inline float moved(float value, float sum, float share, uint32_t degree) {
-  return value + share * (sum - static_cast<float>(degree) * value);
+inline float moved(float value, const gossamer::Accumulator& sum, float share, uint32_t degree) {
+  using Number = gossamer::Accumulator::Number;  // as the difference of two sums is small
+  const Number difference = sum.value() - static_cast<Number>(degree) * static_cast<Number>(value);
+  return static_cast<float>(static_cast<Number>(value) + static_cast<Number>(share) * difference);
 }
 
 struct State {
+  gossamer::Accumulator sum;  // of the neighbours' values received since the last step
   float value;
-  float sum;  // of the neighbours' values received since the last step
   float share;
   uint32_t degree;
 };
@@ -39,11 +42,11 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, float, Params> {
     *readyToSend = gossamer::No;
   }
 
-  void recv(const float* message, const gossamer::None*) { s->sum += *message; }
+  void recv(const float* message, const gossamer::None*) { s->sum.add(*message); }
 
   bool step() {
     s->value = moved(s->value, s->sum, s->share, s->degree);
-    s->sum = 0;
+    s->sum.clear();
     if (time + 1 < params->steps) *readyToSend = gossamer::Pin(0);
     return time + 1 < params->steps;
   }
@@ -63,7 +66,7 @@ struct Message {
 
 /// The messages of a step.
 struct Inbox {
-  float sum;
+  gossamer::Accumulator sum;
   uint32_t missing;  // messages not yet received, plus one for the vertex's own if not yet sent
 };
 
@@ -89,7 +92,7 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
 
   void recv(const Message* message, const gossamer::None*) {
     Inbox& inbox = s->inbox[message->odd];
-    inbox.sum += message->value;
+    inbox.sum.add(message->value);
     countDown(inbox);
   }
 
@@ -103,7 +106,8 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   void countDown(Inbox& inbox) {
     if (--inbox.missing != 0) return;
     s->value = moved(s->value, inbox.sum, s->share, s->degree);
-    inbox = {0, s->degree + 1};
+    inbox.sum.clear();
+    inbox.missing = s->degree + 1;
     if (++s->now < params->steps) *readyToSend = gossamer::Pin(0);
   }
 };

@@ -44,7 +44,9 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
     *readyToSend = gossamer::No;
   }
 
-  void recv(const Message* message, const gossamer::None*) { edges.note(edgeTo(message->from)).label = message->label; }
+  void recv(const Message* message, const gossamer::None*) {
+    edges.note(edges.first(message->from)).label = message->label;
+  }
 
   bool step() {
     if (!edges.count() || time >= params->steps) return false;
@@ -57,17 +59,6 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   }
 
  private:
-  /// The edge to a neighbour; edges ascend.
-  uint32_t edgeTo(uint32_t neighbour) const {
-    uint32_t low = 0;
-    for (uint32_t count = edges.count(); count > 1;) {
-      const uint32_t half = count / 2;
-      low += edges.to(low + half) <= neighbour ? half : 0;
-      count -= half;
-    }
-    return low;
-  }
-
   uint32_t mostFrequent() const {
     const uint32_t count = edges.count();
     for (uint32_t k = 0; k < count; ++k) edges.note(k).sorted = edges.note(k).label;

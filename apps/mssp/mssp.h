@@ -59,6 +59,7 @@ GOSSAMER_VERTEX(mssp::Vertex)
 
 #if __STDC_HOSTED__
 #include <gossamer/app.h>
+#include <gossamer/app/sources.h>
 
 #include <algorithm>
 #include <string>
@@ -70,27 +71,21 @@ struct App : gossamer::Application<Vertex> {
   static constexpr const char* summary = "lengths of the shortest paths from several vertices at once";
   static constexpr bool parallelInit = true;
 
-  uint32_t sources = Sources;
+  gossamer::Sources sources{Sources, Sources};
 
-  void parameters(gossamer::Parameters& p) {
-    p.integer("sources", sources, 1, Sources, "number of sources, spaced evenly over the vertices");
-  }
+  void parameters(gossamer::Parameters& p) { sources.parameters(p); }
 
   void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
       throw std::invalid_argument("mssp: the graph has a negative weight; weights must be at least 0");
     }
-    sources = std::min(sources, g.vertices);
+    sources.begin(name, g);
   }
 
-  /// Source k is vertex k * n / sources, rounded down.
   void init(const gossamer::VertexInfo& v, State& s) {
-    s.news = Unreached;
-    for (uint32_t k = 0; k < Sources; ++k) {
-      const bool is = k < sources && uint64_t{k} * v.vertices / sources == v.index;
-      s.distance[k] = is ? 0 : Unreached;
-      if (is) s.news = 0;
-    }
+    const uint32_t number = sources.number(v.index);
+    s.news = number < Sources ? 0 : Unreached;
+    for (uint32_t k = 0; k < Sources; ++k) s.distance[k] = k == number ? 0 : Unreached;
   }
 
   gossamer::Verdict verdict(const gossamer::Outcome<State>& run) {

@@ -7,14 +7,21 @@
 /// vertices only adds the same constant everywhere. So dividing by the sum at the end
 /// yields the textbook's scores, without a global sum in each step.
 ///
+/// After a fixed number of steps the scores are not at the fixed point, and the dangling mass matters. They are then
+/// those of LDBC Graphalytics and NetworkX: each step distributes the mass of the previous scores, which is an
+/// aggregate. `raw` omits it.
+///
 /// The last step follows the first one in which the sum of all changes was at most
 /// the tolerance. Both sums are in fixed point, so the number of steps does not
 /// depend on the order in which vertices are added.
 ///
+/// A vertex with very many in-edges needs more digits for their sum than for a score: see Accumulator.
+///
 /// PAGERANK_WEIGHTED: edges share a score in proportion to their weights. PAGERANK_PERSONAL: the part of the score that
-/// does not follow the edges restarts at some vertices, in equal shares, and so does the mass of dangling vertices.
+/// does not follow the edges restarts at some vertices, in given shares, and so does the mass of dangling vertices.
 #pragma once
 
+#include <gossamer/accumulator.h>
 #include <gossamer/polite.h>
 
 #ifndef PAGERANK_REAL
@@ -28,12 +35,29 @@ using Real = PAGERANK_REAL;
 inline float magnitude(float x) { return __builtin_fabsf(x); }
 inline double magnitude(double x) { return __builtin_fabs(x); }
 
+/// A sum in double precision.
+struct PlainSum {
+  double sum;
+
+  void add(double number) { sum += number; }
+  double value() const { return sum; }
+  void clear() { sum = 0; }
+};
+template <typename T>
+struct SumOf {
+  using Type = PlainSum;
+};
+template <>
+struct SumOf<float> {
+  using Type = gossamer::Accumulator;
+};
+
 struct State {
-  Real sum;  // received since the last step
+  SumOf<Real>::Type sum;  // received since the last step
   Real score;
-  Real share;  // damping / out-degree (or the sum of the weights), or 0
+  Real share;  // damping / out-degree (or the scaled sum of the weights), or 0
 #ifdef PAGERANK_PERSONAL
-  Real base;  // (1 - damping) / sources at a vertex where the walk restarts, else 0
+  Real base;  // (1 - damping) * its share at a vertex where the walk restarts, else 0
 #endif
 };
 
@@ -43,10 +67,22 @@ using Weight = Real;
 using Weight = gossamer::None;
 #endif
 
+enum Mode : uint32_t {
+  Fixed,        // a fixed number of steps, without dangling mass
+  Distributed,  // a fixed number of steps, each of which distributes the dangling mass
+  Converging,   // until the scores settle
+};
+
 struct Params {
   Real base;       // (1 - damping) / vertices; unused if PAGERANK_PERSONAL
-  Real tolerance;  // permitted change of all scores in the last step, as a share of their sum; below 0: ignored
+  Real tolerance;  // Converging: permitted change of all scores in the last step, as a share of their sum
   uint32_t most;   // maximum number of steps
+  Mode mode;
+  Real spread;    // Distributed: damping / (1 - damping)
+  Real dangling;  // Distributed: the score of all dangling vertices before the first step
+#ifdef PAGERANK_WEIGHTED
+  Real weightScale;  // of every weight, a power of two
+#endif
 };
 
 // All scores sum to at most 1, and all changes to at most 2. Every change is rounded up, so that many changes below the
@@ -54,7 +90,7 @@ struct Params {
 struct Totals {
   static constexpr Real up = static_cast<Real>(0x1p-62);  // half of the last bit
   gossamer::FixedSum<Real, 61> change;
-  gossamer::FixedSum<Real, 61> scores;
+  gossamer::FixedSum<Real, 61> scores;  // Distributed: only those of dangling vertices, except in the last step
 
   bool within(Real tolerance) const { return change.value() <= tolerance * scores.value(); }
 };
@@ -71,27 +107,33 @@ struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
   }
 
 #ifdef PAGERANK_WEIGHTED
-  void recv(const Real* message, const Weight* weight) { s->sum += *message * *weight; }
+  void recv(const Real* message, const Weight* weight) { s->sum.add(*message * (*weight * params->weightScale)); }
 #else
-  void recv(const Real* message, const Weight*) { s->sum += *message; }
+  void recv(const Real* message, const Weight*) { s->sum.add(*message); }
 #endif
 
   bool step(const Totals& all, Totals& mine) {
 #ifdef PAGERANK_PERSONAL
-    const Real score = s->base + s->sum;
+    Real base = s->base;
 #else
-    const Real score = params->base + s->sum;
+    Real base = params->base;
 #endif
+    if (params->mode == Distributed) {
+      base += base * params->spread * (time > 0 ? all.scores.value() : params->dangling);
+    }
+    const Real score = static_cast<Real>(base + s->sum.value());
+    bool on = time + 1 < params->most;
     // With a fixed number of steps, only the sums of the last one are used.
-    if (params->tolerance >= 0 || time + 1 == params->most) {
+    if (params->mode == Converging || !on) {
       mine.change.give(magnitude(score - s->score) + Totals::up);
+      mine.scores.give(score);
+    } else if (params->mode == Distributed && s->share == 0) {
       mine.scores.give(score);
     }
     s->score = score;
-    s->sum = 0;
+    s->sum.clear();
     // The same for every vertex: after the first step, `all` holds the sums of the previous one.
-    const bool settled = time > 0 && params->tolerance >= 0 && all.within(params->tolerance);
-    const bool on = time + 1 < params->most && !settled;
+    if (params->mode == Converging && time > 0 && all.within(params->tolerance)) on = false;
     if (on) *readyToSend = gossamer::Pin(0);
     return on;
   }
@@ -112,6 +154,8 @@ GOSSAMER_VERTEX(pagerank::Vertex)
 #include <gossamer/app.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -138,30 +182,49 @@ struct AppOf : gossamer::Application<V> {
   double damping = 0.85;
   double accuracy = sizeof(Real) == 4 ? 1e-4 : 1e-10;
   uint32_t iterations = 0;
-  // The sum of a vertex with very many in-edges is noisy in single precision,
-  // and the noise circulates: a tolerance below it is never met.
+  // Scores are noisy in their last digit, and the noise circulates: a tolerance below it is never met.
   uint32_t limit = 1000;
   bool raw = false;
 #ifdef PAGERANK_PERSONAL
-  std::vector<uint32_t> sources;  // ascending, each once
+  std::vector<gossamer::WeightedVertex> sources;  // ascending, each once
+#endif
+#ifdef PAGERANK_WEIGHTED
+  double weightScale = 0;  // 0: not determined yet
+  // The sums of the weights of a vertex with which all messages are normal numbers.
+  static constexpr double leastSum = 0x1p-1000;
+  static constexpr double greatestSum = 0x1p970;
 #endif
 
   void parameters(gossamer::Parameters& p) {
 #ifdef PAGERANK_PERSONAL
-    p.vertices("source", sources, "a vertex where the walk starts and restarts");
+    p.shares("source", sources, "a vertex where the walk restarts, and its share relative to the others (1)");
 #endif
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
     p.real("tolerance", accuracy, 1e-15, 1, "stop when the scores change by at most this share of their sum in a step");
     p.integer("iterations", iterations, 0, 1000000000, "run exactly this many steps (0: until the tolerance)");
     p.integer("limit", limit, 1, 1000000000, "give up if the tolerance needs more steps");
-    p.flag("raw", raw, "do not normalise the scores to a sum of 1");
+    p.flag("raw", raw, "omit the mass of vertices without out-edges, and do not normalise the scores to a sum of 1");
   }
 
 #ifdef PAGERANK_PERSONAL
+  using Source = gossamer::WeightedVertex;
+
   void begin(const gossamer::GraphInfo&) {
-    if (sources.empty()) sources = {0};
-    std::sort(sources.begin(), sources.end());
-    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+    if (sources.empty()) sources = {{0, 1}};
+    std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.vertex < b.vertex; });
+    // First by the greatest weight, so that the sum neither overflows nor vanishes.
+    double greatest = 0;
+    double sum = 0;
+    for (const Source& one : sources) greatest = std::max(greatest, one.weight);
+    for (Source& one : sources) sum += one.weight = one.weight / greatest;
+    for (Source& one : sources) one.weight /= sum;
+  }
+
+  /// The vertex's share of what restarts.
+  double shareOf(uint32_t vertex) const {
+    const auto at = std::lower_bound(sources.begin(), sources.end(), vertex,
+                                     [](const Source& one, uint32_t v) { return one.vertex < v; });
+    return at != sources.end() && at->vertex == vertex ? at->weight : 0;
   }
 #endif
 
@@ -170,12 +233,44 @@ struct AppOf : gossamer::Application<V> {
     if (g.weightLow < 0) {
       throw std::invalid_argument(std::string(name) + ": the graph has a negative weight; weights must be at least 0");
     }
+    // Messages and weights of one run need one scale, also if its graph changes.
+    if (weightScale == 0) weightScale = scaleOf(g);
+  }
+
+  /// A power of two with which the sums of weights lie in the permitted range, if the weights do not differ by more.
+  static double scaleOf(const gossamer::GraphInfo& g) {
+    int exponent = 0;
+    std::frexp(g.weightHigh, &exponent);
+    const int most = exponent + 33;  // of a sum of up to 2^32 weights; more parallel edges are rejected by `verdict`
+    if (g.weightHigh > 0 && most > 970) return std::ldexp(1.0, 970 - most);
+    return g.weightHigh > 0 && exponent < -900 ? 0x1p1000 : 1;
   }
 #endif
 
   Params params(const gossamer::GraphInfo& g) {
-    return {static_cast<Real>((1 - damping) / g.vertices), static_cast<Real>(iterations ? -1 : stepTolerance()),
-            iterations ? iterations : limit};
+    Params p{};
+    p.base = static_cast<Real>((1 - damping) / g.vertices);
+    p.tolerance = static_cast<Real>(stepTolerance());
+    p.most = iterations ? iterations : limit;
+    p.mode = !iterations ? Converging : raw ? Fixed : Distributed;
+    p.spread = static_cast<Real>(damping / (1 - damping));
+#ifdef PAGERANK_WEIGHTED
+    p.weightScale = weightScale;
+#endif
+    return p;
+  }
+
+  /// The dangling mass before the first step; without dangling vertices no step computes one.
+  void complete(Params& p, const gossamer::States<State>& all) {
+    if (p.mode != Distributed) return;
+    bool any = false;
+    double sum = 0;
+    all.each([&](const State& s) {
+      any = any || s.share == 0;
+      sum += s.share == 0 ? static_cast<double>(s.score) : 0;
+    });
+    p.dangling = static_cast<Real>(sum);
+    if (!any) p.mode = Fixed;
   }
 
   // All later steps together would add the last change times damping / (1 - damping).
@@ -187,6 +282,15 @@ struct AppOf : gossamer::Application<V> {
   }
 
   gossamer::Verdict verdict(const typename gossamer::Application<V>::Outcome& run) {
+#ifdef PAGERANK_WEIGHTED
+    for (const State& s : run) {
+      if (!std::isnan(s.share)) continue;
+      return gossamer::Verdict::overflow(
+                 "the weights of a vertex's edges are too small for double precision beside the greatest weight of "
+                 "the graph; set them to 0, or remove the edge of the greatest")
+          .at(static_cast<uint32_t>(&s - run.begin()));
+    }
+#endif
     // Below the limit a run ends only because an earlier step was within the tolerance; `totals` is the last step's.
     if (iterations || run.statistics.steps < limit) return gossamer::Verdict::answer();
     if (run.totals.within(static_cast<Real>(stepTolerance()))) return gossamer::Verdict::answer();
@@ -197,20 +301,25 @@ struct AppOf : gossamer::Application<V> {
   }
 
   void init(const gossamer::VertexInfo& v, State& s) {
-    s.sum = 0;
-#ifdef PAGERANK_PERSONAL
-    const bool source = std::binary_search(sources.begin(), sources.end(), v.index);
-    s.score = source ? static_cast<Real>(1.0 / static_cast<double>(sources.size())) : 0;
-    s.base = source ? static_cast<Real>((1 - damping) / static_cast<double>(sources.size())) : 0;
-#else
+    s.sum.clear();
     s.score = static_cast<Real>(1.0 / v.vertices);
+#ifdef PAGERANK_PERSONAL
+    const double share = shareOf(v.index);
+    // From the sources on, vertices that the walk cannot reach have the score 0 in every step. NetworkX starts from
+    // equal scores.
+    if (!iterations) s.score = static_cast<Real>(share);
+    s.base = static_cast<Real>((1 - damping) * share);
 #endif
     changed(v, s);
   }
 
   void changed(const gossamer::VertexInfo& v, State& s) {
-    const double out = AppOf::sumsWeights ? v.weight : static_cast<double>(v.degree);
-    s.share = out > 0 ? static_cast<Real>(damping / out) : 0;
+#ifdef PAGERANK_WEIGHTED
+    const bool there = v.weight == 0 || (v.weight >= leastSum && v.weight <= greatestSum);
+    s.share = !there ? std::numeric_limits<Real>::quiet_NaN() : v.weight > 0 ? damping / v.weight : 0;
+#else
+    s.share = v.degree > 0 ? static_cast<Real>(damping / static_cast<double>(v.degree)) : 0;
+#endif
   }
 
   void results(gossamer::Columns<State>& c) {

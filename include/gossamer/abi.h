@@ -52,7 +52,7 @@ struct gs_graph {
 };
 
 /// One parameter of an application, by name. The parameter's kind, as listed by
-/// gs_app_describe(), determines which of the two values applies.
+/// gs_app_describe(), determines which of the two values applies; of `shares`, both do: the weight of a vertex.
 struct gs_parameter {
   const char* name;
   double real;

@@ -26,6 +26,7 @@
 ///
 /// Optional members:
 /// - `Params params(const GraphInfo&)`: the vertices' run parameters.
+/// - `void complete(Params&, const States<State>&)`: completes them when `init` has set all states.
 /// - `static constexpr Wiring wiring`: the edges that the application runs on.
 /// - `sumsWeights = true`: VertexInfo has the sum of the values of the vertex's edges.
 /// - `Edge edge(double weight)`: an edge's value from the file's weight; without it,
@@ -141,7 +142,9 @@ std::string describeColumns(const Columns<S>& columns) {
 /// Whether the application ignores the direction of edges.
 template <typename App>
 constexpr bool ignoresDirection() {
-  return App::undirected || App::wiring == Wiring::simple || App::wiring == Wiring::oriented;
+  return App::undirected ||
+         (!countsDirections<typename App::Edge> &&
+          (App::wiring == Wiring::simple || App::wiring == Wiring::oriented || App::wiring == Wiring::ranked));
 }
 
 template <typename App>
@@ -160,12 +163,13 @@ std::string describeApp() {
   json += ",\"reads_edges\":" + std::string(rules::ReadsEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"writes_edges\":" + std::string(rules::WritesEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"goes_on\":" + std::string(rules::Resumable<typename App::Vertex> ? "true" : "false");
-  json += ",\"uses_weights\":" + std::string(std::is_empty_v<typename App::Edge> ? "false" : "true");
+  constexpr bool unweighted = std::is_empty_v<typename App::Edge> || countsDirections<typename App::Edge>;
+  json += ",\"uses_weights\":" + std::string(unweighted ? "false" : "true");
   json += ",\"state_bytes\":" + std::to_string(rules::bytesOf<typename App::State>());
   json += ",\"edge_bytes\":" + std::to_string(rules::bytesOf<typename App::Edge>());
   json += ",\"message_bytes\":" + std::to_string(rules::bytesOf<typename App::Message>());
   json += ",\"parameters\":[";
-  static constexpr const char* kinds[] = {"real", "integer", "vertex", "flag", "vertices"};
+  static constexpr const char* kinds[] = {"real", "integer", "vertex", "flag", "vertices", "shares"};
   const char* comma = "";
   for (const Parameters::Entry& e : parameters.entries()) {
     json += comma + ("{\"name\":" + jsonString(e.name)) + ",\"kind\":\"" + kinds[static_cast<int>(e.kind)] + "\"";

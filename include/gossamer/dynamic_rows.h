@@ -57,9 +57,12 @@ class DynamicRows {
     return transpose;
   }
 
-  /// The rows in the engines' form; valid until the next change.
+  /// The rows in the engines' form; valid until the next change. The array of targets exists also without an edge.
   Rows rows() const {
-    Rows r(begins_.data(), targets_.data(), valued_ ? values_.data() : nullptr);
+    static constexpr uint32_t none = 0;
+    static constexpr E noValue{};
+    const bool empty = targets_.empty();
+    Rows r(begins_.data(), empty ? &none : targets_.data(), !valued_ ? nullptr : empty ? &noValue : values_.data());
     r.ends = ends_.data();
     r.holes = begins_.back() - edges_;
     return r;

@@ -33,6 +33,16 @@ class Edges {
   uint32_t to(uint32_t k) const { return targets_[k]; }
   /// The targets of all edges, consecutively.
   const uint32_t* targets() const { return targets_; }
+  /// The number of edges to vertices of smaller indices: the first edge to `vertex`, if there is one.
+  uint32_t first(uint32_t vertex) const {
+    uint32_t low = 0;
+    for (uint32_t count = count_; count > 0;) {
+      const uint32_t half = (count + 1) / 2;
+      low += targets_[low + half - 1] < vertex ? half : 0;
+      count -= half;
+    }
+    return low;
+  }
   const E& value(uint32_t k) const { return apart_ ? values_[k] : *values_; }
   N& note(uint32_t k) const { return notes_[k]; }
   /// Called in `send`: the message on OneEdge travels along edge k. Default: edge 0.

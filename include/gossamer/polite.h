@@ -57,6 +57,12 @@ constexpr PPin Pin(unsigned p) { return static_cast<PPin>(p + 2); }
 struct None {};
 using PEmpty = None;
 
+/// An edge value of the wirings `simple`, `oriented` and `ranked` (app/wiring.h): in how many directions the graph
+/// connects the two vertices, 1 or 2. An application with this edge type does not use the graph's weights.
+struct Directions {
+  uint32_t count;
+};
+
 /// The base of a vertex: state S, edge value E, message M, run parameters P, which
 /// are the same for every vertex and which no handler changes, and A, a struct of
 /// aggregates.

@@ -196,8 +196,8 @@ def dependencies(judge: Any, sources: list[int]) -> np.ndarray[Any, Any]:
         paths[s, s] = 1
         for v in sorted(range(count), key=lambda v: length[s, v]):
             if length[s, v] > 0:
-                before = ((u, judge.number_of_edges(u, v)) for u in judge.predecessors(v))
-                paths[s, v] = sum(paths[s, u] * many for u, many in before if length[s, u] == length[s, v] - 1)
+                before = judge.predecessors(v)
+                paths[s, v] = sum(paths[s, u] for u in before if length[s, u] == length[s, v] - 1)
     through = np.zeros(count)
     for s, t, v in itertools.product(sources, range(count), range(count)):
         if v in (s, t) or s == t or min(length[s, v], length[v, t], length[s, t]) < 0:
@@ -222,10 +222,8 @@ def test_betweenness_matches_counted_shortest_paths(size: Size, random: np.rando
 
 def test_betweenness_matches_networkx(size: Size, random: np.random.Generator) -> None:
     vertices = size.pick(150, 300, 1000)
-    a, b = random.integers(vertices, size=(2, 3 * vertices))
-    codes = np.unique(a * vertices + b)
-    edges = codes // vertices, codes % vertices
-    expected = nx.betweenness_centrality(directed(vertices, edges), normalized=False)
+    edges = random_edges(random, vertices, 3 * vertices)
+    expected = nx.betweenness_centrality(directed(vertices, edges, parallel=True), normalized=False)
     for how in ENGINES[:3]:
         values = gs.run("betweenness", graph_of(vertices, edges), sources=vertices, **how).values
         np.testing.assert_allclose(values, [expected[v] for v in range(vertices)], rtol=1e-9, atol=1e-12)
@@ -354,3 +352,169 @@ def test_each_walker_follows_one_edge_per_step(size: Size, random: np.random.Gen
         for how in ENGINES:
             result = gs.run(ROOT / "examples/walks/walks.h", graph, walkers=walkers, steps=7, walk=seed, **how)
             assert result.values.tolist() == expected
+
+
+def lightest_pairs(vertices: int, edges: Edges, weights: Any) -> Any:
+    """An undirected judge with the lightest edge of each pair."""
+    judge = nx.Graph()
+    judge.add_nodes_from(range(vertices))
+    for a, b, w in sorted(zip(*map(np.ndarray.tolist, (*edges, weights)), strict=True), key=lambda e: -e[2]):
+        if a != b:
+            judge.add_edge(a, b, weight=w)
+    return judge
+
+
+def test_spanning_forest_matches_networkx(size: Size, random: np.random.Generator) -> None:
+    for vertices, edges in shapes(random, size):
+        weights = random.integers(-4, 6, size=len(edges[0])) / 2
+        judge = lightest_pairs(vertices, edges, weights)
+        expected = nx.minimum_spanning_tree(judge)
+        root = {v: min(part) for part in nx.connected_components(judge) for v in part}
+        for how in ENGINES:
+            result = gs.run("mst", graph_of(vertices, edges, weights), **how)
+            assert result.totals["weight"] == expected.size(weight="weight")
+            assert result.totals["edges"] == expected.number_of_edges()
+            assert result.columns["component"].tolist() == [root[v] for v in range(vertices)]
+            forest = nx.Graph()
+            forest.add_nodes_from(range(vertices))
+            for v, parent in enumerate(result.columns["parent"].tolist()):
+                assert (parent == NONE) == (root[v] == v)
+                if parent != NONE:
+                    assert judge[v][parent]["weight"] == result.columns["weight"][v]
+                    forest.add_edge(v, parent)
+            assert nx.is_forest(forest) and forest.number_of_edges() == expected.number_of_edges()
+
+
+def test_truss_numbers_match_networkx(size: Size, random: np.random.Generator) -> None:
+    for vertices, edges in shapes(random, size):
+        judge = simple(vertices, edges)
+        expected = [0] * vertices
+        k = 2
+        while inside := [v for v, degree in nx.k_truss(judge, k).degree() if degree]:
+            for v in inside:
+                expected[v] = k
+            k += 1
+        for graph, how in itertools.product(as_given(vertices, edges), ENGINES):
+            result = gs.run("ktruss", graph, **how)
+            assert result.values.tolist() == expected
+            assert result.totals["truss"] == max(expected)
+
+
+def test_directed_clustering_matches_networkx(size: Size, random: np.random.Generator) -> None:
+    for vertices, edges in shapes(random, size):
+        share = nx.clustering(directed(vertices, edges))
+        for how in ENGINES:
+            values = gs.run("clustering-directed", graph_of(vertices, edges), **how).values
+            np.testing.assert_allclose(values, [share[v] for v in range(vertices)], rtol=1e-12)
+        *_, symmetric = as_given(vertices, edges)
+        plain = nx.clustering(simple(vertices, edges))
+        values = gs.run("clustering-directed", symmetric).values
+        np.testing.assert_allclose(values, [plain[v] for v in range(vertices)], rtol=1e-12)
+
+
+def test_closeness_matches_networkx(size: Size, random: np.random.Generator) -> None:
+    """More vertices than a batch of sources has."""
+    for vertices, edges in itertools.chain(shapes(random, size), [(460, random_edges(random, 460, 1500))]):
+        if vertices > 600:
+            continue
+        judge = directed(vertices, edges)
+        closeness, harmonic = nx.closeness_centrality(judge), nx.harmonic_centrality(judge)
+        for how in ENGINES:
+            result = gs.run("closeness", graph_of(vertices, edges), **how)
+            np.testing.assert_allclose(result.values, [closeness[v] for v in range(vertices)], rtol=1e-12)
+            np.testing.assert_allclose(result.columns["harmonic"], [harmonic[v] for v in range(vertices)], rtol=1e-12)
+
+
+def test_weighted_betweenness_matches_networkx(size: Size, random: np.random.Generator) -> None:
+    for vertices, edges in shapes(random, size):
+        if vertices > 150:
+            continue
+        # Few weights, so that many paths have one length.
+        weights = random.integers(1, 4, size=len(edges[0])) / 2
+        judge = nx.MultiDiGraph()
+        judge.add_nodes_from(range(vertices))
+        judge.add_weighted_edges_from(zip(*map(np.ndarray.tolist, (*edges, weights)), strict=True))
+        expected = nx.betweenness_centrality(judge, normalized=False, weight="weight")
+        for how in ENGINES:
+            result = gs.run("betweenness-weighted", graph_of(vertices, edges, weights), sources=vertices, **how)
+            np.testing.assert_allclose(result.values, [expected[v] for v in range(vertices)], rtol=1e-9, atol=1e-12)
+
+
+def test_weighted_betweenness_rejects_what_it_cannot_count() -> None:
+    path = pairs((0, 1), (1, 2), (2, 3))
+    for weight in (0, -1):
+        with pytest.raises(gs.InputError, match="a weight that is not above 0"):
+            gs.run("betweenness-weighted", graph_of(4, path, np.array([1.0, weight, 1.0])))
+    with pytest.raises(gs.NoAnswer, match=r"length of a path overflows .*vertex 2\)"):
+        gs.run("betweenness-weighted", graph_of(4, path, np.array([1e308] * 3)), source=0)
+    with pytest.raises(gs.NoAnswer, match=r"lost beside that of a path.*vertex 2\)"):
+        gs.run("betweenness-weighted", graph_of(4, path, np.array([1e300, 1.0, 1e300])), source=0)
+    rows = 3 * np.arange(1024)  # 2^1024 paths
+    edges = np.concatenate([rows, rows, rows + 1, rows + 2]), np.concatenate([rows + 1, rows + 2, rows + 3, rows + 3])
+    with pytest.raises(gs.NoAnswer, match="number of shortest paths overflows"):
+        gs.run("betweenness-weighted", graph_of(3073, edges), source=0)
+
+
+@pytest.mark.parametrize("app", ["bellman-ford", "bellman-ford-double"])
+def test_negative_weights_match_networkx(app: str, size: Size, random: np.random.Generator) -> None:
+    far = 2**63 - 1 if app == "bellman-ford" else np.inf
+    cycles = 0
+    for vertices, edges in shapes(random, size):
+        source = int(random.integers(vertices))
+        # Potentials of the vertices give negative weights without a negative cycle.
+        potential = random.integers(0, 50, size=vertices)
+        safe = random.integers(0, 9, size=len(edges[0])) + potential[edges[1]] - potential[edges[0]]
+        for weights in (safe, safe - random.integers(0, 2, size=len(safe)) * 3):
+            judge = nx.MultiDiGraph()
+            judge.add_nodes_from(range(vertices))
+            judge.add_weighted_edges_from(zip(*map(np.ndarray.tolist, (*edges, weights)), strict=True))
+            graph = graph_of(vertices, edges, weights)
+            try:
+                expected = nx.single_source_bellman_ford_path_length(judge, source)
+            except nx.NetworkXUnbounded:
+                cycles += 1
+                for how in ENGINES:
+                    with pytest.raises(gs.NoAnswer, match="a cycle of negative length can be reached"):
+                        gs.run(app, graph, source=source, **how)
+                continue
+            first = None
+            for how in ENGINES:
+                result = gs.run(app, graph, source=source, **how)
+                assert result.values.tolist() == [expected.get(v, far) for v in range(vertices)]
+                previous = result.columns["previous"].tolist()
+                assert first is None or previous == first
+                first = previous
+            for v in expected:
+                path = result.path(v)
+                assert (path[0], path[-1], len(path)) == (source, v, result.columns["hops"][v] + 1)
+                steps = (min(e["weight"] for e in judge[a][b].values()) for a, b in itertools.pairwise(path))
+                assert sum(steps) == expected[v]
+    assert cycles
+
+
+@pytest.mark.parametrize("app", ["bellman-ford", "bellman-ford-double"])
+def test_negative_cycle_is_found_soon_in_a_large_graph(app: str) -> None:
+    """A long path follows the cycle, so that paths with all vertices would take 20,000 steps."""
+    vertices = 20000
+    edges = np.append(np.arange(vertices - 1), 9), np.append(np.arange(1, vertices), 0)
+    weights = np.append(np.full(vertices - 1, 1), -10)
+    with pytest.raises(gs.NoAnswer, match="a cycle of negative length"):
+        gs.run(app, graph_of(vertices, edges, weights), threads=1)
+    weights[-1] = -9  # a cycle of length 0 is none
+    assert gs.run(app, graph_of(vertices, edges, weights), threads=1).values[-1] == vertices - 1
+
+
+def test_lengths_of_negative_paths_that_overflow_are_no_answer() -> None:
+    least, most = -(2**63), 2**63 - 1
+    path = pairs((0, 1), (1, 2), (0, 2))
+    with pytest.raises(gs.NoAnswer, match="does not fit 64 bits"):
+        gs.run("bellman-ford", graph_of(3, pairs((0, 1), (1, 2)), np.array([least, -1])))
+    with pytest.raises(gs.NoAnswer, match="does not fit 64 bits"):
+        gs.run("bellman-ford", graph_of(3, pairs((0, 1), (1, 2)), np.array([most - 1, 1])))
+    # A path that is too long does not matter beside a shorter one.
+    found = gs.run("bellman-ford", graph_of(3, path, np.array([most - 1, 1, -7])))
+    assert found.values.tolist() == [0, most - 1, -7]
+    with pytest.raises(gs.InputError, match=r"use bellman-ford-double"):
+        gs.run("bellman-ford", graph_of(3, pairs((0, 1)), np.array([-0.5])))
+    with pytest.raises(gs.NoAnswer, match="overflows double precision"):
+        gs.run("bellman-ford-double", graph_of(3, pairs((0, 1), (1, 2)), np.array([-1.5e308, -1.5e308])))

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
+import pytest
 from made_graphs import graph_of, random_edges
 
 import gossamer as gs
+from gossamer.apps.runner import difference
 from gossamer.engines.rtl_vertices import Hardware
 
 FAR = 0xFFFFFFFF
@@ -50,3 +54,30 @@ def test_betweenness_runs_sources_in_several_batches(seed: int) -> None:
     expected = nx.betweenness_centrality(judge, normalized=False)
     values = gs.run("betweenness", graph, engine=Hardware(config="tiny"), sources=vertices).values
     np.testing.assert_allclose(values, [expected[v] for v in range(vertices)], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.tier("all", seconds=60, adds="the algorithms with several messages a step, on boards")
+def test_algorithms_on_boards_match_the_cpu(seed: int) -> None:
+    """Lists along both pins, single edges, 64-bit numbers and doubles."""
+    random = np.random.default_rng(seed)
+    vertices = 40
+    edges = random_edges(random, vertices, 100)
+    graph = graph_of(vertices, edges, random.integers(1, 9, size=len(edges[0])))
+    cases: dict[str, dict[str, Any]] = {
+        "betweenness-weighted": {"sources": 3},
+        "bellman-ford": {},
+        "bellman-ford-double": {},
+        "closeness": {},
+        "clustering-directed": {},
+        "ktruss": {},
+        "mst": {},
+        "pagerank": {"iterations": 5},
+        "pagerank-gals": {"iterations": 4},
+        "pagerank-personal": {"iterations": 3, "source": {3: 1.5, 7: 1}},
+        "pagerank-weighted": {"iterations": 3},
+    }
+    for app, given in cases.items():
+        found = gs.run(app, graph, engine=Hardware(config="tiny"), **given)
+        judge = gs.run(app, graph, **given)
+        assert difference(judge, found) is None, app
+        assert found.totals == pytest.approx(judge.totals), app

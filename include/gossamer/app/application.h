@@ -24,7 +24,31 @@ struct VertexInfo {
   uint64_t degree = 0;  // edges that a message on pin 0 travels along
   uint32_t vertices = 0;
   uint64_t backward = 0;  // edges of pin 1, with the wiring `backward`
-  double weight = 0;      // the sum of the values of the edges of pin 0, if the application `sumsWeights`
+  /// The sum of the values of the edges of pin 0, if the application `sumsWeights`. Each value is multiplied by the
+  /// application's member `double weightScale`, if it has one, so that sums do not overflow. A sum of 0 of values that
+  /// are not all 0 is the smallest positive number.
+  double weight = 0;
+};
+
+/// The states that a run starts with.
+template <typename S>
+class States {
+ public:
+  States(const S* states, uint32_t vertices, const uint64_t* gone)
+      : states_(states), vertices_(vertices), gone_(gone) {}
+
+  /// Calls visit(state) for every vertex that is not removed.
+  template <typename F>
+  void each(F&& visit) const {
+    for (uint32_t v = 0; v < vertices_; ++v) {
+      if (!gone_ || !(gone_[v >> 6] >> (v & 63) & 1)) visit(states_[v]);
+    }
+  }
+
+ private:
+  const S* states_;
+  uint32_t vertices_;
+  const uint64_t* gone_;  // one bit per removed vertex, or null: none is removed
 };
 
 /// The permitted difference between two right answers.

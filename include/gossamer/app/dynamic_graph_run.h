@@ -48,6 +48,11 @@ struct DynamicGraphRun final : AppResult<App> {
     edges_ = DynamicEdges<E>(first.out, first.in, net.vertices, symmetric_);
     this->wiring->release();
     if (needsReverse()) edges_.needIn();
+    if (App::undirected && !symmetric_) {
+      for (uint32_t v = 0; v < net.vertices && !reversed_; ++v) {
+        if (edges_.has(v, v)) separateReverses();
+      }
+    }
     net.complete = [this](Network&, bool wantIn) {
       if (wantIn) edges_.needIn();
       wire();
@@ -99,7 +104,7 @@ struct DynamicGraphRun final : AppResult<App> {
     };
     const std::unique_ptr<void, decltype(let)> end(this, let);
     statistics = engine->run(problem, state, run);
-    statistics.edgeLooks += edges_.takeLooks();
+    statistics.edgeLooks += edges_.takeLooks() + (reversed_ ? reversed_->takeLooks() : 0);
     ended();
   }
 
@@ -156,6 +161,27 @@ struct DynamicGraphRun final : AppResult<App> {
   /// Whether messages also travel against the direction of edges.
   bool needsReverse() const { return (App::undirected || App::wiring == Wiring::backward) && !symmetric_; }
 
+  /// Stores the reverses without self-loops, which are their own reverses; from the first self-loop on.
+  void separateReverses() {
+    if (!App::undirected || symmetric_ || reversed_) return;
+    edges_.needIn();
+    const PoolLease pool(1);
+    OwnedRows<E> out, in;
+    const uint32_t vertices = problem.network.vertices;
+    const Rows reverses = copied(edges_.in(), vertices, Without::loops, *pool, out);
+    reversed_ = std::make_unique<DynamicEdges<E>>(
+        reverses, constant() ? copied(edges_.out(), vertices, Without::loops, *pool, in) : Rows{}, vertices, false);
+  }
+
+  /// The reverses of edges other than self-loops.
+  static std::vector<Edge> reverses(const std::vector<Edge>& some) {
+    std::vector<Edge> all;
+    for (const Edge& e : some) {
+      if (e.at != e.other) all.push_back({e.other, e.at, e.value});
+    }
+    return all;
+  }
+
   /// Points the network to the current edges.
   void wire() {
     Network& net = problem.network;
@@ -166,7 +192,8 @@ struct DynamicGraphRun final : AppResult<App> {
     if (App::wiring == Wiring::backward) {
       net.relations.push_back(symmetric_ ? Relation{1, out, in} : Relation{1, in, out});
     } else if (needsReverse()) {
-      net.relations.push_back({0, in, out});
+      if (!reversed_) net.relations.push_back({0, in, out});
+      if (reversed_) net.relations.push_back({0, reversed_->out(), constant() ? reversed_->in() : Rows{}});
     }
     net.removed = vertices_.removed();
     net.gone = vertices_.gone(net.vertices);
@@ -236,7 +263,10 @@ struct DynamicGraphRun final : AppResult<App> {
     }
     validate(next);
     markChanged(some);
+    if (reversed_) reversed_->add(reverses(some));
+    const bool loops = std::any_of(some.begin(), some.end(), [](const Edge& e) { return e.at == e.other; });
     edges_.add(std::move(some));
+    if (loops) separateReverses();
   }
 
   static double weightOf(const gs_change& what, uint64_t i) {
@@ -256,6 +286,7 @@ struct DynamicGraphRun final : AppResult<App> {
                                   " to the vertex of index " + std::to_string(e.other));
     }
     markChanged(some);
+    if (reversed_) reversed_->remove(reverses(some));
     edges_.remove(std::move(some));
     info_.edges = edges_.edges();
   }
@@ -275,6 +306,7 @@ struct DynamicGraphRun final : AppResult<App> {
       state = std::move(larger);
     }
     edges_.addVertices(static_cast<uint32_t>(count));
+    if (reversed_) reversed_->addVertices(static_cast<uint32_t>(count));
     for (uint32_t v = net.vertices; v < now; ++v) vertices_.begin(v);
     net.vertices = now;
   }
@@ -286,6 +318,7 @@ struct DynamicGraphRun final : AppResult<App> {
     if (some.size() >= info_.vertices) throw std::invalid_argument("no vertex would be left");
     for (const uint32_t v : some) {
       edges_.isolate(v, [this](uint32_t other) { vertices_.change(other); });
+      if (reversed_) reversed_->isolate(v, [](uint32_t) {});
       vertices_.remove(v);
       removedNow_.push_back(v);
     }
@@ -315,9 +348,11 @@ struct DynamicGraphRun final : AppResult<App> {
     };
     Fault fault;
     if (!guard::run(all, &at, fault)) guard::raise(fault);
+    this->complete();
   }
 
   DynamicEdges<E> edges_;
+  std::unique_ptr<DynamicEdges<E>> reversed_;  // without self-loops; null: the transpose of `edges_`
   VertexChanges vertices_;
   Resumption from_;                   // where the current or last part starts
   std::vector<uint32_t> removedNow_;  // vertices removed since the last run

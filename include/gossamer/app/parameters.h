@@ -21,11 +21,17 @@ std::string jsonNumber(double value);
 
 }  // namespace detail
 
+/// A vertex and its weight, a finite number of at least 0.
+struct WeightedVertex {
+  uint32_t vertex;
+  double weight;
+};
+
 /// Collects an application's parameters: the name, the variable that receives the value (its
 /// current value is the default), the range, and a line of help.
 class Parameters {
  public:
-  enum class Kind { real, integer, vertex, flag, vertices };
+  enum class Kind { real, integer, vertex, flag, vertices, shares };
   struct Entry {
     std::string name;
     Kind kind;
@@ -64,10 +70,18 @@ class Parameters {
     add(name, Kind::vertex, help, "0", "4294967295", std::to_string(value),
         [&value](const gs_parameter& p) { value = static_cast<uint32_t>(p.integer); });
   }
+  /// The vertices that an application uses if no argument names any; shown by the command's help.
+  enum class Unnamed { first, none };
   /// Any number of vertices, in the order given; `values` is unchanged if none is given.
-  void vertices(const char* name, std::vector<uint32_t>& values, const char* help) {
-    add(name, Kind::vertices, help, "0", "4294967295", "0",
+  void vertices(const char* name, std::vector<uint32_t>& values, const char* help, Unnamed unnamed = Unnamed::first) {
+    add(name, Kind::vertices, help, "0", "4294967295", unnamed == Unnamed::none ? "-1" : "0",
         [&values](const gs_parameter& p) { values.push_back(static_cast<uint32_t>(p.integer)); });
+  }
+  /// As `vertices`, each with a weight: LABEL or LABEL=WEIGHT on the command line, in Python also a dict. Without a
+  /// weight it is 1.
+  void shares(const char* name, std::vector<WeightedVertex>& values, const char* help) {
+    add(name, Kind::shares, help, "0", "4294967295", "0",
+        [&values](const gs_parameter& p) { values.push_back({static_cast<uint32_t>(p.integer), p.real}); });
   }
   void flag(const char* name, bool& value, const char* help) {
     add(name, Kind::flag, help, "0", "1", value ? "1" : "0",

@@ -126,6 +126,16 @@ struct AppResult : gs_result {
     const bool done = guard::run(initAll, &positions[0], fault);
     for (unsigned t = 0; t < pool.size(); ++t) pool.watch(t, nullptr);
     if (!done) guard::raise(fault);
+    complete();
+  }
+
+  /// Lets the descriptor complete the parameters, when all states are those that the run starts with.
+  void complete() {
+    if constexpr (requires(App a, typename V::Params p, States<S> all) { a.complete(p, all); }) {
+      guard::inDescriptor(Handler::start, [&] {
+        app.complete(problem.params, States<S>{state.data(), problem.network.vertices, problem.network.gone});
+      });
+    }
   }
 
   /// The descriptor's view of a vertex.
@@ -139,17 +149,23 @@ struct AppResult : gs_result {
     return info;
   }
 
-  /// The sum of the values of the edges of vertex v.
+  /// The scaled sum of the values of the edges of vertex v; VertexInfo::weight.
   double sumOfValues(const Rows& rows, size_t v) const {
     using E = typename V::Edge;
     static_assert(std::is_arithmetic_v<E>, "an application with `sumsWeights` needs numbers as edge values");
+    double scale = 1;
+    if constexpr (requires(const App a) { a.weightScale; }) scale = app.weightScale;
     const auto count = static_cast<double>(rows.length(v));
-    if (!rows.values) return count * static_cast<double>(problem.unit);
+    if (!rows.values) return count * static_cast<double>(problem.unit) * scale;
     double sum = 0;
+    bool any = false;
     for (uint64_t i = rows.offsets[v]; i < rows.ends[v]; ++i) {
-      sum += static_cast<double>(static_cast<const E*>(rows.values)[i]);
+      const auto value = static_cast<double>(static_cast<const E*>(rows.values)[i]);
+      sum += value * scale;
+      any = any || value != 0;
     }
-    return sum;
+    const bool lost = any && sum == 0;  // by underflow, or values of both signs
+    return lost ? std::numeric_limits<double>::denorm_min() : sum;
   }
 
   /// What prepare() has set up, with all edges by sender, for an engine that runs elsewhere.

@@ -26,17 +26,19 @@ namespace gossamer {
 
 /// The edges that an application runs on.
 enum class Wiring {
-  given,     // the file's edges; with `undirected`, each in both directions
+  given,     // the file's edges; with `undirected`, each in both directions, but a self-loop once
   backward,  // the file's edges on pin 0, and their reverses on pin 1
+  distinct,  // as `backward`, without self-loops, and of parallel edges only one of least value
   simple,    // each pair of neighbours once, in both directions, without self-loops
   oriented,  // the edges of `simple` in one direction: from the vertex with fewer neighbours (or the smaller index)
+  ranked,    // the edges of `oriented` on pin 0, and their reverses on pin 1
 };
 
 }  // namespace gossamer
 
 namespace gossamer::detail {
 
-/// Builds the network of one pin from a graph, and owns the edge values that it had to convert.
+/// Builds the network of an application from a graph, and owns the rows and edge values that it had to convert.
 template <typename App>
 class GraphNetwork {
   using V = typename App::Vertex;
@@ -52,15 +54,16 @@ class GraphNetwork {
   Network network() {
     Network net;
     net.vertices = static_cast<uint32_t>(graph_.vertices);
-    net.edgesHaveValues = !std::is_empty_v<E> && graph_.weight_type != GS_NONE;
+    net.edgesHaveValues = countsDirections<E> || (!std::is_empty_v<E> && graph_.weight_type != GS_NONE);
     if (needsReverse() && !graph_.in.offsets) request(true);
     if (needsReverse() && !graph_.out.targets) request(false);
-    if constexpr (App::wiring == Wiring::simple || App::wiring == Wiring::oriented) {
+    if constexpr (simple()) {
       if (!graph_.out.targets) request(false);
-      simple_ = std::make_unique<SimpleRows>(graph_.vertices, rows(graph_.out, outValues_),
-                                             needsReverse() ? rows(graph_.in, inValues_) : Rows{}, pool_,
-                                             App::wiring == Wiring::oriented);
+      simple_ = std::make_unique<SimpleRows<E>>(graph_.vertices, rows(graph_.out, outValues_),
+                                                needsReverse() ? rows(graph_.in, inValues_) : Rows{}, pool_,
+                                                App::wiring != Wiring::simple);
       net.relations.push_back({0, simple_->out(), simple_->in()});
+      if (App::wiring == Wiring::ranked) net.relations.push_back({1, simple_->in(), simple_->out()});
       return net;
     }
     wire(net);
@@ -71,7 +74,13 @@ class GraphNetwork {
     return net;
   }
 
-  E unit() { return edgeValue(1.0); }
+  E unit() {
+    if constexpr (countsDirections<E>) {
+      return {1};
+    } else {
+      return edgeValue(1.0);
+    }
+  }
 
   /// The edge value for element i of a weight array of this type.
   E value(int32_t type, const void* weights, size_t i) {
@@ -91,6 +100,8 @@ class GraphNetwork {
   void release() {
     outValues_ = {};
     inValues_ = {};
+    keptOut_ = {};
+    keptIn_ = {};
     graph_.out = graph_.in = {};
   }
 
@@ -100,10 +111,15 @@ class GraphNetwork {
   static_assert(App::wiring == Wiring::given || !App::undirected, "`undirected` requires the wiring `given`");
   static_assert(!rules::ReadsEdges<V> || !App::undirected,
                 "a vertex that reads its edges needs the wiring `simple` instead of `undirected`");
-  static_assert(App::wiring == Wiring::given || App::wiring == Wiring::backward || std::is_empty_v<E>,
-                "edges of the wirings `simple` and `oriented` have no values");
-  static_assert(App::wiring != Wiring::backward || rules::ConstantEdges<V>,
-                "edges of the wiring `backward` share one value per pair, so recv may not change it");
+  static constexpr bool simple() {
+    return App::wiring == Wiring::simple || App::wiring == Wiring::oriented || App::wiring == Wiring::ranked;
+  }
+  static constexpr bool directedPair() { return App::wiring == Wiring::backward || App::wiring == Wiring::distinct; }
+  static_assert(App::wiring == Wiring::given || App::wiring == Wiring::backward || std::is_empty_v<E> ||
+                    std::is_arithmetic_v<E> || (countsDirections<E> && simple()),
+                "an edge value of this wiring is a number, gossamer::Directions (not with `distinct`) or None");
+  static_assert(App::wiring == Wiring::given || rules::ConstantEdges<V>,
+                "edges of this wiring share one value per pair, so recv may not change it");
 
   /// Messages travel in both directions along an edge.
   static constexpr bool bothDirections() { return App::undirected || App::wiring != Wiring::given; }
@@ -119,15 +135,21 @@ class GraphNetwork {
 
   void wire(Network& net) {
     net.relations.clear();
-    const Rows out = rows(graph_.out, outValues_);
-    const Rows in = graph_.flags & GS_GRAPH_SYMMETRIC && graph_.in.targets == graph_.out.targets && constant()
-                        ? out
-                        : rows(graph_.in, inValues_);
+    const bool symmetric = graph_.flags & GS_GRAPH_SYMMETRIC;
+    const bool shared = symmetric && graph_.in.targets == graph_.out.targets && constant();
+    Rows out = rows(graph_.out, outValues_);
+    Rows in = shared ? out : rows(graph_.in, inValues_);
+    if constexpr (App::wiring == Wiring::distinct) {
+      out = copied(out, net.vertices, Without::loopsAndParallels, pool_, keptOut_);
+      in = shared ? out : copied(in, net.vertices, Without::loopsAndParallels, pool_, keptIn_);
+    }
     net.relations.push_back({0, out, in});
-    if (App::wiring == Wiring::backward) {
-      net.relations.push_back(graph_.flags & GS_GRAPH_SYMMETRIC ? Relation{1, out, in} : Relation{1, in, out});
+    if (directedPair()) {
+      net.relations.push_back(symmetric ? Relation{1, out, in} : Relation{1, in, out});
     } else if (needsReverse()) {
-      net.relations.push_back({0, in, out});
+      // A self-loop is its own reverse.
+      net.relations.push_back({0, copied(in, net.vertices, Without::loops, pool_, keptIn_),
+                               copied(out, net.vertices, Without::loops, pool_, keptOut_)});
     }
   }
 
@@ -202,7 +224,7 @@ class GraphNetwork {
 
   Rows rows(const gs_csr& csr, Array<E>& kept) {
     Rows r{csr.offsets, csr.targets, nullptr};
-    if constexpr (!std::is_empty_v<E>) {
+    if constexpr (!std::is_empty_v<E> && !countsDirections<E>) {
       if (!csr.offsets || !csr.targets) return r;
       if (constant() && !csr.weights) return r;
       if constexpr (!ownEdge() && typeOf<E>() != GS_NONE) {
@@ -256,9 +278,11 @@ class GraphNetwork {
   gs_run_options options_;
   App& app_;
   Pool& pool_;
-  std::unique_ptr<SimpleRows> simple_;
+  std::unique_ptr<SimpleRows<E>> simple_;
   Array<E> outValues_;
   Array<E> inValues_;
+  OwnedRows<E> keptOut_;  // without self-loops or parallel edges
+  OwnedRows<E> keptIn_;
 };
 
 }  // namespace gossamer::detail

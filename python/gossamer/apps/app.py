@@ -37,7 +37,7 @@ _COLUMN_TYPES: dict[int, type[np.generic]] = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an application; ``kind`` is real, integer, vertex, flag or vertices."""
+    """One parameter of an application; ``kind`` is real, integer, vertex, flag, vertices or shares."""
 
     name: str
     kind: str
@@ -48,8 +48,9 @@ class Parameter:
     help: str
 
 
-Numbers = Mapping[str, int | float | tuple[int, ...]]
-"""Checked parameters by name, with vertices as indices; a ``vertices`` parameter is a tuple."""
+Numbers = Mapping[str, int | float | tuple[int | tuple[int, float], ...]]
+"""Checked parameters by name, with vertices as indices; a ``vertices`` parameter is a tuple of them, a ``shares``
+parameter one of pairs of vertex and weight."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def find(app: str | os.PathLike[str]) -> Path:
 
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PARAMETER = re.compile(r'\.\s*(?:integer|real|flag|vertex|vertices)\s*\(\s*"([^"]*)"')
+_PARAMETER = re.compile(r'\.\s*(?:integer|real|flag|vertex|vertices|shares)\s*\(\s*"([^"]*)"')
 
 
 def _check_reserved(header: Path) -> None:

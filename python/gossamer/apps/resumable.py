@@ -15,12 +15,12 @@ import numpy as np
 from gossamer import engines, native
 from gossamer.apps import App, Numbers
 from gossamer.apps.results import Result
-from gossamer.apps.runner import check, checked
+from gossamer.apps.runner import Values, check, checked
 from gossamer.engines import Change, Indices, Weights
 from gossamer.engines._abi import labelled
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
-from gossamer.graph._rows import from_edges
+from gossamer.graph._rows import from_edges, refuse_masked
 
 _MOST_VERTICES = 2**32 - 2
 
@@ -213,6 +213,7 @@ class Run:
 
     def _indices(self, what: str, labels: Any) -> Indices:
         """The indices of vertices, given as a label, or a list or array of labels."""
+        refuse_masked(what, labels)
         given = np.atleast_1d(np.asarray(labels))
         if given.ndim != 1 or (given.size and given.dtype.kind not in "iuUO"):
             raise InputError(f"{what}: vertices are named by integers or by text, one or a list of them")
@@ -268,6 +269,7 @@ class Run:
             raise InputError("add_edges: the graph has no weights, so new edges cannot have weights")
         if weights is None:
             raise InputError("add_edges: the graph has weights; give one for each edge")
+        refuse_masked("add_edges: weights", weights)
         given = np.atleast_1d(np.asarray(weights))
         if given.ndim != 1 or len(given) != count or given.dtype.kind not in "iuf":
             raise InputError("add_edges: weights must be numbers, one for each edge")
@@ -286,6 +288,7 @@ class Run:
         return np.array([int(weight) for weight in given.tolist()], dtype)
 
     def _new_labels(self, new: Any) -> tuple[list[str | int] | None, int]:
+        refuse_masked("add_vertices", new)
         if isinstance(new, (int, np.integer)) and not isinstance(new, bool):
             if self._labels is not None:
                 raise InputError("add_vertices: the graph's vertices have labels; give one for each new vertex")
@@ -365,7 +368,7 @@ def start(
     engine: str | engines.Engine = "cpu",
     threads: int | None = None,
     seed: int = 0,
-    **parameters: float | str | bool,
+    **parameters: Values,
 ) -> Run:
     """A run that can resume after its graph has changed; arguments as of ``gossamer.run``.
 

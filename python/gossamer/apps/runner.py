@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 import operator
 import os
 import warnings
@@ -18,10 +19,13 @@ from gossamer.apps import App, Numbers, Parameter
 from gossamer.apps.results import Result
 from gossamer.errors import GraphWarning, InputError
 from gossamer.graph import Graph
+from gossamer.graph._rows import refuse_masked
 
 MOST_THREADS = 1024
 Value = float | str | bool
 """A parameter's value as users give it."""
+Values = Value | Iterable[Value] | Mapping[str | int, float]
+"""Also several vertices, or vertices with weights."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,14 @@ def run(
     engine: str | engines.Engine = "cpu",
     threads: int | None = None,
     seed: int = 0,
-    **parameters: Value | Iterable[Value],
+    **parameters: Values,
 ) -> Result:
     """Runs an application: a bundled one by name, or a header by path.
 
     ``threads`` None uses every CPU. ``parameters`` are those of the application (``./gossamer run APP --help`` lists
-    them); vertices are given by label, several as a list. Raises InputError if the application, a parameter or the
-    graph is wrong, NoAnswer if the application reports that its result is not an answer (not converged, overflow).
+    them); vertices are given by label, several as a list, with weights as a dict. Raises InputError if the application,
+    a parameter or the graph is wrong, NoAnswer if the application reports that its result is not an answer (not
+    converged, overflow).
     Warns (GraphWarning) if it ignores the graph's weights, or uses 1 because there are none.
     """
     compiled = checked(app, graph, threads)
@@ -87,20 +92,69 @@ def weight_notes(app: App, graph: Graph) -> Iterator[str]:
         yield f"the graph has no weights; {app.name} uses the weight 1 for every edge"
 
 
-def check(app: App, graph: Graph, parameters: Mapping[str, Value | Iterable[Value]]) -> Numbers:
+def check(app: App, graph: Graph, parameters: Mapping[str, Values]) -> Numbers:
     """Parameters as numbers, each in its range; vertices as indices."""
-    found: dict[str, int | float | tuple[int, ...]] = {}
+    found: dict[str, int | float | tuple[int | tuple[int, float], ...]] = {}
     for name, value in parameters.items():
         parameter = app.parameter(name)
+        where = f"{app.name}: {name}"
+        refuse_masked(where, value)
+        if isinstance(value, Mapping) and parameter.kind != "shares":
+            several = "a list of vertices" if parameter.kind == "vertices" else "one value"
+            raise InputError(f"{where}: a dict of weights is not supported; give {several}")
         if parameter.kind == "vertex":
-            found[name] = graph.index_of(value if isinstance(value, str) else _whole(app, parameter, value))
+            found[name] = _vertex(app, parameter, graph, value)
         elif parameter.kind == "vertices":
-            several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-            if not several:
-                raise InputError(f"{app.name}: {name}: an empty list; name at least one vertex")
-            found[name] = tuple(graph.index_of(v if isinstance(v, str) else _whole(app, parameter, v)) for v in several)
+            found[name] = tuple(_vertex(app, parameter, graph, one) for one in _several(where, value))
+        elif parameter.kind == "shares":
+            found[name] = _shares(app, parameter, graph, value)
         else:
             found[name] = check_number(app, parameter, value)
+    return found
+
+
+def _vertex(app: App, parameter: Parameter, graph: Graph, label: Any) -> int:
+    return graph.index_of(label if isinstance(label, str) else _whole(app, parameter, label))
+
+
+def _several(where: str, value: Any) -> list[Any]:
+    several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    if not several:
+        raise InputError(f"{where}: an empty list; name at least one vertex")
+    return several
+
+
+def _shares(app: App, parameter: Parameter, graph: Graph, value: Any) -> tuple[tuple[int, float], ...]:
+    """Vertices with their weights: of a dict its values, otherwise 1 for each vertex."""
+    where = f"{app.name}: {parameter.name}"
+    found: dict[int, float] = {}
+    pairs = value.items() if isinstance(value, Mapping) else ((label, 1.0) for label in _several(where, value))
+    for label, weight in pairs:
+        at = _vertex(app, parameter, graph, label)
+        try:
+            number = float(weight)
+        except (ValueError, TypeError, OverflowError):
+            raise InputError(f"{where}: the weight {weight!r} of vertex {label} is no number") from None
+        if not 0 <= number < math.inf:
+            raise InputError(f"{where}: the weight {weight} of vertex {label} is not a finite number of at least 0")
+        if found.setdefault(at, number) != number:
+            raise InputError(f"{where}: vertex {label} has two weights, {found[at]:g} and {number:g}; give one")
+    if not any(found.values()):
+        raise InputError(f"{where}: no vertex has a weight above 0; name at least one vertex")
+    return tuple(sorted(found.items()))
+
+
+def shares_of(graph: Graph, words: Iterable[str]) -> dict[str | int, float | str]:
+    """Vertices and weights from arguments of the command, LABEL or LABEL=WEIGHT; an argument may be a label with =."""
+    found: dict[str | int, float | str] = {}
+    for word in words:
+        label, equals, weight = word.rpartition("=")
+        if equals and not graph.has(word):
+            if label in found and found[label] != weight:
+                raise InputError(f"{word}: vertex {label} has two weights; give one")
+            found[label] = weight
+        elif found.setdefault(word, 1.0) != 1.0:
+            raise InputError(f"{word}: the vertex has two weights; give one")
     return found
 
 

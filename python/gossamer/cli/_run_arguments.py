@@ -151,7 +151,7 @@ class Request:
                         raise InputError(
                             f"{word}: needs a value; see ./gossamer run {self.app} --help (or write {word}=VALUE)"
                         )
-                if parameter.kind == "vertices":
+                if parameter.kind in ("vertices", "shares"):
                     before = self.parameters.get(parameter.name, [])
                     self.parameters[parameter.name] = [*before, value]
                 else:

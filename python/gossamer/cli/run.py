@@ -124,15 +124,13 @@ def _show_help(app: App | None, typed: str) -> None:
     click.echo(f"\nUsage: ./gossamer run {typed} [GRAPH] [PARAMETERS] [OPTIONS]\n\nParameters:")
     for p in app.parameters:
         number = f"{p.default}" if p.kind == "integer" else f"{p.default:g}"
-        several = "; may be repeated" if p.kind == "vertices" else ""
-        usual = {"vertex": "first vertex", "vertices": "first vertex", "flag": "yes" if p.default else "no"}.get(
-            p.kind, number
-        )
-        kind = (
-            ""
-            if p.kind == "flag"
-            else {"real": " X", "integer": " N", "vertex": " LABEL", "vertices": " LABEL"}[p.kind]
-        )
+        several = "; may be repeated" if p.kind in ("vertices", "shares") else ""
+        usual = number
+        if p.kind == "flag":
+            usual = "yes" if p.default else "no"
+        elif p.kind in ("vertex", "vertices", "shares"):
+            usual = "none" if p.default < 0 else "first vertex"
+        kind = _KINDS[p.kind]
         click.echo(f"  --{p.name + kind:<20} {p.help} (default: {usual}{several})")
     if not app.parameters:
         click.echo("  none")
@@ -142,6 +140,17 @@ def _show_help(app: App | None, typed: str) -> None:
     click.echo(f"\nBytes of a state: {app.state_bytes}, of a message: {app.message_bytes}")
     click.echo(f"\nExample:\n  ./gossamer run {typed} {apps.example(app.path)} --top 20")
     click.echo("Options: ./gossamer run --help")
+
+
+_KINDS = {
+    "flag": "",
+    "real": " X",
+    "integer": " N",
+    "vertex": " LABEL",
+    "vertices": " LABEL",
+    "shares": " LABEL[=X]",
+}
+"""The value of a parameter in the help, by the parameter's kind."""
 
 
 def _applications() -> str:
@@ -193,7 +202,7 @@ def _run_app(words: tuple[str, ...]) -> None:
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
     for name, value in given.items():
-        if app.parameter(name).kind not in ("vertex", "vertices"):
+        if app.parameter(name).kind not in ("vertex", "vertices", "shares"):
             runner.check_number(app, app.parameter(name), value)
     outputs = [_run_output.writer(Path(name)) for name in request.options.get("output", [])]
     stats = request.one("stats")
@@ -213,6 +222,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     for note in (*graph.notes, *runner.weight_notes(app, graph)):
         click.echo(f"note: {note}", err=True)
     warnings.simplefilter("ignore", GraphWarning)
+    given = _with_shares(app, graph, given)
     try:
         seed = request.number("seed", 0, 0) if engine == "shuffle" else 0
         result = runner.run(app, graph, engine=engine, threads=threads or None, seed=seed, **given)
@@ -228,11 +238,21 @@ def _run_app(words: tuple[str, ...]) -> None:
         _shuffle(request, app, graph, result)
 
 
+def _with_shares(app: App, graph: Graph, given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters, with the arguments LABEL=WEIGHT taken apart."""
+    from gossamer.apps import runner
+
+    return {
+        name: runner.shares_of(graph, value) if app.parameter(name).kind == "shares" else value
+        for name, value in given.items()
+    }
+
+
 def _shuffle(request: _run_arguments.Request, app: App, graph: Graph, result: Result) -> None:
     from gossamer.apps import runner
 
     seed = request.number("shuffle", 0, 0)
-    given: dict[str, Any] = dict(request.parameters)
+    given = _with_shares(app, graph, dict(request.parameters))
     other = runner.run(app, graph, engine="shuffle", seed=seed, **given)
     wrong = runner.difference(result, other)
     if wrong is None:

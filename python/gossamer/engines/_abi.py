@@ -161,7 +161,9 @@ class RunArgs:
         numbers = (_Parameter * max(1, len(entries)))()
         for slot, (name, value) in zip(numbers, entries, strict=False):
             slot.name = name.encode()
-            if isinstance(value, int):
+            if isinstance(value, tuple):
+                slot.integer, slot.real = value
+            elif isinstance(value, int):
                 slot.integer = value  # all 64 bits, signed or unsigned
             else:
                 slot.real = value
@@ -190,7 +192,7 @@ class RunArgs:
         )
 
 
-def _each(value: float | tuple[int, ...]) -> tuple[float, ...]:
+def _each(value: float | tuple[int | tuple[int, float], ...]) -> tuple[float | tuple[int, float], ...]:
     return value if isinstance(value, tuple) else (value,)
 
 

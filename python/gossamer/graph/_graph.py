@@ -19,6 +19,7 @@ from gossamer.graph._rows import (
     ascending,
     edge_without_reverse,
     from_edges,
+    refuse_masked,
     simplify_in_place,
     transposed,
     weights_of,
@@ -112,6 +113,8 @@ class Graph:
         sorted in a copy. Raises InputError if the rows are invalid, or not symmetric despite
         ``symmetric``."""
         where = name or "graph"
+        for what, array in (("offsets", offsets), ("targets", targets), ("weights", weights), ("labels", labels)):
+            refuse_masked(f"{where}: {what}", array)
         starts = array_of(offsets, np.uint64)
         if starts.ndim != 1 or len(starts) < 2:
             raise InputError(f"{where}: offsets must have vertices + 1 elements, with at least one vertex")
@@ -166,6 +169,8 @@ class Graph:
         directions, a self-loop once. Raises InputError if the arrays are invalid.
         """
         where = name or "graph"
+        for what, array in (("sources", sources), ("targets", targets), ("weights", weights)):
+            refuse_masked(f"{where}: {what}", array)
         ends = [np.asarray(sources), np.asarray(targets)]
         if ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
             raise InputError(
@@ -330,6 +335,16 @@ class Graph:
                 )
                 raise InputError(f"{where} has no vertex {number}; the nearest number is {near_by}")
         raise InputError(f"{where} has no vertex {number}; {self._range()}")
+
+    def has(self, label: str | int) -> bool:
+        """Whether a vertex has this label."""
+        if self.labels is not None and not isinstance(self.labels, np.ndarray):
+            return self._find(str(label)) is not None
+        try:
+            self.index_of(label)
+        except InputError:
+            return False
+        return True
 
     def _find(self, label: str) -> int | None:
         if isinstance(self.labels, LabelTable):

@@ -35,6 +35,12 @@ class CSR:
         return self.offsets[1:] - self.offsets[:-1]
 
 
+def refuse_masked(where: str, values: Any) -> None:
+    """Raises InputError for a masked array, whose mask NumPy's conversions ignore."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{where}: a masked array is not supported; give an array without mask (.compressed())")
+
+
 def array_of(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """Values as a contiguous array of a type, without a copy if they are one."""
     return np.ascontiguousarray(values, dtype=dtype)
@@ -148,6 +154,7 @@ __all__ = [
     "ascending",
     "edge_without_reverse",
     "from_edges",
+    "refuse_masked",
     "simplify_in_place",
     "transposed",
     "weights_of",
