@@ -174,7 +174,7 @@ def test_matching_order_check_detects_violations() -> None:
         ("more", 4, ["MPI_Finalize", "rank 1", "calls MPI_Bcast with root 1"]),
         ("truncate", 4, ["rank 0: MPI_Recv: the message from rank 1, tag 4, has 16 bytes, but the receive buffer has 4 "
                          "[MPI_ERR_TRUNCATE]"]),
-        ("operation", 4, ["MPI_Allreduce: operation", "[MPI_ERR_OP]"]),
+        ("operation", 4, ["rank 0: MPI_Allreduce: MPI_BAND does not support MPI_FLOAT [MPI_ERR_OP]"]),
         ("abort", 4, ["rank 2: MPI_Abort with code 9", "rank 2 ended the run"]),
         ("crash", 4, ["rank 1 was killed by SIGABRT"]),
         ("early", 4, ["MPI_Comm_rank: called before MPI_Init"]),

@@ -64,6 +64,14 @@ FLAGS = (
 )
 _COMPILED_STANDARD_LIBRARY = ("algorithm.cpp",)
 """Sources of the C++ library to compile: sorting, which is not in headers and needs neither heap nor OS."""
+_MATH = tuple(
+    "pow powf pow_data powf_data exp_data atan2 atan2f sinh sinhf __expo2 __expo2f expm1 expm1f ldexp ldexpf scalbn "
+    "scalbnf asinf asinh asinhf acosh atanh erf erff nearbyint nearbyintf tgamma lgamma lgamma_r remainder remquo "
+    "logb ilogb signgam nextafter __fpclassify __fpclassifyf __signbit __signbitf __math_divzero __math_divzerof "
+    "__math_invalid __math_invalidf __math_oflow __math_oflowf __math_uflow __math_uflowf __math_xflow "
+    "__math_xflowf".split()
+)
+"""Sources of the C library's mathematics that the compiler has in C; it has the others in its own language."""
 _CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 
 
@@ -103,6 +111,7 @@ def build(
     boards: tuple[int, int] = ALONE,
     freestanding: bool = False,
     users: Sequence[Path] = (),
+    c_library: bool = False,
 ) -> Image:
     """Compiles and links a program for a configuration; an ELF file is only read.
 
@@ -111,7 +120,8 @@ def build(
     ``optimize`` is the compiler's level (0 to 3, s, z); the default is 2, or z if the instructions do not fit at 2.
     ``boards`` are columns and rows of the target cluster, or a ``Part`` of a cluster. ``freestanding`` omits code for
     hosted compilers, such as the descriptor of an application. ``users`` are the user's files, which messages name,
-    where ``sources`` were made of them. Raises InputError, one line, if a file does not exist,
+    where ``sources`` were made of them. ``c_library`` links the compiler's C library, for a program that defines ``malloc``.
+    Raises InputError, one line, if a file does not exist,
     does not compile or does not link, or if the program does not fit.
     """
     if isinstance(config, str):
@@ -129,8 +139,8 @@ def build(
         flags += ("-ffreestanding", "-fbuiltin")
     if optimize is None:
         with contextlib.suppress(DoesNotFit):
-            return _built(paths, config, boards, flags, "2", users or paths)
-    return _built(paths, config, boards, flags, optimize or "z", users or paths)
+            return _built(paths, config, boards, flags, "2", users or paths, c_library)
+    return _built(paths, config, boards, flags, optimize or "z", users or paths, c_library)
 
 
 def _built(
@@ -140,8 +150,9 @@ def _built(
     flags: Sequence[str],
     optimize: str,
     users: Sequence[Path],
+    c_library: bool,
 ) -> Image:
-    elf, warned = _linked(paths, config, boards, flags, optimize, users)
+    elf, warned = _linked(paths, config, boards, flags, optimize, users, c_library)
     return _read(elf, config, boards, str(users[0]), users, _sources.shown(warned, users))
 
 
@@ -281,6 +292,7 @@ def _linked(
     given: Sequence[str],
     optimize: str,
     users: Sequence[Path],
+    c_library: bool,
 ) -> tuple[Path, list[tuple[str, int, str]]]:
     """The program's ELF file, built if it is not up to date, and the warnings of its sources."""
     library = _library(config, boards)
@@ -302,7 +314,11 @@ def _linked(
 
     # A separate build, because the link command depends on the contents of the objects.
     mark = _layout_mark(config, boards)
-    folder = builds.kept(f"{name}/linked", lambda plan: _link_step(plan, objects, library, mark, paths), does_not_link)
+
+    def link(plan: builds.Plan) -> None:
+        _link_step(plan, objects, library, mark, paths, _c_library() if c_library else [])
+
+    folder = builds.kept(f"{name}/linked", link, does_not_link)
     elf = folder / "program.elf"
     warned = [one for target in targets.values() for one in _sources.warnings(builds.said(made, target))]
     return elf, warned + _arguments_of_main(elf, users)
@@ -329,7 +345,14 @@ def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int,
     return found
 
 
-def _link_step(plan: builds.Plan, objects: Sequence[Path], library: Path, mark: int, users: Sequence[Path]) -> None:
+def _link_step(
+    plan: builds.Plan,
+    objects: Sequence[Path],
+    library: Path,
+    mark: int,
+    users: Sequence[Path],
+    more: Sequence[Path],
+) -> None:
     command = [*tool("ld.lld"), "-T", str(library / "link.ld"), "--gc-sections", "--relax-gp", "--no-undefined"]
     # Debug lines of discarded sections must not refer to address 0.
     command += ["-z", "dead-reloc-in-nonalloc=.debug_*=0xffffffff"]
@@ -339,7 +362,7 @@ def _link_step(plan: builds.Plan, objects: Sequence[Path], library: Path, mark: 
     parts = [library / "crt0.o", *objects, library / "libdevice.a"]
     if any(path.suffix == OBJECT or LANGUAGES[path.suffix][0] == "c++" for path in users):
         parts.append(_cpp_library())
-    parts.append(_arithmetic())
+    parts += [*more, _arithmetic()]
     plan.run("program.elf", [*command, *map(str, parts)], [library / "link.ld", *parts])
 
 
@@ -348,6 +371,13 @@ _KNOWN_MISSING = {
     "free": "threads have no heap; tinselHeapBase() is this thread's private memory",
     "operator new(unsigned int)": "threads have no heap; tinselHeapBase() is this thread's private memory",
     "operator new[](unsigned int)": "threads have no heap; tinselHeapBase() is this thread's private memory",
+    "scanf": "threads have no standard input",
+    "fgets": "threads have no standard input",
+    "getchar": "threads have no standard input",
+    "fscanf": "threads have no files",
+    "fopen": "threads have no files",
+    "sleep": "threads have no clock to sleep by; MPI_Wtime and time count the board's cycles",
+    "usleep": "threads have no clock to sleep by; MPI_Wtime and time count the board's cycles",
     "main": "every thread starts in main",
 }
 
@@ -412,6 +442,25 @@ def _cpp_library() -> Path:
 
     tag = tag_of(*FLAGS, *flags, *_COMPILED_STANDARD_LIBRARY)
     return builds.kept(f"device/cpp-{tag}", steps, does_not_compile(sources)) / "libcpp.a"
+
+
+def _c_library() -> list[Path]:
+    """The C library of the compiler, as archives: functions without files, processes and locales."""
+    top = _compiler_files()
+    musl = top / "libc" / "musl"
+    sources = [musl / "src" / "math" / f"{name}.c" for name in _MATH]
+    flags = ["-Oz", "-w", *(f"-I{musl / folder}" for folder in ("src/include", "src/internal", "arch/riscv32", "arch/generic"))]
+    options = ["-target", "riscv32-linux-musl", _CPU[0], "-OReleaseSmall", "-fsingle-threaded", "-fstrip", "-lc"]
+    options += ["-ffunction-sections", "-fdata-sections"]
+
+    def steps(plan: builds.Plan) -> None:
+        objects = [compile_step(plan, source, flags, f"{source.stem}.o") for source in sources]
+        plan.archive("libmath.a", objects, tool("ar"))
+        command = [*tool("build-obj"), str(top / "c.zig"), *options, "-femit-bin=c.o"]
+        plan.archive("libc.a", [plan.run("c.o", command, [top / "c.zig"])], tool("ar"))
+
+    made = builds.kept(f"device/c-{tag_of(*FLAGS, *flags, *options, *_MATH)}", steps, does_not_compile(sources))
+    return [made / "libc.a", made / "libmath.a"]
 
 
 def _arithmetic() -> Path:

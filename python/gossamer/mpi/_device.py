@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,7 +89,7 @@ def build(
     own = [*sorted(LIBRARY.glob("*.c")), *sorted(DEVICE.glob("*.c"))]
     given += [path for path in own if path.name != "shared.c"]
     placed = [f"GSMPI_SIZE={place.ranks}", f"GSMPI_PER_BOARD={place.per_board}u", f"GSMPI_STRIDE={place.stride}u"]
-    image = device.build(given, config, placed, includes=[HEADERS, LIBRARY], boards=shape, users=paths)
+    image = device.build(given, config, placed, includes=[HEADERS, LIBRARY], boards=shape, users=paths, c_library=True)
     return dataclasses.replace(image, name=str(paths[0]), warnings=_sources.shown(warned, paths))
 
 
@@ -99,6 +100,8 @@ def _private(sources: Sequence[Path], flags: Sequence[str]) -> tuple[dict[Path, 
     stems = [f"{number}-{builds.plain(source.stem)}" for number, source in enumerate(sources)]
     # Optimize after the marks only: before, the optimizer would treat the variables' addresses as constants.
     passes = ["-O2", "-Xclang", "-disable-llvm-passes"]
+    # The return address of an MPI call is then in the function that contains the call: it names the line in messages.
+    flags = [*flags, "-fno-optimize-sibling-calls"]
 
     def to_text(plan: builds.Plan) -> None:
         for source, stem in zip(sources, stems, strict=True):
@@ -110,7 +113,7 @@ def _private(sources: Sequence[Path], flags: Sequence[str]) -> tuple[dict[Path, 
         for source, stem in zip(sources, stems, strict=True):
             text = plan.folder / f"{stem}.ll"
             text.write_text(thread_local((plain / f"{stem}.ll").read_text(), source))
-            command = [*device.tool("cc"), *device.FLAGS, "-O2", "-c", text.name, "-o", f"{stem}.o"]
+            command = [*device.tool("cc"), *device.FLAGS, "-O2", flags[-1], "-c", text.name, "-o", f"{stem}.o"]
             plan.run(f"{stem}.o", command, [text, plain / f"{stem}.ll"])
 
     failed = device.does_not_compile(sources)
@@ -151,16 +154,26 @@ def thread_local(text: str, source: Path) -> str:
     )
 
 
+_MOST_HOST = 64
+"""Characters of the machine's name that a rank reports, before the number of its board."""
+
+
+def _quoted(text: bytes) -> str:
+    """A string literal of C."""
+    return '"' + "".join(f"\\{byte:03o}" for byte in text) + '"'
+
+
 def _arguments(program: str, arguments: Sequence[str]) -> Path:
-    """A source with the program's arguments."""
+    """A source with the program's arguments, and the name of this machine."""
     values = [program, *arguments]
     for value in values:
         if "\0" in value:
             raise InputError("an argument contains a zero byte")
-    quoted = ", ".join('"' + "".join(f"\\{byte:03o}" for byte in os.fsencode(value)) + '"' for value in values)
+    quoted = ", ".join(_quoted(os.fsencode(value)) for value in values)
     text = (
         "// SPDX-License-Identifier: Apache-2.0\n"
         f"const char* const gsmpi_arguments[] = {{{quoted}, 0}};\nconst int gsmpi_argument_count = {len(values)};\n"
+        f"const char gsmpi_host[] = {_quoted(os.fsencode(socket.gethostname()[:_MOST_HOST]))};\n"
     )
     folder = builds.build_dir() / "device" / f"mpi-arguments-{builds.tag(text)}"
     made = folder / "arguments.c"
