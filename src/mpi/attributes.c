@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 struct Attribute {
   Attribute* next;
   int key;
@@ -246,3 +248,5 @@ int MPI_Type_delete_attr(MPI_Datatype type, int key) {
   Attribute** attributes = of_type(type, "MPI_Type_delete_attr");
   return attributes ? erase(NULL, "MPI_Type_delete_attr", type, attributes, key) : MPI_ERR_TYPE;
 }
+
+SMALL_CODE_END

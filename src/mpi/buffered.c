@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 /// A message in the buffer; the buffer is a list of them in the order of their addresses. Its packed data follows.
 typedef struct Slot {
   struct Slot* next;
@@ -137,3 +139,5 @@ int MPI_Bsend_init(const void* data, int count, MPI_Datatype type, int dest, int
   gsmpi.hooks.start_buffered = start_buffered;
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

@@ -7,6 +7,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 // ---------------------------------------------------------------------- signatures
 
 int gsmpi_signature(int kind, int root) { return kind << 16 | (root & 0xFFFF); }
@@ -455,3 +457,5 @@ int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, i
   gsmpi_release(all);
   return error;
 }
+
+SMALL_CODE_END

@@ -8,6 +8,8 @@
 
 #include "transport.h"
 
+SMALL_CODE_BEGIN
+
 const char* gsmpi_class_name(int error_class) {
   static const char* const names[] = {
       "MPI_SUCCESS",      "MPI_ERR_BUFFER",   "MPI_ERR_COUNT",   "MPI_ERR_TYPE",      "MPI_ERR_TAG",
@@ -165,3 +167,5 @@ int MPI_Error_string(int code, char* text, int* length) {
   *length = (int)strlen(text);
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

@@ -5,6 +5,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 /// One block per rank in a buffer: of equal size, or with given counts and displacements.
 typedef struct Blocks {
   char* buffer;
@@ -253,3 +255,5 @@ int MPI_Allgatherv(const void* in, int in_count, MPI_Datatype in_type, void* out
   const Blocks blocks = {out, out_type, 0, out_counts, displacements, NULL};
   return all_gather(kAllgatherv, in, in_count, in_type, &blocks, comm);
 }
+
+SMALL_CODE_END

@@ -5,6 +5,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 struct gsmpi_group {
   int size;
   uint16_t members[];  // ranks in the world
@@ -281,3 +283,5 @@ int MPI_Comm_test_inter(MPI_Comm handle, int* flag) {
   *flag = 0;
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

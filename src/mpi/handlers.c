@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 enum { kFirstHandler = 16 };
 
 static RANK_LOCAL Table handlers;
@@ -69,3 +71,5 @@ int MPI_Comm_call_errhandler(MPI_Comm handle, int code) {
   gsmpi_error(comm, code, "MPI_Comm_call_errhandler", "called by the program");
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

@@ -5,6 +5,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 typedef struct Pair {
   struct Pair* next;
   char *key, *value;
@@ -213,3 +215,5 @@ int MPI_Comm_dup_with_info(MPI_Comm handle, MPI_Info info, MPI_Comm* copied) {
   set_info(gsmpi_comm(*copied), info);
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

@@ -65,6 +65,15 @@
 #define CREDITS_OF_STORE 8
 #endif
 
+/// Functions between these two are optimized for size on the overlay, whose instruction memory is small.
+#ifdef __GOSSAMER_DEVICE__
+#define SMALL_CODE_BEGIN _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)")
+#define SMALL_CODE_END _Pragma("clang attribute pop")
+#else
+#define SMALL_CODE_BEGIN
+#define SMALL_CODE_END
+#endif
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

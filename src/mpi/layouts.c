@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 /// Blocks of one type. `lengths` is null if all have one length; displacements are in elements or, if `elements` is
 /// null, in bytes.
 static int indexed(const char* call, int count, const int lengths[], int length, const int elements[],
@@ -258,3 +260,5 @@ int MPI_Status_set_cancelled(MPI_Status* status, int flag) {
   status->gsmpi_cancelled = flag != 0;
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

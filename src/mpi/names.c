@@ -6,6 +6,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 static const char* basic_name(MPI_Datatype type) {
 #define NAME(type) [(type) & (kBasicTypes - 1)] = #type
   static const char* const names[kBasicTypes] = {
@@ -109,3 +111,5 @@ int MPI_Type_get_name(MPI_Datatype type, char* name, int* length) {
   copy(name, !derived ? basic_name(type) : derived->name ? derived->name : "", length);
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

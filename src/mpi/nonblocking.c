@@ -15,6 +15,8 @@ enum { kStackBytes = 128 << 10 };
 enum { kStackBytes = 8 << 10 };
 #endif
 
+SMALL_CODE_BEGIN
+
 /// The arguments of a collective.
 typedef struct Call {
   const void* in;
@@ -177,7 +179,7 @@ static int agree_on_context(Comm* comm, bool usable, uint32_t* number) {
   return MPI_SUCCESS;
 }
 
-static int start(int kind, const Call* call, int (*function)(const Call* call), MPI_Request* made) {
+static int begin(int kind, const Call* call, int (*function)(const Call* call), MPI_Request* made) {
   *made = MPI_REQUEST_NULL;
   Comm* comm = gsmpi_comm(call->comm);  // the collective reports an invalid one
   Run* run = free_runs;
@@ -221,7 +223,7 @@ static int barrier(const Call* c) { return MPI_Barrier(c->comm); }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
   CALLED();
-  return start(kBarrier, &(Call){.comm = comm}, barrier, request);
+  return begin(kBarrier, &(Call){.comm = comm}, barrier, request);
 }
 
 static int bcast(const Call* c) { return MPI_Bcast(c->out, c->out_count, c->out_type, c->root, c->comm); }
@@ -229,7 +231,7 @@ static int bcast(const Call* c) { return MPI_Bcast(c->out, c->out_count, c->out_
 int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
   CALLED();
   const Call call = {.out = buffer, .out_count = count, .out_type = type, .root = root, .comm = comm};
-  return start(kBcast, &call, bcast, request);
+  return begin(kBcast, &call, bcast, request);
 }
 
 static int reduce(const Call* c) {
@@ -240,14 +242,14 @@ int MPI_Ireduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op 
                 MPI_Request* request) {
   CALLED();
   const Call call = {.in = in, .out = out, .out_count = count, .out_type = type, .op = op, .root = root, .comm = comm};
-  return start(kReduce, &call, reduce, request);
+  return begin(kReduce, &call, reduce, request);
 }
 
 /// Reductions without a root.
 static int start_reduction(int kind, int (*function)(const Call* call), const void* in, void* out, int count,
                            MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call = {.in = in, .out = out, .out_count = count, .out_type = type, .op = op, .comm = comm};
-  return start(kind, &call, function, request);
+  return begin(kind, &call, function, request);
 }
 
 static int allreduce(const Call* c) {
@@ -294,7 +296,7 @@ int MPI_Ireduce_scatter(const void* in, void* out, const int counts[], MPI_Datat
                         MPI_Request* request) {
   CALLED();
   const Call call = {.in = in, .out = out, .out_counts = counts, .out_type = type, .op = op, .comm = comm};
-  return start(kReduceScatter, &call, reduce_scatter, request);
+  return begin(kReduceScatter, &call, reduce_scatter, request);
 }
 
 static int gather(const Call* c) {
@@ -325,7 +327,7 @@ static int start_equal(int kind, int (*function)(const Call* call), const void* 
                      .out_type = out_type,
                      .root = root,
                      .comm = comm};
-  return start(kind, &call, function, request);
+  return begin(kind, &call, function, request);
 }
 
 int MPI_Igather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
@@ -369,7 +371,7 @@ int MPI_Igatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, 
                      .out_type = out_type,
                      .root = root,
                      .comm = comm};
-  return start(kGatherv, &call, gatherv, request);
+  return begin(kGatherv, &call, gatherv, request);
 }
 
 static int scatterv(const Call* c) {
@@ -389,7 +391,7 @@ int MPI_Iscatterv(const void* in, const int in_counts[], const int displacements
                      .out_type = out_type,
                      .root = root,
                      .comm = comm};
-  return start(kScatterv, &call, scatterv, request);
+  return begin(kScatterv, &call, scatterv, request);
 }
 
 static int allgatherv(const Call* c) {
@@ -408,7 +410,7 @@ int MPI_Iallgatherv(const void* in, int in_count, MPI_Datatype in_type, void* ou
                      .out_displacements = displacements,
                      .out_type = out_type,
                      .comm = comm};
-  return start(kAllgatherv, &call, allgatherv, request);
+  return begin(kAllgatherv, &call, allgatherv, request);
 }
 
 static int alltoallv(const Call* c) {
@@ -429,7 +431,7 @@ int MPI_Ialltoallv(const void* in, const int in_counts[], const int in_displacem
                      .out_displacements = out_displacements,
                      .out_type = out_type,
                      .comm = comm};
-  return start(kAlltoallv, &call, alltoallv, request);
+  return begin(kAlltoallv, &call, alltoallv, request);
 }
 
 static int alltoallw(const Call* c) {
@@ -450,7 +452,7 @@ int MPI_Ialltoallw(const void* in, const int in_counts[], const int in_displacem
                      .out_displacements = out_displacements,
                      .out_types = out_types,
                      .comm = comm};
-  return start(kAlltoallw, &call, alltoallw, request);
+  return begin(kAlltoallw, &call, alltoallw, request);
 }
 
 static int idup(const Call* c) {
@@ -462,7 +464,7 @@ static int idup(const Call* c) {
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* copy, MPI_Request* request) {
   CALLED();
   *copy = MPI_COMM_NULL;
-  return start(kDup, &(Call){.comm = comm, .made = copy}, idup, request);
+  return begin(kDup, &(Call){.comm = comm, .made = copy}, idup, request);
 }
 
 static int isendrecv(const Call* c) {
@@ -484,7 +486,7 @@ int MPI_Isendrecv(const void* out, int out_count, MPI_Datatype out_type, int des
                      .source = source,
                      .in_tag = in_tag,
                      .comm = comm};
-  return start(kSendrecv, &call, isendrecv, request);
+  return begin(kSendrecv, &call, isendrecv, request);
 }
 
 static int isendrecv_replace(const Call* c) {
@@ -503,5 +505,7 @@ int MPI_Isendrecv_replace(void* buffer, int count, MPI_Datatype type, int dest, 
                      .source = source,
                      .in_tag = in_tag,
                      .comm = comm};
-  return start(kSendrecvReplace, &call, isendrecv_replace, request);
+  return begin(kSendrecvReplace, &call, isendrecv_replace, request);
 }
+
+SMALL_CODE_END

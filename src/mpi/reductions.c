@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 /// Reduces all blocks to rank 0, which sends each rank its own. `counts` is null if all blocks have `count` elements.
 static int reduce_scatter(int kind, const void* in, void* out, const int counts[], int count, MPI_Datatype type,
                           MPI_Op op, MPI_Comm handle) {
@@ -63,3 +65,5 @@ int MPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype type, 
   gsmpi_release(data);
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

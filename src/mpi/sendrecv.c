@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 int gsmpi_sendrecv(const char* call, const void* out, int out_count, MPI_Datatype out_type, int dest, int out_tag,
                    void* in, int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
                    MPI_Status* status) {
@@ -48,3 +50,5 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int dest, i
   return gsmpi_sendrecv_replace("MPI_Sendrecv_replace", buffer, count, type, dest, out_tag, source, in_tag, comm,
                                 status);
 }
+
+SMALL_CODE_END

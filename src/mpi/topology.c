@@ -5,6 +5,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 static int check_grid(const char* call, MPI_Comm handle, Comm** comm) {
   *comm = gsmpi_check_comm(handle, call);
   if (!*comm) return MPI_ERR_COMM;
@@ -195,7 +197,7 @@ static void divide(int ranks, int left, int most, int* trial, int count, int* be
     if (ranks > most) return;
     trial[count - 1] = ranks;
     const int spread = trial[0] - ranks;
-    if (*best_spread >= 0 && spread >= *best_spread) return;
+    if (*best_spread >= 0 && spread > *best_spread) return;  // of equals, the last has the smallest factors
     *best_spread = spread;
     memcpy(best, trial, (size_t)count * sizeof *best);
     return;
@@ -235,3 +237,5 @@ int MPI_Dims_create(int ranks, int dimensions, int sizes[]) {
   gsmpi_release(best);
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

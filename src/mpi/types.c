@@ -5,6 +5,8 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 enum { kDerived = 0x4100 };
 
 Type* gsmpi_type(MPI_Datatype type) {
@@ -154,7 +156,7 @@ uint32_t gsmpi_alignment(MPI_Datatype type) {
 }
 
 /// Extends the bounds of a type by those of `length` elements at a distance from the buffer.
-static void include(Type* made, bool first, intptr_t at, int length, MPI_Datatype type) {
+static __attribute__((noinline)) void include(Type* made, bool first, intptr_t at, int length, MPI_Datatype type) {
   const Type* derived = gsmpi_type(type);
   const intptr_t extent = gsmpi_extent(type), last = at + (length - 1) * extent;
   const intptr_t low = last < at ? last : at, high = last > at ? last : at;
@@ -170,7 +172,7 @@ static void include(Type* made, bool first, intptr_t at, int length, MPI_Datatyp
 }
 
 /// Reports a type that cannot be made.
-static int reject(Block* blocks, int error_class, const char* call, const char* text, int value) {
+static __attribute__((noinline)) int reject(Block* blocks, int error_class, const char* call, const char* text, int value) {
   gsmpi_release(blocks);
   return gsmpi_error(NULL, error_class, call, text, value);
 }
@@ -310,3 +312,5 @@ int MPI_Type_get_extent_x(MPI_Datatype type, MPI_Count* lower, MPI_Count* extent
   *extent = gsmpi_extent(type);
   return MPI_SUCCESS;
 }
+
+SMALL_CODE_END

@@ -19,6 +19,8 @@ void* gsmpi_try_allocate(size_t bytes) { return malloc(bytes ? bytes : 1); }
 void gsmpi_release(void* memory) { free(memory); }
 #endif
 
+SMALL_CODE_BEGIN
+
 char* gsmpi_copy_text(const char* text, const char* call) {
   const size_t bytes = strlen(text) + 1;
   return memcpy(gsmpi_allocate(bytes, call), text, bytes);
@@ -424,3 +426,5 @@ void gsmpi_free_comm(Comm* comm) {
   gsmpi.contexts[number / 32] &= ~(1u << number % 32);
   release_comm(comm);
 }
+
+SMALL_CODE_END
