@@ -91,9 +91,8 @@ static void detach(void) {
 
 /// Starts a persistent buffered send.
 static void start_buffered(Request* request, const char* call) {
-  request->status.MPI_ERROR =
-      send_buffered(call, request->buffer, request->count, request->type, request->source, request->tag,
-                    request->comm->handle);
+  request->status.MPI_ERROR = send_buffered(call, request->buffer, request->count, request->type, request->source,
+                                            request->tag, request->comm->handle);
   request->done = true;
 }
 
@@ -122,8 +121,7 @@ int MPI_Bsend(const void* data, int count, MPI_Datatype type, int dest, int tag,
   return send_buffered("MPI_Bsend", data, count, type, dest, tag, comm);
 }
 
-int MPI_Ibsend(const void* data, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-               MPI_Request* request) {
+int MPI_Ibsend(const void* data, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   CALLED();
   *request = MPI_REQUEST_NULL;
   RETURN_ON_ERROR(send_buffered("MPI_Ibsend", data, count, type, dest, tag, comm));

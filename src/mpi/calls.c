@@ -53,8 +53,8 @@ static int make_in(Comm* comm, const char* call, const void* buffer, int count, 
   return MPI_SUCCESS;
 }
 
-int gsmpi_make_request(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm handle,
-                bool receives, bool persistent, Request** made) {
+int gsmpi_make_request(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag,
+                       MPI_Comm handle, bool receives, bool persistent, Request** made) {
   *made = NULL;
   Comm* comm = gsmpi_check_comm(handle, call);
   if (!comm) return MPI_ERR_COMM;
@@ -314,7 +314,8 @@ static int receive_matched(const char* call, void* buffer, int count, MPI_Dataty
   if (unexpected == MPI_MESSAGE_NULL)
     return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the message is MPI_MESSAGE_NULL");
   if (unexpected == MPI_MESSAGE_NO_PROC) {
-    const int error = gsmpi_make_request(call, buffer, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, true, false, request);
+    const int error =
+        gsmpi_make_request(call, buffer, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, true, false, request);
     if (error) return error;
     gsmpi_start(*request, call);
   } else {

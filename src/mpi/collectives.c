@@ -13,7 +13,7 @@ SMALL_CODE_BEGIN
 
 int gsmpi_signature(int kind, int root) { return kind << 16 | (root & 0xFFFF); }
 
-const char* gsmpi_name(int kind) {
+static const char* blocking_name(int kind) {
   static const char* const names[] = {"",
                                       "MPI_Barrier",
                                       "MPI_Bcast",
@@ -39,12 +39,19 @@ const char* gsmpi_name(int kind) {
                                       "MPI_Sendrecv",
                                       "MPI_Sendrecv_replace",
                                       "MPI_Finalize"};
+  return names[kind];
+}
+
+const char* gsmpi_nonblocking_name(int kind) {
   static RANK_LOCAL char text[32];
-  if (!gsmpi.task || gsmpi.task->kind != kind) return names[kind];
-  // The nonblocking form: MPI_Ibcast.
-  const char* rest = names[kind] + (kind == kDup ? sizeof "MPI_Comm_" : sizeof "MPI_") - 1;
-  snprintf(text, sizeof text, "%s%c%s", kind == kDup ? "MPI_Comm_i" : "MPI_I", *rest | 0x20, rest + 1);
+  const bool dup = kind == kDup;  // MPI_Comm_idup; others: MPI_Ibcast
+  const char* rest = blocking_name(kind) + (dup ? sizeof "MPI_Comm_" : sizeof "MPI_") - 1;
+  snprintf(text, sizeof text, "%s%c%s", dup ? "MPI_Comm_i" : "MPI_I", *rest | 0x20, rest + 1);
   return text;
+}
+
+const char* gsmpi_name(int kind) {
+  return gsmpi.task && gsmpi.task->kind == kind ? gsmpi_nonblocking_name(kind) : blocking_name(kind);
 }
 
 static bool rooted(int kind) { return kind == kBcast || kind == kReduce || (kind >= kGather && kind <= kScatterv); }

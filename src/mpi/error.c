@@ -12,11 +12,11 @@ SMALL_CODE_BEGIN
 
 const char* gsmpi_class_name(int error_class) {
   static const char* const names[] = {
-      "MPI_SUCCESS",      "MPI_ERR_BUFFER",   "MPI_ERR_COUNT",   "MPI_ERR_TYPE",      "MPI_ERR_TAG",
-      "MPI_ERR_COMM",     "MPI_ERR_RANK",     "MPI_ERR_REQUEST", "MPI_ERR_ROOT",      "MPI_ERR_GROUP",
-      "MPI_ERR_OP",       "MPI_ERR_TOPOLOGY", "MPI_ERR_DIMS",    "MPI_ERR_ARG",       "MPI_ERR_UNKNOWN",
-      "MPI_ERR_TRUNCATE", "MPI_ERR_OTHER",    "MPI_ERR_INTERN",  "MPI_ERR_IN_STATUS", "MPI_ERR_PENDING",
-      "MPI_ERR_NO_MEM",   "MPI_ERR_KEYVAL",   "MPI_ERR_NAME",    "MPI_ERR_INFO",      "MPI_ERR_INFO_KEY",
+      "MPI_SUCCESS",        "MPI_ERR_BUFFER",     "MPI_ERR_COUNT",   "MPI_ERR_TYPE",      "MPI_ERR_TAG",
+      "MPI_ERR_COMM",       "MPI_ERR_RANK",       "MPI_ERR_REQUEST", "MPI_ERR_ROOT",      "MPI_ERR_GROUP",
+      "MPI_ERR_OP",         "MPI_ERR_TOPOLOGY",   "MPI_ERR_DIMS",    "MPI_ERR_ARG",       "MPI_ERR_UNKNOWN",
+      "MPI_ERR_TRUNCATE",   "MPI_ERR_OTHER",      "MPI_ERR_INTERN",  "MPI_ERR_IN_STATUS", "MPI_ERR_PENDING",
+      "MPI_ERR_NO_MEM",     "MPI_ERR_KEYVAL",     "MPI_ERR_NAME",    "MPI_ERR_INFO",      "MPI_ERR_INFO_KEY",
       "MPI_ERR_INFO_VALUE", "MPI_ERR_INFO_NOKEY",
   };
   return (unsigned)error_class < sizeof names / sizeof *names ? names[error_class] : "MPI_ERR_UNKNOWN";
@@ -108,7 +108,7 @@ void gsmpi_deadlock(void) {
 #define ADD(...) used += used < space ? snprintf(text + used, (size_t)(space - used), __VA_ARGS__) : 0
   ADD("%s ", gsmpi.collective ? gsmpi_collective_name(gsmpi.collective) : gsmpi.call);
   if (request && request->collective) {
-    ADD("for %s", gsmpi_name(request->collective));
+    ADD("for %s", gsmpi_nonblocking_name(request->collective));
   } else if (request) {
     const char* what = request->receives ? "for a message from" : "to send to";
     if (request->receives && request->source == MPI_ANY_SOURCE)

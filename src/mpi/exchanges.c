@@ -34,7 +34,8 @@ static char* block_address(const Blocks* blocks, int rank) {
 
 static int check_blocks(const Comm* comm, const char* call, const Blocks* blocks) {
   for (int rank = 0; rank < (blocks->counts ? comm->size : 1); ++rank)
-    RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, blocks->buffer, block_count(blocks, rank), block_type(blocks, rank)));
+    RETURN_ON_ERROR(
+        gsmpi_check_buffer(comm, call, blocks->buffer, block_count(blocks, rank), block_type(blocks, rank)));
   return MPI_SUCCESS;
 }
 
@@ -100,7 +101,8 @@ static int all_to_all(int kind, Blocks* out, Blocks* in, MPI_Comm handle) {
 int MPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
                  MPI_Comm comm) {
   CALLED_UNLESS_TASK();
-  Blocks sent = {(char*)in, in_type, in_count, NULL, NULL, NULL}, received = {out, out_type, out_count, NULL, NULL, NULL};
+  Blocks sent = {(char*)in, in_type, in_count, NULL, NULL, NULL},
+         received = {out, out_type, out_count, NULL, NULL, NULL};
   return all_to_all(kAlltoall, &sent, &received, comm);
 }
 

@@ -201,7 +201,8 @@ int MPI_Group_range_excl(MPI_Group from, int count, int of[][3], MPI_Group* made
 
 int MPI_Group_free(MPI_Group* group) {
   CALLED();
-  if (*group == MPI_GROUP_NULL) return gsmpi_error(NULL, MPI_ERR_GROUP, "MPI_Group_free", "the group is MPI_GROUP_NULL");
+  if (*group == MPI_GROUP_NULL)
+    return gsmpi_error(NULL, MPI_ERR_GROUP, "MPI_Group_free", "the group is MPI_GROUP_NULL");
   if (*group != MPI_GROUP_EMPTY) gsmpi_release(*group);
   *group = MPI_GROUP_NULL;
   return MPI_SUCCESS;

@@ -81,8 +81,8 @@ enum {
   kEagerBytes = PACKET_BYTES - 16,
   kDataBytes = PACKET_BYTES - 8,
   kCredits = CREDITS_OF_STORE < 8 ? CREDITS_OF_STORE : 8,  // eager messages of a pair that may wait for their receives
-  kNearComms = 64,    // communicators with handles that the fast paths accept
-  kContexts = 16384,  // contexts of communicators; all their ranks agree on them
+  kNearComms = 64,                                         // communicators with handles that the fast paths accept
+  kContexts = 16384,                                       // contexts of communicators; all their ranks agree on them
   kMostHandles = 65535,  // communicators, datatypes and operations of a rank at a time
   kMostRequests = 65535,
   kMostTag = 0x7FFFFFF,
@@ -138,7 +138,7 @@ typedef struct Comm {
   Attribute* attributes;
   Topology* topology;
   MPI_Info info;
-  Peer* peers[];              // by rank
+  Peer* peers[];  // by rank
 } Comm;
 
 typedef enum { kNoWork, kSendCts, kSendData, kSendDma } Work;
@@ -480,7 +480,9 @@ enum { kSignatureBits = 21, kMostSequence = 1 << (32 - kSignatureBits) };
 /// Kind and root of a collective. The tags of its messages also have the sequence number of a nonblocking one.
 int gsmpi_signature(int kind, int root);
 static inline int gsmpi_kind(int sign) { return sign >> 16 & 31; }
+/// The name of the call: of the nonblocking form, if the collective is one.
 const char* gsmpi_name(int kind);
+const char* gsmpi_nonblocking_name(int kind);
 const char* gsmpi_collective_name(int signature);
 Comm* gsmpi_enter(MPI_Comm handle, int kind);
 int gsmpi_check_op(const Comm* comm, const char* call, MPI_Op op, MPI_Datatype type);

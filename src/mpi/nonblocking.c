@@ -252,9 +252,7 @@ static int start_reduction(int kind, int (*function)(const Call* call), const vo
   return begin(kind, &call, function, request);
 }
 
-static int allreduce(const Call* c) {
-  return MPI_Allreduce(c->in, c->out, c->out_count, c->out_type, c->op, c->comm);
-}
+static int allreduce(const Call* c) { return MPI_Allreduce(c->in, c->out, c->out_count, c->out_type, c->op, c->comm); }
 
 int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request* request) {
@@ -264,8 +262,7 @@ int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_
 
 static int scan(const Call* c) { return MPI_Scan(c->in, c->out, c->out_count, c->out_type, c->op, c->comm); }
 
-int MPI_Iscan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-              MPI_Request* request) {
+int MPI_Iscan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   CALLED();
   return start_reduction(kScan, scan, in, out, count, type, op, comm, request);
 }
@@ -317,8 +314,7 @@ static int alltoall(const Call* c) {
 
 /// Collectives whose blocks have one size.
 static int start_equal(int kind, int (*function)(const Call* call), const void* in, int in_count, MPI_Datatype in_type,
-                       void* out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
-                       MPI_Request* request) {
+                       void* out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call = {.in = in,
                      .out = out,
                      .in_count = in_count,

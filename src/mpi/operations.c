@@ -150,9 +150,9 @@ static Operation* user_operation(MPI_Op op) {
 }
 
 const char* gsmpi_op_name(MPI_Op op) {
-  static const char* const names[] = {"MPI_OP_NULL", "MPI_MAX", "MPI_MIN",  "MPI_SUM",  "MPI_PROD",   "MPI_LAND",   "MPI_BAND",
-                                      "MPI_LOR",     "MPI_BOR", "MPI_LXOR", "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC", "MPI_REPLACE",
-                                      "MPI_NO_OP"};
+  static const char* const names[] = {"MPI_OP_NULL", "MPI_MAX",    "MPI_MIN",    "MPI_SUM",     "MPI_PROD",
+                                      "MPI_LAND",    "MPI_BAND",   "MPI_LOR",    "MPI_BOR",     "MPI_LXOR",
+                                      "MPI_BXOR",    "MPI_MAXLOC", "MPI_MINLOC", "MPI_REPLACE", "MPI_NO_OP"};
   if ((unsigned)op < sizeof names / sizeof *names) return names[op];
   return user_operation(op) ? "this operation" : "an unknown operation";
 }

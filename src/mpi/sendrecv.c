@@ -9,8 +9,7 @@ int gsmpi_sendrecv(const char* call, const void* out, int out_count, MPI_Datatyp
                    void* in, int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
                    MPI_Status* status) {
   Request *receiving, *sending;
-  RETURN_ON_ERROR(
-      gsmpi_make_request(call, in, in_count, in_type, source, in_tag, comm, true, false, &receiving));
+  RETURN_ON_ERROR(gsmpi_make_request(call, in, in_count, in_type, source, in_tag, comm, true, false, &receiving));
   const int error = gsmpi_make_request(call, out, out_count, out_type, dest, out_tag, comm, false, false, &sending);
   if (error) {
     gsmpi_free_request(receiving);

@@ -201,7 +201,8 @@ static int load_address(struct dl_phdr_info* info, size_t size, void* to) {
   return 1;  // the first is the program itself
 }
 
-/// The command reads lines with the offset of the call in the program's file from a pipe (python/gossamer/mpi/_host.py).
+/// The command reads lines with the offset of the call in the program's file from a pipe
+/// (python/gossamer/mpi/_host.py).
 void transport_print(const void* caller, const char* text) {
   const char* pipe = getenv("GSMPI_MESSAGES");
   char line[MPI_MAX_ERROR_STRING + 64];

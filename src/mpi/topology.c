@@ -155,8 +155,7 @@ int MPI_Cart_shift(MPI_Comm handle, int dimension, int distance, int* source, in
   for (int sign = -1; sign <= 1; sign += 2) {
     int64_t other = at + (int64_t)sign * distance;
     int* to = sign < 0 ? source : dest;
-    if (grid->values[grid->dimensions + dimension])
-      other = (other % size + size) % size;
+    if (grid->values[grid->dimensions + dimension]) other = (other % size + size) % size;
     *to = other < 0 || other >= size ? MPI_PROC_NULL : comm->rank + ((int)other - at) * unit;
   }
   return MPI_SUCCESS;

@@ -111,8 +111,9 @@ static char* copy_elements(char* user, int count, MPI_Datatype type, char* packe
   for (int i = 0; i < count && *left; ++i, user += derived->extent)
     for (int index = 0; index < derived->count && *left; ++index) {
       const Block* block = derived->blocks ? derived->blocks + index : NULL;
-      packed = block ? copy_elements(user + block->at, block->length, block->type, packed, left, packs)
-                     : copy_elements(user + index * derived->stride, derived->length, derived->old, packed, left, packs);
+      packed = block
+                   ? copy_elements(user + block->at, block->length, block->type, packed, left, packs)
+                   : copy_elements(user + index * derived->stride, derived->length, derived->old, packed, left, packs);
     }
   return packed;
 }
@@ -172,7 +173,8 @@ static __attribute__((noinline)) void include(Type* made, bool first, intptr_t a
 }
 
 /// Reports a type that cannot be made.
-static __attribute__((noinline)) int reject(Block* blocks, int error_class, const char* call, const char* text, int value) {
+static __attribute__((noinline)) int reject(Block* blocks, int error_class, const char* call, const char* text,
+                                            int value) {
   gsmpi_release(blocks);
   return gsmpi_error(NULL, error_class, call, text, value);
 }
@@ -280,7 +282,8 @@ uint32_t gsmpi_reported_size(MPI_Datatype type) {
 
 int MPI_Type_size(MPI_Datatype type, int* size) {
   CALLED();
-  if (!gsmpi_known_type(type)) return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_size", "0x%x is not a datatype", (unsigned)type);
+  if (!gsmpi_known_type(type))
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Type_size", "0x%x is not a datatype", (unsigned)type);
   *size = (int)gsmpi_reported_size(type);
   return MPI_SUCCESS;
 }

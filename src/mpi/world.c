@@ -339,9 +339,9 @@ int gsmpi_derive(const char* call, Comm* from, const int* ranks, int size, int k
     release_comm(comm);
   }
   if (error) return error;
-  return gsmpi_error(from, MPI_ERR_OTHER, call,
-                     "no further communicator is possible: %d contexts are in use, or a rank is out of memory; free some",
-                     kContexts);
+  return gsmpi_error(
+      from, MPI_ERR_OTHER, call,
+      "no further communicator is possible: %d contexts are in use, or a rank is out of memory; free some", kContexts);
 }
 
 int MPI_Comm_split(MPI_Comm handle, int color, int key, MPI_Comm* part) {
@@ -388,8 +388,8 @@ int gsmpi_duplicate(const char* call, Comm* comm, MPI_Comm* copy) {
   gsmpi_release(ranks);
   if (error) return error;
   Comm* made = gsmpi_comm(*copy);
-  if (comm->topology) made->topology = memcpy(gsmpi_allocate(comm->topology->bytes, call), comm->topology,
-                                              comm->topology->bytes);
+  if (comm->topology)
+    made->topology = memcpy(gsmpi_allocate(comm->topology->bytes, call), comm->topology, comm->topology->bytes);
   if (comm->info) gsmpi.hooks.copy_info(comm->info, &made->info);
   if (!comm->attributes) return MPI_SUCCESS;
   error = gsmpi.hooks.copy_attributes(comm->handle, comm->attributes, &made->attributes);
