@@ -105,7 +105,7 @@ def test_groups_datatypes_and_nonblocking_calls_match_mpich(name: str, ranks: in
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_thousands_of_communicators_then_an_error(ranks: int, tmp_path: Path) -> None:
-    """Ranks that already use different contexts; the error is returned, and freed communicators make others possible."""
+    """Ranks that already use different contexts; the error is returned, and communicators that are freed are reused."""
     found = lines(ours(FIXTURES / "many_comms.c", ranks, tmp_path))
     counts = {int(line.split()[2]) for line in found}
     assert len(found) == ranks and len(counts) == 1 and counts.pop() > 16000, found
@@ -117,7 +117,9 @@ def test_processor_name_is_that_of_the_host(command: Command) -> None:
     assert (done.returncode, f"name {socket.gethostname()}" in done.stdout.splitlines()) == (0, True), done.stderr
 
 
-@pytest.mark.parametrize("name", ["tag", "rank", "received-type", "bytes", "other-tag", "truncate", "mismatch", "request"])
+@pytest.mark.parametrize(
+    "name", ["tag", "rank", "received-type", "bytes", "other-tag", "truncate", "mismatch", "request"]
+)
 def test_errors_and_deadlocks_name_file_and_line(name: str, command: Command) -> None:
     """Each message starts with the line of the call, which contains the call's name."""
     text = (FIXTURES / "wrong.c").read_text().splitlines()
@@ -248,8 +250,8 @@ def test_matching_order_check_detects_violations() -> None:
         ("truncate", 4, ["rank 0: MPI_Recv: the message from rank 1, tag 4, has 16 bytes, but the receive buffer has 4 "
                          "[MPI_ERR_TRUNCATE]"]),
         ("bytes", 4, ["rank 0: MPI_Allreduce: MPI_MAX does not support MPI_BYTE [MPI_ERR_OP]"]),
-        ("other-tag", 4, ["rank 0: deadlock: waits in MPI_Recv for a message from rank 1 with tag 7 in MPI_COMM_WORLD; a "
-                          "message from rank 1 with tag 8 waits for a receive"]),
+        ("other-tag", 4, ["rank 0: deadlock: waits in MPI_Recv for a message from rank 1 with tag 7 in MPI_COMM_WORLD; "
+                          "a message from rank 1 with tag 8 waits for a receive"]),
         ("other-source", 4, ["a message from rank 2 with tag 7 waits for a receive"]),
         ("request", 4, ["rank 0: deadlock: waits in MPI_Wait for MPI_Ibarrier in MPI_COMM_WORLD",
                         "rank 1: deadlock: waits in MPI_Finalize"]),

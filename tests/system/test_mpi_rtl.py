@@ -44,8 +44,8 @@ def test_random_receives_match_in_mpi_order(command: Command, seed: int, size: S
     ("what", "code", "said"),
     [
         ("deadlock", 4, [f"rank {rank}: deadlock: waits in MPI_Recv" for rank in range(3)]),
-        ("other-tag", 4, ["rank 0: deadlock: waits in MPI_Recv for a message from rank 1 with tag 7 in MPI_COMM_WORLD; a "
-                          "message from rank 1 with tag 8 waits for a receive"]),
+        ("other-tag", 4, ["rank 0: deadlock: waits in MPI_Recv for a message from rank 1 with tag 7 in MPI_COMM_WORLD; "
+                          "a message from rank 1 with tag 8 waits for a receive"]),
         ("leave", 4, ["rank 1: main: ends with code 3 without MPI_Finalize"]),
         ("exit", 4, ["rank 1: exit: ends with code 3 without MPI_Finalize"]),
         ("mismatch", 4, ["all must call the same", "MPI_Barrier"]),

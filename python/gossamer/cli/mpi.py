@@ -90,7 +90,7 @@ def run(
     executable, warned = _host.build(sources, defines=define, includes=include)
     if verbose:
         show_warnings(warned)
-    _host.run(sources[0], executable, ranks, arguments, {}, _sources.collect(sources))
+    _host.run(sources[0], executable, ranks, arguments, {}, _sources.collect(sources), visible)
 
 
 # ---- Ranks on simulated boards ----

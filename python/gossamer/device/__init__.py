@@ -64,13 +64,13 @@ FLAGS = (
 )
 _COMPILED_STANDARD_LIBRARY = ("algorithm.cpp",)
 """Sources of the C++ library to compile: sorting, which is not in headers and needs neither heap nor OS."""
-_MATH = tuple(
-    "pow powf pow_data powf_data exp_data atan2 atan2f sinh sinhf __expo2 __expo2f expm1 expm1f ldexp ldexpf scalbn "
-    "scalbnf asinf asinh asinhf acosh atanh erf erff nearbyint nearbyintf tgamma lgamma lgamma_r remainder remquo "
-    "logb ilogb signgam nextafter __fpclassify __fpclassifyf __signbit __signbitf __math_divzero __math_divzerof "
-    "__math_invalid __math_invalidf __math_oflow __math_oflowf __math_uflow __math_uflowf __math_xflow "
-    "__math_xflowf".split()
-)
+_MATH = """
+    pow powf pow_data powf_data exp_data atan2 atan2f sinh sinhf __expo2 __expo2f expm1 expm1f ldexp
+    ldexpf scalbn scalbnf asinf asinh asinhf acosh atanh erf erff nearbyint nearbyintf tgamma lgamma
+    lgamma_r remainder remquo logb ilogb signgam nextafter __fpclassify __fpclassifyf __signbit
+    __signbitf __math_divzero __math_divzerof __math_invalid __math_invalidf __math_oflow __math_oflowf
+    __math_uflow __math_uflowf __math_xflow __math_xflowf
+""".split()
 """Sources of the C library's mathematics that the compiler has in C; it has the others in its own language."""
 _CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 
@@ -120,9 +120,9 @@ def build(
     ``optimize`` is the compiler's level (0 to 3, s, z); the default is 2, or z if the instructions do not fit at 2.
     ``boards`` are columns and rows of the target cluster, or a ``Part`` of a cluster. ``freestanding`` omits code for
     hosted compilers, such as the descriptor of an application. ``users`` are the user's files, which messages name,
-    where ``sources`` were made of them. ``c_library`` links the compiler's C library, for a program that defines ``malloc``.
-    Raises InputError, one line, if a file does not exist,
-    does not compile or does not link, or if the program does not fit.
+    where ``sources`` were made of them. ``c_library`` links the compiler's C library, for a program that defines
+    ``malloc``. Raises InputError, one line, if a file does not exist, does not compile or does not link, or if the
+    program does not fit.
     """
     if isinstance(config, str):
         from gossamer import config as configs
@@ -449,7 +449,11 @@ def _c_library() -> list[Path]:
     top = _compiler_files()
     musl = top / "libc" / "musl"
     sources = [musl / "src" / "math" / f"{name}.c" for name in _MATH]
-    flags = ["-Oz", "-w", *(f"-I{musl / folder}" for folder in ("src/include", "src/internal", "arch/riscv32", "arch/generic"))]
+    flags = [
+        "-Oz",
+        "-w",
+        *(f"-I{musl / folder}" for folder in ("src/include", "src/internal", "arch/riscv32", "arch/generic")),
+    ]
     options = ["-target", "riscv32-linux-musl", _CPU[0], "-OReleaseSmall", "-fsingle-threaded", "-fstrip", "-lc"]
     options += ["-ffunction-sections", "-fdata-sections"]
 

@@ -11,11 +11,10 @@ import select
 import struct
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gossamer import builds, diagnostics
-from gossamer.cli._program_output import visible
 from gossamer.device import _sources
 from gossamer.errors import AnswerNo, InputError, RunDied, signal_name
 from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS, _lines
@@ -110,8 +109,10 @@ def run(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     sources: Sequence[Path] = (),
+    visible: Callable[[str], str] = str,
 ) -> None:
-    """Starts all ranks and waits for them to end. Messages name ``sources`` as they are given here.
+    """Starts all ranks and waits for them to end. Messages name ``sources`` as they are given here; ``visible`` replaces
+    control characters in them.
 
     Raises AnswerNo if ranks end with a code other than 0. If a rank is killed, aborts the run or ends without
     MPI_Finalize, ends all other ranks and raises RunDied.
@@ -123,7 +124,7 @@ def run(
     messages, writer = os.pipe()
     os.set_blocking(messages, False)
     started: list[subprocess.Popen[bytes]] = []
-    console = _Messages(messages, executable, sources)
+    console = _Messages(messages, executable, sources, visible)
     try:
         os.ftruncate(memory, (_HEAD + ranks * _INBOX + 4095) // 4096 * 4096)
         common = {**os.environ, **environment, "GSMPI_SIZE": str(ranks), "GSMPI_FD": str(memory)}
@@ -151,8 +152,8 @@ def run(
 class _Messages:
     """The library's messages about the ranks' calls: prints them on stderr with file and line of the call."""
 
-    def __init__(self, handle: int, executable: Path, sources: Sequence[Path]) -> None:
-        self.handle = handle
+    def __init__(self, handle: int, executable: Path, sources: Sequence[Path], visible: Callable[[str], str]) -> None:
+        self.handle, self._visible = handle, visible
         self._executable, self._sources = executable, sources
         self._read = b""
         self._lines: _lines.Lines | None = None
@@ -165,7 +166,7 @@ class _Messages:
         *whole, self._read = self._read.split(b"\n")
         for line in whole:
             place, _, text = line.decode(errors="replace").partition(" ")
-            sys.stderr.write(f"mpi: {self._place(int(place[1:], 16))}{visible(text)}\n")
+            sys.stderr.write(f"mpi: {self._place(int(place[1:], 16))}{self._visible(text)}\n")
         sys.stderr.flush()
 
     def _place(self, offset: int) -> str:
@@ -192,9 +193,7 @@ def _raise_file_limit(ranks: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
-def _wait(
-    program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.mmap, console: _Messages
-) -> None:
+def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.mmap, console: _Messages) -> None:
     """Waits for all ranks, or for the first failure."""
     poll = select.poll()
     poll.register(console.handle, select.POLLIN)

@@ -29,7 +29,9 @@ class Lines:
         self._names = {os.path.realpath(source): str(source) for source in sources}
         rows: list[_Row] = []
         with contextlib.suppress(OSError, IndexError, ValueError, struct.error):
-            rows = sorted(_rows(_section(executable.read_bytes(), b".debug_line")), key=lambda row: (row[0], row[2] > 0))
+            rows = sorted(
+                _rows(_section(executable.read_bytes(), b".debug_line")), key=lambda row: (row[0], row[2] > 0)
+            )
         self._rows = rows
         self._starts = [row[0] for row in rows]
 
