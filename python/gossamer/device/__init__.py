@@ -64,13 +64,14 @@ FLAGS = (
 )
 _COMPILED_STANDARD_LIBRARY = ("algorithm.cpp",)
 """Sources of the C++ library to compile: sorting, which is not in headers and needs neither heap nor OS."""
-_MATH = """
-    pow powf pow_data powf_data exp_data atan2 atan2f sinh sinhf __expo2 __expo2f expm1 expm1f ldexp
-    ldexpf scalbn scalbnf asinf asinh asinhf acosh atanh erf erff nearbyint nearbyintf tgamma lgamma
-    lgamma_r remainder remquo logb ilogb signgam nextafter __fpclassify __fpclassifyf __signbit
-    __signbitf __math_divzero __math_divzerof __math_invalid __math_invalidf __math_oflow __math_oflowf
-    __math_uflow __math_uflowf __math_xflow __math_xflowf
-""".split()
+_MATH = (
+    "pow", "powf", "pow_data", "powf_data", "exp_data", "atan2", "atan2f", "sinh", "sinhf", "__expo2", "__expo2f",
+    "expm1", "expm1f", "ldexp", "ldexpf", "scalbn", "scalbnf", "asinf", "asinh", "asinhf", "acosh", "atanh", "erf",
+    "erff", "nearbyint", "nearbyintf", "tgamma", "lgamma", "lgamma_r", "remainder", "remquo", "logb", "ilogb",
+    "signgam", "nextafter", "__fpclassify", "__fpclassifyf", "__signbit", "__signbitf", "__math_divzero",
+    "__math_divzerof", "__math_invalid", "__math_invalidf", "__math_oflow", "__math_oflowf", "__math_uflow",
+    "__math_uflowf", "__math_xflow", "__math_xflowf",
+)  # fmt: skip
 """Sources of the C library's mathematics that the compiler has in C; it has the others in its own language."""
 _CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 

@@ -111,8 +111,8 @@ def run(
     sources: Sequence[Path] = (),
     visible: Callable[[str], str] = str,
 ) -> None:
-    """Starts all ranks and waits for them to end. Messages name ``sources`` as they are given here; ``visible`` replaces
-    control characters in them.
+    """Starts all ranks and waits for them to end. Messages name ``sources`` as they are given here; ``visible``
+    replaces control characters in them.
 
     Raises AnswerNo if ranks end with a code other than 0. If a rank is killed, aborts the run or ends without
     MPI_Finalize, ends all other ranks and raises RunDied.
