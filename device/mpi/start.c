@@ -15,6 +15,7 @@ extern const int gsmpi_argument_count;
 
 /// Ends a rank. A rank that ends without MPI_Finalize ends the run.
 static int end_rank(const char* where, int code) {
+  gsmpi.caller = NULL;
   if (gsmpi.ready && !gsmpi.finalized)
     gsmpi_abort_run(MPI_ERR_OTHER, where, "ends with code %d without MPI_Finalize", code);
   return code;
@@ -37,31 +38,31 @@ int main(void) {
 
 enum { kMinLog = 5, kPageLog = 12, kHeaderBytes = 8 };
 
-typedef struct Block {
+typedef struct HeapBlock {
   uint32_t size;       // log2 of its bytes, or the bytes if they exceed a page
-  struct Block* next;  // of a free block; an allocated block's memory starts here
-} Block;
+  struct HeapBlock* next;  // of a free block; an allocated block's memory starts here
+} HeapBlock;
 
-static _Thread_local Block* free_blocks[kPageLog + 1];
-static _Thread_local Block* large_blocks;
+static _Thread_local HeapBlock* free_blocks[kPageLog + 1];
+static _Thread_local HeapBlock* large_blocks;
 static _Thread_local uint32_t used;
 
 /// Allocates memory that was never used.
-static Block* allocate_new(uint32_t bytes, uint32_t size) {
+static HeapBlock* allocate_new(uint32_t bytes, uint32_t size) {
   if (bytes > GOSSAMER_HEAP_BYTES - used) return NULL;
-  Block* block = (Block*)((char*)tinselHeapBase() + used);
+  HeapBlock* block = (HeapBlock*)((char*)tinselHeapBase() + used);
   used += bytes;
   block->size = size;
   return block;
 }
 
 /// Takes the smallest free large block of at least `bytes` and at most `most`.
-static Block* take_large(uint32_t bytes, uint32_t most) {
-  Block** best = NULL;
-  for (Block** at = &large_blocks; *at; at = &(*at)->next)
+static HeapBlock* take_large(uint32_t bytes, uint32_t most) {
+  HeapBlock** best = NULL;
+  for (HeapBlock** at = &large_blocks; *at; at = &(*at)->next)
     if ((*at)->size >= bytes && (*at)->size <= most && (!best || (*at)->size < (*best)->size)) best = at;
   if (!best) return NULL;
-  Block* block = *best;
+  HeapBlock* block = *best;
   *best = block->next;
   return block;
 }
@@ -69,7 +70,7 @@ static Block* take_large(uint32_t bytes, uint32_t most) {
 void* malloc(size_t bytes) {
   if (bytes > GOSSAMER_HEAP_BYTES - kHeaderBytes) return NULL;
   const uint32_t all = ((uint32_t)bytes + kHeaderBytes + 15) & ~15u;
-  Block* block;
+  HeapBlock* block;
   if (all > 1u << kPageLog) {
     // Wastes at most half of a block, unless there is no other.
     block = take_large(all, 2 * all);
@@ -89,10 +90,22 @@ void* malloc(size_t bytes) {
 
 void free(void* memory) {
   if (!memory) return;
-  Block* block = (Block*)((char*)memory - kHeaderBytes);
-  Block** list = block->size > kPageLog ? &large_blocks : &free_blocks[block->size];
+  HeapBlock* block = (HeapBlock*)((char*)memory - kHeaderBytes);
+  HeapBlock** list = block->size > kPageLog ? &large_blocks : &free_blocks[block->size];
   block->next = *list;
   *list = block;
+}
+
+void* realloc(void* memory, size_t bytes) {
+  if (!memory) return malloc(bytes);
+  const HeapBlock* block = (const HeapBlock*)((char*)memory - kHeaderBytes);
+  const size_t capacity = (block->size > kPageLog ? block->size : 1u << block->size) - kHeaderBytes;
+  if (bytes <= capacity) return memory;
+  void* larger = malloc(bytes);
+  if (!larger) return NULL;
+  memcpy(larger, memory, capacity);
+  free(memory);
+  return larger;
 }
 
 void* calloc(size_t count, size_t size) {
@@ -109,15 +122,6 @@ void* gsmpi_allocate(size_t bytes, const char* call) {
   return memory;
 }
 
+void* gsmpi_try_allocate(size_t bytes) { return malloc(bytes); }
+
 void gsmpi_release(void* memory) { free(memory); }
-
-// ---------------------------------------------------------------------- C library functions for programs
-
-int atoi(const char* text) {
-  while (*text == ' ' || (*text >= '\t' && *text <= '\r')) ++text;
-  const bool negative = *text == '-';
-  if (*text == '-' || *text == '+') ++text;
-  unsigned value = 0;
-  for (; *text >= '0' && *text <= '9'; ++text) value = 10 * value + (unsigned)(*text - '0');
-  return (int)(negative ? 0 - value : value);
-}

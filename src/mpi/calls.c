@@ -4,13 +4,13 @@
 #include "eager.h"
 
 static const char* name_of(int kind) {
-  static const char* const names[] = {"MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend"};
+  static const char* const names[] = {"MPI_Send", "MPI_Isend", "MPI_Rsend", "MPI_Irsend", "MPI_Ssend", "MPI_Issend"};
   return names[kind];
 }
 
 static int check(const Comm* comm, const char* call, const void* buffer, int count, MPI_Datatype type, int rank,
                  int tag, bool receives) {
-  char name[32];
+  char name[MPI_MAX_OBJECT_NAME];
   if (count < 0) return gsmpi_error(comm, MPI_ERR_COUNT, call, "the count %d is negative", count);
   if (!gsmpi_valid_type(type))
     return gsmpi_error(comm, MPI_ERR_TYPE, call, "0x%x is not a datatype, or was not committed", (unsigned)type);
@@ -21,7 +21,7 @@ static int check(const Comm* comm, const char* call, const void* buffer, int cou
                        gsmpi_comm_name(comm, name, sizeof name), comm->size - 1);
   if (!(receives && tag == MPI_ANY_TAG) && (unsigned)tag > kMostTag)
     return gsmpi_error(comm, MPI_ERR_TAG, call, "tag %d is out of range, 0 to %d", tag, kMostTag);
-  if (buffer == NULL && count > 0 && gsmpi_type_size(type) && rank != MPI_PROC_NULL)
+  if (buffer == NULL && count > 0 && gsmpi_type_size(type) && gsmpi_lower(type) == 0 && rank != MPI_PROC_NULL)
     return gsmpi_error(comm, MPI_ERR_BUFFER, call, "the buffer is null and the count is %d", count);
   return MPI_SUCCESS;
 }
@@ -33,6 +33,10 @@ static int make_in(Comm* comm, const char* call, const void* buffer, int count, 
   const int error = check(comm, call, buffer, count, type, rank, tag, receives);
   if (error) return error;
   Request* request = gsmpi_new_request(call);
+  if (!request)
+    return gsmpi_error(comm, MPI_ERR_OTHER, call, "%d requests are open, the maximum; complete some of them first",
+                       kMostRequests);
+  gsmpi_use_type(type);
   request->comm = comm;
   request->buffer = (void*)buffer;
   request->count = count;
@@ -49,20 +53,22 @@ static int make_in(Comm* comm, const char* call, const void* buffer, int count, 
   return MPI_SUCCESS;
 }
 
-static int make(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm handle,
-                bool receives, bool persistent, Request** made) {
+int gsmpi_make_request(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag,
+                       MPI_Comm handle, bool receives, bool persistent, Request** made) {
   *made = NULL;
   Comm* comm = gsmpi_check_comm(handle, call);
   if (!comm) return MPI_ERR_COMM;
   return make_in(comm, call, buffer, count, type, rank, tag, receives, persistent, made);
 }
 
-static void start(Request* request, const char* call) {
+void gsmpi_start(Request* request, const char* call) {
   request->active = true;
   request->status.gsmpi_cancelled = 0;
   if (request->absent) {
     request->status = (MPI_Status){MPI_PROC_NULL, MPI_ANY_TAG, MPI_SUCCESS, 0, 0};
     request->done = true;
+  } else if (request->buffered) {
+    gsmpi.hooks.start_buffered(request, call);
   } else if (request->receives) {
     gsmpi_start_receive(request, call);
   } else {
@@ -70,22 +76,22 @@ static void start(Request* request, const char* call) {
   }
 }
 
-enum { kSendCall, kIsendCall, kSsendCall, kIssendCall };
+enum { kSendCall, kIsendCall, kRsendCall, kIrsendCall, kSsendCall, kIssendCall };
 
 static __attribute__((noinline)) int send_slow(const void* buffer, int count, MPI_Datatype type, int dest, int tag,
                                                MPI_Comm comm, MPI_Request* request, int kind) {
   const char* call = name_of(kind);
-  const int error = make(call, buffer, count, type, dest, tag, comm, false, false, request);
+  const int error = gsmpi_make_request(call, buffer, count, type, dest, tag, comm, false, false, request);
   if (error) return error;
   (*request)->synchronous = kind >= kSsendCall;
-  start(*request, call);
+  gsmpi_start(*request, call);
   return MPI_SUCCESS;
 }
 
 /// Fast path: whole words of a basic type in one packet, with credit and a free packet buffer. False: not sent.
 static inline __attribute__((always_inline)) bool send_fast(const void* buffer, int count, MPI_Datatype type, int dest,
                                                             int tag, MPI_Comm handle) {
-  const Comm* comm = gsmpi_comm(handle);
+  const Comm* comm = gsmpi_near_comm(handle);
   if (unlikely(comm == NULL || (unsigned)dest >= (unsigned)comm->size)) return false;
   // A count below 2^27 cannot overflow `bytes`: a basic type has at most 32 bytes.
   _Static_assert(kMostTag == 0x7FFFFFF, "one shift checks both tag and count");
@@ -106,8 +112,10 @@ static inline __attribute__((always_inline)) bool send_fast(const void* buffer, 
 
 int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  if (unlikely(!send_fast(buffer, count, type, dest, tag, comm)))
+  if (unlikely(!send_fast(buffer, count, type, dest, tag, comm))) {
+    CALLED();
     return send_slow(buffer, count, type, dest, tag, comm, request, kIsendCall);
+  }
   *request = COMPLETED;
   return MPI_SUCCESS;
 }
@@ -123,45 +131,52 @@ static __attribute__((noinline)) int send_and_wait(const void* buffer, int count
 
 int MPI_Send(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
   if (likely(send_fast(buffer, count, type, dest, tag, comm))) return MPI_SUCCESS;
+  CALLED();
   return send_and_wait(buffer, count, type, dest, tag, comm, kSendCall);
 }
 
 int MPI_Ssend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
+  CALLED();
   return send_and_wait(buffer, count, type, dest, tag, comm, kSsendCall);
 }
 
 int MPI_Rsend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  return MPI_Send(buffer, count, type, dest, tag, comm);
+  CALLED();
+  return send_and_wait(buffer, count, type, dest, tag, comm, kRsendCall);
 }
 
 int MPI_Irsend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  return MPI_Isend(buffer, count, type, dest, tag, comm, request);
+  CALLED();
+  return send_slow(buffer, count, type, dest, tag, comm, request, kIrsendCall);
 }
 
 int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                MPI_Request* request) {
+  CALLED();
   return send_slow(buffer, count, type, dest, tag, comm, request, kIssendCall);
 }
 
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  const int error = make("MPI_Irecv", buffer, count, type, source, tag, comm, true, false, request);
-  if (!error) start(*request, "MPI_Irecv");
+  CALLED();
+  const int error = gsmpi_make_request("MPI_Irecv", buffer, count, type, source, tag, comm, true, false, request);
+  if (!error) gsmpi_start(*request, "MPI_Irecv");
   return error;
 }
 
 static __attribute__((noinline)) int receive_slow(void* buffer, int count, MPI_Datatype type, int source, int tag,
                                                   MPI_Comm comm, MPI_Status* status) {
   Request* request = NULL;
-  const int error = make("MPI_Recv", buffer, count, type, source, tag, comm, true, false, &request);
+  const int error = gsmpi_make_request("MPI_Recv", buffer, count, type, source, tag, comm, true, false, &request);
   if (error) return error;
-  start(request, "MPI_Recv");
+  gsmpi_start(request, "MPI_Recv");
   gsmpi_wait_for(request, "MPI_Recv");
   return gsmpi_finish(&request, status, "MPI_Recv");
 }
 
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm handle, MPI_Status* status) {
-  Comm* comm = gsmpi_comm(handle);
+  CALLED();
+  Comm* comm = gsmpi_near_comm(handle);
   Peer* peer = NULL;
   if (unlikely(comm == NULL || !gsmpi_fast_type(type) || (uint32_t)count >> 27)) goto slow;
   if (unlikely((uint32_t)tag >> 27 && tag != MPI_ANY_TAG)) goto slow;
@@ -178,37 +193,54 @@ slow:
 
 int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                   MPI_Request* request) {
-  return make("MPI_Send_init", buffer, count, type, dest, tag, comm, false, true, request);
+  CALLED();
+  return gsmpi_make_request("MPI_Send_init", buffer, count, type, dest, tag, comm, false, true, request);
 }
 
 int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                    MPI_Request* request) {
-  const int error = make("MPI_Ssend_init", buffer, count, type, dest, tag, comm, false, true, request);
+  CALLED();
+  const int error = gsmpi_make_request("MPI_Ssend_init", buffer, count, type, dest, tag, comm, false, true, request);
   if (!error) (*request)->synchronous = true;
   return error;
 }
 
 int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                   MPI_Request* request) {
-  return make("MPI_Recv_init", buffer, count, type, source, tag, comm, true, true, request);
+  CALLED();
+  return gsmpi_make_request("MPI_Recv_init", buffer, count, type, source, tag, comm, true, true, request);
 }
 
-int MPI_Startall(int count, MPI_Request requests[]) {
+static int start_all(const char* call, int count, MPI_Request requests[]) {
   for (int i = 0; i < count; ++i) {
     Request* request = requests[i];
     if (request == NULL || request == COMPLETED || !request->persistent)
-      return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Start", "request %d is not persistent", i);
+      return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "request %d is not persistent", i);
     if (request->active)
-      return gsmpi_error(request->comm, MPI_ERR_REQUEST, "MPI_Start", "request %d is active; wait for it first", i);
+      return gsmpi_error(request->comm, MPI_ERR_REQUEST, call, "request %d is active; wait for it first", i);
     // The previous receive replaced the peer by the actual sender.
     if (request->receives && !request->absent)
       request->peer = request->source >= 0 ? request->comm->peers[request->source] : NULL;
-    start(request, "MPI_Start");
+    gsmpi_start(request, call);
   }
   return MPI_SUCCESS;
 }
 
-int MPI_Start(MPI_Request* request) { return MPI_Startall(1, request); }
+int MPI_Startall(int count, MPI_Request requests[]) {
+  CALLED();
+  return start_all("MPI_Startall", count, requests);
+}
+
+int MPI_Start(MPI_Request* request) {
+  CALLED();
+  return start_all("MPI_Start", 1, request);
+}
+
+int MPI_Rsend_init(const void* buffer, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  CALLED();
+  return gsmpi_make_request("MPI_Rsend_init", buffer, count, type, dest, tag, comm, false, true, request);
+}
 
 // ---------------------------------------------------------------------- probes
 
@@ -254,20 +286,24 @@ static int probe(const char* call, int source, int tag, MPI_Comm handle, bool wa
 }
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  CALLED();
   int flag;
   return probe("MPI_Probe", source, tag, comm, true, &flag, NULL, status);
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  CALLED();
   return probe("MPI_Iprobe", source, tag, comm, false, flag, NULL, status);
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  CALLED();
   int flag;
   return probe("MPI_Mprobe", source, tag, comm, true, &flag, message, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  CALLED();
   return probe("MPI_Improbe", source, tag, comm, false, flag, message, status);
 }
 
@@ -278,9 +314,10 @@ static int receive_matched(const char* call, void* buffer, int count, MPI_Dataty
   if (unexpected == MPI_MESSAGE_NULL)
     return gsmpi_error(NULL, MPI_ERR_REQUEST, call, "the message is MPI_MESSAGE_NULL");
   if (unexpected == MPI_MESSAGE_NO_PROC) {
-    const int error = make(call, buffer, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, true, false, request);
+    const int error =
+        gsmpi_make_request(call, buffer, count, type, MPI_PROC_NULL, 0, MPI_COMM_WORLD, true, false, request);
     if (error) return error;
-    start(*request, call);
+    gsmpi_start(*request, call);
   } else {
     // The program may have freed the communicator's handle since then.
     Comm* comm = unexpected->comm;
@@ -296,6 +333,7 @@ static int receive_matched(const char* call, void* buffer, int count, MPI_Dataty
 }
 
 int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  CALLED();
   Request* request = NULL;
   const int error = receive_matched("MPI_Mrecv", buffer, count, type, message, &request);
   if (error) return error;
@@ -304,6 +342,7 @@ int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, 
 }
 
 int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  CALLED();
   *request = NULL;
   return receive_matched("MPI_Imrecv", buffer, count, type, message, request);
 }

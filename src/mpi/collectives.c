@@ -7,11 +7,13 @@
 
 #include "internal.h"
 
+SMALL_CODE_BEGIN
+
 // ---------------------------------------------------------------------- signatures
 
 int gsmpi_signature(int kind, int root) { return kind << 16 | (root & 0xFFFF); }
 
-const char* gsmpi_name(int kind) {
+static const char* blocking_name(int kind) {
   static const char* const names[] = {"",
                                       "MPI_Barrier",
                                       "MPI_Bcast",
@@ -27,16 +29,35 @@ const char* gsmpi_name(int kind) {
                                       "MPI_Allgatherv",
                                       "MPI_Alltoall",
                                       "MPI_Alltoallv",
+                                      "MPI_Alltoallw",
+                                      "MPI_Reduce_scatter",
+                                      "MPI_Reduce_scatter_block",
                                       "MPI_Comm_split",
                                       "MPI_Comm_dup",
+                                      "MPI_Comm_create",
+                                      "MPI_Comm_create_group",
+                                      "MPI_Sendrecv",
+                                      "MPI_Sendrecv_replace",
                                       "MPI_Finalize"};
   return names[kind];
+}
+
+const char* gsmpi_nonblocking_name(int kind) {
+  static RANK_LOCAL char text[32];
+  const bool dup = kind == kDup;  // MPI_Comm_idup; others: MPI_Ibcast
+  const char* rest = blocking_name(kind) + (dup ? sizeof "MPI_Comm_" : sizeof "MPI_") - 1;
+  snprintf(text, sizeof text, "%s%c%s", dup ? "MPI_Comm_i" : "MPI_I", *rest | 0x20, rest + 1);
+  return text;
+}
+
+const char* gsmpi_name(int kind) {
+  return gsmpi.task && gsmpi.task->kind == kind ? gsmpi_nonblocking_name(kind) : blocking_name(kind);
 }
 
 static bool rooted(int kind) { return kind == kBcast || kind == kReduce || (kind >= kGather && kind <= kScatterv); }
 
 static const char* describe(int sign, char* text, size_t size) {
-  const int kind = sign >> 16;
+  const int kind = gsmpi_kind(sign);
   if (kind < kBarrier || kind > kFinalize) return "no collective call";
   if (!rooted(kind)) return gsmpi_name(kind);
   snprintf(text, size, "%s with root %d", gsmpi_name(kind), sign & 0xFFFF);
@@ -51,7 +72,9 @@ const char* gsmpi_collective_name(int sign) {
 // ---------------------------------------------------------------------- messages of collectives
 
 static Request* post(Comm* comm, int peer, void* data, size_t bytes, int sign, bool receives) {
-  Request* request = gsmpi_new_request(gsmpi_name(sign >> 16));
+  Request* request = gsmpi_new_request(gsmpi_name(gsmpi_kind(sign)));
+  if (!request)
+    gsmpi_abort_run(MPI_ERR_OTHER, gsmpi_name(gsmpi_kind(sign)), "%d requests are open, the maximum", kMostRequests);
   request->comm = comm;
   request->peer = comm->peers[peer];
   request->source = peer;
@@ -59,31 +82,35 @@ static Request* post(Comm* comm, int peer, void* data, size_t bytes, int sign, b
   request->count = (int)bytes;
   request->bytes = (uint32_t)bytes;
   request->type = MPI_BYTE;
-  request->context = comm->context + 1;
+  // Blocking collectives of a communicator have one order, so a receive takes any tag, and a wrong call is detected.
+  // Several nonblocking ones may be in progress: each has its own tag.
+  const bool own_tag = gsmpi.task != NULL || comm->subset;
+  const uint32_t sequence = gsmpi.task ? gsmpi.task->sequence : comm->sequence;
+  request->context = comm->context + (own_tag ? 3 : 1);
   request->receives = receives;
-  request->tag = receives ? MPI_ANY_TAG : sign;
-  gsmpi.collective = sign;
+  request->tag = own_tag ? (int)((uint32_t)sign | sequence << kSignatureBits) : receives ? MPI_ANY_TAG : sign;
+  if (!gsmpi.task) gsmpi.collective = sign;
   if (receives)
-    gsmpi_start_receive(request, gsmpi_name(sign >> 16));
+    gsmpi_start_receive(request, gsmpi_name(gsmpi_kind(sign)));
   else
-    gsmpi_start_send(request, gsmpi_name(sign >> 16));
+    gsmpi_start_send(request, gsmpi_name(gsmpi_kind(sign)));
   return request;
 }
 
 /// Waits for a message of a collective, and checks that its sender made the same call.
 static int wait_and_check(Request* request, int sign) {
   Comm* comm = request->comm;
-  const char* call = gsmpi_name(sign >> 16);
+  const char* call = gsmpi_name(gsmpi_kind(sign));
   gsmpi_wait_for(request, call);
   const bool receives = request->receives;
-  const int from = request->source, sender_sign = request->status.MPI_TAG;
+  const int from = request->source, sender_sign = request->status.MPI_TAG & ((1 << kSignatureBits) - 1);
   const uint32_t capacity = request->bytes, message_bytes = request->message_bytes;
   gsmpi_free_request(request);
-  gsmpi.collective = 0;
+  if (!gsmpi.task) gsmpi.collective = 0;
   if (!receives) return MPI_SUCCESS;
-  char name[32], own_text[48], their_text[48];
+  char name[MPI_MAX_OBJECT_NAME], own_text[48], their_text[48];
   if (unlikely(sender_sign != sign)) {
-    const int error = (sender_sign >> 16) == (sign >> 16) ? MPI_ERR_ROOT : MPI_ERR_OTHER;
+    const int error = gsmpi_kind(sender_sign) == gsmpi_kind(sign) ? MPI_ERR_ROOT : MPI_ERR_OTHER;
     return gsmpi_error(comm, error, call, "this rank calls %s, but rank %d of %s calls %s: all must call the same",
                        describe(sign, own_text, sizeof own_text), from, gsmpi_comm_name(comm, name, sizeof name),
                        describe(sender_sign, their_text, sizeof their_text));
@@ -143,10 +170,10 @@ static int broadcast_bytes(Comm* comm, void* data, size_t bytes, int root, int s
 }
 
 /// Reduces the `data` of all ranks in rank order from `first` on; `first` has the result.
-static int reduce_to_first(Comm* comm, char* data, int count, MPI_Datatype type, MPI_Op op, int first, int sign) {
+int gsmpi_reduce_to_first(Comm* comm, char* data, int count, MPI_Datatype type, MPI_Op op, int first, int sign) {
   const int relative = (comm->rank - first + comm->size) % comm->size;
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
-  char* other = gsmpi_allocate(bytes, gsmpi_name(sign >> 16));
+  char* other = gsmpi_allocate(bytes, gsmpi_name(gsmpi_kind(sign)));
   int error = MPI_SUCCESS;
   for (int step = 1; step < comm->size && !error; step *= 2) {
     if (relative & step) {
@@ -179,7 +206,7 @@ int gsmpi_allgather_bytes(Comm* comm, const void* mine, void* all, uint32_t byte
 
 int gsmpi_agree(Comm* comm, uint32_t* words, int count, int kind) {
   const int sign = gsmpi_signature(kind, 0);
-  const int error = reduce_to_first(comm, (char*)words, count, MPI_UINT32_T, MPI_BOR, 0, sign);
+  const int error = gsmpi_reduce_to_first(comm, (char*)words, count, MPI_UINT32_T, MPI_BOR, 0, sign);
   return error ? error : broadcast_bytes(comm, words, (size_t)count * 4, 0, sign);
 }
 
@@ -191,7 +218,7 @@ int gsmpi_check_buffer(const Comm* comm, const char* call, const void* buffer, i
     return gsmpi_error(comm, MPI_ERR_TYPE, call, "0x%x is not a datatype, or was not committed", (unsigned)type);
   if ((uint64_t)gsmpi_type_size(type) * (uint64_t)count > INT32_MAX)
     return gsmpi_error(comm, MPI_ERR_COUNT, call, "%d elements are more than 2 GB", count);
-  if (buffer == NULL && count > 0 && gsmpi_type_size(type))
+  if (buffer == NULL && count > 0 && gsmpi_type_size(type) && gsmpi_lower(type) == 0)
     return gsmpi_error(comm, MPI_ERR_BUFFER, call, "the buffer is null and the count is %d", count);
   return MPI_SUCCESS;
 }
@@ -210,15 +237,17 @@ int gsmpi_check_own(const Comm* comm, const char* call, size_t sent, size_t expe
 }
 
 int gsmpi_check_root(const Comm* comm, const char* call, int root) {
-  char name[32];
+  char name[MPI_MAX_OBJECT_NAME];
   if ((unsigned)root < (unsigned)comm->size) return MPI_SUCCESS;
   return gsmpi_error(comm, MPI_ERR_ROOT, call, "root %d is not in %s, which has ranks 0 to %d", root,
                      gsmpi_comm_name(comm, name, sizeof name), comm->size - 1);
 }
 
-static int check_op(const Comm* comm, const char* call, MPI_Op op, MPI_Datatype type) {
+int gsmpi_check_op(const Comm* comm, const char* call, MPI_Op op, MPI_Datatype type) {
+  char name[MPI_MAX_OBJECT_NAME];
   if (gsmpi_operates(op, type)) return MPI_SUCCESS;
-  return gsmpi_error(comm, MPI_ERR_OP, call, "operation %d does not support datatype 0x%x", op, (unsigned)type);
+  return gsmpi_error(comm, MPI_ERR_OP, call, "%s does not support %s", gsmpi_op_name(op),
+                     gsmpi_type_name(type, name, sizeof name));
 }
 
 /// The elements of a buffer, packed: the buffer itself or a copy, which `release_copy` frees.
@@ -235,17 +264,19 @@ static void release_copy(char* copy, void* buffer, int count, MPI_Datatype type,
   gsmpi_release(copy);
 }
 
-static Comm* enter(MPI_Comm handle, int kind) { return gsmpi_check_comm(handle, gsmpi_name(kind)); }
+Comm* gsmpi_enter(MPI_Comm handle, int kind) { return gsmpi_check_comm(handle, gsmpi_name(kind)); }
 
 // ---------------------------------------------------------------------- the calls
 
 int MPI_Barrier(MPI_Comm handle) {
-  Comm* comm = enter(handle, kBarrier);
+  CALLED_UNLESS_TASK();
+  Comm* comm = gsmpi_enter(handle, kBarrier);
   return comm ? gsmpi_barrier(comm, kBarrier) : MPI_ERR_COMM;
 }
 
 int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm handle) {
-  Comm* comm = enter(handle, kBcast);
+  CALLED_UNLESS_TASK();
+  Comm* comm = gsmpi_enter(handle, kBcast);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kBcast);
   RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, buffer, count, type));
@@ -260,21 +291,21 @@ int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm han
 
 static int reduce(int kind, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root,
                   MPI_Comm handle) {
-  Comm* comm = enter(handle, kind);
+  Comm* comm = gsmpi_enter(handle, kind);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kind);
   const bool all = kind == kAllreduce, mine = all || comm->rank == root;
   RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, in, count, type));
   if (mine || in == MPI_IN_PLACE) RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, out, count, type));
   RETURN_ON_ERROR(gsmpi_check_root(comm, call, root));
-  RETURN_ON_ERROR(check_op(comm, call, op, type));
+  RETURN_ON_ERROR(gsmpi_check_op(comm, call, op, type));
   const int sign = gsmpi_signature(kind, root);
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
   char* data = gsmpi_allocate(bytes, call);
   gsmpi_pack(in == MPI_IN_PLACE ? out : in, count, type, data);
   // A non-commutative operation must reduce in rank order from rank 0.
   const int first = gsmpi_commutes(op) ? root : 0;
-  int error = reduce_to_first(comm, data, count, type, op, first, sign);
+  int error = gsmpi_reduce_to_first(comm, data, count, type, op, first, sign);
   if (!error && first != root && comm->rank == 0) error = gsmpi_send(comm, root, data, bytes, sign);
   if (!error && first != root && comm->rank == root) error = gsmpi_receive(comm, 0, data, bytes, sign);
   if (!error && all) error = broadcast_bytes(comm, data, bytes, root, sign);
@@ -284,22 +315,24 @@ static int reduce(int kind, const void* in, void* out, int count, MPI_Datatype t
 }
 
 int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  CALLED_UNLESS_TASK();
   return reduce(kReduce, in, out, count, type, op, root, comm);
 }
 
 int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  CALLED_UNLESS_TASK();
   return reduce(kAllreduce, in, out, count, type, op, 0, comm);
 }
 
 /// Prefix reduction by recursive doubling.
 static int scan(int kind, const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm handle) {
-  Comm* comm = enter(handle, kind);
+  Comm* comm = gsmpi_enter(handle, kind);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kind);
   RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, in, count, type));
   if (kind == kScan || comm->rank || in == MPI_IN_PLACE)
     RETURN_ON_ERROR(gsmpi_check_buffer(comm, call, out, count, type));
-  RETURN_ON_ERROR(check_op(comm, call, op, type));
+  RETURN_ON_ERROR(gsmpi_check_op(comm, call, op, type));
   const int sign = gsmpi_signature(kind, 0);
   const size_t bytes = (size_t)count * gsmpi_type_size(type);
   // block: reduction over this rank's block of 2, 4, 8, … ranks; before: over the block's ranks below this one.
@@ -339,10 +372,12 @@ static int scan(int kind, const void* in, void* out, int count, MPI_Datatype typ
 }
 
 int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  CALLED_UNLESS_TASK();
   return scan(kScan, in, out, count, type, op, comm);
 }
 
 int MPI_Exscan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  CALLED_UNLESS_TASK();
   return scan(kExscan, in, out, count, type, op, comm);
 }
 
@@ -355,7 +390,8 @@ static int subtree_ranks(int relative, int size) {
 
 int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
                int root, MPI_Comm handle) {
-  Comm* comm = enter(handle, kGather);
+  CALLED_UNLESS_TASK();
+  Comm* comm = gsmpi_enter(handle, kGather);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kGather);
   RETURN_ON_ERROR(gsmpi_check_root(comm, call, root));
@@ -394,7 +430,8 @@ int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, in
 
 int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
                 int root, MPI_Comm handle) {
-  Comm* comm = enter(handle, kScatter);
+  CALLED_UNLESS_TASK();
+  Comm* comm = gsmpi_enter(handle, kScatter);
   if (!comm) return MPI_ERR_COMM;
   const char* call = gsmpi_name(kScatter);
   RETURN_ON_ERROR(gsmpi_check_root(comm, call, root));
@@ -427,3 +464,5 @@ int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, i
   gsmpi_release(all);
   return error;
 }
+
+SMALL_CODE_END

@@ -111,10 +111,12 @@ bool gsmpi_match_cancel(Request* request) {
 }
 
 const UnexpectedMessage* gsmpi_match_unreceived(void) {
-  for (uint32_t number = 0; number < kContexts; ++number) {
+  for (uint32_t number = 0; number < 32 * gsmpi.context_words; ++number) {
     if (!(gsmpi.contexts[number / 32] >> number % 32 & 1)) continue;
-    const UnexpectedMessage* unexpected = gsmpi_match_probe(2 * number + 1, NULL, MPI_ANY_TAG, false);
-    if (unexpected) return unexpected;
+    for (uint32_t context = 4 * number + 1; context < 4 * number + 4; context += 2) {
+      const UnexpectedMessage* unexpected = gsmpi_match_probe(context, NULL, MPI_ANY_TAG, false);
+      if (unexpected) return unexpected;
+    }
   }
   return NULL;
 }

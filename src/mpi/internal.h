@@ -65,6 +65,15 @@
 #define CREDITS_OF_STORE 8
 #endif
 
+/// Functions between these two are optimized for size on the overlay, whose instruction memory is small.
+#ifdef __GOSSAMER_DEVICE__
+#define SMALL_CODE_BEGIN _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)")
+#define SMALL_CODE_END _Pragma("clang attribute pop")
+#else
+#define SMALL_CODE_BEGIN
+#define SMALL_CODE_END
+#endif
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -72,10 +81,9 @@ enum {
   kEagerBytes = PACKET_BYTES - 16,
   kDataBytes = PACKET_BYTES - 8,
   kCredits = CREDITS_OF_STORE < 8 ? CREDITS_OF_STORE : 8,  // eager messages of a pair that may wait for their receives
-  kComms = 64,                                             // communicators of a rank at a time
-  kContexts = 256,                                         // contexts of communicators; all their ranks agree on them
-  kTypes = 256,                                            // derived datatypes at a time
-  kOps = 64,                                               // user-defined operations at a time
+  kNearComms = 64,                                         // communicators with handles that the fast paths accept
+  kContexts = 16384,                                       // contexts of communicators; all their ranks agree on them
+  kMostHandles = 65535,  // communicators, datatypes and operations of a rank at a time
   kMostRequests = 65535,
   kMostTag = 0x7FFFFFF,
 };
@@ -100,15 +108,37 @@ typedef struct Peer {
   struct Peer* next;
 } Peer;
 
+/// Handles of a kind: an index, for which the table has a pointer. Index 0 is never used.
+typedef struct Table {
+  void** entries;
+  uint32_t size;
+} Table;
+
+typedef struct Attribute Attribute;
+/// A Cartesian grid: for each dimension its size, then for each whether it is periodic.
+typedef struct Topology {
+  size_t bytes;  // of this structure
+  int dimensions;
+  int values[];
+} Topology;
+
+/// A communicator uses four contexts: of point-to-point messages, of blocking collectives, one that is unused, and of
+/// nonblocking collectives.
 typedef struct Comm {
   MPI_Comm handle;
-  uint32_t context;       // of point-to-point messages; collectives use the next one
+  uint32_t context;       // of point-to-point messages
   uint32_t context_high;  // `context`, shifted to its field of a packet
   int rank, size;
   uint16_t* rank_of;  // rank in this communicator by rank in the world; null: identity
   MPI_Errhandler handler;
   uint32_t matched_messages;  // messages that matched probes have taken and that no receive has consumed
-  Peer* peers[];              // by rank
+  uint16_t sequence;          // of the next nonblocking collective
+  bool subset;                // only these ranks agree on a context: tags separate them from those of the parent
+  char* name;                 // null: its default name
+  Attribute* attributes;
+  Topology* topology;
+  MPI_Info info;
+  Peer* peers[];  // by rank
 } Comm;
 
 typedef enum { kNoWork, kSendCts, kSendData, kSendDma } Work;
@@ -133,7 +163,8 @@ typedef struct gsmpi_request {
 #endif
   uint16_t id, remote_id;
   uint8_t work;
-  bool used, receives, synchronous, persistent, active, done, queued, freed, absent, copied;
+  uint8_t collective;  // kind of the nonblocking collective that it stands for, or 0
+  bool used, receives, synchronous, buffered, persistent, active, done, queued, freed, absent, copied;
   MPI_Status status;
 } Request;
 
@@ -155,27 +186,65 @@ typedef struct OutOfOrderPacket {
   Packet packet;
 } OutOfOrderPacket;
 
+/// Elements of a type at a distance from the buffer, in bytes.
+typedef struct Block {
+  intptr_t at;
+  int length;
+  MPI_Datatype type;
+} Block;
+
+/// `count` blocks: `length` elements of type `old` every `stride` bytes, or a list.
 typedef struct Type {
   int count, length;
-  intptr_t stride;  // bytes
+  intptr_t stride;
   MPI_Datatype old;
-  uint32_t size;
-  intptr_t lower, extent;
-  bool contiguous, committed, freed;
+  Block* blocks;  // null: regular blocks
+  uint32_t size, alignment;
+  uint32_t references;  // the program's handle, types derived from it, requests
+  intptr_t lower, extent, true_lower, true_extent;
+  char* name;
+  Attribute* attributes;
+  bool contiguous;  // the bytes of any number of elements have no gaps and are in order, from `true_lower` on
+  bool committed, freed;
 } Type;
 
 typedef struct Operation {
   MPI_User_function* function;
-  bool commutes;
+  bool commutes, freed;
 } Operation;
+
+/// A nonblocking collective in progress (nonblocking.c).
+typedef struct Task {
+  const Request* awaits;  // it continues when this request is done
+  uint16_t sequence;      // among the nonblocking collectives of its communicator
+  uint8_t kind;
+  /// Suspends the task until a request is done.
+  void (*wait)(const Request* request);
+  /// Agrees on the context of a new communicator.
+  int (*agree_on_context)(Comm* comm, bool usable, uint32_t* number);
+} Task;
+
+/// Functions of files that are linked only if the program uses them. Null: it does not.
+typedef struct Hooks {
+  bool (*run_tasks)(void);  // continues nonblocking collectives; false: none can continue
+  int (*copy_attributes)(MPI_Comm from, const Attribute* attributes, Attribute** to);
+  int (*delete_attributes)(MPI_Comm from, Attribute** attributes);
+  void (*copy_info)(MPI_Info from, MPI_Info* to);
+  void (*free_info)(MPI_Info* info);
+  void (*detach_buffer)(void);  // waits for buffered sends
+  void (*start_buffered)(Request* request, const char* call);
+  int (*handle_error)(const Comm* comm, int error_class);
+} Hooks;
 
 /// State of a rank.
 typedef struct Rank {
-  Comm* comms[kComms];
+  Comm* comms[kNearComms];
+  Table far_comms;
   uint32_t mine;  // kEager | rank << 16
   Packet* slot;   // overlay only: the mailbox slot in which packets are composed
   int rank, size;
   bool ready, finalized, finalizing;
+  int thread_level;
   Peer* peers;  // the world
   Request* work;
   Request* last_work;
@@ -193,17 +262,25 @@ typedef struct Rank {
   Request** requests;
   uint32_t request_count, request_capacity;
   uint32_t unexpected_count;
-  uint32_t contexts[kContexts / 32];  // bitmap of those in use
-  Type* types[kTypes];
-  int type_end;  // one past the highest index of `types` that was ever used
-  Operation* operations[kOps];
-  const char* call;  // the MPI call that blocks
+  uint32_t* contexts;  // bitmap of those in use
+  uint32_t context_words;
+  Table types, operations;
+  Task* task;         // the nonblocking collective that runs, or null
+  struct Run* tasks;  // those in progress (nonblocking.c)
+  Hooks hooks;
+  const void* caller;  // return address of the program's call
+  const char* call;    // the MPI call that blocks
   const Request* waits_for;
   int collective;  // signature of the collective in progress, or 0
   char error_text[MPI_MAX_ERROR_STRING];
 } Rank;
 
 extern RANK_LOCAL Rank gsmpi;
+
+/// Records the place of the program's call for messages. First statement of each function that the program calls.
+#define CALLED() (gsmpi.caller = __builtin_return_address(0))
+/// The same for functions that nonblocking collectives also call.
+#define CALLED_UNLESS_TASK() (gsmpi.task ? gsmpi.caller : CALLED())
 
 /// A request that was complete when it was created.
 #define COMPLETED ((Request*)1)
@@ -217,6 +294,8 @@ _Noreturn void gsmpi_abort_run(int error_class, const char* call, const char* fo
     __attribute__((format(printf, 3, 4)));
 _Noreturn void gsmpi_deadlock(void);
 const char* gsmpi_comm_name(const Comm* comm, char* buffer, size_t size);
+/// Name of an error class.
+const char* gsmpi_class_name(int error_class);
 
 // ---- messages.c ----
 Request* gsmpi_new_request(const char* call);
@@ -246,6 +325,14 @@ Packet* gsmpi_begin(const Peer* peer);
 bool gsmpi_receive_one(void);
 /// Sends pending work as far as the transport has free buffers.
 void gsmpi_send_pending(void);
+
+/// Starts a request that was made with the arguments of a send or receive.
+void gsmpi_start(Request* request, const char* call);
+/// Checks the arguments of a send or receive and makes its request; null for MPI_PROC_NULL's peer.
+int gsmpi_make_request(const char* call, const void* buffer, int count, MPI_Datatype type, int rank, int tag,
+                       MPI_Comm comm, bool receives, bool persistent, Request** made);
+/// Progress of the nonblocking collectives, if there are any; false if none could continue.
+static inline bool gsmpi_run_tasks(void) { return unlikely(gsmpi.tasks != NULL) && gsmpi.hooks.run_tasks(); }
 
 // ---- match.c: matching by context, sender and tag, in MPI's order ----
 /// Returns the receive that matches an arrived message and removes it from its queue; null if none matches.
@@ -301,6 +388,13 @@ int gsmpi_truncated(const Request* request, const char* call);
 /// Waits for a request, then finishes it.
 int gsmpi_finish_waited(Request** request, MPI_Status* status, const char* call);
 
+// ---- sendrecv.c ----
+int gsmpi_sendrecv(const char* call, const void* out, int out_count, MPI_Datatype out_type, int dest, int out_tag,
+                   void* in, int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
+                   MPI_Status* status);
+int gsmpi_sendrecv_replace(const char* call, void* buffer, int count, MPI_Datatype type, int dest, int out_tag,
+                           int source, int in_tag, MPI_Comm comm, MPI_Status* status);
+
 // ---- types.c ----
 Type* gsmpi_type(MPI_Datatype type);
 bool gsmpi_valid_type(MPI_Datatype type);
@@ -309,8 +403,25 @@ intptr_t gsmpi_extent(MPI_Datatype type);
 bool gsmpi_contiguous(MPI_Datatype type);
 void gsmpi_pack(const void* from, int count, MPI_Datatype type, void* to);
 void gsmpi_unpack(const void* from, size_t bytes, int count, MPI_Datatype type, void* to);
-/// Offset of a datatype's first byte from its buffer.
+/// Offset of the first byte of a datatype's data from its buffer.
 intptr_t gsmpi_lower(MPI_Datatype type);
+/// Whether a handle is a basic type or a derived one, committed or not.
+bool gsmpi_known_type(MPI_Datatype type);
+uint32_t gsmpi_alignment(MPI_Datatype type);
+/// Bytes of memory between the first and the last byte of elements; `first` is the first one's offset from the buffer.
+size_t gsmpi_span(int count, MPI_Datatype type, intptr_t* first);
+/// Makes a type of blocks: sets everything but its bounds. Takes the list of blocks, which may be null.
+int gsmpi_make_type(const char* call, int count, int length, intptr_t stride, MPI_Datatype old, Block* blocks,
+                    MPI_Datatype* made);
+static inline void gsmpi_use_type(MPI_Datatype type) {
+  Type* derived = gsmpi_type(type);
+  if (unlikely(derived != NULL)) ++derived->references;
+}
+void gsmpi_release_type(MPI_Datatype type);
+/// The datatype's name: MPI_INT, or its name or number in `buffer`.
+const char* gsmpi_type_name(MPI_Datatype type, char* buffer, size_t size);
+/// Size without the trailing gap of a pair type. Messages include that gap.
+uint32_t gsmpi_reported_size(MPI_Datatype type);
 
 /// Whether a handle is in the range of basic types; gsmpi_valid_type also checks that the type exists.
 static inline bool gsmpi_basic(MPI_Datatype type) { return (uint32_t)type - 0x100 < 0x600; }
@@ -333,6 +444,8 @@ static inline uint32_t gsmpi_log_size(MPI_Datatype type) { return ((uint32_t)typ
 bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Datatype type);
 bool gsmpi_operates(MPI_Op op, MPI_Datatype type);
 bool gsmpi_commutes(MPI_Op op);
+/// The operation's name for messages.
+const char* gsmpi_op_name(MPI_Op op);
 
 // ---- collectives.c ----
 enum {
@@ -350,13 +463,29 @@ enum {
   kAllgatherv,
   kAlltoall,
   kAlltoallv,
+  kAlltoallw,
+  kReduceScatter,
+  kReduceScatterBlock,
   kSplit,
   kDup,
-  kFinalize
+  kCreate,
+  kCreateGroup,
+  kSendrecv,
+  kSendrecvReplace,
+  kFinalize,
+  kKinds
 };
+_Static_assert(kKinds <= 32, "the kind has five bits of a signature");
+enum { kSignatureBits = 21, kMostSequence = 1 << (32 - kSignatureBits) };
+/// Kind and root of a collective. The tags of its messages also have the sequence number of a nonblocking one.
 int gsmpi_signature(int kind, int root);
+static inline int gsmpi_kind(int sign) { return sign >> 16 & 31; }
+/// The name of the call: of the nonblocking form, if the collective is one.
 const char* gsmpi_name(int kind);
+const char* gsmpi_nonblocking_name(int kind);
 const char* gsmpi_collective_name(int signature);
+Comm* gsmpi_enter(MPI_Comm handle, int kind);
+int gsmpi_check_op(const Comm* comm, const char* call, MPI_Op op, MPI_Datatype type);
 int gsmpi_send(Comm* comm, int to, const void* data, size_t bytes, int sign);
 int gsmpi_receive(Comm* comm, int from, void* data, size_t bytes, int sign);
 int gsmpi_exchange(Comm* comm, int to, const void* out, size_t out_bytes, int from, void* in, size_t in_bytes,
@@ -373,15 +502,43 @@ int gsmpi_check_root(const Comm* comm, const char* call, int root);
   } while (0)
 int gsmpi_barrier(Comm* comm, int kind);
 int gsmpi_allgather_bytes(Comm* comm, const void* mine, void* all, uint32_t bytes, int kind);
+/// Reduces the `data` of all ranks in rank order from `first` on; `first` has the result.
+int gsmpi_reduce_to_first(Comm* comm, char* data, int count, MPI_Datatype type, MPI_Op op, int first, int sign);
 int gsmpi_agree(Comm* comm, uint32_t* words, int count, int kind);
 
 // ---- memory ----
 void* gsmpi_allocate(size_t bytes, const char* call);
+/// The same; null without memory.
+void* gsmpi_try_allocate(size_t bytes);
 void gsmpi_release(void* memory);
+/// A copy of a text.
+char* gsmpi_copy_text(const char* text, const char* call);
+/// Adds an entry; returns its index, or 0 if the table is full or there is no memory.
+uint32_t gsmpi_add_entry(Table* table, void* entry, uint32_t most);
+static inline void* gsmpi_entry(const Table* table, uint32_t index) {
+  return index < table->size ? table->entries[index] : NULL;
+}
 
+// ---- world.c ----
+/// A communicator of a handle for the fast paths, or null.
+static inline Comm* gsmpi_near_comm(MPI_Comm handle) {
+  return likely((uint32_t)handle < kNearComms) ? gsmpi.comms[handle] : NULL;
+}
 /// The communicator of a handle, or null.
 static inline Comm* gsmpi_comm(MPI_Comm handle) {
-  return likely((uint32_t)handle < kComms) ? gsmpi.comms[handle] : NULL;
+  return likely((uint32_t)handle < kNearComms) ? gsmpi.comms[handle]
+                                               : gsmpi_entry(&gsmpi.far_comms, (uint32_t)handle - kNearComms);
 }
-/// The same; reports an invalid handle.
+/// Makes a communicator of ranks of `from`, in the given order; `ranks` is null on a rank that is not among them. All
+/// ranks of `from` agree on its context, or, for kCreateGroup, those of the new communicator. `mark` separates
+/// concurrent calls of the latter.
+int gsmpi_derive(const char* call, Comm* from, const int* ranks, int size, int kind, int mark, MPI_Comm* made);
+/// Splits a communicator; the arguments are valid.
+int gsmpi_split(const char* call, Comm* comm, int color, int key, MPI_Comm* part);
+int gsmpi_duplicate(const char* call, Comm* comm, MPI_Comm* copy);
+/// Frees a communicator whose attributes are deleted.
+void gsmpi_free_comm(Comm* comm);
+/// Extends the bitmap of contexts to the number of one; false without memory.
+bool gsmpi_reserve_context(uint32_t number);
+/// gsmpi_comm; reports an invalid handle.
 Comm* gsmpi_check_comm(MPI_Comm handle, const char* call);

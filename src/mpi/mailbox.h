@@ -5,10 +5,14 @@
 // board, on every GSMPI_STRIDE-th thread.
 #pragma once
 
+#include <stdio.h>
 #include <tinsel.h>
 
 /// Word that a rank emits to the host when it ends the run, ORed with an exit code.
 #define GSMPI_ENDS 0x4D504900u
+/// Characters that enclose text for stderr; python/gossamer/cli/mpi.py has the same.
+#define GSMPI_STDERR_BEGIN 0x0E
+#define GSMPI_STDERR_END 0x0F
 
 static inline bool transport_join(int* rank, int* size) {
   *rank = (int)(gossamerBoard() * GSMPI_PER_BOARD + gossamerThread() / GSMPI_STRIDE);
@@ -93,5 +97,17 @@ static inline double transport_seconds(void) {
   const uint64_t cycles = (uint64_t)again << 32 | (again == high ? low : tinselCycleCount());
   return (double)cycles / GS_CLOCK_HZ;
 }
+
+/// Name of the machine that simulates the board, in the source with the program's arguments; followed by the board.
+extern const char gsmpi_host[];
+static inline void transport_host(char* name, size_t size) {
+  if (GSMPI_SIZE > GSMPI_PER_BOARD)
+    snprintf(name, size, "%s-board%u", gsmpi_host, (unsigned)gossamerBoard());
+  else
+    snprintf(name, size, "%s", gsmpi_host);
+}
+
+/// Selects stdout (1) or stderr (2) for the text that follows.
+void gossamer_select_stream(int number);
 
 static inline double transport_tick(void) { return 1.0 / GS_CLOCK_HZ; }

@@ -20,9 +20,7 @@ Request* gsmpi_new_request(const char* call) {
     request->used = true;
     return request;
   }
-  if (gsmpi.request_count == kMostRequests)
-    gsmpi_abort_run(MPI_ERR_OTHER, call, "%d requests are open, the maximum; complete some of them first",
-                    kMostRequests);
+  if (gsmpi.request_count == kMostRequests) return NULL;
   if (gsmpi.request_count == gsmpi.request_capacity) {
     const uint32_t capacity = gsmpi.request_capacity ? 2 * gsmpi.request_capacity : 32;
     Request** larger = gsmpi_allocate(capacity * sizeof *larger, call);
@@ -41,6 +39,7 @@ Request* gsmpi_new_request(const char* call) {
 
 void gsmpi_free_request(Request* request) {
   if (request->copied) gsmpi_release(request->data);
+  gsmpi_release_type(request->type);
   request->used = false;
   request->next = gsmpi.free_requests;
   gsmpi.free_requests = request;
@@ -343,8 +342,10 @@ static void drain(void) {
 }
 
 void gsmpi_progress(void) {
-  drain();
-  gsmpi_send_pending();
+  do {
+    drain();
+    gsmpi_send_pending();
+  } while (gsmpi_run_tasks());
 }
 
 void gsmpi_sleep(const char* call, const Request* request) {
@@ -354,6 +355,7 @@ void gsmpi_sleep(const char* call, const Request* request) {
 }
 
 void gsmpi_wait_for(const Request* request, const char* call) {
+  if (unlikely(gsmpi.task != NULL)) return gsmpi.task->wait(request);
   for (;;) {
     gsmpi_progress();
     if (request->done) return;
@@ -409,6 +411,7 @@ int gsmpi_receive_fast(Comm* comm, Peer* peer, void* buffer, uint32_t bytes, int
     if (packet == NULL) {
       if (unlikely(gsmpi.work != NULL || gsmpi.credit_returns != NULL)) gsmpi_send_pending();
       if (request->done) break;
+      if (gsmpi_run_tasks()) continue;
       if (likely(!transport_wait(gsmpi.work != NULL || gsmpi.credit_returns != NULL))) continue;
       gsmpi.call = "MPI_Recv";
       gsmpi.waits_for = request;

@@ -146,7 +146,15 @@ COMPLEX_OPERATIONS(complex_long, long double)
 #endif
 
 static Operation* user_operation(MPI_Op op) {
-  return op >= 0x100 && op < 0x100 + kOps ? gsmpi.operations[op - 0x100] : NULL;
+  return op >= 0x100 ? gsmpi_entry(&gsmpi.operations, (uint32_t)op - 0x100) : NULL;
+}
+
+const char* gsmpi_op_name(MPI_Op op) {
+  static const char* const names[] = {"MPI_OP_NULL", "MPI_MAX",    "MPI_MIN",    "MPI_SUM",     "MPI_PROD",
+                                      "MPI_LAND",    "MPI_BAND",   "MPI_LOR",    "MPI_BOR",     "MPI_LXOR",
+                                      "MPI_BXOR",    "MPI_MAXLOC", "MPI_MINLOC", "MPI_REPLACE", "MPI_NO_OP"};
+  if ((unsigned)op < sizeof names / sizeof *names) return names[op];
+  return user_operation(op) ? "this operation" : "an unknown operation";
 }
 
 bool gsmpi_commutes(MPI_Op op) {
@@ -155,8 +163,13 @@ bool gsmpi_commutes(MPI_Op op) {
 }
 
 bool gsmpi_operates(MPI_Op op, MPI_Datatype type) {
-  if (user_operation(op)) return true;
+  const Operation* operation = user_operation(op);
+  if (operation) return !operation->freed;
   const int kind = kind_of(type);
+  const bool logical = op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR;
+  if (type == MPI_BYTE) return op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR;
+  if (type == MPI_C_BOOL || type == MPI_CXX_BOOL) return logical;
+  if (type == MPI_AINT || type == MPI_COUNT || type == MPI_OFFSET) return op >= MPI_MAX && op <= MPI_BXOR && !logical;
   if (op == MPI_MAXLOC || op == MPI_MINLOC) return kind >= kTwoInt && kind <= kLongDoubleInt;
   if (op < MPI_MAX || op > MPI_MINLOC) return false;
   if (kind >= kComplex && kind <= kLongComplex) return op == MPI_SUM || op == MPI_PROD;
@@ -166,10 +179,11 @@ bool gsmpi_operates(MPI_Op op, MPI_Datatype type) {
 
 /// Unpacks elements into the datatype's layout: a copy that the caller frees. `base` is its buffer address.
 static char* unpacked_copy(const void* row, int count, MPI_Datatype type, char** base) {
-  const size_t span = (size_t)count * (size_t)gsmpi_extent(type);
+  intptr_t first;
+  const size_t span = gsmpi_span(count, type, &first);
   char* copy = gsmpi_allocate(span, "MPI_Op");
   memset(copy, 0, span);  // gaps have defined bytes
-  *base = copy - gsmpi_lower(type);
+  *base = copy - first;
   gsmpi_unpack(row, (size_t)count * gsmpi_type_size(type), count, type, *base);
   return copy;
 }
@@ -227,22 +241,38 @@ bool gsmpi_operate(MPI_Op op, const void* in, void* inout, int count, MPI_Dataty
 }
 
 int MPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
-  int index = 0;
-  while (index < kOps && gsmpi.operations[index]) ++index;
-  if (index == kOps)
-    return gsmpi_error(NULL, MPI_ERR_OTHER, "MPI_Op_create", "%d operations are in use, the maximum", kOps);
+  CALLED();
   Operation* made = gsmpi_allocate(sizeof *made, "MPI_Op_create");
-  *made = (Operation){function, commutes != 0};
-  gsmpi.operations[index] = made;
-  *op = 0x100 + index;
+  *made = (Operation){function, commutes != 0, false};
+  const uint32_t index = gsmpi_add_entry(&gsmpi.operations, made, kMostHandles);
+  if (!index) {
+    gsmpi_release(made);
+    return gsmpi_error(NULL, MPI_ERR_OTHER, "MPI_Op_create", "%u operations are in use, the maximum",
+                       (unsigned)gsmpi.operations.size);
+  }
+  *op = 0x100 + (int)index;
   return MPI_SUCCESS;
 }
 
 int MPI_Op_free(MPI_Op* op) {
-  if (!user_operation(*op))
+  CALLED();
+  Operation* operation = user_operation(*op);
+  if (!operation || operation->freed)
     return gsmpi_error(NULL, MPI_ERR_OP, "MPI_Op_free", "%d is not a user-defined operation", *op);
-  gsmpi_release(user_operation(*op));
-  gsmpi.operations[*op - 0x100] = NULL;
+  operation->freed = true;
+  if (!gsmpi.tasks) {  // a nonblocking collective may use it
+    gsmpi.operations.entries[*op - 0x100] = NULL;
+    gsmpi_release(operation);
+  }
   *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
+}
+
+int MPI_Op_commutative(MPI_Op op, int* commutes) {
+  CALLED();
+  const Operation* operation = user_operation(op);
+  if (operation ? operation->freed : op < MPI_MAX || op > MPI_NO_OP)
+    return gsmpi_error(NULL, MPI_ERR_OP, "MPI_Op_commutative", "%d is not an operation", op);
+  *commutes = gsmpi_commutes(op);
   return MPI_SUCCESS;
 }

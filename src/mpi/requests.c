@@ -22,11 +22,12 @@ static int check(const Request* request, const char* call) {
 static MPI_Status take_result(Request** at, const Comm** comm, uint32_t* message_bytes, uint32_t* capacity) {
   Request* request = *at;
   *comm = NULL;
+  *message_bytes = *capacity = 0;
   if (request == COMPLETED) *at = NULL;
   if (request == COMPLETED || is_inactive(request)) return kEmpty;
   MPI_Status found = request->status;
   *comm = request->comm;
-  *message_bytes = request->message_bytes;
+  *message_bytes = request->collective ? 0 : request->message_bytes;
   *capacity = request->bytes;
   request->active = false;
   if (!request->persistent) {
@@ -38,6 +39,7 @@ static MPI_Status take_result(Request** at, const Comm** comm, uint32_t* message
 
 static int truncated(const Comm* comm, const MPI_Status* found, uint32_t message_bytes, uint32_t capacity,
                      const char* call) {
+  if (message_bytes <= capacity) return found->MPI_ERROR;  // a nonblocking collective has reported it
   return gsmpi_error(comm, found->MPI_ERROR, call,
                      "the message from rank %d, tag %d, has %u bytes, but the receive buffer has %u", found->MPI_SOURCE,
                      found->MPI_TAG, (unsigned)message_bytes, (unsigned)capacity);
@@ -74,6 +76,7 @@ int gsmpi_finish_waited(Request** request, MPI_Status* status, const char* call)
 }
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  CALLED();
   const int error = check(*request, "MPI_Wait");
   return error ? error : gsmpi_finish_waited(request, status, "MPI_Wait");
 }
@@ -100,6 +103,7 @@ static int waitall(int count, MPI_Request requests[], MPI_Status statuses[], con
 }
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  CALLED();
   return waitall(count, requests, statuses, "MPI_Waitall");
 }
 
@@ -143,11 +147,13 @@ static int any(int count, MPI_Request requests[], int* index, int* flag, MPI_Sta
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  CALLED();
   int flag;
   return any(count, requests, index, &flag, status, true, "MPI_Waitany");
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  CALLED();
   return any(count, requests, index, flag, status, false, "MPI_Testany");
 }
 
@@ -168,14 +174,17 @@ static int some(int count, MPI_Request requests[], int* done, int indices[], MPI
 }
 
 int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  CALLED();
   return some(count, requests, done, indices, statuses, true, "MPI_Waitsome");
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  CALLED();
   return some(count, requests, done, indices, statuses, false, "MPI_Testsome");
 }
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  CALLED();
   const int error = check(*request, "MPI_Test");
   if (error) return error;
   gsmpi_progress();
@@ -184,6 +193,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  CALLED();
   const int error = check_all(count, requests, "MPI_Testall");
   if (error) return error;
   gsmpi_progress();
@@ -192,6 +202,7 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuse
 }
 
 int MPI_Cancel(MPI_Request* at) {
+  CALLED();
   Request* request = *at;
   if (request == NULL) return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Cancel", "the request is null");
   const int error = check(request, "MPI_Cancel");
@@ -210,6 +221,7 @@ int MPI_Test_cancelled(const MPI_Status* status, int* flag) {
 }
 
 int MPI_Request_free(MPI_Request* at) {
+  CALLED();
   Request* request = *at;
   if (request == NULL) return gsmpi_error(NULL, MPI_ERR_REQUEST, "MPI_Request_free", "the request is null");
   const int error = check(request, "MPI_Request_free");
@@ -223,10 +235,23 @@ int MPI_Request_free(MPI_Request* at) {
   return MPI_SUCCESS;
 }
 
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  CALLED();
+  const int error = check(request, "MPI_Request_get_status");
+  if (error) return error;
+  gsmpi_progress();
+  *flag = is_inactive(request) || is_done(request);
+  if (!*flag || status == MPI_STATUS_IGNORE) return MPI_SUCCESS;
+  const int before = status->MPI_ERROR;
+  *status = is_inactive(request) || request == COMPLETED ? kEmpty : request->status;
+  status->MPI_ERROR = before;
+  return MPI_SUCCESS;
+}
+
 int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
-  if (!gsmpi_valid_type(type))
-    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Get_count", "0x%x is not a datatype, or was not committed",
-                       (unsigned)type);
+  CALLED();
+  if (!gsmpi_known_type(type))
+    return gsmpi_error(NULL, MPI_ERR_TYPE, "MPI_Get_count", "0x%x is not a datatype", (unsigned)type);
   const uint32_t size = gsmpi_type_size(type), bytes = (uint32_t)status->gsmpi_bytes;
   if (bytes == 0)
     *count = 0;

@@ -7,6 +7,7 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -193,6 +194,35 @@ void transport_end(int code) {
 }
 
 void transport_stop(int code) { transport_end(code); }
+
+static int load_address(struct dl_phdr_info* info, size_t size, void* to) {
+  (void)size;
+  *(uintptr_t*)to = info->dlpi_addr;
+  return 1;  // the first is the program itself
+}
+
+/// The command reads lines with the offset of the call in the program's file from a pipe
+/// (python/gossamer/mpi/_host.py).
+void transport_print(const void* caller, const char* text) {
+  const char* pipe = getenv("GSMPI_MESSAGES");
+  char line[MPI_MAX_ERROR_STRING + 64];
+  if (!pipe) {
+    fprintf(stderr, "mpi: %s\n", text);
+    return;
+  }
+  uintptr_t base = 0;
+  dl_iterate_phdr(load_address, &base);
+  const int length = snprintf(line, sizeof line, "@%zx %s\n", caller ? (uintptr_t)caller - base : 0, text);
+  const size_t bytes = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
+  line[bytes - 1] = '\n';
+  while (write(atoi(pipe), line, bytes) < 0 && errno == EINTR) {
+  }
+}
+
+void transport_host(char* name, size_t size) {
+  if (gethostname(name, size)) snprintf(name, size, "localhost");
+  name[size - 1] = 0;
+}
 
 double transport_seconds(void) {
   struct timespec now;

@@ -33,6 +33,10 @@ static inline uint32_t transport_matcher(uint32_t address) { return address; }
 /// Ends the run; transport_stop ends this rank where all ranks end.
 _Noreturn void transport_end(int code);
 _Noreturn void transport_stop(int code);
+/// Prints a message of the library about a call of the program, given by its return address, or null.
+void transport_print(const void* caller, const char* text);
+/// Name of this machine.
+void transport_host(char* name, size_t size);
 double transport_seconds(void);
 /// Resolution of transport_seconds.
 double transport_tick(void);

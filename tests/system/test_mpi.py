@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "examples" / "mpi"
 FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.c"))
+CALLS = ("objects", "data", "collectives")
+"""Fixtures with the calls that calls.c lacks."""
 PREFIX = Path(sys.executable).parent.parent
 """The folder where set-up group `mpi` installs MPICH."""
 
@@ -89,6 +92,77 @@ def test_every_call_matches_mpich(tmp_path: Path, seed: int, size: Size) -> None
 
 
 @needs_other
+@pytest.mark.default_cases("4", seconds=20, adds="other numbers of ranks")
+@pytest.mark.parametrize("ranks", [1, 4, 5, 7])
+@pytest.mark.parametrize("name", CALLS)
+def test_groups_datatypes_and_nonblocking_calls_match_mpich(name: str, ranks: int, tmp_path: Path, seed: int) -> None:
+    source = FIXTURES / f"{name}.c"
+    wanted = lines(with_other(source, ranks, tmp_path))
+    assert len(wanted) > 40
+    assert lines(ours(source, ranks, tmp_path)) == wanted
+    assert lines(ours(source, ranks, tmp_path, packet_bytes=64, shuffle=seed | 1)) == wanted
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_thousands_of_communicators_then_an_error(ranks: int, tmp_path: Path) -> None:
+    """Ranks that already use different contexts; the error is returned, and communicators that are freed are reused."""
+    found = lines(ours(FIXTURES / "many_comms.c", ranks, tmp_path))
+    counts = {int(line.split()[2]) for line in found}
+    assert len(found) == ranks and len(counts) == 1 and counts.pop() > 16000, found
+    assert all(line.endswith("none is left, 0 are wrong") for line in found), found
+
+
+def test_processor_name_is_that_of_the_host(command: Command) -> None:
+    done = command("mpi", "run", FIXTURES / "streams.c", "-n", "2")
+    assert (done.returncode, f"name {socket.gethostname()}" in done.stdout.splitlines()) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["tag", "rank", "received-type", "bytes", "other-tag", "truncate", "mismatch", "request"]
+)
+def test_errors_and_deadlocks_name_file_and_line(name: str, command: Command) -> None:
+    """Each message starts with the line of the call, which contains the call's name."""
+    text = (FIXTURES / "wrong.c").read_text().splitlines()
+    done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", "--", name, timeout=60)
+    found = re.findall(r"^mpi: \S*wrong\.c:(\d+): rank \d: .*?(MPI_\w+)", done.stderr, re.MULTILINE)
+    assert done.returncode == 4 and found, done.stderr
+    assert len(found) == done.stderr.count("mpi: "), done.stderr
+    for line, call in found:
+        assert f"{call}(" in text[int(line) - 1], done.stderr
+
+
+def test_compiler_warnings_are_printed_with_verbose_alone(command: Command, tmp_path: Path) -> None:
+    program = tmp_path / "warned.c"
+    program.write_text(
+        "#include <mpi.h>\nint main(void) {\n  int unused;\n  MPI_Init(0, 0);\n  MPI_Finalize();\n  return 0;\n}\n"
+    )
+    done = command("mpi", "run", program, "-n", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = command("mpi", "run", program, "-n", "1", "-v")
+    assert (done.returncode, "warned.c:3: warning: " in done.stderr) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("MPI_Win w; MPI_Win_create(0, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);", "one-sided communication"),
+        ("MPI_Put(0, 0, MPI_INT, 0, 0, 0, MPI_INT, 0);", "one-sided communication"),
+        ("MPI_File_open(MPI_COMM_WORLD, 0, 0, MPI_INFO_NULL, 0);", "files"),
+        ("MPI_Comm_spawn(0, 0, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, 0, 0);", "inter-communicators"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["c", "cpp"])
+def test_unsupported_calls_are_named_when_compiled(
+    call: str, said: str, suffix: str, command: Command, tmp_path: Path
+) -> None:
+    program = tmp_path / f"program.{suffix}"
+    program.write_text(f"#include <mpi.h>\nint main() {{\n  {call}\n}}\n")
+    done = command("mpi", "run", program, "-n", "1")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert "program." in done.stderr and ":3: " in done.stderr and f"Gossamer's MPI has no {said}" in done.stderr
+
+
+@needs_other
 def test_user_operations_on_strided_vectors_match_mpich(tmp_path: Path, size: Size) -> None:
     """A user operation receives the elements of a strided vector at their positions."""
     for ranks in size.pick((3,), (2, 5), (2, 3, 4, 5, 7, 8)):
@@ -105,12 +179,13 @@ def test_long_double_reductions_match_mpich(tmp_path: Path) -> None:
 
 
 def test_test_program_calls_every_declared_function() -> None:
-    """calls.c calls each function that the header declares, except those that begin or abort a run."""
+    """The fixtures call each function that the header declares, except the one that aborts a run."""
     header = (ROOT / "include" / "gossamer" / "mpi" / "mpi.h").read_text()
-    declared = set(re.findall(r"^(?:int|double) (MPI_\w+)\(", header, re.MULTILINE))
-    assert len(declared) > 70
-    called = set(re.findall(r"\b(MPI_\w+)\(", (FIXTURES / "calls.c").read_text()))
-    assert declared - called <= {"MPI_Init", "MPI_Abort"}
+    declared = set(re.findall(r"^(?:int|double|MPI_Aint) (MPI_\w+)\(", header, re.MULTILINE))
+    assert len(declared) > 190
+    texts = [(FIXTURES / f"{name}.c").read_text() for name in ("calls", *CALLS)]
+    called = {name for text in texts for name in re.findall(r"\b(MPI_\w+)\(", text)}
+    assert declared - called == {"MPI_Abort"}
 
 
 def test_freed_datatypes_and_memory_are_reused(tmp_path: Path) -> None:
@@ -174,7 +249,13 @@ def test_matching_order_check_detects_violations() -> None:
         ("more", 4, ["MPI_Finalize", "rank 1", "calls MPI_Bcast with root 1"]),
         ("truncate", 4, ["rank 0: MPI_Recv: the message from rank 1, tag 4, has 16 bytes, but the receive buffer has 4 "
                          "[MPI_ERR_TRUNCATE]"]),
-        ("operation", 4, ["MPI_Allreduce: operation", "[MPI_ERR_OP]"]),
+        ("bytes", 4, ["rank 0: MPI_Allreduce: MPI_MAX does not support MPI_BYTE [MPI_ERR_OP]"]),
+        ("other-tag", 4, ["rank 0: deadlock: waits in MPI_Recv for a message from rank 1 with tag 7 in MPI_COMM_WORLD; "
+                          "a message from rank 1 with tag 8 waits for a receive"]),
+        ("other-source", 4, ["a message from rank 2 with tag 7 waits for a receive"]),
+        ("request", 4, ["rank 0: deadlock: waits in MPI_Wait for MPI_Ibarrier in MPI_COMM_WORLD",
+                        "rank 1: deadlock: waits in MPI_Finalize"]),
+        ("operation", 4, ["rank 0: MPI_Allreduce: MPI_BAND does not support MPI_FLOAT [MPI_ERR_OP]"]),
         ("abort", 4, ["rank 2: MPI_Abort with code 9", "rank 2 ended the run"]),
         ("crash", 4, ["rank 1 was killed by SIGABRT"]),
         ("early", 4, ["MPI_Comm_rank: called before MPI_Init"]),

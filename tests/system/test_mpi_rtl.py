@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -45,17 +46,44 @@ def test_random_receives_match_in_mpi_order(command: Command, seed: int, size: S
     ("what", "code", "said"),
     [
         ("deadlock", 4, [f"rank {rank}: deadlock: waits in MPI_Recv" for rank in range(3)]),
+        ("other-tag", 4, ["rank 0: deadlock: waits in MPI_Recv for a message from rank 1 with tag 7 in MPI_COMM_WORLD; "
+                          "a message from rank 1 with tag 8 waits for a receive"]),
         ("leave", 4, ["rank 1: main: ends with code 3 without MPI_Finalize"]),
         ("exit", 4, ["rank 1: exit: ends with code 3 without MPI_Finalize"]),
         ("mismatch", 4, ["all must call the same", "MPI_Barrier"]),
         ("code", 1, ["rank 1 with 5"]),
     ],
-)
+)  # fmt: skip
 def test_errors_name_rank_call_and_cause(what: str, code: int, said: list[str], command: Command) -> None:
     done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", *RTL, "--", what)
     assert done.returncode == code, done.stderr
     for text in said:
         assert text in done.stderr
+
+
+def test_streams_and_library_functions_match_this_machine(command: Command) -> None:
+    """stdout and stderr, flushes, text, numbers, memory, time, and the host's name."""
+    here = command("mpi", "run", FIXTURES / "streams.c", "-n", "2")
+    there = command("mpi", "run", FIXTURES / "streams.c", "-n", "2", *RTL)
+    assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
+    assert lines(there.stdout) == lines(here.stdout) != []
+    assert lines(there.stderr) == lines(here.stderr)
+    assert "rank 1: between, formatted" in there.stderr.splitlines()
+
+
+def test_errors_and_deadlocks_name_file_and_line(command: Command) -> None:
+    text = (FIXTURES / "wrong.c").read_text().splitlines()
+    done = command("mpi", "run", FIXTURES / "wrong.c", "-n", "3", *RTL, "--", "mismatch")
+    found = re.findall(r"^mpi: \S*wrong\.c:(\d+): rank \d: (MPI_\w+)", done.stderr, re.MULTILINE)
+    assert done.returncode == 4 and found, done.stderr
+    for line, call in found:
+        assert f"{call}(" in text[int(line) - 1], done.stderr
+
+
+@pytest.mark.tier("all", seconds=10, adds="thousands of communicators on the overlay")
+def test_more_communicators_than_the_fast_path_accepts(command: Command) -> None:
+    done = command("mpi", "run", FIXTURES / "many_comms.c", "-n", "2", *RTL, "--", "1500")
+    assert lines(done.stdout) == [f"rank {rank}: 1500 made, more are possible, 0 are wrong" for rank in range(2)]
 
 
 def test_invalid_programs_and_options_are_rejected(command: Command, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ def command() -> None:
 @click.option("--cluster", help="A cluster, over whose boards the ranks are distributed, instead of one board.")
 @click.option("-D", "--define", multiple=True, metavar="M=VALUE", help="Define a macro for the program.")
 @click.option("-I", "--include", multiple=True, metavar="FOLDER", help="Search FOLDER for headers of the program.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the compiler's warnings about the program.")
 @click.option("--max-cycles", type=click.IntRange(1), help="On engine rtl, abort the run after this many cycles.")
 @click.option("--workers", type=click.IntRange(1), help="Threads of this machine that simulate.")
 @click.option("--label", is_flag=True, help="On engine rtl, begin each line with the rank.")
@@ -53,6 +55,7 @@ def run(
     cluster: str | None,
     define: tuple[str, ...],
     include: tuple[str, ...],
+    verbose: bool,
     max_cycles: int | None,
     workers: int | None,
     label: bool,
@@ -72,7 +75,7 @@ def run(
     if engine == "rtl":
         _run_on_boards(
             sources, arguments, ranks, config=config, cluster=cluster, defines=define, includes=include,
-            max_cycles=max_cycles, workers=workers, label=label, cycles=cycles,
+            verbose=verbose, max_cycles=max_cycles, workers=workers, label=label, cycles=cycles,
         )  # fmt: skip
         return
     for name, given in (
@@ -81,11 +84,13 @@ def run(
     ):  # fmt: skip
         if given:
             raise InputError(f"--{name}: needs engine rtl; add --engine rtl")
+    from gossamer.device import _sources
     from gossamer.mpi import _host
 
     executable, warned = _host.build(sources, defines=define, includes=include)
-    show_warnings(warned)
-    _host.run(sources[0], executable, ranks, arguments, {})
+    if verbose:
+        show_warnings(warned)
+    _host.run(sources[0], executable, ranks, arguments, {}, _sources.collect(sources), visible)
 
 
 # ---- Ranks on simulated boards ----
@@ -96,6 +101,10 @@ _ENDS, _CODE = 0x4D504900, 0xFF
 _OWN = "mpi: "
 """Prefix of the library's messages."""
 _DEADLOCK = ": deadlock: "
+_AT = re.compile(rf"{_OWN}@([0-9a-f]+) ")
+_STDERR = ("\x0f", "\x0e")
+"""Characters after which a rank's text is for stdout, and for stderr: GSMPI_STDERR_END and _BEGIN of mailbox.h."""
+_STREAMS = re.compile("([\x0e\x0f])")
 
 
 class _Ended(Exception):
@@ -111,6 +120,10 @@ class _Console:
     def __init__(self, name: str, image: Image, place: Places, threads_per_board: int, label: bool) -> None:
         self._image, self._place, self._threads, self._label = image, place, threads_per_board, label
         self._progress = Progress(name)
+        self._parts: dict[int, list[str]] = {}
+        self._stream: dict[int, int] = {}
+        self._blank: set[int] = set()
+        """Threads with an empty line, unless it is the last: then the thread has ended after text for stderr."""
         self.deadlock = False
         """Whether ranks have reported a deadlock."""
         self.progress, self.clear = self._progress.show, self._progress.clear
@@ -119,11 +132,51 @@ class _Console:
         return self._place.rank(thread, self._threads)
 
     def line(self, thread: int, text: str, more: bool) -> None:
+        """Prints a line of a thread on the stream that its end belongs to; a part for the other one waits for its
+        end."""
+        if thread in self._blank:
+            self._blank.discard(thread)
+            self._print(thread, 0, "")
+        parts = self._parts.setdefault(thread, ["", ""])
+        for piece in _STREAMS.split(text):
+            if piece in _STDERR:
+                self._stream[thread] = _STDERR.index(piece)
+            else:
+                parts[self._stream.get(thread, 0)] += piece
+        if text == _STDERR[0] and not parts[0]:
+            self._blank.add(thread)
+            return
+        self._print(thread, self._stream.get(thread, 0), "\\" if more else "")
+
+    def end(self) -> None:
+        """Prints the parts of lines that have no end."""
+        for thread, parts in self._parts.items():
+            for stream, part in enumerate(parts):
+                if part:
+                    self._print(thread, stream, "")
+
+    def _print(self, thread: int, stream: int, end: str) -> None:
+        text = self._parts[thread][stream]
+        self._parts[thread][stream] = ""
+        own = stream == 1 and text.startswith(_OWN)
         self.clear()
-        own = text.startswith(_OWN)
-        self.deadlock = self.deadlock or (own and _DEADLOCK in text)
+        if own:
+            text = self._with_place(text)
+            self.deadlock = self.deadlock or _DEADLOCK in text
         label = f"[{self.rank(thread)}] " if self._label and not own else ""
-        click.echo(label + visible(text) + ("\\" if more else ""), err=own)
+        click.echo(label + visible(text) + end, err=stream == 1)
+
+    def _with_place(self, text: str) -> str:
+        """A message of the library with file and line of the call in place of the address to which it returns."""
+        found = _AT.match(text)
+        if found is None:
+            return text
+        rest = _OWN + text[found.end() :]
+        pc = int(found[1], 16)
+        for place in self._image.where(pc - 4).chain() if pc else ():
+            if place.file and place.line:
+                return f"{_OWN}{place.file}:{place.line}: {rest[len(_OWN) :]}"
+        return rest
 
     def emit(self, thread: int, word: int) -> None:
         if word & ~_CODE == _ENDS:
@@ -148,6 +201,7 @@ def _run_on_boards(
     cluster: str | None,
     defines: Sequence[str],
     includes: Sequence[str],
+    verbose: bool,
     max_cycles: int | None,
     workers: int | None,
     label: bool,
@@ -168,7 +222,8 @@ def _run_on_boards(
         sources, hardware, place, arguments, defines=defines, includes=includes,
         shape=plan.shape if plan is not None else device.ALONE,
     )  # fmt: skip
-    show_warnings(image.warnings)
+    if verbose:
+        show_warnings(image.warnings)
     console = _Console(sources[0], image, place, hardware.threads, label)
     board: Board
     if plan is not None:
@@ -189,6 +244,7 @@ def _run_on_boards(
         except _Ended as end:
             raise RunDied(f"{sources[0]}: rank {end.rank} ended the run; all ranks are ended") from None
         finally:
+            console.end()
             console.clear()
     if cycles:
         cycles_noun, instructions_noun = ("" if n == 1 else "s" for n in (done.cycles, done.instructions))

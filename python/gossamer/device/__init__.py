@@ -81,6 +81,15 @@ TINSEL_MODE = "GOSSAMER_COMPAT"
 """The macro of programs for Tinsel 0.8.3: it selects lengths and formats as in its code, and its arithmetic."""
 TINSEL_ARITHMETIC = ("-ffp-contract=off",)
 """Tinsel's compiler options; constants have single precision too (`single_precision`)."""
+_MATH = (
+    "pow", "powf", "pow_data", "powf_data", "exp_data", "atan2", "atan2f", "sinh", "sinhf", "__expo2", "__expo2f",
+    "expm1", "expm1f", "ldexp", "ldexpf", "scalbn", "scalbnf", "asinf", "asinh", "asinhf", "acosh", "atanh", "erf",
+    "erff", "nearbyint", "nearbyintf", "tgamma", "lgamma", "lgamma_r", "remainder", "remquo", "logb", "ilogb",
+    "signgam", "nextafter", "__fpclassify", "__fpclassifyf", "__signbit", "__signbitf", "__math_divzero",
+    "__math_divzerof", "__math_invalid", "__math_invalidf", "__math_oflow", "__math_oflowf", "__math_uflow",
+    "__math_uflowf", "__math_xflow", "__math_xflowf",
+)  # fmt: skip
+"""Sources of the C library's mathematics that the compiler has in C; it has the others in its own language."""
 _CPP_FLAGS = ("-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
 
 
@@ -121,6 +130,7 @@ def build(
     freestanding: bool = False,
     users: Sequence[Path] = (),
     data_offset: int = 0,
+    c_library: bool = False,
 ) -> Image:
     """Compiles and links a program for a configuration; an ELF file is only read.
 
@@ -130,8 +140,8 @@ def build(
     ``boards`` are columns and rows of the target cluster, or a ``Part`` of a cluster. ``freestanding`` omits code for
     hosted compilers, such as the descriptor of an application. ``users`` are the user's files, which messages name,
     where ``sources`` were made of them. ``data_offset`` is the distance in bytes of the program's data from the start
-    of data memory. Raises InputError, one line, if a file does not exist, does not compile or does not link, or if the
-    program does not fit.
+    of data memory. ``c_library`` links the compiler's C library, for a program that defines ``malloc``. Raises
+    InputError, one line, if a file does not exist, does not compile or does not link, or if the program does not fit.
 
     Threads start in ``main``; in ``_start`` if the program defines that; at the first instruction of the first source
     if that is assembly and the program has neither.
@@ -151,8 +161,8 @@ def build(
         flags += ("-ffreestanding", "-fbuiltin")
     if optimize is None:
         with contextlib.suppress(DoesNotFit):
-            return _built(paths, config, boards, flags, "2", users or paths, data_offset)
-    return _built(paths, config, boards, flags, optimize or "z", users or paths, data_offset)
+            return _built(paths, config, boards, flags, "2", users or paths, data_offset, c_library)
+    return _built(paths, config, boards, flags, optimize or "z", users or paths, data_offset, c_library)
 
 
 def _built(
@@ -163,8 +173,9 @@ def _built(
     optimize: str,
     users: Sequence[Path],
     data_offset: int,
+    c_library: bool,
 ) -> Image:
-    elf, warned = _linked(paths, config, boards, flags, optimize, users, data_offset)
+    elf, warned = _linked(paths, config, boards, flags, optimize, users, data_offset, c_library)
     return _read(elf, config, boards, str(users[0]), users, _sources.shown(warned, users))
 
 
@@ -321,6 +332,7 @@ def _linked(
     optimize: str,
     users: Sequence[Path],
     data_offset: int,
+    c_library: bool,
 ) -> tuple[Path, list[tuple[str, int, str]]]:
     """The program's ELF file, built if it is not up to date, and the warnings of its sources."""
     library = _library(config, boards)
@@ -346,7 +358,11 @@ def _linked(
     if data_offset:
         symbols["__gossamer_data_base"] = _header.memory_map(config).data_base + data_offset
         where += f"-{data_offset:x}"
-    folder = builds.kept(where, lambda plan: _link_step(plan, objects, library, symbols, paths), does_not_link)
+
+    def link(plan: builds.Plan) -> None:
+        _link_step(plan, objects, library, symbols, paths, _c_library() if c_library else [])
+
+    folder = builds.kept(where, link, does_not_link)
     elf = folder / "program.elf"
     warned = [one for target in targets.values() for one in _sources.warnings(builds.said(made, target))]
     return elf, warned + _arguments_of_main(elf, users)
@@ -374,7 +390,12 @@ def _arguments_of_main(elf: Path, users: Sequence[Path]) -> list[tuple[str, int,
 
 
 def _link_step(
-    plan: builds.Plan, objects: Sequence[Path], library: Path, symbols: Mapping[str, int], users: Sequence[Path]
+    plan: builds.Plan,
+    objects: Sequence[Path],
+    library: Path,
+    symbols: Mapping[str, int],
+    users: Sequence[Path],
+    more: Sequence[Path],
 ) -> None:
     command = [*tool("ld.lld"), "-T", str(library / "link.ld"), "--gc-sections", "--no-undefined"]
     # Debug lines of discarded sections must not refer to address 0.
@@ -397,7 +418,7 @@ def _link_step(
     parts.append(library / "libdevice.a")
     if any(path.suffix == OBJECT or LANGUAGES[path.suffix][0] == "c++" for path in users):
         parts.append(_cpp_library())
-    parts.append(_arithmetic())
+    parts += [*more, _arithmetic()]
     plan.run("program.elf", [*command, *map(str, parts)], [library / "link.ld", *parts])
 
 
@@ -406,6 +427,13 @@ _KNOWN_MISSING = {
     "free": "threads have no heap; tinselHeapBase() is this thread's private memory",
     "operator new(unsigned int)": "threads have no heap; tinselHeapBase() is this thread's private memory",
     "operator new[](unsigned int)": "threads have no heap; tinselHeapBase() is this thread's private memory",
+    "scanf": "threads have no standard input",
+    "fgets": "threads have no standard input",
+    "getchar": "threads have no standard input",
+    "fscanf": "threads have no files",
+    "fopen": "threads have no files",
+    "sleep": "threads have no clock to sleep by; MPI_Wtime and time count the board's cycles",
+    "usleep": "threads have no clock to sleep by; MPI_Wtime and time count the board's cycles",
     "main": "every thread starts in main",
 }
 
@@ -471,6 +499,29 @@ def _cpp_library() -> Path:
 
     tag = tag_of(*FLAGS, *flags, *_COMPILED_STANDARD_LIBRARY)
     return builds.kept(f"device/cpp-{tag}", steps, does_not_compile(sources)) / "libcpp.a"
+
+
+def _c_library() -> list[Path]:
+    """The C library of the compiler, as archives: functions without files, processes and locales."""
+    top = _compiler_files()
+    musl = top / "libc" / "musl"
+    sources = [musl / "src" / "math" / f"{name}.c" for name in _MATH]
+    flags = [
+        "-Oz",
+        "-w",
+        *(f"-I{musl / folder}" for folder in ("src/include", "src/internal", "arch/riscv32", "arch/generic")),
+    ]
+    options = ["-target", "riscv32-linux-musl", _CPU[0], "-OReleaseSmall", "-fsingle-threaded", "-fstrip", "-lc"]
+    options += ["-ffunction-sections", "-fdata-sections"]
+
+    def steps(plan: builds.Plan) -> None:
+        objects = [compile_step(plan, source, flags, f"{source.stem}.o") for source in sources]
+        plan.archive("libmath.a", objects, tool("ar"))
+        command = [*tool("build-obj"), str(top / "c.zig"), *options, "-femit-bin=c.o"]
+        plan.archive("libc.a", [plan.run("c.o", command, [top / "c.zig"])], tool("ar"))
+
+    made = builds.kept(f"device/c-{tag_of(*FLAGS, *flags, *options, *_MATH)}", steps, does_not_compile(sources))
+    return [made / "libc.a", made / "libmath.a"]
 
 
 def _arithmetic() -> Path:

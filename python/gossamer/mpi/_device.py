@@ -7,15 +7,18 @@ source is compiled to LLVM assembly, the variables are marked there, and the res
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer import builds, device, files
 from gossamer.device import _sources
+from gossamer.device._elf import DoesNotFit
 from gossamer.errors import InputError
 from gossamer.mpi import DEVICE, HEADERS, LIBRARY
 
@@ -82,39 +85,50 @@ def build(
     for path in paths:
         if path.suffix == ".elf":
             raise InputError(f"{path}: is already linked; give the sources of an MPI program")
-    made, warned = _private([path for path in paths if path.suffix in _PROGRAMS], flags)
-    given = [made.get(path, path) for path in paths]
-    given.append(_arguments(paths[0].name, arguments))
-    own = [*sorted(LIBRARY.glob("*.c")), *sorted(DEVICE.glob("*.c"))]
-    given += [path for path in own if path.name != "shared.c"]
+    own = [path for path in (*sorted(LIBRARY.glob("*.c")), *sorted(DEVICE.glob("*.c"))) if path.name != "shared.c"]
+    own.append(_arguments(paths[0].name, arguments))
     placed = [f"GSMPI_SIZE={place.ranks}", f"GSMPI_PER_BOARD={place.per_board}u", f"GSMPI_STRIDE={place.stride}u"]
-    image = device.build(given, config, placed, includes=[HEADERS, LIBRARY], boards=shape, users=paths)
-    return dataclasses.replace(image, name=str(paths[0]), warnings=_sources.shown(warned, paths))
+
+    def built(level: str, library_level: str | None) -> device.Image:
+        made, warned = _private([path for path in paths if path.suffix in _PROGRAMS], flags, level)
+        image = device.build(
+            [*(made.get(path, path) for path in paths), *own], config, placed,
+            includes=[HEADERS, LIBRARY], optimize=library_level, boards=shape, users=paths, c_library=True,
+        )  # fmt: skip
+        return dataclasses.replace(image, name=str(paths[0]), warnings=_sources.shown(warned, paths))
+
+    with contextlib.suppress(DoesNotFit):
+        return built("2", None)
+    return built("z", "z")
 
 
-def _private(sources: Sequence[Path], flags: Sequence[str]) -> tuple[dict[Path, Path], list[tuple[str, int, str]]]:
-    """Objects with thread-local variables by source, and the compiler's warnings."""
+def _private(
+    sources: Sequence[Path], flags: Sequence[str], level: str = "2"
+) -> tuple[dict[Path, Path], list[tuple[str, int, str]]]:
+    """Objects with thread-local variables by source, and the compiler's warnings. ``level`` is that of optimization."""
     if not sources:
         return {}, []
     stems = [f"{number}-{builds.plain(source.stem)}" for number, source in enumerate(sources)]
     # Optimize after the marks only: before, the optimizer would treat the variables' addresses as constants.
-    passes = ["-O2", "-Xclang", "-disable-llvm-passes"]
+    passes = [f"-O{level}", "-Xclang", "-disable-llvm-passes"]
+    # The return address of an MPI call is then in the function that contains the call: it names the line in messages.
+    flags = [*flags, "-fno-optimize-sibling-calls"]
 
     def to_text(plan: builds.Plan) -> None:
         for source, stem in zip(sources, stems, strict=True):
             # Compile unmodified first, for errors and warnings: with LLVM assembly as output some may be missing.
-            compiled = device.compile_step(plan, source, ["-O2", *flags], f"{stem}.o")
+            compiled = device.compile_step(plan, source, [f"-O{level}", *flags], f"{stem}.o")
             device.text_step(plan, source, [*flags, *passes], f"{stem}.ll", compiled)
 
     def to_objects(plan: builds.Plan) -> None:
         for source, stem in zip(sources, stems, strict=True):
             text = plan.folder / f"{stem}.ll"
             text.write_text(thread_local((plain / f"{stem}.ll").read_text(), source))
-            command = [*device.tool("cc"), *device.FLAGS, "-O2", "-c", text.name, "-o", f"{stem}.o"]
+            command = [*device.tool("cc"), *device.FLAGS, f"-O{level}", flags[-1], "-c", text.name, "-o", f"{stem}.o"]
             plan.run(f"{stem}.o", command, [text, plain / f"{stem}.ll"])
 
     failed = device.does_not_compile(sources)
-    tag = device.tag_of(*(str(source.resolve()) for source in sources), *device.FLAGS, *flags)
+    tag = device.tag_of(*(str(source.resolve()) for source in sources), *device.FLAGS, *flags, level)
     name = f"device/mpi-{stems[0][2:]}-{tag}"
     plain = builds.kept(name, to_text, failed)
     made = builds.kept(f"{name}/private", to_objects, failed)
@@ -151,16 +165,26 @@ def thread_local(text: str, source: Path) -> str:
     )
 
 
+_MOST_HOST = 64
+"""Characters of the machine's name that a rank reports, before the number of its board."""
+
+
+def _quoted(text: bytes) -> str:
+    """A string literal of C."""
+    return '"' + "".join(f"\\{byte:03o}" for byte in text) + '"'
+
+
 def _arguments(program: str, arguments: Sequence[str]) -> Path:
-    """A source with the program's arguments."""
+    """A source with the program's arguments, and the name of this machine."""
     values = [program, *arguments]
     for value in values:
         if "\0" in value:
             raise InputError("an argument contains a zero byte")
-    quoted = ", ".join('"' + "".join(f"\\{byte:03o}" for byte in os.fsencode(value)) + '"' for value in values)
+    quoted = ", ".join(_quoted(os.fsencode(value)) for value in values)
     text = (
         "// SPDX-License-Identifier: Apache-2.0\n"
         f"const char* const gsmpi_arguments[] = {{{quoted}, 0}};\nconst int gsmpi_argument_count = {len(values)};\n"
+        f"const char gsmpi_host[] = {_quoted(os.fsencode(socket.gethostname()[:_MOST_HOST]))};\n"
     )
     folder = builds.build_dir() / "device" / f"mpi-arguments-{builds.tag(text)}"
     made = folder / "arguments.c"

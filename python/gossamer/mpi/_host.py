@@ -3,30 +3,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import resource
 import select
 import struct
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gossamer import builds, diagnostics
 from gossamer.device import _sources
 from gossamer.errors import AnswerNo, InputError, RunDied, signal_name
-from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS
+from gossamer.mpi import HEADERS, LIBRARY, MOST_RANKS, _lines
 from gossamer.paths import INCLUDE
 from gossamer_setup._signals import SIGNALS
 
 _FLAGS = ("-O2", "-g", "-fPIC", "-pthread")
+_OF_PROGRAMS = ("-gdwarf-4", "-fno-optimize-sibling-calls")
+"""Flags for the user's sources: `_lines` reads the lines of MPI calls, and a call returns to the function it is in."""
 _HEAD, _INBOX = 64, 192
 """Bytes before the inboxes of the ranks in shared memory, and size of an inbox: Shared and Inbox of shared.c."""
 _AWAKE, _ASLEEP, _FINALIZED, _ENDED = range(4)
 _GRACE = 2.0
 """Seconds that the other ranks have for their messages after one has ended the run."""
-_MORE_FILES = 8
-"""Open files of a run in addition to those of its ranks: shared memory, the poll, pipes for the start of a rank."""
+_MORE_FILES = 10
+"""Open files of a run in addition to those of its ranks: shared memory, the poll, pipes for messages and for the start
+of a rank."""
 _LOOK = 100
 """Polling interval for calls of MPI_Init by others, after a rank has ended without one; in milliseconds."""
 
@@ -48,7 +53,7 @@ def build(
         if path.suffix == ".elf":
             raise InputError(f"{path}: is a program of the overlay; give the sources of an MPI program")
     folders = [*includes, *(one for one in sources if os.path.isdir(one))]
-    flags = [*_FLAGS, *_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
+    flags = [*_FLAGS, *_OF_PROGRAMS, *_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
     library = _library(packet_bytes)
     own = [path for path in paths if path.suffix != _sources.OBJECT]
     targets = {path: f"{number}-{builds.plain(path.stem)}.o" for number, path in enumerate(own)}
@@ -97,8 +102,17 @@ def _library(packet_bytes: int | None) -> Path:
     return builds.kept(f"mpi/lib-{tag}", steps, failed) / "libgsmpi.a"
 
 
-def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Starts all ranks and waits for them to end.
+def run(
+    program: str,
+    executable: Path,
+    ranks: int,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    sources: Sequence[Path] = (),
+    visible: Callable[[str], str] = str,
+) -> None:
+    """Starts all ranks and waits for them to end. Messages name ``sources`` as they are given here; ``visible``
+    replaces control characters in them.
 
     Raises AnswerNo if ranks end with a code other than 0. If a rank is killed, aborts the run or ends without
     MPI_Finalize, ends all other ranks and raises RunDied.
@@ -107,26 +121,62 @@ def run(program: str, executable: Path, ranks: int, arguments: Sequence[str], en
         raise InputError(f"-n {ranks}: give 1 to {MOST_RANKS} ranks")
     _raise_file_limit(ranks)
     memory = os.memfd_create("gossamer-mpi")
+    messages, writer = os.pipe()
+    os.set_blocking(messages, False)
     started: list[subprocess.Popen[bytes]] = []
+    console = _Messages(messages, executable, sources, visible)
     try:
         os.ftruncate(memory, (_HEAD + ranks * _INBOX + 4095) // 4096 * 4096)
         common = {**os.environ, **environment, "GSMPI_SIZE": str(ranks), "GSMPI_FD": str(memory)}
+        common["GSMPI_MESSAGES"] = str(writer)
         for rank in range(ranks):
             own = {**common, "GSMPI_RANK": str(rank)}
             stdin = None if rank == 0 else subprocess.DEVNULL
             command = [str(executable), *arguments]
             # An interrupt between the start of a rank and the append would leave the rank running.
             with SIGNALS.held():
-                started.append(subprocess.Popen(command, env=own, pass_fds=[memory], stdin=stdin))
+                started.append(subprocess.Popen(command, env=own, pass_fds=[memory, writer], stdin=stdin))
         with mmap.mmap(memory, _HEAD + ranks * _INBOX, prot=mmap.PROT_READ) as shown:
-            _wait(program, started, shown)
+            _wait(program, started, shown, console)
     finally:
         for process in started:
             if process.poll() is None:
                 process.kill()
         for process in started:
             process.wait()
-        os.close(memory)
+        console.show()
+        for handle in (memory, messages, writer):
+            os.close(handle)
+
+
+class _Messages:
+    """The library's messages about the ranks' calls: prints them on stderr with file and line of the call."""
+
+    def __init__(self, handle: int, executable: Path, sources: Sequence[Path], visible: Callable[[str], str]) -> None:
+        self.handle, self._visible = handle, visible
+        self._executable, self._sources = executable, sources
+        self._read = b""
+        self._lines: _lines.Lines | None = None
+
+    def show(self) -> None:
+        """Prints what has been written so far."""
+        with contextlib.suppress(BlockingIOError):
+            while part := os.read(self.handle, 1 << 16):
+                self._read += part
+        *whole, self._read = self._read.split(b"\n")
+        for line in whole:
+            place, _, text = line.decode(errors="replace").partition(" ")
+            sys.stderr.write(f"mpi: {self._place(int(place[1:], 16))}{self._visible(text)}\n")
+        sys.stderr.flush()
+
+    def _place(self, offset: int) -> str:
+        """File and line of the call that returns to an address, as the start of a message; empty if it is unknown."""
+        if not offset:
+            return ""
+        if self._lines is None:
+            self._lines = _lines.Lines(self._executable, self._sources)
+        found = self._lines.place(offset - 1)
+        return f"{found[0]}:{found[1]}: " if found else ""
 
 
 def _raise_file_limit(ranks: int) -> None:
@@ -143,9 +193,10 @@ def _raise_file_limit(ranks: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
-def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.mmap) -> None:
+def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.mmap, console: _Messages) -> None:
     """Waits for all ranks, or for the first failure."""
     poll = select.poll()
+    poll.register(console.handle, select.POLLIN)
     handles = {}
     try:
         for rank, process in enumerate(started):
@@ -158,6 +209,9 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
         while left:
             # A rank ended without MPI_Init; a rank that calls MPI_Init later would wait for it forever.
             for handle, _ in poll.poll(_LOOK if unjoined else None):
+                if handle == console.handle:
+                    console.show()
+                    continue
                 poll.unregister(handle)
                 rank = handles[handle]
                 left -= 1
@@ -167,7 +221,7 @@ def _wait(program: str, started: Sequence[subprocess.Popen[bytes]], shown: mmap.
                 if failure is not None:
                     # Ranks that detected the same failure print it before they end.
                     if state == _ENDED:
-                        _await_messages(started)
+                        _await_messages(started, console)
                     raise RunDied(f"{program}: {failure}; all ranks are ended")
                 if not joined:
                     unjoined.append(rank)
@@ -203,7 +257,7 @@ def _failure(rank: int, code: int, state: int, joined: int) -> str | None:
     return None
 
 
-def _await_messages(started: Sequence[subprocess.Popen[bytes]]) -> None:
+def _await_messages(started: Sequence[subprocess.Popen[bytes]], console: _Messages) -> None:
     """Waits while ranks end without a signal, as all ranks do in a deadlock."""
     import time
 
@@ -212,6 +266,7 @@ def _await_messages(started: Sequence[subprocess.Popen[bytes]]) -> None:
     changed = time.monotonic()
     while last and time.monotonic() < deadline and time.monotonic() - changed < 0.2:
         time.sleep(0.01)
+        console.show()  # a rank that writes to a full pipe would wait
         now = sum(process.poll() is None for process in started)
         if now != last:
             last, changed = now, time.monotonic()
