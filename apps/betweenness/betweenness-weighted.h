@@ -179,7 +179,7 @@ struct App : gossamer::Application<Vertex> {
       const char* const why =
           (s.faults & TooFar) != 0    ? "the length of a path overflows double precision; scale the weights down"
           : (s.faults & TooMany) != 0 ? "the number of shortest paths overflows double precision"
-                                      : "the weights differ by so much that the length of an edge is lost beside that "
+                                      : "the weights differ by so much that the length of an edge is lost in that "
                                         "of a path; remove or round the small ones";
       return gossamer::Verdict::overflow(why).at(static_cast<uint32_t>(&s - run.begin()));
     }

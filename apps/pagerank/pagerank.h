@@ -286,8 +286,8 @@ struct AppOf : gossamer::Application<V> {
     for (const State& s : run) {
       if (!std::isnan(s.share)) continue;
       return gossamer::Verdict::overflow(
-                 "the weights of a vertex's edges are too small for double precision beside the greatest weight of "
-                 "the graph; set them to 0, or remove the edge of the greatest")
+                 "the weights of a vertex's edges are too small for double precision, compared with the greatest "
+                 "weight of the graph; set them to 0, or remove the edge of the greatest")
           .at(static_cast<uint32_t>(&s - run.begin()));
     }
 #endif

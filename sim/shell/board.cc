@@ -258,7 +258,7 @@ void Board::command(const Frame& frame) {
   const uint32_t seq = frame.header.seq;
   if (seq == expected_) {
     expected_++;
-  } else if (const uint32_t behind = expected_ - seq; behind <= answers_.size()) {
+  } else if (const uint32_t age = expected_ - seq; age <= answers_.size()) {
     // A command again: its answer was lost. It is not executed twice; reads have no effect, so their answer is new.
     counters_.replays++;
     const ShellKind kind = frame.header.kind;
@@ -274,7 +274,7 @@ void Board::command(const Frame& frame) {
       return send(known.kind, frame.from, header, {});
     }
   } else {
-    counters_.replays += behind < (uint32_t{1} << 31);
+    counters_.replays += age < (uint32_t{1} << 31);
     return error(frame, ShellStatus::OutOfSequence);
   }
   switch (frame.header.kind) {

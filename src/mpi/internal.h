@@ -163,7 +163,7 @@ typedef struct gsmpi_request {
 #endif
   uint16_t id, remote_id;
   uint8_t work;
-  uint8_t collective;  // kind of the nonblocking collective that it stands for, or 0
+  uint8_t collective;  // kind of the nonblocking collective that it represents, or 0
   bool used, receives, synchronous, buffered, persistent, active, done, queued, freed, absent, copied;
   MPI_Status status;
 } Request;

@@ -493,7 +493,7 @@ std::map<Mac, ShellStatus> Host::start_all(std::span<const Mac> boards, uint32_t
   for (const auto& [board, seq] : asked) statuses[board] = complete(session(board), seq, kCommandTimeoutMs);
   ShellHeader header;
   header.kind = ShellKind::Fire;
-  // A lost one would leave its board armed: it is sent until each has reported a state behind Armed, or its end.
+  // A lost one would leave its board armed: it is sent until each has reported a later state than Armed, or its end.
   for (unsigned i = 0; i < 3; i++) transmit({kBroadcast, port_->mac(), header, secret}, nullptr);
   return statuses;
 }

@@ -447,7 +447,7 @@ def test_weighted_betweenness_rejects_what_it_cannot_count() -> None:
             gs.run("betweenness-weighted", graph_of(4, path, np.array([1.0, weight, 1.0])))
     with pytest.raises(gs.NoAnswer, match=r"length of a path overflows .*vertex 2\)"):
         gs.run("betweenness-weighted", graph_of(4, path, np.array([1e308] * 3)), source=0)
-    with pytest.raises(gs.NoAnswer, match=r"lost beside that of a path.*vertex 2\)"):
+    with pytest.raises(gs.NoAnswer, match=r"lost in that of a path.*vertex 2\)"):
         gs.run("betweenness-weighted", graph_of(4, path, np.array([1e300, 1.0, 1e300])), source=0)
     rows = 3 * np.arange(1024)  # 2^1024 paths
     edges = np.concatenate([rows, rows, rows + 1, rows + 2]), np.concatenate([rows + 1, rows + 2, rows + 3, rows + 3])
@@ -511,7 +511,7 @@ def test_lengths_of_negative_paths_that_overflow_are_no_answer() -> None:
         gs.run("bellman-ford", graph_of(3, pairs((0, 1), (1, 2)), np.array([least, -1])))
     with pytest.raises(gs.NoAnswer, match="does not fit 64 bits"):
         gs.run("bellman-ford", graph_of(3, pairs((0, 1), (1, 2)), np.array([most - 1, 1])))
-    # A path that is too long does not matter beside a shorter one.
+    # A path that is too long does not matter if there is a shorter one.
     found = gs.run("bellman-ford", graph_of(3, path, np.array([most - 1, 1, -7])))
     assert found.values.tolist() == [0, most - 1, -7]
     with pytest.raises(gs.InputError, match=r"use bellman-ford-double"):

@@ -110,7 +110,7 @@ def test_weights_of_too_wide_a_range_are_no_answer() -> None:
     weights = np.array([1e308, 1e-323, 1.0, 0.0])
     with pytest.raises(gs.NoAnswer, match=r"too small for double precision .*vertex 1\)"):
         gs.run("pagerank-weighted", graph_of(3, edges, weights))
-    # Beside larger weights of the same vertex, small ones do not matter.
+    # Small weights do not matter where the same vertex has larger ones.
     values = gs.run("pagerank-weighted", graph_of(3, (edges[0], edges[1]), np.array([1e-300, 1.0, 1.0, 1e-310]))).values
     assert values == pytest.approx([1 / 3] * 3, rel=1e-3)
 

@@ -176,7 +176,7 @@ class Host:
         self._lib.gs_shell_pump(self._host, int(seconds * 1000))
 
     def open(self, mac: int, *, lease: float = 10.0, take_over: bool = False) -> None:
-        """Opens a session; the board ends it if it hears nothing for ``lease`` seconds.
+        """Opens a session; the board ends it if it receives nothing for ``lease`` seconds.
 
         Raises BoardError: another key, another owner, no answer; InputError if no key is known.
         """
