@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 namespace gossamer::shell {
 namespace {
@@ -180,9 +181,9 @@ void Board::handle(std::span<const uint8_t> bytes) {
   const auto now = Clock::now();
   switch (frame.header.kind) {
     case ShellKind::Solicit:
-      if (now - solicited_ < kSolicitEvery) return;
-      solicited_ = now;
-      return announce(frame.from.group() ? kBroadcast : frame.from);
+      // A flood of requests causes one answer in 100 ms, and the last request is answered too.
+      soliciting_ = frame.from.group() ? kBroadcast : frame.from;
+      return tick(now);
     case ShellKind::AskStatus: return send(ShellKind::Status, frame.from, {}, status_bytes());
     case ShellKind::Open: return open(frame, bytes);
     case ShellKind::Data: return data(frame);
@@ -755,6 +756,10 @@ void Board::end_session(bool announce_it) {
 }
 
 void Board::tick(Clock::time_point now) {
+  if (soliciting_ && now - solicited_ >= kSolicitEvery) {
+    solicited_ = now;
+    announce(*std::exchange(soliciting_, std::nullopt));
+  }
   if (!session_) {
     if (now - announced_ >= kAnnounceEvery) announce(kBroadcast);
     return;

@@ -124,6 +124,7 @@ class Board {
   uint32_t expected_ = 1;
   Clock::time_point begun_ = Clock::now(), heard_{}, announced_{}, beat_{}, complained_{}, solicited_{};
   bool seen_any_ = false;
+  std::optional<Mac> soliciting_;  // the sender of a request that is not answered yet
   struct Answer {
     uint32_t seq = 0;
     ShellKind kind{};

@@ -96,13 +96,16 @@ int gs_shell_pump(gs_shell_host* host, uint32_t ms) {
   return guarded([&] { return host->host->pump(ms), 0; });
 }
 
+int64_t gs_shell_age(gs_shell_host* host, uint64_t board) { return host->host->age(Mac::of(board)); }
+void gs_shell_drop(gs_shell_host* host, uint64_t board) { host->host->drop(Mac::of(board)); }
+
 int gs_shell_session(gs_shell_host* host, uint64_t board, const uint8_t* key, uint32_t lease_ms, int take_over,
-                     uint64_t* owner) {
+                     uint32_t timeout_ms, uint64_t* owner) {
   return guarded([&] {
     Key bytes;
     std::copy_n(key, bytes.size(), bytes.begin());
     Mac other;
-    const int status = code(host->host->open(Mac::of(board), bytes, lease_ms, take_over != 0, &other));
+    const int status = code(host->host->open(Mac::of(board), bytes, lease_ms, take_over != 0, timeout_ms, &other));
     if (owner) *owner = other.number();
     return status;
   });

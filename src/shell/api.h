@@ -47,7 +47,11 @@ int gs_shell_discover(gs_shell_host* host, uint32_t wait_ms, gs_shell_board* boa
 /// Handles frames for `ms` milliseconds.
 int gs_shell_pump(gs_shell_host* host, uint32_t ms);
 int gs_shell_session(gs_shell_host* host, uint64_t board, const uint8_t* key, uint32_t lease_ms, int take_over,
-                     uint64_t* owner);
+                     uint32_t timeout_ms, uint64_t* owner);
+/// Milliseconds since the last valid frame of a session; -1 without one.
+int64_t gs_shell_age(gs_shell_host* host, uint64_t board);
+/// Forgets a session; the board ends it by its lease.
+void gs_shell_drop(gs_shell_host* host, uint64_t board);
 int gs_shell_close(gs_shell_host* host, uint64_t board);
 /// Configures `count` boards; writes a status and the seconds of each. Flags: 1 load when verified, 2 unicast.
 int gs_shell_configure(gs_shell_host* host, const uint64_t* boards, int count, const uint8_t* role, size_t bytes,

@@ -149,11 +149,20 @@ Host::Session& Host::session(const Mac& board) {
   return *at->second;
 }
 
-ShellStatus Host::open(const Mac& board, const Key& key, uint32_t lease_ms, bool take_over, Mac* owner) {
+void Host::drop(const Mac& board) { sessions_.erase(board); }
+
+int64_t Host::age(const Mac& board) const {
+  const auto at = sessions_.find(board);
+  if (at == sessions_.end() || at->second->lost) return -1;
+  return std::chrono::duration_cast<milliseconds>(Clock::now() - at->second->heard).count();
+}
+
+ShellStatus Host::open(const Mac& board, const Key& key, uint32_t lease_ms, bool take_over, unsigned timeout_ms,
+                       Mac* owner) {
   uint64_t nonce = 0;
   while (nonce == 0) nonce = random_();
   const Blake2s by_board(key);
-  const auto end = Clock::now() + milliseconds(kCommandTimeoutMs);
+  const auto end = Clock::now() + milliseconds(timeout_ms);
   ShellStatus seen = ShellStatus::TimedOut;
   while (Clock::now() < end) {
     if (!known_.contains(board)) {
@@ -705,6 +714,8 @@ std::map<Mac, ConfigureResult> Host::configure(std::span<const Mac> boards, cons
       receive_one(2);
       while (receive_one(0)) {
       }
+      resend_due();
+      report_progress(chunks);
     }
     if (std::ranges::all_of(list, [](Session* s) { return s->silent; })) pump(20);
     for (Session* s : list) s->silent = !s->reported && !s->loaded;

@@ -39,6 +39,8 @@ struct ConfigureOptions {
   unsigned drop_ms = 3000;          ///< a board that does not answer for this long is given up
   double slow_share = 0.25;         ///< a board that misses more than this share while others are done is served last
   double bytes_per_s = 0;           ///< pace of frames to all; 0: as fast as the port
+  /// Called at least every 64 frames and while reports are awaited. It may use boards that are not configured, but
+  /// neither open nor end sessions.
   std::function<void(uint64_t sent, uint64_t total, unsigned boards_done)> progress;
 };
 
@@ -65,7 +67,8 @@ class Host {
   void pump(unsigned ms);
 
   /// Opens a session. Ok, BadTag (another key), NotOwner (`owner` is its host), TimedOut.
-  ShellStatus open(const Mac& board, const Key& key, uint32_t lease_ms, bool take_over, Mac* owner = nullptr);
+  ShellStatus open(const Mac& board, const Key& key, uint32_t lease_ms, bool take_over, unsigned timeout_ms,
+                   Mac* owner = nullptr);
   ShellStatus close(const Mac& board);
 
   /// Configures all boards with an image, at once. Sessions must be open.
@@ -88,6 +91,10 @@ class Host {
   /// The next packet of a stream; empty if none arrives in time.
   std::optional<std::vector<uint8_t>> receive(const Mac& board, uint32_t stream, unsigned timeout_ms);
 
+  /// Milliseconds since the last valid frame of a session; -1 without one, or if the board no longer knows it.
+  int64_t age(const Mac& board) const;
+  /// Forgets a session without telling the board.
+  void drop(const Mac& board);
   /// The last status that a board has sent; null before the first.
   const ShellStatusReport* status(const Mac& board) const;
 

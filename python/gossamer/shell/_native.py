@@ -5,7 +5,20 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from ctypes import POINTER, c_char_p, c_double, c_int, c_long, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int64,
+    c_long,
+    c_size_t,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 
 from gossamer.shell import _build
 
@@ -57,7 +70,9 @@ _FUNCTIONS = {
     "bytes_sent": (c_uint64, [_HOST]),
     "discover": (c_int, [_HOST, c_uint32, POINTER(Announcement), c_int]),
     "pump": (c_int, [_HOST, c_uint32]),
-    "session": (c_int, [_HOST, _MAC, c_char_p, c_uint32, c_int, POINTER(c_uint64)]),
+    "session": (c_int, [_HOST, _MAC, c_char_p, c_uint32, c_int, c_uint32, POINTER(c_uint64)]),
+    "age": (c_int64, [_HOST, _MAC]),
+    "drop": (None, [_HOST, _MAC]),
     "close": (c_int, [_HOST, _MAC]),
     "configure": (
         c_int,

@@ -91,17 +91,23 @@ class Host:
     """A port of this machine, and the sessions on it. Not for several threads at once.
 
     ``port`` is a network interface (needs CAP_NET_RAW), or the socket of a simulated switch. ``keys`` has the 32 bytes
-    of each board's key by address; ``ethertypes`` are nine numbers in the order of the enumeration ethertype.
+    of each board's key by address; ``mac`` is the address at a switch (random), while an interface has its own;
+    ``ethertypes`` are nine numbers in the order of the enumeration ethertype.
     Raises InputError if the port cannot be opened.
     """
 
     def __init__(
-        self, port: str, keys: Mapping[int, bytes] | None = None, ethertypes: Sequence[int] | None = None
+        self,
+        port: str,
+        keys: Mapping[int, bytes] | None = None,
+        ethertypes: Sequence[int] | None = None,
+        *,
+        mac: int | None = None,
     ) -> None:
         self._lib = _native.lib()
         self._keys = dict(keys or {})
         # Bit 1 of the first byte: an address that no manufacturer has assigned.
-        own = 0x02 << 40 | secrets.randbits(40)
+        own = 0x02 << 40 | secrets.randbits(40) if mac is None else mac
         types = None
         if ethertypes is not None:
             if len(ethertypes) != 9 or not all(0x0600 <= one <= 0xFFFF for one in ethertypes):
@@ -175,7 +181,7 @@ class Host:
         """Handles frames for some time: acknowledgements, heartbeats, announcements."""
         self._lib.gs_shell_pump(self._host, int(seconds * 1000))
 
-    def open(self, mac: int, *, lease: float = 10.0, take_over: bool = False) -> None:
+    def open(self, mac: int, *, lease: float = 10.0, take_over: bool = False, timeout: float = 3.0) -> None:
         """Opens a session; the board ends it if it receives nothing for ``lease`` seconds.
 
         Raises BoardError: another key, another owner, no answer; InputError if no key is known.
@@ -184,8 +190,19 @@ class Host:
         if key is None:
             raise InputError(f"board {mac_text(mac)}: no key; add it to the key file with `gossamer cluster key`")
         owner = ctypes.c_uint64()
-        code = self._lib.gs_shell_session(self._host, mac, key, int(lease * 1000), take_over, owner)
+        code = self._lib.gs_shell_session(
+            self._host, mac, key, int(lease * 1000), take_over, int(timeout * 1000), owner
+        )
         self._check(mac, "no session", code)
+
+    def age(self, mac: int) -> float | None:
+        """Seconds since the last valid frame of a session; None without one, or if the board no longer knows it."""
+        found = int(self._lib.gs_shell_age(self._host, mac))
+        return None if found < 0 else found / 1000
+
+    def drop(self, mac: int) -> None:
+        """Forgets a session without a frame; the board ends it by its lease."""
+        self._lib.gs_shell_drop(self._host, mac)
 
     def close(self, mac: int) -> None:
         """Ends a session."""
@@ -206,7 +223,8 @@ class Host:
     ) -> dict[int, tuple[str, float]]:
         """Configures boards with a role file, all at once; by board, its status and the seconds until it was done.
 
-        ``progress`` gets chunks sent, chunks in all, and boards done. ``unicast`` sends to one after the other.
+        ``progress`` gets chunks sent, chunks in all, and boards done. It may use the host for boards that are not
+        configured, but neither open nor end sessions. ``unicast`` sends to one after the other.
         A board that does not answer for ``drop_after`` seconds is given up; the others are not held up.
         """
         count = len(macs)
