@@ -95,6 +95,11 @@ struct Totals {
   bool within(Real tolerance) const { return change.value() <= tolerance * scores.value(); }
 };
 
+// Not inlined: on boards conversions of aggregates are software, and a `step` that contains them is too large for the
+// compiler to inline into the loop over a thread's vertices.
+[[gnu::noinline, gnu::cold]] inline Real valueOf(gossamer::FixedSum<Real, 61> sum) { return sum.value(); }
+[[gnu::noinline, gnu::cold]] inline bool within(Totals all, Real tolerance) { return all.within(tolerance); }
+
 struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
   void init() { *readyToSend = gossamer::Pin(0); }
 
@@ -118,8 +123,8 @@ struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
 #else
     Real base = params->base;
 #endif
-    if (params->mode == Distributed) {
-      base += base * params->spread * (time > 0 ? all.scores.value() : params->dangling);
+    if (__builtin_expect(params->mode == Distributed, 0)) {
+      base += base * params->spread * (time > 0 ? valueOf(all.scores) : params->dangling);
     }
     const Real score = static_cast<Real>(base + s->sum.value());
     bool on = time + 1 < params->most;
@@ -133,7 +138,7 @@ struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
     s->score = score;
     s->sum.clear();
     // The same for every vertex: after the first step, `all` holds the sums of the previous one.
-    if (params->mode == Converging && time > 0 && all.within(params->tolerance)) on = false;
+    if (params->mode == Converging && time > 0 && within(all, params->tolerance)) on = false;
     if (on) *readyToSend = gossamer::Pin(0);
     return on;
   }

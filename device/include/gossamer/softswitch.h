@@ -566,7 +566,7 @@ class Softswitch {
     const Copied<few> params = copied<few>(now.params);
     if constexpr (few) now.params = &params;
     Offset* const end = all(header, now, [&](V vertex, Flags*) __attribute__((always_inline)) {
-      active |= aggregates::step(vertex, before, mine);
+      [[clang::always_inline]] active |= aggregates::step(vertex, before, mine);
     });
     if constexpr (isHosted) {
       aggregates::save(mine, kept...);
