@@ -454,12 +454,11 @@ void Board::after_store() {
 
 void Board::reports(const Frame& query) {
   if (!reception_ || query.header.binding != reception_->binding) {
-    // The image may be loaded already, or this board has been reset and has never heard of it.
-    const bool loaded = role_ && get(role_root_, 0, 8) == query.header.binding;
+    // The image may have ended already, or this board has been reset and does not know it.
     if (!keyed_) return;
     ShellHeader header;
     header.binding = query.header.binding;
-    header.status = loaded ? ShellStatus::Ok : ShellStatus::OutOfOrder;
+    header.status = ended_binding_ == query.header.binding ? ended_status_ : ShellStatus::OutOfOrder;
     return send(ShellKind::Loaded, query.from, header, {});
   }
   const auto& r = *reception_;
@@ -534,8 +533,8 @@ void Board::configure() {
     for (unsigned i = 0; i < 16; i++) role_root_[i] = static_cast<uint8_t>(r.image.root.word[3 - i / 8] >> (56 - 8 * (i % 8)));
   }
   ShellHeader header;
-  header.binding = r.binding;
-  header.status = status;
+  header.binding = ended_binding_ = r.binding;
+  header.status = ended_status_ = status;
   reception_.reset();
   state_ = role_ ? ShellState::Ready : ShellState::Owned;
   if (session_) send(ShellKind::Loaded, owner_, header, {});
@@ -748,6 +747,7 @@ void Board::pump_messages() {
 void Board::end_session(bool announce_it) {
   stop_run();
   reception_.reset();
+  ended_binding_ = 0;
   session_ = 0;
   owner_ = {};
   keyed_.reset();

@@ -133,6 +133,8 @@ class Board {
   std::array<Answer, shell_command_window> answers_{};
 
   std::unique_ptr<Reception> reception_;
+  uint64_t ended_binding_ = 0;  // the last image of the session that was loaded or rejected, and its status
+  ShellStatus ended_status_{};
   std::array<uint8_t, 16> role_root_{};
   std::unique_ptr<Role> role_;
   std::unique_ptr<Run> run_;

@@ -25,17 +25,17 @@ constexpr auto kCrc = [] {
   return table;
 }();
 
-/// The bytes that check and tag cover: the first 64 with both fields as 0.
-std::array<uint8_t, kHead> covered(std::span<const uint8_t> bytes) {
+/// The bytes that the tag covers: the first 64 with check and tag as 0. The check covers the tag.
+std::array<uint8_t, kHead> covered(std::span<const uint8_t> bytes, size_t zeros_to) {
   std::array<uint8_t, kHead> head;
   std::copy_n(bytes.begin(), kHead, head.begin());
-  std::fill(head.begin() + kCheckAt, head.end(), uint8_t{0});
+  std::fill(head.begin() + kCheckAt, head.begin() + static_cast<ptrdiff_t>(zeros_to), uint8_t{0});
   return head;
 }
 
 uint64_t tag_of(std::span<const uint8_t> bytes, size_t length, const Blake2s& keyed) {
   Blake2s state = keyed;
-  state.update(covered(bytes));
+  state.update(covered(bytes, kHead));
   state.update(bytes.subspan(kHead, length));
   return get(state.finish(), 0, 8);
 }
@@ -138,10 +138,10 @@ void encode(const Frame& frame, const EtherTypes& types, const Blake2s* keyed, s
   const auto bytes = bytes_of(header);
   out.insert(out.end(), bytes.begin(), bytes.end());
   out.insert(out.end(), frame.payload.begin(), frame.payload.end());
-  const uint32_t check = crc32(out);
   const uint64_t tag = keyed ? tag_of(out, frame.payload.size(), *keyed) : 0;
-  for (unsigned i = 0; i < 4; i++) out[kCheckAt + i] = static_cast<uint8_t>(check >> (24 - 8 * i));
   for (unsigned i = 0; i < 8; i++) out[kTagAt + i] = static_cast<uint8_t>(tag >> (56 - 8 * i));
+  const uint32_t check = crc32(out);
+  for (unsigned i = 0; i < 4; i++) out[kCheckAt + i] = static_cast<uint8_t>(check >> (24 - 8 * i));
 }
 
 Drop decode(std::span<const uint8_t> bytes, const EtherTypes& types, Frame& frame) {
@@ -153,7 +153,7 @@ Drop decode(std::span<const uint8_t> bytes, const EtherTypes& types, Frame& fram
   if (frame.header.version != shell_version) return Drop::Version;
   if (frame.header.length > bytes.size() - kHead) return Drop::Length;
   frame.payload = bytes.subspan(kHead, frame.header.length);
-  if (crc32(frame.payload, crc32(covered(bytes))) != frame.header.check) return Drop::Check;
+  if (crc32(frame.payload, crc32(covered(bytes, kTagAt))) != frame.header.check) return Drop::Check;
   if (types.for_kind(frame.header.kind) != get(bytes, 12, 2) || !name_of(frame.header.kind)) return Drop::Kind;
   return Drop::None;
 }

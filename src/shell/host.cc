@@ -12,6 +12,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kResend{20};
 constexpr unsigned kCommandTimeoutMs = 3000;
+constexpr unsigned kMostFires = 100;
+constexpr unsigned kComplaints = 5;
 constexpr unsigned kStreamWindow = 32;
 constexpr uint32_t kNoChunk = ~uint32_t{0};
 constexpr size_t kHead = shell_frame_header_bytes - 14;
@@ -65,6 +67,8 @@ struct Host::Session {
   std::optional<ShellStatusReport> status;
   std::optional<std::pair<uint64_t, std::pair<ShellStatus, ShellRun>>> ended;
   bool lost = false;  // the board no longer knows the session
+  unsigned complaints = 0;  // rejected tags since the last valid frame
+  bool armed = false;  // a broadcast has started it, and no frame has shown yet that the board received it
 
   // Configuration
   uint64_t binding = 0;
@@ -258,19 +262,20 @@ void Host::handle(std::span<const uint8_t> bytes) {
   if (at == sessions_.end()) return;
   Session& s = *at->second;
   if (header.session != s.nonce) {
-    if (header.kind == ShellKind::Error && header.status == ShellStatus::BadTag) s.lost = true;
     return;
   }
   if (header.kind == ShellKind::Error) {
     // Untagged, so it only makes the host send again what it would send later.
     if (header.status == ShellStatus::OutOfSequence)
       for (auto& command : s.pending) command.sent = {};
-    if (header.status == ShellStatus::BadTag) s.lost = true;
+    // One may be forged, or answer a frame that was damaged; a board that has lost the session answers nothing else.
+    if (header.status == ShellStatus::BadTag && ++s.complaints >= kComplaints) s.lost = true;
     return;
   }
   if (tagged(header.kind) && !tag_matches(bytes, *s.keyed)) return;
   s.heard = Clock::now();
   s.lost = false;
+  s.complaints = 0;
   handle_session(s, frame);
 }
 
@@ -281,6 +286,7 @@ void Host::handle_session(Session& s, const Frame& frame) {
     case ShellKind::Status:
       if (frame.payload.size() >= bytes_of(ShellStatusReport{}).size())
         s.status = layout_of<ShellStatusReport>(frame.payload);
+      if (s.status && s.status->state != ShellState::Armed) s.armed = false;
       return;
     case ShellKind::Report: {
       constexpr size_t kStart = ShellReport::kBits / 8;
@@ -300,9 +306,10 @@ void Host::handle_session(Session& s, const Frame& frame) {
       return;
     }
     case ShellKind::Loaded:
-      if (header.binding == s.binding) s.loaded = header.status;
+      if (header.binding == s.binding && !s.loaded) s.loaded = header.status;
       return;
     case ShellKind::Finished:
+      s.armed = false;
       if (frame.payload.size() >= ShellRun::kBits / 8)
         s.ended = {header.binding, {header.status, layout_of<ShellRun>(frame.payload)}};
       return;
@@ -342,6 +349,10 @@ void Host::handle_session(Session& s, const Frame& frame) {
 
 void Host::resend_due() {
   const auto now = Clock::now();
+  // Boards whose broadcast was lost stay armed; the others ignore the next one.
+  if (fires_left_ && now - fired_ > kResend &&
+      std::ranges::any_of(sessions_, [](const auto& entry) { return entry.second->armed; }))
+    fire();
   for (auto& [mac, one] : sessions_) {
     Session& s = *one;
     for (auto& command : s.pending) {
@@ -488,9 +499,8 @@ ShellStatus Host::start(const Mac& board, uint32_t kernel, uint64_t run) {
 }
 
 std::map<Mac, ShellStatus> Host::start_all(std::span<const Mac> boards, uint32_t kernel, uint64_t run) {
-  std::array<uint8_t, 32> secret;
-  for (size_t i = 0; i < secret.size(); i++) secret[i] = static_cast<uint8_t>(random_() >> 24);
-  const Digest hash = blake2s(secret);
+  for (auto& byte : secret_) byte = static_cast<uint8_t>(random_() >> 24);
+  const Digest hash = blake2s(secret_);
   std::map<Mac, uint32_t> asked;
   std::map<Mac, ShellStatus> statuses;
   for (const Mac& board : boards) {
@@ -499,12 +509,21 @@ std::map<Mac, ShellStatus> Host::start_all(std::span<const Mac> boards, uint32_t
     s.streams.clear();
     asked[board] = issue(s, ShellKind::Arm, kernel, run, hash, true);
   }
-  for (const auto& [board, seq] : asked) statuses[board] = complete(session(board), seq, kCommandTimeoutMs);
+  for (const auto& [board, seq] : asked) {
+    statuses[board] = complete(session(board), seq, kCommandTimeoutMs);
+    session(board).armed = statuses[board] == ShellStatus::Ok;
+  }
+  fires_left_ = kMostFires;
+  fire();
+  return statuses;
+}
+
+void Host::fire() {
   ShellHeader header;
   header.kind = ShellKind::Fire;
-  // A lost one would leave its board armed: it is sent until each has reported a later state than Armed, or its end.
-  for (unsigned i = 0; i < 3; i++) transmit({kBroadcast, port_->mac(), header, secret}, nullptr);
-  return statuses;
+  transmit({kBroadcast, port_->mac(), header, secret_}, nullptr);
+  fires_left_--;
+  fired_ = Clock::now();
 }
 
 ShellStatus Host::wait(const Mac& board, uint64_t run, unsigned timeout_ms, ShellRun& end) {

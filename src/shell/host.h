@@ -112,6 +112,7 @@ class Host {
   void handle(std::span<const uint8_t> bytes);
   void handle_session(Session& session, const Frame& frame);
   void resend_due();
+  void fire();
 
   /// Queues a command and waits for its answer, or for the window to have space if `done` is null.
   uint32_t issue(Session& session, ShellKind kind, uint64_t offset, uint64_t binding, std::span<const uint8_t> payload,
@@ -130,6 +131,9 @@ class Host {
   uint64_t opening_nonce_ = 0;
   std::optional<ShellStatus> opened_;
   Mac opened_owner_;
+  std::array<uint8_t, 32> secret_{};  // of the last start of several boards
+  unsigned fires_left_ = 0;           // broadcasts of it that are still permitted
+  std::chrono::steady_clock::time_point fired_{};
   std::optional<ShellStatusReport> opened_status_;
 };
 

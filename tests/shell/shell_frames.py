@@ -47,7 +47,8 @@ class Frame:
     def bytes(self, key: bytes | None = None, damage: int = 0) -> bytes:
         covered = self._head(0, bytes(8)) + self.payload
         tag = hashlib.blake2s(covered, key=key).digest()[:8] if key else bytes(8)
-        return self._head(zlib.crc32(covered) ^ damage, tag) + self.payload
+        check = zlib.crc32(self._head(0, tag) + self.payload)
+        return self._head(check ^ damage, tag) + self.payload
 
 
 def parse(data: bytes) -> Frame:
@@ -56,7 +57,7 @@ def parse(data: bytes) -> Frame:
     sequence, session, offset, binding, acknowledge, check = struct.unpack_from(">IQQQII", data, 20)
     payload = data[64 : 64 + length]
     assert len(data) >= 64 and len(payload) == length
-    assert zlib.crc32(data[:52] + bytes(12) + payload) == check
+    assert zlib.crc32(data[:52] + bytes(4) + data[56:64] + payload) == check
     assert kind == TYPES[number >> 3]
     return Frame(
         data[:6], data[6:12], number, payload, first >> 12, first >> 8 & 15, status, sequence, session, offset,

@@ -186,10 +186,10 @@ def test_roles_that_do_not_load_leave_the_previous_role(cluster: Cluster) -> Non
     with cluster.host(1) as host:
         (board,) = opened(host, 1)
         assert host.configure([board], role_file())[board][0] == "ok"
-        (before,) = host.discover(0.1)
+        (before,) = host.discover(0.2)
         assert host.configure([board], b"not a shared object" * 100)[board][0] == "config_failed"
         assert host.configure([board], role_file(1), board_type=2)[board][0] == "bad_image"
-        (after,) = host.discover(0.1)
+        (after,) = host.discover(0.2)
         assert (after.role, after.state) == (before.role, "ready")
         host.start(board, kernel=2, run=1)
         with pytest.raises(BoardError, match="the role's kernel reported a failure"):
@@ -240,7 +240,7 @@ def test_frames_of_another_image_are_not_stored(cluster: Cluster) -> None:
                 forged += 1
 
         assert host.configure([board], role, progress=progress)[board][0] == "ok"
-        assert forged and next(iter(host.discover(0.1))).role == root(role)[:16].hex()
+        assert forged and next(iter(host.discover(0.2))).role == root(role)[:16].hex()
         host.pump(1.2)
         status = host.status(board)
         assert status is not None and int(status["bad_tags"]) > 0
