@@ -187,9 +187,16 @@ def _sweep(env: str) -> None:
             open(os.path.join(other, "gossamer-root"), encoding="utf-8") as file,
         ):
             root = file.read()
-            # The checkout may have two paths, and a process may run in the other one.
-            if root != _env.ROOT and not (os.path.isdir(root) and os.path.samefile(root, _env.ROOT)):
+            if root != _env.ROOT and not _shares(root):
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def _shares(root: str) -> bool:
+    """Whether a checkout uses this folder of environments: under another path, or by a link."""
+    with contextlib.suppress(OSError):
+        state = os.path.join(root, os.path.relpath(_env.STATE, _env.ROOT))
+        return os.path.samefile(state, _env.STATE)
+    return False
 
 
 def _link(env: str) -> None:

@@ -4,11 +4,19 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import struct
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Command
+from conftest import ROOT, Command
+
+from gossamer.errors import InputError
+from gossamer.shell import job
 
 ROLE = "tests/fixtures/shell/loopback.c"
 
@@ -86,3 +94,60 @@ def test_keys_are_made_once_and_rotated_on_request(command: Command, tmp_path: P
     assert json.loads(file.read_text())[first] == made[first]
     assert command("cluster", "key", str(file), first, "--rotate").stdout == f"{file}: 1 new key, 2 in all\n"
     assert json.loads(file.read_text())[first] != made[first]
+
+
+def test_jobs_are_submitted_managed_and_collected(
+    command: Command, scratch: dict[str, str], boards: int, tmp_path: Path
+) -> None:
+    state = str(tmp_path / "state.sqlite")
+    (tmp_path / "input.bin").write_bytes(struct.pack("<4I", 1, 2, 3, 4))
+    tasks = [
+        {"registers": {"0": 8192, "4": 16}, "inputs": [{"address": 8192, "file": "input.bin"}]},
+        {"registers": {"0": 8192, "4": 8}, "inputs": [{"address": 8192, "hex": "0500000006000000"}]},
+    ]
+    file = tmp_path / "job.json"
+    file.write_text(json.dumps({"role": str(ROOT / ROLE), "kernel": 1, "tasks": tasks}))
+    done = command("cluster", "submit", str(file), "--state", state, "--owner", "me", timeout=300)
+    assert done.stdout == "1\n", done.stderr
+    manager = subprocess.Popen(
+        [ROOT / "gossamer", "cluster", "manager", "--state", state],
+        env=os.environ | scratch, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        folder = tmp_path / "results"
+        done = command("cluster", "results", "1", "--wait", "--to", str(folder), "--state", state, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert [(folder / f"{n}.bin").read_bytes() for n in (0, 1)] == [struct.pack("<I", n) for n in (10, 11)]
+        listed = command("cluster", "list", "--state", state).stdout.splitlines()
+        assert len(listed) == 1 + boards and listed[0].startswith("ADDRESS")
+        assert "  done   2     0       2" in command("cluster", "jobs", "--state", state).stdout
+        assert "has loaded role" in command("cluster", "log", "--state", state).stdout
+    finally:
+        manager.send_signal(signal.SIGINT)
+        _, said = manager.communicate(timeout=30)
+    assert manager.returncode == 130 and "Traceback" not in said
+    done = command("cluster", "list", "--state", state)
+    assert done.returncode == 0 or "no manager runs" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "the job: must be an object"),
+        ('{"role": "x.so"}', "the job: needs the key tasks"),
+        ('{"role": "none.so", "tasks": [{}]}', "none.so: cannot read the role: no such file or directory"),
+        ('{"role": "x.so", "tasks": []}', "tasks: must be a list of at least one task"),
+        ('{"role": "x.so", "tasks": [{"input": 1}]}', "tasks[0]: no key input; the keys are inputs, registers"),
+        ('{"role": "x.so", "tasks": [{"registers": {"3": 1}}]}', "3: an address is a multiple of 4"),
+        ('{"role": "x.so", "tasks": [{"inputs": [{"address": 0}]}]}', "tasks[0].inputs[0]: needs either file or hex"),
+        ('{"role": "x.so", "tasks": [{"inputs": [{"address": 0, "hex": "0"}]}]}', "must be hexadecimal digits"),
+        ('{"role": "x.so", "tasks": [{}], "timeout": 0}', "timeout: must be seconds above 0"),
+    ],
+)
+def test_wrong_jobs_are_rejected_in_one_line(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "x.so").write_bytes(b"role")
+    (tmp_path / "job.json").write_text(text)
+    with pytest.raises(InputError, match=re.escape(said)) as caught:
+        job.read(tmp_path / "job.json")
+    assert "\n" not in str(caught.value)

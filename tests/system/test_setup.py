@@ -546,6 +546,25 @@ def test_broken_or_moved_environment_is_rebuilt(checkout: Checkout, size: Size, 
     assert moved("bench", "--list").returncode == 0
 
 
+def test_checkout_with_a_link_to_the_state_of_another_leaves_its_environment(tmp_path: Path) -> None:
+    """Not even if its own set-up removes environments that no checkout uses."""
+    program = (
+        "import os, sys; sys.path.insert(0, os.path.join(sys.argv[1], 'python'));"
+        "from gossamer_setup import _env, _install; _install._sweep(os.path.join(_env.STATE, 'envs', 'new'));"
+        "print(*sorted(os.listdir(os.path.join(_env.STATE, 'envs'))))"
+    )
+    first, second = tmp_path / "first", tmp_path / "second"
+    for root in (first, second):
+        shutil.copytree(ROOT / "python" / "gossamer_setup", root / "python" / "gossamer_setup")
+    (second / ".gossamer").symlink_to(first / ".gossamer")
+    for name, root in (("own", first), ("linked", second), ("gone", tmp_path / "no checkout")):
+        env = first / ".gossamer" / "envs" / name
+        env.mkdir(parents=True)
+        (env / "gossamer-root").write_text(str(root))
+    done = subprocess.run([sys.executable, "-I", "-c", program, second], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["linked", "own"]
+
+
 def test_two_checkouts_are_set_up_concurrently(checkout: Checkout, size: Size, tmp_path: Path) -> None:
     if size.name == "small":
         pytest.skip("makes two environments")

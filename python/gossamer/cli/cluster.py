@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +15,9 @@ from gossamer.errors import AnswerNo, InputError
 
 if TYPE_CHECKING:
     from gossamer.shell import BoardInfo, Host
+    from gossamer.shell.store import Store
 
+_NO_CLUSTER = "no simulated cluster runs; start one with ./gossamer cluster sim up 4, or give --port INTERFACE"
 _PORT = click.option("--port", metavar="PORT", help="A network interface; otherwise the simulated cluster.")
 _KEYS = click.option("--keys", "key_file", metavar="FILE", help="The boards' keys.")
 _BOARDS = click.option("--boards", metavar="ADDRESSES", help="Addresses, separated by commas; otherwise all boards.")
@@ -31,6 +34,7 @@ def command() -> None:
       ./gossamer cluster sim up 4
       ./gossamer cluster discover
       ./gossamer cluster configure role.so
+      ./gossamer cluster submit job.json; ./gossamer cluster manager
       ./gossamer cluster sim down
       ./gossamer cluster discover --port eth0
     """
@@ -89,9 +93,7 @@ def _host(port: str | None, key_file: str | None) -> Host:
     if port is None:
         found = simulation.running()
         if found is None:
-            raise InputError(
-                "no simulated cluster runs; start one with ./gossamer cluster sim up 4, or give --port INTERFACE"
-            )
+            raise InputError(_NO_CLUSTER)
         port, key_file = found.socket, key_file or found.keys
     return Host(port, keys.read(Path(key_file)) if key_file else {})
 
@@ -139,6 +141,10 @@ def discover(port: str | None, wait: float, as_json: bool) -> None:
          str(board.mtu), f"{board.memory_bytes >> 20} MiB", mac_text(board.owner) if board.owner else "-")
         for board in boards
     ]  # fmt: skip
+    _print_rows(rows)
+
+
+def _print_rows(rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -172,15 +178,9 @@ def configure(
     A role for simulated boards is a C or C++ source that includes gossamer/role.h, or a shared object built from one.
     """
     from gossamer import progress
-    from gossamer.shell import BoardError, _build, mac_text
+    from gossamer.shell import BoardError, job, mac_text
 
-    path = Path(role)
-    try:
-        data = (_build.role(path.resolve()) if path.suffix in (".c", ".cc", ".cpp") else path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{role}: cannot read the role: {(error.strerror or str(error)).lower()}") from None
-    if not data:
-        raise InputError(f"{role}: is empty")
+    data = job.role_bytes(Path(role))
     with _host(port, key_file) as host:
         chosen = _chosen(host, boards, wait)
         for board in chosen:
@@ -216,6 +216,191 @@ def configure(
         failed += status != "ok"
     if failed:
         raise AnswerNo(f"{failed} of {len(results)} boards have not loaded the role")
+
+
+_STATE = click.option("--state", metavar="FILE", help="The manager's state; otherwise that of this checkout.")
+
+
+def _state(state: str | None) -> Path:
+    from gossamer.paths import ROOT
+
+    if state is not None:
+        return Path(state)
+    folder = ROOT / ".gossamer" / "cluster"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / "state.sqlite"
+
+
+@contextlib.contextmanager
+def _store(state: str | None) -> Iterator[Store]:
+    """The state of a manager, which another process may be using."""
+    from gossamer.shell.store import Store
+
+    store = Store(_state(state))
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@command.command()
+@_PORT
+@_KEYS
+@_STATE
+def manager(port: str | None, key_file: str | None, state: str | None) -> None:
+    """Manage a cluster until Ctrl-C.
+
+    Opens sessions with boards that appear, loads the roles of jobs, and runs the tasks of boards that vanish elsewhere.
+    Jobs are submitted with ./gossamer cluster submit, before or while it runs. If it is ended, or killed, the next one
+    continues with the same state.
+    """
+    import signal
+    import threading
+
+    from gossamer.shell import keys, simulation
+    from gossamer.shell.manager import Manager
+
+    if port is None:
+        found = simulation.running()
+        if found is None:
+            raise InputError(_NO_CLUSTER)
+        port, key_file = found.socket, key_file or found.keys
+    if key_file is None:
+        raise InputError("boards need keys: give --keys FILE, which ./gossamer cluster key FILE ADDRESS... makes")
+    made = Manager(port, keys.read(Path(key_file)), _state(state))
+    ended = threading.Event()
+
+    def end(_number: int, _frame: object) -> None:
+        ended.set()
+        made.stop()
+
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, end)
+    click.echo(f"managing the boards at {port}; Ctrl-C ends it", err=True)
+    made.run()
+    if ended.is_set():
+        raise KeyboardInterrupt
+
+
+@command.command()
+@click.argument("file", type=click.Path(dir_okay=False))
+@_STATE
+@click.option("--owner", help="Name of the job's owner; otherwise the user.")
+def submit(file: str, state: str | None, owner: str | None) -> None:
+    """Submit the job that FILE describes, and print its number."""
+    import getpass
+
+    from gossamer.shell import job, root_of
+
+    one = job.read(Path(file))
+    with _store(state) as store:
+        number = store.submit(
+            owner or getpass.getuser(), one.role, root_of(one.role).hex(), one.board_type, one.kernel, one.timeout,
+            one.tasks,
+        )  # fmt: skip
+    click.echo(number)
+
+
+@command.command()
+@_STATE
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def jobs(state: str | None, as_json: bool) -> None:
+    """List the jobs, newest first."""
+    with _store(state) as store:
+        found = store.jobs()
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    rows: list[Sequence[str]] = [("JOB", "OWNER", "STATE", "DONE", "FAILED", "TASKS")]
+    for one in found:
+        tasks = one["tasks"]
+        counts = (str(tasks.get("done", 0)), str(tasks.get("failed", 0)), str(sum(tasks.values())))
+        rows.append((str(one["id"]), one["owner"], one["state"], *counts))
+    _print_rows(rows)
+
+
+def _known(store: Store, number: int) -> dict[str, Any]:
+    for one in store.jobs():
+        if one["id"] == number:
+            return one
+    raise InputError(f"no job {number}; ./gossamer cluster jobs lists them")
+
+
+@command.command()
+@click.argument("number", type=int, metavar="JOB")
+@_STATE
+@click.option("--wait", is_flag=True, help="Wait for the end of the job.")
+@click.option("--to", "folder", type=click.Path(file_okay=False), help="Write a file TASK.bin for each result to DIR.")
+def results(number: int, state: str | None, wait: bool, folder: str | None) -> None:
+    """Print the tasks of a job with their results, as hexadecimal digits, or write them to files."""
+    import time
+
+    with _store(state) as store:
+        while _known(store, number)["state"] in ("waiting", "running") and wait:
+            time.sleep(0.1)
+        found, ended = store.results(number), _known(store, number)["state"]
+    if folder is not None:
+        target = Path(folder)
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            for one in found:
+                if one["state"] == "done":
+                    (target / f"{one['number']}.bin").write_bytes(one["result"])
+        except OSError as error:
+            raise InputError(f"{folder}: cannot write the results: {(error.strerror or str(error)).lower()}") from None
+    else:
+        rows: list[Sequence[str]] = [("TASK", "STATE", "CYCLES", "RESULT")]
+        for one in found:
+            text = one["result"].hex() if one["result"] is not None else one["error"] or "-"
+            rows.append((str(one["number"]), one["state"], str(one["cycles"] or "-"), text))
+        _print_rows(rows)
+    if ended in ("failed", "cancelled"):
+        raise AnswerNo(f"job {number} has {ended}" if ended == "failed" else f"job {number} was cancelled")
+
+
+@command.command()
+@click.argument("number", type=int, metavar="JOB")
+@_STATE
+def cancel(number: int, state: str | None) -> None:
+    """Cancel a job: its tasks that wait are not run."""
+    with _store(state) as store:
+        _known(store, number)
+        if not store.cancel(number):
+            raise InputError(f"job {number} has ended already")
+
+
+@command.command(name="list")
+@_STATE
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_boards(state: str | None, as_json: bool) -> None:
+    """List the boards of the running manager."""
+    import time
+
+    with _store(state) as store:
+        found = store.published()
+    if found is None or time.time() - found["time"] > 5:
+        raise InputError("no manager runs; start one with ./gossamer cluster manager")
+    if as_json:
+        click.echo(json.dumps(found["boards"], indent=2))
+        return
+    rows: list[Sequence[str]] = [("ADDRESS", "STATE", "ROLE", "TASK", "DONE", "LOADED")]
+    for one in found["boards"]:
+        counts = (str(one["tasks"]), str(one["configured"]))
+        rows.append((one["mac"], one["state"], one["role"] or "-", one["task"] or "-", *counts))
+    _print_rows(rows)
+
+
+@command.command()
+@_STATE
+@click.option("--lines", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Number of lines.")
+def log(state: str | None, lines: int) -> None:
+    """Print the last lines of the manager's log."""
+    import time
+
+    with _store(state) as store:
+        for line in store.log(lines):
+            when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line["time"]))
+            click.echo(f"{when} {line['level']:<7} {line['text']}")
 
 
 @command.command()

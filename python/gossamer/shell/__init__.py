@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from gossamer.shell.host import BROADCAST, BoardError, BoardInfo, Host, mac_text, parse_mac
+from gossamer.shell.host import BROADCAST, BoardError, BoardInfo, Host, mac_text, parse_mac, root_of
 
-__all__ = ["BROADCAST", "BoardError", "BoardInfo", "Host", "mac_text", "parse_mac"]
+__all__ = ["BROADCAST", "BoardError", "BoardInfo", "Host", "mac_text", "parse_mac", "root_of"]

@@ -12,6 +12,7 @@ docs/hardware/shell.md has the protocol; the work is done in C++ (src/shell/host
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +36,14 @@ def parse_mac(text: str) -> int:
 def mac_text(mac: int) -> str:
     """An Ethernet address as text, lower case."""
     return ":".join(f"{mac >> shift & 255:02x}" for shift in range(40, -8, -8))
+
+
+def root_of(role: bytes) -> bytes:
+    """The 32 bytes that name a role: the hash of the hashes of its blocks."""
+    size = 1 << constants.value("shell_block_bytes_log2")
+    kept = constants.value("shell_block_hash_bytes")
+    blocks = (role[at : at + size] for at in range(0, len(role), size))
+    return hashlib.blake2s(b"".join(hashlib.blake2s(block).digest()[:kept] for block in blocks)).digest()
 
 
 @dataclass(frozen=True)
@@ -315,4 +324,4 @@ class Host:
         return counters | {"state": states.get(found.state, str(found.state))}
 
 
-__all__ = ["BROADCAST", "BoardError", "BoardInfo", "Host", "mac_text", "parse_mac"]
+__all__ = ["BROADCAST", "BoardError", "BoardInfo", "Host", "mac_text", "parse_mac", "root_of"]

@@ -24,7 +24,7 @@ LEASE = 5.0
 """Seconds after which a board is free if the manager has ended."""
 _SILENT = 3.0
 """Seconds without a frame after which a board has vanished; it sends a heartbeat each second."""
-_DISCOVER_EVERY = 0.5
+_DISCOVER_EVERY = _PUBLISH_EVERY = 0.5
 _MOST_FAILURES = 3
 QUARANTINE = 60.0
 """Seconds without work for a board that has failed three times in a row."""
@@ -55,7 +55,7 @@ class Manager:
         self._boards: dict[int, _Board] = {}
         self._refused: dict[int, float] = {}
         self._stop = threading.Event()
-        self._discovered = 0.0
+        self._discovered = self._published = 0.0
         self._found: list[BoardInfo] = []
         self._busy: set[int] = set()
         self._snapshot: dict[str, Any] = {"boards": [], "began": time.time()}
@@ -257,6 +257,9 @@ class Manager:
                 }
             )
         self._snapshot = {"boards": boards, "began": self._snapshot["began"]}
+        if time.monotonic() - self._published >= _PUBLISH_EVERY:
+            self._published = time.monotonic()
+            self._store.publish(self._snapshot)
 
 
 __all__ = ["LEASE", "QUARANTINE", "Manager"]

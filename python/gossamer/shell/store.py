@@ -83,6 +83,16 @@ class Store:
         self._db.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, default))
         return str(self._db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()[0])
 
+    def publish(self, snapshot: Any) -> None:
+        """Stores what other processes show: the boards as they are now."""
+        value = json.dumps({"time": time.time(), **snapshot})
+        self._db.execute("INSERT OR REPLACE INTO settings VALUES ('snapshot', ?)", (value,))
+
+    def published(self) -> dict[str, Any] | None:
+        """The last snapshot, with the ``time`` of it; None before the first."""
+        row = self._db.execute("SELECT value FROM settings WHERE name = 'snapshot'").fetchone()
+        return json.loads(row[0]) if row else None
+
     # ---- Boards
 
     def seen(self, mac: int) -> None:
