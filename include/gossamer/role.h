@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A role for simulated boards: what a bitstream is for a real one. A role file is a shared object that exports
- * gs_role_entry; the shell loads it when all of its bytes have arrived and their hashes agree (docs/hardware/shell.md). */
+ * gs_role_entry; the shell loads it when all of its bytes have arrived and their hashes agree (docs/hardware/shell.md).
+ */
 #ifndef GOSSAMER_ROLE_H_
 #define GOSSAMER_ROLE_H_
 

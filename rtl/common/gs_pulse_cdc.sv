@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Crossing of pulses: each cycle with `pulse_i` becomes one cycle with `pulse_o` in the other clock, also for pulses in
-/// successive cycles and at any ratio of the clocks. Up to 2 ** CountBits - 1 pulses may be on their way; more are an
-/// error of the sender, which `full_o` announces.
+/// Crossing of pulses: each cycle with `pulse_i` becomes one cycle with `pulse_o` in the other clock, also for pulses
+/// in successive cycles and at any ratio of the clocks. Up to 2 ** CountBits - 1 pulses may be in flight; `full_o`
+/// tells the sender that no further pulse is accepted.
 module gs_pulse_cdc #(
   /// bits of the count of pulses
   parameter int unsigned CountBits = 4

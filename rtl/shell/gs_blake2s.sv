@@ -3,7 +3,7 @@
 
 /// The compression function of BLAKE2s (RFC 7693): one block of 64 bytes every 41 cycles.
 ///
-/// A round is two steps, the columns and the diagonals, each of four mixings side by side; a step takes two cycles, one
+/// A round is two steps, the columns and the diagonals, each of four parallel mixings; a step takes two cycles, one
 /// for each half of a mixing. A block that follows a running one waits in the requester. The chaining value goes in and
 /// comes out in full, so that one core serves several hashes, and the block of a key is hashed once:
 ///
@@ -31,7 +31,7 @@ module gs_blake2s (
   localparam logic [7:0][31:0] Initial = {
     32'h5BE0CD19, 32'h1F83D9AB, 32'h9B05688C, 32'h510E527F, 32'hA54FF53A, 32'h3C6EF372, 32'hBB67AE85, 32'h6A09E667
   };
-  // Words of the message in the order of their use; ten rounds, first use in the lowest bits of a round (RFC 7693, 2.7).
+  // Words of the message in the order of their use; ten rounds, first use in the lowest bits (RFC 7693, 2.7).
   localparam logic [9:0][15:0][3:0] Order = {
     64'h0DC3E9BF5167482A, 64'h5A417D2C803B9EF6, 64'hA2684F05931CE7BD, 64'hB8293670A4DEF15C, 64'h91EF57D438B0A6C2,
     64'hD386CB1EFA427509, 64'h8F04A562EBCD1397, 64'h491763EADF250C8B, 64'h357B20C16DF984AE, 64'hFEDCBA9876543210

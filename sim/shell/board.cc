@@ -155,8 +155,7 @@ std::array<uint8_t, 64> Board::status_bytes() const {
   report.state = state_;
   report.temperature = 0xFFFF;
   report.power = 0xFFFF;
-  report.uptime =
-      static_cast<uint64_t>(std::chrono::duration_cast<milliseconds>(Clock::now() - begun_).count());
+  report.uptime = static_cast<uint64_t>(std::chrono::duration_cast<milliseconds>(Clock::now() - begun_).count());
   return bytes_of(report);
 }
 
@@ -233,8 +232,14 @@ void Board::open(const Frame& frame, std::span<const uint8_t> bytes) {
     header.session = wanted.nonce;
     header.status = ShellStatus::NotOwner;
     header.binding = owner_.number();
-    encode({frame.from, options_.mac, [&] { header.kind = ShellKind::Opened; return header; }(), {}}, options_.types,
-           &by_board, out_);
+    encode({frame.from,
+            options_.mac,
+            [&] {
+              header.kind = ShellKind::Opened;
+              return header;
+            }(),
+            {}},
+           options_.types, &by_board, out_);
     counters_.frames_sent++;
     port_.send(out_);
     return;
@@ -298,9 +303,7 @@ void Board::command(const Frame& frame) {
     case ShellKind::Arm: return arm(frame);
     case ShellKind::AskResult: return ask_result(frame);
     case ShellKind::Finish: return finish(frame);
-    case ShellKind::Close:
-      answer(frame, ShellKind::Closed, ShellStatus::Ok);
-      return end_session(true);
+    case ShellKind::Close: answer(frame, ShellKind::Closed, ShellStatus::Ok); return end_session(true);
     default: return answer(frame, ShellKind::Done, ShellStatus::UnknownKind);
   }
 }
@@ -316,7 +319,8 @@ void Board::begin(const Frame& frame) {
   const uint32_t blocks = ceil_div(image.body_bytes, uint64_t{1} << shell_block_bytes_log2);
   if (image.board_type != options_.board_type || image.body_bytes == 0 || image.body_bytes > options_.image_max)
     return reply(ShellStatus::BadImage);
-  if (image.chunk_bytes == 0 || image.chunk_bytes % 64 || shell_frame_header_bytes - 14 + image.chunk_bytes > port_.mtu())
+  if (image.chunk_bytes == 0 || image.chunk_bytes % 64 ||
+      shell_frame_header_bytes - 14 + image.chunk_bytes > port_.mtu())
     return reply(ShellStatus::BadLength);
   const uint32_t manifest_chunks = ceil_div(image.manifest_bytes, image.chunk_bytes);
   if (image.manifest_bytes != blocks * shell_block_hash_bytes ||
@@ -388,7 +392,8 @@ void Board::repair(const Frame& frame) {
 
 void Board::store(uint32_t chunk, std::span<const uint8_t> bytes) {
   auto& r = *reception_;
-  std::copy(bytes.begin(), bytes.end(), r.bytes.begin() + static_cast<ptrdiff_t>(uint64_t{chunk} * r.image.chunk_bytes));
+  std::copy(bytes.begin(), bytes.end(),
+            r.bytes.begin() + static_cast<ptrdiff_t>(uint64_t{chunk} * r.image.chunk_bytes));
   r.have[chunk] = true;
   r.missing--;
   if (chunk < r.manifest_chunks) {
@@ -511,7 +516,8 @@ void Board::configure() {
   auto status = ShellStatus::Ok;
   // A name of its own: the dynamic linker does not load a path twice.
   static std::atomic<unsigned> count{0};
-  const std::string path = options_.folder + "/role-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".so";
+  const std::string path =
+      options_.folder + "/role-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".so";
   const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);
   size_t written = 0;
   while (fd >= 0 && written < r.image.body_bytes) {
@@ -530,7 +536,8 @@ void Board::configure() {
     // The old role has run until here.
     stop_run();
     role_ = std::move(next);
-    for (unsigned i = 0; i < 16; i++) role_root_[i] = static_cast<uint8_t>(r.image.root.word[3 - i / 8] >> (56 - 8 * (i % 8)));
+    for (unsigned i = 0; i < 16; i++)
+      role_root_[i] = static_cast<uint8_t>(r.image.root.word[3 - i / 8] >> (56 - 8 * (i % 8)));
   }
   ShellHeader header;
   header.binding = ended_binding_ = r.binding;
@@ -778,7 +785,8 @@ void Board::tick(Clock::time_point now) {
     state_ = ShellState::Results;
     told_ = {};
     const auto& result = run_->result;
-    if (run_->code == 0 && (result.address > options_.memory_bytes || result.bytes > options_.memory_bytes - result.address))
+    if (run_->code == 0 &&
+        (result.address > options_.memory_bytes || result.bytes > options_.memory_bytes - result.address))
       run_->code = -1;
     if (run_->code) run_->result = {};
   }

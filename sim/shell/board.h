@@ -34,8 +34,8 @@ struct BoardOptions {
   uint64_t memory_bytes = 64 << 20;
   uint64_t image_max = uint64_t{256} << 20;
   uint32_t boot = 1;
-  uint64_t seed = 0;          ///< of challenges; 0: from the system
-  std::string folder;         ///< where role files are written to be loaded
+  uint64_t seed = 0;   ///< of challenges; 0: from the system
+  std::string folder;  ///< where role files are written to be loaded
   EtherTypes types;
 };
 
@@ -44,8 +44,8 @@ struct Reception {
   ShellImage image;
   uint64_t binding = 0;
   uint32_t manifest_chunks = 0;
-  std::vector<uint8_t> bytes;          ///< manifest, padded to whole chunks, then body
-  std::vector<bool> have;              ///< by chunk
+  std::vector<uint8_t> bytes;  ///< manifest, padded to whole chunks, then body
+  std::vector<bool> have;      ///< by chunk
   uint32_t missing = 0;
   bool manifest_good = false;
   std::vector<uint32_t> block_missing;  ///< chunks that each block still needs

@@ -72,8 +72,8 @@ struct Line {
   Clock::time_point occupy(Clock::time_point now, size_t bytes) {
     if (bytes_per_s <= 0) return now;
     const double line = static_cast<double>(std::max<size_t>(bytes + kLineOverhead, kLineLeast));
-    free = std::max(free, now) + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(line / bytes_per_s));
+    free = std::max(free, now) +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(line / bytes_per_s));
     return free;
   }
   /// Bytes that wait for the cable.
@@ -248,7 +248,8 @@ class Switch {
       to.lost++;
       return;
     }
-    if (to.line.waiting(at) > static_cast<double>(options_.queue) || to.queue.size() * bytes->size() > 8 * options_.queue) {
+    if (to.line.waiting(at) > static_cast<double>(options_.queue) ||
+        to.queue.size() * bytes->size() > 8 * options_.queue) {
       to.dropped++;
       return;
     }
@@ -306,13 +307,14 @@ class Switch {
     std::printf("{\"ports\": [");
     bool comma = false;
     for (const auto& [fd, c] : clients_) {
-      std::printf("%s{\"name\": \"%s\", \"received\": %llu, \"sent\": %llu, \"bytes\": %llu, \"lost\": %llu, "
-                  "\"dropped\": %llu, \"duplicated\": %llu, \"damaged\": %llu, \"reordered\": %llu}",
-                  comma ? ", " : "", c->name.c_str(), static_cast<unsigned long long>(c->received),
-                  static_cast<unsigned long long>(c->sent), static_cast<unsigned long long>(c->bytes),
-                  static_cast<unsigned long long>(c->lost), static_cast<unsigned long long>(c->dropped),
-                  static_cast<unsigned long long>(c->duplicated), static_cast<unsigned long long>(c->damaged),
-                  static_cast<unsigned long long>(c->reordered));
+      std::printf(
+          "%s{\"name\": \"%s\", \"received\": %llu, \"sent\": %llu, \"bytes\": %llu, \"lost\": %llu, "
+          "\"dropped\": %llu, \"duplicated\": %llu, \"damaged\": %llu, \"reordered\": %llu}",
+          comma ? ", " : "", c->name.c_str(), static_cast<unsigned long long>(c->received),
+          static_cast<unsigned long long>(c->sent), static_cast<unsigned long long>(c->bytes),
+          static_cast<unsigned long long>(c->lost), static_cast<unsigned long long>(c->dropped),
+          static_cast<unsigned long long>(c->duplicated), static_cast<unsigned long long>(c->damaged),
+          static_cast<unsigned long long>(c->reordered));
       comma = true;
     }
     std::printf("]}\n");
@@ -352,17 +354,28 @@ int main(int count, char** words) {
     if (i + 1 == count) stop(word + ": needs a value");
     const char* value = words[++i];
     const auto chance = [&] { return number(word.c_str(), value, 0, 1); };
-    if (word == "--mtu") options.mtu = static_cast<unsigned>(number("--mtu", value, 256, 16000));
-    else if (word == "--seed") options.seed = static_cast<uint64_t>(number("--seed", value, 0, 1e15));
-    else if (word == "--loss") options.loss = chance();
-    else if (word == "--duplicate") options.duplicate = chance();
-    else if (word == "--damage") options.damage = chance();
-    else if (word == "--reorder") options.reorder = chance();
-    else if (word == "--rate") options.rate = number("--rate", value, 1, 1e12);
-    else if (word == "--trunk") options.trunk = number("--trunk", value, 1, 1e12);
-    else if (word == "--queue") options.queue = static_cast<size_t>(number("--queue", value, 1500, 1e9));
-    else if (word == "--ports") options.ports = static_cast<unsigned>(number("--ports", value, 1, 1000));
-    else stop(word + ": no such option");
+    if (word == "--mtu")
+      options.mtu = static_cast<unsigned>(number("--mtu", value, 256, 16000));
+    else if (word == "--seed")
+      options.seed = static_cast<uint64_t>(number("--seed", value, 0, 1e15));
+    else if (word == "--loss")
+      options.loss = chance();
+    else if (word == "--duplicate")
+      options.duplicate = chance();
+    else if (word == "--damage")
+      options.damage = chance();
+    else if (word == "--reorder")
+      options.reorder = chance();
+    else if (word == "--rate")
+      options.rate = number("--rate", value, 1, 1e12);
+    else if (word == "--trunk")
+      options.trunk = number("--trunk", value, 1, 1e12);
+    else if (word == "--queue")
+      options.queue = static_cast<size_t>(number("--queue", value, 1500, 1e9));
+    else if (word == "--ports")
+      options.ports = static_cast<unsigned>(number("--ports", value, 1, 1000));
+    else
+      stop(word + ": no such option");
   }
   if (options.path.empty()) stop("needs the path of its socket");
   Switch(options).run();

@@ -57,14 +57,22 @@ int main(int count, char** words) {
         options.key[k] = static_cast<uint8_t>(byte);
       }
       keyed = true;
-    } else if (word == "--serial") options.serial = number(word, value);
-    else if (word == "--type") options.board_type = static_cast<uint32_t>(number(word, value));
-    else if (word == "--memory") options.memory_bytes = number(word, value);
-    else if (word == "--image-max") options.image_max = number(word, value);
-    else if (word == "--boot") options.boot = static_cast<uint32_t>(number(word, value));
-    else if (word == "--seed") options.seed = number(word, value);
-    else if (word == "--folder") options.folder = value;
-    else stop(word + ": no such option");
+    } else if (word == "--serial")
+      options.serial = number(word, value);
+    else if (word == "--type")
+      options.board_type = static_cast<uint32_t>(number(word, value));
+    else if (word == "--memory")
+      options.memory_bytes = number(word, value);
+    else if (word == "--image-max")
+      options.image_max = number(word, value);
+    else if (word == "--boot")
+      options.boot = static_cast<uint32_t>(number(word, value));
+    else if (word == "--seed")
+      options.seed = number(word, value);
+    else if (word == "--folder")
+      options.folder = value;
+    else
+      stop(word + ": no such option");
   }
   if (count % 2 == 0) stop(std::string(words[count - 1]) + ": needs a value");
   if (port.empty() || !keyed || options.mac == Mac{}) stop("needs --port, --mac and --key");

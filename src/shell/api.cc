@@ -86,7 +86,8 @@ int gs_shell_discover(gs_shell_host* host, uint32_t wait_ms, gs_shell_board* boa
       to.credits = about.credits;
       to.streams = about.streams;
       to.state = static_cast<uint8_t>(about.state);
-      for (unsigned i = 0; i < 16; i++) to.role[i] = static_cast<uint8_t>(about.role.word[1 - i / 8] >> (56 - 8 * (i % 8)));
+      for (unsigned i = 0; i < 16; i++)
+        to.role[i] = static_cast<uint8_t>(about.role.word[1 - i / 8] >> (56 - 8 * (i % 8)));
     }
     return count;
   });
@@ -126,7 +127,8 @@ int gs_shell_configure(gs_shell_host* host, const uint64_t* boards, int count, c
     if (group) options.group = Mac::of(group);
     options.drop_ms = drop_ms;
     options.bytes_per_s = bytes_per_s;
-    if (progress) options.progress = [progress](uint64_t sent, uint64_t total, unsigned done) { progress(sent, total, done); };
+    if (progress)
+      options.progress = [progress](uint64_t sent, uint64_t total, unsigned done) { progress(sent, total, done); };
     const auto all = macs(boards, count);
     const auto results = host->host->configure(all, image, options);
     for (int i = 0; i < count; i++) {

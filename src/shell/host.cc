@@ -62,13 +62,13 @@ struct Host::Session {
     ShellStatus status{};
     std::vector<uint8_t> payload;
   };
-  std::map<uint32_t, Answer> answers;  // of commands that wait for one
-  ShellStatus failed = ShellStatus::Ok;   // the first error of a write whose answer was not asked for
+  std::map<uint32_t, Answer> answers;    // of commands that wait for one
+  ShellStatus failed = ShellStatus::Ok;  // the first error of a write whose answer was not asked for
   std::optional<ShellStatusReport> status;
   std::optional<std::pair<uint64_t, std::pair<ShellStatus, ShellRun>>> ended;
-  bool lost = false;  // the board no longer knows the session
+  bool lost = false;        // the board no longer knows the session
   unsigned complaints = 0;  // rejected tags since the last valid frame
-  bool armed = false;  // a broadcast has started it, and no frame has shown yet that the board received it
+  bool armed = false;       // a broadcast has started it, and no frame has shown yet that the board received it
 
   // Configuration
   uint64_t binding = 0;

@@ -34,11 +34,11 @@ Image make_image(std::span<const uint8_t> role, uint32_t board_type);
 
 struct ConfigureOptions {
   bool auto_load = true;
-  bool unicast = false;             ///< to each board alone, for comparison
-  Mac group = kBroadcast;           ///< destination of what goes to all
-  unsigned drop_ms = 3000;          ///< a board that does not answer for this long is given up
-  double slow_share = 0.25;         ///< a board that misses more than this share while others are done is served last
-  double bytes_per_s = 0;           ///< pace of frames to all; 0: as fast as the port
+  bool unicast = false;      ///< to each board alone, for comparison
+  Mac group = kBroadcast;    ///< destination of what goes to all
+  unsigned drop_ms = 3000;   ///< a board that does not answer for this long is given up
+  double slow_share = 0.25;  ///< a board that misses more than this share while others are done is served last
+  double bytes_per_s = 0;    ///< pace of frames to all; 0: as fast as the port
   /// Called at least every 64 frames and while reports are awaited. It may use boards that are not configured, but
   /// neither open nor end sessions.
   std::function<void(uint64_t sent, uint64_t total, unsigned boards_done)> progress;
@@ -46,7 +46,7 @@ struct ConfigureOptions {
 
 struct ConfigureResult {
   ShellStatus status = ShellStatus::TimedOut;
-  double seconds = 0;   ///< from the call to the board's confirmation
+  double seconds = 0;  ///< from the call to the board's confirmation
 };
 
 class Host {

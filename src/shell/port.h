@@ -45,10 +45,10 @@ std::unique_ptr<Port> open_port(const std::string& name, const EtherTypes& types
 struct SwitchHello {
   static constexpr uint32_t kMagic = 0x53574731;
   uint32_t magic = kMagic;
-  uint32_t mtu = 0;          ///< in the answer: bytes after the Ethernet header
-  uint8_t mac[6] = {};       ///< of the client
+  uint32_t mtu = 0;     ///< in the answer: bytes after the Ethernet header
+  uint8_t mac[6] = {};  ///< of the client
   uint8_t reserved[2] = {};
-  char name[32] = {};        ///< of the port, for statistics
+  char name[32] = {};  ///< of the port, for statistics
 };
 
 }  // namespace gossamer::shell
