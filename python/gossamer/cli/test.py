@@ -54,8 +54,8 @@ def command(
     Exit code 1 if a test failed. A random test prints its seed; GOSSAMER_TEST_SEED=N repeats it.
 
     With --mutants BLOCK [N]: puts N faults (60), one at a time, into a block of the hardware (core, fpu, cache,
-    mailbox, memory, tile, common, noc, link, switch, multicast, idle, board, stream, match) and runs the block's tests
-    and proofs. Prints each fault that they let pass, and the share that they notice; exit code 1 if that is below 0.95.
+    mailbox, memory, tile, common, noc, link, switch, multicast, idle, board, stream, match, shell) and runs the block's
+    tests and proofs. Prints each fault that they miss, and the share that they detect; exit code 1 below 0.95.
 
     \b
     Examples:

@@ -53,6 +53,7 @@ BLOCKS = (
     "board",
     "stream",
     "match",
+    "shell",
 )
 # Additional folders of tests of a block.
 _MORE_TESTS = {"tile": ("control",)}

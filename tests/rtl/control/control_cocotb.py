@@ -368,7 +368,7 @@ async def instruction_writes_reach_their_memory(dut: HierarchyObject) -> None:
                 want[number][word] = data
         await load(mask, word, data)
     traps = THREADS // 4
-    await bench.until(lambda: len(bench.of("trap")) == traps and not bench.bytes, 120 * THREADS, "all have asked")
+    await bench.until(lambda: len(bench.of("trap")) == traps and not bench.bytes, 160 * THREADS, "all have asked")
     await bench.cycles(300)
     for report in bench.of("trap"):
         assert report[2] == TRAP["bad_instr_address"]
