@@ -27,7 +27,7 @@ _Noreturn static void gs_smi_wrong(const char* name, const char* what) {
   exit(GS_EXIT_INPUT);
 }
 
-/* The rest of the word that begins with a name and a mark; null if there is none. */
+/* The rest of the word that begins with a name and a mark; null without one. */
 static const char* gs_smi_find(const char* name, char mark) {
   const size_t length = strlen(name);
   for (char** word = gs_smi_words + 1; *word; word++) {

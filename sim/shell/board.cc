@@ -733,7 +733,7 @@ void Board::pump_messages() {
     ShellHeader header;
     header.offset = at;
     header.acknowledge = s.in_expected;
-    // Room for packets beyond acknowledge, in status' place: seq of a credit is the last number that is accepted.
+    // The seq of a credit is the first number that is not accepted yet.
     if (s.out_sent != s.out_first && now - s.sent_at > kResend) s.out_sent = s.out_first;
     while (s.out_sent - s.out_first < s.out.size()) {
       header.seq = s.out_sent;

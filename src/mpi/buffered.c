@@ -33,7 +33,7 @@ static void remove_sent(void) {
   }
 }
 
-/// Finds space for a slot; null if there is none.
+/// Finds space for a slot; null if the buffer is full.
 static Slot* reserve(size_t bytes) {
   bytes = (bytes + _Alignof(Slot) - 1) / _Alignof(Slot) * _Alignof(Slot);
   char* free = (char*)(((uintptr_t)buffer.start + _Alignof(Slot) - 1) / _Alignof(Slot) * _Alignof(Slot));

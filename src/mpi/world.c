@@ -152,7 +152,7 @@ int MPI_Is_thread_main(int* flag) {
   return MPI_SUCCESS;
 }
 
-/// For profilers; there is none.
+/// For profilers, which the library does not support.
 int MPI_Pcontrol(int level, ...) {
   (void)level;
   return MPI_SUCCESS;
@@ -263,7 +263,7 @@ static uint32_t lowest_free_context(void) {
 }
 
 /// Finds the lowest context that no rank of the communicator uses: in most cases all propose the same. `number` is
-/// kContexts if there is none, or if a rank cannot use it.
+/// kContexts if all are in use, or if a rank cannot use it.
 static int agree_on_context(Comm* comm, bool usable, int kind, uint32_t* number) {
   enum { kWindow = 8 };  // words of a bitmap
   if (gsmpi.task) return gsmpi.task->agree_on_context(comm, usable, number);

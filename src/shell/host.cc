@@ -14,6 +14,7 @@ constexpr milliseconds kResend{20};
 constexpr unsigned kCommandTimeoutMs = 3000;
 constexpr unsigned kMostFires = 100;
 constexpr unsigned kComplaints = 5;
+constexpr unsigned kOpenTries = 3;
 constexpr unsigned kStreamWindow = 32;
 constexpr uint32_t kNoChunk = ~uint32_t{0};
 constexpr size_t kHead = shell_frame_header_bytes - 14;
@@ -32,7 +33,7 @@ struct Missing {
     bits[chunk / 64] ^= uint64_t{1} << (chunk % 64);
     count += value ? 1 : ~uint32_t{0};
   }
-  /// The first missing chunk from `chunk` on; `end` if there is none.
+  /// The first missing chunk from `chunk` on; `end` without one.
   uint32_t next(uint32_t chunk, uint32_t end) const {
     for (uint32_t word = chunk / 64; word < bits.size(); word++) {
       uint64_t value = bits[word];
@@ -168,6 +169,7 @@ ShellStatus Host::open(const Mac& board, const Key& key, uint32_t lease_ms, bool
   const Blake2s by_board(key);
   const auto end = Clock::now() + milliseconds(timeout_ms);
   ShellStatus seen = ShellStatus::TimedOut;
+  unsigned tries = 0;
   while (Clock::now() < end) {
     if (!known_.contains(board)) {
       ShellHeader header;
@@ -212,9 +214,7 @@ ShellStatus Host::open(const Mac& board, const Key& key, uint32_t lease_ms, bool
     // The challenge may have changed since the announcement: request another one, once.
     known_.erase(board);
     if (seen == ShellStatus::BadTag) {
-      static constexpr unsigned kTries = 3;
-      static thread_local unsigned tries;
-      if (++tries % kTries == 0) break;
+      if (++tries == kOpenTries) break;
     }
   }
   opening_nonce_ = 0;
@@ -448,7 +448,8 @@ ShellStatus Host::write(const Mac& board, uint64_t address, std::span<const uint
   return s.failed != ShellStatus::Ok ? s.failed : status;
 }
 
-ShellStatus Host::read(const Mac& board, uint64_t address, std::span<uint8_t> bytes) {
+ShellStatus Host::fetch(const Mac& board, ShellKind kind, uint64_t address, uint64_t binding,
+                        std::span<uint8_t> bytes) {
   Session& s = session(board);
   const size_t part = port_->mtu() >= 9000 ? shell_chunk_bytes_9000 : shell_chunk_bytes_1500;
   std::deque<std::pair<uint32_t, size_t>> asked;
@@ -457,7 +458,7 @@ ShellStatus Host::read(const Mac& board, uint64_t address, std::span<uint8_t> by
     if (at < bytes.size() && asked.size() < shell_command_window) {
       ShellReadRequest request;
       request.bytes = static_cast<uint32_t>(std::min(part, bytes.size() - at));
-      asked.emplace_back(issue(s, ShellKind::Read, address + at, 0, bytes_of(request), true), at);
+      asked.emplace_back(issue(s, kind, address + at, binding, bytes_of(request), true), at);
       at += request.bytes;
       continue;
     }
@@ -470,6 +471,10 @@ ShellStatus Host::read(const Mac& board, uint64_t address, std::span<uint8_t> by
     std::copy(payload.begin(), payload.end(), bytes.begin() + static_cast<ptrdiff_t>(place));
   }
   return ShellStatus::Ok;
+}
+
+ShellStatus Host::read(const Mac& board, uint64_t address, std::span<uint8_t> bytes) {
+  return fetch(board, ShellKind::Read, address, 0, bytes);
 }
 
 ShellStatus Host::write_registers(const Mac& board, std::span<const ShellRegisterWrite> entries) {
@@ -542,27 +547,7 @@ ShellStatus Host::wait(const Mac& board, uint64_t run, unsigned timeout_ms, Shel
 }
 
 ShellStatus Host::result(const Mac& board, uint64_t run, uint64_t offset, std::span<uint8_t> bytes) {
-  Session& s = session(board);
-  const size_t part = port_->mtu() >= 9000 ? shell_chunk_bytes_9000 : shell_chunk_bytes_1500;
-  std::deque<std::pair<uint32_t, size_t>> asked;
-  size_t at = 0;
-  while (at < bytes.size() || !asked.empty()) {
-    if (at < bytes.size() && asked.size() < shell_command_window) {
-      ShellReadRequest request;
-      request.bytes = static_cast<uint32_t>(std::min(part, bytes.size() - at));
-      asked.emplace_back(issue(s, ShellKind::AskResult, offset + at, run, bytes_of(request), true), at);
-      at += request.bytes;
-      continue;
-    }
-    std::vector<uint8_t> payload;
-    const auto [seq, place] = asked.front();
-    asked.pop_front();
-    const ShellStatus status = complete(s, seq, kCommandTimeoutMs, &payload);
-    if (status != ShellStatus::Ok) return status;
-    if (payload.size() != std::min(part, bytes.size() - place)) return ShellStatus::BadLength;
-    std::copy(payload.begin(), payload.end(), bytes.begin() + static_cast<ptrdiff_t>(place));
-  }
-  return ShellStatus::Ok;
+  return fetch(board, ShellKind::AskResult, offset, run, bytes);
 }
 
 ShellStatus Host::finish(const Mac& board, uint64_t run) {

@@ -119,6 +119,9 @@ class Host {
                  bool wants_answer);
   ShellStatus complete(Session& session, uint32_t seq, unsigned timeout_ms, std::vector<uint8_t>* payload = nullptr);
 
+  /// Reads bytes by commands of one kind, as many at once as the window holds.
+  ShellStatus fetch(const Mac& board, ShellKind kind, uint64_t address, uint64_t binding, std::span<uint8_t> bytes);
+
   std::unique_ptr<Port> port_;
   EtherTypes types_;
   std::mt19937_64 random_;

@@ -241,7 +241,7 @@ def is_one(given: Sequence[str], includes: Sequence[str] = ()) -> bool:
 
 
 def split(given: Sequence[str], includes: Sequence[str] = ()) -> Parts:
-    """Splits a program into its parts. Raises InputError if there is none or more than one host, or if the host needs
+    """Splits a program into its parts. Raises InputError if it has no host or several, or if the host needs
     threads and there is nothing for them."""
     folders = [Path(one) for one in (*given, *includes) if os.path.isdir(one)]
     sources = [_Source(path, folders) for path in _files(given)]

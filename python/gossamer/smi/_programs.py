@@ -68,7 +68,7 @@ def grouped(files: Sequence[Path], defines: Sequence[str] = (), includes: Sequen
     """The files of each program.
 
     All programs share the sources in C and C++ without a main. An OpenCL file belongs to the main of the same name,
-    else to the mains that use one of its functions. If there is none, it is a program of its own.
+    else to the mains that use one of its functions. Without such a main it is a program of its own.
     """
     mains = [path for path in files if has_main(path)]
     devices = [path for path in files if path.suffix == OPENCL]
