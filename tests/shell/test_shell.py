@@ -254,3 +254,14 @@ def test_frames_of_another_image_are_not_stored(cluster: Cluster) -> None:
         status = host.status(board)
         assert status is not None and int(status["bad_tags"]) > 0
     wire.close()
+
+
+def test_registers_of_a_frame_are_written_all_or_none(cluster: Cluster) -> None:
+    start(cluster, 1)
+    with cluster.host(1) as host:
+        (board,) = opened(host, 1)
+        assert host.configure([board], role_file())[board][0] == "ok"
+        host.write_registers(board, {0: 7, 4: 8})
+        with pytest.raises(BoardError, match="outside of the board's memory or registers"):
+            host.write_registers(board, {0: 9, 4096: 1})
+        assert (host.read_register(board, 0), host.read_register(board, 4)) == (7, 8)
