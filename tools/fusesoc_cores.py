@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
-from gossamer.hdl import fusesoc, sources  # noqa: E402
+from gossamer.hdl import fusesoc, sources, verilate  # noqa: E402
 
 FOLDER = ROOT / "ip"
 PACKAGE = "gossamer_pkg.sv"
@@ -33,9 +33,18 @@ CORES = {
     "stream_reduce": ("stream/reduce.f", "Reduction along trees over streaming ports"),
     "stream_allreduce": ("stream/allreduce.f", "Allreduce along a tree over streaming ports"),
     "stream_barrier": ("stream/barrier.f", "Barrier along a tree over streaming ports"),
+    "shell_eth": ("shell/shell_eth.f", "Shell of a board on Ethernet, with its MAC for RGMII"),
     "stream_scatter_gather": ("stream/scatter_gather.f", "Scatter, gather and allgather over streaming ports"),
 }
+# Cores whose package is that of a folder of constants, which no configuration changes.
+CONSTANTS = {"shell_eth": "shell"}
+# Cores with code that needs the waivers.
+WAIVED = {"shell_eth"}
 PARAMETERS = {
+    "shell_eth": (
+        fusesoc.Parameter("Mtu", 1500, "most bytes of a frame after its Ethernet header"),
+        fusesoc.Parameter("CyclesPerMs", 125000, "cycles of clk_i in a millisecond"),
+    ),
     "match": (
         fusesoc.Parameter("CamEntries", 64, "entries of the CAM"),
         fusesoc.Parameter("Entries", 4096, "entries after the CAM, of both queues together"),
@@ -50,21 +59,24 @@ def cores() -> dict[str, str]:
     texts = {}
     for name, (listing, description) in CORES.items():
         design = sources.blocks(listing)
+        constants = CONSTANTS.get(name)
+        package = f"gossamer_{constants}_pkg.sv" if constants else PACKAGE
         comments = (
             f"Generated from rtl/{listing} by tools/fusesoc_cores.py; do not edit.",
-            f"{PACKAGE} depends on the configuration. Generate it first:",
-            f"    ./gossamer config generate CONFIG -o {FOLDER.name} --lang sv",
+            f"{package} depends on {'constants' if constants else 'the configuration'}. Generate it first:",
+            f"    ./gossamer config generate {constants or 'CONFIG'} -o {FOLDER.name} --lang sv",
         )
-        files = [path.relative_to(ROOT).as_posix() for path in design.verilog]
+        files = [path.relative_to(ROOT).as_posix() for path in design.verilog if path.name != package]
         headers = [path.relative_to(ROOT) for path in design.headers()]
         core = fusesoc.Core(
             vlnv=f"gossamer:ip:{name}:0.1.0",
             description=description,
             comments=comments,
-            files=[PACKAGE, *files],
+            files=[package, *files],
             headers=[(path.as_posix(), path.parent.as_posix()) for path in headers],
             top=design.top,
             parameters=PARAMETERS.get(name, ()),
+            waivers=[verilate.WAIVERS.relative_to(ROOT).as_posix()] if name in WAIVED else (),
         )
         texts[f"{name}.core"] = fusesoc.text(core)
     return texts

@@ -24,6 +24,8 @@ module area_switch
   input  channels_t         out_credit_i[Ports],
   output logic [Ports-1:0]  unroutable_o,
   output logic [31:0]       unroutable_dest_o[Ports],
+  output logic [Ports-1:0]  unroutable_message_o,
+  output logic [Ports-1:0][4:0] unroutable_job_o,
   output logic              empty_o
 );
   // As gs_board_network has it.

@@ -71,9 +71,14 @@ def _short(number: float) -> str:
     return f"{number:.3g}T"
 
 
+def silent() -> bool:
+    """Whether GOSSAMER_PROGRESS turns progress off."""
+    return os.environ.get("GOSSAMER_PROGRESS") == "off"
+
+
 @contextmanager
 def _shown(total: float | None, what: str, unit: str, *, scaled: bool) -> Iterator[Bar]:
-    if os.environ.get("GOSSAMER_PROGRESS") == "off":
+    if silent():
         yield _Silent()
         return
     if not sys.stderr.isatty():
@@ -126,4 +131,4 @@ def steps(what: str, total: int | None) -> Iterator[Bar]:
         yield shown
 
 
-__all__ = ["INTERVAL", "Bar", "bar", "steps"]
+__all__ = ["INTERVAL", "Bar", "bar", "silent", "steps"]

@@ -103,6 +103,14 @@ def _spin(report: _Report) -> None:
         report.hint("spin", found, _system.install_line(["spin"]))
 
 
+def _chromium(report: _Report) -> None:
+    if shutil.which("chromium"):
+        report.good("chromium", "chromium is there (the tests of the cluster manager's page need it)")
+    else:
+        found = "no chromium; only the tests of the cluster manager's page need it"
+        report.hint("chromium", found, _system.install_line(["chromium"]))
+
+
 def _boost(report: _Report) -> None:
     if _system.links(*_system.BOOST[:2]):
         report.good("boost", "Boost.Context is there (streaming messages need it)")
@@ -226,7 +234,20 @@ def main(arguments: list[str]) -> int:
         return leave.code if isinstance(leave.code, int) else 2
     print(f"gossamer {VERSION} in {_env.ROOT}")
     report = _Report()
-    for check in (_python, _compiler, _make, _spin, _boost, _groups, _disk, _cpu, _memory, _built, _build_cache):
+    for check in (
+        _python,
+        _compiler,
+        _make,
+        _spin,
+        _chromium,
+        _boost,
+        _groups,
+        _disk,
+        _cpu,
+        _memory,
+        _built,
+        _build_cache,
+    ):
         check(report)
     if report.runs:
         print("./gossamer run works on this machine")

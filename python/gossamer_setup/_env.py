@@ -32,7 +32,9 @@ GROUPS: dict[str, tuple[str, int]] = {
     "golden": ("the golden model that judges the hardware, for tests", 209),
     "synth": ("synthesis and proofs of the hardware", 65),
     "kahypar": ("another way to partition graphs: --mapping kahypar", 7),
+    "cluster": ("metrics of the manager of boards on Ethernet", 1),
     "plot": ("pictures: --plot", 45),
+    "sign": ("signed roles for boards on Ethernet: ./gossamer cluster sign", 6),
 }
 
 

@@ -100,6 +100,8 @@ module gs_board_fabric
   idle_entry_t [Jobs-1:0][Links-1:0] entry;
   logic [Ports-1:0] unroutable;
   logic [31:0] unroutable_dest[Ports];
+  logic [Ports-1:0] unroutable_message;
+  logic [Ports-1:0][4:0] unroutable_job;
   gs_multicast_pkg::router_faults_t [Routers-1:0] bad;
 
   // Settings of the control unit
@@ -199,6 +201,8 @@ module gs_board_fabric
     .entry_o           (entry),
     .unroutable_o      (unroutable),
     .unroutable_dest_o (unroutable_dest),
+    .unroutable_message_o(unroutable_message),
+    .unroutable_job_o  (unroutable_job),
     .bad_o             (bad),
     .entered_o         (entered),
     .in_flight_o       (in_flight),
@@ -291,7 +295,8 @@ module gs_board_fabric
   for (genvar j = 0; j < Jobs; j++) begin : gen_job
     gs_board_job #(
       .Routers(Routers),
-      .Links  (Links)
+      .Links  (Links),
+      .Ports  (Ports)
     ) u_job (
       .clk_i,
       .rst_ni,
@@ -304,6 +309,8 @@ module gs_board_fabric
       .routers_i     (routers[j]),
       .wave_o        (job_wave[j]),
       .entry_i       (entry[j]),
+      .lost_i        (unroutable_message),
+      .lost_job_i    (unroutable_job),
       .host_i        (host_status[j]),
       .hold_i        (hold[j]),
       .open_o        (open[j]),

@@ -4,7 +4,8 @@
 /// messages for idle detection.
 ///
 /// The host accepts every flit. A message is a packet whose head flit is not of kind header: loader accesses, their
-/// replies and reports of faults do not count.
+/// replies and reports of faults do not count. Packets of the host that receivers would count otherwise
+/// (`host_may_send`), and messages to hosts and by key, for which a single board has no receiver, are dropped.
 module gs_board_host
   import gs_noc_pkg::Vnets;
   import gossamer_pkg::*;
@@ -36,10 +37,31 @@ module gs_board_host
   logic [31:0] sent_q, received_q;
 
   for (genvar e = 0; e < Exits; e++) begin : gen_exit
+    // Packets that are dropped, by network
+    logic [Vnets-1:0] first_q, drop_q, drop, accept_valid;
+    endpoint_e dest;
+    assign dest         = endpoint_e'(host_in_i[e].dest[31:29]);
+    assign accept_valid = host_in_valid_i[e] & ~drop;
+    always_comb begin
+      for (int unsigned v = 0; v < Vnets; v++) begin
+        drop[v] = !first_q[v] ? drop_q[v]
+            : !gs_address_pkg::host_may_send(host_in_i[e].kind, vnet_e'(v), dest)
+              || (host_in_i[e].kind != FlitKindHeader && dest inside {EndpointHost, EndpointKey})
+              || vnet_e'(v) == VnetControl;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      for (int unsigned v = 0; v < Vnets; v++) begin
+        if (!rst_ni) first_q[v] <= 1'b1;
+        else if (host_in_valid_i[e][v]) first_q[v] <= host_in_i[e].last;
+        if (host_in_valid_i[e][v]) drop_q[v] <= drop[v];
+      end
+    end
+
     gs_mesh_local u_local (
       .clk_i,
       .rst_ni,
-      .tile_valid_i(host_in_valid_i[e]),
+      .tile_valid_i(accept_valid),
       .tile_ready_o(host_in_ready_o[e]),
       .tile_i      (host_in_i[e]),
       .tile_valid_o(host_out_valid_o[e]),
@@ -53,7 +75,7 @@ module gs_board_host
       .in_credit_o (mesh_in_credit_o[e])
     );
     gs_packet_delimiter u_sent (
-      .clk_i, .rst_ni, .valid_i(host_in_valid_i[e]), .flit_i(host_in_i[e]), .message_o(sent[e])
+      .clk_i, .rst_ni, .valid_i(accept_valid), .flit_i(host_in_i[e]), .message_o(sent[e])
     );
     gs_packet_delimiter u_received (
       .clk_i, .rst_ni, .valid_i(host_out_valid_o[e]), .flit_i(host_out_o[e]), .message_o(received[e])

@@ -3,8 +3,8 @@
 /// A slot for a job on a board: its idle detection, with the packets for it.
 ///
 /// Endpoints are all tiles, all multicast routers and the host's port. The state of each arrives one register late, and
-/// commands to it pass one register there. One more endpoint counts messages of the job that tiles of other jobs have
-/// dropped: no other endpoint counts their receipt, and the job would wait for them forever.
+/// commands to it pass one register there. One more endpoint counts messages of the job that tiles of other jobs or the
+/// switch have dropped: no other endpoint counts their receipt, and the job would wait for them forever.
 module gs_board_job
   import gs_board_pkg::*;
   import gs_idle_pkg::*;
@@ -12,7 +12,9 @@ module gs_board_job
 #(
   /// multicast routers, and links
   parameter int unsigned Routers = 5,
-  parameter int unsigned Links   = 2
+  parameter int unsigned Links   = 2,
+  /// ports of the switch
+  parameter int unsigned Ports   = 4
 ) (
   input  logic                        clk_i,
   input  logic                        rst_ni,
@@ -28,6 +30,9 @@ module gs_board_job
   /// colour of the copies that the multicast routers make
   output logic                        wave_o,
   input  idle_entry_t   [Links-1:0]   entry_i,
+  // Unroutable messages that the switch drops, by port, and their jobs
+  input  logic          [Ports-1:0]   lost_i,
+  input  logic          [Ports-1:0][4:0] lost_job_i,
   // The host's port
   input  idle_status_t                host_i,
   input  logic                        hold_i,
@@ -74,7 +79,7 @@ module gs_board_job
   end
 
   // Dropped messages are counted one cycle after the drop.
-  logic [2*Tiles-1:0] stray_d, stray_q;
+  logic [2*Tiles+Ports-1:0] stray_d, stray_q;
   logic [31:0] strays_q;
   always_comb begin
     for (int unsigned t = 0; t < Tiles; t++) begin
@@ -82,6 +87,9 @@ module gs_board_job
         stray_d[2*t+k] = status_i[t].drops[k].valid && status_i[t].drops[k].why == RejectionJob
             && status_i[t].drops[k].job == slot_i.job && slot_i.valid;
       end
+    end
+    for (int unsigned p = 0; p < Ports; p++) begin
+      stray_d[2*Tiles+p] = lost_i[p] && lost_job_i[p] == slot_i.job && slot_i.valid;
     end
   end
   always_ff @(posedge clk_i) begin

@@ -99,6 +99,9 @@ module gs_board_network
   // Unroutable packets, by port; number of invalid records, by router
   output logic      [Ports-1:0]     unroutable_o,
   output logic      [31:0]          unroutable_dest_o[Ports],
+  // It was a message, which idle detection counts, of this job
+  output logic      [Ports-1:0]     unroutable_message_o,
+  output logic      [Ports-1:0][4:0] unroutable_job_o,
   output gs_multicast_pkg::router_faults_t [Routers-1:0] bad_o,
   /// a packet has entered the switch by this port; control packets and answers are not counted
   output logic      [Ports-1:0]     entered_o,
@@ -364,6 +367,8 @@ module gs_board_network
     .out_credit_i (out_credit),
     .unroutable_o,
     .unroutable_dest_o,
+    .unroutable_message_o,
+    .unroutable_job_o,
     .empty_o
   );
 

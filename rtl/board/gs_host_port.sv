@@ -11,7 +11,7 @@
 /// open, and passes with the epoch and the colour of that moment; it is counted before the hold falls. Messages to the
 /// host are counted when they have left. Each virtual network has its own gate and buffers: none waits for
 /// another. A message of a job without a slot on this board cannot be counted, and is dropped; so are the end of a
-/// packet that is too long, and a message whose kind does not belong to its network: no receiver would count it.
+/// packet that is too long, and a packet that receivers would count otherwise than this port (`host_may_send`).
 module gs_host_port
   import gs_board_pkg::job_slot_t;
   import gs_idle_pkg::*;
@@ -68,17 +68,6 @@ module gs_host_port
 
   function automatic logic is_message(flit_kind_e kind, vnet_e vnet);
     return kind != FlitKindHeader && vnet != VnetControl;
-  endfunction
-  // Whether receivers of this network count such a message. Headers are no messages, and always pass.
-  function automatic logic is_legal(flit_kind_e kind, vnet_e vnet, endpoint_e dest);
-    if (kind == FlitKindHeader) return 1'b1;
-    unique case (vnet)
-      VnetMailbox: return dest inside {EndpointThread, EndpointTile, EndpointKey}
-                       && (dest == EndpointKey) == (kind == FlitKindKey);
-      VnetRequest: return dest == EndpointAccelerator;
-      VnetReply:   return dest == EndpointHost;
-      default:     return 1'b1;
-    endcase
   endfunction
   function automatic info_t info_of(logic message, logic [4:0] job, job_slot_t [Jobs-1:0] slots);
     automatic info_t info;
@@ -167,7 +156,7 @@ module gs_host_port
   always_comb begin
     info_in = info_of(is_message(buffered.kind, buffered.vnet), buffered.job, slot_i);
     // Dropped like a message of an unknown job
-    if (!is_legal(buffered.kind, buffered.vnet, endpoint_e'(buffered.dest[31:29]))) begin
+    if (!gs_address_pkg::host_may_send(buffered.kind, buffered.vnet, endpoint_e'(buffered.dest[31:29]))) begin
       info_in = '{message: 1'b1, job: buffered.job, default: '0};
     end
   end

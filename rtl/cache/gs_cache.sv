@@ -331,6 +331,7 @@ module gs_cache
       .rdata_o(word)
     );
     assign s2_line[w] = line_t'(word);
+    `GS_ASSERT_NOW(tags_are_not_read_while_they_are_written, !u_tags.collides)
   end
 
   if (Ways > 1) begin : gen_tree
@@ -349,6 +350,7 @@ module gs_cache
       .raddr_i(entry_set),
       .rdata_o(s2_tree)
     );
+    `GS_ASSERT_NOW(tree_is_not_read_while_it_is_written, !u_tree.collides)
   end else begin : gen_no_tree
     assign s2_tree = '0;
     logic unused_tree;
@@ -390,6 +392,8 @@ module gs_cache
       .w_wdata_i(wide_wdata),
       .w_rdata_o(wide_rdata)
     );
+    `GS_ASSERT_NOW(data_are_not_read_while_they_are_written, !u_data.collides)
+    `GS_ASSERT_NOW(loads_return_defined_words, !(u_data.n_undefined && s6_valid_q && s6_load_q))
   end else begin : gen_even
     gs_ram_tdp #(
       .Width   (32),
@@ -411,6 +415,8 @@ module gs_cache
       .b_wdata_i(wide_wdata),
       .b_rdata_o(wide_rdata)
     );
+    `GS_ASSERT_NOW(data_are_not_read_while_they_are_written, !u_data.collides)
+    `GS_ASSERT_NOW(loads_return_defined_words, !(u_data.a_undefined && s6_valid_q && s6_load_q))
   end
 
   gs_fifo #(

@@ -188,4 +188,7 @@ module gs_cache_fill
   // The miss unit uses the line's address in memory and the line that is replaced.
   logic unused;
   assign unused = ^miss_i;
+
+  // An acknowledgement of a write-back may arrive while its thread has the next miss; it uses no record.
+  `GS_ASSERT_NOW(filled_line_has_a_defined_record, !(u_records.undefined && write_o))
 endmodule

@@ -302,4 +302,6 @@ module gs_cache_miss
   // The queue's count is not needed; the fill unit stores the data of stores.
   logic unused;
   assign unused = ^{queue_count, miss_i.data, miss_i.funct3};
+
+  `GS_ASSERT_NOW(record_is_not_read_while_it_is_written, !u_records.collides)
 endmodule

@@ -12,10 +12,18 @@
 //   `GS_COVER(name, property)          counts under Verilator with coverage
 //   `GS_COVER_NOW(name, expression)    the same; a proof must also reach it
 //
+// Where assertions are active, GS_ASSERTIONS is defined: for signals that only assertions read.
+//
 // Assumptions belong in the outermost module of a proof. A block asserts its requirements on its environment: an
 // assumption inside the block would hide faults of the environment.
 `ifndef GS_ASSERT_SVH
 `define GS_ASSERT_SVH
+
+`ifdef VERILATOR
+`define GS_ASSERTIONS
+`elsif FORMAL
+`define GS_ASSERTIONS
+`endif
 
 `ifdef VERILATOR
 

@@ -154,4 +154,5 @@ module gs_fifo #(
   `GS_ASSERT_NOW(count_is_at_most_depth, count_o <= CountW'(Depth))
   `GS_ASSERT_NOW(full_queue_accepts_no_item, !push || count_o < CountW'(Depth))
   `GS_ASSERT_HOLD(payload_is_stable_while_it_waits, out_valid_o, out_ready_i, out_data_o)
+  `GS_ASSERT_NOW(item_is_not_read_while_it_is_written, !u_ram.collides)
 endmodule

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
 /// Memory with a narrow and a wide port, each of which reads or writes, one clock: one side accesses words, the other
 /// flits.
@@ -46,6 +47,15 @@ module gs_ram_mixed #(
   logic [LaneW-1:0] lane, lane_q;
 
   assign lane = n_addr_i[LaneW-1:0];
+`ifdef GS_ASSERTIONS
+  // As in gs_ram_tdp.
+  logic collides, n_undefined, w_undefined, unused_checks;
+  assign unused_checks = ^{collides, n_undefined, w_undefined};
+  logic [Lanes-1:0] lane_collides, lane_n_undefined, lane_w_undefined;
+  assign collides    = lane_collides != '0;
+  assign n_undefined = lane_n_undefined[lane_q];
+  assign w_undefined = lane_w_undefined != '0;
+`endif
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     gs_ram_tdp #(
@@ -68,6 +78,11 @@ module gs_ram_mixed #(
       .b_wdata_i(w_wdata_i[i*NarrowBits+:NarrowBits]),
       .b_rdata_o(w_rdata_o[i*NarrowBits+:NarrowBits])
     );
+`ifdef GS_ASSERTIONS
+    assign lane_collides[i]    = u_ram.collides;
+    assign lane_n_undefined[i] = u_ram.a_undefined;
+    assign lane_w_undefined[i] = u_ram.b_undefined;
+`endif
   end
 
   // The lane of the last read, delayed as its data are.

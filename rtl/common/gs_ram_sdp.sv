@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 `include "gs_undefined.svh"
 
 /// Memory with one write port and one read port (simple dual port), one clock.
 ///
 /// The result of a registered read that coincides with a write to the same address is undefined; in simulation it is
 /// random, so that a design that uses it fails. A combinational read (Latency 0) gives the old word in that cycle.
-/// The output keeps its value while `re_i` is 0. Contents are not reset. The data are valid Latency edges after `re_i`:
+/// Modules that instantiate it assert about `collides` and `undefined` that they use no such word
+/// (docs/hardware/testing.md). The output keeps its value while `re_i` is 0. Contents are not reset. The data are valid
+/// Latency edges after `re_i`:
 ///
 ///     clk_i    __/~~\__/~~\__/~~\__
 ///     raddr_i  ==< a >=============      (re_i = 1)
@@ -55,11 +58,21 @@ module gs_ram_sdp #(
     end
   end
 
+`ifdef GS_ASSERTIONS
+  // A registered read meets a write of its address; the word at the output is from such a read.
+  logic collides, undefined, unused_checks;
+  assign unused_checks = collides ^ undefined;
+`endif
+
   if (Latency == 0) begin : gen_now
     assign rdata_o = mem[raddr_i];
     // A combinational read has no register to enable.
     logic unused_re;
     assign unused_re = re_i;
+`ifdef GS_ASSERTIONS
+    assign collides  = 1'b0;
+    assign undefined = 1'b0;
+`endif
   end else begin : gen_registered
     logic [Width-1:0] first_q;
     always_ff @(posedge clk_i) begin
@@ -68,6 +81,15 @@ module gs_ram_sdp #(
       if (re_i && we_i && raddr_i == waddr_i) first_q <= `GS_COLLISION(Width, mem[raddr_i], wdata_i);
 `endif
     end
+`ifdef GS_ASSERTIONS
+    logic [1:0] undefined_q = '0;
+    assign collides  = re_i && we_i && raddr_i == waddr_i;
+    assign undefined = undefined_q[Latency-1];
+    always_ff @(posedge clk_i) begin
+      if (re_i) undefined_q[0] <= collides;
+      undefined_q[1] <= undefined_q[0];
+    end
+`endif
     if (Latency == 1) begin : gen_one
       assign rdata_o = first_q;
     end else begin : gen_two

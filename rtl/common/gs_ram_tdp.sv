@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 `include "gs_undefined.svh"
 
 /// Memory with two ports that each read or write (true dual port), one clock.
 ///
 /// The output keeps its value while the port is not enabled. After a write it is undefined, as is the result of a read
 /// that coincides with a write of the other port to the same address. Two writes to one address in one cycle leave
-/// undefined contents. In simulation, undefined values are random, so that a design that uses one fails.
+/// undefined contents. In simulation, undefined values are random, so that a design that uses one fails;
+/// modules that instantiate it assert about `collides` and `undefined` that they use none.
 module gs_ram_tdp #(
   /// bits of a word
   parameter  int unsigned Width    = 32,
@@ -48,6 +50,22 @@ module gs_ram_tdp #(
 `ifdef GS_UNDEFINED_READS
   logic meet;
   assign meet = a_en_i && b_en_i && a_addr_i == b_addr_i;
+`endif
+`ifdef GS_ASSERTIONS
+  // Both ports access a word, and one of them writes it; the words at the outputs of the ports are undefined.
+  logic collides;
+  logic [1:0] a_undefined_q = '0, b_undefined_q = '0;
+  logic a_undefined, b_undefined, unused_checks;
+  assign unused_checks = ^{collides, a_undefined, b_undefined};
+  assign collides    = a_en_i && b_en_i && a_addr_i == b_addr_i && (a_we_i || b_we_i);
+  assign a_undefined = a_undefined_q[Latency-1];
+  assign b_undefined = b_undefined_q[Latency-1];
+  always_ff @(posedge clk_i) begin
+    if (a_en_i) a_undefined_q[0] <= a_we_i || collides;
+    if (b_en_i) b_undefined_q[0] <= b_we_i || collides;
+    a_undefined_q[1] <= a_undefined_q[0];
+    b_undefined_q[1] <= b_undefined_q[0];
+  end
 `endif
 
   // Two processes, like the two ports of a RAM block: in one process one port would have priority.

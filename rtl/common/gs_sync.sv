@@ -2,8 +2,9 @@
 
 /// Synchronizer of bits that come from another clock: two flip-flops that a metastable value has a cycle to leave.
 ///
-/// Several bits are synchronized each on its own: at most one of them may change in a cycle of the source (Gray code).
-/// The instances are called `u_sync*`, so that constraints find their first flip-flops (docs/hardware/shell.md).
+/// Several bits are synchronized each on its own: at most one of them may change in a cycle of the source (Gray code),
+/// or the reader waits until the word is stable. The instances are called `u_sync*`, so that constraints find their
+/// first flip-flops (docs/hardware/ethernet-mac.md).
 module gs_sync #(
   /// bits
   parameter int unsigned        Width = 1,
@@ -19,12 +20,26 @@ module gs_sync #(
   logic [Width-1:0] meta_q, sync_q;
 
 `ifdef VERILATOR
-  // A bit that changes near the clock edge is seen before or after its change, each bit on its own: bits that are not
-  // in Gray code give words that were never sent.
-  logic [Width-1:0] last_q, late_q, seen;
-  always_ff @(posedge clk_i) last_q <= data_i;
-  assign seen = data_i ^ ((data_i ^ last_q) & late_q);
-  always_ff @(posedge clk_i) for (int unsigned i = 0; i < Width; i++) late_q[i] <= 1'($urandom);
+  // Wires of different length: each bit of the last change of the source is seen zero to three cycles late, on its own.
+  // Changes before the last one have arrived. Words that are not in Gray code are thus seen, for several cycles, as
+  // words that were never sent.
+  logic [Width-1:0]      now, old, seen;
+  logic [Width-1:0][1:0] late, late_q, drawn_q;
+  int unsigned           changes, changes_q;
+  always @(data_i) begin
+    old     = now;
+    now     = data_i;
+    changes = changes + 1;
+  end
+  assign late = changes != changes_q ? drawn_q : late_q;
+  for (genvar i = 0; i < Width; i++) begin : gen_seen
+    assign seen[i] = late[i] != '0 ? old[i] : data_i[i];
+    always_ff @(posedge clk_i) begin
+      drawn_q[i] <= 2'($urandom);
+      late_q[i]  <= late[i] - 2'(late[i] != '0);
+    end
+  end
+  always_ff @(posedge clk_i) changes_q <= changes;
 `else
   logic [Width-1:0] seen;
   assign seen = data_i;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
 /// Barrel-scheduled RV32IMF core with Zicsr. At most one instruction of a thread is in the pipeline. An instruction
 /// with latency (memory, CSR of the tile, FPU, divide) suspends its thread until the response arrives.
@@ -400,6 +401,11 @@ module gs_core
   );
 
   assign retire_tid_o = write_tid;
+
+  // A thread has one instruction in the pipeline.
+  `GS_ASSERT_NOW(first_register_is_not_read_while_it_is_written, !u_read.u_regs.u_first.collides)
+  `GS_ASSERT_NOW(second_register_is_not_read_while_it_is_written, !u_read.u_regs.u_second.collides)
+  `GS_ASSERT_NOW(third_register_is_not_read_while_it_is_written, !u_read.u_regs.u_third.collides)
 
 `ifndef SYNTHESIS
   logic send_again_q;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
 /// Fetch: the pc of each thread, and the instruction at that pc or the one that control injects.
 ///
@@ -116,4 +117,6 @@ module gs_core_fetch #(
   assign operand_inject_o = operand_inject_q;
   assign operand_again_o  = operand_pc_q.again;
   assign operand_pc_o     = operand_pc_q.pc;
+
+  `GS_ASSERT(no_instruction_is_read_by_a_write, fetch_we_q |=> !word_valid_i || word_inject_q)
 endmodule

@@ -154,4 +154,5 @@ module gs_instret #(
   // With 64 threads the scan visits each at least every 104 cycles.
   `GS_ASSERT_NOW(four_bit_count_never_wraps, v2_q.high || !known_q[v2_q.thread] || v2_step < 4'd15)
 `endif
+  `GS_ASSERT_NOW(updated_word_is_not_read_while_it_is_written, !(u_sums.undefined && (v2_q.write || v2_q.take)))
 endmodule

@@ -23,6 +23,22 @@ package gs_address_pkg;
     return kind inside {EndpointThread, EndpointTile, EndpointAccelerator};
   endfunction
 
+  /// Whether a host may send a packet of this kind in this network to this kind of endpoint. Receivers count exactly
+  /// the legal packets that are no headers. A header to a mailbox or to an accelerator would count as received, and all
+  /// other illegal packets never would, so idle detection would never find as many receipts as messages.
+  function automatic logic host_may_send(flit_kind_e kind, vnet_e vnet, endpoint_e dest);
+    if (kind == FlitKindHeader) begin
+      return !(vnet == VnetMailbox && names_tile(dest)) && !(vnet == VnetRequest && dest == EndpointAccelerator);
+    end
+    unique case (vnet)
+      VnetMailbox: return dest inside {EndpointThread, EndpointTile, EndpointKey}
+                       && (dest == EndpointKey) == (kind == FlitKindKey);
+      VnetRequest: return dest == EndpointAccelerator;
+      VnetReply:   return dest == EndpointHost;
+      default:     return 1'b1;
+    endcase
+  endfunction
+
   /// Wire form of a program's address. `spare` is not 0 if bits above the board are set.
   function automatic logic [31:0] gs_wire_address(
       logic [31:0] address, int unsigned thread_bits, int unsigned x_bits, int unsigned y_bits);

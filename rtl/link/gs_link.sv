@@ -500,4 +500,6 @@ module gs_link
   assign unused = head.spare;
 
   `GS_ASSERT_NOW(received_flits_always_have_free_space, (rx_push & ~unused_ready) == '0)
+  `GS_ASSERT_NOW(ring_word_is_not_read_while_it_is_written, !u_ring.collides)
+  `GS_ASSERT_NOW(buffer_word_is_not_read_while_it_is_written, !u_buffers.collides)
 endmodule

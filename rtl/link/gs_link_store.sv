@@ -171,4 +171,5 @@ module gs_link_store
 
   `GS_ASSERT_NOW(at_most_one_channel_pushes, (in_valid_i & (in_valid_i - 1'b1)) == '0)
   `GS_ASSERT_NOW(empty_channels_are_never_popped, !out_pop_i || front_q[out_channel_i])
+  `GS_ASSERT_NOW(item_is_not_read_while_it_is_written, !u_back.collides)
 endmodule

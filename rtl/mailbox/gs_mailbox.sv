@@ -503,4 +503,6 @@ module gs_mailbox
   end
 
   `GS_ASSERT_NOW(free_slot_queue_has_space, !freed_valid || freed_ready)
+  `GS_ASSERT_NOW(bit_of_a_sent_slot_is_not_read_while_it_is_written,
+                 !(u_slot_refcount.undefined != '0 && u_requests.c_valid_q && u_requests.c_q.what.act == ActSend))
 endmodule

@@ -238,4 +238,6 @@ module gs_mailbox_queue_bank #(
 
   `GS_ASSERT_NOW(masks_are_not_empty, !job_valid_i || !job_masked_i || !Multicast || job_mask_i != '0)
   `GS_ASSERT_NOW(queues_never_overflow, !push_valid_q || PtrW'(push_back - push_front) <= PtrW'(Depth))
+  // An empty queue may be popped while its first pointer is written: then the pop has no effect.
+  `GS_ASSERT_NOW(popped_pointer_is_not_being_written, !(u_pointers.collides && pop_go))
 endmodule

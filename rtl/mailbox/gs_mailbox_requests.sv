@@ -561,4 +561,15 @@ module gs_mailbox_requests
   `GS_ASSERT(no_thread_waits_for_an_arriving_message, !(want_we_o && want_o) || !$past(a_arriving_i))
   `GS_ASSERT_NOW(end_flag_matches_the_request, !a_valid_q || a_is_end_q == (act == ActEnd))
   `GS_ASSERT_NOW(accepted_requests_enter_an_empty_register, !req_ready_o || !req_valid_q || req_ready)
+  // A request reads the registers of its thread while the previous one writes them.
+  `GS_ASSERT_NOW(registers_that_are_read_while_they_are_written_are_forwarded,
+                 !u_threads.u_registers.undefined || u_threads.met_q)
+  if (Multicast) begin : gen_masks
+    logic uses_mask;
+    assign uses_mask = c_valid_q && (c_q.what.act == ActSend ? c_q.what.kind == gossamer_pkg::FlitKindMask
+                       : c_q.what.act == ActState && c_q.what.state inside {StateMaskLow, StateMaskHigh});
+    `GS_ASSERT_NOW(mask_of_a_request_is_not_read_while_it_is_written,
+                   !(uses_mask && (u_threads.gen_masks.gen_half[0].u_mask.undefined
+                                   || u_threads.gen_masks.gen_half[1].u_mask.undefined)))
+  end
 endmodule

@@ -100,6 +100,11 @@ module gs_mailbox_slot_refcount #(
   assign c_bank   = (Banks > 1) ? c_thread_q[BankW-1:0] : '0;
   assign c_held_o = stored[c_bank];
 
+`ifdef GS_ASSERTIONS
+  // c_held_o is from a bit that was read while it was written.
+  logic [Banks-1:0] undefined;
+`endif
+
   for (genvar b = 0; b < int'(Banks); b++) begin : gen_bank
     logic walk_bit;
     // 1 if this bit is that of the slot's owner, who holds the slot.
@@ -119,6 +124,9 @@ module gs_mailbox_slot_refcount #(
       .raddr_i(bit_address(a_slot_i, a_thread_i)),
       .rdata_o(stored[b])
     );
+`ifdef GS_ASSERTIONS
+    assign undefined[b] = u_bits.undefined && c_bank == BankW'(b);
+`endif
   end
 
   // Receivers and effective releases. The arrival of a message writes the first number, releases write the second.
@@ -178,6 +186,9 @@ module gs_mailbox_slot_refcount #(
       d_released_q  <= released_next;
       d_slot_q      <= c_slot_q;
     end
+    `GS_ASSERT_NOW(receivers_are_not_read_while_they_are_written, !(u_counts.undefined && c_released))
+    `GS_ASSERT_NOW(releases_that_were_written_during_the_read_are_forwarded,
+                   !(u_released.undefined && c_released) || c_forwarded_q)
   end else begin : gen_one
     assign c_last = 1'b1;
     logic unused_hold;
@@ -198,4 +209,5 @@ module gs_mailbox_slot_refcount #(
 
   `GS_ASSERT_NOW(requests_release_or_receive, !(c_release_i && c_receive_i))
   `GS_ASSERT_NOW(requests_wait_for_initialization, !walking || !(c_release_i || c_receive_i || hold_i))
+  `GS_ASSERT_NOW(released_bit_is_not_read_while_it_is_written, !(undefined != '0 && c_release_i))
 endmodule

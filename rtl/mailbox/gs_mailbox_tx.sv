@@ -282,4 +282,5 @@ module gs_mailbox_tx
   // Sends that have left the order have space reserved.
   assign busy_o      = some != '0 || read_q || queues_busy;
 
+  `GS_ASSERT_NOW(send_is_not_read_while_it_is_written, !u_sends.collides)
 endmodule

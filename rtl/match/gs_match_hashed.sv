@@ -462,4 +462,8 @@ module gs_match_hashed
   `GS_ASSERT_NOW(cancelled_entry_is_found, state_q != Cancel || !cam_remove_q || (cam_found && cam_id == gone_id))
   `GS_ASSERT_NOW(entry_counts_within_capacity, posts_q <= count_t'(Entries) && messages_q <= count_t'(Entries))
   `GS_ASSERT_NOW(list_counts_within_queue_counts, list_posts_q <= posts_q && list_messages_q <= messages_q)
+  // A record that is read while it is written belongs to no completion, and to no request that is cancelled.
+  `GS_ASSERT_NOW(completed_record_is_defined, !(u_records.undefined && emit_q && emit_record_q))
+  `GS_ASSERT_NOW(cancelled_record_is_defined, !(u_records.undefined && state_q == Read))
+  `GS_ASSERT_NOW(compared_stamp_is_defined, !(u_stamps.undefined && reading_valid_q))
 endmodule

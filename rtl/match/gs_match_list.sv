@@ -156,4 +156,8 @@ module gs_match_list
   `GS_ASSERT_NOW(insert_only_if_not_full, !insert_i || second_i || !full_o)
   `GS_ASSERT_NOW(removed_entry_was_found, !remove_i || found_q && some)
   `GS_ASSERT_NOW(no_change_during_search, state_q == Rest || !(insert_i || remove_i))
+  `GS_ASSERT_NOW(item_is_not_read_while_it_is_written, !u_items.collides)
+  // The successor of an entry that is not yet in the list of free ones is read without effect.
+  `GS_ASSERT_NOW(searched_link_is_defined, !(u_next.undefined && state_q == Fetch))
+  `GS_ASSERT_NOW(next_free_entry_is_defined, !(u_next.undefined && insert_i && second_i && !fresh))
 endmodule

@@ -105,6 +105,9 @@ module gs_match_rank_counters
       .waddr_i((state_q == Wipe) ? wiped_q : add_q.rank), .wdata_i((state_q == Wipe) ? '0 : added),
       .re_i   (1'b1), .raddr_i((state_q == Read) ? row_nr_t'(cmd_q.rank) : done_rank), .rdata_o(row[c])
     );
+    `GS_ASSERT_NOW(count_that_is_read_while_it_is_written_is_forwarded,
+                   !(u_rows.undefined && read_q.valid && 32'(read_q.counter) == c) || write_q == read_q)
+    `GS_ASSERT_NOW(reported_count_is_not_being_written, !(u_rows.undefined && state_q == Fetch))
   end
   // The read value does not include writes since the read, and is undefined if it was read in the cycle of the write.
   // The comparison of counters is made one cycle before the addition.

@@ -348,4 +348,7 @@ module gs_match_response_queue
   `GS_ASSERT_NOW(no_input_while_not_ready, ready_o
                  || !(send_i || answer_i || full_i || bad_i || news_i || stray_i || await_i || took_i || clear_i))
   `GS_ASSERT_HOLD(payload_stable_while_stalled, out_valid_o, out_ready_i, {out_last_o, out_thread_o, out_data_o})
+  `GS_ASSERT_NOW(link_is_not_read_while_it_is_written, !u_next.collides)
+  `GS_ASSERT_NOW(item_is_not_read_while_it_is_written, !u_items.collides)
+  `GS_ASSERT_NOW(row_is_not_read_while_it_is_written, !u_rows.collides)
 endmodule

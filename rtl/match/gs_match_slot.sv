@@ -376,4 +376,6 @@ module gs_match_slot
   `GS_ASSERT_NOW(full_only_on_request, !done_valid || !is_message || !(done.status == MatchStatusFull) || cmd.now)
   `GS_ASSERT_NOW(incoming_packet_has_slot, !takes || free_valid)
   `GS_ASSERT_NOW(completion_matches_request, !(state_q == Wait && done_valid) || done.op == op)
+  // The slot of a message that leaves after a clear is skipped by the messages that arrive.
+  `GS_ASSERT_NOW(message_that_leaves_is_not_being_written, !(u_store.undefined && reading && out_valid_o))
 endmodule

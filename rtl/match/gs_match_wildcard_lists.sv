@@ -334,4 +334,8 @@ module gs_match_wildcard_lists
   `GS_ASSERT_NOW(no_operation_during_lookup, state_q == Rest || !(lookup_i || load_i || put_i || take_i))
   `GS_ASSERT_NOW(no_read_during_write, !(lookup_i || load_i) || enables_q == '0)
   `GS_ASSERT_NOW(removed_entry_was_found, !take_i || found_q || loaded_q)
+  `GS_ASSERT_NOW(bin_is_not_read_while_it_is_written, !u_bins.collides)
+  `GS_ASSERT_NOW(links_are_not_read_while_they_are_written,
+                 !(u_next.collides || u_prev.collides || u_chain.collides || u_back.collides))
+  `GS_ASSERT_NOW(key_is_not_read_while_it_is_written, !u_check.collides)
 endmodule

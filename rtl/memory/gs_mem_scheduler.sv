@@ -458,4 +458,7 @@ module gs_mem_scheduler #(
   `GS_ASSERT_NOW(pick_is_from_a_nonempty_queue, !pick || nonempty_q[pick_idx])
   `GS_ASSERT_NOW(no_pick_in_a_turnaround, !pick || !turnaround)
   `GS_ASSUME_HOLD(request_is_stable_while_it_waits, in_valid_i, in_ready_o, in_i)
+  `GS_ASSERT_NOW(picked_request_is_not_read_while_it_is_written, !u_queues.collides)
+  // A read request has no data: its slot is any.
+  `GS_ASSERT_NOW(written_data_are_not_read_while_they_are_stored, !(u_data.undefined && e2_valid_q && e2_q.write))
 endmodule

@@ -239,4 +239,6 @@ module gs_multicast_records
 
 
   `GS_ASSERT_HOLD(stalled_reads_are_stable, req_valid_o, req_ready_i, {req_beat_o, req_tag_o})
+  `GS_ASSERT_NOW(hit_has_a_defined_tag, !(u_tags.undefined && hit))
+  `GS_ASSERT_NOW(hit_has_a_defined_beat, !(u_data.undefined && hit))
 endmodule

@@ -557,4 +557,6 @@ module gs_stream_pop
                   {out_data_o, out_keep_o, out_last_o})
   `GS_ASSERT_NOW(element_fits_into_beat,
                  !(open_valid_i && open_ready_o) || (32'd1 << log_bytes(open_i.element)) <= Bytes)
+  `GS_ASSERT_NOW(read_flit_is_not_being_written, !(u_flits.undefined && (issued_q || direct)))
+  `GS_ASSERT_NOW(read_mark_is_not_being_written, !(u_marks.undefined && (issued_q || direct)))
 endmodule

@@ -222,6 +222,8 @@ module gs_stream_transport
     .out_credit_i     (out_credit),
     .unroutable_o,
     .unroutable_dest_o,
+    .unroutable_message_o(),
+    .unroutable_job_o(),
     .empty_o
   );
 endmodule

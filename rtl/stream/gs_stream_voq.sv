@@ -377,4 +377,5 @@ module gs_stream_voq
                  !message_done || (in_head ? credits == credits_t'(1) : !has_credits_q[rank_q]))
   `GS_ASSERT_NOW(queue_within_depth, !queue_we || 32'(queue_d.held) <= Flits)
   `GS_ASSERT_HOLD(flit_stable_while_stalled, out_valid_o, out_ready_i, out_o)
+  `GS_ASSERT_NOW(flit_is_not_read_while_it_is_written, !u_messages.collides)
 endmodule

@@ -61,6 +61,9 @@ module gs_switch
   // A packet without a route entered by this port
   output logic [Ports-1:0]  unroutable_o,
   output logic [31:0]       unroutable_dest_o[Ports],
+  // It was a message, which idle detection counts, of this job
+  output logic [Ports-1:0]  unroutable_message_o,
+  output logic [Ports-1:0][4:0] unroutable_job_o,
   /// no packet is inside: the table may be replaced by any other
   output logic              empty_o
 );
@@ -142,6 +145,8 @@ module gs_switch
       .data_o           (data[p]),
       .unroutable_o     (unroutable_o[p]),
       .unroutable_dest_o(unroutable_dest_o[p]),
+      .unroutable_message_o(unroutable_message_o[p]),
+      .unroutable_job_o (unroutable_job_o[p]),
       .empty_o          (in_empty[p])
     );
 

@@ -264,6 +264,7 @@ module gs_switch_egress
         if (sends[p]) read_q[p] <= read_q[p] + RegionW'(1);
       end
     end
+    `GS_ASSERT_NOW(pointers_differ_by_the_stored_flits, RegionW'(write_q[p] - read_q[p]) == RegionW'(stored_q))
     `GS_ASSERT_NOW(lanes_do_not_overflow, !stored_to[p] || stored_q != (RegionW + 1)'(Region))
     `GS_ASSERT_NOW(slots_are_all_accounted_for,
                    32'(free_q) + 32'(stored_q) + (to_q == lane_t'(p) ? 32'(left_q) + 32'(feeds_q) : 0) +
@@ -310,4 +311,5 @@ module gs_switch_egress
                    32'(offer_i[i].port) != Here || lane_of(offer_i[i].channel) != due_lane || grant[i])
   end
   `GS_ASSERT_NOW(at_most_one_ingress_is_granted, (grant & (grant - Ports'(1))) == '0)
+  `GS_ASSERT_NOW(sent_flit_is_not_read_while_it_is_written, !(u_flits.collides && sends != '0))
 endmodule

@@ -66,6 +66,9 @@ module gs_switch_ingress
   // A packet without a route was dropped: its head flit's destination
   output logic               unroutable_o,
   output logic [31:0]        unroutable_dest_o,
+  // It was a message, which idle detection counts, of this job
+  output logic               unroutable_message_o,
+  output logic [4:0]         unroutable_job_o,
   // No flit is inside
   output logic               empty_o
 );
@@ -343,6 +346,8 @@ module gs_switch_ingress
   always_ff @(posedge clk) dropped_q <= rst_ni && drop;
   assign unroutable_o = dropped_q;
   assign unroutable_dest_o = data_o.dest;
+  assign unroutable_message_o = dropped_q && data_o.kind != FlitKindHeader && data_o.vnet != VnetControl;
+  assign unroutable_job_o = data_o.job;
 
   // -------------------------------------------------------------- credits
   logic [Lanes-1:0] returns;
@@ -380,4 +385,5 @@ module gs_switch_ingress
   `GS_ASSERT_NOW(only_offers_are_granted, !grant_i || offer_valid_o)
   `GS_ASSERT_NOW(candidate_is_a_waiting_head,
                  !candidate_valid_q || (head_valid_q[candidate_at_q] && head_q[candidate_at_q] == candidate_q))
+  `GS_ASSERT_NOW(forwarded_flit_is_not_being_written, !(u_flits.collides && sending))
 endmodule

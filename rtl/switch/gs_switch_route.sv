@@ -132,4 +132,6 @@ module gs_switch_route
   logic unused;
   assign unused = ^{rst_ni, entry.vc, flit_i.kind, flit_i.last, flit_i.vnet, flit_i.job, flit_i.epoch, flit_i.wave,
                     flit_i.payload, dest.tile_y, dest.thread, dest.spare, key.kind, key.spare, key.vc};
+
+  `GS_ASSERT_NOW(entry_that_is_read_while_it_is_written_is_forwarded, !u_table.undefined || written_valid_q)
 endmodule

@@ -470,4 +470,6 @@ module gs_control
                  !(first_valid_q && valid_q && first_q.thread == req_q.thread))
   `GS_ASSERT_NOW(count_only_with_its_request, instret_i == '0 || (valid_q && plan_q.instret))
   `GS_ASSERT_NOW(response_register_never_overflows, !(go && ans_valid) || ans_free)
+  `GS_ASSERT_NOW(byte_of_a_request_is_not_read_while_it_is_written, !(u_got.undefined && first_valid_q))
+  `GS_ASSERT_NOW(address_of_a_request_is_not_read_while_it_is_written, !(u_instr_addr.undefined && valid_q))
 endmodule

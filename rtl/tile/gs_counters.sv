@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
 /// Wide event counters in one small RAM.
 ///
@@ -129,4 +130,7 @@ module gs_counters #(
 
   logic unused;
   assign unused = ^{inc_i, clear_i};
+
+  // The first visit after reset reads the word that the scan's idle stages write; it clears the counter.
+  `GS_ASSERT_NOW(added_word_is_not_read_while_it_is_written, !u_words.undefined || got_clear_q)
 endmodule

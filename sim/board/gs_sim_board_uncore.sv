@@ -77,6 +77,8 @@ module gs_sim_board_uncore
     always_comb begin
       host_in[e]       = host_in_i[e];
       host_in[e].epoch = host_epoch;
+      // The board has one job; messages of others would be rejected and not counted as received.
+      host_in[e].job   = '0;
     end
     assign host_in_ready_o[e]   = host_in_ready[e];
     assign host_out_valid_o[e]  = host_out_valid[e];

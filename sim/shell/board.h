@@ -4,19 +4,18 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include "gossamer/role.h"
+#include "board_memory.h"
+#include "board_options.h"
+#include "role_host.h"
+#include "shell/control.h"
 #include "shell/frame.h"
 #include "shell/port.h"
 
@@ -24,127 +23,110 @@ namespace gossamer::shell {
 
 using Clock = std::chrono::steady_clock;
 
-/// What distinguishes a board.
-struct BoardOptions {
-  Mac mac;
-  Key key{};
-  uint16_t vendor = 0x1234, product = 1;
-  uint32_t board_type = 1;
-  uint64_t serial = 0;
-  uint64_t memory_bytes = 64 << 20;
-  uint64_t image_max = uint64_t{256} << 20;
-  uint32_t boot = 1;
-  uint64_t seed = 0;   ///< of challenges; 0: from the system
-  std::string folder;  ///< where role files are written to be loaded
-  EtherTypes types;
+/// Memory in large pages where the system has them: an image has tens of thousands of small ones.
+class LargePages {
+ public:
+  /// Throws PortError without memory.
+  explicit LargePages(size_t bytes);
+  ~LargePages();
+  LargePages(const LargePages&) = delete;
+  LargePages& operator=(const LargePages&) = delete;
+
+  std::span<uint8_t> bytes() const { return {data_, bytes_}; }
+  /// Makes all pages now. The system may refuse; then they are made when they are used.
+  void populate() const;
+
+ private:
+  uint8_t* data_ = nullptr;
+  size_t bytes_;
 };
 
 /// An image while it is received.
 struct Reception {
+  Reception(const ShellImage& about, uint32_t chunks, std::span<uint8_t> memory)
+      : image(about), manifest_chunks(chunks), manifest(size_t{chunks} * about.chunk_bytes), body(memory) {}
+
+  uint8_t* place(uint32_t chunk) {
+    return chunk < manifest_chunks ? manifest.data() + size_t{chunk} * image.chunk_bytes
+                                   : body.data() + size_t{chunk - manifest_chunks} * image.chunk_bytes;
+  }
+
   ShellImage image;
-  uint64_t binding = 0;
   uint32_t manifest_chunks = 0;
-  std::vector<uint8_t> bytes;  ///< manifest, padded to whole chunks, then body
-  std::vector<bool> have;      ///< by chunk
+  std::vector<uint8_t> manifest;  ///< padded to whole chunks
+  std::span<uint8_t> body;        ///< in the board's memory for images
+  std::vector<bool> have;         ///< by chunk
   uint32_t missing = 0;
   bool manifest_good = false;
   std::vector<uint32_t> block_missing;  ///< chunks that each block still needs
   std::vector<bool> block_good;
   uint32_t blocks_good = 0;
+  std::vector<uint32_t> unchecked;  ///< blocks whose chunks are all there, to be hashed together
 };
 
-class Board {
+class Board : private Platform {
  public:
   Board(const BoardOptions& options, Port& port);
-  ~Board();
 
   /// Handles frames and timers until `stop` returns true; it is asked at least every 100 ms.
   void run(const std::function<bool()>& stop);
 
   /// Handles one frame.
   void handle(std::span<const uint8_t> bytes);
-  /// Handles what is due.
-  void tick(Clock::time_point now);
 
  private:
-  struct Role;
-  struct Run;
-
-  // Answers
-  void send(ShellKind kind, const Mac& to, ShellHeader header, std::span<const uint8_t> payload);
-  void answer(const Frame& request, ShellKind kind, ShellStatus status, std::span<const uint8_t> payload = {});
-  void error(const Frame& frame, ShellStatus status);
-  void announce(const Mac& to);
-  std::array<uint8_t, 64> status_bytes() const;
-  void reports(const Frame& query);
-
-  // Requests
-  void open(const Frame& frame, std::span<const uint8_t> bytes);
-  void command(const Frame& frame);
-  void begin(const Frame& frame);
-  void load(const Frame& frame);
-  void abort(const Frame& frame);
-  void write(const Frame& frame);
-  void read(const Frame& frame);
-  void registers(const Frame& frame);
-  void start(const Frame& frame);
-  void arm(const Frame& frame);
-  void fire(const Frame& frame);
-  void ask_result(const Frame& frame);
-  void finish(const Frame& frame);
-  void message(const Frame& frame);
+  // What the control part asks for.
+  uint64_t now() override;
+  uint64_t random() override { return random_(); }
+  void transmit(uint64_t to, const ShellHeader& header, const uint8_t* payload, uint32_t length, Seal seal) override;
+  void transmit_memory(uint64_t to, const ShellHeader& header, uint64_t address, uint32_t length) override;
+  void session_key(const uint8_t* key) override;
+  bool keep_keys(const uint8_t* key, const uint8_t* next) override;
+  void count(ShellStatusReport& report) override { report.role_resets = role_.resets(); }
+  ShellStatus image_begin(const ShellImage& image) override;
+  void image_data(const Request& frame) override;
+  void image_repair(const Request& frame) override;
+  void image_discard() override { reception_.reset(); }
+  uint32_t image_chunks(uint32_t word) override;
+  uint32_t image_missing() override { return reception_->missing; }
+  uint32_t image_blocks_good() override { return reception_->blocks_good; }
+  void image_load() override;
+  void store(uint64_t address, const uint8_t* bytes, uint32_t length) override;
+  bool has_register(uint32_t address) override;
+  bool write_register(uint32_t address, uint32_t value) override;
+  bool read_register(uint32_t address, uint32_t& value) override;
+  uint16_t streams() override { return role_.streams(); }
+  StreamWindow& window(uint16_t stream) override { return windows_[stream]; }
+  uint32_t inward_room(uint16_t stream) override { return role_.inward_room(stream); }
+  void deliver(uint16_t stream, const uint8_t* bytes, uint32_t length) override {
+    role_.deliver(stream, {bytes, length});
+  }
+  bool inward_taken(uint16_t stream) override { return role_.inward_taken(stream); }
+  uint32_t outward_held(uint16_t stream) override { return role_.outward_held(stream); }
+  void outward_retire(uint16_t stream, uint32_t packets) override { role_.outward_retire(stream, packets); }
+  void transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) override;
+  void start(uint32_t kernel) override { role_.start(kernel); }
+  void stop() override { role_.stop(); }
+  bool ended(ShellRun& result, uint32_t& code) override;
 
   // Images
-  void data(const Frame& frame);
-  void repair(const Frame& frame);
-  void store(uint32_t chunk, std::span<const uint8_t> bytes);
-  void check_block(uint32_t block);
-  size_t chunk_size(uint32_t chunk) const;
-  void after_store();
-  void configure();
-
-  // Roles
-  void stop_run();
-  void begin_run(uint32_t kernel, uint64_t number);
-  void end_session(bool announce_it);
-  void pump_messages();
+  void store_chunk(uint32_t chunk, std::span<const uint8_t> bytes);
+  void complete(uint32_t block);
+  void check_blocks();
+  void reject(uint32_t block);
 
   BoardOptions options_;
   Port& port_;
   std::mt19937_64 random_;
   std::vector<uint8_t> out_;
-  uint8_t* memory_ = nullptr;
-
-  ShellState state_ = ShellState::Free;
-  uint64_t challenge_ = 0;
-  uint64_t session_ = 0;
-  Mac owner_;
+  Clock::time_point begun_ = Clock::now();
+  BoardMemory memory_;
+  Control control_;
+  RoleHost role_;
+  std::vector<StreamWindow> windows_;
   std::optional<Blake2s> keyed_;
-  uint32_t lease_ms_ = 0;
-  uint32_t expected_ = 1;
-  Clock::time_point begun_ = Clock::now(), heard_{}, announced_{}, beat_{}, complained_{}, solicited_{};
-  bool seen_any_ = false;
-  std::optional<Mac> soliciting_;  // the sender of a request that is not answered yet
-  struct Answer {
-    uint32_t seq = 0;
-    ShellKind kind{};
-    ShellStatus status{};
-  };
-  std::array<Answer, shell_command_window> answers_{};
-
+  std::unique_ptr<LargePages> image_memory_;  // of the largest image so far
   std::unique_ptr<Reception> reception_;
-  uint64_t ended_binding_ = 0;  // the last image of the session that was loaded or rejected, and its status
-  ShellStatus ended_status_{};
-  std::array<uint8_t, 16> role_root_{};
-  std::unique_ptr<Role> role_;
-  std::unique_ptr<Run> run_;
-  Digest armed_{};
-  uint32_t armed_kernel_ = 0;
-  uint64_t armed_number_ = 0;
-  Clock::time_point told_{};
-
-  ShellStatusReport counters_{};
-  friend struct Run;
 };
 
 }  // namespace gossamer::shell

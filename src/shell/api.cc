@@ -116,6 +116,14 @@ int gs_shell_close(gs_shell_host* host, uint64_t board) {
   return guarded([&] { return code(host->host->close(Mac::of(board))); });
 }
 
+int gs_shell_rekey(gs_shell_host* host, uint64_t board, const uint8_t* salt) {
+  return guarded([&] { return code(host->host->rekey(Mac::of(board), {salt, shell_key_bytes})); });
+}
+
+void gs_shell_root(const uint8_t* role, size_t bytes, uint8_t* root) {
+  std::ranges::copy(make_image({role, bytes}, 0).root, root);
+}
+
 int gs_shell_configure(gs_shell_host* host, const uint64_t* boards, int count, const uint8_t* role, size_t bytes,
                        uint32_t board_type, uint32_t flags, uint64_t group, uint32_t drop_ms, double bytes_per_s,
                        gs_shell_progress progress, int* statuses, double* seconds) {
@@ -227,6 +235,22 @@ int gs_shell_last_status(gs_shell_host* host, uint64_t board, gs_shell_status* s
   status->power = found->power;
   status->state = static_cast<uint8_t>(found->state);
   return 1;
+}
+
+int64_t gs_shell_missing(gs_shell_host* host, uint64_t board) { return host->host->missing(Mac::of(board)); }
+
+void gs_shell_count_bytes(gs_shell_host* host, uint64_t station, gs_shell_traffic* traffic) {
+  const auto& all = host->host->traffic();
+  const auto at = all.find(Mac::of(station));
+  *traffic = at == all.end() ? gs_shell_traffic{0, 0} : gs_shell_traffic{at->second.sent, at->second.received};
+}
+
+int gs_shell_list_unreadable(gs_shell_host* host, gs_shell_unreadable* stations, int most) {
+  int count = 0;
+  for (const auto& [mac, one] : host->host->unreadable())
+    if (count++ < most)
+      stations[count - 1] = {mac.number(), one.frames, one.why == Drop::Version ? 1u : 2u, one.version};
+  return count;
 }
 
 }  // extern "C"

@@ -34,6 +34,16 @@ struct gs_shell_run {
 /// Sent and total chunks, and boards that are done. A result other than 0 ends nothing: configuring is not interrupted.
 typedef void (*gs_shell_progress)(uint64_t sent, uint64_t total, uint32_t done);
 
+struct gs_shell_traffic {
+  uint64_t sent, received;
+};
+
+/// Frames of a station that were dropped; the reason of the last one: 1 another version, 2 damaged.
+struct gs_shell_unreadable {
+  uint64_t mac, frames;
+  uint32_t reason, version;
+};
+
 /// Why the last call of this thread returned null or -1.
 const char* gs_shell_error(void);
 /// Opens a port (an interface, or the path of a switch); `ethertypes` is null or nine numbers. Null on failure.
@@ -53,6 +63,10 @@ int64_t gs_shell_age(gs_shell_host* host, uint64_t board);
 /// Forgets a session; the board ends it by its lease.
 void gs_shell_drop(gs_shell_host* host, uint64_t board);
 int gs_shell_close(gs_shell_host* host, uint64_t board);
+/// `salt` has the 32 bytes that the board derives its next key from.
+int gs_shell_rekey(gs_shell_host* host, uint64_t board, const uint8_t* salt);
+/// The root of a role file: BLAKE2s-256 of its manifest.
+void gs_shell_root(const uint8_t* role, size_t bytes, uint8_t* root);
 /// Configures `count` boards; writes a status and the seconds of each. Flags: 1 load when verified, 2 unicast.
 int gs_shell_configure(gs_shell_host* host, const uint64_t* boards, int count, const uint8_t* role, size_t bytes,
                        uint32_t board_type, uint32_t flags, uint64_t group, uint32_t drop_ms, double bytes_per_s,
@@ -75,4 +89,10 @@ long gs_shell_receive(gs_shell_host* host, uint64_t board, uint32_t stream, uint
                       uint32_t timeout_ms);
 /// 1 and the last status of a board, or 0 before the first.
 int gs_shell_last_status(gs_shell_host* host, uint64_t board, gs_shell_status* status);
+/// Chunks that a board misses of the image that it is configured with; -1 before it has reported any.
+int64_t gs_shell_missing(gs_shell_host* host, uint64_t board);
+/// Bytes of frames to one station (ff:ff:ff:ff:ff:ff: to all) and from it.
+void gs_shell_count_bytes(gs_shell_host* host, uint64_t station, gs_shell_traffic* traffic);
+/// Stations whose frames were dropped; writes at most `most` and returns how many there are.
+int gs_shell_list_unreadable(gs_shell_host* host, gs_shell_unreadable* stations, int most);
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace gossamer::shell {
 
@@ -39,6 +40,11 @@ inline Digest blake2s(std::span<const uint8_t> bytes) {
   state.update(bytes);
   return state.finish();
 }
+
+/// The digests of many messages, several at once in the lanes of vectors.
+std::vector<Digest> blake2s_many(std::span<const std::span<const uint8_t>> messages);
+/// Messages of equal length that blake2s_many hashes at once on this processor.
+unsigned blake2s_lanes();
 
 /// The keyed digest of `bytes`.
 inline Digest blake2s(const Key& key, std::span<const uint8_t> bytes) {

@@ -70,6 +70,8 @@ class Host {
   ShellStatus open(const Mac& board, const Key& key, uint32_t lease_ms, bool take_over, unsigned timeout_ms,
                    Mac* owner = nullptr);
   ShellStatus close(const Mac& board);
+  /// Makes the board derive its next key from a salt (docs/hardware/shell.md, "Renewing a key").
+  ShellStatus rekey(const Mac& board, std::span<const uint8_t> salt);
 
   /// Configures all boards with an image, at once. Sessions must be open.
   std::map<Mac, ConfigureResult> configure(std::span<const Mac> boards, const Image& image,
@@ -97,6 +99,21 @@ class Host {
   void drop(const Mac& board);
   /// The last status that a board has sent; null before the first.
   const ShellStatusReport* status(const Mac& board) const;
+  /// Chunks that a board misses of the image that it is configured with; -1 before it has reported any.
+  int64_t missing(const Mac& board) const;
+
+  /// Bytes of frames to one station (or to all, at kBroadcast) and from it.
+  struct Traffic {
+    uint64_t sent = 0, received = 0;
+  };
+  const std::map<Mac, Traffic>& traffic() const { return traffic_; }
+  /// Frames of a station that were dropped, and why the last one was.
+  struct Unreadable {
+    uint64_t frames = 0;
+    Drop why = Drop::None;
+    unsigned version = 0;  ///< of the last frame
+  };
+  const std::map<Mac, Unreadable>& unreadable() const { return unreadable_; }
 
   uint64_t bytes_sent() const { return bytes_sent_; }
   uint64_t frames_sent() const { return frames_sent_; }
@@ -108,6 +125,8 @@ class Host {
 
   Session& session(const Mac& board);
   void transmit(const Frame& frame, const Blake2s* keyed);
+  /// Bytes of a chunk: of jumbo frames if this port and the board have them.
+  size_t part_bytes(const Mac& board) const;
   bool receive_one(int timeout_ms);
   void handle(std::span<const uint8_t> bytes);
   void handle_session(Session& session, const Frame& frame);
@@ -127,7 +146,9 @@ class Host {
   std::mt19937_64 random_;
   std::map<Mac, Known> known_;
   std::map<Mac, std::unique_ptr<Session>> sessions_;
-  std::vector<uint8_t> out_, in_;
+  std::map<Mac, Traffic> traffic_;
+  std::map<Mac, Unreadable> unreadable_;
+  std::vector<uint8_t> out_;
   uint64_t bytes_sent_ = 0, frames_sent_ = 0;
   Mac opening_;
   Blake2s opening_keyed_;

@@ -25,12 +25,18 @@ class Port {
   virtual ~Port() = default;
   /// Sends a frame; waits while the port is full. Throws PortError if the port has failed.
   virtual void send(std::span<const uint8_t> frame) = 0;
-  /// The next frame, in `buffer`; its length, or 0 if none arrives within `timeout_ms` (-1: no limit).
-  virtual size_t receive(std::span<uint8_t> buffer, int timeout_ms) = 0;
-  /// A descriptor that is readable when a frame waits.
-  virtual int descriptor() const = 0;
+  /// Sends frames in order with few system calls.
+  virtual void send_all(std::span<const std::span<const uint8_t>> frames) = 0;
+  /// The next frame; empty if none arrives within `timeout_ms` (-1: no limit). Valid until the next call.
+  ///
+  /// During a configuration, a call that may wait collects frames for a millisecond before it sleeps, like the
+  /// interrupt moderation of a network card: a receiver that sleeps after each frame costs the sender a wake-up of
+  /// each.
+  virtual std::span<const uint8_t> next(int timeout_ms) = 0;
   /// Most bytes of a frame after its Ethernet header.
   virtual unsigned mtu() const = 0;
+  /// Frames of the MTU that wait in the port before one is lost.
+  virtual unsigned capacity() const = 0;
   /// The port's own address.
   virtual Mac mac() const = 0;
 };

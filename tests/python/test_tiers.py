@@ -201,9 +201,18 @@ def test_builds_run_first_then_the_longest_and_groups_stay_together(monkeypatch:
 
 
 def test_test_name_without_match_gets_similar_names(command: Command) -> None:
-    done = command("test", "test_tierz")
+    done = command("test", "test_tierz", "--jobs", "1")
     assert done.returncode == 2 and done.stderr.count("gossamer: error:") == 1
     assert "no test has 'test_tierz' in its name; close to it: test_tiers" in done.stderr
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_failing_test_is_named_before_the_others_end(jobs: str, tmp_path: Path, command: Command) -> None:
+    own = tmp_path / "test_own.py"
+    own.write_text("def test_one():\n    assert 0\ndef test_two(): pass\n")
+    done = command("test", own, "--jobs", jobs)
+    assert done.returncode == 1
+    assert re.search(r"^failed: .*test_own\.py::test_one$", done.stdout.split("FAILURES")[0], re.MULTILINE), done.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -60,7 +60,8 @@ def test_core_resolves_and_lists_every_file(core: str, command: Command, verilat
     (checkout / "rtl").symlink_to(ROOT / "rtl")
     (ip / "rtl").symlink_to((IP / "rtl").readlink())
     (ip / f"{core}.core").write_bytes((IP / f"{core}.core").read_bytes())
-    assert command("config", "generate", "de5", "-o", ip, "--lang", "sv").returncode == 0
+    for package in ("de5", "shell"):
+        assert command("config", "generate", package, "-o", ip, "--lang", "sv").returncode == 0
     arguments = lint(f"gossamer:ip:{core}", checkout, verilator, tmp_path)
     (top,) = re.findall(r"toplevel: (\w+)", (ip / f"{core}.core").read_text())
     assert f"--top-module {top}\n" in arguments and "--lint-only\n" in arguments

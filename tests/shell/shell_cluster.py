@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conftest import ROOT
 
-from gossamer.shell import Host, _build
+from gossamer.shell import Host, _build, _firmware
 
 KEY = bytes(range(32))
 ROLE = ROOT / "tests" / "fixtures" / "shell" / "loopback.c"
@@ -25,10 +25,10 @@ def mac_bytes(number: int) -> bytes:
 
 
 class Cluster:
-    """A switch and boards, as processes."""
+    """A switch and boards, as processes. With ``rtl``, all boards have the shell's RTL."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.programs = folder, _build.folder()
+    def __init__(self, folder: Path, *, rtl: bool = False) -> None:
+        self.folder, self.programs, self.rtl = folder, _build.folder(), rtl
         self.socket = str(folder / "switch")
         self.processes: dict[str, subprocess.Popen[str]] = {}
 
@@ -39,9 +39,27 @@ class Cluster:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
 
     def start_board(self, number: int, *options: str) -> None:
+        if self.rtl:
+            self.start_rtl(number, *options)
+            return
         address = mac_bytes(number).hex(":")
         words = ["--port", self.socket, "--mac", address, "--key", KEY.hex(), "--serial", str(number)]
-        command = [self.programs / "shell_twin", *words, "--folder", self.folder, *options]
+        command = [self.programs / "shell_twin", *words, *options]
+        self.processes[f"board {number}"] = subprocess.Popen(command, text=True)
+
+    def start_rtl(self, number: int, *options: str) -> None:
+        """A board whose shell is the RTL."""
+        words = [
+            "--port",
+            self.socket,
+            "--mac",
+            mac_bytes(number).hex(":"),
+            "--key",
+            KEY.hex(),
+            "--serial",
+            str(number),
+        ]
+        command = [_build.rtl_board(), f"+firmware={_firmware.shell()}", *words, *options]
         self.processes[f"board {number}"] = subprocess.Popen(command, text=True)
 
     def kill_board(self, number: int) -> None:

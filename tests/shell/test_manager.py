@@ -3,23 +3,32 @@
 
 from __future__ import annotations
 
-import random
+import sqlite3
 import struct
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from conftest import Size
-from shell.shell_cluster import KEY, Cluster, mac, role_file, root, start
+from shell.managed_cluster import (
+    check_results,
+    joined,
+    managed,
+    states,
+    submit,
+    wait_for_end,
+    wait_until,
+)
+from shell.shell_cluster import KEY, Cluster, mac, role_file, start
 
+from gossamer.errors import InputError
+from gossamer.shell import Host
+from gossamer.shell._requests import Direct, Managed
 from gossamer.shell.host import mac_text
-from gossamer.shell.manager import Manager
+from gossamer.shell.manager import LEASE, Manager
 from gossamer.shell.store import MOST_ATTEMPTS, Store
-
-WORDS = 200
 
 
 @pytest.fixture
@@ -27,57 +36,6 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made = Cluster(tmp_path)
     yield made
     made.end()
-
-
-@contextmanager
-def managed(cluster: Cluster, boards: int) -> Iterator[Manager]:
-    """A manager in a thread of its own; its SQLite connection belongs to that thread."""
-    made: list[Manager] = []
-    ready = threading.Event()
-
-    def work() -> None:
-        made.append(
-            Manager(cluster.socket, {mac(n): KEY for n in range(1, boards + 1)}, cluster.folder / "state.sqlite")
-        )
-        ready.set()
-        made[0].run()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert ready.wait(30)
-    try:
-        yield made[0]
-    finally:
-        made[0].stop()
-        thread.join(30)
-        assert not thread.is_alive()
-
-
-def numbers(task: int) -> list[int]:
-    draw = random.Random(task)
-    return [draw.randrange(1 << 32) for _ in range(WORDS)]
-
-
-def submit(store: Store, tasks: int, kernel: int = 1, role: bytes | None = None, **more: float) -> int:
-    role = role_file() if role is None else role
-    inputs = [({0: 8192, 4: 4 * WORDS}, [(8192, struct.pack(f"<{WORDS}I", *numbers(task)))]) for task in range(tasks)]
-    return store.submit("tester", role, root(role).hex(), 1, kernel, more.get("timeout", 20.0), inputs)
-
-
-def wait_for_end(store: Store, job: int, timeout: float = 60.0) -> str:
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        state = str(next(one["state"] for one in store.jobs() if one["id"] == job))
-        if state not in ("waiting", "running"):
-            return state
-        time.sleep(0.02)
-    raise AssertionError([store.jobs(), store.log()])
-
-
-def check_results(store: Store, job: int, tasks: int) -> None:
-    found = store.results(job)
-    assert [one["state"] for one in found] == ["done"] * tasks
-    assert [one["result"] for one in found] == [struct.pack("<I", sum(numbers(task)) % 2**32) for task in range(tasks)]
 
 
 def test_tasks_are_done_once_while_boards_vanish_and_appear(cluster: Cluster, size: Size) -> None:
@@ -142,20 +100,225 @@ def test_failing_tasks_and_roles_end_their_job_and_no_other(cluster: Cluster) ->
     store.close()
 
 
-def test_endless_task_is_given_up_after_its_attempts(cluster: Cluster) -> None:
+def test_endless_task_is_given_up_after_its_attempts_and_no_board_is_blamed(cluster: Cluster) -> None:
     start(cluster, 2)
     store = Store(cluster.folder / "state.sqlite")
     job = submit(store, 1, kernel=3, timeout=0.2)
     with managed(cluster, 2) as manager:
-        # Boards that fail three times in a row are in quarantine, so the attempts end there at the latest.
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            (task,) = store.results(job)
-            quarantined = [board for board in manager.snapshot()["boards"] if board["state"] == "quarantine"]
-            if task["state"] == "failed" or len(quarantined) == 2:
-                break
-            time.sleep(0.05)
-        assert task["attempts"] >= 3 and task["attempts"] <= MOST_ATTEMPTS
+        assert wait_for_end(store, job) == "failed"
+        (task,) = store.results(job)
+        assert task["attempts"] == MOST_ATTEMPTS
         assert any("exceeds 0.2 s" in line["text"] for line in store.log())
-        assert any(mac_text(mac(1)) in line["text"] for line in store.log())
+        assert "quarantine" not in states(manager).values()
+    store.close()
+
+
+def test_idle_boards_stay_with_the_manager_longer_than_their_lease(cluster: Cluster) -> None:
+    start(cluster, 2)
+    with managed(cluster, 2) as manager:
+        joined(manager, 2)
+        time.sleep(LEASE + 2.0)
+        store = Store(cluster.folder / "state.sqlite")
+        assert [line["text"] for line in store.log() if line["level"] != "info"] == []
+        assert sum("has joined" in line["text"] for line in store.log()) == 2
+        store.close()
+
+
+def test_configuration_may_last_longer_than_the_lease_of_its_sessions(cluster: Cluster) -> None:
+    """What goes to all boards is untagged, so it keeps no session."""
+    start(cluster, 2)
+    with cluster.host(2) as host:
+        host.discover()
+        for number in (1, 2):
+            host.open(mac(number), lease=1.2)
+        role = role_file(400_000)
+        begun = time.monotonic()
+        found = host.configure([mac(1), mac(2)], role, bytes_per_s=150_000)
+        assert time.monotonic() - begun > 2.4
+        assert {status for status, _ in found.values()} == {"ok"}
+
+
+def test_board_that_appears_works_within_two_seconds_while_the_job_goes_on(cluster: Cluster) -> None:
+    """From the start of its process, with the role's transfer and the first result."""
+    start(cluster, 2)
+    with managed(cluster, 3) as manager:
+        store = Store(cluster.folder / "state.sqlite")
+        joined(manager, 2)
+        job = submit(store, 4000)
+        wait_until(lambda: store.counts(job).get("done", 0) > 10, "the job begins")
+        cluster.start_board(3)
+        appeared = time.monotonic()
+        wait_until(lambda: store.boards().get(mac(3), {}).get("tasks", 0) > 0, "the new board does a task")
+        took = time.monotonic() - appeared
+        assert store.job_state(job) == "running"
+        assert took < 2.0, took
+        store.cancel(job)
+        store.close()
+
+
+def test_board_that_keeps_failing_is_quarantined_until_it_is_readmitted(cluster: Cluster) -> None:
+    """It vanishes with a task three times; that it loads the role in between does not count as a success."""
+    start(cluster, 1)
+    with managed(cluster, 2) as manager:
+        store = Store(cluster.folder / "state.sqlite")
+        job = submit(store, 50, kernel=3, timeout=100.0)
+        for number in range(3):
+            cluster.start_board(2, "--boot", str(number))
+            wait_until(lambda: states(manager).get(mac_text(mac(2))) == "running", "the board works")
+            cluster.kill_board(2)
+            wait_until(lambda: states(manager).get(mac_text(mac(2))) != "running", "the board vanishes")
+        assert store.boards()[mac(2)]["configured"] == 3
+        cluster.start_board(2)
+        wait_until(lambda: states(manager).get(mac_text(mac(2))) == "quarantine", "the quarantine is shown")
+        (line,) = [line["text"] for line in store.log() if "is in quarantine for 60 s" in line["text"]]
+        assert f"./gossamer cluster readmit {mac_text(mac(2))} ends that" in line
+        time.sleep(1.0)
+        assert not next(one for one in manager.snapshot()["boards"] if one["mac"] == mac_text(mac(2)))["managed"]
+        assert store.readmit(mac(2)) and not store.readmit(mac(2))
+        wait_until(lambda: states(manager).get(mac_text(mac(2))) == "running", "the board works again")
+        store.cancel(job)
+        store.close()
+
+
+def test_quarantines_double_until_a_task_is_done(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state.sqlite")
+    job = submit(store, 1)
+    assert [store.failed(7, 3, 60.0) for _ in range(6)] == [0, 0, 60.0, 0, 0, 120.0]
+    assert [store.failed(7, 1, 60.0) for _ in range(6)][-1] == 3600.0
+    task = store.take(job, 7)
+    assert task is not None and store.done(task, 7, 1, b"") and not store.done(task, 7, 1, b"")
+    assert store.failed(7, 1, 60.0) == 60.0
+    store.close()
+
+
+def test_jobs_of_other_users_start_nothing_on_leased_boards(cluster: Cluster) -> None:
+    start(cluster, 2)
+    with managed(cluster, 2) as manager:
+        store = Store(cluster.folder / "state.sqlite")
+        joined(manager, 2)
+        assert store.lease("anna", 3, 60.0, [mac(1), mac(2)]) == 2
+        number, boards = store.lease("anna", 1, 60.0, [mac(1), mac(2)])  # type: ignore[misc]
+        assert boards == [mac(1)] and store.lease("bert", 2, 60.0, [mac(1), mac(2)]) == 1
+        wait_until(lambda: manager.snapshot()["boards"][0]["lease"] == "anna", "the lease holds")
+        other, own = submit(store, 30, owner="bert"), submit(store, 30, owner="anna")
+        assert wait_for_end(store, other) == wait_for_end(store, own) == "done"
+        assert {one["board"] for one in store.results(other)} == {mac(2)}
+        assert mac(1) in {one["board"] for one in store.results(own)}
+        check_results(store, other, 30)
+        check_results(store, own, 30)
+        # A job for which there is no other board waits until the lease is over.
+        assert store.release(number) and not store.release(number)
+        second, _ = store.lease("anna", 2, 2.0, [mac(1), mac(2)])  # type: ignore[misc]
+        wait_until(lambda: {one["lease"] for one in manager.snapshot()["boards"]} == {"anna"}, "the lease holds")
+        late = submit(store, 4, owner="bert")
+        time.sleep(0.5)
+        assert store.counts(late) == {"waiting": 4}
+        assert wait_for_end(store, late) == "done"
+        assert any(f"lease {second} of anna has ended" in line["text"] for line in store.log())
+        store.close()
+
+
+def test_job_for_absent_boards_holds_up_no_other_job(cluster: Cluster) -> None:
+    start(cluster, 1)
+    with managed(cluster, 1):
+        store = Store(cluster.folder / "state.sqlite")
+        absent, present = submit(store, 1, board_type=9), submit(store, 5)
+        assert wait_for_end(store, present) == "done" and store.job_state(absent) == "waiting"
+        store.close()
+
+
+def test_second_manager_is_refused_by_lock_and_by_the_boards(cluster: Cluster) -> None:
+    start(cluster, 1)
+    keys = {mac(1): KEY}
+    with managed(cluster, 1) as manager:
+        joined(manager, 1)
+        with pytest.raises(InputError, match=r"state.sqlite: another manager, process \d+, uses it"):
+            Manager(cluster.socket, keys, cluster.folder / "state.sqlite")
+        second = Manager(cluster.socket, keys, cluster.folder / "other.sqlite")
+        begun = time.monotonic()
+        with pytest.raises(InputError, match=f"board {mac_text(mac(1))} has a session with another manager"):
+            second.run()
+        assert LEASE < time.monotonic() - begun < LEASE + 15
+        assert states(manager) == {mac_text(mac(1)): "owned"}
+    # What held the locks has ended, and so have they.
+    Manager(cluster.socket, keys, cluster.folder / "state.sqlite").free()
+
+
+def test_manager_waits_for_the_lease_of_a_killed_host(cluster: Cluster) -> None:
+    start(cluster, 1)
+    killed = Host(cluster.socket, {mac(1): KEY})
+    killed.discover()
+    killed.open(mac(1), lease=2.0)
+    with managed(cluster, 1) as manager:
+        joined(manager, 1)
+    killed.free()
+
+
+def test_progress_of_each_board_is_what_it_has_reported(cluster: Cluster) -> None:
+    """Each board loses other frames, so their shares differ until both have the whole role."""
+    start(cluster, 2, "--loss", "0.4")
+    with cluster.host(2) as host:
+        host.discover(2.0)
+        boards = Direct(host, [mac(1), mac(2)])
+        boards.open(take_over=False)
+        seen: list[Mapping[int, float]] = []
+        found = boards.configure(role_file(600_000), 1, unicast=False, drop_after=20.0, progress=seen.append)
+        assert {status for status, _ in found.values()} == {"ok"}
+        sending = [one for one in seen if one[mac(1)] == one[mac(2)] < 0.99]
+        assert sending and min(one[mac(1)] for one in sending) < 0.5
+        reported = [one for one in seen if one[mac(1)] != one[mac(2)]]
+        assert len({one[mac(1)] for one in reported}) >= 3
+        # Of what was sent at first, a board has received six tenths; repairs bring the others.
+        assert 0.45 < min(reported[0].values()) < 1
+        boards.close()
+
+
+def test_requests_are_done_between_the_tasks_of_a_job(cluster: Cluster) -> None:
+    """All boards at once, although each always has a task; afterwards the job goes on."""
+    start(cluster, 2)
+    with managed(cluster, 2) as manager:
+        store = Store(cluster.folder / "state.sqlite")
+        joined(manager, 2)
+        job = submit(store, 4000)
+        wait_until(lambda: store.counts(job).get("done", 0) > 10, "the job begins")
+        boards = Managed(store, [mac(1), mac(2)], "tester", lambda: True)
+        data = struct.pack("<3I", 5, 6, 7)
+        assert boards.load(20000, data, lambda _: None) == {mac(1): "", mac(2): ""}
+        found = boards.execute(1, {0: 20000, 4: 12}, 20.0, lambda _: None)
+        assert {one.result for one in found.values()} == {struct.pack("<I", 18)} and len(found) == 2
+        before = store.counts(job)["done"]
+        assert store.job_state(job) == "running"
+        wait_until(lambda: store.counts(job)["done"] > before + 10, "the job goes on")
+        assert {one["error"] for one in store.results(job)} == {None}
+        store.cancel(job)
+        store.close()
+
+
+def test_state_of_the_first_version_is_upgraded_with_its_jobs(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "state.sqlite")) as made:
+        made.executescript("""
+            CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+            CREATE TABLE boards (mac INTEGER PRIMARY KEY, failures INTEGER NOT NULL DEFAULT 0, quarantined_until REAL
+              NOT NULL DEFAULT 0, configured INTEGER NOT NULL DEFAULT 0, tasks INTEGER NOT NULL DEFAULT 0,
+              first_seen REAL NOT NULL);
+            CREATE TABLE jobs (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, role BLOB NOT NULL, root TEXT NOT NULL,
+              board_type INTEGER NOT NULL, kernel INTEGER NOT NULL, timeout REAL NOT NULL, state TEXT NOT NULL,
+              submitted REAL NOT NULL, ended REAL);
+            CREATE TABLE tasks (job INTEGER NOT NULL REFERENCES jobs(id), number INTEGER NOT NULL, state TEXT NOT NULL,
+              registers TEXT NOT NULL, inputs TEXT NOT NULL, board INTEGER, attempts INTEGER NOT NULL DEFAULT 0,
+              error TEXT, cycles INTEGER, result BLOB, PRIMARY KEY (job, number));
+            CREATE INDEX waiting ON tasks (state, job, number);
+            CREATE TABLE log (id INTEGER PRIMARY KEY, time REAL NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL);
+            INSERT INTO jobs VALUES (1, 'me', x'01', 'aa', 1, 0, 5.0, 'waiting', 1.0, NULL);
+            INSERT INTO tasks (job, number, state, registers, inputs) VALUES (1, 0, 'waiting', '{"4": 5}', '[]');
+            PRAGMA user_version = 1;
+        """)
+    for _ in range(2):
+        store = Store(tmp_path / "state.sqlite")
+        assert store.counts(1) == {"waiting": 1} and store.leases() == [] and store.runs() == {}
+        store.close()
+    store = Store(tmp_path / "state.sqlite")
+    task = store.take(1, 7)
+    assert task is not None and task.registers == {4: 5}
+    assert store.failed(7, 1, 60.0) == 60.0
     store.close()

@@ -105,6 +105,12 @@ def test_test_name_without_match_is_an_error(command: Command) -> None:
     assert f"no test has '{name}' in its name" in one_line(done.stderr.splitlines(keepends=True)[-1])
 
 
+def test_seed_of_random_tests_is_checked(command: Command) -> None:
+    done = command("test", "test_barrier_latency_is_bounded", env={"GOSSAMER_TEST_SEED": "0x12"})
+    assert done.returncode == 2
+    assert done.stderr == ("gossamer: error: GOSSAMER_TEST_SEED=0x12: must be a number, as a failed test printed it\n")
+
+
 @pytest.mark.default_cases("15", seconds=42, adds="the other signal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_tests_leave_no_process(tmp_path: Path, number: signal.Signals) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plugin of pytest for ``./gossamer test``: one line on how far a session came that a signal stopped."""
+"""A plugin of pytest for ``./gossamer test``: names each test that fails at once, as pytest does at the end, and says
+how far a session came that a signal stopped."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 _collected = 0
 _ended = 0
 _failed = 0
+_reporter: Any = None
 
 
 def pytest_collection_finish(session: Any) -> None:
@@ -25,9 +27,17 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
 pytest_xdist_node_collection_finished.pytest_impl = {"optionalhook": True}  # type: ignore[attr-defined]
 
 
+def pytest_sessionstart(session: Any) -> None:
+    """After all plugins have registered theirs."""
+    global _reporter
+    _reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+
+
 def pytest_runtest_logreport(report: Any) -> None:
     """Once for each phase of a test."""
     global _ended, _failed
+    if report.outcome == "failed" and _reporter is not None:
+        _reporter.write(f"\nfailed: {report.nodeid}\n")
     _failed += report.outcome == "failed"
     _ended += report.when == "teardown"
 

@@ -86,7 +86,8 @@ def check(files: tuple[str, ...]) -> None:
     epilog="""\b
 Examples:
   ./gossamer config generate de5 -o build/de5
-  ./gossamer config generate mine.toml -o build/mine --lang cpp"""
+  ./gossamer config generate mine.toml -o build/mine --lang cpp
+  ./gossamer config generate shell -o ip --lang sv          # constants of the Ethernet shell"""
 )
 @click.argument("name")
 @click.option("-o", "--output", required=True, metavar="DIR", help="Folder for the files; created if it is missing.")
@@ -98,10 +99,15 @@ Examples:
     help="sv: gossamer_pkg.sv; cpp: gossamer/config.h.",
 )
 def generate(name: str, output: str, lang: str) -> None:
-    """Write the SystemVerilog package and the C++ header of a configuration."""
+    """Write the SystemVerilog package and the C++ header of a configuration, or of a folder of constants."""
     from gossamer import config
+    from gossamer.config import constants
 
-    for path in config.generate(config.load(name), Path(output), lang):
+    if name in constants.packages() and name:
+        paths = config.generate_constants(name, Path(output), lang)
+    else:
+        paths = config.generate(config.load(name), Path(output), lang)
+    for path in paths:
         click.echo(path)
 
 

@@ -54,8 +54,8 @@ def command(
     Exit code 1 if a test failed. A random test prints its seed; GOSSAMER_TEST_SEED=N repeats it.
 
     With --mutants BLOCK [N]: puts N faults (60), one at a time, into a block of the hardware (core, fpu, cache,
-    mailbox, memory, tile, common, noc, link, switch, multicast, idle, board, stream, match, shell) and runs the block's
-    tests and proofs. Prints each fault that they miss, and the share that they detect; exit code 1 below 0.95.
+    mailbox, memory, tile, common, noc, link, switch, multicast, idle, board, stream, match, role, shell) and runs the
+    block's tests and proofs. Prints each fault that they miss, and the share that they detect; exit code 1 below 0.95.
 
     \b
     Examples:
@@ -71,11 +71,13 @@ def command(
         return _mutants(mutants, names, tier, 1 if seed is None else seed)
     if seed is not None:
         raise InputError("--seed is for --mutants; a random test's is GOSSAMER_TEST_SEED=N ./gossamer test NAME")
+    if (text := os.environ.get("GOSSAMER_TEST_SEED")) and not text.isdecimal():
+        raise InputError(f"GOSSAMER_TEST_SEED={text}: must be a number, as a failed test printed it")
     gossamer_setup.require("core", "test")
     if not names and platform.machine() == "x86_64":
         # All tests: those of the hardware need its tools, which have builds for this machine alone. A test that is
         # named asks for what it needs itself.
-        gossamer_setup.require("rtl", "mpi", "golden", "synth")
+        gossamer_setup.require("rtl", "mpi", "golden", "synth", "cluster", "sign")
     arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=40", "--durations-min=20"]
     arguments += ["-p", "gossamer.cli._test_plugin"]
     own = [Path(name).resolve() for name in names if name.endswith(".py") and Path(name).is_file()]

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 
 import click
 
+from gossamer.cli._screen import Screen, size
 from gossamer.errors import InputError
 from gossamer.watch import dashboard, snapshots
 
@@ -57,14 +57,14 @@ def command(pid: int | None, once: bool, every: float) -> None:
 
 def _show(pid: int, once: bool, every: float) -> None:
     early = snapshots.read(pid)
-    screen = _Screen() if sys.stdout.isatty() and not once else None
+    screen = Screen() if sys.stdout.isatty() and not once else None
     try:
         while early is not None:
             late = _next(pid, early, every if not once else 0.5)
             if late is None:
                 break
-            size = dashboard.Size(*_size()) if screen else dashboard.Size(_size()[0])
-            lines = dashboard.page(late, snapshots.between(early, late), size)
+            shown = dashboard.Size(*size()) if screen else dashboard.Size(size()[0])
+            lines = dashboard.page(late, snapshots.between(early, late), shown)
             if screen:
                 screen.draw(lines)
             else:
@@ -88,34 +88,3 @@ def _next(pid: int, early: snapshots.Snapshot, seconds: float) -> snapshots.Snap
         waited = time.monotonic() - begun
         if late is None or (waited >= seconds and late.cycle > early.cycle) or waited >= max(seconds, _PATIENCE):
             return late
-
-
-def _size() -> tuple[int, int]:
-    """Columns and lines of the terminal; 80 columns without a terminal."""
-    try:
-        size = os.get_terminal_size(sys.stdout.fileno())
-    except (OSError, ValueError):
-        columns = os.environ.get("COLUMNS", "")
-        return (int(columns) if columns.isdecimal() and int(columns) else 80), 0
-    return size.columns or 80, max(4, (size.lines or 24) - 1)
-
-
-class _Screen:
-    """A terminal: redraws the page on its alternate screen if it has one, else prints page after page."""
-
-    def __init__(self) -> None:
-        self._has_alternate_screen = os.environ.get("TERM", "dumb") not in ("", "dumb")
-        if self._has_alternate_screen:
-            sys.stdout.write("\x1b[?1049h\x1b[?25l")
-
-    def draw(self, lines: list[str]) -> None:
-        if self._has_alternate_screen:
-            sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
-        else:
-            sys.stdout.write("\n".join(lines) + "\n\n")
-        sys.stdout.flush()
-
-    def close(self) -> None:
-        if self._has_alternate_screen:
-            sys.stdout.write("\x1b[?25h\x1b[?1049l")
-            sys.stdout.flush()

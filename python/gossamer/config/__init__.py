@@ -37,6 +37,7 @@ __all__ = [
     "cluster_names",
     "clusters_of",
     "generate",
+    "generate_constants",
     "load",
     "load_cluster",
     "names",
@@ -91,3 +92,14 @@ def generate(config: Config, outdir: str | os.PathLike[str], lang: str = "all") 
     from gossamer.config._generate import generate_files
 
     return generate_files(config, Path(outdir), lang)
+
+
+def generate_constants(name: str, outdir: str | os.PathLike[str], lang: str = "all") -> list[Path]:
+    """Writes ``gossamer_NAME_pkg.sv`` (lang "sv") and ``gossamer/NAME_constants.h`` (lang "cpp") below outdir: the
+    constants of ``config/constants/NAME``, which no configuration changes.
+
+    Returns the files, written as `generate` writes them. Raises InputError if there is no such folder.
+    """
+    from gossamer.config._generate import constants_files
+
+    return constants_files(name, Path(outdir), lang)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from gossamer.config import constants
@@ -28,13 +28,32 @@ _LANGUAGES = ("sv", "cpp", "all")
 
 def generate_files(config: Config, outdir: Path, lang: str) -> list[Path]:
     """See `gossamer.config.generate`."""
-    if lang not in _LANGUAGES:
-        raise InputError(f"language {lang}: must be one of {', '.join(_LANGUAGES)}{near(lang, _LANGUAGES)}")
+    _check_language(lang)
     texts: dict[Path, str] = {}
     if lang in ("sv", "all"):
         texts[outdir / "gossamer_pkg.sv"] = systemverilog(config)
     if lang in ("cpp", "all"):
         texts[outdir / "gossamer" / "config.h"] = cpp(config)
+    return _write(texts, outdir)
+
+
+def constants_files(name: str, outdir: Path, lang: str) -> list[Path]:
+    """See `gossamer.config.generate_constants`."""
+    _check_language(lang)
+    texts: dict[Path, str] = {}
+    if lang in ("sv", "all"):
+        texts[outdir / f"gossamer_{name}_pkg.sv"] = package_systemverilog(name)
+    if lang in ("cpp", "all"):
+        texts[outdir / "gossamer" / f"{name}_constants.h"] = package_cpp(name)
+    return _write(texts, outdir)
+
+
+def _check_language(lang: str) -> None:
+    if lang not in _LANGUAGES:
+        raise InputError(f"language {lang}: must be one of {', '.join(_LANGUAGES)}{near(lang, _LANGUAGES)}")
+
+
+def _write(texts: Mapping[Path, str], outdir: Path) -> list[Path]:
     written: list[tuple[Path, Path]] = []
     try:
         for path, text in texts.items():

@@ -31,6 +31,8 @@ class Core:
     """Include files, each with its include folder."""
     top: str
     parameters: Sequence[Parameter] = ()
+    waivers: Sequence[str] = ()
+    """Files with waivers of Verilator, for the lint."""
 
 
 def text(core: Core) -> str:
@@ -51,6 +53,11 @@ def _lines(core: Core) -> Iterator[str]:
     yield from (f"      - {path}: {{is_include_file: true, include_path: {folder}}}" for path, folder in core.headers)
     yield from (f"      - {path}" for path in core.files)
     yield "    file_type: systemVerilogSource"
+    if core.waivers:
+        yield "  waivers:"
+        yield "    files:"
+        yield from (f"      - {path}" for path in core.waivers)
+        yield "    file_type: vlt"
     yield ""
     yield "targets:"
     yield "  default: &default"
@@ -61,6 +68,8 @@ def _lines(core: Core) -> Iterator[str]:
     yield "  # Lint with Verilator: fusesoc run --target lint"
     yield "  lint:"
     yield "    <<: *default"
+    if core.waivers:
+        yield "    filesets: [waivers, rtl]"
     yield "    flow: lint"
     yield "    flow_options: {tool: verilator, mode: lint-only, verilator_options: [-Wno-fatal]}"
     if core.parameters:

@@ -53,6 +53,7 @@ BLOCKS = (
     "board",
     "stream",
     "match",
+    "role",
     "shell",
 )
 # Additional folders of tests of a block.

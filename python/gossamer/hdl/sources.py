@@ -3,13 +3,14 @@
 
 A list ``rtl/<block>/<block>.f`` has one file on each line, relative to ``rtl/`` (``sim/...`` to the checkout), in
 compilation order. ``-f other/other.f`` (or the name alone) includes another list, ``+incdir+folder`` adds a folder of
-headers, ``//`` starts a comment. By convention the last module of a list is the block's top. A list may also contain
-the C++ of models.
+headers, ``+constants+name`` the generated package of ``config/constants/name``, ``//`` starts a comment. By convention
+the last module of a list is the block's top. A list may also contain the C++ of models.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +83,9 @@ def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
         entry = line.split("//")[0].strip()
         if not entry:
             continue
+        if entry.startswith("+constants+"):
+            found += Sources((constants_package(entry.removeprefix("+constants+")),), ())
+            continue
         folder = entry.removeprefix("+incdir+") if entry.startswith("+incdir+") else None
         name = folder or entry.removeprefix("-f ").strip()
         # The list's own folder comes first: the list of a generated design names its "rtl", not that of the checkout.
@@ -128,4 +132,19 @@ def package(config: Config) -> Path:
     return path
 
 
-__all__ = ["RTL", "SIM", "Sources", "blocks", "listing", "package"]
+def constants_package(name: str) -> Path:
+    """``gossamer_<name>_pkg.sv`` with the constants and layouts of ``config/constants/<name>``."""
+    from gossamer.config import _generate
+
+    text = _generate.package_systemverilog(name)
+    folder = native.build_dir() / "hdl" / "generated" / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    path = folder / f"gossamer_{name}_pkg.sv"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{os.getpid()}.sv")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    return path
+
+
+__all__ = ["RTL", "SIM", "Sources", "blocks", "constants_package", "listing", "package"]

@@ -65,7 +65,9 @@ class Ecp5Report:
     dsps: int
     """MULT18X18D."""
     mhz: tuple[float, ...]
-    """Clock rate for each seed; empty without placement."""
+    """Clock rate for each seed, of the slowest clock; empty without placement."""
+    clock_mhz: Mapping[str, tuple[float, ...]]
+    """The same for each clock, by its port. Paths between clocks do not count."""
 
     @property
     def best_mhz(self) -> float:
@@ -102,29 +104,34 @@ def ecp5(
     mhz: int = 150,
     defines: Mapping[str, Value] | None = None,
     yosys_flags: Sequence[str] = (),
+    clocks: Sequence[str] = (),
 ) -> Ecp5Report:
     """Synthesis, placement and routing on an ECP5, once for each seed; ``mhz`` is the placer's target.
 
-    Without seeds the design is packed but not placed, which is sufficient for area. Raises InputError with the first
-    error line if a tool fails.
+    ``clocks`` are further ports that are clocks. Without seeds the design is packed but not placed, which is sufficient
+    for area. Raises InputError with the first error line if a tool fails.
     """
-    key, folder = _design(top, sources, parameters, defines, yosys_flags)
+    key, folder = _design(top, sources, parameters, defines, yosys_flags, clocks)
     ports = json.loads((folder / "ports.json").read_text())
     # One more register is the end of the input shift register.
     around = 1 + sum(width for width, _ in ports.values())
-    mhz_found = []
+    mhz_found: dict[str, list[float]] = {name: [] for name in (CLOCK, *clocks)}
     used: dict[str, int] = {}
     for seed in seeds or (None,):
         report = json.loads((_routed(folder, key, device, speed, mhz, seed) / "report.json").read_text())
         used = {kind: int(entry["used"]) for kind, entry in report["utilization"].items()}
         if seed is not None:
-            mhz_found.append(round(min(float(entry["achieved"]) for entry in report["fmax"].values()), 2))
+            for name, entry in report["fmax"].items():
+                # nextpnr names a clock by its global net: $glbnet$clk_i, with the suffix of a pin's buffer.
+                port = next((clock for clock in mhz_found if re.search(rf"\b{clock}\b", name)), CLOCK)
+                mhz_found[port].append(round(float(entry["achieved"]), 2))
     return Ecp5Report(
         cells=used["TRELLIS_COMB"],
         ffs=used["TRELLIS_FF"] - around,
         block_rams=used["DP16KD"],
         dsps=used["MULT18X18D"],
-        mhz=tuple(mhz_found),
+        mhz=tuple(min(rates) for rates in zip(*(found for found in mhz_found.values() if found), strict=True)),
+        clock_mhz={name: tuple(found) for name, found in mhz_found.items()},
     )
 
 
@@ -324,13 +331,14 @@ def _design(
     parameters: Mapping[str, Value] | None,
     defines: Mapping[str, Value] | None,
     flags: Sequence[str],
+    clocks: Sequence[str] = (),
 ) -> tuple[str, Path]:
     """Key and folder of a netlist. Results derived from it use this key, even if the sources change meanwhile."""
     gossamer_setup.require("synth")
-    key = _key("ecp5", top, sources, parameters, defines, flags)
+    key = _key("ecp5", top, sources, parameters, defines, [*flags, *clocks])
 
     def make(folder: Path) -> None:
-        _netlist(folder, key, top, sources, parameters, defines, flags)
+        _netlist(folder, key, top, sources, parameters, defines, flags, clocks)
 
     return key, _run.kept("ecp5", f"{top}-{key}", make)
 
@@ -343,20 +351,22 @@ def _netlist(
     parameters: Mapping[str, Value] | None,
     defines: Mapping[str, Value] | None,
     flags: Sequence[str],
+    clocks: Sequence[str],
 ) -> None:
     """``netlist.json`` of the design between registers, and ``ports.json``: width and direction of the ports."""
     log = folder / "yosys.log"
     names, folders = _yosys.stage(sources, folder)
-    _unchanged(key, "ecp5", top, sources, parameters, defines, flags)
+    _unchanged(key, "ecp5", top, sources, parameters, defines, [*flags, *clocks])
     script = [_yosys.read(top, names, folders, parameters, defines), f"hierarchy -check -top {top}", "flatten"]
     if _yosys.yosys(folder, "\n".join([*script, "opt_clean", "write_rtlil design.il"]), "yosys.log"):
         raise InputError(f"synthesis of {top} failed: {_run.first_error(log)}")
     ports = _yosys.ports((folder / "design.il").read_text(), top)
-    if CLOCK not in ports:
-        raise InputError(f"{top} has no clock {CLOCK}")
-    del ports[CLOCK]
+    for clock in (CLOCK, *clocks):
+        if clock not in ports:
+            raise InputError(f"{top} has no clock {clock}")
+        del ports[clock]
     (folder / "ports.json").write_text(json.dumps(ports))
-    (folder / "frame.v").write_text(_frame(top, ports), encoding="utf-8")
+    (folder / "frame.v").write_text(_frame(top, ports, clocks), encoding="utf-8")
     script = ["read_rtlil design.il", "read_verilog frame.v", "hierarchy -check -top gs_frame"]
     synthesis = " ".join(["synth_ecp5", *flags, "-top gs_frame"])
     script += [f"{synthesis} -run begin:map_gates", f"select -set short t:$alu r:Y_WIDTH<={_SHORT_BITS} %i"]
@@ -384,16 +394,17 @@ def _cut_carries(netlist: Path) -> None:
     netlist.write_text(json.dumps(design), encoding="utf-8")
 
 
-def _frame(top: str, ports: Mapping[str, tuple[int, str]]) -> str:
+def _frame(top: str, ports: Mapping[str, tuple[int, str]], clocks: Sequence[str] = ()) -> str:
     """The design between registers: a shift register from one pin drives the inputs, kept registers store the outputs.
 
-    So it needs three pins whatever its ports are, and the frame uses flip-flops only.
+    So it needs three pins whatever its ports are, one more for each further clock, and the frame uses flip-flops only.
     """
     ins = [(name, width) for name, (width, direction) in ports.items() if direction == "input"]
     outs = [(name, width) for name, (width, direction) in ports.items() if direction == "output"]
     many, much = sum(width for _, width in ins), sum(width for _, width in outs)
-    text = [f"module gs_frame (input {CLOCK}, input shift_i, output shift_o);"]
-    connections = [f".{CLOCK}({CLOCK})"]
+    text = [f"module gs_frame ({', '.join(f'input {clock}' for clock in (CLOCK, *clocks))},"]
+    text += ["  input shift_i, output shift_o);"]
+    connections = [f".{clock}({clock})" for clock in (CLOCK, *clocks)]
     if many:
         text += [f"  (* keep *) reg [{many}:0] in_q;", f"  always @(posedge {CLOCK}) in_q <= {{in_q, shift_i}};"]
         text += [f"  assign shift_o = in_q[{many}];"]

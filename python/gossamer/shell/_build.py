@@ -13,6 +13,10 @@ from gossamer.paths import INCLUDE, ROOT
 
 SOURCES = ROOT / "src" / "shell"
 SIMULATION = ROOT / "sim" / "shell"
+RTL_SUFFIXES = (".sv", ".v", ".f")
+"""Roles in hardware: modules and lists of files."""
+SOURCE_SUFFIXES = (".c", ".cc", ".cpp", *RTL_SUFFIXES)
+"""What `role` builds a role from; files with other names are role files."""
 _FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-Wall", "-Wextra", "-pthread")
 
 
@@ -46,21 +50,47 @@ def folder() -> Path:
 
     def steps(plan: builds.Plan) -> None:
         common = {path.stem: plan.compile(path, flags) for path in sorted(SOURCES.glob("*.cc"))}
-        simulated = {path.stem: plan.compile(path, flags) for path in sorted(SIMULATION.glob("*.cc"))}
-        frames = [common[name] for name in ("blake2s", "frame", "port")]
+        simulated = {path.stem: plan.compile(path, flags) for path in _simulated()}
+        frames = [common[name] for name in ("blake2s", "blake2s_block", "blake2s_core", "frame", "port")]
+        control = [common.pop("control")]
         plan.link("libshell.so", [*common.values()], ["-shared", "-pthread"])
         plan.link("shell_switch", [simulated["switch"], *frames], ["-pthread"])
-        plan.link("shell_twin", [simulated["twin"], simulated["board"], *frames], ["-pthread", "-ldl"])
+        twin = [simulated[name] for name in ("twin", "board", "board_options", "role_host")]
+        plan.link("shell_twin", [*twin, *control, *frames], ["-pthread", "-ldl"])
 
-    tag = builds.tag(*flags, *(path.name for where in (SOURCES, SIMULATION) for path in sorted(where.glob("*.cc"))))
+    tag = builds.tag(*flags, *(path.name for path in (*sorted(SOURCES.glob("*.cc")), *_simulated())))
     return builds.kept(f"shell-{tag}", steps, _failed, title="building the Ethernet shell's programs")
 
 
+def _simulated() -> list[Path]:
+    """The sources of simulated boards and the switch that need no simulator."""
+    return [path for path in sorted(SIMULATION.glob("*.cc")) if path.stem not in ("rtl_board", "rtl_role")]
+
+
+@functools.cache
+def rtl_board() -> Path:
+    """The program of a simulated board whose shell is the RTL.
+
+    Raises InputError if it cannot be built.
+    """
+    from gossamer.hdl import sources, verilate
+
+    harness = [SIMULATION / name for name in ("rtl_board.cc", "board_options.cc", "role_host.cc")]
+    harness += [SOURCES / name for name in ("blake2s.cc", "blake2s_block.cc", "blake2s_core.cc", "frame.cc", "port.cc")]
+    design = sources.listing(SIMULATION / "sim_shell.f")
+    include = [SIMULATION, ROOT / "src", INCLUDE, constants()]
+    cxx = ["-std=c++20", "-pthread", "-ldl"]
+    return verilate.model("gs_sim_shell", design, harness, include=include, cxx=cxx)
+
+
 def role(source: Path) -> Path:
-    """A role file for simulated boards from a C or C++ source (include/gossamer/role.h).
+    """A role file for simulated boards from a C or C++ source (include/gossamer/role.h), or from hardware: a module of
+    SystemVerilog (``.sv``, ``.v``) or a list of files (``.f``), whose last one is the top (sim/shell/rtl_role.cc).
 
     Raises InputError at the line of the first error.
     """
+    if source.suffix in RTL_SUFFIXES:
+        return _rtl_role(source)
     language = [] if source.suffix == ".c" else list(_FLAGS[:1])
     tool = builds.c_compiler() if source.suffix == ".c" else None
     flags = [*language, "-O2", "-fPIC", "-Wall", f"-I{INCLUDE}"]
@@ -76,4 +106,20 @@ def role(source: Path) -> Path:
     )
 
 
-__all__ = ["constants", "folder", "role"]
+def _rtl_role(source: Path) -> Path:
+    from gossamer.hdl import sources, verilate
+
+    if not source.is_file():
+        raise InputError(f"{source}: no such file; name a module or a list of files of the role")
+    design = sources.listing(source) if source.suffix == ".f" else sources.Sources((source.resolve(),), ())
+    name = f"V{design.top}"
+    cxx = ["-std=c++20", "-fvisibility=hidden", f"-DGS_ROLE_TOP={name}", f'-DGS_ROLE_HEADER="{name}.h"']
+    cxx += [f'-DGS_ROLE_NAME="{design.top}"']
+    # Warnings are a matter of the role's own lint.
+    flags = ["-Wno-fatal"]
+    return verilate.model(
+        design.top, design, [SIMULATION / "rtl_role.cc"], include=[INCLUDE], cxx=cxx, flags=flags, shared=True
+    )
+
+
+__all__ = ["RTL_SUFFIXES", "SOURCE_SUFFIXES", "constants", "folder", "role", "rtl_board"]

@@ -58,6 +58,18 @@ class RunEnd(ctypes.Structure):
     _fields_ = [(name, c_uint64) for name in ("cycles", "result_address", "result_bytes")]
 
 
+class Traffic(ctypes.Structure):
+    """struct gs_shell_traffic."""
+
+    _fields_ = [(name, c_uint64) for name in ("sent", "received")]
+
+
+class Unreadable(ctypes.Structure):
+    """struct gs_shell_unreadable."""
+
+    _fields_ = [("mac", c_uint64), ("frames", c_uint64), ("reason", c_uint32), ("version", c_uint32)]
+
+
 Progress = ctypes.CFUNCTYPE(None, c_uint64, c_uint64, c_uint32)
 
 _HOST, _MAC = c_void_p, c_uint64
@@ -74,6 +86,8 @@ _FUNCTIONS = {
     "age": (c_int64, [_HOST, _MAC]),
     "drop": (None, [_HOST, _MAC]),
     "close": (c_int, [_HOST, _MAC]),
+    "rekey": (c_int, [_HOST, _MAC, c_char_p]),
+    "root": (None, [c_char_p, c_size_t, c_char_p]),
     "configure": (
         c_int,
         [_HOST, POINTER(_MAC), c_int, c_void_p, c_size_t, c_uint32, c_uint32, c_uint64, c_uint32, c_double, Progress]
@@ -91,6 +105,9 @@ _FUNCTIONS = {
     "send": (c_int, [_HOST, _MAC, c_uint32, c_char_p, c_size_t, c_uint32]),
     "receive": (c_long, [_HOST, _MAC, c_uint32, c_void_p, c_size_t, c_uint32]),
     "last_status": (c_int, [_HOST, _MAC, POINTER(Status)]),
+    "missing": (c_int64, [_HOST, _MAC]),
+    "count_bytes": (None, [_HOST, _MAC, POINTER(Traffic)]),
+    "list_unreadable": (c_int, [_HOST, POINTER(Unreadable), c_int]),
 }
 
 
@@ -104,4 +121,4 @@ def lib() -> ctypes.CDLL:
     return found
 
 
-__all__ = ["Announcement", "Progress", "RunEnd", "Status", "lib"]
+__all__ = ["Announcement", "Progress", "RunEnd", "Status", "Traffic", "Unreadable", "lib"]

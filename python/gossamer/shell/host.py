@@ -24,6 +24,7 @@ from gossamer.shell import _native
 
 BROADCAST = (1 << 48) - 1
 _MOST_BOARDS = 4096
+_REQUESTS = 3
 
 
 def parse_mac(text: str) -> int:
@@ -44,6 +45,18 @@ def root_of(role: bytes) -> bytes:
     kept = constants.value("shell_block_hash_bytes")
     blocks = (role[at : at + size] for at in range(0, len(role), size))
     return hashlib.blake2s(b"".join(hashlib.blake2s(block).digest()[:kept] for block in blocks)).digest()
+
+
+class BoardKey(bytes):
+    """A board's key that is being renewed, and the ``next`` one: the board accepts at least one of them."""
+
+    next: bytes
+
+    def __new__(cls, key: bytes, following: bytes) -> BoardKey:
+        """``key`` with ``following`` as the next one, 32 bytes each."""
+        made = super().__new__(cls, key)
+        made.next = following
+        return made
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,7 @@ class BoardError(RunDied):
     """A board has rejected a request, or has not answered; ``status`` is a name of shell_status."""
 
     def __init__(self, mac: int, what: str, status: str) -> None:
-        super().__init__(f"board {mac_text(mac)}: {what}: {_REASONS.get(status, status)}")
+        super().__init__(f"board {mac_text(mac)}: {what}: {status_text(status)}")
         self.mac, self.status = mac, status
 
 
@@ -90,10 +103,15 @@ _REASONS = {
     "no_role": "no role is loaded; configure one",
     "bad_image": "the role is for another type of board, too large, or damaged",
     "bad_address": "the address is outside of the board's memory or registers",
-    "config_failed": "the role does not load; the previous one is kept",
+    "config_failed": "the board could not load the role or store the key; the previous one is kept",
     "role_failed": "the role's kernel reported a failure",
     "bad_version": "the board has another version of the protocol; update its shell",
 }
+
+
+def status_text(status: str) -> str:
+    """What a name of shell_status means, and what to do."""
+    return _REASONS.get(status, status)
 
 
 class Host:
@@ -114,7 +132,8 @@ class Host:
         mac: int | None = None,
     ) -> None:
         self._lib = _native.lib()
-        self._keys = dict(keys or {})
+        self.keys = dict(keys or {})
+        self._announced: set[int] = set()
         # Bit 1 of the first byte: an address that no manufacturer has assigned.
         own = 0x02 << 40 | secrets.randbits(40) if mac is None else mac
         types = None
@@ -158,13 +177,46 @@ class Host:
         """Bytes of all frames that this host has sent."""
         return int(self._lib.gs_shell_bytes_sent(self._host))
 
+    def missing(self, mac: int) -> int | None:
+        """Chunks that a board misses of the role that it is being configured with; None before it has reported."""
+        found = int(self._lib.gs_shell_missing(self._host, mac))
+        return None if found < 0 else found
+
+    def traffic(self, mac: int) -> tuple[int, int]:
+        """Bytes of frames to a station (`BROADCAST`: to all) and from it."""
+        found = _native.Traffic()
+        self._lib.gs_shell_count_bytes(self._host, mac, found)
+        return int(found.sent), int(found.received)
+
+    def unreadable(self, least: int = 1) -> dict[int, str]:
+        """Stations that speak the shell's EtherTypes but have never announced themselves readably, with the reason.
+
+        ``least`` is the number of damaged frames from which on a station is listed: addresses may be damaged too.
+        """
+        found = (_native.Unreadable * _MOST_BOARDS)()
+        count = self._lib.gs_shell_list_unreadable(self._host, found, _MOST_BOARDS)
+        ours = constants.value("shell_version")
+        return {
+            one.mac: f"speaks version {one.version} of the protocol, this host version {ours}; update the older one"
+            if one.reason == 1
+            else "answers with frames that are damaged or no frames of a shell; check its cable and its shell"
+            for one in found[: min(count, _MOST_BOARDS)]
+            if one.mac not in self._announced and (one.reason == 1 or one.frames >= least)
+        }
+
     def discover(self, wait: float = 0.3) -> list[BoardInfo]:
-        """All boards that have announced themselves, after a request and ``wait`` seconds."""
+        """All boards that have announced themselves, after a request and ``wait`` seconds; on longer waits the request
+        is repeated, since it may be lost."""
+        for _ in range(_REQUESTS - 1 if wait >= 0.3 else 0):
+            if self._lib.gs_shell_discover(self._host, int(wait / _REQUESTS * 1000), None, 0) < 0:
+                raise RunDied(self._text())
         found = (_native.Announcement * _MOST_BOARDS)()
-        count = self._lib.gs_shell_discover(self._host, int(wait * 1000), found, _MOST_BOARDS)
+        last = wait / _REQUESTS if wait >= 0.3 else wait
+        count = self._lib.gs_shell_discover(self._host, int(last * 1000), found, _MOST_BOARDS)
         if count < 0:
             raise RunDied(self._text())
         states = {number: name for name, number in constants.enumeration("shell_state").values.items()}
+        self._announced.update(one.mac for one in found[: min(count, _MOST_BOARDS)])
         return [
             BoardInfo(
                 mac=one.mac,
@@ -190,19 +242,31 @@ class Host:
         """Handles frames for some time: acknowledgements, heartbeats, announcements."""
         self._lib.gs_shell_pump(self._host, int(seconds * 1000))
 
-    def open(self, mac: int, *, lease: float = 10.0, take_over: bool = False, timeout: float = 3.0) -> None:
-        """Opens a session; the board ends it if it receives nothing for ``lease`` seconds.
+    def open(self, mac: int, *, lease: float = 10.0, take_over: bool = False, timeout: float = 3.0) -> bytes:
+        """Opens a session; the board ends it if it receives nothing for ``lease`` seconds. Returns the key that the
+        board has accepted: of a `BoardKey`, the key itself or the next one.
 
         Raises BoardError: another key, another owner, no answer; InputError if no key is known.
         """
-        key = self._keys.get(mac)
+        key = self.keys.get(mac)
         if key is None:
             raise InputError(f"board {mac_text(mac)}: no key; add it to the key file with `gossamer cluster key`")
         owner = ctypes.c_uint64()
-        code = self._lib.gs_shell_session(
-            self._host, mac, key, int(lease * 1000), take_over, int(timeout * 1000), owner
-        )
+        following = [key.next] if isinstance(key, BoardKey) else []
+        for one in (bytes(key), *following):
+            code = self._lib.gs_shell_session(
+                self._host, mac, one, int(lease * 1000), take_over, int(timeout * 1000), owner
+            )
+            if self._status(code) != "bad_tag":
+                break
         self._check(mac, "no session", code)
+        return one
+
+    def rekey(self, mac: int, salt: bytes) -> None:
+        """Makes a board derive its next key from its key and 32 bytes of ``salt`` (`keys.renewed`)."""
+        if len(salt) != constants.value("shell_key_bytes"):
+            raise InputError(f"a salt has {constants.value('shell_key_bytes')} bytes; this has {len(salt)}")
+        self._check(mac, "no new key", self._lib.gs_shell_rekey(self._host, mac, salt))
 
     def age(self, mac: int) -> float | None:
         """Seconds since the last valid frame of a session; None without one, or if the board no longer knows it."""
@@ -277,13 +341,18 @@ class Host:
 
     def start_all(self, macs: Sequence[int], kernel: int = 0, run: int = 1) -> None:
         """Starts a kernel on several boards with one broadcast frame."""
+        for mac, status in self.start_each(macs, kernel, run).items():
+            if status != "ok":
+                raise BoardError(mac, "start", status)
+
+    def start_each(self, macs: Sequence[int], kernel: int = 0, run: int = 1) -> dict[int, str]:
+        """Starts a kernel on several boards with one broadcast frame; the status of each."""
         count = len(macs)
         statuses = (ctypes.c_int * count)()
         code = self._lib.gs_shell_start_all(self._host, (ctypes.c_uint64 * count)(*macs), count, kernel, run, statuses)
         if code < 0:
             raise RunDied(self._text())
-        for mac, status in zip(macs, statuses, strict=True):
-            self._check(mac, "start", status)
+        return {mac: self._status(status) for mac, status in zip(macs, statuses, strict=True)}
 
     def wait(self, mac: int, run: int = 1, timeout: float = 60.0) -> tuple[int, int]:
         """Waits for the end of a run: its clock cycles, and the bytes of its result."""
@@ -324,4 +393,14 @@ class Host:
         return counters | {"state": states.get(found.state, str(found.state))}
 
 
-__all__ = ["BROADCAST", "BoardError", "BoardInfo", "Host", "mac_text", "parse_mac", "root_of"]
+__all__ = [
+    "BROADCAST",
+    "BoardError",
+    "BoardInfo",
+    "BoardKey",
+    "Host",
+    "mac_text",
+    "parse_mac",
+    "root_of",
+    "status_text",
+]

@@ -10,12 +10,15 @@ An input has ``file``, relative to the job's file, or ``hex``.
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gossamer.errors import InputError
+from gossamer.shell import signature
+from gossamer.shell.host import root_of
 
 _WORD = 1 << 32
 
@@ -25,6 +28,9 @@ class Job:
     """A job, read and checked."""
 
     role: bytes
+    """The role file, or a package of one (`signature`)."""
+    root: bytes
+    """32 bytes that name the role."""
     board_type: int
     kernel: int
     timeout: float
@@ -47,9 +53,17 @@ def read(path: Path) -> Job:
     if not isinstance(spec["tasks"], list) or not spec["tasks"]:
         raise InputError(f"{path}: tasks: must be a list of at least one task")
     tasks = [_task(path, f"tasks[{number}]", one) for number, one in enumerate(spec["tasks"])]
+    role = _role(path, spec["role"])
+    # The manager decides whom it trusts; here the package is only checked.
+    body, package = signature.accepted(f"{path}: role", role, None)
+    default = 1 if package is None else package.board_type
+    board_type = _number(path, "board_type", spec.get("board_type", default), _WORD)
+    if package is not None and board_type != package.board_type:
+        raise InputError(f"{path}: board_type: the role is signed for boards of type {package.board_type}")
     return Job(
-        role=_role(path, spec["role"]),
-        board_type=_number(path, "board_type", spec.get("board_type", 1), _WORD),
+        role=role,
+        root=root_of(body),
+        board_type=board_type,
         kernel=_number(path, "kernel", spec.get("kernel", 0), _WORD),
         timeout=float(timeout),
         tasks=tasks,
@@ -57,16 +71,39 @@ def read(path: Path) -> Job:
 
 
 def role_bytes(path: Path) -> bytes:
-    """A role file; a C or C++ source is compiled for simulated boards. InputError if it cannot be read or is empty."""
+    """A role file or a package; a source in C, C++ or SystemVerilog is built for simulated boards.
+
+    Raises InputError if it cannot be read or is empty.
+    """
     from gossamer.shell import _build
 
     try:
-        data = (_build.role(path.resolve()) if path.suffix in (".c", ".cc", ".cpp") else path).read_bytes()
+        data = (_build.role(path.resolve()) if path.suffix in _build.SOURCE_SUFFIXES else path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot read the role: {(error.strerror or str(error)).lower()}") from None
     if not data:
         raise InputError(f"{path}: is empty")
+    if (end := _elf_end(data)) > len(data):
+        raise InputError(f"{path}: is cut off, {len(data):,} bytes of at least {end:,}; build or copy it again")
     return data
+
+
+def _elf_end(data: bytes) -> int:
+    """The end of what an ELF file's header and segments name: a mapping beyond the end of a file kills a process.
+
+    0 for other files; roles of boards have other formats.
+    """
+    if data[:6] != b"\x7fELF\x02\x01":  # 64 bits, least significant byte first
+        return 0
+    if len(data) < 64:
+        return 64
+    programs, sections = struct.unpack_from("<QQ", data, 32)
+    entry, count, section_entry, section_count = struct.unpack_from("<4H", data, 54)
+    end = int(max(programs + entry * count, sections + section_entry * section_count))
+    if entry < 56 or programs + entry * count > len(data):
+        return end
+    extents = (struct.unpack_from("<Q16xQ", data, programs + entry * number + 8) for number in range(count))
+    return max([end, *(int(offset) + int(size) for offset, size in extents)])
 
 
 def _role(path: Path, name: Any) -> bytes:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gossamer.errors import InputError
 from gossamer.paths import ROOT
-from gossamer.shell import _build, keys
+from gossamer.shell import _build, _firmware, keys
 
 _FIRST_MAC = 0x02_67_73_00_00_00
 _PATIENCE = 10.0
@@ -62,11 +62,15 @@ def running() -> Running | None:
     return one if _started(pid) == start else None
 
 
-def up(boards: int, switch_options: Sequence[str] = (), board_options: Sequence[str] = ()) -> Running:
-    """Starts a switch and boards. Raises InputError if a simulation runs already, or if a process does not start."""
+def up(boards: int, switch_options: Sequence[str] = (), board_options: Sequence[str] = (), *, rtl: int = 0) -> Running:
+    """Starts a switch and boards, of which the first ``rtl`` are simulations of the shell's RTL, the others software.
+
+    Raises InputError if a simulation runs already, or if a process does not start.
+    """
     if running() is not None:
         raise InputError("a simulated cluster runs already; end it with ./gossamer cluster sim down")
     programs = _build.folder()
+    hardware = (_build.rtl_board(), f"+firmware={_firmware.shell()}") if rtl else ()
     where = folder()
     with contextlib.suppress(FileExistsError):
         where.mkdir(mode=0o700)
@@ -99,7 +103,11 @@ def up(boards: int, switch_options: Sequence[str] = (), board_options: Sequence[
         start([programs / "shell_switch", socket, *switch_options], True)
         for number, mac in enumerate(macs, 1):
             words = ["--port", socket, "--mac", keys.mac_text(mac), "--key", made[mac].hex(), "--serial", number]
-            start([programs / "shell_twin", *map(str, words), "--folder", where, *board_options], False)
+            stored = where / f"key-{number}"
+            stored.unlink(missing_ok=True)
+            words += ["--key-file", stored]
+            program = hardware if number <= rtl else (programs / "shell_twin",)
+            start([*program, *map(str, words), *board_options], False)
         processes = tuple((one.pid, _started(one.pid) or 0) for one in started)
         found = Running(str(socket), str(where / "keys.json"), boards, processes)
         (where / "running.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
@@ -132,7 +140,8 @@ def down() -> int:
         while alive and time.monotonic() < end:
             alive = [pid for pid, start in found.processes if _started(pid) == start]
             time.sleep(0.01)
-    for name in ("running.json", "switch", "keys.json", "log"):
+    stored = [f"key-{number}" for number in range(1, found.boards + 1)]
+    for name in ("running.json", "switch", "keys.json", "log", *stored):
         (folder() / name).unlink(missing_ok=True)
     return found.boards
 

@@ -196,4 +196,6 @@ module gs_kernel_gemv
   `GS_ASSERT_NOW(columns_fit_into_memory, !start_valid_i || 32'(columns_i) <= Columns)
   `GS_ASSERT_NOW(tag_matches_product, product_valid == product_tag.valid)
   `GS_ASSERT_NOW(result_queue_never_overflows, !result_valid || queue_ready)
+  // The vector is read while it is loaded, without effect.
+  `GS_ASSERT_NOW(multiplied_element_is_defined, !(u_x.undefined && tag_q.valid))
 endmodule

@@ -192,6 +192,8 @@ module injection_top
       .out_credit_i     (out_credit),
       .unroutable_o     (unroutable[b]),
       .unroutable_dest_o(unused_dest),
+      .unroutable_message_o(),
+      .unroutable_job_o(),
       .empty_o          (unused_empty)
     );
   end

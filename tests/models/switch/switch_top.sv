@@ -88,6 +88,8 @@ module switch_top
     .out_credit_i,
     .unroutable_o,
     .unroutable_dest_o,
+    .unroutable_message_o(),
+    .unroutable_job_o(),
     .empty_o
   );
 endmodule

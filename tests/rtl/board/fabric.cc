@@ -182,10 +182,10 @@ class Test : public Bench {
     // Unroutable: a board and a host without a table entry; each is reported with its address, all are counted.
     send(host(0), message(address(kThread, 7), kMailbox, 3, tags(0)));
     wait_for(0, kStray, 0, 0);
-    Packet p = message(address(kThread, 7), kMailbox, 3, tags(0));
+    Packet p = message(address(kTile, 7), kRequest, 3, tags(0));
     p[0].kind = kHeader;
     send(host(0), p);
-    wait_for(0, kUnroutable, kHostPort, address(kThread, 7));
+    wait_for(0, kUnroutable, kHostPort, address(kTile, 7));
     send(1 * kPorts + 1, message(address(kHost, 9), kReply, 1, tags(0)));
     wait_for(1, kUnroutable, 1, address(kHost, 9));
     const uint64_t before = counter(1, 31, 0);
@@ -435,12 +435,12 @@ class Test : public Bench {
 
   void make() {
     const unsigned board = pick(kBoards), to = pick(kBoards), tile = pick(kTiles);
-    // From exits any packet; from hosts packets that are not messages, or messages of no job that is counted.
+    // From exits any packet; from hosts requests and replies of loaders, since their port drops other headers.
     const unsigned port = board * kPorts + pick(kPorts);
     const bool from_host = port == host(board);
     unsigned to_port = exit_of(tile), at = to;
     Packet packet;
-    switch (pick(4)) {
+    switch (from_host ? 2 + pick(2) : pick(4)) {
       case 0:
         packet = message(tile_address(kThread, to, tile, pick(64)), kMailbox, 1 + pick(4), tags(pick(32), pick(4)));
         break;

@@ -57,7 +57,7 @@ class Idle : public Bench {
     }
   }
 
-  uint64_t releases = 0, keyed = 0, by_hosts = 0, to_hosts = 0, strayed = 0;
+  uint64_t releases = 0, keyed = 0, by_hosts = 0, to_hosts = 0, strayed = 0, lost = 0, illegal = 0;
 
  private:
   std::array<unsigned, kJobs> numbers_{};
@@ -77,7 +77,8 @@ class Idle : public Bench {
     // The last message causes reports of idle detection, and another wave if it was late.
     drained();
     for (unsigned b = 0; b < kBoards; ++b) {
-      for (unsigned n : {0u, 1u, 2u}) CHECK(counter(b, 31, n) == 0, "board %u: counter %u is not 0", b, n);
+      CHECK(counter(b, 31, 0) == lost_[b], "board %u does not count its unroutable messages", b);
+      for (unsigned n : {1u, 2u}) CHECK(counter(b, 31, n) == 0, "board %u: counter %u is not 0", b, n);
       CHECK(counter(b, 31, kCountsTileDropped) == dropped_[b], "board %u does not count its tiles' drops", b);
       check_reports(b);
     }
@@ -109,7 +110,7 @@ class Idle : public Bench {
   std::map<uint32_t, Message> in_flight_;
   std::array<std::array<unsigned, 2>, kJobs> budgets_{};  // of the hosts
   std::array<unsigned, 2> host_sent_{}, host_received_{};
-  std::array<unsigned, kBoards> dropped_{};
+  std::array<unsigned, kBoards> dropped_{}, lost_{};
   std::array<unsigned, kAllTiles> strays_{};
   std::vector<std::vector<std::array<Word, 2>>> totals_{kJobs};
   std::vector<std::vector<bool>> votes_{kJobs};
@@ -297,6 +298,36 @@ class Idle : public Bench {
   }
   static void name(Packet& p) { p.back().payload[0] = p[0].payload[0]; }
 
+  /// Sends a message that the switch of this board drops, to a thread, an accelerator or a host without a route: it
+  /// delays no barrier for ever.
+  void lose(unsigned port, unsigned tag) {
+    // The switch's table has 64 entries: hosts have the last ones.
+    const unsigned board = pick(2) ? 3 + pick(58) : 64 + pick(4000), flits = 1 + pick(longest_);
+    switch (pick(3)) {
+      case 0:
+        send(port, message(tile_address(kAccelerator, board, pick(kTiles)), kRequest, flits, tag));
+        break;
+      case 1:
+        send(port, message(address(kHost, 3 + pick(56)), kReply, flits, tag));
+        break;
+      default:
+        send(port, message(tile_address(kThread, board, pick(kTiles)), kMailbox, flits, tag));
+    }
+    ++lost_[port / kPorts];
+    ++lost;
+  }
+
+  /// Sends packets that receivers would count otherwise than the host's port, which drops them.
+  void offend(unsigned port, unsigned tag) {
+    const unsigned to = pick(kAllTiles), flits = 1 + pick(longest_);
+    const Kind kinds[] = {kThread, kTile, kAccelerator};
+    const uint32_t dest = tile_address(kinds[pick(3)], board_of(to), to % kTiles);
+    Packet p = message(dest, pick(2) ? kMailbox : kReply, flits, tag);
+    if (p[0].vnet == kMailbox) p[0].kind = kHeader;
+    send(port, p);
+    ++illegal;
+  }
+
   void act() {
     for (unsigned t = 0; t < kAllTiles; ++t) {
       Thread& e = threads_[t];
@@ -314,6 +345,11 @@ class Idle : public Bench {
         if (!budgets_[j][h] || pick(eager_host_ ? 30 : 200) || over(j)) continue;
         // Sometimes several at once, in a burst.
         for (unsigned n = 1 + pick(3); n && budgets_[j][h]; --n, --budgets_[j][h]) {
+          if (pick(4) == 0) offend(host(2 * h), tags(numbers_[j], pick(4), pick(2)));
+          if (pick(8) == 0) {
+            lose(host(2 * h), tags(numbers_[j], pick(4), pick(2)));
+            ++host_sent_[h];
+          }
           make(host(2 * h), j, -1, tags(numbers_[j], pick(4), pick(2)));
           ++host_sent_[h];
           ++by_hosts;
@@ -381,7 +417,9 @@ class Idle : public Bench {
       const unsigned port = board_of(t) * kPorts + exit_of(t % kTiles);
       const unsigned tag = tags(numbers_[j], e.epoch & 3, c.wave);
       ++tiles[t].sent;
-      if (pick(6) == 0) {
+      if (pick(16) == 0) {
+        lose(port, tag);
+      } else if (pick(6) == 0) {
         Packet p = message(address(kHost, pick(2)), kReply, 1 + pick(longest_), tag);
         name(p);
         post(port, p, j, static_cast<int>(e.epoch), 1);
@@ -500,7 +538,7 @@ class Idle : public Bench {
 }  // namespace
 
 void idle_test(uint64_t seed, uint64_t runs, unsigned loss) {
-  uint64_t releases = 0, cycles = 0, keyed = 0, by_hosts = 0, to_hosts = 0, strayed = 0;
+  uint64_t releases = 0, cycles = 0, keyed = 0, by_hosts = 0, to_hosts = 0, strayed = 0, lost = 0, illegal = 0;
   const char* only = std::getenv("FABRIC_RUN");
   for (uint64_t run = only ? std::strtoull(only, nullptr, 10) : 0; run < runs; ++run) {
     std::fprintf(stderr, "run %llu\n", (unsigned long long)run);
@@ -512,8 +550,11 @@ void idle_test(uint64_t seed, uint64_t runs, unsigned loss) {
     by_hosts += idle.by_hosts;
     to_hosts += idle.to_hosts;
     strayed += idle.strayed;
+    lost += idle.lost;
+    illegal += idle.illegal;
   }
-  std::printf("releases %llu cycles %llu keyed %llu by_hosts %llu to_hosts %llu strayed %llu\n",
+  std::printf("releases %llu cycles %llu keyed %llu by_hosts %llu to_hosts %llu strayed %llu lost %llu illegal %llu\n",
               (unsigned long long)releases, (unsigned long long)cycles, (unsigned long long)keyed,
-              (unsigned long long)by_hosts, (unsigned long long)to_hosts, (unsigned long long)strayed);
+              (unsigned long long)by_hosts, (unsigned long long)to_hosts, (unsigned long long)strayed,
+              (unsigned long long)lost, (unsigned long long)illegal);
 }

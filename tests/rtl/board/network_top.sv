@@ -163,6 +163,8 @@ module network_top
       .entry_o           (entry),
       .unroutable_o          (unroutable_o[b]),
       .unroutable_dest_o     (unused_dest),
+      .unroutable_message_o(),
+      .unroutable_job_o(),
       .bad_o             (unused_bad),
       .entered_o         (unused_entered),
       .in_flight_o       (in_flight_o[b]),

@@ -168,6 +168,8 @@ module saturate_top
     .entry_o           (unused_entry),
     .unroutable_o,
     .unroutable_dest_o     (unused_dest),
+    .unroutable_message_o(),
+    .unroutable_job_o(),
     .bad_o,
     .entered_o         (unused_entered),
     .in_flight_o,

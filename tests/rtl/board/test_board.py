@@ -34,3 +34,15 @@ def test_board_control_units_match_models(size: Size, seed: int) -> None:
         environment={"UNITS_CYCLES": str(size.pick(3_000, 10_000, 200_000))},
         seed=seed,
     )
+
+
+def test_events_of_one_cycle_are_all_counted(size: Size, seed: int) -> None:
+    """Counters of a link, of a router, of drops by tiles, and of a control unit, with several events in a cycle."""
+    verilate.cocotb(
+        "events_top",
+        sources.blocks("board/fabric.f", config=configs.load("tiny")) + (Path(__file__).parent / "events_top.sv",),
+        "rtl.board.events_cocotb",
+        environment={"EVENTS_CYCLES": str(size.pick(1_000, 2_000, 200_000))},
+        seed=seed,
+        optimise="-O0",
+    )

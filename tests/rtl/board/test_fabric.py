@@ -55,6 +55,7 @@ def test_boards_report_events(loss: str, seed: int) -> None:
 @pytest.mark.default_cases("none", seconds=44, adds="the same over links that lose one frame in ten")
 @pytest.mark.parametrize("loss", LOSSES)
 def test_idle_detection_of_two_jobs_with_hosts_and_keys(loss: str, size: Size, seed: int) -> None:
-    """With slots that other jobs get; messages to other jobs' tiles are dropped, reported, and delay no barrier."""
+    """With slots that other jobs get; messages to other jobs' tiles and to unroutable destinations, and illegal packets
+    of hosts, are dropped, reported, and delay no barrier for ever."""
     found = run("idle", seed, size.pick(10, 10, 1_000), loss)
-    assert min(found["keyed"], found["by_hosts"], found["to_hosts"], found["strayed"]) > 0
+    assert min(found[name] for name in ("keyed", "by_hosts", "to_hosts", "strayed", "lost", "illegal")) > 0

@@ -53,8 +53,12 @@ def _elf(segments: list[tuple[int, bytes]], tohost: int) -> bytes:
     return head + heads + body + symbols + names + sections + tail
 
 
-def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
-    """Commits of a thread's program at an address, up to its last word, the jump to itself."""
+def commits(tid: int, code: list[int], at: int, folder: Path, data: int | None = None) -> Commits:
+    """Commits of a thread's program at an address, up to its last word, the jump to itself.
+
+    The memory of the thread, SHARE bytes, is at ``data``, by default at its part of DATA. The program may also load and
+    store in the rest of the 64 KB from CODE on.
+    """
     end = at + 4 * (len(code) - 1)
     # Prologue: enable floating point, set the instruction count to the core's. Epilogue: notify the host.
     jump_in = [*li(5, at), 0x00028067]
@@ -67,7 +71,7 @@ def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
     elf = folder / f"thread{tid}.elf"
     elf.write_bytes(_elf([(_START, start), (_HOST, bytes(128)), (at, struct.pack(f"<{len(words)}I", *words))], _HOST))
     tree = folder / f"thread{tid}.dtb"
-    base = DATA + tid * SHARE
+    base = DATA + tid * SHARE if data is None else data
     tree.write_bytes(device_tree(SHARE))
     log = folder / f"thread{tid}.log"
     memory = f"-m{_START:#x}:{CODE + 0x10000 - _START:#x},{base:#x}:{SHARE:#x}"
@@ -84,14 +88,14 @@ def commits(tid: int, code: list[int], at: int, folder: Path) -> Commits:
     text = log.read_bytes()
     log.unlink()
     rows = []
-    for pc, instr, kind, number, value, address, data in _LINE.findall(text):
+    for pc, instr, kind, number, value, address, bytes_of in _LINE.findall(text):
         where = int(pc, 16)
         if not at <= where < end:
             continue
         register = 255 if not kind else int(number) + (32 if kind == b"f" else 0)
-        stored = len(data) // 2
+        stored = len(bytes_of) // 2
         rows.append(
             (tid, register, stored, 0, where, int(instr, 16), int(value or b"0", 16) & 0xFFFFFFFF)
-            + (int(address, 16) if stored else 0, int(data or b"0", 16))
+            + (int(address, 16) if stored else 0, int(bytes_of or b"0", 16))
         )
     return np.array(rows, dtype=COMMIT)

@@ -38,7 +38,8 @@ def run(simulator: Path, *arguments: object) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(("boards", "endpoints", "wires"), [(4, 3, 0), (3, 5, 2)])
+@pytest.mark.default_cases("4-3-0", "3-5-2", seconds=30, adds="a node with eight children")
+@pytest.mark.parametrize(("boards", "endpoints", "wires"), [(4, 3, 0), (3, 5, 2), (9, 1, 0)])
 def test_random_clusters_match_model(boards: int, endpoints: int, wires: int, size: Size, seed: int) -> None:
     found = json.loads(run(build(boards, endpoints, wires), "random", seed, size.pick(300, 1500, 30_000)))
     # Some runs need several waves in an epoch: without these the test would cover half of the protocol.
@@ -46,7 +47,7 @@ def test_random_clusters_match_model(boards: int, endpoints: int, wires: int, si
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "words", "most"), [(1, 1, 0, 20), (1, 1, 1, 54), (2, 2, 0, 570), (2, 2, 1, 620)]
+    ("width", "height", "words", "most"), [(1, 1, 0, 10), (1, 1, 1, 44), (2, 2, 0, 545), (2, 2, 1, 590)]
 )
 def test_barrier_latency_is_bounded(width: int, height: int, words: int, most: int, seed: int) -> None:
     """Cycles from barrier to barrier, links of 130 cycles a hop, threads that return to idle at once."""

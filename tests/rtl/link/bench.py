@@ -133,6 +133,11 @@ class Bench:
         self.dut.loss_i.value = int(loss * MILLION)
         self.dut.damage_i.value = int(damage * MILLION)
 
+    def forget(self, end: int) -> None:
+        """Forgets the recorded frames of an end, and the beginning of one that its reset has cut."""
+        self.frames[end].clear()
+        self._bytes[end].clear()
+
     def offer(self, end: int, channel: int, flits: list[int]) -> None:
         self.waiting[end][channel].append(flits)
 

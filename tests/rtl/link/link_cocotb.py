@@ -261,6 +261,41 @@ async def frames_match_their_layouts(dut: HierarchyObject) -> None:
         assert stamps == [stamp % 1024 for stamp in range(stamps[0], stamps[0] + len(stamps))]
     assert set(forms) == set(frames.FORMS.values()) - {"none"}, f"forms that were used: {forms}"
     assert longest > FRAME_BYTES * 0.9, "no long frame"
+    for end in range(2):
+        count, other = bench.counters(end), bench.counters(1 - end)
+        sizes = [len(frame) for frame in bench.frames[end]]
+        # The last frames may not have arrived yet.
+        assert (count["tx_frames"], count["tx_bytes"]) == (len(sizes), sum(sizes)), count
+        assert other["rx_bytes"] == sum(sizes[: other["rx_frames"]]) and len(sizes) - other["rx_frames"] < 8, other
+        assert count["stalls"] < bench.now and not any(
+            count[name] for name in ("resends", "damaged", "dropped", "lost", "restarts")
+        ), count
+
+
+@cocotb.test()
+async def sessions_have_the_number_of_the_cycle_in_which_they_begin(dut: HierarchyObject) -> None:
+    """All 16 bits: an end that is reset again and again has another number each time, in hellos and in each head."""
+    bench = Bench(dut)
+    bench.record = True
+    await bench.begin()
+    await bench.up()
+    begun: list[tuple[int, int]] = []
+    for gap in (64, 128, 256, 3000, 128, 64, 128, 17_000, 128, 128):
+        dut.end_rst_ni.value = 2
+        for _ in range(gap):
+            await bench.step()
+        bench.forget(0)
+        dut.end_rst_ni.value = 3
+        released = bench.now
+        await bench.up()
+        head, body = next(frames.body(frame) for frame in bench.frames[0] if frames.KINDS[frame[0] >> 6] == "hello")
+        number = head["tag"] | frames.fields("link_hello", body)[0]["tag_high"] << 8
+        begun.append((number, released))
+        bench.offer(0, 0, packet(0))
+        await bench.finish()
+        assert {frames.body(frame)[0]["tag"] for frame in bench.frames[0]} == {head["tag"]}
+    for number, released in begun:
+        assert (number - begun[0][0]) % 65536 == (released - begun[0][1]) % 65536, begun
 
 
 @cocotb.test()

@@ -183,6 +183,16 @@ def test_completions_find_a_free_entry() -> None:
     assert proof, proof.reason
 
 
+def test_idle_state_counts_every_event() -> None:
+    """From any state, so that each carry of the counts is covered."""
+    wanted = {"gossamer_pkg", "gs_idle_pkg", "gs_mailbox_idle"}
+    block = sources.blocks("mailbox", "idle", config=configs.load("tiny"))
+    design = Sources(tuple(path for path in block.files if path.stem in wanted), block.include)
+    design += [HERE / "idle_counts_proof.sv"]
+    proof = prove.prove("idle_counts_proof", design, depth=2, cover_depth=4)
+    assert proof, f"{proof.reason}; see {proof.log}"
+
+
 def test_requests_enter_the_pipeline(size: Size) -> None:
     """Exhaustively, the first cycles of two threads, for all requests."""
     block = sources.blocks("mailbox", config=configs.load("tiny"))

@@ -255,6 +255,32 @@ void secrets(Bench& b) {
         static_cast<unsigned long long>(third));
 }
 
+/// A thread awaits a count of messages, when its counter and the awaited count exceed 4096: all bits up to the 12th are
+/// compared.
+void awaits_a_large_count(Bench& b) {
+  const auto send = [&](Packet packet) {
+    b.to_send.push_back(std::move(packet));
+    while (!b.to_send.empty() || b.clearing()) b.tick();
+  };
+  const auto exchange = [&](uint32_t n) {
+    send(packet_of(kPost, 1, n, n));
+    send(packet_of(1, 1, n, 0));
+    send(taken(b, 1));
+  };
+  b.send_rate = b.take_rate = 1;
+  send(packet_of(kCts, 0, 0, 0));
+  uint32_t n = 0;
+  for (; n < 4098; ++n) exchange(n);
+  b.finish();
+  const uint64_t before = b.counts[12];
+  send(packet_of(kAwait, 1, n + 2, 3));
+  exchange(n);
+  CHECK(b.threads[1].awaits && !b.threads[1].reached, "the test has sent too many messages");
+  exchange(n + 1);
+  CHECK(b.threads[1].reached || b.counts[12] > before, "the test has not awaited a count");
+  b.finish();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -300,6 +326,7 @@ int main(int argc, char** argv) {
   b.counts[15] = 0;
   clear_in_flight(b);
   const uint64_t cycles = slow_thread(b);
+  awaits_a_large_count(b);
   if (kReceives > 16) secrets(b);  // otherwise all receives fit into the CAM
   static const char* const names[] = {"matched",       "wait",      "none",    "full",    "bad",
                                       "found",         "cancelled", "news",    "counted", "cleared",

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import models
+import pytest
 from conftest import Size
 
 from gossamer import config as configs
@@ -62,3 +63,17 @@ def test_rates_and_latency_reach_their_bounds(tmp_path: Path, seed: int) -> None
     rates = {(int(words[1]), words[2]): float(words[3]) for words in found if words[0] == "rate"}
     assert len(rates) == 4
     assert all(rate >= 0.99 for (_, records), rate in rates.items() if records == "cached"), rates
+
+
+@pytest.mark.parametrize(("cache", "slots"), [(16, 5), (1, 2)])
+def test_lookups_that_meet_fills_return_the_right_records(cache: int, slots: int, size: Size, seed: int) -> None:
+    """The largest cache that is legal, and the smallest."""
+    verilate.cocotb(
+        "records_top",
+        sources.blocks("multicast", config=configs.load("quad")) + [HERE / "records_top.sv"],
+        "rtl.multicast.records_cocotb",
+        parameters={"CacheW": cache, "SlotW": slots},
+        environment={"RECORDS_CYCLES": str(size.pick(4_000, 10_000, 500_000)), "RECORDS_CACHE": str(cache)},
+        seed=seed,
+        optimise="-O0",
+    )

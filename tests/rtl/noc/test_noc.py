@@ -81,6 +81,7 @@ def test_router_delivers_traffic_at_any_mesh_position(name: str, mode: str, fold
     run(build("router_top", config_of(name, folder)), mode, seed, *([cycles] if mode == "random" else []))
 
 
+@pytest.mark.default_cases("3x2-fair", seconds=60, adds="traffic between pairs, and the other meshes")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", SIZE.pick(["3x2"], ["3x2", "de5"], list(MESHES)))
 def test_mesh_delivers_traffic_of_every_mode(name: str, mode: str, folder: Path, seed: int) -> None:

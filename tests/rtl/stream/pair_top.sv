@@ -143,6 +143,8 @@ module pair_top
     .out_credit_i     (out_credit),
     .unroutable_o,
     .unroutable_dest_o(unused_dest),
+    .unroutable_message_o(),
+    .unroutable_job_o(),
     .empty_o          (unused_empty)
   );
   logic unused;

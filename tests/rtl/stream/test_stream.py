@@ -64,6 +64,7 @@ BOARDS = 4
 """Boards of the ring. One port of each sends packets, the other circuits."""
 
 
+@pytest.mark.tier("all", seconds=65, adds="circuits, which hold a link for themselves")
 def test_circuit_holds_the_link_exclusively() -> None:
     """Another message over its last link waits, while packets share the link; a stalled circuit releases it."""
     program = ring.boards(BOARDS)

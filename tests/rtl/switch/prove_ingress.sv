@@ -65,6 +65,8 @@ module prove_ingress
     .data_o           (unused_data),
     .unroutable_o     (unused_unroutable),
     .unroutable_dest_o(unused_dest),
+    .unroutable_message_o(),
+    .unroutable_job_o(),
     .empty_o          (unused_empty)
   );
 

@@ -141,6 +141,8 @@ module prove_switch
     .out_credit_i     (out_credit),
     .unroutable_o     (unused_unroutable),
     .unroutable_dest_o(unused_dest),
+    .unroutable_message_o(),
+    .unroutable_job_o(),
     .empty_o          (unused_empty)
   );
 

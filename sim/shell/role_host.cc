@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "role_host.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace gossamer::shell {
+namespace {
+
+constexpr unsigned kStreamWindow = 32;
+constexpr std::chrono::milliseconds kStopGrace{1000};  // after which a kernel that does not stop is cancelled
+
+/// Bytes of an object file that the dynamic linker maps; a role may have any bytes after them.
+size_t mapped_bytes(std::span<const uint8_t> file) {
+  ElfW(Ehdr) head;
+  if (file.size() < sizeof head) return file.size();
+  std::memcpy(&head, file.data(), sizeof head);
+  size_t most = sizeof head;
+  for (size_t i = 0; i < head.e_phnum; i++) {
+    const size_t at = head.e_phoff + i * sizeof(ElfW(Phdr));
+    if (at > file.size() || file.size() - at < sizeof(ElfW(Phdr))) return file.size();
+    ElfW(Phdr) part;
+    std::memcpy(&part, file.data() + at, sizeof part);
+    most = std::max(most, at + sizeof part);
+    if (part.p_offset > file.size() || part.p_filesz > file.size() - part.p_offset) return file.size();
+    most = std::max<size_t>(most, part.p_offset + part.p_filesz);
+  }
+  return most;
+}
+
+/// A file without a name that has the bytes which the dynamic linker maps; -1 if there is no memory for it.
+int file_of(std::span<const uint8_t> image) {
+  const int fd = memfd_create("gossamer-role", MFD_CLOEXEC);
+  for (auto rest = image.first(mapped_bytes(image)); fd >= 0 && !rest.empty();) {
+    const ssize_t some = ::write(fd, rest.data(), rest.size());
+    if (some <= 0) break;
+    rest = rest.subspan(static_cast<size_t>(some));
+  }
+  return fd;
+}
+
+}  // namespace
+
+/// A loaded role, from a file without a name.
+struct RoleHost::Role {
+  explicit Role(int file) : fd(file), object(dlopen(path().c_str(), RTLD_NOW | RTLD_LOCAL)) {}
+  Role(const Role&) = delete;
+  Role& operator=(const Role&) = delete;
+
+  int fd;
+  void* object;
+  const gs_role* entry = nullptr;
+  std::array<uint32_t, GS_ROLE_REGISTERS> registers{};
+
+  ~Role() {
+    if (object) dlclose(object);
+    // The dynamic linker takes a path that it has loaded for the same object, and some objects are never unloaded. The
+    // number of such a file is not used again.
+    if (void* loaded = dlopen(path().c_str(), RTLD_LAZY | RTLD_NOLOAD))
+      dlclose(loaded);
+    else
+      close(fd);
+  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
+};
+
+/// A kernel that runs or has run.
+struct RoleHost::Run {
+  pthread_t thread{};
+  bool joined = false;
+  const gs_role* entry = nullptr;
+  uint32_t kernel = 0;
+  std::atomic<bool> stop{false}, ended{false};
+  Outcome outcome;
+  gs_role_shell shell{};
+  size_t most_packet = 0;
+
+  struct Stream {
+    std::deque<std::vector<uint8_t>> in;   // for the role
+    bool taken = false;                    // the role has taken one since it was asked
+    std::deque<std::vector<uint8_t>> out;  // of the role, not retired
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Stream> streams;
+
+  void join() {
+    if (!joined) pthread_join(thread, nullptr);
+    joined = true;
+  }
+};
+
+namespace {
+
+/// Calls of the shell by the kernel are not cancelled: they have locks, and end when the kernel is to stop.
+class Uncancelled {
+ public:
+  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace
+
+RoleHost::RoleHost(uint8_t* memory, uint64_t memory_bytes, uint32_t board_type, size_t most_packet)
+    : memory_(memory), memory_bytes_(memory_bytes), board_type_(board_type), most_packet_(most_packet) {}
+
+RoleHost::~RoleHost() { stop(); }
+
+bool RoleHost::load(std::span<const uint8_t> bytes) {
+  auto next = std::make_unique<Role>(file_of(bytes));
+  if (next->object) next->entry = static_cast<const gs_role*>(dlsym(next->object, "gs_role_entry"));
+  if (!next->entry || next->entry->version != GS_ROLE_VERSION || next->entry->board_type != board_type_) return false;
+  // The old role has run until here.
+  stop();
+  role_ = std::move(next);
+  return true;
+}
+
+uint16_t RoleHost::streams() const { return static_cast<uint16_t>(role_ ? role_->entry->streams : 0); }
+
+uint32_t& RoleHost::register_at(uint32_t address) { return role_->registers[address / 4 % GS_ROLE_REGISTERS]; }
+
+void RoleHost::start(uint32_t kernel) {
+  stop();
+  run_ = std::make_unique<Run>();
+  Run& run = *run_;
+  run.most_packet = most_packet_;
+  run.streams = std::vector<Run::Stream>(role_->entry->streams);
+  run.shell.shell = &run;
+  run.shell.memory = memory_;
+  run.shell.memory_bytes = memory_bytes_;
+  run.shell.registers = role_->registers.data();
+  run.shell.stopped = [](void* shell) { return static_cast<int>(static_cast<Run*>(shell)->stop.load()); };
+  run.shell.send = [](void* shell, uint32_t stream, const void* packet, size_t bytes) {
+    const Uncancelled calls;
+    Run& r = *static_cast<Run*>(shell);
+    std::unique_lock lock(r.mutex);
+    if (stream >= r.streams.size() || bytes > r.most_packet) return -1;
+    auto& s = r.streams[stream];
+    r.changed.wait(lock, [&] { return r.stop || s.out.size() < kStreamWindow; });
+    if (r.stop) return -1;
+    const auto* from = static_cast<const uint8_t*>(packet);
+    s.out.emplace_back(from, from + bytes);
+    return 0;
+  };
+  run.shell.receive = [](void* shell, uint32_t stream, void* packet, size_t most, int timeout_ms) -> long {
+    const Uncancelled calls;
+    Run& r = *static_cast<Run*>(shell);
+    std::unique_lock lock(r.mutex);
+    if (stream >= r.streams.size()) return -1;
+    auto& s = r.streams[stream];
+    const auto ready = [&] { return r.stop || !s.in.empty(); };
+    if (timeout_ms < 0)
+      r.changed.wait(lock, ready);
+    else
+      r.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready);
+    if (r.stop || s.in.empty()) return -1;
+    const auto bytes = std::move(s.in.front());
+    s.in.pop_front();
+    s.taken = true;
+    std::memcpy(packet, bytes.data(), std::min(most, bytes.size()));
+    return static_cast<long>(bytes.size());
+  };
+  run.entry = role_->entry;
+  run.kernel = kernel;
+  const auto body = [](void* argument) -> void* {
+    // Cancelled in a loop without any call, too.
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+    Run& r = *static_cast<Run*>(argument);
+    r.outcome.code = r.entry->run(&r.shell, r.kernel, &r.outcome.result);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    r.ended = true;
+    return nullptr;
+  };
+  if (pthread_create(&run.thread, nullptr, body, &run)) {
+    run.joined = run.ended = true;
+    run.outcome.code = 1;
+  }
+}
+
+void RoleHost::stop() {
+  if (!run_) return;
+  {
+    const std::lock_guard lock(run_->mutex);
+    run_->stop = true;
+  }
+  run_->changed.notify_all();
+  const auto end = std::chrono::steady_clock::now() + kStopGrace;
+  while (!run_->ended && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (!run_->ended) {
+    pthread_cancel(run_->thread);
+    resets_++;
+  }
+  run_->join();
+  run_.reset();
+}
+
+std::optional<RoleHost::Outcome> RoleHost::ended() {
+  if (!run_ || !run_->ended) return std::nullopt;
+  run_->join();
+  return run_->outcome;
+}
+
+uint32_t RoleHost::inward_room(uint16_t stream) {
+  const std::lock_guard lock(run_->mutex);
+  return static_cast<uint32_t>(kStreamWindow - run_->streams[stream].in.size());
+}
+
+void RoleHost::deliver(uint16_t stream, std::span<const uint8_t> packet) {
+  const std::lock_guard lock(run_->mutex);
+  run_->streams[stream].in.emplace_back(packet.begin(), packet.end());
+  run_->changed.notify_all();
+}
+
+bool RoleHost::inward_taken(uint16_t stream) {
+  const std::lock_guard lock(run_->mutex);
+  return std::exchange(run_->streams[stream].taken, false);
+}
+
+uint32_t RoleHost::outward_held(uint16_t stream) {
+  const std::lock_guard lock(run_->mutex);
+  return static_cast<uint32_t>(run_->streams[stream].out.size());
+}
+
+std::vector<uint8_t> RoleHost::outward(uint16_t stream, uint32_t index) {
+  const std::lock_guard lock(run_->mutex);
+  return run_->streams[stream].out[index];
+}
+
+void RoleHost::outward_retire(uint16_t stream, uint32_t packets) {
+  const std::lock_guard lock(run_->mutex);
+  auto& out = run_->streams[stream].out;
+  out.erase(out.begin(), out.begin() + packets);
+  run_->changed.notify_all();
+}
+
+}  // namespace gossamer::shell

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A role in SystemVerilog as a role file of simulated boards: a Verilator model with the interface of
+/// include/gossamer/role.h, so that it runs on software boards and on boards whose shell is the RTL.
+///
+/// The ports of the top are those of rtl/role/gs_role_ptrans.sv: kernel control, registers (AXI4-Lite) and memory (AXI4
+/// with 64 bits, incrementing bursts of whole beats). The memory is that of the board: a read is answered after one
+/// cycle, a beat in each cycle, and an access outside of it with an error. Each run begins with a reset. Then the
+/// registers that are not 0 are written, and after the run all are read back, so that the host sees those that the role
+/// has changed; registers that answer with an error keep their value.
+///
+/// GS_ROLE_TOP is the class of the model, GS_ROLE_HEADER its header, GS_ROLE_NAME the name of the top.
+
+#include <verilated.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include GS_ROLE_HEADER
+#include "gossamer/role.h"
+
+namespace {
+
+template <class T>
+concept RoleTop = requires(T& top) {
+  top.clk_i, top.rst_ni, top.start_i, top.kernel_i, top.stop_i;
+  top.done_o, top.code_o, top.result_address_o, top.result_bytes_o;
+  top.s_axil_awvalid_i, top.s_axil_awready_o, top.s_axil_awaddr_i;
+  top.s_axil_wvalid_i, top.s_axil_wready_o, top.s_axil_wdata_i, top.s_axil_wstrb_i;
+  top.s_axil_bvalid_o, top.s_axil_bready_i, top.s_axil_bresp_o;
+  top.s_axil_arvalid_i, top.s_axil_arready_o, top.s_axil_araddr_i;
+  top.s_axil_rvalid_o, top.s_axil_rready_i, top.s_axil_rdata_o, top.s_axil_rresp_o;
+  top.m_axi_awvalid_o, top.m_axi_awready_i, top.m_axi_awaddr_o, top.m_axi_awlen_o;
+  top.m_axi_awsize_o, top.m_axi_awburst_o;
+  top.m_axi_wvalid_o, top.m_axi_wready_i, top.m_axi_wdata_o, top.m_axi_wstrb_o, top.m_axi_wlast_o;
+  top.m_axi_bvalid_i, top.m_axi_bready_o, top.m_axi_bresp_i;
+  top.m_axi_arvalid_o, top.m_axi_arready_i, top.m_axi_araddr_o, top.m_axi_arlen_o;
+  top.m_axi_arsize_o, top.m_axi_arburst_o;
+  top.m_axi_rvalid_i, top.m_axi_rready_o, top.m_axi_rdata_i, top.m_axi_rresp_i, top.m_axi_rlast_i;
+};
+static_assert(RoleTop<GS_ROLE_TOP>, "the top of the role lacks a port of rtl/role/gs_role_ptrans.sv");
+
+constexpr unsigned kBeat = 8, kBeatSize = 3, kIncrementing = 1, kSlaveError = 2, kDecodeError = 3;
+constexpr unsigned kBursts = 16;           // accepted and not answered
+constexpr unsigned kAskStopped = 1024;     // cycles from one look at the shell's wish to stop to the next
+constexpr unsigned kStopCycles = 1 << 20;  // in which a role must end after that; otherwise it is reset, as on a board
+constexpr unsigned kRegisterCycles = 4096;
+constexpr int kStopped = 4;
+
+class Simulation {
+ public:
+  explicit Simulation(const gs_role_shell* shell)
+      : shell_(shell), context_(std::make_unique<VerilatedContext>()), top_(context_.get()) {
+    for (unsigned i = 0; i < 8; i++) cycle();
+    top_.rst_ni = 1;
+    cycle();
+  }
+  ~Simulation() { top_.final(); }
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  int run(uint32_t kernel, gs_role_result* result) {
+    for (uint32_t i = 0; i < GS_ROLE_REGISTERS; i++)
+      if (const uint32_t value = shell_->registers[i]) write_register(4 * i, value);
+    top_.start_i = 1;
+    top_.kernel_i = kernel;
+    uint64_t cycles = 0, stop_at = 0;
+    do {
+      cycle();
+      cycles++;
+      top_.start_i = 0;
+      top_.stop_i = 0;
+      if (!stop_at && cycles % kAskStopped == 0 && shell_->stopped(shell_->shell)) {
+        top_.stop_i = 1;
+        stop_at = cycles;
+      }
+      if (stop_at && cycles - stop_at > kStopCycles) return kStopped;
+    } while (!top_.done_o);
+    const int code = static_cast<int>(top_.code_o);
+    result->address = top_.result_address_o;
+    result->bytes = top_.result_bytes_o;
+    result->cycles = cycles;
+    cycle();
+    for (uint32_t i = 0; i < GS_ROLE_REGISTERS; i++) {
+      uint32_t value = 0;
+      if (read_register(4 * i, value)) const_cast<volatile uint32_t*>(shell_->registers)[i] = value;
+    }
+    return code;
+  }
+
+ private:
+  struct Burst {
+    uint64_t address;
+    unsigned left;  // beats after this one
+    bool error;
+  };
+
+  void cycle() {
+    top_.m_axi_arready_i = reads_.size() < kBursts;
+    top_.m_axi_awready_i = writes_.size() < kBursts;
+    top_.m_axi_rvalid_i = !reads_.empty();
+    if (!reads_.empty()) {
+      const Burst& read = reads_.front();
+      uint64_t data = 0;
+      if (inside(read)) std::memcpy(&data, shell_->memory + read.address, kBeat);
+      top_.m_axi_rdata_i = data;
+      top_.m_axi_rlast_i = read.left == 0;
+      top_.m_axi_rresp_i = response(read);
+    }
+    top_.m_axi_wready_i = !writes_.empty();
+    top_.m_axi_bvalid_i = !answers_.empty();
+    if (!answers_.empty()) top_.m_axi_bresp_i = answers_.front();
+    top_.clk_i = 0;
+    top_.eval();
+    // Transfers of this cycle.
+    if (top_.m_axi_rvalid_i && top_.m_axi_rready_o) next(reads_);
+    if (top_.m_axi_bvalid_i && top_.m_axi_bready_o) answers_.pop_front();
+    if (top_.m_axi_wvalid_o && top_.m_axi_wready_i) write(top_.m_axi_wdata_o, top_.m_axi_wstrb_o);
+    if (top_.m_axi_arvalid_o && top_.m_axi_arready_i)
+      reads_.push_back(burst(top_.m_axi_araddr_o, top_.m_axi_arlen_o, top_.m_axi_arsize_o, top_.m_axi_arburst_o));
+    if (top_.m_axi_awvalid_o && top_.m_axi_awready_i)
+      writes_.push_back(burst(top_.m_axi_awaddr_o, top_.m_axi_awlen_o, top_.m_axi_awsize_o, top_.m_axi_awburst_o));
+    top_.clk_i = 1;
+    top_.eval();
+    context_->timeInc(1);
+  }
+
+  static Burst burst(uint64_t address, unsigned length, unsigned size, unsigned kind) {
+    return {address, length, size != kBeatSize || kind != kIncrementing || address % kBeat != 0};
+  }
+  bool inside(const Burst& one) const {
+    return !one.error && one.address <= shell_->memory_bytes && shell_->memory_bytes - one.address >= kBeat;
+  }
+  unsigned response(const Burst& one) const { return one.error ? kSlaveError : inside(one) ? 0 : kDecodeError; }
+
+  static void next(std::deque<Burst>& bursts) {
+    Burst& one = bursts.front();
+    one.address += kBeat;
+    if (one.left-- == 0) bursts.pop_front();
+  }
+
+  void write(uint64_t data, unsigned strobes) {
+    const Burst& one = writes_.front();
+    worst_ = std::max(worst_, response(one));
+    for (unsigned i = 0; i < kBeat && inside(one); i++)
+      if (strobes >> i & 1) shell_->memory[one.address + i] = static_cast<uint8_t>(data >> (8 * i));
+    if (one.left == 0) answers_.push_back(static_cast<uint8_t>(std::exchange(worst_, 0)));
+    next(writes_);
+  }
+
+  void write_register(uint32_t address, uint32_t value) {
+    top_.s_axil_awvalid_i = top_.s_axil_wvalid_i = top_.s_axil_bready_i = 1;
+    top_.s_axil_awaddr_i = address & 0xFF;
+    top_.s_axil_wdata_i = value;
+    top_.s_axil_wstrb_i = 15;
+    bool answered = false;
+    for (unsigned i = 0; i < kRegisterCycles && !answered; i++) {
+      settle();
+      const bool address_taken = top_.s_axil_awready_o, data_taken = top_.s_axil_wready_o;
+      answered = top_.s_axil_bvalid_o;
+      cycle();
+      if (address_taken) top_.s_axil_awvalid_i = 0;
+      if (data_taken) top_.s_axil_wvalid_i = 0;
+    }
+    top_.s_axil_awvalid_i = top_.s_axil_wvalid_i = top_.s_axil_bready_i = 0;
+  }
+
+  bool read_register(uint32_t address, uint32_t& value) {
+    top_.s_axil_arvalid_i = top_.s_axil_rready_i = 1;
+    top_.s_axil_araddr_i = address & 0xFF;
+    bool answered = false, good = false;
+    for (unsigned i = 0; i < kRegisterCycles && !answered; i++) {
+      settle();
+      const bool taken = top_.s_axil_arready_o;
+      answered = top_.s_axil_rvalid_o;
+      if (answered) {
+        value = top_.s_axil_rdata_o;
+        good = top_.s_axil_rresp_o == 0;
+      }
+      cycle();
+      if (taken) top_.s_axil_arvalid_i = 0;
+    }
+    top_.s_axil_arvalid_i = top_.s_axil_rready_i = 0;
+    return good;
+  }
+
+  /// The outputs of this cycle.
+  void settle() {
+    top_.clk_i = 0;
+    top_.eval();
+  }
+
+  const gs_role_shell* shell_;
+  std::unique_ptr<VerilatedContext> context_;
+  GS_ROLE_TOP top_;
+  std::deque<Burst> reads_, writes_;
+  std::deque<uint8_t> answers_;  // of written bursts
+  unsigned worst_ = 0;           // response of the burst that is written
+};
+
+int run(const gs_role_shell* shell, uint32_t kernel, gs_role_result* result) {
+  return Simulation(shell).run(kernel, result);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default")))
+const gs_role gs_role_entry = {GS_ROLE_VERSION, 1, GS_ROLE_NAME, 0, run};

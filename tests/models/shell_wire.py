@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shell's RTL on a wire that is exact to the cycle (models/shell/wire.cc), and a host in Python.
+
+The frames are those of `shell.shell_frames`, which shares no code with the product.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from shell import shell_frames as frames
+from shell.shell_frames import Frame
+
+import models
+from gossamer.hdl import sources, verilate
+from gossamer.paths import INCLUDE
+from gossamer.shell import _build, _firmware
+
+BOARD, HOST = bytes.fromhex("020000000101"), bytes.fromhex("020000007701")
+KEY = bytes(range(32))
+OVERHEAD = 24
+"""Bytes of the wire that a MAC adds to a frame: preamble 8, checksum 4, gap 12."""
+LEAST = 60
+"""Bytes of the shortest frame without its checksum."""
+_QUIET = 6000
+"""Cycles after which the firmware has answered what it was sent."""
+
+
+@functools.cache
+def program() -> Path:
+    """Raises InputError if it cannot be built."""
+    design = sources.listing(_build.SIMULATION / "sim_shell.f")
+    include = [_build.SIMULATION, _build.SOURCES.parent, INCLUDE, _build.constants()]
+    return verilate.model(
+        "gs_sim_shell", design, [models.FOLDER / "shell" / "wire.cc"], include=include, cxx=["-std=c++20"]
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of frames showed; times in cycles."""
+
+    out: list[tuple[int, bytes]]
+    """The board's frames, each with the cycle of its last byte."""
+    first: int
+    last: int
+    lost: int
+    paused: int
+
+
+class Board:
+    """A board with a role and an open session."""
+
+    def __init__(self, memory: int = 1 << 20, latency: int = 30, stalls: int = 0, seed: int = 1) -> None:
+        """Memory in bytes, its latency in cycles; ``stalls`` of 16 cycles, a channel of the memory stalls."""
+        command = [program(), f"+firmware={_firmware.shell()}", BOARD.hex(), KEY.hex()]
+        numbers = (memory, latency, stalls, seed)
+        self.process = subprocess.Popen(
+            [*map(str, command), *map(str, numbers)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.memory, self.seq, self.session, self.key = memory, 1, 0x1122334455667788, bytes(32)
+        (announced,) = [frames.parse(one) for _, one in self.run(quiet=300_000).out]
+        assert announced.kind == frames.ANNOUNCE
+        self.open(announced.session)
+        self.load(b"role" * 100)
+
+    def close(self) -> None:
+        self.process.communicate()
+
+    def open(self, challenge: int) -> None:
+        self.seq = 1
+        payload = struct.pack(">QII", self.session, 60_000, 0)
+        self.add(Frame(BOARD, HOST, frames.OPEN, payload, session=challenge).bytes(KEY))
+        answers = [frames.parse(one) for _, one in self.run(quiet=300_000).out]
+        assert frames.OPENED in [one.kind for one in answers], answers
+        self.key = frames.session_key(KEY, BOARD, HOST, challenge, self.session)
+
+    def load(self, role: bytes) -> None:
+        """Configures the board with an image of one block."""
+        manifest = hashlib.blake2s(role).digest()[:16]
+        root = hashlib.blake2s(manifest).digest()
+        chunks = [manifest.ljust(1344, b"\0"), role]
+        about = struct.pack(">QIHBBII", len(role), 0, 1344, 1, 0, len(chunks), len(manifest)) + root + bytes(8)
+        self.add(self.command(frames.BEGIN, about, flags=8))
+        binding = int.from_bytes(root[:8], "big")
+        for number, chunk in enumerate(chunks):
+            data = Frame(frames.BROADCAST, HOST, frames.DATA, chunk, offset=number, binding=binding)
+            self.add(data.bytes(), gap=2000)
+        answers = [frames.parse(one) for _, one in self.run(quiet=300_000).out]
+        assert (frames.LOADED, 0) in [(one.kind, one.status) for one in answers], answers
+
+    def command(self, kind: int, payload: bytes = b"", **fields: int) -> bytes:
+        """The next command, sealed."""
+        seq = fields.pop("sequence", self.seq)
+        self.seq = seq + 1
+        fields.setdefault("session", self.session)
+        return Frame(BOARD, HOST, kind, payload, sequence=seq, **fields).bytes(self.key)
+
+    def add(self, data: bytes, gap: int = OVERHEAD) -> int:
+        """A frame that waits for `run`; its cycles on the wire."""
+        data = data.ljust(LEAST, b"\0")
+        self._say(f"frame {gap} {data.hex()}")
+        return len(data) + gap
+
+    def run(self, quiet: int = _QUIET) -> Run:
+        self._say(f"run {quiet}")
+        out = []
+        while (words := self._line().split())[0] == "out":
+            out.append((int(words[1]), bytes.fromhex(words[2])))
+        first, last, lost, paused = map(int, words[1:])
+        return Run(out, first, last, lost, paused)
+
+    def read(self, at: int, count: int) -> bytes:
+        """Bytes of the board's memory."""
+        self._say(f"read {at} {count}")
+        return bytes.fromhex(self._line())
+
+    def _say(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError(f"the simulation has ended: {self.process.wait()}")
+        return line
+
+
+def burst(board: Board, length: int, count: int, every: int) -> tuple[float, Run]:
+    """Writes of ``length`` bytes without a pause, one in ``every`` with an answer: bytes accepted over cycles, which is
+    less than 1 if the board has not executed all of them. A frame's cycles are those of its bytes on the wire."""
+    data = [bytes((n + 7 * k) % 256 for k in range(length)) for n in range(251)]
+    slots = (board.memory - length) // max(length, 1)
+    before = board.seq
+    sizes = []
+    for n in range(count):
+        flags = 8 if n % every == every - 1 else 0
+        frame = board.command(frames.WRITE, data[n % 251], offset=n % slots * length, flags=flags)
+        sizes.append(board.add(frame))
+    run = board.run()
+    answers = [frames.parse(one) for _, one in run.out]
+    good = [one.acknowledge - before for one in answers if one.kind == frames.STORED and one.status == 0]
+    done = max(good, default=0)
+    for n in range(max(0, done - min(slots, 300)), done):
+        assert board.read(n % slots * length, length) == data[n % 251], (length, n)
+    return sum(sizes[:done]) / sum(sizes), run
