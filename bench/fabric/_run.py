@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gossamer import device
 from gossamer.config import Cluster, Config
-from gossamer.engines.rtl import Board, Run
+from gossamer.engines.rtl import Run
 from gossamer.engines.rtl_cluster import Cluster as Simulated
 from gossamer.errors import RunDied
 
@@ -38,14 +38,8 @@ def run(
     """
     path = PROGRAMS / program
     told: list[int] = []
-    machine = (
-        Board(where, workers=workers)
-        if isinstance(where, Config)
-        else Simulated(where, workers=workers, frame_loss=frame_loss)
-    )
-    with machine:
-        shape = machine.shape if isinstance(machine, Simulated) else device.ALONE
-        machine.load_image(device.build(path, machine.config, defines, boards=shape))
+    with Simulated(where, workers=workers, frame_loss=frame_loss) as machine:
+        machine.load_image(device.build(path, machine.config, defines, boards=machine.shape))
         done = machine.run(machine.threads, on_emit=lambda _, value: told.append(value))
     bad = sum(map(bool, done.codes.values()))
     if done.reason != "done" or done.traps or bad or len(done.codes) != done.threads or len(told) > 1:

@@ -196,7 +196,6 @@ ThreadLocation Board::location(uint32_t thread) {
 }
 
 NextHop Board::next_hop(const char* call, uint32_t from, uint32_t to) {
-  if (!has_router()) reject_call(call, kNoRouter);
   if (next_hops_.empty()) {
     std::vector<NextHop> next_hops(size_t{kBoards} * kBoards);
     std::ifstream file(next_hops_file_);
@@ -344,11 +343,7 @@ void Board::load_all(const char* call, const char* code, const char* data) {
   }
   write_back_caches(call);
   sim_.note("image " + std::string(code));
-  if (settings_.broadcast) {
-    write_code(call, settings_.broadcast, 0xF, kBoards * kTiles, 0, instructions);
-  } else {
-    for (uint32_t tile = 0; tile < kBoards * kTiles; ++tile) write_code(call, loader(tile), 0xF, 1, 0, instructions);
-  }
+  write_code(call, settings_.broadcast, 0xF, kBoards * kTiles, 0, instructions);
   for (const Part& part : parts) write_all(call, part.address, part.data.data(), part.data.size());
   for (Core& core : cores_) core = {};
   code_.assign(cores_.size() / TinselCoresPerInstrMem, code);
@@ -442,7 +437,7 @@ void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8
   write_lines(call, loader(tile), 1, address - before, whole.data(), whole.size());
   // The board's router may have cached the previous contents.
   const uint64_t first = TinselPOLiteProgRouterBase, end = first + TinselPOLiteProgRouterLength;
-  if (has_router() && address < end && address + size > first) flush_record_cache(call, tile / kTiles);
+  if (address < end && address + size > first) flush_record_cache(call, tile / kTiles);
 }
 
 void Board::flush_record_cache(const char* call, uint32_t board) {
@@ -480,7 +475,7 @@ void Board::write_all(const char* call, uint32_t address, const uint8_t* data, s
   // The rest of a line may differ between boards.
   const size_t before = std::min<size_t>(size, (kLine - address % kLine) % kLine);
   const size_t whole = (size - before) / kLine * kLine;
-  if (!settings_.broadcast || !whole) return write_each(call, address, data, size);
+  if (!whole) return write_each(call, address, data, size);
   const uint32_t first = address + static_cast<uint32_t>(before);
   write_each(call, address, data, before);
   write_lines(call, settings_.broadcast, kBoards * TinselDRAMsPerBoard, first, data + before, whole);

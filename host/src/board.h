@@ -24,8 +24,6 @@ namespace gossamer::host {
 /// Cycles that an unsuccessful poll lets pass.
 constexpr uint64_t kPoll = 1000;
 
-inline constexpr const char* kNoRouter = "a single board has no multicast router; run with --cluster";
-
 /// Location of a thread on the boards.
 struct ThreadLocation {
   uint32_t board = 0;
@@ -104,7 +102,6 @@ class Board {
   bool has_begun(uint32_t core) const { return cores_[core].ready != 0 || cores_[core].started; }
   /// Starts the prepared threads of some cores.
   void go(const std::vector<uint32_t>& cores);
-  bool has_router() const { return settings_.router; }
   /// Loads the next routing tables of the run into all boards.
   void load_tables(const char* call);
   /// A file with the cluster and the current tables of its boards, for programs of the command.

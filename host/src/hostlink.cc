@@ -190,7 +190,6 @@ bool HostLink::powerOnSelfTest() {
 void HostLink::loadRoutes() {
   const char* call = "HostLink::loadRoutes";
   const Board::Lock lock(*board_);
-  if (!board_->has_router()) reject_call(call, "a single board has no routes; run with --cluster");
   buffers_->flush(*board_, call);
   board_->load_tables(call);
 }
@@ -234,7 +233,6 @@ bool HostLink::keySend(uint32_t key, uint32_t numFlits, void* msg, bool block) {
   const char* call = "HostLink::keySend";
   const Board::Lock lock(*board_);
   check_length(call, numFlits);
-  if (!board_->has_router()) reject_call(call, gossamer::host::kNoRouter);
   constexpr uint32_t kRouter = static_cast<uint32_t>(config::Endpoint::Key) << config::AddressKey::kKindLsb;
   std::vector<Flit> packet{flit_of(config::FlitKind::Key, false, kRouter, &key, sizeof key)};
   add_body(packet, kRouter, numFlits, msg);

@@ -56,7 +56,6 @@ Settings Settings::read() {
     if (key == "status") settings.status = value;
     if (key == "most_cycles") settings.most_cycles = std::strtoull(value.c_str(), nullptr, 10);
     if (key == "broadcast") settings.broadcast = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
-    if (key == "router") settings.router = value == "1";
     if (key == "next_hops") settings.next_hops = value;
     if (key == "forget") settings.forget = value;
     if (key == "tables") settings.tables.push_back(value);

@@ -51,11 +51,10 @@ struct Settings {
   std::string status;        ///< file for the progress
   uint64_t most_cycles = 0;  ///< limit of the run; 0: none
   uint64_t watchdog = 0;     ///< limit of cycles without an instruction or output; 0: none
-  bool router = false;       ///< boards have a multicast router
   std::string next_hops;     ///< file with the next hop from each board to each other one
   std::string forget;        ///< file with one packet per board that invalidates the record cache of its router
   std::vector<std::string> tables;  ///< files with packets that load other tables into all boards; each with next hops
-  uint32_t broadcast = 0;    ///< address of all boards' loaders; 0: none
+  uint32_t broadcast = 0;    ///< address of all boards' loaders
 
   /// Ends the program if it was not started by `./gossamer run`.
   static Settings read();

@@ -23,6 +23,8 @@ module gs_board_control
   parameter  int unsigned Ports    = 6,
   parameter  int unsigned Routers  = 5,
   parameter  int unsigned HostPort = 5,
+  /// 1: the board has multicast routers
+  parameter  bit          Multicast = 1'b1,
   /// credits of a channel, in both directions; a power of two
   parameter  int unsigned Window   = 8
 ) (
@@ -156,7 +158,8 @@ module gs_board_control
     .Links   (Links),
     .Jobs    (Jobs),
     .TableW  (TableW),
-    .HostPort(HostPort)
+    .HostPort(HostPort),
+    .Multicast(Multicast)
   ) u_settings (
     .clk_i,
     .rst_ni,

@@ -14,7 +14,9 @@ module gs_board_csr
   parameter int unsigned Jobs     = 1,
   parameter int unsigned TableW   = 10,
   /// the host's port of the switch
-  parameter int unsigned HostPort = 5
+  parameter int unsigned HostPort = 5,
+  /// 1: the board has multicast routers, so its threads may send messages by key
+  parameter bit          Multicast = 1'b1
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
@@ -217,7 +219,7 @@ module gs_board_csr
       slot_q     <= '0;
       reports_q   <= '0;
       host_here_q <= '0;
-      cluster_q   <= '{routers: 1'b1, boards: 13'd1, hosts: 13'd1};
+      cluster_q   <= '{routers: Multicast, boards: 13'd1, hosts: 13'd1};
       burst_q     <= 8'd8;
       flush_q     <= 1'b0;
       children_q  <= '0;
@@ -239,7 +241,7 @@ module gs_board_csr
             end
           end
           ControlOpCluster: begin
-            cluster_q <= '{routers: 1'b1, boards: cluster.boards, hosts: cluster.hosts};
+            cluster_q <= '{routers: Multicast, boards: cluster.boards, hosts: cluster.hosts};
             reports_q <= cluster.host;
             burst_q   <= cluster.burst;
             flush_q   <= cluster.flush;

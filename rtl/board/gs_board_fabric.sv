@@ -21,6 +21,8 @@ module gs_board_fabric
   parameter  int unsigned Links   = 4,
   /// job slots, 1 to 16
   parameter  int unsigned Jobs    = 1,
+  /// 1: multicast routers at exits, links and host
+  parameter  bit          Multicast = 1'b1,
   /// log2 of the routing table's entries
   parameter  int unsigned TableW  = SwitchTableBits,
   /// log2 of the beats in each channel's cache of records
@@ -86,12 +88,11 @@ module gs_board_fabric
   output logic                      empty_o
 );
   localparam int unsigned Ports = Exits + Links + 2;
-  localparam int unsigned ControlPort = Exits + Links;
-
-  localparam int unsigned HostPort = ControlPort + 1;
-  // Local ports
-  localparam int unsigned Control = 0;
-  localparam int unsigned Host = 1;
+  // Local ports, and their numbers at the switch
+  localparam int unsigned Control = 32'(BoardPortControl);
+  localparam int unsigned Host = 32'(BoardPortHost);
+  localparam int unsigned ControlPort = Exits + Links + Control;
+  localparam int unsigned HostPort = Exits + Links + Host;
 
   channels_t local_in_valid[2], local_in_credit[2], local_out_valid[2], local_out_credit[2];
   flit_t local_in[2], local_out[2];
@@ -145,6 +146,7 @@ module gs_board_fabric
     .Links  (Links),
     .Locals (2),
     .Keyed  (1),
+    .Multicast(Multicast),
     .Control('{first: 8'(ControlPort), count: 8'd1}),
     .Jobs   (Jobs),
     .TableW (TableW),
@@ -218,7 +220,8 @@ module gs_board_fabric
     .TableW  (TableW),
     .Ports   (Ports),
     .Routers (Routers),
-    .HostPort(HostPort)
+    .HostPort(HostPort),
+    .Multicast(Multicast)
   ) u_control (
     .clk_i,
     .rst_ni,

@@ -7,7 +7,8 @@
 ///
 /// Ports of the switch: exits of the mesh from 0, then links, then local ports. The last `Keyed` of these have
 /// multicast routers as well: a host sends keys. Records of all routers are read through one port of the memory, whose
-/// answers a router never blocks: it has space for all records that it has requested.
+/// answers a router never blocks: it has space for all records that it has requested. Without `Multicast` the routers
+/// are omitted, and the switch rejects messages by key as unroutable.
 module gs_board_network
   import gs_idle_pkg::*;
   import gs_multicast_pkg::*;
@@ -19,6 +20,8 @@ module gs_board_network
   /// local ports, 1 or more, and the endpoints that they serve: numbers are those of the switch
   parameter  int unsigned Locals   = 2,
   parameter  int unsigned Keyed    = 0,
+  /// 1: multicast routers
+  parameter  bit          Multicast = 1'b1,
   parameter  range_t      Control  = '{first: 8'(RouterMeshPorts + Links), count: 8'd1},
   parameter  range_t      Streams  = '0,
   parameter  range_t      Matches  = '0,
@@ -256,7 +259,30 @@ module gs_board_network
   logic [Routers-1:0] read_valid, read_ready, answer_ready;
   logic [RouterW-1:0] unused_router;
 
-  for (genvar r = 0; r < Routers; r++) begin : gen_router
+  for (genvar r = 0; r < Routers; r++) begin : gen_straight
+    localparam int unsigned Port = (r < Exits + Links) ? r : r + Locals - Keyed;
+    if (!Multicast) begin : gen_port
+      assign in_valid[Port]   = raw_valid[r];
+      assign in[Port]         = raw[r];
+      assign raw_credit[r]    = in_credit[Port];
+      assign bad_o[r]         = '0;
+      assign router_empty[r]  = 1'b1;
+      assign read_valid[r]    = 1'b0;
+      assign read[r]          = '0;
+      assign answer_ready[r]  = 1'b1;
+      for (genvar j = 0; j < Jobs; j++) begin : gen_job
+        assign idle_o[j][r] = '{idle: 1'b1, vote: 1'b1, default: '0};
+      end
+      logic unused;
+      assign unused = ^{read_ready[r]};
+    end
+  end
+  if (!Multicast) begin : gen_no_multicast
+    logic unused;
+    assign unused = ^{wave_i, clear_i, flush_i, rsp_valid_i, rsp_tag_i, rsp_i};
+  end
+
+  for (genvar r = 0; Multicast && r < Routers; r++) begin : gen_router
     localparam int unsigned Vcs = (r < Exits || r >= Exits + Links) ? 1 : SwitchVcs;
     localparam int unsigned Port = (r < Exits + Links) ? r : r + Locals - Keyed;
     logic     [Vcs-1:0] entered, sent, received, unused_lookup, unused_hit;

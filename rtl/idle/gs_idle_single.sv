@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Idle detection of a single board: the board's cut decides alone.
+/// Idle detection of a simulated tile without a board: its cut decides alone.
 ///
 /// All fields of a cut are from the same cycle, so one cut suffices: waiting threads send nothing, and when as many
 /// messages are received as sent, none is left that could wake a thread.

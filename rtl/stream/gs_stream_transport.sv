@@ -91,8 +91,10 @@ module gs_stream_transport
   output logic [31:0]                   unroutable_dest_o[Ends],
   output logic                          empty_o
 );
-  localparam int unsigned Streams = 32'(Own);
-  localparam int unsigned First = Streams + 1;
+  // Ports of the switch
+  localparam int unsigned Missing = Own ? 0 : 1;
+  localparam int unsigned Streams = 32'(StreamPortStream) - Missing;
+  localparam int unsigned First = 32'(StreamPortLink) - Missing;
   localparam home_t Home = '{
     mesh:    '{first: 8'd0, count: 8'(Own)},
     stream:  '{first: 8'(Streams), count: 8'd1},

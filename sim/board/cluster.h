@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A simulated cluster: boards, and the wires between them.
+/// A simulated cluster: boards, and the wires between them; or a single board.
 ///
 /// A word that leaves a board's transceiver arrives at the other end one flight time later. So boards need to
 /// synchronize only once per flight time: a worker simulates each of its boards for a whole flight time, then all
 /// workers meet at a barrier. A wire is a ring buffer of words by cycle: one board writes words that arrive a flight
 /// time later, the other reads words written before the last barrier. The result depends neither on the order of the
-/// boards nor on the assignment to workers.
+/// boards nor on the assignment to workers. The workers of a single board share its tiles; the first also simulates the
+/// uncore.
 ///
 /// With several ranks (ranks.h), each has consecutive boards. Ranks exchange the words of the wires between them at the
 /// barrier, through the same ring buffers. A rank has only the models of its own boards.
@@ -139,37 +140,29 @@ class ClusterBoard {
     }
   }
 
-  /// The first half of a cycle, before the evaluation; stores the tile models to evaluate in `tiles` and returns their
-  /// number.
-  unsigned low(uint64_t cycle, bool reset, TileHost* hosts, Models::TileModel** tiles) {
-    const unsigned now = cycle & 1;
+  /// The first half of a cycle of the tiles of worker w of k, before the evaluation; stores the models to evaluate in
+  /// `tiles` and returns their number.
+  unsigned low_tiles(unsigned worker, unsigned workers, uint64_t cycle, bool reset, TileHost* hosts,
+                     Models::TileModel** tiles) {
     unsigned count = 0;
-    Vgs_sim_uncore& rest = models_.rest();
-    for (unsigned t = 0; t < kTiles; ++t) {
-      Models::TileModel& tile = models_.tile(t);
-      const bool reported =
-          tile.job_i != rest.job_o[t] || tile.host_i != rest.host_o[t] || tile.cluster_i != rest.cluster_o;
-      if (!models_.low_tile(t, now, reset, reported, hosts[t])) continue;
-      tile.job_i = rest.job_o[t];
-      tile.host_i = rest.host_o[t];
-      tile.cluster_i = rest.cluster_o;
-      tiles[count++] = &tile;
+    for (unsigned t = worker; t < kTiles; t += workers) {
+      if (models_.low_tile(t, cycle & 1, reset, hosts[t])) tiles[count++] = &models_.tile(t);
     }
-    models_.low_rest(now, reset, hosts);
+    return count;
+  }
+  /// The same of the uncore.
+  void low_rest(uint64_t cycle, bool reset, TileHost* hosts) {
+    models_.low_rest(cycle & 1, reset, hosts);
     low_links(cycle);
     lane_ = low_host(reset);
-    return count;
   }
 
   /// The second half.
-  void high(uint64_t cycle, TileHost* hosts) {
-    const unsigned next = ~cycle & 1;
-    Vgs_sim_uncore& rest = models_.rest();
-    models_.high_rest(next);
-    for (unsigned t = 0; t < kTiles; ++t) {
-      models_.high_tile(t, next, cycle + 1, hosts[t]);
-      models_.command(t, next, rest.idle_command_o[t]);
-    }
+  void high_tiles(unsigned worker, unsigned workers, uint64_t cycle, TileHost* hosts) {
+    for (unsigned t = worker; t < kTiles; t += workers) models_.high_tile(t, ~cycle & 1, cycle + 1, hosts[t]);
+  }
+  void high_rest(uint64_t cycle) {
+    models_.high_rest(~cycle & 1);
     high_links(cycle);
     if (lane_ < kNetworks) host_->on_accepted(lane_, cycle + 1);
     if (arrived_) host_->receive(flit_, cycle + 1);
@@ -286,10 +279,12 @@ class Cluster {
     if (first_ == last_) fatal("there are more ranks than boards");
   }
 
-  uint64_t stride() const { return flight_; }
+  /// The workers of a single board share its tiles, and synchronize in every cycle.
+  uint64_t stride() const { return single() ? 1 : flight_; }
   // In-flight words that are no packets are answers or credits: one flight time. If they are lost, the waiting ends
-  // keep requesting, which takes another flight time in each direction.
-  uint64_t quiescence() const { return 8192 + 4 * flight_; }
+  // keep requesting, which takes another flight time in each direction. Tiles that clear their tables after reset look
+  // idle for up to 14,000 cycles.
+  uint64_t quiescence() const { return (1 << 14) + 4 * flight_; }
   uint64_t drain() const { return 4096 + 4 * flight_; }
   /// Twice up and down a tree of all boards.
   uint64_t slack() const { return 4 * flight_ * boards_.size(); }
@@ -300,7 +295,7 @@ class Cluster {
   }
 
   unsigned tiles() const { return static_cast<unsigned>(boards_.size()) * kBoardTiles; }
-  unsigned most_workers() const { return last_ - first_; }
+  unsigned most_workers() const { return single() ? kBoardTiles : last_ - first_; }
   unsigned hosts() const { return static_cast<unsigned>(hosts_.size()); }
   /// Whether this rank simulates a tile.
   bool has(unsigned tile) const { return own(tile / kBoardTiles); }
@@ -343,9 +338,13 @@ class Cluster {
   }
 #endif
 
-  /// Worker w of k simulates every kth board.
+  /// Worker w of k simulates every kth board, or of a single board every kth tile.
   template <typename What>
   void each_tile(unsigned worker, unsigned workers, What what) const {
+    if (single()) {
+      for (unsigned t = worker; t < kBoardTiles; t += workers) what(t);
+      return;
+    }
     for (unsigned b = first_ + worker; b < last_; b += workers) {
       for (unsigned t = 0; t < kBoardTiles; ++t) what(b * kBoardTiles + t);
     }
@@ -416,6 +415,10 @@ class Cluster {
   /// Evaluates a few boards together: their models share code and the processor's branch-prediction state.
   template <bool kWaves>
   void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
+    if (single()) {
+      for (; cycle < end; ++cycle) step_share<kWaves>(worker, workers, cycle, reset, hosts);
+      return;
+    }
     unsigned some[kTogether];
     unsigned count = 0;
     // Ranks synchronize at least once a flight time.
@@ -441,7 +444,9 @@ class Cluster {
     unsigned awake = 0;
     for (unsigned i = 0; i < count; ++i) {
       rests[i] = &boards_[some[i]]->models().rest();
-      awake += boards_[some[i]]->low(cycle, reset, hosts + some[i] * kBoardTiles, tiles + awake);
+      TileHost* its = hosts + some[i] * kBoardTiles;
+      awake += boards_[some[i]]->low_tiles(0, 1, cycle, reset, its, tiles + awake);
+      boards_[some[i]]->low_rest(cycle, reset, its);
     }
     evaluate_together(tiles, awake, true);
     evaluate_together(rests, count, true);
@@ -459,7 +464,34 @@ class Cluster {
       for (unsigned i = 0; i < count; ++i) boards_[some[i]]->models().dump_waves(cycle * 2 + 1);
     }
 #endif
-    for (unsigned i = 0; i < count; ++i) boards_[some[i]]->high(cycle, hosts + some[i] * kBoardTiles);
+    for (unsigned i = 0; i < count; ++i) {
+      boards_[some[i]]->high_tiles(0, 1, cycle, hosts + some[i] * kBoardTiles);
+      boards_[some[i]]->high_rest(cycle);
+    }
+  }
+
+  /// One cycle of one worker's share of a single board.
+  template <bool kWaves>
+  void step_share(unsigned worker, unsigned workers, uint64_t cycle, bool reset, TileHost* hosts) {
+    ClusterBoard& board = *boards_[0];
+    ClusterBoard::Models::TileModel* tiles[kBoardTiles];
+    Vgs_sim_uncore* const rest = &board.models().rest();
+    const unsigned awake = board.low_tiles(worker, workers, cycle, reset, hosts, tiles);
+    if (!worker) board.low_rest(cycle, reset, hosts);
+    evaluate_together(tiles, awake, true);
+    if (!worker) evaluate_together(&rest, 1, true);
+#if VM_TRACE
+    if constexpr (kWaves) board.models().dump_waves(cycle * 2);
+#endif
+    for (unsigned t = 0; t < awake; ++t) tiles[t]->clk_i = 1;
+    if (!worker) rest->clk_i = 1;
+    evaluate_together(tiles, awake, false);
+    if (!worker) evaluate_together(&rest, 1, false);
+#if VM_TRACE
+    if constexpr (kWaves) board.models().dump_waves(cycle * 2 + 1);
+#endif
+    board.high_tiles(worker, workers, cycle, hosts);
+    if (!worker) board.high_rest(cycle);
   }
 
   template <typename What>
@@ -491,6 +523,7 @@ class Cluster {
     (own(from) ? to_[rank_of(to)] : from_[rank_of(from)]).push_back(wire);
   }
 
+  bool single() const { return boards_.size() == 1; }
   /// Whether this rank simulates a board.
   bool own(unsigned board) const { return board >= first_ && board < last_; }
   unsigned rank_of(unsigned board) const {

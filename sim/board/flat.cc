@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Simulates a board for the `rtl` engine (host/simulation.h) as one model, gs_sim_board: slower to build and to run
-/// than board.cc, and its reference.
+/// Simulates one board as one model, gs_sim_board: slower to build and to run than cluster.cc, and its reference.
 #include "Vgs_sim_board.h"
 #include "machine.h"
 #include "simulation.h"
@@ -8,18 +7,27 @@
 namespace gossamer::sim {
 namespace {
 
-class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::router::mesh_ports> {
+/// It synchronizes, times out and drains like a Cluster (cluster.h), and takes the same options.
+class FlatBoard : public OneModel<FlatBoard, config::derived::tiles, HostPort> {
  public:
-  static constexpr unsigned kExits = config::router::mesh_ports;
+  static constexpr uint64_t kWatchdogStride = 1024;
 
   FlatBoard(int argc, char** argv) : arguments_(context_, argc, argv), model_(&context_, "") {
+    for (int i = 1; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+      if (!std::strcmp(argv[i], "--flight")) flight_ = std::strtoul(argv[i + 1], nullptr, 10);
+    }
+    if (!flight_) fatal("a board needs a flight time");
     model_.clk_i = 0;
     model_.rst_ni = 0;
     model_.eval();
   }
   ~FlatBoard() { model_.final(); }
 
-  unsigned most_workers() const { return 1; }
+  uint64_t quiescence() const { return (1 << 14) + 4 * flight_; }
+  uint64_t drain() const { return 4096 + 4 * flight_; }
+  uint64_t slack() const { return 4 * flight_; }
+  unsigned hosts() const { return 1; }
+  bool ready() const { return model_.ready_o; }
 
   /// The cores of all tiles are in one context, tile by tile.
   bool find(Probe* probes) {
@@ -33,12 +41,11 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
 #endif
 
   template <bool kWaves>
-  void step(unsigned, unsigned, uint64_t cycle, bool reset, TileHost* hosts) {
+  void step(uint64_t cycle, bool reset, TileHost* hosts) {
     model_.clk_i = 0;
     model_.rst_ni = !reset;
-    bool accepted[kTiles], sent_byte[kTiles], arrived[kExits];
+    bool accepted[kTiles], sent_byte[kTiles];
     uint8_t byte[kTiles];
-    Flit flit[kExits];
     for (unsigned t = 0; t < kTiles; ++t) {
       Bus& bus = hosts[t].bus();
       const bool sends = bus.pending() && !reset;
@@ -49,17 +56,12 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
       byte[t] = model_.dbg_out_data_o[t];
       model_.expected_i[t] = hosts[t].expected();
     }
-    model_.host_hold_i = 0;
-    for (unsigned e = 0; e < kExits; ++e) {
-      const auto& port = network_.exit(e);
-      const bool may = port.may_enter(model_.host_open_o) && !reset;
-      const unsigned valid = may ? 1U << port.head().network() & model_.host_in_ready_o[e] : 0;
-      if (port.message()) model_.host_hold_i = 1;
-      model_.host_in_valid_i[e] = static_cast<uint8_t>(valid);
-      if (valid) std::memcpy(&model_.host_in_i[e], port.head().words.data(), sizeof(Flit));
-      arrived[e] = model_.host_out_valid_o[e] && !reset;
-      if (arrived[e]) std::memcpy(flit[e].words.data(), &model_.host_out_o[e], sizeof(Flit));
-    }
+    const unsigned lane = reset ? kNetworks : host_.choose(model_.host_in_ready_o);
+    model_.host_in_valid_i = lane < kNetworks ? static_cast<CData>(1U << lane) : 0;
+    if (lane < kNetworks) std::memcpy(&model_.host_in_i[0], host_.head(lane).words.data(), sizeof(Flit));
+    const bool arrived = model_.host_out_valid_o && !reset;
+    Flit flit;
+    if (arrived) std::memcpy(flit.words.data(), &model_.host_out_o[0], sizeof(Flit));
     model_.eval();
     model_.clk_i = 1;
     model_.eval();
@@ -68,10 +70,8 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
       if (accepted[t]) hosts[t].on_accepted(cycle);
       if (sent_byte[t]) hosts[t].receive(byte[t], cycle);
     }
-    for (unsigned e = 0; e < kExits; ++e) {
-      if (model_.host_in_valid_i[e]) network_.on_accepted(e, cycle);
-      if (arrived[e]) network_.receive(e, flit[e], cycle);
-    }
+    if (lane < kNetworks) host_.on_accepted(lane, cycle);
+    if (arrived) host_.receive(flit, cycle);
   }
 
  private:
@@ -83,6 +83,7 @@ class FlatBoard : public OneBoard<FlatBoard, config::derived::tiles, config::rou
     }
   } arguments_;
   Vgs_sim_board model_;
+  uint64_t flight_ = config::links::flight_cycles;
 };
 
 }  // namespace

@@ -38,6 +38,11 @@ void evaluate_together(Model* const* models, unsigned count, [[maybe_unused]] bo
 #endif
 }
 
+/// The column of an exit of the mesh; they are numbered from the west (gs_noc_pkg).
+constexpr unsigned exit_column(unsigned number) {
+  return (2 * number + 1) * config::mesh::width / (2 * config::router::mesh_ports);
+}
+
 /// `RestModel` is the model of the uncore: the board without its tiles.
 template <typename RestModel>
 class BoardModels {
@@ -58,9 +63,9 @@ class BoardModels {
       model.board_i = board;
       model.tile_x_i = t % kWidth;
       model.tile_y_i = t / kWidth;
-      model.host_i = static_cast<uint32_t>(config::Endpoint::Host) << config::AddressHost::kKindLsb;
+      model.host_i = 0;
       model.job_i = 0;
-      model.cluster_i = kAlone;
+      model.cluster_i = 0;
     }
   }
 
@@ -116,11 +121,14 @@ class BoardModels {
   // ---- A tile ----
 
   /// The first half of a cycle, before the evaluation: sets the tile's inputs. False if the tile sleeps and must not be
-  /// evaluated. A `called` tile does not sleep.
-  bool low_tile(unsigned t, unsigned now, bool reset, bool called, TileHost& host) {
+  /// evaluated.
+  bool low_tile(unsigned t, unsigned now, bool reset, TileHost& host) {
     Tile& tile = *tiles_[t];
     TileModel& model = tile.model;
-    tile.idle = !called && !reset && !host.bus().pending() && inputs_idle(t, now);
+    const Given& given = tile.given[now];
+    const bool same =
+        model.job_i == given.job && model.host_i == given.host && model.cluster_i == given.cluster;
+    tile.idle = same && !reset && !host.bus().pending() && inputs_idle(t, now);
     if (tile.rest.asleep()) {
       if (tile.idle) {
         tile.rest.sleep();
@@ -144,7 +152,6 @@ class BoardModels {
       model.mesh_out_credit_i[d] = link->credit;
       if (link->valid) model.mesh_in_i[d] = link->flit;
     }
-    const Given& given = tile.given[now];
     for (unsigned c = 0; c < kCaches; ++c) {
       const Answer& answer = given.answer[c];
       model.mem_req_ready_i[c] = answer.req_ready;
@@ -152,6 +159,9 @@ class BoardModels {
       if (answer.rsp_valid) model.mem_rsp_i[c] = answer.rsp;
     }
     model.idle_command_i = given.command;
+    model.job_i = given.job;
+    model.host_i = given.host;
+    model.cluster_i = given.cluster;
     return true;
   }
 
@@ -189,7 +199,7 @@ class BoardModels {
     if (tile.sent_byte) host.receive(tile.byte, cycle);
   }
 
-  // ---- The uncore, without its host and its idle commands to tiles ----
+  // ---- The uncore, without its host ----
 
   void low_rest(unsigned now, bool reset, TileHost* hosts) {
     RestModel& model = rest_.model;
@@ -227,6 +237,10 @@ class BoardModels {
         answer.rsp_valid = model.mem_rsp_valid_o[cache];
         if (answer.rsp_valid) answer.rsp = model.mem_rsp_o[cache];
       }
+      given.command = model.idle_command_o[t];
+      given.job = model.job_o[t];
+      given.host = model.host_o[t];
+      given.cluster = model.cluster_o;
     }
     for (unsigned e = 0; e < kExits; ++e) {
       Link& link = rim_[next][e];
@@ -236,13 +250,7 @@ class BoardModels {
     }
   }
 
-  /// Idle detection's command to a tile in the next cycle.
-  void command(unsigned t, unsigned next, uint32_t command) { tiles_[t]->given[next].command = command; }
-
  private:
-  /// One board and one host, no routers (cluster_t).
-  static constexpr Cluster kAlone = 1U << 13 | 1U;
-
   using Request = Element<decltype(TileModel::mem_req_o)&>;
   using Response = Element<decltype(TileModel::mem_rsp_i)&>;
   using Status = std::remove_cvref_t<decltype(TileModel::idle_o)>;
@@ -274,6 +282,9 @@ class BoardModels {
   struct alignas(128) Given {
     Answer answer[kCaches];
     uint32_t command = 0;  ///< idle_command_t
+    uint32_t host = 0;     ///< address of the host of its reports
+    Cluster cluster = 0;
+    uint8_t job = 0;
   };
 
   /// A model and its context, which threads do not share.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Common base of machines that are one board or a part of one: one network, all workers in the same cycle.
+/// Common base of machines that are a single model: a tile, or a board (flat.cc).
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace gossamer::sim {
 
-/// `Machine` has step<kWaves>(worker, workers, cycle, reset, hosts): one cycle of one worker's models.
-template <typename Machine, unsigned kNumber, unsigned kExits>
-class OneBoard {
+/// `Machine` has step<kWaves>(cycle, reset, hosts): one cycle. `Port` is the host's end of its network (network.h).
+template <typename Machine, unsigned kNumber, typename Port>
+class OneModel {
  public:
   static constexpr unsigned kTiles = kNumber, kBoardTiles = kNumber;
   static constexpr uint64_t kWatchdogStride = 4096;
@@ -25,37 +25,37 @@ class OneBoard {
   static constexpr Traffic traffic() { return {}; }
 
   static constexpr unsigned tiles() { return kTiles; }
+  static constexpr unsigned most_workers() { return 1; }
   void begin(uint64_t) {}
   bool ready() const { return true; }
 
   template <typename What>
-  static void each_tile(unsigned worker, unsigned workers, What what) {
-    for (unsigned t = worker; t < kTiles; t += workers) what(t);
+  static void each_tile(unsigned, unsigned, What what) {
+    for (unsigned t = 0; t < kTiles; ++t) what(t);
   }
 
-  void send(const uint8_t* bytes, size_t count, uint32_t replies) { network_.send(bytes, count, replies); }
-  bool pending() const { return network_.pending(); }
-  uint32_t exchanging(unsigned worker, unsigned) const { return worker ? 0 : network_.exchanging(); }
-  uint64_t progress() { return network_.ear().progress(); }
+  void send(const uint8_t* bytes, size_t count, uint32_t replies) { host_.send(bytes, count, replies); }
+  bool pending() const { return host_.pending(); }
+  uint32_t exchanging(unsigned, unsigned) const { return host_.exchanging(); }
+  uint64_t progress() { return host_.ear().progress(); }
   /// The host that sends.
-  const auto& host() const { return network_; }
-  /// Calls `what` for each host in a worker's part of the machine.
+  const Port& host() const { return host_; }
   template <typename What>
-  void each_host(unsigned worker, unsigned, What what) const {
-    if (!worker) what(network_);
+  void each_host(unsigned, unsigned, What what) const {
+    what(host_);
   }
   static std::vector<unsigned> host_boards() { return {0}; }
-  void trace_host(unsigned, HostTrace* trace) { network_.ear().trace(trace); }
-  void sources(std::vector<Records*>& all) { all.push_back(&network_.ear().records()); }
+  void trace_host(unsigned, HostTrace* trace) { host_.ear().trace(trace); }
+  void sources(std::vector<Records*>& all) { all.push_back(&host_.ear().records()); }
 
   template <bool kWaves>
-  void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
+  void go(unsigned, unsigned, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
     auto& machine = *static_cast<Machine*>(this);
-    for (; cycle < end; ++cycle) machine.template step<kWaves>(worker, workers, cycle, reset, hosts);
+    for (; cycle < end; ++cycle) machine.template step<kWaves>(cycle, reset, hosts);
   }
 
  protected:
-  HostNetwork<kNumber, kExits> network_;
+  Port host_;
 };
 
 }  // namespace gossamer::sim

@@ -18,24 +18,13 @@ namespace gossamer::sim {
 
 constexpr unsigned kNetworks = 4;
 
-/// The column of an exit of the mesh; they are numbered from the west (gs_noc_pkg).
-constexpr unsigned exit_column(unsigned number) {
-  return (2 * number + 1) * config::mesh::width / (2 * config::router::mesh_ports);
-}
-
 /// Flits into a network at one port, and packets out of it.
 class Network {
  public:
   bool pending() const { return next_ < out_.size(); }
   size_t left() const { return out_.size() - next_; }
   const Flit& head() const { return out_[next_]; }
-  /// Whether the packet at the head is a message, which idle detection counts: it begins with no header.
-  bool message() const { return pending() && (inside_ ? message_ : begins_message()); }
-  /// Whether the head may enter; a message may begin only while idle detection is `open` for it.
-  bool may_enter(bool open) const { return pending() && (open || inside_ || !begins_message()); }
   void pop() {
-    message_ = message();
-    inside_ = !head().last();
     if (++next_ == out_.size()) {
       out_.clear();
       next_ = 0;
@@ -62,12 +51,8 @@ class Network {
   }
 
  private:
-  bool begins_message() const { return static_cast<config::FlitKind>(head().kind()) != config::FlitKind::Header; }
-
   std::vector<Flit> out_;
   size_t next_ = 0;
-  bool inside_ = false;   ///< a packet has partly entered
-  bool message_ = false;  ///< it is a message
   std::array<std::vector<Flit>, kNetworks> parts_;
 };
 
@@ -176,94 +161,34 @@ class HostPort {
   HostReceiver receiver_;
 };
 
-/// The host's end of a whole network: of a board's at each exit of its mesh, of a tile's at its port.
-template <unsigned kTiles, unsigned kExits>
-class HostNetwork {
+/// A host at the port of a single tile.
+class TilePort {
  public:
-  Network& exit(unsigned number) { return exits_[number]; }
+  Network& network() { return network_; }
   HostReceiver& ear() { return receiver_; }
   const HostReceiver& ear() const { return receiver_; }
   /// Flits that wait to enter.
-  size_t queued() const {
-    size_t sum = 0;
-    for (const Network& exit : exits_) sum += exit.left();
-    return sum;
-  }
-  bool pending() const {
-    for (const Network& exit : exits_) {
-      if (exit.pending()) return true;
-    }
-    return false;
-  }
+  size_t queued() const { return network_.left(); }
+  bool pending() const { return network_.pending(); }
   /// Remaining work of the last request: waiting flits, and outstanding replies.
-  uint32_t exchanging() const {
-    return static_cast<uint32_t>(queued() + receiver_.replies());
-  }
+  uint32_t exchanging() const { return static_cast<uint32_t>(queued() + receiver_.replies()); }
 
-  /// Sends whole packets, and waits for `replies` replies of loaders. Each packet enters at the exit nearest to its
-  /// tile; a packet to the tile address of all ones is sent to each tile.
+  /// Sends whole packets, and waits for `replies` replies of the loader.
   void send(const uint8_t* bytes, size_t count, uint32_t replies) {
     receiver_.wait_for(replies);
-    std::vector<Flit> packet;
-    for (size_t at = 0; at + sizeof(Flit) <= count; at += sizeof(Flit)) {
-      Flit flit;
-      std::memcpy(flit.words.data(), bytes + at, sizeof flit);
-      packet.push_back(flit);
-      if (!flit.last()) continue;
-      if (kTiles > 1 && (flit.dest() & kEvery) == kEvery) {
-        for (unsigned tile = 0; tile < kTiles; ++tile) send(packet, tile_address(tile));
-      } else {
-        send(packet, flit.dest());
-      }
-      packet.clear();
-    }
+    network_.send(bytes, count);
   }
-
-  /// The network has accepted a flit at an exit.
-  void on_accepted(unsigned exit, uint64_t cycle) {
-    receiver_.on_send(exit, exits_[exit].head(), cycle);
-    exits_[exit].pop();
+  void on_accepted(uint64_t cycle) {
+    receiver_.on_send(0, network_.head(), cycle);
+    network_.pop();
   }
-
-  /// A flit has arrived at an exit.
-  void receive(unsigned exit, const Flit& flit, uint64_t cycle) {
-    const std::vector<Flit> packet = exits_[exit].take(flit);
+  void receive(const Flit& flit, uint64_t cycle) {
+    const std::vector<Flit> packet = network_.take(flit);
     if (!packet.empty()) receiver_.receive(packet, cycle, 0);
   }
 
  private:
-  using Tile = config::AddressTile;
-  static constexpr uint32_t kEvery = (((1U << Tile::kTileYBits) - 1) << Tile::kTileYLsb) |
-                                     (((1U << Tile::kTileXBits) - 1) << Tile::kTileXLsb) |
-                                     (((1U << Tile::kBoardBits) - 1) << Tile::kBoardLsb);
-
-  static uint32_t tile_address(unsigned tile) {
-    return static_cast<uint32_t>(config::Endpoint::Tile) << Tile::kKindLsb |
-           tile / config::mesh::width << Tile::kTileYLsb | tile % config::mesh::width << Tile::kTileXLsb;
-  }
-
-  void send(const std::vector<Flit>& packet, uint32_t dest) {
-    const unsigned column = dest >> Tile::kTileXLsb & ((1U << Tile::kTileXBits) - 1);
-    Network& exit = exits_[nearest(column)];
-    for (Flit flit : packet) {
-      flit.dest() = dest;
-      exit.send(flit);
-    }
-  }
-
-  static unsigned nearest(unsigned column) {
-    unsigned best = 0;
-    const auto distance = [column](unsigned e) {
-      const unsigned its = exit_column(e);
-      return its > column ? its - column : column - its;
-    };
-    for (unsigned e = 1; e < kExits; ++e) {
-      if (distance(e) < distance(best)) best = e;
-    }
-    return best;
-  }
-
-  std::array<Network, kExits> exits_;
+  Network network_;
   HostReceiver receiver_;
 };
 

@@ -129,7 +129,7 @@ class Simulation {
         case 'P': pause_ = request.long_word(0); break;
         case 'C': resume(); break;
         case 'T':
-          report_watched();
+          report_watched(cycle_);
           own_.put(Kind::Done, cycle_, 0, nullptr, 0);
           break;
         case 'X': break;  // arrived after the end of its run
@@ -239,7 +239,7 @@ class Simulation {
           cycle = until;
         }
         auto mine = static_cast<uint32_t>(ranks_.any(left<kRuns>(worker, plan.workers)));
-        if (kRuns && cycle / Watch::kEvery != seen / Watch::kEvery) {
+        if (kRuns && !drains_ && cycle / Watch::kEvery != seen / Watch::kEvery) {
           machine_.each_tile(worker, plan.workers, [this](unsigned t) {
             watch_.sample(t, probes_[t], hosts_[t].running());
           });
@@ -439,7 +439,7 @@ class Simulation {
       uint64_t first, last, issued;
     } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(active.size()), first_, last,
                  issued() - issued_first_};
-    report_watched();
+    report_watched(last);
     if (reason == Reason::Deadlock || reason == Reason::Stuck) report_queues();
     std::vector<uint8_t> payload(sizeof head + active.size() * sizeof(ActiveThread));
     std::memcpy(payload.data(), &head, sizeof head);
@@ -455,20 +455,20 @@ class Simulation {
     watch_.begin([this](unsigned t) { return sums(t); });
   }
 
-  /// At the end: reports the sums, and what the trace does not show.
-  void report_watched() {
-    const std::string seen = watched("ended"), text = trace_.left_out();
+  /// At the end: reports the sums of the cycles up to `last`, and what the trace does not show.
+  void report_watched(uint64_t last) {
+    const std::string seen = watched("ended", last), text = trace_.left_out();
     own_.put(Kind::Watch, cycle_, 0, seen.data(), seen.size());
     if (!text.empty()) own_.put(Kind::Note, cycle_, 0, text.data(), text.size());
   }
 
-  std::string watched(const char* state) {
+  std::string watched(const char* state, uint64_t last) {
     std::vector<LinkSums> links;
     if constexpr (requires { machine_.links(links); }) machine_.links(links);
     ranks_.append(links);
     std::vector<Watch::Tile> others(ranks_.many() ? tiles_ : 0);
     watch_others(others);
-    return watch_.json(state, first_, cycle_, Machine::kBoardTiles, mesh_width(), links,
+    return watch_.json(state, first_, last, Machine::kBoardTiles, mesh_width(), links,
                        [&](unsigned t) { return has(t) ? sums(t) : others[t]; });
   }
 
@@ -507,7 +507,7 @@ class Simulation {
   /// Writes the status file, if it is due and enabled.
   void watch(const char* state) {
     if (!options_.status || !is_time(watched_)) return;
-    const std::string text = watched(state);
+    const std::string text = watched(state, cycle_);
     if (watch_.is_open()) watch_.write(text);
   }
 
@@ -516,10 +516,12 @@ class Simulation {
   /// Messages that threads have sent to a host before they ended may still be in flight.
   void drain() {
     const uint64_t quiescence = machine_.drain();
+    drains_ = true;
     while (quiescence && idle_cycles(activity_).all < quiescence) {
       // No work is left, so each batch ends at the next synchronization.
       batch<true, false, false>(cycle_ + quiescence);
     }
+    drains_ = false;
   }
 
   /// The threads that have started and not ended.
@@ -633,6 +635,7 @@ class Simulation {
   uint64_t issued_first_ = 0;  ///< instructions before it
   uint64_t end_ = 0, watchdog_ = 0;  ///< its limit of cycles, and its watchdog
   uint64_t pause_ = ~uint64_t{0};    ///< cycles from its begin to the next pause
+  bool drains_ = false;              ///< its threads have ended; threads are not sampled any more
   Activity activity_;
 };
 

@@ -92,12 +92,13 @@ class RouterAddress {
  public:
   /// The router of a board's tiles, of the host at its switch, and of the remote end of a link.
   static uint32_t tiles(unsigned board) { return at(board, 0); }
-  static uint32_t host(unsigned board) { return at(board, 1); }
-  static uint32_t link(unsigned board, unsigned link) { return at(board, 2 + link); }
+  static uint32_t host(unsigned board) { return at(board, kHost); }
+  static uint32_t link(unsigned board, unsigned link) { return at(board, config::router::mesh_ports + link); }
   /// No router: there is no cable.
   static constexpr uint32_t kNowhere = static_cast<uint32_t>(config::Endpoint::Key) << config::AddressKey::kKindLsb;
 
  private:
+  static constexpr unsigned kHost = 0xFF;
   static uint32_t at(unsigned board, unsigned port) { return kNowhere | (board + 1) << 8 | port; }
 };
 

@@ -70,60 +70,32 @@ module gs_sim_memory
     .rsp_i      (rsp)
   );
 
-  localparam string Sizes = $sformatf(
-    "core_khz=%0d line_bytes=%0d port_bytes=%0d ", ClockHz / 1000, LineBytes, DramPortBytes
-  );
-  localparam string DramSettings = {
-    Sizes,
-    $sformatf("double_rate=%0d bytes=%0d bus_bytes=%0d burst_length=%0d banks=%0d row_bytes=%0d ",
-              DramKind != "sdr", 64'(DramBytes), DramBusBits / 8, DramBurstLength, DramBanks, DramRowBytes),
-    $sformatf("cl=%0d cwl=%0d rcd=%0d rp=%0d ras=%0d rrd=%0d faw=%0d wr=%0d wtr=%0d rtp=%0d rfc=%0d refi=%0d ",
-              DramCl, DramCwl, DramRcd, DramRp, DramRas, DramRrd, DramFaw, DramWr, DramWtr, DramRtp, DramRfc, DramRefi),
-    // Data are transferred at both edges of the command clock, or at one; the bank interleave is that of the scheduler.
-    $sformatf("dram_khz=%0d controller_latency=%0d bank_bytes=%0d bank_hash=1",
-              DramKind != "sdr" ? DramRateMts * 500 : DramRateMts * 1000, DramControllerLatency, BankBytes)
-  };
-  localparam string SramSettings = {
-    Sizes,
-    $sformatf("bytes=%0d data_bytes=%0d sram_khz=%0d read_latency=%0d",
-              64'(SramBytes), SramDataBits / 8, SramClockMhz * 1000, SramReadLatency)
-  };
+  // Structs in unpacked arrays, which a simulator reads in place.
+  logic     model_req_valid[1+Srams], model_req_ready[1+Srams], model_rsp_valid[1+Srams], model_rsp_ready[1+Srams];
+  mem_req_t model_req[1+Srams];
+  mem_rsp_t model_rsp[1+Srams];
+  for (genvar m = 0; m <= Srams; m++) begin : gen_model
+    assign model_req_valid[m] = req_valid[m];
+    assign model_req[m]       = req[m];
+    assign req_ready[m]       = model_req_ready[m];
+    assign rsp_valid[m]       = model_rsp_valid[m];
+    assign rsp[m]             = model_rsp[m];
+    assign model_rsp_ready[m] = rsp_ready[m];
+  end
 
-  gs_mem_model #(
-    .Kind     ("dram"),
-    .Settings (DramSettings),
+  gs_sim_memory_models #(
+    .Srams    (Srams),
     .LineBytes(LineBytes),
-    .PortBytes(DramPortBytes),
     .mem_req_t(mem_req_t),
     .mem_rsp_t(mem_rsp_t)
-  ) u_dram (
+  ) u_models (
     .clk_i,
     .rst_ni,
-    .req_valid_i(req_valid[0]),
-    .req_ready_o(req_ready[0]),
-    .req_i      (req[0]),
-    .rsp_valid_o(rsp_valid[0]),
-    .rsp_ready_i(rsp_ready[0]),
-    .rsp_o      (rsp[0])
+    .req_valid_i(model_req_valid),
+    .req_ready_o(model_req_ready),
+    .req_i      (model_req),
+    .rsp_valid_o(model_rsp_valid),
+    .rsp_ready_i(model_rsp_ready),
+    .rsp_o      (model_rsp)
   );
-
-  for (genvar s = 1; s <= Srams; s++) begin : gen_sram
-    gs_mem_model #(
-      .Kind     ("sram"),
-      .Settings (SramSettings),
-      .LineBytes(LineBytes),
-      .PortBytes(DramPortBytes),
-      .mem_req_t(mem_req_t),
-      .mem_rsp_t(mem_rsp_t)
-    ) u_sram (
-      .clk_i,
-      .rst_ni,
-      .req_valid_i(req_valid[s]),
-      .req_ready_o(req_ready[s]),
-      .req_i      (req[s]),
-      .rsp_valid_o(rsp_valid[s]),
-      .rsp_ready_i(rsp_ready[s]),
-      .rsp_o      (rsp[s])
-    );
-  end
 endmodule

@@ -3,6 +3,7 @@
 // those of sim/ to the checkout.
 -f memory/memory.f
 sim/memory/gs_mem_model.sv
+sim/memory/gs_sim_memory_models.sv
 sim/memory/gs_sim_memory.sv
 sim/memory/gs_dram_checker.cc
 sim/memory/gs_dram_controller.cc

@@ -10,7 +10,7 @@
 namespace gossamer::sim {
 namespace {
 
-class TileMachine : public OneBoard<TileMachine, 1, 1> {
+class TileMachine : public OneModel<TileMachine, 1, TilePort> {
  public:
   TileMachine(int argc, char** argv) : arguments_(context_, argc, argv), model_(&context_, "") {
     model_.clk_i = 0;
@@ -31,7 +31,6 @@ class TileMachine : public OneBoard<TileMachine, 1, 1> {
 #endif
   }
 
-  unsigned most_workers() const { return 1; }
   bool find(Probe* probes) { return probes[0].find(context_, kThreadsPerCore); }
 
 #if VM_TRACE
@@ -49,9 +48,9 @@ class TileMachine : public OneBoard<TileMachine, 1, 1> {
 
   /// The outputs before the edge are stable, because no input depends on an output.
   template <bool kWaves>
-  void step(unsigned, unsigned, uint64_t cycle, bool reset, TileHost* hosts) {
+  void step(uint64_t cycle, bool reset, TileHost* hosts) {
     Bus& bus = hosts[0].bus();
-    auto& port = network_.exit(0);
+    Network& port = host_.network();
     model_.clk_i = 0;
     model_.rst_ni = !reset;
     const bool sends = bus.pending() && !reset;
@@ -78,8 +77,8 @@ class TileMachine : public OneBoard<TileMachine, 1, 1> {
 #endif
     ++cycle;
     if (accepted) hosts[0].on_accepted(cycle);
-    if (entered) network_.on_accepted(0, cycle);
-    if (arrived) network_.receive(0, arrival, cycle);
+    if (entered) host_.on_accepted(cycle);
+    if (arrived) host_.receive(arrival, cycle);
     if (received) hosts[0].receive(byte, cycle);
   }
 

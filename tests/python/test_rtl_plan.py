@@ -60,6 +60,28 @@ def test_broadcast_tree_of_a_star_has_all_boards_as_children() -> None:
     assert reached(cluster, Plan(cluster)) == 4 - (Plan(cluster).hosts[0] != 0)
 
 
+def test_single_board_is_a_cluster_of_one() -> None:
+    """Its host is at the port after the exits of the mesh, the links without cables, and the control unit."""
+    for name in ("tiny", "quad", "de5"):
+        config = configs.load(name)
+        plan = Plan(config)
+        assert (plan.boards, plan.hosts, plan.shape) == (1, [0], (1, 1)) and plan.hops.tolist() == [[0]]
+        assert plan.cluster.is_alone and plan.cluster.name == plan.cluster.boards[0].name == name
+        assert plan.links == 2 and plan.host_port == config.router.mesh_ports + 2 + 1
+        assert plan.board_entries(0) == [0] and plan.host_entry(0, 0) & 0x1F == plan.host_port
+        assert (plan.order(), plan.middle(), plan.broadcast_tree(0).children) == ([0], 0, {0: []})
+    assert not configs.load_cluster("pair").is_alone
+
+
+def test_few_numbers_of_links_are_simulated() -> None:
+    """All shipped clusters share three simulators of each configuration."""
+    found = {name: Plan(configs.load_cluster(name)).links for name in ("pair", "ring4", "quad4", "torus8", "duo12")}
+    for name, links in found.items():
+        cluster = configs.load_cluster(name)
+        most = max(len(cluster.neighbours(board.index)) for board in cluster.boards)
+        assert links in (2, 4, 8) and most <= links < max(3, 2 * most), name
+
+
 @pytest.mark.parametrize("name", ["pair", "quad4", "torus8"])
 def test_next_hops_equal_the_routes_of_the_tables(name: str) -> None:
     """Each hop is over a cable, on the channel in the boards' tables, and the packets arrive."""

@@ -36,7 +36,7 @@ def simulator() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.cluster(configs.load("tiny"), 2)
+    _rtl_build.cluster(configs.load("tiny"))
 
 
 def boards(name: str | Path, multicast: str, **how: object) -> Hardware:

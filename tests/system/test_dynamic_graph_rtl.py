@@ -27,7 +27,7 @@ def simulator() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.board(configs.load("tiny"))
+    _rtl_build.cluster(configs.load("tiny"))
 
 
 @pytest.fixture(params=["none", "local"])

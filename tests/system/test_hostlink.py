@@ -32,7 +32,7 @@ def simulator() -> Path:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    return _rtl_build.board(TINY)
+    return _rtl_build.cluster(TINY)
 
 
 def good(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -231,7 +231,6 @@ MISUSES = {
     "hostLink.go()": "HostLink::go: no thread is ready to start; call boot, startAll or startOne before",
     "hostLink.startOne(0, 0, 1, 1)": "HostLink::startOne: core 1 of board 0,0 has been started already",
     "hostLink.recvMsg(msg, 65)": "HostLink::recvMsg: 65 bytes; a message has 64",
-    "hostLink.keySend(0, 1, msg)": "HostLink::keySend: a single board has no multicast router; run with",
     'hostLink.loadAll("code.v", "none" ".v")': "HostLink::loadAll: none.v: No such file or directory",
     'hostLink.loadAll("input.txt", "data.v")': "HostLink::loadAll: input.txt:1: is not a Verilog hex file of bytes",
     'hostLink.loadAll("code.v", "data.v")': "HostLink::loadAll: 32 threads still run; load a program when all",

@@ -24,9 +24,8 @@ TINY = configs.load("tiny")
 def simulator() -> Path:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
-    from gossamer.engines.rtl_cluster import Plan
 
-    return _rtl_build.cluster(TINY, Plan(configs.load_cluster("pair")).links)
+    return _rtl_build.cluster(TINY)
 
 
 def said() -> list[str]:
@@ -257,8 +256,15 @@ def test_invalid_records_are_rejected(command: Command, words: tuple[str, ...], 
     assert done.stderr.startswith(f"gossamer: error: {says}") and done.stderr.count("\n") == 1
 
 
-def test_router_tables_on_a_single_board_are_rejected(command: Command) -> None:
-    done = command("run", KEYS, "--engine", "rtl", "--config", "tiny", "--", "1", "1", "hand")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "a single board has no multicast router; run with --cluster" in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_router_tables_reach_the_named_threads_of_a_single_board(command: Command) -> None:
+    """A single board has the same multicast routers as a board of a cluster."""
+    each = TINY.threads // (TINY.mesh.width * TINY.mesh.height)
+    keys: list[Key] = [
+        (0, [(3, None, 33), (each + 2, None, 44)]),
+        (each + 1, [(1, 0b101, 7), (0, None, 9), (0, (1 << each) - 1, 8)]),
+        (5, []),
+    ]
+    words, lines = arrivals(each, keys)
+    done = command("run", KEYS, "--engine", "rtl", "--config", "tiny", "--", "1", "1", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert by_key(done.stdout) == lines

@@ -32,7 +32,7 @@ def simulators() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.board(configs.load("tiny"))
+    _rtl_build.cluster(configs.load("tiny"))
 
 
 def _talk(vertices: int, rounds: int) -> list[str]:
@@ -179,7 +179,7 @@ def test_unsupported_use_and_traps_are_reported(
 def test_cluster_prints_the_same_over_lossy_links(command: Command) -> None:
     from gossamer.engines import _rtl_build
 
-    _rtl_build.cluster(configs.load("tiny"), 2)
+    _rtl_build.cluster(configs.load("tiny"))
     words = ("run", "--engine", "rtl", "--cluster", "pair", "--frame-loss", "0.01")
     assert _lines(command(*words, TALKS, "waits", "40", "2", timeout=500)) == _talk(40, 2)
 
@@ -240,7 +240,7 @@ def test_parts_call_the_same_handlers_as_on_cpu(machine: str, command: Command, 
     if machine == "pair":
         from gossamer.engines import _rtl_build
 
-        _rtl_build.cluster(configs.load("tiny"), 2)
+        _rtl_build.cluster(configs.load("tiny"))
         words = ("run", "--engine", "rtl", "--cluster", "pair")
     for seed in range(1, 1 + size.pick(1, 1, 8)):
         on_cpu = _lines(command("run", CHANGES, "mixed", str(seed), timeout=300))

@@ -40,7 +40,7 @@ def simulator() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.board(TINY)
+    _rtl_build.cluster(TINY)
 
 
 def edges(seed: int, nodes: int, count: int) -> np.ndarray:

@@ -24,8 +24,8 @@ from gossamer import apps
 from gossamer import config as configs
 from gossamer.apps import runner
 from gossamer.engines import rtl_vertices
-from gossamer.engines.rtl import Board, Run
-from gossamer.engines.rtl_cluster import Plan
+from gossamer.engines.rtl import Run
+from gossamer.engines.rtl_cluster import Cluster, Plan
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 
@@ -39,8 +39,7 @@ def simulators() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.board(configs.load("tiny"))
-    _rtl_build.cluster(configs.load("tiny"), 2)
+    _rtl_build.cluster(configs.load("tiny"))
 
 
 def hardware(where: str, multicast: str = "local", **how: Any) -> Hardware:
@@ -367,12 +366,12 @@ def test_cycle_limit_names_the_sending_vertices(where: str) -> None:
 
 def test_watchdog_names_the_sending_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a broken machine triggers the watchdog; here a patched run reports it for a working one."""
-    real = Board.run
+    real = Cluster.run
 
     def frozen(*arguments: Any, **how: Any) -> Run:
         return dataclasses.replace(real(*arguments, **how), reason="stuck")
 
-    monkeypatch.setattr(Board, "run", frozen)
+    monkeypatch.setattr(Cluster, "run", frozen)
     with pytest.raises(RunDied, match=r"made progress for a long time: 2 vertices still send \(c, h\); there is no"):
         runner.run(FIXTURES / "endless.h", named_ring(11), engine=hardware("tiny", max_cycles=50_000))
 

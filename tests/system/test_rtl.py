@@ -30,7 +30,7 @@ def simulator() -> Path:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    return _rtl_build.board(TINY)
+    return _rtl_build.cluster(TINY)
 
 
 def write(folder: Path, body: str) -> Path:

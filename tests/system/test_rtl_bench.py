@@ -71,8 +71,7 @@ def bench() -> ModuleType:
     gossamer_setup.require("test", "rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.board(configs.load("tiny"))
-    _rtl_build.cluster(configs.load("tiny"), 2)
+    _rtl_build.cluster(configs.load("tiny"))
     spec = importlib.util.spec_from_file_location("gossamer_bench_fabric_run", BENCH / "_run.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -32,7 +32,7 @@ def simulator() -> Path:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    return _rtl_build.cluster(configs.load("tiny"), 2)
+    return _rtl_build.cluster(configs.load("tiny"))
 
 
 def well(outcome: Outcome, threads: int, *, rounds: int, targets: int, step: int) -> None:

@@ -20,8 +20,7 @@ def simulators() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.board(TINY)
-    _rtl_build.cluster(TINY, 2)
+    _rtl_build.cluster(TINY)
 
 
 def lines(command: Command, folder: Path, body: str, *words: str) -> list[str]:

@@ -26,9 +26,9 @@ def simulators(size: Size) -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.cluster(configs.load("tiny"), 2)
+    _rtl_build.cluster(configs.load("tiny"))
     if size.name != "small":
-        _rtl_build.cluster(configs.load("quad"), 2)
+        _rtl_build.cluster(configs.load("quad"))
 
 
 def found(outcome: Outcome) -> dict[int, tuple[int, int, int, int]]:

@@ -30,7 +30,7 @@ def simulator() -> Path:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    return _rtl_build.cluster(configs.load("tiny"), 2, jobs=2)
+    return _rtl_build.cluster(configs.load("tiny"), jobs=2)
 
 
 def write(folder: Path, name: str, body: str) -> Path:

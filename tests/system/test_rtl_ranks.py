@@ -31,7 +31,7 @@ def simulator() -> None:
     gossamer_setup.require("rtl", "mpi")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.cluster(configs.load("tiny"), 2)
+    _rtl_build.cluster(configs.load("tiny"))
 
 
 @pytest.fixture

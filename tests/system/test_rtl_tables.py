@@ -28,7 +28,7 @@ def simulator() -> Path:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    return _rtl_build.cluster(configs.load("tiny"), 2)
+    return _rtl_build.cluster(configs.load("tiny"))
 
 
 def avoiding(folder: Path, name: str, link: str, vcs: int = 2) -> Path:

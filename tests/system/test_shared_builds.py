@@ -19,13 +19,11 @@ def test_library_is_built() -> None:
     assert native.ensure_built().is_file()
 
 
-@pytest.mark.parametrize("links", [0, 2], ids=["board", "cluster"])
-def test_simulator_of_tiny_boards_is_built(links: int) -> None:
+def test_simulator_of_tiny_boards_is_built() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    tiny = configs.load("tiny")
-    assert os.access(_rtl_build.cluster(tiny, links) if links else _rtl_build.board(tiny), os.X_OK)
+    assert os.access(_rtl_build.cluster(configs.load("tiny")), os.X_OK)
 
 
 def test_emulator_of_streams_is_built() -> None:

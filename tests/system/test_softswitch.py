@@ -24,7 +24,7 @@ def simulator() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.board(configs.load("tiny"))
+    _rtl_build.cluster(configs.load("tiny"))
 
 
 @pytest.mark.tier("all", seconds=14, adds="random sequences of requests to the softswitch")

@@ -29,7 +29,7 @@ def simulator() -> None:
     gossamer_setup.require("rtl")
     from gossamer.engines import _rtl_build
 
-    _rtl_build.board(TINY)
+    _rtl_build.cluster(TINY)
 
 
 def test_counted_cycles_of_a_core_follow_reset_and_stop(command: Command) -> None:

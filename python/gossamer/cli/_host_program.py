@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,7 @@ from gossamer.errors import ExitCode, InputError, RunDied, signal_name
 
 if TYPE_CHECKING:
     from gossamer.cli._program_arguments import Request
-    from gossamer.engines import rtl, rtl_cluster
+    from gossamer.engines import rtl_cluster
     from gossamer.engines._rtl_host import Report, Status
     from gossamer.hosts.hostlink import Program
     from gossamer.polite import Staged
@@ -41,7 +40,7 @@ _NOTE_SECONDS = 30.0
 
 def run(request: Request, arguments: Sequence[str]) -> int:
     """Builds and runs a program. Returns the host's exit code. Raises RunDied if the run aborts."""
-    from gossamer import device, mapper, polite
+    from gossamer import mapper, polite
     from gossamer.engines import _rtl_host, rtl, rtl_cluster, rtl_vertices
     from gossamer.hosts import hostlink, pgraph
 
@@ -59,11 +58,9 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     for name in _CLUSTER_OPTIONS:
         if name in request.options and cluster is None:
             raise InputError(f"--{name}: needs a cluster; name one with --cluster")
-    plan, changes = None, []
-    if cluster is not None:
-        tables = request.one("routes")
-        plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
-        changes = _program_arguments.host_updates(request, plan)
+    tables = request.one("routes")
+    plan = rtl_cluster.Plan(cluster or config, rtl_cluster.read_tables(cluster, tables) if cluster and tables else None)
+    changes = _program_arguments.host_updates(request, plan)
     placement = polite.Placement(
         plan,
         request.one_of("multicast", rtl_vertices.MULTICAST),
@@ -73,7 +70,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     workers, seed = request.number("workers", 1), request.number("seed", 0)
     watchdog, timeout = request.number("watchdog", 0), request.number("timeout", 1)
     most_cycles = request.number("max-cycles", 1)
-    shape = plan.shape if plan is not None else device.ALONE
+    shape = plan.shape
     defines, includes = request.options.get("define", []), request.options.get("include", [])
     if pgraph.is_one(request.program):
         program = pgraph.build(request.program, config, defines, boards=shape, sends=placement.sends)
@@ -86,20 +83,17 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             raise InputError(f"--{name}: {what}, and {program.name} has none (PGraph)")
     show_warnings(program.warnings)
     console = _Console(Path(program.name).name)
-    machine: rtl.Board
-    if plan is not None:
-        machine = many = rtl_cluster.Cluster(
-            plan,
-            frame_loss=request.share("frame-loss"),
-            cut=request.options.get("cut", []),
-            seed=1 if seed is None else seed,
-            workers=workers,
-            ranks=request.number("ranks", 1) or 1,
-            tile=shown,
-            **views,
-        )
-    else:
-        machine, many = rtl.Board(config, workers=workers, tile=shown, **views), None
+    machine = rtl_cluster.Cluster(
+        plan,
+        frame_loss=request.share("frame-loss"),
+        cut=request.options.get("cut", []),
+        seed=1 if seed is None else seed,
+        workers=workers,
+        ranks=request.number("ranks", 1) or 1,
+        tile=shown,
+        **views,
+    )
+    many = machine if cluster is not None else None
     with contextlib.ExitStack() as stack:
         stack.enter_context(machine)
         stage = stack.enter_context(polite.staged(program, placement))
@@ -158,7 +152,7 @@ class _Vertices:
 _NO_VERTICES = _Vertices()
 
 
-def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_steps: int) -> _Vertices:
+def _vertices(machine: rtl_cluster.Cluster, report: Report | None, stage: Staged, most_steps: int) -> _Vertices:
     """Inspects the boards after the host has ended; sets the reason max-steps if threads reached that limit."""
     from gossamer.polite.post_mortem import PostMortem
 
@@ -183,12 +177,12 @@ def _vertices(machine: rtl.Board, report: Report | None, stage: Staged, most_ste
 def _raise_aborted(
     program: Program,
     report: Report,
-    machine: rtl.Board,
+    machine: rtl_cluster.Cluster,
     cluster: rtl_cluster.Cluster | None,
     vertices: _Vertices,
 ) -> None:
     """Prints the state of a run that aborted, and raises RunDied with the reason."""
-    from gossamer.engines.rtl import describe_unfinished, on_tiles, ranges
+    from gossamer.engines.rtl import describe_unfinished, ranges
 
     lines = [
         (thread, line)
@@ -206,13 +200,10 @@ def _raise_aborted(
     if report.reason in ("deadlock", "stuck", "max-cycles"):
         for one in report.unfinished:
             by_code.setdefault(report.image(one.thread), []).append(one)
-    config = machine.config
-    one_board = functools.partial(on_tiles, per_tile=config.threads_per_tile, width=config.mesh.width)
-    places = cluster.on_boards if cluster is not None else one_board
     for group in by_code.values():
-        for line in describe_unfinished(group, _Code(program, report, group[0].thread).where, places):
+        for line in describe_unfinished(group, _Code(program, report, group[0].thread).where, machine.on_boards):
             click.echo(visible(line), err=True)
-    held = _program_output.describe_queues(report.queues, cluster, config, places)
+    held = _program_output.describe_queues(report.queues, machine, machine.config, machine.on_boards)
     for line in held:
         click.echo(line, err=True)
     down = _program_output.describe_links_down(report.events, cluster)

@@ -168,12 +168,12 @@ def judge_run(
 
 
 def describe_queues(
-    queues: Sequence[Held], cluster: SimulatedCluster | None, config: Config, tiles: Tiles
+    queues: Sequence[Held], machine: SimulatedCluster | None, config: Config, tiles: Tiles
 ) -> list[str]:
-    """A line for each queue that blocks messages; none if no message was in flight."""
+    """A line for each queue that blocks messages; none if no message was in flight. A tile has no ``machine``."""
     from gossamer.engines import _rtl_diagnostics
 
-    board = cluster.switch_port if cluster is not None else _rtl_diagnostics.no_board
+    board = machine.switch_port if machine is not None else _rtl_diagnostics.no_board
     return _rtl_diagnostics.describe_queues(queues, config, tiles, board)
 
 

@@ -75,26 +75,22 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
 
         verilate.require_waves()
     config, cluster = request.hardware()
-    one_tile = cluster is None and (request.one_tile or config.tiles == 1)
-    there = config.threads_per_tile if one_tile else config.threads * (len(cluster.boards) if cluster else 1)
+    there = config.threads_per_tile if request.one_tile else config.threads * (len(cluster.boards) if cluster else 1)
     if threads is not None and threads > there:
-        what = "a tile" if one_tile else "a board"
+        what = "a tile" if request.one_tile else "a board"
         named = f"cluster {cluster.name}" if cluster else f"{what} of {config.name}"
         raise InputError(f"--threads {threads}: {named} has {there} thread{'' if there == 1 else 's'}")
     shown = request.tile(config, cluster)
-    if cluster is not None:
-        tables = request.one("routes")
-        plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
-        cut = request.options.get("cut", [])
-        rtl_cluster.cuts(plan, cut)
-        changes = _program_arguments.timed_updates(request, plan)
+    tables, cut = request.one("routes"), request.options.get("cut", [])
+    plan = rtl_cluster.Plan(cluster or config, rtl_cluster.read_tables(cluster, tables) if cluster and tables else None)
+    rtl_cluster.cuts(plan, cut)
+    changes = _program_arguments.timed_updates(request, plan)
     shares = build_jobs(request, plan, wanted) if wanted else []
     if shares:
         images = [share.image for share in shares]
     else:
-        boards = plan.shape if cluster is not None else device.ALONE
         defines, includes = request.options.get("define", []), request.options.get("include", [])
-        images = [device.build(request.programs, config, defines, includes=includes, boards=boards)]
+        images = [device.build(request.programs, config, defines, includes=includes, boards=plan.shape)]
     for image in images:
         show_warnings(image.warnings)
 
@@ -103,8 +99,11 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
 
     console = Console(Path(request.program).name, image_of, request.raw)
     tile: Tile
-    if cluster is not None:
-        many = rtl_cluster.Cluster(
+    many: rtl_cluster.Cluster | None = None
+    if request.one_tile:
+        tile = rtl.Tile(config, **views)
+    else:
+        tile = many = rtl_cluster.Cluster(
             plan,
             frame_loss=request.share("frame-loss"),
             cut=cut,
@@ -115,11 +114,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
             jobs=[share.job for share in shares],
             **views,
         )
-        console.cluster, tile = many, many
-    elif one_tile:
-        tile = rtl.Tile(config, **views)
-    else:
-        tile = rtl.Board(config, workers=workers, tile=shown, **views)
+        console.cluster = many if cluster is not None else None
     with tile:
         for job, image in enumerate(images):
             _load(tile, image, **({"job": job} if shares else {}))
@@ -135,13 +130,13 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
                 on_message=console.message,
                 on_progress=console.progress,
                 on_event=console.event,
-                pauses=_program_arguments.update_pauses(many, changes) if cluster is not None else (),
+                pauses=_program_arguments.update_pauses(many, changes) if many is not None else (),
             )
         finally:
             console.clear()
             for note in tile.notes:
                 click.echo(note, err=True)
-    for line in _program_arguments.missed_updates(changes) if cluster is not None else ():
+    for line in _program_arguments.missed_updates(changes):
         click.echo(line, err=True)
     jobs = job_statistics(shares, done)
     _program_output.write_figures(request, config, done, console.cluster, report, jobs)
@@ -149,12 +144,10 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         click.echo(line, err=True)
 
     def tiles(threads: Iterable[int]) -> str:
-        if console.cluster is not None:
-            return console.cluster.on_boards(threads)
-        return "" if one_tile else rtl.on_tiles(threads, config.threads_per_tile, config.mesh.width)
+        return many.on_boards(threads) if many is not None else ""
 
     down = _program_output.describe_links_down(done.events, console.cluster)
-    held = _program_output.describe_queues(done.queues, console.cluster, config, tiles)
+    held = _program_output.describe_queues(done.queues, many, config, tiles)
     if shares:
         judge_jobs(shares, done, tiles, down, held)
     else:

@@ -18,7 +18,7 @@ from gossamer.mpi import CONFIG
 
 if TYPE_CHECKING:
     from gossamer.device import Image
-    from gossamer.engines.rtl import Board, Run, Trap
+    from gossamer.engines.rtl import Run, Trap
     from gossamer.mpi._device import Places
 
 
@@ -211,26 +211,21 @@ def _run_on_boards(
     if config is not None and cluster is not None:
         raise InputError(f"--config: cluster {cluster} names the configuration of its boards; omit --config")
     from gossamer import config as configs
-    from gossamer import device
-    from gossamer.engines import rtl, rtl_cluster
+    from gossamer.engines import rtl_cluster
     from gossamer.mpi import _device
 
-    plan = rtl_cluster.Plan(configs.load_cluster(cluster)) if cluster is not None else None
-    hardware = plan.config if plan is not None else configs.load(config or CONFIG)
-    place = _device.places(ranks, hardware, plan.boards if plan is not None else 1)
+    where = configs.load_cluster(cluster) if cluster is not None else configs.load(config or CONFIG)
+    plan = rtl_cluster.Plan(where)
+    hardware = plan.config
+    place = _device.places(ranks, hardware, plan.boards)
     image = _device.build(
         sources, hardware, place, arguments, defines=defines, includes=includes,
-        shape=plan.shape if plan is not None else device.ALONE,
+        shape=plan.shape,
     )  # fmt: skip
     if verbose:
         show_warnings(image.warnings)
     console = _Console(sources[0], image, place, hardware.threads, label)
-    board: Board
-    if plan is not None:
-        board = rtl_cluster.Cluster(plan, workers=workers, program=sources[0])
-    else:
-        board = rtl.Board(hardware, workers=workers, program=sources[0])
-    with board:
+    with rtl_cluster.Cluster(plan, workers=workers, program=sources[0]) as board:
         _load(board, image)
         try:
             done = board.run(

@@ -368,7 +368,11 @@ class _HardwareOptions:
             click.echo(note, err=True)
         if self._page is not None and self.engine.done is not None:
             _program_output.write_figures(
-                self._request, self.engine.machine.config, self.engine.done, self.engine.simulated, self._page
+                self._request,
+                self.engine.machine.config,
+                self.engine.done,
+                self.engine.simulated if self.engine.plan is not None else None,
+                self._page,
             )
 
 

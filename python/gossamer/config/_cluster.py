@@ -28,6 +28,8 @@ from gossamer.wording import counted
 
 _KINDS = "mesh WxH, torus WxH, torus WxH twist N, ring N, bus N, or custom"
 _DIRECTIONS = ("north", "south", "east", "west")
+ALONE = "single board"
+"""The topology of a board without a cluster's file."""
 
 
 class ClusterFile(BaseModel):
@@ -91,6 +93,16 @@ class Cluster:
     boards: tuple[Board, ...]
     cables: tuple[Cable, ...]
     hosts: tuple[Host, ...]
+
+    @classmethod
+    def alone(cls, config: Config) -> Cluster:
+        """The cluster of a single board, which has the name of its configuration."""
+        return cls(config.name, config.description, ALONE, (Board(0, config.name, config, 0, 0),), (), ())
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the cluster was made from the configuration of a single board, not from a file."""
+        return self.topology == ALONE
 
     @property
     def threads(self) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds simulators of tiles, boards and clusters: Verilator models with their drivers, cached per configuration."""
+"""Builds simulators of tiles and of boards: Verilator models with their drivers, cached per configuration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ TOP = "gs_sim_tile"
 _SIM = ROOT / "sim"
 _DRIVER = _SIM / "tile" / "driver.cc"
 _MANY = _SIM / "tile" / "gs_sim_tiles.cc"
-_BOARD = _SIM / "board" / "board.cc"
 _FLAT = _SIM / "board" / "flat.cc"
 _CLUSTER = _SIM / "board" / "cluster.cc"
 _HOST = _SIM / "host"
@@ -38,27 +37,30 @@ def simulator(config: Config, *, waves: bool = False) -> Path:
     return build(config, sources.blocks("sim/tile/sim_tile.f", config=config), waves=waves, label=config.name)
 
 
-def board(config: Config, *, waves: bool = False, flat: bool = False, fast: bool = True) -> Path:
-    """The executable that simulates a board of a configuration (sim/board/board.h).
+LINKS = (2, 4, 8)
+"""Numbers of simulated links of a board, few so that many clusters share a simulator."""
 
-    With ``flat`` the board is a single model, for comparison. That model, and all models without ``fast``, are built
-    by Verilator's own rules. Raises InputError if it cannot be built.
+
+def cluster(
+    config: Config,
+    links: int = LINKS[0],
+    *,
+    jobs: int = 1,
+    waves: bool = False,
+    flat: bool = False,
+    fast: bool = True,
+) -> Path:
+    """The executable that simulates clusters of a configuration, also of one board (sim/board/cluster.h).
+
+    ``links`` is the number of simulated links of each board; up to ``jobs`` jobs may share the boards. With ``flat`` a
+    single board is one model, for comparison. That model, and all models without ``fast``, are built by Verilator's
+    own rules. Raises InputError if it cannot be built.
     """
-    label = f"a board of {config.name}"
+    label, parameters = f"boards of {config.name}", {"Links": links, "Jobs": jobs}
     if flat:
-        return _build_board(config, label, "sim_board", None, _FLAT, waves=waves, fast=False)
-    return _build_board(config, label, "board_tile", "board_uncore", _BOARD, waves=waves, fast=fast)
-
-
-def cluster(config: Config, links: int, *, jobs: int = 1, waves: bool = False, fast: bool = True) -> Path:
-    """The executable that simulates clusters of a configuration (sim/board/cluster.h).
-
-    ``links`` is the number of simulated links of each board; up to ``jobs`` jobs may share the boards. Raises
-    InputError if it cannot be built.
-    """
-    label, parameters = f"clusters of {config.name}", {"Links": links, "Jobs": jobs}
+        return _build_board(config, label, "sim_board", None, _FLAT, waves=waves, fast=False, parameters=parameters)
     return _build_board(
-        config, label, "board_tile", "cluster_uncore", _CLUSTER, waves=waves, fast=fast, parameters=parameters
+        config, label, "board_tile", "board_uncore", _CLUSTER, waves=waves, fast=fast, parameters=parameters
     )
 
 
@@ -71,9 +73,11 @@ def _build_board(
     *,
     waves: bool,
     fast: bool,
-    parameters: Mapping[str, int] | None = None,
+    parameters: Mapping[str, int],
 ) -> Path:
-    """A simulator of a tile model and, if ``uncore`` is given, of an uncore model per board with ``parameters``.
+    """A simulator of a tile model and, if ``uncore`` is given, of an uncore model per board.
+
+    ``parameters`` are those of the uncore's top, or of the only top.
 
     With an uncore model, instances of the tile model are evaluated together.
     """
@@ -95,8 +99,9 @@ def _build_board(
             include=[_HOST],
             fast=fast,
             many=fast and uncore is not None and verilate.fast_models(),
+            parameters=parameters if uncore is None else None,
             extra=[] if uncore is None else [sources.blocks(f"sim/board/{uncore}.f", config=config)],
-            extra_parameters=parameters or {},
+            extra_parameters=parameters if uncore is not None else None,
         )
 
 
@@ -163,4 +168,4 @@ def _announce(text: str) -> Iterator[None]:
         yield
 
 
-__all__ = ["board", "build", "cluster", "simulator", "simulator_of_many"]
+__all__ = ["LINKS", "build", "cluster", "simulator", "simulator_of_many"]

@@ -25,7 +25,7 @@ from gossamer.engines import _rtl_control
 from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_diagnostics import ACCELERATOR, UNKNOWN_PC, Held, Trap, UnfinishedThread
 from gossamer.engines._rtl_plan import Plan, TableUpdate
-from gossamer.engines.rtl import WATCHDOG, Board, Run, functions
+from gossamer.engines.rtl import WATCHDOG, Run, functions
 from gossamer.engines.rtl_cluster import Cluster
 from gossamer.errors import RunDied
 from gossamer.hosts.hostlink import Program
@@ -99,7 +99,7 @@ class HostResult:
 
 
 def run(
-    machine: Board,
+    machine: Cluster,
     program: Program,
     arguments: Sequence[str],
     *,
@@ -110,7 +110,7 @@ def run(
     on_status: Callable[[Status], object] = lambda status: None,
     changes: Sequence[TableUpdate] = (),
 ) -> HostResult:
-    """Runs a program to its end on a board or a cluster that has not run anything since reset.
+    """Runs a program to its end on boards that have not run anything since reset.
 
     ``environment`` extends the environment of this process. ``most_cycles`` 0 means no limit. ``on_status`` is called
     with the progress a few times a second. ``changes`` are the updates of ``HostLink::loadRoutes``, in order. Raises
@@ -119,7 +119,6 @@ def run(
     """
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
         machine.load((), (), functions(*images.values()))
-    cluster = isinstance(machine, Cluster)
     counters, network = machine._counters(), machine._network_counters()
     ends = machine._simulator.ends()
     with tempfile.TemporaryDirectory(prefix="gossamer-host-") as name:
@@ -133,14 +132,12 @@ def run(
             "status": status_file,
             "most_cycles": most_cycles,
             "watchdog": watchdog,
-            "router": int(cluster),
-            "broadcast": machine._every_tile()[0] if cluster else 0,
+            "broadcast": machine._every_tile()[0],
             "next_hops": next_hops,
             "forget": forget,
         }
-        if isinstance(machine, Cluster):
-            _write_next_hops(next_hops, machine.plan)
-            forget.write_bytes(b"".join(packet.tobytes() for packet in machine.record_cache_flushes()))
+        _write_next_hops(next_hops, machine.plan)
+        forget.write_bytes(b"".join(packet.tobytes() for packet in machine.record_cache_flushes()))
         lines = [f"{key} {value}\n" for key, value in given.items()]
         for number, change in enumerate(changes):
             tables = Path(name) / f"tables-{number}"

@@ -97,7 +97,7 @@ class Machine:
         return {"config": self.config.name, "clock_mhz": self.config.board.clock_mhz}
 
     def _configure(self) -> None:
-        """Configures the hardware after reset; a single board needs no configuration."""
+        """Configures the hardware after reset; a single tile needs no configuration."""
 
     @property
     def threads(self) -> int:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The structure of a simulated cluster: links, routing tables and their updates, trees of boards, jobs.
 
-Only links that a cable uses are simulated, numbered without gaps; a host has its own port on the switch of its
-board. A cluster without a host gets one at its first board.
+Links that a cable uses are numbered without gaps in simulations, and few numbers of links are simulated; a host has its
+own port on the switch of its board. A cluster without a host gets one at its first board.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer import device, routes
-from gossamer.config import Cluster, Config
-from gossamer.engines import _rtl_control
+from gossamer.config import Cluster, Config, constants
+from gossamer.engines import _rtl_build, _rtl_control
 from gossamer.engines._rtl_network import Flits
 from gossamer.errors import InputError
 from gossamer.routes._topology import link_name
@@ -56,8 +56,9 @@ class Tree:
 class Plan:
     """The structure of a cluster for simulator and host. Raises InputError for a cluster that cannot be simulated."""
 
-    def __init__(self, cluster: Cluster, tables: routes.Tables | None = None) -> None:
-        self.cluster = cluster
+    def __init__(self, where: Cluster | Config, tables: routes.Tables | None = None) -> None:
+        """A configuration means a single board."""
+        self.cluster = cluster = Cluster.alone(where) if isinstance(where, Config) else where
         self.config = self._one_config()
         self.boards = len(cluster.boards)
         self.hosts = [host.board for host in cluster.hosts] or [0]
@@ -84,8 +85,8 @@ class Plan:
             used[cable.a].add(cable.a_link)
             used[cable.b].add(cable.b_link)
         self._numbers = [{link: number for number, link in enumerate(sorted(its))} for its in used]
-        self.links = max(1, *map(len, self._numbers))
-        """Number of simulated links of each board."""
+        self.links = next(links for links in _rtl_build.LINKS if links >= max(map(len, self._numbers)))
+        """Number of simulated links of each board, with or without a cable."""
 
     def _one_config(self) -> Config:
         names = {board.config.name: board for board in self.cluster.boards}
@@ -158,8 +159,8 @@ class Plan:
 
     @property
     def host_port(self) -> int:
-        """The host's port of a switch, after exits, links and the control unit."""
-        return self._port(self.links) + 1
+        """The host's port of a switch."""
+        return self._port(self.links) + constants.enumeration("board_port")["host"]
 
     def board_entries(self, board: int) -> list[int]:
         """A board's table entries for all boards; 0 for an unreachable board."""

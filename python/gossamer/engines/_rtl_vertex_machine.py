@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from gossamer import device, mapper, native
 from gossamer.engines import _rtl_diagnostics, rtl
-from gossamer.engines.rtl import WATCHDOG, Board
+from gossamer.engines.rtl import WATCHDOG
 from gossamer.engines.rtl_cluster import Cluster, Plan
 from gossamer.errors import InputError, RunDied
 from gossamer.mapper.outcome import DONE, GIVEN_UP, WRONG_EDGE, WRONG_PIN
@@ -78,7 +78,7 @@ class VertexMachine:
     done: Run | None = field(default=None, init=False)
     """The last run, as the simulator reported it."""
     simulated: Cluster | None = field(default=None, init=False)
-    """The cluster of the last run."""
+    """The boards of the last run."""
     notes: list[str] = field(default_factory=list, init=False)
     """Notes for the user about the last run, for example that its trace was thinned."""
 
@@ -117,7 +117,7 @@ class VertexMachine:
             )
         finally:
             self.notes = tile.notes
-        if not run.traps and run.reason != "done":
+        if not run.traps and run.reason != "done" and self.simulated is not None:
             self.notes = [*self.notes, *verdict.describe_unfinished(run, self.simulated)]
         verdict.check_end(run)
         tile.flush()
@@ -126,9 +126,7 @@ class VertexMachine:
     def simulator(self, config: Config) -> Tile:
         """The simulated machine after reset."""
         self.done, self.simulated = None, None
-        if self.plan is None:
-            return Board(config, **self.settings)
-        self.simulated = Cluster(self.plan, **self.settings)
+        self.simulated = Cluster(config if self.plan is None else self.plan, **self.settings)
         return self.simulated
 
     def load(self, tile: Tile, image: Image, tables: mapper.Tables) -> None:
@@ -274,18 +272,11 @@ class Verdict:
             unfinished = int((found["status"] != DONE).sum())
             raise RunDied(f"{self.app.name}: {unfinished} thread{'' if unfinished == 1 else 's'} did not end")
 
-    def describe_unfinished(self, run: Run, cluster: Cluster | None) -> list[str]:
+    def describe_unfinished(self, run: Run, cluster: Cluster) -> list[str]:
         """Lines that name unfinished threads, what they wait for, and the queues that hold messages."""
-        config = self.config
-
-        def tiles(threads: Iterable[int]) -> str:
-            if cluster is not None:
-                return cluster.on_boards(threads)
-            return rtl.on_tiles(threads, config.threads_per_tile, config.mesh.width)
-
-        port = _rtl_diagnostics.no_board if cluster is None else cluster.switch_port
-        where = rtl.describe_unfinished(run.unfinished, self.image.where, tiles)
-        return [*where, *_rtl_diagnostics.describe_queues(run.queues, config, tiles, port)]
+        where = rtl.describe_unfinished(run.unfinished, self.image.where, cluster.on_boards)
+        held = _rtl_diagnostics.describe_queues(run.queues, self.config, cluster.on_boards, cluster.switch_port)
+        return [*where, *held]
 
     def _name(self, vertex: int) -> str:
         return str(self.graph.label_of(vertex))

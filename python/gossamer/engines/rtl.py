@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``rtl`` engine: the hardware itself, simulated cycle for cycle.
 
-A ``Board`` simulates all tiles of a configuration with their mesh, memories and a host port; a ``Tile`` simulates one
-tile. Programs and data are loaded over the network, threads are started over debug buses; the simulator returns
-messages, text, ends and traps. A run depends only on the loaded program and data, so it is reproducible to the cycle.
-
-    with Board(config.load("tiny")) as board:
-        board.load_image(device.build("programs/hello.c", "tiny"))
-        run = board.run(board.threads, on_line=print)
+A ``Tile`` simulates one tile of a configuration, a ``Cluster`` (``rtl_cluster.py``) boards, also a single one. Programs
+and data are loaded over the network, threads are started over debug buses; the simulator returns messages, text, ends
+and traps. A run depends only on the loaded program and data, so it is reproducible to the cycle.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import struct
 import subprocess
 import tempfile
@@ -23,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer.engines import _rtl_build, _rtl_network
+from gossamer.engines import _rtl_build
 from gossamer.engines._rtl_control import Event
 from gossamer.engines._rtl_diagnostics import (
     ACCELERATOR,
@@ -163,10 +158,10 @@ class Tile(Loaded):
 
     def _label(self) -> str:
         """The name of the machine in messages."""
-        return f"{'a board' if self.tiles > 1 else 'a tile'} of {self.config.name}"
+        return f"a tile of {self.config.name}"
 
     def _network_counters(self, before: NetworkCounters | None = None) -> NetworkCounters:
-        """Counters of links and boards since reset, or since ``before``; empty for a single board."""
+        """Counters of links and boards since reset, or since ``before``; empty for a single tile."""
         return {}, []
 
     def _pause(self, left: Sequence[tuple[int, object]]) -> None:
@@ -187,49 +182,6 @@ def _sum(tiles: Sequence[Mapping[str, int]]) -> dict[str, int]:
     """Sums of the counters of all tiles, except ``cycles``, which is equal for all."""
     names = tiles[0]
     return {name: tiles[0][name] if name == "cycles" else sum(tile[name] for tile in tiles) for name in names}
-
-
-class Board(Tile):
-    """All tiles of a configuration, with mesh, memories and a host port; used like a ``Tile``.
-
-    Waves are those of one ``tile``. ``workers`` is the number of simulating threads of this machine, by default one per
-    available processor; cycles and output do not depend on it. ``flat``: the board is one model.
-    """
-
-    def __init__(
-        self,
-        config: Config,
-        *,
-        waves: Path | None = None,
-        trace: Path | None = None,
-        least_wait: int = LEAST_WAIT,
-        trace_bytes: int = TRACE_BYTES,
-        program: str = "",
-        simulator: Path | None = None,
-        plusargs: Sequence[str] = (),
-        workers: int | None = None,
-        tile: int = 0,
-        flat: bool = False,
-        tiles: int | None = None,
-    ) -> None:
-        self.tiles = config.tiles if tiles is None else tiles
-        self._flat = flat
-        self._shown = tile
-        self._workers = workers or min(len(os.sched_getaffinity(0)), self.tiles)
-        super().__init__(
-            config, waves=waves, trace=trace, least_wait=least_wait, trace_bytes=trace_bytes, program=program,
-            simulator=simulator, plusargs=plusargs,
-        )  # fmt: skip
-
-    def _executable(self, config: Config, waves: bool) -> Path:
-        return _rtl_build.board(config, waves=waves, flat=self._flat)
-
-    def _options(self) -> list[str]:
-        return ["--workers", str(self._workers), "--tile", str(self._shown)]
-
-    def _loaders(self) -> list[int]:
-        width, each = self.config.mesh.width, self.tiles // self.config.memory.dram.count
-        return [_rtl_network.tile(tile % width, tile // width) for tile in range(0, self.tiles, each)]
 
 
 _REQUEST_HEAD = struct.Struct("<II")
@@ -297,7 +249,6 @@ __all__ = [
     "LEAST_WAIT",
     "TRACE_BYTES",
     "WATCHDOG",
-    "Board",
     "Event",
     "ManyTilesRun",
     "Message",

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters on the ``rtl`` engine: boards with their networks, connected by simulated wires, and a host at one of them.
+"""Boards on the ``rtl`` engine: a cluster of boards connected by simulated wires, and a host at one of them.
+
+A single board is a cluster of one: ``Cluster(config.load("tiny"))``.
 
     with Cluster(config.load_cluster("quad4")) as cluster:
         cluster.load_image(device.build("prog.c", cluster.config, boards=cluster.shape))
@@ -23,7 +25,7 @@ from gossamer.config import constants
 from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_plan
 from gossamer.engines._rtl_plan import MAX_JOBS, NO_JOB, Job, Plan, TableUpdate, cuts, jobs, read_tables
 from gossamer.engines._rtl_simulator import Kind, Simulator, silent
-from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, Board, NetworkCounters, RecordHandler
+from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, NetworkCounters, RecordHandler, Tile, on_tiles
 from gossamer.errors import InputError, RunDied
 from gossamer.hosts import mpi_launcher
 
@@ -42,20 +44,21 @@ _MOST_BOARDS = 4
 """Maximum number of boards, or tiles of a board, that are named one by one."""
 
 
-class Cluster(Board):
-    """All boards of a cluster, used like a ``Board``.
+class Cluster(Tile):
+    """All boards of a cluster, or the board of a configuration, used like a ``Tile``.
 
     ``workers`` threads, or ``ranks`` MPI processes on possibly several machines, simulate the boards; cycles and output
     do not depend on their number. Ranks write neither waves nor traces. ``frame_loss`` is the share of frames that
     wires lose, and the share that they damage; ``seed`` selects these frames. ``cut`` are cables to cut, as
     ``LINK@CYCLE`` of the first run, or ``LINK`` for a cable that is never up. ``flight`` replaces the flight time of
     the configuration on all wires. ``jobs`` share the boards: each has its own program (``load_image``), and no thread
-    is started on other boards. Raises InputError for a cluster that cannot be simulated.
+    is started on other boards. Waves are those of one ``tile``. ``flat``: the single board is one model, for
+    comparison. Raises InputError for a cluster that cannot be simulated.
     """
 
     def __init__(
         self,
-        cluster: ClusterFile | Plan,
+        cluster: ClusterFile | Config | Plan,
         *,
         frame_loss: float = 0.0,
         cut: Sequence[str] = (),
@@ -70,6 +73,7 @@ class Cluster(Board):
         workers: int | None = None,
         ranks: int = 1,
         tile: int = 0,
+        flat: bool = False,
         flight: int | None = None,
         jobs: Sequence[Job] = (),
     ) -> None:
@@ -95,7 +99,12 @@ class Cluster(Board):
             if ranks > 1 and asked is not None:
                 raise InputError(f"--{name}: not with --ranks; omit one of them")
         self._ranks = ranks
-        workers = workers or min(len(os.sched_getaffinity(0)), self.plan.boards)
+        self._flat = flat
+        self._shown = tile
+        # Workers share the boards, or the tiles of a single board.
+        shares = config.tiles if self.plan.boards == 1 else self.plan.boards
+        self._workers = workers or min(len(os.sched_getaffinity(0)), shares)
+        self.tiles = config.tiles * self.plan.boards
         super().__init__(
             config,
             waves=waves,
@@ -105,9 +114,6 @@ class Cluster(Board):
             program=program,
             simulator=simulator,
             plusargs=plusargs,
-            workers=workers,
-            tile=tile,
-            tiles=config.tiles * self.plan.boards,
         )
 
     @property
@@ -117,7 +123,7 @@ class Cluster(Board):
 
     def _executable(self, config: Config, waves: bool) -> Path:
         slots = next(size for size in (1, 2, 4, 8, MAX_JOBS) if size >= len(self.jobs))
-        return _rtl_build.cluster(config, self.plan.links, jobs=slots, waves=waves)
+        return _rtl_build.cluster(config, self.plan.links, jobs=slots, waves=waves, flat=self._flat)
 
     def _options(self) -> list[str]:
         options = ["--boards", str(self.plan.boards), "--loss", str(self._loss), "--damage", str(self._loss)]
@@ -126,7 +132,7 @@ class Cluster(Board):
             options += ["--host", str(board)]
         for wire in self.plan.wires(self._cuts):
             options += ["--wire", ",".join(map(str, wire))]
-        return [*super()._options(), *options]
+        return ["--workers", str(self._workers), "--tile", str(self._shown), *options]
 
     def _start(self, command: Sequence[str | Path]) -> Simulator:
         if self._ranks == 1:
@@ -134,6 +140,8 @@ class Cluster(Board):
         return Simulator(lambda socket: mpi_launcher.command(self._ranks, command, socket))
 
     def _about(self) -> dict[str, Any]:
+        if self.plan.cluster.is_alone:
+            return super()._about()
         return {
             **super()._about(),
             "cluster": self.plan.cluster.name,
@@ -147,7 +155,8 @@ class Cluster(Board):
         }
 
     def _label(self) -> str:
-        return f"cluster {self.plan.cluster.name}"
+        name = self.plan.cluster.name
+        return f"a board of {name}" if self.plan.cluster.is_alone else f"cluster {name}"
 
     # ---- Control units ----
 
@@ -378,8 +387,13 @@ class Cluster(Board):
         return f"{self.plan.cluster.boards[board].name} {its % width},{its // width}.{thread % each}"
 
     def on_boards(self, threads: Iterable[int]) -> str:
-        """The boards and tiles of threads: `` (board a, tile 1,0)``; many of them only as their number."""
+        """The boards and tiles of threads: `` (board a, tile 1,0)``; many of them only as their number.
+
+        A single board is not named.
+        """
         each, width = self.config.threads_per_tile, self.config.mesh.width
+        if self.plan.cluster.is_alone:
+            return on_tiles(threads, each, width)
         found = sorted({divmod(thread // each, self._board_tiles) for thread in threads})
         boards: dict[int, list[str]] = {}
         for board, tile in found:

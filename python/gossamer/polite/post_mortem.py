@@ -11,14 +11,14 @@ from gossamer.errors import RunDied
 from gossamer.mapper.outcome import GIVEN_UP, Outcome
 
 if TYPE_CHECKING:
-    from gossamer.engines.rtl import Board
+    from gossamer.engines.rtl_cluster import Cluster
 
 
 @dataclass(frozen=True)
 class PostMortem:
     """The state of the last mapped graph on the boards, after the host has ended."""
 
-    machine: Board
+    machine: Cluster
     outcome: Outcome
     vertices: list[list[int]]
     """The vertices of each thread, by slot."""

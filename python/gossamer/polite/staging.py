@@ -34,7 +34,7 @@ class Placement:
     """How the graph of a host is mapped to boards."""
 
     plan: Plan | None = None
-    """The plan of a cluster; None for a single board."""
+    """The plan of the boards; None for the default."""
     multicast: str = "local"
     """local, none or full, as of ``engines.rtl_vertices.Hardware``."""
     method: str | None = None

@@ -24,8 +24,8 @@ MOST_RANKS = 256
 _MOST_EDGES, _EDGE_BITS = 8, 3
 _MAC_BITS = 64_000
 """Capacity of a link's 64-bit interface in 1,000 cycles."""
-_FIRST_LINK = 2
-"""The first port of a link on a board's switch."""
+_FIRST_LINK = constants.enumeration("stream_port")["link"]
+"""The first port of a link on a board's switch, after a port of its own."""
 _BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
 _WIDTHS = {8: "Eights", 4: "Fours", 2: "Twos", 1: "Ones"}
 _CHANNELS = ("send", "receive")

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gossamer import config as configs
+from gossamer.config import constants
 from gossamer.hdl import sources, verilate
 
 HERE = Path(__file__).resolve().parent
@@ -75,9 +76,9 @@ class Wiring:
         return [f"boards {self.boards}", *cables, *self.routes()]
 
     def routes(self) -> list[str]:
-        """Routes of each board to its neighbours; trees need no others. Links follow two other ports of the switch;
-        packets leave in the higher channel."""
-        return [f"route {b} {far} {1 << 7 | 1 << 5 | 2 + link}" for (b, link), (far, _) in sorted(self.ends.items())]
+        """Routes of each board to its neighbours; trees need no others. Packets leave in the higher channel."""
+        first = constants.enumeration("stream_port")["link"]
+        return [f"route {b} {far} {1 << 7 | 1 << 5 | first + n}" for (b, n), (far, _) in sorted(self.ends.items())]
 
 
 @dataclass(frozen=True)

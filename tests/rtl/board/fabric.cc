@@ -2,8 +2,8 @@
 /// Boards that are configured in band from one host: packets between all ports, broadcast, counters, events,
 /// rejections.
 ///
-/// fabric_test packets|broadcast|rejections|events|idle SEED COUNT LOSS: packets or runs; probabilities of loss and of
-/// damage of a frame, each in units of 2^-20.
+/// fabric_test packets|keys|broadcast|rejections|events|idle SEED COUNT LOSS: packets or runs; probabilities of loss
+/// and of damage of a frame, each in units of 2^-20.
 #include <set>
 #include <string>
 
@@ -30,6 +30,29 @@ class Test : public Bench {
     CHECK(busy != 0, "boards under load report no packet in flight");
     drained();
     CHECK(wanted_.empty() && waiting == 0, "boards report no packet in flight, but %zu are", wanted_.size());
+  }
+
+  /// Without multicast routers: messages by key, from an exit, a host and a link, are dropped, counted and reported.
+  void keys() {
+    on_packet = [](unsigned, unsigned, const Packet& packet) { CHECK(false, "a packet to %08x", packet[0].dest); };
+    wait(20'000);
+    forget();
+    ask(job(0, 0, 4, 0, address(kHost, 0)));
+    ask(tree(0, 4, true, true, 0, {}));
+    Packet keyed = message(4u << 29, kMailbox, 2, tags(4));
+    keyed[0].kind = kKeyHead;
+    keyed[0].payload = {9u << 5 | 1, 0, 0, 0};
+    for (const unsigned from : {2 * kPorts + 1, host(0)}) {
+      send(from, keyed);
+      until("the event of a key", 60'000, [&] { return !events[0].empty(); });
+      const Flit event = events[0].front();
+      events[0].pop_front();
+      CHECK(event.bits(27, 4) == kUnroutable && event.bits(10, 12) == from / kPorts &&
+                event.bits(64, 32) == keyed[0].dest,
+            "event %u of board %u", (unsigned)event.bits(27, 4), (unsigned)event.bits(10, 12));
+      CHECK(counter(from / kPorts, 31, 0) == 1 && counter(from / kPorts, 31, 1) == 0, "another counter changed");
+    }
+    drained();
   }
 
   /// Packets of loaders to the first board: each tile that they are for receives each once, and answers.
@@ -480,6 +503,7 @@ int main(int argc, char** argv) {
   if (what == "packets") test.packets(count);
   else if (what == "broadcast") test.broadcast(count);
   else if (what == "rejections") test.rejections();
+  else if (what == "keys") test.keys();
   else if (what == "events") test.events_of_boards();
   else return 2;
   std::printf("configured %llu over %llu\n", (unsigned long long)configured, (unsigned long long)test.now);

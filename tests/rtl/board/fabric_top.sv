@@ -9,6 +9,7 @@ module fabric_top
   import gs_multicast_pkg::*;
 #(
   parameter int unsigned Seed = 1,
+  parameter bit Multicast = 1'b1,
   localparam int unsigned Links = 2, Jobs = 2, Ports = RouterMeshPorts + 1
 ) (
   input  logic         clk_i,
@@ -138,12 +139,13 @@ module fabric_top
   assign boards_o = cluster.boards;
   assign hosts_o = cluster.hosts;
 
-  logic unused_routers;
-  assign unused_routers = cluster.routers;
+  // Tiles learn whether their board has routers.
+  always_ff @(posedge clk_i) if (rst_ni && cluster.routers != Multicast) $fatal(1, "a board announces other routers");
 
   gs_board_fabric #(
     .Links (Links),
     .Jobs  (Jobs),
+    .Multicast(Multicast),
     .TableW(6),
     .CacheW(4)
   ) u_fabric (

@@ -19,11 +19,14 @@ MAC = sources.SIM / "link" / "gs_mac_model.sv"
 LOSSES = {"none": 0, "one in ten": 104_858}
 
 
-def run(what: str, seed: int, count: int, loss: str) -> dict[str, int]:
+def run(what: str, seed: int, count: int, loss: str, *, multicast: bool = True) -> dict[str, int]:
     """Runs one part of fabric_test; returns its output as names and numbers."""
     design = sources.blocks("board/fabric.f", config=configs.load("quad")) + [MAC, HERE / "fabric_top.sv"]
     harness = [HERE / "fabric.cc", HERE / "fabric_idle.cc"]
-    simulator = verilate.model("fabric_top", design, harness, optimise="-Og", include=[models.INCLUDE])
+    parameters = {} if multicast else {"Multicast": 0}
+    simulator = verilate.model(
+        "fabric_top", design, harness, optimise="-Og", include=[models.INCLUDE], parameters=parameters
+    )
     arguments = [what, str(seed), str(count), str(LOSSES[loss])]
     done = subprocess.run([simulator, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
@@ -34,6 +37,12 @@ def run(what: str, seed: int, count: int, loss: str) -> dict[str, int]:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_packets_arrive_between_all_ports_of_configured_boards(loss: str, size: Size, seed: int) -> None:
     run("packets", seed, size.pick(600, 4_000, 200_000), loss)
+
+
+def test_boards_without_multicast_deliver_packets_and_drop_keys(size: Size, seed: int) -> None:
+    """The same packets between all ports; messages by key are unroutable, and delay nothing."""
+    run("packets", seed, size.pick(600, 2_000, 100_000), "one in ten", multicast=False)
+    run("keys", seed, 1, "none", multicast=False)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// gs_sim_records with its structs as plain ports. The memory's responses depend on the addresses, as the harness
+/// gs_board_records with its structs as plain ports. The memory's responses depend on the addresses, as the harness
 /// expects: each word is its number times a constant.
 module records_top
   import gs_multicast_pkg::*;
@@ -45,7 +45,7 @@ module records_top
     end
   end
 
-  gs_sim_records #(.TagW(8)) u_records (
+  gs_board_records #(.TagW(8)) u_records (
     .clk_i,
     .rst_ni,
     .req_valid_i,

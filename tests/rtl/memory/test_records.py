@@ -22,7 +22,7 @@ def test_every_reader_gets_its_record(name: str, size: Size, seed: int) -> None:
     design = sources.blocks("multicast", "tile", config=configs.load(name))
     simulator = verilate.model(
         "records_top",
-        design + [sources.SIM / "memory" / "gs_sim_records.sv", HERE / "records_top.sv"],
+        design + [sources.RTL / "board" / "gs_board_records.sv", HERE / "records_top.sv"],
         [HERE / "records.cc"],
         optimise="-O1",
         include=[models.INCLUDE],

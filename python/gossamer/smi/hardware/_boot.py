@@ -19,8 +19,8 @@ from gossamer.wording import counted
 BOARD, ROUTE, RANK, OWN, EDGE, TREE, WAY, BIND_EDGES = (4 * word for word in range(4, 12))
 """Addresses of registers."""
 BURST = 8
-_FIRST_LINK = 1
-"""Ports of a board's switch before the first link's port."""
+_FIRST_LINK = constants.enumeration("stream_port")["link"] - 1
+"""The first port of a link on the switch of a board without a port of its own."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads multicast records through one more cache port of a simulated memory: the DRAM stores a beat at address
-/// 32 * beat.
+/// Reads multicast records through one more cache port of a memory: the DRAM stores a beat at address 32 * beat.
 ///
 /// A requester has free space for every response, so responses of the memory are always accepted: at most one waits
 /// here.
-module gs_sim_records
+module gs_board_records
   import gs_multicast_pkg::*;
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -36,7 +35,7 @@ module gs_sim_records
   localparam int unsigned PortBits = 8 * DramPortBytes;
   localparam int unsigned Held = (LineBits > BeatBits) ? LineBits : BeatBits;
   if (CacheLineBytes < BeatBytes) begin : gen_illegal_lines
-    $fatal(1, "gs_sim_records: CacheLineBytes is %0d; a line must hold a beat of records", CacheLineBytes);
+    $fatal(1, "gs_board_records: CacheLineBytes is %0d; a line must hold a beat of records", CacheLineBytes);
   end
 
   // Slots for outstanding reads, each with its reader's tag and the requested address.
