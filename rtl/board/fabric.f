@@ -9,6 +9,7 @@ board/gs_board_csr.sv
 board/gs_board_reports.sv
 board/gs_board_drop_report.sv
 board/gs_board_broadcast.sv
+board/gs_board_debug.sv
 board/gs_board_control.sv
 board/gs_board_job.sv
 board/gs_host_port.sv

@@ -28,14 +28,6 @@ module gs_board
   input  logic     [11:0]           board_i,
   /// the tables are cleared
   output logic                      ready_o,
-  // Debug bus of each tile; replies are always accepted
-  input  logic                      dbg_in_valid_i[Tiles],
-  input  logic     [7:0]            dbg_in_data_i[Tiles],
-  output logic                      dbg_in_ready_o[Tiles],
-  output logic                      dbg_out_valid_o[Tiles],
-  output logic     [7:0]            dbg_out_data_o[Tiles],
-  /// the host starts threads of this tile
-  input  logic                      expected_i[Tiles],
   // Memories
   output logic                      mem_req_valid_o[Memories],
   input  logic                      mem_req_ready_i[Memories],
@@ -76,6 +68,8 @@ module gs_board
   gs_idle_pkg::idle_status_t idle[Tiles];
   gs_idle_pkg::idle_command_t command[Tiles];
   logic     started[Tiles];
+  logic     debug_in_valid[Tiles], debug_in_ready[Tiles], debug_out_valid[Tiles], debug_out_ready[Tiles];
+  logic     [7:0]  debug_in_data, debug_out_data[Tiles];
   logic     [4:0]  job[Tiles];
   logic     [31:0] host[Tiles];
   gs_address_pkg::cluster_t cluster;
@@ -120,12 +114,12 @@ module gs_board
       .host_i           (host[t]),
       .job_i            ({job[t], 2'd0}),
       .cluster_i        (cluster),
-      .dbg_in_valid_i   (dbg_in_valid_i[t]),
-      .dbg_in_data_i    (dbg_in_data_i[t]),
-      .dbg_in_ready_o   (dbg_in_ready_o[t]),
-      .dbg_out_valid_o  (dbg_out_valid_o[t]),
-      .dbg_out_data_o   (dbg_out_data_o[t]),
-      .dbg_out_ready_i  (1'b1),
+      .dbg_in_valid_i   (debug_in_valid[t]),
+      .dbg_in_data_i    (debug_in_data),
+      .dbg_in_ready_o   (debug_in_ready[t]),
+      .dbg_out_valid_o  (debug_out_valid[t]),
+      .dbg_out_data_o   (debug_out_data[t]),
+      .dbg_out_ready_i  (debug_out_ready[t]),
       .mem_req_valid_o  (tile_req_valid),
       .mem_req_ready_i  (tile_req_ready),
       .mem_req_o        (tile_req),
@@ -226,9 +220,14 @@ module gs_board
     .host_out_valid_o,
     .host_out_ready_i,
     .host_out_o,
+    .dbg_in_valid_o   (debug_in_valid),
+    .dbg_in_data_o    (debug_in_data),
+    .dbg_in_ready_i   (debug_in_ready),
+    .dbg_out_valid_i  (debug_out_valid),
+    .dbg_out_data_i   (debug_out_data),
+    .dbg_out_ready_o  (debug_out_ready),
     .idle_i           (idle),
     .started_i        (started),
-    .expected_i,
     .idle_command_o   (command),
     .job_o            (job),
     .host_o           (host),

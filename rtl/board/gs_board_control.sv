@@ -6,7 +6,8 @@
 ///     control network -> [ packet ] -> gs_board_csr -> tables, job slots, answers
 ///                                            +-> idle detection of the packet's job -> control network
 ///     request network -> gs_board_broadcast ------------------------------------------> request network
-///     answers, events -> gs_board_reports ----------------------------------------> reply network
+///     answers, events -> gs_board_reports -----------------------------------------+-> reply network
+///     debug buses of the tiles <-> gs_board_debug ---------------------------------+
 ///
 /// The control network is always drained: a packet is executed or rejected in a bounded number of cycles, whatever the
 /// host accepts. Rejected packets are counted and reported. Packets in the other two networks have no receiver here.
@@ -53,6 +54,14 @@ module gs_board_control
   output gs_address_pkg::cluster_t  cluster_o,
   output logic       [7:0]          burst_o,
   output logic                      flush_o,
+  output logic       [Tiles-1:0]    expected_o,
+  // Debug buses of the tiles
+  output logic       [Tiles-1:0]    debug_in_valid_o,
+  output logic       [7:0]          debug_in_data_o,
+  input  logic       [Tiles-1:0]    debug_in_ready_i,
+  input  logic       [Tiles-1:0]    debug_out_valid_i,
+  input  logic       [7:0]          debug_out_data_i[Tiles],
+  output logic       [Tiles-1:0]    debug_out_ready_o,
   // Idle detection, by job slot
   output logic       [Jobs-1:0]     idle_valid_o,
   output control_packet_t           idle_packet_o,
@@ -145,7 +154,13 @@ module gs_board_control
 
   // ------------------------------------------------------------- submodules
   logic answer_valid, answer_ready, relayed, broadcast_rejected, broadcast_valid, broadcast_ready;
-  logic report_valid, report_ready;
+  logic debug_valid;
+  logic [Tiles-1:0] debug_space;
+  control_debug_t debug;
+  // Packets to hosts: of gs_board_reports, of gs_board_debug; either
+  logic [1:0] reply_valid, reply_ready;
+  flit_t replies[2];
+  logic report_valid, report_ready, unused_source;
   logic [3:0] rejection, broadcast_reason;
   logic [31:0] broadcast_word, reports;
   reply_t answer;
@@ -187,6 +202,10 @@ module gs_board_control
     .burst_o,
     .flush_o,
     .children_o    (children),
+    .expected_o,
+    .debug_valid_o (debug_valid),
+    .debug_o       (debug),
+    .debug_space_i (debug_space),
     .links_i,
     .up_i,
     .counts_i      (counts_q)
@@ -287,9 +306,44 @@ module gs_board_control
     .tile_drop_i    (drop),
     .tile_count_i   (tile_drops),
     .tile_reported_o(reported),
-    .out_valid_o    (report_valid),
-    .out_ready_i    (report_ready),
-    .out_o          (report_flit)
+    .out_valid_o    (reply_valid[0]),
+    .out_ready_i    (reply_ready[0]),
+    .out_o          (replies[0])
+  );
+
+  gs_board_debug u_debug (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .enable_i      (reports != '0),
+    .host_i        (host_o),
+    .valid_i       (debug_valid),
+    .packet_i      (debug),
+    .space_o       (debug_space),
+    .in_valid_o    (debug_in_valid_o),
+    .in_data_o     (debug_in_data_o),
+    .in_ready_i    (debug_in_ready_i),
+    .out_valid_i   (debug_out_valid_i),
+    .out_data_i    (debug_out_data_i),
+    .out_ready_o   (debug_out_ready_o),
+    .report_valid_o(reply_valid[1]),
+    .report_ready_i(reply_ready[1]),
+    .report_o      (replies[1])
+  );
+
+  gs_rr_arbiter #(
+    .N     (2),
+    .data_t(flit_t)
+  ) u_replies (
+    .clk_i,
+    .rst_ni,
+    .in_valid_i (reply_valid),
+    .in_ready_o (reply_ready),
+    .in_data_i  (replies),
+    .out_valid_o(report_valid),
+    .out_ready_i(report_ready),
+    .out_data_o (report_flit),
+    .out_idx_o  (unused_source)
   );
 
   // ------------------------------------------------------------------- out
@@ -342,7 +396,7 @@ module gs_board_control
   end
 
   logic unused;
-  assign unused = space[VnetMailbox];
+  assign unused = ^{space[VnetMailbox], unused_source};
 
   `GS_ASSERT_NOW(no_flit_arrives_while_a_packet_waits, !control_arrives || !packet_valid_q)
 endmodule

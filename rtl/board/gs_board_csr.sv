@@ -52,6 +52,12 @@ module gs_board_csr
   output logic       [7:0]          burst_o,
   output logic                      flush_o,
   output neighbour_t [Children-1:0] children_o,
+  /// tiles whose threads the host starts in this run; 0 for a cycle when they are named
+  output logic       [Tiles-1:0]    expected_o,
+  // Debug buses: a packet for a tile, one cycle; tiles that have space for one
+  output logic                      debug_valid_o,
+  output control_debug_t            debug_o,
+  input  logic       [Tiles-1:0]    debug_space_i,
   // Counters
   input  gs_link_pkg::counters_t    links_i[Links],
   input  logic       [Links-1:0]    up_i,
@@ -74,6 +80,8 @@ module gs_board_csr
   control_cluster_t cluster;
   control_relay_t relay;
   control_read_t read;
+  control_begin_t run;
+  control_debug_t debug;
   idle_report_t report;
   idle_answer_t verdict;
   logic [3:0] op;
@@ -82,6 +90,8 @@ module gs_board_csr
   assign cluster = packet_i.head;
   assign relay   = packet_i.head;
   assign read    = packet_i.head;
+  assign run     = packet_i.head;
+  assign debug   = packet_i.head;
   assign report  = packet_i.head;
   assign verdict = packet_i.head;
   assign op      = packet_i.head[3:0];
@@ -91,13 +101,24 @@ module gs_board_csr
   logic [31:0] reports_q;
   logic [Jobs-1:0] of_job, tree_ready;
   logic [TableW:0] table_end;
-  logic job_taken, tiles_taken, two, fits, is_idle, answered, bad_relay;
+  logic job_taken, tiles_taken, two, fits, is_idle, answered, bad_relay, no_slot, not_own, no_tile, no_space;
   logic [3:0] rejection;
   always_comb begin
+    no_slot     = 1'b1;
+    not_own     = run.tiles != '0;
+    no_tile     = 1'b1;
+    no_space    = 1'b1;
+    for (int unsigned t = 0; t < Tiles; t++) begin
+      if (32'(debug.tile) == t) {no_tile, no_space} = {1'b0, !debug_space_i[t]};
+    end
     job_taken   = 1'b0;
     tiles_taken = (job.tiles >> Tiles) != '0;
     for (int unsigned j = 0; j < Jobs; j++) begin
       of_job[j] = slot_q[j].valid && slot_q[j].job == packet_i.job;
+      if (slot_q[j].valid && 32'(run.place) == j) begin
+        no_slot = 1'b0;
+        not_own = (run.tiles & ~64'(slot_q[j].tiles)) != '0;
+      end
       if (slot_q[j].valid && 32'(job.place) != j) begin
         job_taken   |= slot_q[j].job == job.job;
         tiles_taken |= (64'(slot_q[j].tiles) & job.tiles) != '0;
@@ -115,7 +136,7 @@ module gs_board_csr
       && table_end <= (TableW + 1)'(1 << TableW);
   assign is_idle  = op inside {ControlOpIdleReport, ControlOpIdleAnswer, ControlOpIdleTree};
   assign answered = op inside {ControlOpIdleTree, ControlOpRoute, ControlOpJob, ControlOpCluster, ControlOpRelay,
-                              ControlOpRead};
+                              ControlOpRead, ControlOpBegin};
   // A second flit with words follows if words were contributed.
   always_comb begin
     two = 1'b0;
@@ -125,7 +146,7 @@ module gs_board_csr
 
   always_comb begin
     rejection = '0;
-    if (packet_i.kind != FlitKindBody || !(is_idle || answered)) rejection = RejectionKind;
+    if (packet_i.kind != FlitKindBody || !(is_idle || answered || op == ControlOpDebug)) rejection = RejectionKind;
     else if (packet_i.flits != (two ? 2'd2 : 2'd1)) rejection = RejectionLength;
     else if (answered && !answer_ready_i) rejection = RejectionRoom;
     else begin
@@ -150,6 +171,15 @@ module gs_board_csr
           else if (cluster.host != '0 && cluster.host[31:29] != EndpointHost) rejection = RejectionAddress;
         end
         ControlOpRelay: if (bad_relay) rejection = RejectionPlace;
+        ControlOpDebug: begin
+          if (no_tile) rejection = RejectionPlace;
+          else if (debug.count == '0 || 32'(debug.count) > DebugPacketBytes) rejection = RejectionLength;
+          else if (no_space) rejection = RejectionRoom;
+        end
+        ControlOpBegin: begin
+          if (no_slot) rejection = RejectionPlace;
+          else if (not_own) rejection = RejectionMask;
+        end
         default: begin
           if (read.unit != BoardUnit && 32'(read.unit) >= Links) rejection = RejectionPlace;
           else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterInFlight : LinkCounterState)) begin
@@ -180,6 +210,8 @@ module gs_board_csr
     endcase
   end
   assign sets = state_q == Check && valid_i && rejection == '0;
+  assign debug_valid_o = sets && op == ControlOpDebug;
+  assign debug_o = debug;
   assign done_o = state_q == Answer;
   assign rejection_o = rejection_q;
   assign idle_valid_o = (sets && is_idle) ? of_job : '0;
@@ -206,6 +238,7 @@ module gs_board_csr
   logic [7:0] burst_q;
   logic flush_q;
   neighbour_t [Children-1:0] children_q;
+  logic [Tiles-1:0] expected_q, begin_q;
   switch_entry_t entry;
   logic [TableW-1:0] number;
   assign entry = entries_q[7:0];
@@ -223,12 +256,16 @@ module gs_board_csr
       burst_q     <= 8'd8;
       flush_q     <= 1'b0;
       children_q  <= '0;
+      expected_q  <= '0;
+      begin_q     <= '0;
       clear_o       <= '0;
       clear_tiles_o <= '0;
     end else begin
       flush_q       <= 1'b0;
       clear_o       <= '0;
       clear_tiles_o <= '0;
+      begin_q       <= '0;
+      expected_q    <= expected_q | begin_q;
       if (sets) begin
         unique case (op)
           ControlOpJob: begin
@@ -237,6 +274,7 @@ module gs_board_csr
                 slot_q[j]     <= '{valid: 1'b1, job: job.job, tiles: job.tiles[Tiles-1:0], host: job.host};
                 clear_o[j]    <= 1'b1;
                 clear_tiles_o <= slot_q[j].tiles | job.tiles[Tiles-1:0];
+                expected_q    <= expected_q & ~(slot_q[j].tiles | job.tiles[Tiles-1:0]);
               end
             end
           end
@@ -247,6 +285,14 @@ module gs_board_csr
             flush_q   <= cluster.flush;
           end
           ControlOpRelay: children_q <= relay.children;
+          ControlOpBegin: begin
+            for (int unsigned j = 0; j < Jobs; j++) begin
+              if (32'(run.place) == j) begin
+                expected_q <= expected_q & ~(run.add ? run.tiles[Tiles-1:0] : slot_q[j].tiles);
+              end
+            end
+            begin_q <= run.tiles[Tiles-1:0];
+          end
           default: ;
         endcase
       end
@@ -262,6 +308,7 @@ module gs_board_csr
   assign burst_o     = burst_q;
   assign flush_o     = flush_q;
   assign children_o  = children_q;
+  assign expected_o  = expected_q;
   for (genvar t = 0; t < Tiles; t++) begin : gen_tile
     always_ff @(posedge clk_i) begin
       job_o[t]  <= NoJob;
@@ -325,12 +372,14 @@ module gs_board_csr
     answer_o = '{asked: op, rejection: rejection_q, value: 64'(value_q), default: '0};
     if (op == ControlOpRead) {answer_o.unit, answer_o.counter} = {read.unit, read.counter};
     if (op == ControlOpJob) answer_o.unit = 5'(job.place);
+    if (op == ControlOpBegin) answer_o.unit = 5'(run.place);
     if (op == ControlOpIdleTree) answer_o.unit = packet_i.job;
   end
 
   logic unused;
   assign unused = ^{packet_i.words, route.spare, job.spare, cluster.spare, relay.spare, read.spare, report, verdict,
-                    job.op_code, cluster.op_code, relay.op_code, read.op_code, route.op_code};
+                    run.spare, run.op_code, debug, job.op_code, cluster.op_code, relay.op_code, read.op_code,
+                    route.op_code};
 
   `GS_ASSERT_NOW(packets_belong_to_one_job_slot, (of_job & (of_job - Jobs'(1))) == '0)
   `GS_ASSERT_HOLD(stalled_packets_are_stable, valid_i, done_o, packet_i)

@@ -40,13 +40,20 @@ module gs_board_fabric
   output logic                      ready_o,
   // Tiles, as at gs_mesh_tile: their states one cycle late, their commands one cycle early
   input  idle_status_t  [Tiles-1:0] status_i,
-  /// all threads of this tile that the host starts have begun
-  input  logic      [Tiles-1:0]     begun_i,
+  /// a thread of this tile is started
+  input  logic      [Tiles-1:0]     started_i,
   output idle_command_t [Tiles-1:0] command_o,
   output logic      [Tiles-1:0][4:0]  job_o,
   /// address to which the tile reports
   output logic      [Tiles-1:0][31:0] host_o,
   output gs_address_pkg::cluster_t  cluster_o,
+  // Debug buses of the tiles: to a tile, valid only while it is ready; from a tile
+  output logic      [Tiles-1:0]     debug_in_valid_o,
+  output logic      [7:0]           debug_in_data_o,
+  input  logic      [Tiles-1:0]     debug_in_ready_i,
+  input  logic      [Tiles-1:0]     debug_out_valid_i,
+  input  logic      [7:0]           debug_out_data_i[Tiles],
+  output logic      [Tiles-1:0]     debug_out_ready_o,
   // Exits of the mesh
   input  logic      [3:0]           mesh_in_valid_i[Exits],
   input  flit_t                     mesh_in_i[Exits],
@@ -112,6 +119,7 @@ module gs_board_fabric
   logic [12:0] host_here;
   logic [7:0] burst;
   job_slot_t [Jobs-1:0] slot;
+  logic [Tiles-1:0] expected;
   logic [Jobs-1:0] clear;
   logic [Tiles-1:0] clear_tiles;
   idle_drop_t [Tiles-1:0][1:0] drops;
@@ -245,6 +253,13 @@ module gs_board_fabric
     .cluster_o,
     .burst_o          (burst),
     .flush_o          (flush),
+    .expected_o       (expected),
+    .debug_in_valid_o,
+    .debug_in_data_o,
+    .debug_in_ready_i,
+    .debug_out_valid_i,
+    .debug_out_data_i,
+    .debug_out_ready_o,
     .idle_valid_o     (idle_valid),
     .idle_packet_o    (packet),
     .idle_tree_ready_i(idle_tree_ready),
@@ -265,6 +280,19 @@ module gs_board_fabric
     .drops_i          (drops),
     .entered_i        (entered),
     .in_flight_i      (in_flight)
+  );
+
+  // No barrier is released before each tile whose threads the host starts has had a started thread.
+  logic [Tiles-1:0] unused_begun, begun;
+  gs_idle_begun #(
+    .Tiles(Tiles)
+  ) u_begun (
+    .clk_i,
+    .rst_ni,
+    .started_i,
+    .expected_i(expected),
+    .begun_o   (unused_begun),
+    .done_o    (begun)
   );
 
   gs_host_port #(.Jobs(Jobs)) u_host (
@@ -307,7 +335,7 @@ module gs_board_fabric
       .slot_i        (slot[j]),
       .clear_i       (clear[j]),
       .status_i,
-      .begun_i,
+      .begun_i       (begun),
       .command_o     (command[j]),
       .routers_i     (routers[j]),
       .wave_o        (job_wave[j]),
@@ -328,4 +356,7 @@ module gs_board_fabric
       .out_o         (out[j])
     );
   end
+
+  logic unused;
+  assign unused = ^unused_begun;
 endmodule

@@ -57,10 +57,16 @@ module gs_board_uncore
   output logic          [Vnets-1:0] host_out_valid_o,
   input  logic          [Vnets-1:0] host_out_ready_i,
   output flit_t                     host_out_o,
-  // Idle detection: the tiles' states; they have a started thread; the host starts threads of these tiles
+  // Debug buses of the tiles
+  output logic                      dbg_in_valid_o[Tiles],
+  output logic     [7:0]            dbg_in_data_o,
+  input  logic                      dbg_in_ready_i[Tiles],
+  input  logic                      dbg_out_valid_i[Tiles],
+  input  logic     [7:0]            dbg_out_data_i[Tiles],
+  output logic                      dbg_out_ready_o[Tiles],
+  // Idle detection: the tiles' states; they have a started thread
   input  gs_idle_pkg::idle_status_t idle_i[Tiles],
   input  logic                      started_i[Tiles],
-  input  logic                      expected_i[Tiles],
   output gs_idle_pkg::idle_command_t idle_command_o[Tiles],
   // Settings of the tiles: job, host of their reports, cluster
   output logic     [4:0]            job_o[Tiles],
@@ -140,33 +146,24 @@ module gs_board_uncore
     assign unused = ^{read_valid, read_beat, read_tag, beat_ready, record_ready, answer_valid, answer};
   end
 
-  // ------------------------------------------------------- begin of a run
+  // ----------------------------------------------------------------- tiles
   gs_idle_pkg::idle_status_t  [Tiles-1:0] status;
   gs_idle_pkg::idle_command_t [Tiles-1:0] command;
-  logic [Tiles-1:0] started, expected, unused_begun, done;
+  logic [Tiles-1:0] started, debug_in_valid, debug_in_ready, debug_out_valid, debug_out_ready;
   logic [Tiles-1:0][4:0] job;
   logic [Tiles-1:0][31:0] host;
 
   for (genvar t = 0; t < Tiles; t++) begin : gen_tile
-    assign status[t]         = idle_i[t];
-    assign started[t]        = started_i[t];
-    assign expected[t]       = expected_i[t];
-    assign idle_command_o[t] = command[t];
-    assign job_o[t]          = job[t];
-    assign host_o[t]         = host[t];
+    assign status[t]          = idle_i[t];
+    assign started[t]         = started_i[t];
+    assign idle_command_o[t]  = command[t];
+    assign job_o[t]           = job[t];
+    assign host_o[t]          = host[t];
+    assign dbg_in_valid_o[t]  = debug_in_valid[t];
+    assign debug_in_ready[t]  = dbg_in_ready_i[t];
+    assign debug_out_valid[t] = dbg_out_valid_i[t];
+    assign dbg_out_ready_o[t] = debug_out_ready[t];
   end
-
-  // No barrier is released before each tile that the host starts has had a started thread.
-  gs_idle_begun #(
-    .Tiles(Tiles)
-  ) u_begun (
-    .clk_i,
-    .rst_ni,
-    .started_i (started),
-    .expected_i(expected),
-    .begun_o   (unused_begun),
-    .done_o    (done)
-  );
 
   // --------------------------------------------------------------- fabric
   gs_board_fabric #(
@@ -180,7 +177,13 @@ module gs_board_uncore
     .board_i,
     .ready_o,
     .status_i         (status),
-    .begun_i          (done),
+    .started_i        (started),
+    .debug_in_valid_o (debug_in_valid),
+    .debug_in_data_o  (dbg_in_data_o),
+    .debug_in_ready_i (debug_in_ready),
+    .debug_out_valid_i(debug_out_valid),
+    .debug_out_data_i (dbg_out_data_i),
+    .debug_out_ready_o(debug_out_ready),
     .command_o        (command),
     .job_o            (job),
     .host_o           (host),

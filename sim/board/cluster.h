@@ -142,24 +142,23 @@ class ClusterBoard {
 
   /// The first half of a cycle of the tiles of worker w of k, before the evaluation; stores the models to evaluate in
   /// `tiles` and returns their number.
-  unsigned low_tiles(unsigned worker, unsigned workers, uint64_t cycle, bool reset, TileHost* hosts,
-                     Models::TileModel** tiles) {
+  unsigned low_tiles(unsigned worker, unsigned workers, uint64_t cycle, bool reset, Models::TileModel** tiles) {
     unsigned count = 0;
     for (unsigned t = worker; t < kTiles; t += workers) {
-      if (models_.low_tile(t, cycle & 1, reset, hosts[t])) tiles[count++] = &models_.tile(t);
+      if (models_.low_tile(t, cycle & 1, reset)) tiles[count++] = &models_.tile(t);
     }
     return count;
   }
   /// The same of the uncore.
-  void low_rest(uint64_t cycle, bool reset, TileHost* hosts) {
-    models_.low_rest(cycle & 1, reset, hosts);
+  void low_rest(uint64_t cycle, bool reset) {
+    models_.low_rest(cycle & 1, reset);
     low_links(cycle);
     lane_ = low_host(reset);
   }
 
   /// The second half.
-  void high_tiles(unsigned worker, unsigned workers, uint64_t cycle, TileHost* hosts) {
-    for (unsigned t = worker; t < kTiles; t += workers) models_.high_tile(t, ~cycle & 1, cycle + 1, hosts[t]);
+  void high_tiles(unsigned worker, unsigned workers, uint64_t cycle) {
+    for (unsigned t = worker; t < kTiles; t += workers) models_.high_tile(t, ~cycle & 1);
   }
   void high_rest(uint64_t cycle) {
     models_.high_rest(~cycle & 1);
@@ -270,7 +269,7 @@ class Cluster {
       const auto number = static_cast<unsigned>(hosts_.size());
       hosts_.push_back(std::make_unique<HostPort>(number));
       const unsigned at = board(std::strtoul(value, nullptr, 10));
-      if (number == 0) sends_ = own(at);
+      if (number == 0) sender_ = at;
       if (!own(at)) return;
       host_at_[at] = hosts_.back().get();
       boards_[at]->host(host_at_[at]);
@@ -351,7 +350,18 @@ class Cluster {
   }
 
   void send(const uint8_t* bytes, size_t count, uint32_t replies) {
-    if (sends_) hosts_[0]->send(bytes, count, replies);
+    if (sends()) hosts_[0]->send(bytes, count, replies);
+  }
+  /// Whether this rank, and of it worker w of k, simulates the board of the host that drives the debug buses.
+  bool serves(unsigned worker, unsigned workers) const { return sends() && (sender_ - first_) % workers == worker; }
+  void drive(TileHost* tiles) {
+    if (sends()) hosts_[0]->drive(tiles, kBoardTiles, this->tiles());
+  }
+  void expect(unsigned board, uint64_t tiles, bool add) {
+    if (sends()) hosts_[0]->expect(board, tiles, add);
+  }
+  void pump(uint64_t cycle) {
+    if (sends()) hosts_[0]->pump(cycle);
   }
   bool pending() const {
     for (const auto& host : hosts_) {
@@ -414,9 +424,9 @@ class Cluster {
 
   /// Evaluates a few boards together: their models share code and the processor's branch-prediction state.
   template <bool kWaves>
-  void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost* hosts) {
+  void go(unsigned worker, unsigned workers, uint64_t cycle, uint64_t end, bool reset, TileHost*) {
     if (single()) {
-      for (; cycle < end; ++cycle) step_share<kWaves>(worker, workers, cycle, reset, hosts);
+      for (; cycle < end; ++cycle) step_share<kWaves>(worker, workers, cycle, reset);
       return;
     }
     unsigned some[kTogether];
@@ -427,7 +437,7 @@ class Cluster {
       for (unsigned b = first_ + worker; b < last_; b += workers) {
         some[count++] = b;
         if (count < kTogether && b + workers < last_) continue;
-        for (uint64_t c = cycle; c < until; ++c) step<kWaves>(some, count, c, reset, hosts);
+        for (uint64_t c = cycle; c < until; ++c) step<kWaves>(some, count, c, reset);
         count = 0;
       }
       if (ranks_.many()) exchange(cycle, until);
@@ -438,15 +448,14 @@ class Cluster {
   static constexpr unsigned kTogether = 4;
 
   template <bool kWaves>
-  void step(const unsigned* some, unsigned count, uint64_t cycle, bool reset, TileHost* hosts) {
+  void step(const unsigned* some, unsigned count, uint64_t cycle, bool reset) {
     ClusterBoard::Models::TileModel* tiles[kTogether * kBoardTiles];
     Vgs_sim_uncore* rests[kTogether];
     unsigned awake = 0;
     for (unsigned i = 0; i < count; ++i) {
       rests[i] = &boards_[some[i]]->models().rest();
-      TileHost* its = hosts + some[i] * kBoardTiles;
-      awake += boards_[some[i]]->low_tiles(0, 1, cycle, reset, its, tiles + awake);
-      boards_[some[i]]->low_rest(cycle, reset, its);
+      awake += boards_[some[i]]->low_tiles(0, 1, cycle, reset, tiles + awake);
+      boards_[some[i]]->low_rest(cycle, reset);
     }
     evaluate_together(tiles, awake, true);
     evaluate_together(rests, count, true);
@@ -465,19 +474,19 @@ class Cluster {
     }
 #endif
     for (unsigned i = 0; i < count; ++i) {
-      boards_[some[i]]->high_tiles(0, 1, cycle, hosts + some[i] * kBoardTiles);
+      boards_[some[i]]->high_tiles(0, 1, cycle);
       boards_[some[i]]->high_rest(cycle);
     }
   }
 
   /// One cycle of one worker's share of a single board.
   template <bool kWaves>
-  void step_share(unsigned worker, unsigned workers, uint64_t cycle, bool reset, TileHost* hosts) {
+  void step_share(unsigned worker, unsigned workers, uint64_t cycle, bool reset) {
     ClusterBoard& board = *boards_[0];
     ClusterBoard::Models::TileModel* tiles[kBoardTiles];
     Vgs_sim_uncore* const rest = &board.models().rest();
-    const unsigned awake = board.low_tiles(worker, workers, cycle, reset, hosts, tiles);
-    if (!worker) board.low_rest(cycle, reset, hosts);
+    const unsigned awake = board.low_tiles(worker, workers, cycle, reset, tiles);
+    if (!worker) board.low_rest(cycle, reset);
     evaluate_together(tiles, awake, true);
     if (!worker) evaluate_together(&rest, 1, true);
 #if VM_TRACE
@@ -490,7 +499,7 @@ class Cluster {
 #if VM_TRACE
     if constexpr (kWaves) board.models().dump_waves(cycle * 2 + 1);
 #endif
-    board.high_tiles(worker, workers, cycle, hosts);
+    board.high_tiles(worker, workers, cycle);
     if (!worker) board.high_rest(cycle);
   }
 
@@ -524,6 +533,7 @@ class Cluster {
   }
 
   bool single() const { return boards_.size() == 1; }
+  bool sends() const { return own(sender_); }
   /// Whether this rank simulates a board.
   bool own(unsigned board) const { return board >= first_ && board < last_; }
   unsigned rank_of(unsigned board) const {
@@ -580,7 +590,7 @@ class Cluster {
   const Ranks& ranks_;
   uint64_t flight_ = config::links::flight_cycles;
   unsigned first_ = 0, last_ = 0;  ///< boards of this rank
-  bool sends_ = false;             ///< the sending host is at one of them
+  unsigned sender_ = 0;            ///< the board of the host that sends
   std::vector<std::vector<Wire*>> to_, from_;  ///< wires to and from boards of each other rank
   std::vector<std::unique_ptr<ClusterBoard>> boards_;
   std::vector<std::unique_ptr<Wire>> wires_;

@@ -27,6 +27,9 @@ class FlatBoard : public OneModel<FlatBoard, config::derived::tiles, HostPort> {
   uint64_t drain() const { return 4096 + 4 * flight_; }
   uint64_t slack() const { return 4 * flight_; }
   unsigned hosts() const { return 1; }
+  void drive(TileHost* tiles) { host_.drive(tiles, kTiles, kTiles); }
+  void expect(unsigned board, uint64_t tiles, bool add) { host_.expect(board, tiles, add); }
+  void pump(uint64_t cycle) { host_.pump(cycle); }
   bool ready() const { return model_.ready_o; }
 
   /// The cores of all tiles are in one context, tile by tile.
@@ -41,21 +44,9 @@ class FlatBoard : public OneModel<FlatBoard, config::derived::tiles, HostPort> {
 #endif
 
   template <bool kWaves>
-  void step(uint64_t cycle, bool reset, TileHost* hosts) {
+  void step(uint64_t cycle, bool reset, TileHost*) {
     model_.clk_i = 0;
     model_.rst_ni = !reset;
-    bool accepted[kTiles], sent_byte[kTiles];
-    uint8_t byte[kTiles];
-    for (unsigned t = 0; t < kTiles; ++t) {
-      Bus& bus = hosts[t].bus();
-      const bool sends = bus.pending() && !reset;
-      model_.dbg_in_valid_i[t] = sends;
-      if (sends) model_.dbg_in_data_i[t] = bus.head();
-      accepted[t] = sends && model_.dbg_in_ready_o[t];
-      sent_byte[t] = model_.dbg_out_valid_o[t] && !reset;
-      byte[t] = model_.dbg_out_data_o[t];
-      model_.expected_i[t] = hosts[t].expected();
-    }
     const unsigned lane = reset ? kNetworks : host_.choose(model_.host_in_ready_o);
     model_.host_in_valid_i = lane < kNetworks ? static_cast<CData>(1U << lane) : 0;
     if (lane < kNetworks) std::memcpy(&model_.host_in_i[0], host_.head(lane).words.data(), sizeof(Flit));
@@ -66,10 +57,6 @@ class FlatBoard : public OneModel<FlatBoard, config::derived::tiles, HostPort> {
     model_.clk_i = 1;
     model_.eval();
     ++cycle;
-    for (unsigned t = 0; t < kTiles; ++t) {
-      if (accepted[t]) hosts[t].on_accepted(cycle);
-      if (sent_byte[t]) hosts[t].receive(byte[t], cycle);
-    }
     if (lane < kNetworks) host_.on_accepted(lane, cycle);
     if (arrived) host_.receive(flit, cycle);
   }

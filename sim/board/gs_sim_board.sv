@@ -16,14 +16,6 @@ module gs_sim_board
   input  logic                      rst_ni,
   /// the tables are cleared
   output logic                      ready_o,
-  // Debug bus of each tile
-  input  logic                      dbg_in_valid_i[Tiles],
-  input  logic     [7:0]            dbg_in_data_i[Tiles],
-  output logic                      dbg_in_ready_o[Tiles],
-  output logic                      dbg_out_valid_o[Tiles],
-  output logic     [7:0]            dbg_out_data_o[Tiles],
-  /// the host starts threads of these tiles
-  input  logic                      expected_i[Tiles],
   // The host at the switch's local port
   input  logic          [Vnets-1:0] host_in_valid_i,
   output logic          [Vnets-1:0] host_in_ready_o,
@@ -102,12 +94,6 @@ module gs_sim_board
     .rst_ni,
     .board_i          ('0),
     .ready_o,
-    .dbg_in_valid_i,
-    .dbg_in_data_i,
-    .dbg_in_ready_o,
-    .dbg_out_valid_o,
-    .dbg_out_data_o,
-    .expected_i,
     .mem_req_valid_o  (mem_req_valid),
     .mem_req_ready_i  (mem_req_ready),
     .mem_req_o        (mem_req),

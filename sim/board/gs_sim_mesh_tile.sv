@@ -23,6 +23,7 @@ module gs_sim_mesh_tile
   output logic                     dbg_in_ready_o,
   output logic                     dbg_out_valid_o,
   output logic     [7:0]           dbg_out_data_o,
+  input  logic                     dbg_out_ready_i,
   // Memory, one stream per cache
   output logic                     mem_req_valid_o[TileCaches],
   input  logic                     mem_req_ready_i[TileCaches],
@@ -81,7 +82,7 @@ module gs_sim_mesh_tile
     .dbg_in_ready_o,
     .dbg_out_valid_o,
     .dbg_out_data_o,
-    .dbg_out_ready_i  (1'b1),
+    .dbg_out_ready_i,
     .mem_req_valid_o  (req_valid),
     .mem_req_ready_i  (req_ready),
     .mem_req_o        (req),

@@ -17,7 +17,6 @@
 #include "network.h"
 #include "probe.h"
 #include "idle_skip.h"
-#include "tile_host.h"
 #if VM_TRACE
 #include <verilated_fst_c.h>
 #endif
@@ -122,13 +121,13 @@ class BoardModels {
 
   /// The first half of a cycle, before the evaluation: sets the tile's inputs. False if the tile sleeps and must not be
   /// evaluated.
-  bool low_tile(unsigned t, unsigned now, bool reset, TileHost& host) {
+  bool low_tile(unsigned t, unsigned now, bool reset) {
     Tile& tile = *tiles_[t];
     TileModel& model = tile.model;
     const Given& given = tile.given[now];
     const bool same =
         model.job_i == given.job && model.host_i == given.host && model.cluster_i == given.cluster;
-    tile.idle = same && !reset && !host.bus().pending() && inputs_idle(t, now);
+    tile.idle = same && !reset && !given.debug_valid && inputs_idle(t, now);
     if (tile.rest.asleep()) {
       if (tile.idle) {
         tile.rest.sleep();
@@ -138,13 +137,9 @@ class BoardModels {
     }
     model.clk_i = 0;
     model.rst_ni = !reset;
-    // Both ends of the debug bus are registers: their present values are those at the clock edge.
-    const bool sends = host.bus().pending() && !reset;
-    model.dbg_in_valid_i = sends;
-    if (sends) model.dbg_in_data_i = host.bus().head();
-    tile.accepted = sends && model.dbg_in_ready_o;
-    tile.sent_byte = model.dbg_out_valid_o && !reset;
-    tile.byte = model.dbg_out_data_o;
+    model.dbg_in_valid_i = given.debug_valid;
+    if (given.debug_valid) model.dbg_in_data_i = given.debug_data;
+    model.dbg_out_ready_i = given.debug_ready;
     for (unsigned d = 0; d < kDirections; ++d) {
       const Link* link = across(t, d, now);
       if (!link) continue;
@@ -165,13 +160,16 @@ class BoardModels {
     return true;
   }
 
-  /// The second half, after the evaluation: stores the tile's outputs for the next cycle, and handles its debug bus.
-  void high_tile(unsigned t, unsigned next, uint64_t cycle, TileHost& host) {
+  /// The second half, after the evaluation: stores the tile's outputs for the next cycle.
+  void high_tile(unsigned t, unsigned next) {
     Tile& tile = *tiles_[t];
     if (tile.rest.asleep()) return;
     TileModel& model = tile.model;
     Shown& shown = tile.shown[next];
-    bool idle = tile.idle && !tile.sent_byte;
+    shown.debug_ready = model.dbg_in_ready_o;
+    shown.debug_valid = model.dbg_out_valid_o;
+    shown.debug_data = model.dbg_out_data_o;
+    bool idle = tile.idle && !shown.debug_valid;
     for (unsigned d = 0; d < kDirections; ++d) {
       Link& link = shown.link[d];
       link.valid = model.mesh_out_valid_o[d];
@@ -192,16 +190,15 @@ class BoardModels {
     shown.idle = model.idle_o;
     shown.started = model.started_o;
     // The outputs of a sleeping tile are in both buffers.
-    idle = idle && shown.started == tile.shown[!next].started &&
-            !std::memcmp(&shown.idle, &tile.shown[!next].idle, sizeof shown.idle);
+    const Shown& before = tile.shown[!next];
+    idle = idle && shown.started == before.started && !before.debug_valid && shown.debug_ready == before.debug_ready &&
+           !std::memcmp(&shown.idle, &before.idle, sizeof shown.idle);
     if (tile.sleeps) tile.rest.observe(*model.rootp, idle);
-    if (tile.accepted) host.on_accepted(cycle);
-    if (tile.sent_byte) host.receive(tile.byte, cycle);
   }
 
   // ---- The uncore, without its host ----
 
-  void low_rest(unsigned now, bool reset, TileHost* hosts) {
+  void low_rest(unsigned now, bool reset) {
     RestModel& model = rest_.model;
     model.clk_i = 0;
     model.rst_ni = !reset;
@@ -216,7 +213,9 @@ class BoardModels {
       }
       model.idle_i[t] = shown.idle;
       model.started_i[t] = shown.started;
-      model.expected_i[t] = hosts[t].expected();
+      model.dbg_in_ready_i[t] = shown.debug_ready;
+      model.dbg_out_valid_i[t] = shown.debug_valid;
+      model.dbg_out_data_i[t] = shown.debug_data;
       if (const unsigned e = exit_of(t); e < kExits) {
         const Link& link = shown.link[kNorth];
         model.mesh_in_valid_i[e] = link.valid;
@@ -237,6 +236,9 @@ class BoardModels {
         answer.rsp_valid = model.mem_rsp_valid_o[cache];
         if (answer.rsp_valid) answer.rsp = model.mem_rsp_o[cache];
       }
+      given.debug_valid = model.dbg_in_valid_o[t];
+      given.debug_data = model.dbg_in_data_o;
+      given.debug_ready = model.dbg_out_ready_o[t];
       given.command = model.idle_command_o[t];
       given.job = model.job_o[t];
       given.host = model.host_o[t];
@@ -277,6 +279,7 @@ class BoardModels {
     Memory memory[kCaches];
     Status idle;
     uint8_t started = 0;
+    uint8_t debug_ready = 0, debug_valid = 0, debug_data = 0;  ///< debug bus: ready for a byte; a byte
   };
   /// Outputs of the uncore to a tile.
   struct alignas(128) Given {
@@ -285,6 +288,7 @@ class BoardModels {
     uint32_t host = 0;     ///< address of the host of its reports
     Cluster cluster = 0;
     uint8_t job = 0;
+    uint8_t debug_valid = 0, debug_data = 0, debug_ready = 0;  ///< debug bus: a byte; ready for one
   };
 
   /// A model and its context, which threads do not share.
@@ -314,7 +318,6 @@ class BoardModels {
     using Instance<TileModel>::Instance;
     Shown shown[2];
     Given given[2];
-    uint8_t sent_byte = 0, byte = 0, accepted = 0;  ///< on the debug bus in this cycle
     bool idle = false;                    ///< its inputs are idle in this cycle
     bool sleeps = true;                    ///< it may sleep: its waves are not recorded
     TileIdleSkip rest;

@@ -27,6 +27,10 @@ class OneModel {
   static constexpr unsigned tiles() { return kTiles; }
   static constexpr unsigned most_workers() { return 1; }
   void begin(uint64_t) {}
+  static constexpr bool serves(unsigned, unsigned) { return true; }
+  void drive(TileHost*) {}
+  void expect(unsigned, uint64_t, bool) {}
+  void pump(uint64_t) {}
   bool ready() const { return true; }
 
   template <typename What>

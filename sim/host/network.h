@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "debug_port.h"
 #include "flit.h"
 #include "host_trace.h"
 #include "records.h"
@@ -122,7 +124,21 @@ class HostPort {
     return false;
   }
   uint32_t exchanging() const {
-    return static_cast<uint32_t>(queued() + receiver_.replies());
+    return static_cast<uint32_t>(queued() + receiver_.replies()) + (debug_ ? debug_->exchanging() : 0);
+  }
+
+  /// From now on, this host drives the debug buses of all boards' tiles.
+  void drive(TileHost* tiles, unsigned board_tiles, unsigned count) {
+    debug_ = std::make_unique<DebugPort>(tiles, board_tiles, count);
+  }
+  bool drives() const { return debug_ != nullptr; }
+  /// Threads of these tiles of a board are about to be started: DebugPort::expect.
+  void expect(unsigned board, uint64_t tiles, bool add) {
+    debug_->expect(board, tiles, add, [this](const Flit& flit) { queue(flit); });
+  }
+  /// Sends bytes that requests have left at the tiles' buses.
+  void pump(uint64_t cycle) {
+    if (debug_) debug_->pump(cycle, [this](const Flit& flit) { queue(flit); });
   }
 
   /// Sends whole packets, and waits for `replies` replies.
@@ -131,7 +147,8 @@ class HostPort {
     for (size_t at = 0; at + sizeof(Flit) <= count; at += sizeof(Flit)) {
       Flit flit;
       std::memcpy(flit.words.data(), bytes + at, sizeof flit);
-      lanes_[flit.network()].send(flit);
+      if (debug_) debug_->on_send(flit);
+      queue(flit);
     }
   }
 
@@ -151,13 +168,18 @@ class HostPort {
   }
   void receive(const Flit& flit, uint64_t cycle) {
     const std::vector<Flit> packet = lanes_[flit.network()].take(flit);
-    if (!packet.empty()) receiver_.receive(packet, cycle, number_);
+    if (packet.empty()) return;
+    if (debug_ && debug_->take(packet, cycle, [this](const Flit& its) { queue(its); })) return;
+    receiver_.receive(packet, cycle, number_);
   }
 
  private:
+  void queue(const Flit& flit) { lanes_[flit.network()].send(flit); }
+
   const unsigned number_;
   std::array<Network, kNetworks> lanes_;
   unsigned last_lane_ = 0;
+  std::unique_ptr<DebugPort> debug_;
   HostReceiver receiver_;
 };
 

@@ -92,6 +92,19 @@ class Probe {
     return static_cast<Doing>(cores_[thread / threads_per_core_].state[thread % threads_per_core_]);
   }
 
+  /// The threads that have been started and have not ended, a bit each. Threads that trapped may count as either.
+  uint64_t active() const {
+    uint64_t all = 0;
+    for (unsigned t = 0; t < cores_.size() * threads_per_core_; ++t) {
+      const Doing its = doing(t);
+      if (its == Doing::Nothing) continue;
+      // A thread that has ended waits for ever for the answer to its last request.
+      if (its == Doing::Request && state(t).ends()) continue;
+      all |= uint64_t{1} << t;
+    }
+    return all;
+  }
+
   /// Instructions that all cores have issued since reset.
   uint64_t issued() const {
     uint64_t sum = 0;

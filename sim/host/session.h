@@ -39,13 +39,14 @@ class Session {
       case 'M': sim_.machine_.send(bytes, count, 0); return true;
       case 'U': {
         const uint32_t thread = request.word(0);
-        if (!sim_.has(sim_.tile(thread / kThreads))) return true;
+        if (!sim_.serves(sim_.tile(thread / kThreads))) return true;
         sim_.hosts_[thread / kThreads].feed(thread % kThreads, bytes + 4, count - 4);
         return true;
       }
       case 'B':
         sim_.machine_.begin(sim_.cycle_);
-        if (!sim_.has(sim_.tile(request.word(0)))) return true;
+        start(sim_.tile(request.word(0)));
+        if (!sim_.serves(request.word(0))) return true;
         sim_.hosts_[request.word(0)].start_more(request.long_word(8), request.word(4), sim_.cycle_);
         return true;
       case 'W': {
@@ -72,7 +73,7 @@ class Session {
   /// Remaining work of a worker's share of the machine: never 0; kLeave once the wanted event has occurred.
   uint32_t left(unsigned worker, unsigned workers) const {
     bool there = network_woke(worker, workers);
-    sim_.machine_.each_tile(worker, workers, [&](unsigned t) {
+    sim_.each_served(worker, workers, [&](unsigned t) {
       const auto& host = sim_.hosts_[t];
       there |= host.traps() != marks_[t].traps || (wait_.wanted & kBytes && host.reported() != marks_[t].reported);
     });
@@ -85,6 +86,12 @@ class Session {
   struct Mark {
     uint64_t reported = 0, traps = 0;
   };
+
+  /// Threads of a tile are about to be started.
+  void start(unsigned t) {
+    constexpr unsigned kTiles = Simulation::kTilesOfBoard;
+    if (!sim_.hosts_[t].running()) sim_.machine_.expect(t / kTiles, uint64_t{1} << t % kTiles, true);
+  }
 
   void begin() {
     for (auto& host : sim_.hosts_) host.report_bytes();

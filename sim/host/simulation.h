@@ -14,6 +14,9 @@
 ///   bool find(Probe* probes)                       signals of each tile's cores, after reset
 ///   bool open_waves(path, tile), flush_waves()     if built with waves
 ///   begin(cycle)                                   a run begins
+///   serves(worker, workers)                        whether this worker handles the host's end of all debug buses
+///   drive(hosts), pump(cycle)                      debug buses in packets (debug_port.h): who receives; sends
+///   expect(board, tiles, add)                      threads of these tiles are about to be started
 ///   each_tile(worker, workers, what)               what(tile) for each of a worker's tiles
 ///   send(bytes, count, replies), pending(), exchanging(worker, workers), progress(), sources(all)
 ///                                                  the host's end of the network (network.h)
@@ -63,12 +66,13 @@ class Simulation {
         watch_(tiles_) {
     hosts_.reserve(tiles_);
     for (unsigned t = 0; t < tiles_; ++t) hosts_.emplace_back(t * kThreads);
+    machine_.drive(hosts_.data());
     machine_.sources(sources_);
     for (TileHost& host : hosts_) sources_.push_back(&host.records());
     sources_.push_back(&own_);
     if (ranks_.many() && (options.waves || options.trace)) fatal("several ranks cannot write waves or traces");
-    // One thread writes waves; with several ranks, each has one worker.
-    const unsigned wanted = options.waves || ranks_.many() ? 1 : options.workers;
+    // One thread writes waves, and trace events of a tile and of its host; with several ranks, each has one worker.
+    const unsigned wanted = options.waves || options.trace || ranks_.many() ? 1 : options.workers;
     const unsigned workers = std::min(std::max(wanted, 1U), machine_.most_workers());
     barrier_ = std::make_unique<WorkerBarrier>(workers);
     throttle_ = WorkerThrottle(workers);
@@ -104,7 +108,7 @@ class Simulation {
       const size_t count = request.payload.size();
       switch (request.kind) {
         case 'S':
-          if (has(tile(request.word(0)))) hosts_[request.word(0)].send(bytes + 4, count - 4, 0);
+          if (serves(tile(request.word(0)))) hosts_[request.word(0)].send(bytes + 4, count - 4, 0);
           if (!exchange("the tile accepts no more bytes from the debug bus", "")) return;
           break;
         case 'Q':
@@ -120,12 +124,14 @@ class Simulation {
           break;
         case 'I': {
           const uint32_t thread = request.word(0);
-          if (!has(tile(thread / kThreads))) break;
+          if (!serves(tile(thread / kThreads))) break;
           hosts_[thread / kThreads].input(thread % kThreads, bytes + 4, count - 4);
           break;
         }
         case 'Y': trace_.symbols(symbols(request)); break;
-        case 'R': run(threads_of(request), request.long_word(8), request.long_word(16)); break;
+        case 'R':
+          if (!run(threads_of(request), request.long_word(8), request.long_word(16))) return;
+          break;
         case 'P': pause_ = request.long_word(0); break;
         case 'C': resume(); break;
         case 'T':
@@ -142,6 +148,7 @@ class Simulation {
 
  private:
   friend class Session<Simulation>;
+  static constexpr unsigned kTilesOfBoard = Machine::kBoardTiles;
   static constexpr uint64_t kResetCycles = 16;
   static constexpr uint32_t kEachTile = ~uint32_t{0};
   static constexpr uint64_t kPatience = 1'000'000;  ///< cycles within which a tile must accept data or answer
@@ -166,6 +173,13 @@ class Simulation {
   template <typename What>
   void each_own(What what) const {
     machine_.each_tile(0, 1, what);
+  }
+  /// Whether this rank handles the host's end of the debug buses, which are those of all tiles.
+  bool serves(unsigned) const { return machine_.serves(0, 1); }
+  template <typename What>
+  void each_served(unsigned worker, unsigned workers, What what) const {
+    if (!machine_.serves(worker, workers)) return;
+    for (unsigned t = 0; t < tiles_; ++t) what(t);
   }
 
   void open_trace() {
@@ -201,9 +215,7 @@ class Simulation {
   uint32_t left(unsigned worker, unsigned workers) {
     if (kRuns && session_.waits()) return session_.left(worker, workers);
     uint32_t sum = kRuns ? 0 : machine_.exchanging(worker, workers);
-    machine_.each_tile(worker, workers, [&](unsigned t) {
-      sum += kRuns ? hosts_[t].unfinished() : hosts_[t].exchanging();
-    });
+    each_served(worker, workers, [&](unsigned t) { sum += kRuns ? hosts_[t].unfinished() : hosts_[t].exchanging(); });
     return sum;
   }
 
@@ -221,6 +233,7 @@ class Simulation {
     const WorkerThrottle::Plan plan = throttle_.plan(end - cycle_);
     const uint64_t begin = cycle_;
     end = std::min(end, next(begin + plan.cycles - 1));
+    machine_.pump(begin);
     uint64_t at = begin;
     bool more = true;
     const auto run = [&](unsigned worker) {
@@ -241,7 +254,7 @@ class Simulation {
         auto mine = static_cast<uint32_t>(ranks_.any(left<kRuns>(worker, plan.workers)));
         if (kRuns && !drains_ && cycle / Watch::kEvery != seen / Watch::kEvery) {
           machine_.each_tile(worker, plan.workers, [this](unsigned t) {
-            watch_.sample(t, probes_[t], hosts_[t].running());
+            watch_.sample(t, probes_[t], probes_[t].active());
           });
           seen = cycle;
         }
@@ -271,14 +284,21 @@ class Simulation {
   /// Sends packets to one tile or to all; each must send `replies` replies.
   void query(uint32_t to, const uint8_t* bytes, size_t count, uint32_t replies) {
     if (to == kEachTile) {
-      each_own([&](unsigned t) { hosts_[t].send(bytes, count, replies); });
-    } else if (has(tile(to))) {
+      each_served(0, 1, [&](unsigned t) { hosts_[t].send(bytes, count, replies); });
+    } else if (serves(tile(to))) {
       hosts_[to].send(bytes, count, replies);
     }
   }
 
-  /// Simulates until the tiles have accepted all data and answered. False after a timeout.
+  /// Handles a request: settles, and reports that it is done. False after a timeout.
   bool exchange(const char* not_accepted, const char* not_answered) {
+    if (!settle(not_accepted, not_answered)) return false;
+    own_.put(Kind::Done, cycle_, 0, nullptr, 0);
+    return true;
+  }
+
+  /// Simulates until the tiles have accepted all data and answered. False after a timeout.
+  bool settle(const char* not_accepted, const char* not_answered) {
     bool waits = true;
     for (uint64_t since = cycle_; waits;) {
       if (trace_.begun()) {
@@ -294,7 +314,6 @@ class Simulation {
       for (TileHost& host : hosts_) sends |= host.bus().pending();
       return fail(ranks_.any(sends) || !*not_answered ? not_accepted : not_answered);
     }
-    own_.put(Kind::Done, cycle_, 0, nullptr, 0);
     return true;
   }
 
@@ -323,12 +342,18 @@ class Simulation {
     return all;
   }
 
-  void run(const std::vector<uint32_t>& threads, uint64_t most, uint64_t watchdog) {
+  bool run(const std::vector<uint32_t>& threads, uint64_t most, uint64_t watchdog) {
+    // All boards know the tiles of the run before a thread starts at one of them.
+    for (unsigned b = 0; b < threads.size(); ++b) {
+      const unsigned count = (threads[b] + kThreads - 1) / kThreads;
+      machine_.expect(b, count < 64 ? (uint64_t{1} << count) - 1 : ~uint64_t{0}, false);
+    }
+    if (!settle("a board accepts no more packets", "a board does not answer")) return false;
     issued_first_ = issued();
     activity_.begin(ranks_, cycle_, issued_first_);
     machine_.begin(cycle_);
     watch_begin();
-    each_own([&](unsigned t) {
+    each_served(0, 1, [&](unsigned t) {
       // Threads of a board that take part, and those of its tiles before this one.
       const uint32_t its = threads[t / Machine::kBoardTiles];
       const uint32_t before = t % Machine::kBoardTiles * kThreads;
@@ -341,6 +366,7 @@ class Simulation {
     end_ = most && most < ~uint64_t{0} - cycle_ ? cycle_ + most : ~uint64_t{0};
     watchdog_ = watchdog;
     resume();
+    return true;
   }
 
   /// Continues a run to its end or its next pause.
@@ -389,7 +415,9 @@ class Simulation {
   template <typename What>
   void each_running(What what) const {
     for (unsigned t = 0; t < tiles_; ++t) {
-      for (uint64_t left = hosts_[t].running(); left; left &= left - 1) {
+      // The rank of the host knows, the rank of the tile asks.
+      const uint64_t running = ranks_.sum(serves(t) ? hosts_[t].running() : 0);
+      for (uint64_t left = has(t) ? running : 0; left; left &= left - 1) {
         what(t * kThreads + static_cast<unsigned>(std::countr_zero(left)));
       }
     }
@@ -494,7 +522,7 @@ class Simulation {
   Watch::Tile sums(unsigned t) {
     Watch::Tile tile;
     if (!has(t)) return tile;
-    tile.started = static_cast<unsigned>(std::popcount(hosts_[t].running()));
+    tile.started = static_cast<unsigned>(std::popcount(probes_[t].active()));
     tile.issued = probes_[t].issued();
     if constexpr (requires { machine_.flits(t); }) {
       tile.mesh = true;

@@ -2,6 +2,8 @@
 /// The activity of a thread of a simulated tile.
 #pragma once
 
+#include <gossamer/config.h>
+
 #include <cstdint>
 
 namespace gossamer::sim {
@@ -19,6 +21,12 @@ struct State {
   uint32_t pc = 0;       ///< of the instruction that it issued last
   uint32_t address = 0;  ///< of its last request: address, or number of the register
   uint32_t data = 0;     ///< data of its last request
+
+  /// Whether its request ends it.
+  bool ends() const {
+    return request == RequestKind::Trap ||
+           (request == RequestKind::Csr && static_cast<config::Csr>(address) == config::Csr::ThreadStop);
+  }
 };
 
 }  // namespace gossamer::sim

@@ -7,7 +7,6 @@
 #include <bit>
 #include <deque>
 #include <string>
-#include <utility>
 
 #include "bus.h"
 #include "records.h"
@@ -34,9 +33,6 @@ class alignas(128) TileHost {
   uint64_t running() const { return running_; }
   /// Number of trapped threads whose program counter is not known yet.
   unsigned pending_pcs() const { return pending_pcs_; }
-  /// Whether the host starts threads here, to be called once per cycle: false in the first cycle of a run, so that
-  /// gs_idle_begun forgets the threads of the previous run.
-  bool expected() { return !std::exchange(begins_, false) && expected_; }
   /// The last cycle in which a byte was received or accepted.
   uint64_t progress() const { return progress_; }
   /// Bytes that threads have output, since reset; and traps.
@@ -61,8 +57,6 @@ class alignas(128) TileHost {
   void start(unsigned threads, uint32_t all, bool report_count, uint64_t cycle) {
     progress_ = cycle;
     running_ = threads >= 64 ? ~uint64_t{0} : (uint64_t{1} << threads) - 1;
-    expected_ = threads != 0;
-    begins_ = true;
     if (!threads) return;
     if (report_count) {
       bus_.command(config::DebugCommand::SetThreads);
@@ -83,9 +77,7 @@ class alignas(128) TileHost {
   void start_more(uint64_t mask, uint32_t all, uint64_t cycle) {
     progress_ = cycle;
     if (!mask) return;
-    begins_ = begins_ || !running_;
     running_ |= mask;
-    expected_ = true;
     bus_.command(config::DebugCommand::SetThreads);
     bus_.word(all);
     if ((mask & (mask + 1)) == 0) {
@@ -109,6 +101,9 @@ class alignas(128) TileHost {
     bus_.pop();
     progress_ = cycle;
   }
+
+  /// Bytes have been sent, or accepted, or received.
+  void on_progress(uint64_t cycle) { progress_ = cycle; }
 
   /// The tile has sent a byte.
   void receive(uint8_t byte, uint64_t cycle) {
@@ -282,7 +277,6 @@ class alignas(128) TileHost {
   bool bytes_ = false;
   unsigned pending_pcs_ = 0;
   uint32_t replies_ = 0;
-  bool expected_ = false, begins_ = false;
 };
 
 }  // namespace gossamer::sim

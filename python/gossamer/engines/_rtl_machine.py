@@ -69,8 +69,9 @@ class Machine:
         command += self._status(program)
         self._simulator = self._start([*command, *self._options(), *plusargs])
         try:
-            self._check_identity()
+            # A board answers nobody before it knows its host.
             self._configure()
+            self._check_identity()
         except BaseException:
             self.close()
             raise

@@ -128,8 +128,10 @@ class Tile(Loaded):
         reason, count, first, last, instructions = _END.unpack_from(end.payload)
         found = parse_unfinished(end.payload[_END.size :])
         assert len(found) == count
-        # Threads of a stuck run may block the debug bus, so its counters are not read.
-        after = self._counters() if reason in (0, 1, 2) else before
+        # Threads of a stuck run may block the debug bus, and in a deadlock a board may be behind a cut cable: then the
+        # counters are not read.
+        cut = any(event.what == "link_down" for event in listeners.events)
+        after = self._counters() if reason in (0, 1) or (reason == 2 and not cut) else before
         network = self._network_counters(network) if reason in (0, 1) else ({}, [])
         tiles = [{name: late[name] - early[name] for name in late} for early, late in zip(before, after, strict=True)]
         return Run(

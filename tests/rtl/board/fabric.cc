@@ -2,8 +2,8 @@
 /// Boards that are configured in band from one host: packets between all ports, broadcast, counters, events,
 /// rejections.
 ///
-/// fabric_test packets|keys|broadcast|rejections|events|idle SEED COUNT LOSS: packets or runs; probabilities of loss
-/// and of damage of a frame, each in units of 2^-20.
+/// fabric_test packets|debug|keys|broadcast|rejections|events|idle SEED COUNT LOSS: packets or runs; probabilities of
+/// loss and of damage of a frame, each in units of 2^-20.
 #include <set>
 #include <string>
 
@@ -73,6 +73,54 @@ class Test : public Bench {
       CHECK(counter(b, 31, 3) == 2 * count, "board %u has relayed another number of broadcasts", b);
   }
 
+  /// Bytes for the debug buses of all tiles, within the windows; the complement of each comes back to its job's host.
+  void debug_buses(uint64_t count) {
+    // The jobs of the tiles report to the host at board 0, and to that at board 2.
+    for (unsigned b = 0; b < kBoards; ++b) {
+      ask(job(b, 0, 7, 3, address(kHost, 0)));
+      ask(job(b, 1, 8, 12, address(kHost, 1)));
+    }
+    std::array<std::deque<uint8_t>, kAllTiles> wanted;
+    std::array<unsigned, kAllTiles> flying{};
+    const auto take = [&] {
+      for (unsigned b : {0u, 2u}) {
+        for (; !bytes[b].empty(); bytes[b].pop_front()) {
+          const Flit& flit = bytes[b].front();
+          const auto tile = static_cast<unsigned>(flit.bits(16, 6)), length = static_cast<unsigned>(flit.bits(22, 4));
+          const unsigned t = static_cast<unsigned>(flit.bits(4, 12)) * kTiles + tile;
+          CHECK(b == (tile < 2 ? 0 : 2), "bytes of tile %u arrive at the host of board %u", tile, b);
+          CHECK(flying[t] >= flit.bits(26, 3), "tile %u returns more credits than it got packets", t);
+          flying[t] -= static_cast<unsigned>(flit.bits(26, 3));
+          for (unsigned i = 0; i < length; ++i) {
+            CHECK(!wanted[t].empty() && flit.bits(32 + 8 * i, 8) == wanted[t].front(), "tile %u: another byte", t);
+            wanted[t].pop_front();
+          }
+        }
+      }
+    };
+    for (uint64_t n = 0; n < count; ++n) {
+      const unsigned t = pick(kAllTiles);
+      if (flying[t] < 4) {
+        std::vector<uint8_t> data(1 + pick(12));
+        for (uint8_t& byte : data) {
+          byte = static_cast<uint8_t>(random());
+          wanted[t].push_back(static_cast<uint8_t>(~byte));
+        }
+        // Either host may send to a tile; packets of two hosts would not be ordered.
+        send(host(t % 2 * 2), {debug(t / kTiles, t % kTiles, static_cast<unsigned>(data.size()), data)});
+        ++flying[t];
+      }
+      for (unsigned k = pick(40); k; --k) tick();
+      take();
+    }
+    until("all bytes", 20'000, [&] {
+      take();
+      return std::all_of(flying.begin(), flying.end(), [](unsigned f) { return f == 0; }) &&
+             std::all_of(wanted.begin(), wanted.end(), [](const auto& left) { return left.empty(); });
+    });
+    for (const Flit& event : events[0]) CHECK(event.bits(27, 4) != kRejected, "a board rejects a packet");
+  }
+
   /// Invalid packets are rejected, counted and reported, and change nothing.
   void rejections() {
     on_packet = [](unsigned, unsigned, const Packet& packet) { CHECK(false, "a packet to %08x", packet[0].dest); };
@@ -98,7 +146,7 @@ class Test : public Bench {
     };
     const uint32_t control = address(kControl, board);
     const auto op = [&](unsigned number) { return Bits().put(number, 4).flit(control); };
-    for (unsigned number : {0u, 9u, 10u, 11u, 15u}) reject({op(number)}, kOfKind, false);
+    for (unsigned number : {0u, 9u, 10u, 12u, 14u, 15u}) reject({op(number)}, kOfKind, false);
     for (unsigned kind : {kMask, kKeyHead, kHeader}) {
       Flit f = op(kRead);
       f.kind = kind;
@@ -124,6 +172,14 @@ class Test : public Bench {
     reject({job(board, 1, 7, 4, 0)}, kOfJob, true);
     reject({job(board, 1, 8, 6, 0)}, kOfMask, true);
     ask(job(board, 1, 8, 12, address(kHost, 0)));
+    reject({begin(board, 2, 0)}, kOfPlace, true);
+    reject({begin(board, 0, 4)}, kOfMask, true);
+    ask(begin(board, 1, 8));
+    ask(begin(board, 1, 0));
+    reject({debug(board, kTiles, 1, {0})}, kOfPlace, false);
+    reject({debug(board, 63, 1, {0})}, kOfPlace, false);
+    reject({debug(board, 0, 0, {0})}, kOfLength, false);
+    reject({debug(board, 0, 13, {0})}, kOfLength, false);
     Flit none = cluster(board, address(kHost, 0));
     none.payload[1] = none.payload[2] = 0;
     reject({none}, kOfLength, true);
@@ -501,6 +557,7 @@ int main(int argc, char** argv) {
   test.configure();
   const uint64_t configured = test.now;
   if (what == "packets") test.packets(count);
+  else if (what == "debug") test.debug_buses(count);
   else if (what == "broadcast") test.broadcast(count);
   else if (what == "rejections") test.rejections();
   else if (what == "keys") test.keys();

@@ -27,7 +27,9 @@ constexpr unsigned kLinkPort = 2, kControlPort = 4, kHostPort = 5;
 enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, kAccelerator };
 enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 enum Net : unsigned { kMailbox, kRequest, kReply, kControlNet };
-enum Op : unsigned { kReport = 1, kVerdict, kTree, kRoute, kJob, kCluster, kRelay, kRead, kAnswer, kEvent };
+enum Op : unsigned {
+  kReport = 1, kVerdict, kTree, kRoute, kJob, kCluster, kRelay, kRead, kAnswer, kEvent, kDebug, kBytes, kBegin
+};
 enum Rejection : unsigned { kOfJob = 1, kOfPlace = 3, kOfKind = 5, kOfLength, kOfMask, kOfAddress, kOfRoom };
 enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kUnroutable, kRecord, kRejected, kStray, kTileDropped };
 /// Counters of a board.
@@ -64,7 +66,7 @@ class Bits {
 };
 
 struct TileState {
-  bool idle = true, vote = true, started = false, begun = true;
+  bool idle = true, vote = true, started = false;
   uint32_t sent = 0, received = 0;
   unsigned given = 0;
   bool chunk_valid = false;
@@ -122,8 +124,8 @@ class Bench {
   /// Called for each packet that left through an exit or to a host; and in each cycle.
   std::function<void(unsigned board, unsigned port, const Packet&)> on_packet;
   std::function<void()> acts;
-  /// Answers and events at each board's host, in order of arrival.
-  std::array<std::deque<Flit>, kBoards> answers, events;
+  /// Answers, events, and bytes of debug buses at each board's host, in order of arrival.
+  std::array<std::deque<Flit>, kBoards> answers, events, bytes;
 
   unsigned pick(unsigned n) { return n ? static_cast<unsigned>(random() % n) : 0; }
   bool chance(double share) { return std::uniform_real_distribution<double>(0, 1)(random) < share; }
@@ -196,6 +198,15 @@ class Bench {
     bits.put(kRelay, 4).put(0, 20);
     for (unsigned child : children) bits.put(child | 1u << 12, 13);
     return bits.flit(address(kControl, board));
+  }
+  static Flit debug(unsigned board, unsigned tile, unsigned count, const std::vector<uint8_t>& data) {
+    Bits bits;
+    bits.put(kDebug, 4).put(tile, 6).put(count, 4).put(0, 18);
+    for (uint8_t byte : data) bits.put(byte, 8);
+    return bits.flit(address(kControl, board));
+  }
+  static Flit begin(unsigned board, unsigned place, uint64_t members) {
+    return Bits().put(kBegin, 4).put(place, 4).put(0, 56).put(members, 64).flit(address(kControl, board));
   }
   uint64_t counter(unsigned board, unsigned unit, unsigned number) {
     const Flit flit = ask(Bits().put(kRead, 4).put(unit, 5).put(number, 4).flit(address(kControl, board)));
@@ -337,7 +348,6 @@ class Bench {
       m.tile_given_i[k] = s.given;
       m.tile_chunk_valid_i[k] = s.chunk_valid;
       m.tile_chunk_i[k] = s.chunk;
-      m.tile_begun_i[k] = s.begun;
       m.tile_drops_i[k] = 0;
       for (unsigned i = 0; i < 2; ++i) {
         const auto& [why, job] = s.drops[i];
@@ -395,9 +405,9 @@ class Bench {
     const Packet packet = std::move(part);
     part.clear();
     const unsigned op = packet[0].payload[0] & 15;
-    if (port == kExits && packet[0].kind == kHeader && (op == kAnswer || op == kEvent)) {
+    if (port == kExits && packet[0].kind == kHeader && (op == kAnswer || op == kEvent || op == kBytes)) {
       CHECK(packet.size() == 1 && v == kReply, "an answer or event of %zu flits in network %u", packet.size(), v);
-      (op == kAnswer ? answers : events)[board].push_back(packet[0]);
+      (op == kAnswer ? answers : op == kEvent ? events : bytes)[board].push_back(packet[0]);
       return;
     }
     CHECK(on_packet, "an unexpected packet to %08x", flit.dest);

@@ -157,13 +157,13 @@ class Idle : public Bench {
     };
     for (unsigned j = 0; j < kJobs; ++j)
       while (members(j) < 2) threads_[pick(kAllTiles)].job = static_cast<int>(j);
-    for (unsigned t = 0; t < kAllTiles; ++t) tiles[t].begun = threads_[t].job < 0;
     for (unsigned j = 0; j < kJobs; ++j) {
       for (unsigned b = 0; b < kBoards; ++b) {
         uint64_t mask = 0;
         for (unsigned t = 0; t < kTiles; ++t) mask |= uint64_t(threads_[b * kTiles + t].job == int(j)) << t;
         // The slots of the jobs differ from board to board.
         ask(job(b, (j + b) % kJobs, numbers_[j], mask, address(kHost, j)));
+        ask(begin(b, (j + b) % kJobs, mask));
       }
     }
     wait(5);
@@ -400,7 +400,6 @@ class Idle : public Bench {
     }
     if (!e.begun && e.begins <= now) {
       e.begun = e.busy = true;
-      tiles[t].begun = true;
     }
     receive(t, e);
     if (!e.busy || now < e.until) return;

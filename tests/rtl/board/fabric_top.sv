@@ -49,7 +49,6 @@ module fabric_top
   input  logic [5:0]   tile_given_i[Tiles],
   input  logic         tile_chunk_valid_i[Tiles],
   input  logic [7:0]   tile_chunk_i[Tiles],
-  input  logic         tile_begun_i[Tiles],
   output logic         tile_release_o[Tiles],
   output logic         tile_agreed_o[Tiles],
   output logic         tile_wave_o[Tiles],
@@ -93,7 +92,8 @@ module fabric_top
   logic [3:0] mesh_in[Exits], mesh_in_credit[Exits], mesh_out[Exits], mesh_out_credit[Exits];
   gs_idle_pkg::idle_status_t [Tiles-1:0] status;
   gs_idle_pkg::idle_command_t [Tiles-1:0] command;
-  logic [Tiles-1:0] begun;
+  logic [Tiles-1:0] started, debug_in_valid, debug_in_ready, debug_out_valid, debug_out_ready;
+  logic [7:0] debug_in_data, echo_q[Tiles];
   logic [Tiles-1:0][4:0] job;
   logic [Tiles-1:0][31:0] host;
   gs_address_pkg::cluster_t cluster;
@@ -125,7 +125,16 @@ module fabric_top
                          chunk_valid: tile_chunk_valid_i[I], chunk: tile_chunk_i[I],
                          drops: tile_drops_i[I]};
     assign tile_clear_o[I] = command[t].clear;
-    assign begun[t] = tile_begun_i[I];
+    assign started[t] = tile_started_i[I];
+    // Each tile answers every byte with its complement.
+    logic full_q;
+    assign debug_in_ready[t]  = !full_q;
+    assign debug_out_valid[t] = full_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) full_q <= 1'b0;
+      else full_q <= full_q ? !debug_out_ready[t] : debug_in_valid[t];
+      if (debug_in_valid[t]) echo_q[t] <= ~debug_in_data;
+    end
     assign tile_release_o[I] = command[t].release_all;
     assign tile_agreed_o[I] = command[t].agreed;
     assign tile_wave_o[I] = command[t].wave;
@@ -154,7 +163,13 @@ module fabric_top
     .board_i          (board_i),
     .ready_o          (ready_o),
     .status_i         (status),
-    .begun_i          (begun),
+    .started_i        (started),
+    .debug_in_valid_o (debug_in_valid),
+    .debug_in_data_o  (debug_in_data),
+    .debug_in_ready_i (debug_in_ready),
+    .debug_out_valid_i(debug_out_valid),
+    .debug_out_data_i (echo_q),
+    .debug_out_ready_o(debug_out_ready),
     .command_o        (command),
     .job_o            (job),
     .host_o           (host),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from conftest import Size
 
 from gossamer import config as configs
@@ -29,6 +30,30 @@ def test_events_of_one_cycle_are_all_counted(size: Size, seed: int) -> None:
         sources.blocks("board/fabric.f", config=configs.load("tiny")) + (Path(__file__).parent / "events_top.sv",),
         "rtl.board.events_cocotb",
         environment={"EVENTS_CYCLES": str(size.pick(1_000, 2_000, 200_000))},
+        seed=seed,
+        optimise="-O0",
+    )
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        pytest.param("tiny", marks=pytest.mark.tier("all", seconds=15, adds="a board of one tile")),
+        "quad",
+        pytest.param("de5", marks=pytest.mark.tier("all", seconds=25, adds="a board of sixteen tiles")),
+    ],
+)
+def test_debug_buses_in_packets_match_a_model(config: str, size: Size, seed: int) -> None:
+    """Order, credits, windows, a tile that accepts nothing, a flood of text."""
+    loaded = configs.load(config)
+    verilate.cocotb(
+        "debug_top",
+        sources.blocks("board/fabric.f", config=loaded) + (Path(__file__).parent / "debug_top.sv",),
+        "rtl.board.debug_cocotb",
+        environment={
+            "DEBUG_TILES": str(loaded.mesh.width * loaded.mesh.height),
+            "DEBUG_CYCLES": str(size.pick(4_000, 10_000, 200_000)),
+        },
         seed=seed,
         optimise="-O0",
     )

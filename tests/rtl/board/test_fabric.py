@@ -46,6 +46,11 @@ def test_boards_without_multicast_deliver_packets_and_drop_keys(size: Size, seed
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+def test_debug_buses_of_all_boards_are_reached_by_packets(loss: str, size: Size, seed: int) -> None:
+    run("debug", seed, size.pick(200, 1_000, 50_000), loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 def test_broadcasts_reach_each_loader_once(loss: str, size: Size, seed: int) -> None:
     run("broadcast", seed, size.pick(20, 100, 5_000), loss)
 

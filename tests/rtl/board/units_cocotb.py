@@ -354,3 +354,107 @@ async def control_request_without_space_for_its_answer_is_never_answered(dut: Hi
         assert answers == first and (rejection == room) == (not first), (name, first, answers, rejection)
         seen[first] += 1
     assert min(seen.values()) > 50
+
+
+@cocotb.test
+async def debug_packets_pass_only_to_tiles_with_space(dut: HierarchyObject) -> None:
+    """Tiles that exist or not, all counts, with and without space; a debug packet is never answered."""
+    await begin(dut)
+    reasons = constants.enumeration("rejection")
+    layout = constants.layout("control_debug")
+    tiles = len(dut.csr_debug_space_i)
+    seen = set()
+    for _ in range(max(400, CYCLES // 10)):
+        tile, count = random.choice((0, tiles - 1, tiles, 63)), random.choice((0, 1, 12, 13, random.getrandbits(4)))
+        space, flits = random.getrandbits(tiles), random.choice((1, 1, 1, 2, 3))
+        packet = layout.pack(op_code=OP["debug"], tile=tile, count=count, bytes=random.getrandbits(96))
+        expected = 0
+        if flits != 1:
+            expected = reasons["length"]
+        elif tile >= tiles:
+            expected = reasons["place"]
+        elif not 1 <= count <= 12:
+            expected = reasons["length"]
+        elif not space >> tile & 1:
+            expected = reasons["room"]
+        dut.csr_head_i.value, dut.csr_flits_i.value, dut.csr_debug_space_i.value = packet, flits, space
+        dut.csr_answer_ready_i.value = 0
+        dut.csr_valid_i.value = 1
+        passed = answers = 0
+        for _ in range(20):
+            await ReadOnly()
+            answers += int(dut.csr_answer_valid_o.value)
+            if int(dut.csr_debug_valid_o.value):
+                passed += 1
+                assert int(dut.csr_debug_o.value) == packet
+            done = bool(dut.csr_done_o.value)
+            rejection = int(dut.csr_rejection_o.value)
+            await FallingEdge(dut.clk_i)
+            if done:
+                break
+        dut.csr_valid_i.value = 0
+        await FallingEdge(dut.clk_i)
+        assert done and rejection == expected and not answers
+        assert passed == (expected == 0)
+        seen.add(expected)
+    assert len(seen) == 4
+
+
+@cocotb.test
+async def begin_names_tiles_of_its_slot_for_one_run(dut: HierarchyObject) -> None:
+    """The flags of tiles fall for a cycle when they are named, stay until the next run, and end with another job."""
+    await begin(dut)
+    # Without the slots of earlier tests.
+    dut.rst_ni.value = 0
+    for _ in range(2):
+        await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    reasons = constants.enumeration("rejection")
+    tiles = len(dut.csr_debug_space_i)
+    mask = (1 << tiles) - 1
+
+    async def request(packet: int) -> tuple[int, list[int]]:
+        dut.csr_head_i.value, dut.csr_flits_i.value, dut.csr_answer_ready_i.value = packet, 1, 1
+        dut.csr_valid_i.value = 1
+        flags = []
+        for _ in range(20):
+            await ReadOnly()
+            done, rejection = bool(dut.csr_done_o.value), int(dut.csr_rejection_o.value)
+            flags.append(int(dut.csr_expected_o.value))
+            await FallingEdge(dut.clk_i)
+            if done:
+                break
+        dut.csr_valid_i.value = 0
+        for _ in range(2):
+            await FallingEdge(dut.clk_i)
+            flags.append(int(dut.csr_expected_o.value))
+        assert done
+        return rejection, flags
+
+    job, start = constants.layout("control_job"), constants.layout("control_begin")
+    assert (await request(start.pack(op_code=OP["begin"], place=0, tiles=1)))[0] == reasons["place"]
+    own, current, assigned = [0, 0], 0, set()
+    for _ in range(max(100, CYCLES // 40)):
+        place = random.randrange(2)
+        if random.random() < 0.2:
+            free = mask & ~own[1 - place]
+            before, own[place] = own[place], random.getrandbits(tiles) & free
+            rejection, flags = await request(job.pack(op_code=OP["job"], job=3 + place, place=place, tiles=own[place]))
+            current &= ~(before | own[place])
+            assigned.add(place)
+            assert rejection == 0 and flags[-1] == current
+            continue
+        named = random.getrandbits(tiles + 2) if random.random() < 0.3 else random.getrandbits(tiles) & own[place]
+        place = random.choice((place, place, place, 5))
+        add = random.random() < 0.4
+        rejection, flags = await request(start.pack(op_code=OP["begin"], place=place, add=int(add), tiles=named))
+        if place == 5 or place not in assigned:
+            assert rejection == reasons["place"]
+        elif named & ~own[place]:
+            assert rejection == reasons["mask"]
+        else:
+            assert rejection == 0
+            current &= ~(named if add else own[place])
+            assert current in flags, "the flags do not fall between two runs"
+            current |= named
+        assert flags[-1] == current

@@ -62,7 +62,11 @@ module units_top
   input  logic                     csr_answer_ready_i,
   output logic                     csr_answer_valid_o,
   output logic [3:0]               csr_answer_rejection_o,
-  input  logic [1:0]               csr_tree_ready_i
+  input  logic [1:0]               csr_tree_ready_i,
+  output logic [Tiles-1:0]         csr_expected_o,
+  input  logic [Tiles-1:0]         csr_debug_space_i,
+  output logic                     csr_debug_valid_o,
+  output logic [127:0]             csr_debug_o
 );
   gs_link_pkg::events_t events[Links];
   logic [31:0] dest[Ports];
@@ -212,6 +216,10 @@ module units_top
     .burst_o          (unused_burst),
     .flush_o          (unused_flush),
     .children_o       (unused_children),
+    .expected_o       (csr_expected_o),
+    .debug_valid_o    (csr_debug_valid_o),
+    .debug_o          (csr_debug_o),
+    .debug_space_i    (csr_debug_space_i),
     .links_i          (links),
     .up_i             ('0),
     .counts_i         ('0)
