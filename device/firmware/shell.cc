@@ -31,13 +31,13 @@ enum Reg : uint32_t {
   kMtu = 0x0C,
   kRingBytes = 0x0D,
   kImageBase = 0x0E,
-  kPacketBase = 0x0F,
   kKey = 0x10,
   kSessionKey = 0x18,  // read: the next key
   kSession = 0x20,     // read: whether there is a next key
   kFrame = 0x21,
   kSeen = 0x22,
   kBad = 0x23,
+  kOverruns = 0x24,
   kSend = 0x25,
   kFast = 0x26,      // 1: the hardware executes writes; read: number of the next command
   kExpected = 0x27,  // sets that number
@@ -70,19 +70,21 @@ enum Reg : uint32_t {
   kStoreWord = 0x52,
   kStore = 0x53,  // the last word; read: bits 2 to 0 failed, busy, a word waits
   kLocalRole = 0x54,
-  kPattern = 0x58,  // words of the header of a write
-  kPacket = 0x60,
-  kStream = 0x61,
-  kPacketStart = 0x62,
-  kEmptyPacket = 0x63,
+  kMessages = 0x60,     // write: 1 begins a run's messages, 0 ends them; read: handled, bits of MessageBits, events
+  kResend = 0x61,       // write: a stream; read: packets accepted
+  kClearEvents = 0x62,  // read: frames sent
   kTypes = 0x68,
+  kPattern = 0x80,  // words of the headers that gs_shell_fast compares with
+  kHeader = 0x90,   // words of the headers of packets to send
 };
 enum ImageCommand : uint32_t { kBegin = 1, kDiscard = 2, kCheckManifest = 3, kCheckBlock = 4, kLoadBody = 5 };
-enum ReadTo : uint32_t { kToPlace = 0, kToXor = 1U << 28, kToStream = 2U << 28 };
-constexpr uint32_t kWriteImage = 1U << 31, kFromPackets = 1U << 30, kWritePackets = 1U << 29, kSealed = 1U << 31;
+enum ReadTo : uint32_t { kToPlace = 0, kToXor = 1U << 28 };
+enum MessageBits : uint32_t { kPacketWaits = 1U << 15, kMessagesBusy = 1U << 14 };
+constexpr unsigned kHandled = 16, kPending = 8, kSent = 4;  // the first bit of a field of kMessages
+constexpr uint32_t kWriteImage = 1U << 31, kSealed = 1U << 31;
 
 constexpr uint32_t kMaxChunks = 1U << 17, kMaxBlocks = 2048;
-constexpr uint32_t kMaxStreams = 4, kSlots = 32;
+constexpr uint32_t kMaxStreams = 4;
 constexpr uint32_t kFirstBit = 1U << 31;
 constexpr uint32_t kNoChunk = ~uint32_t{0};
 constexpr uint32_t kBlockBytes = 1U << shell_block_bytes_log2;
@@ -192,6 +194,10 @@ class Hardware final : public Platform {
   /// Learns which writes the hardware has executed.
   void follow() {
     if (fast_) control_->stored(reg(kFast));
+    if (!running_) return;
+    const uint32_t handled = reg(kMessages) >> kHandled;
+    if (handled != handled_) control_->heard();
+    handled_ = handled;
   }
 
   /// Lets the hardware execute writes or not, after the state has changed outside of a frame.
@@ -201,11 +207,10 @@ class Hardware final : public Platform {
     allow(!fast_);
   }
 
-  /// Continues the jobs: checks of blocks, loading, packets.
+  /// Continues the jobs: checks of blocks, loading.
   void poll() {
     image_poll();
     load_poll();
-    packet_poll();
   }
 
   /// Follows the local port, whose images become the role too.
@@ -263,15 +268,7 @@ class Hardware final : public Platform {
     allow(false);
     set(kSession, 0);
     if (!key) return;
-    // The header of the session's writes; the fields that the hardware does not compare are 0.
-    ShellHeader header;
-    header.kind = ShellKind::Write;
-    header.session = control_->session();
-    uint32_t pattern[16];
-    fill(pattern, mac(), header, 0);
-    pattern[1] = pattern[1] >> 16 << 16 | static_cast<uint32_t>(control_->owner() >> 32);
-    pattern[2] = static_cast<uint32_t>(control_->owner());
-    for (unsigned i = 0; i < 8; i++) set(kPattern + i, pattern[i]);
+    set_pattern(0);
     uint32_t h[8];
     uint8_t block[64] = {};
     for (unsigned i = 0; i < 32; i++) block[i] = key[i];
@@ -302,7 +299,10 @@ class Hardware final : public Platform {
   void count(ShellStatusReport& report) override {
     report.frames_received = reg(kSeen);
     report.bad_frames += reg(kBad);
+    report.overruns = reg(kOverruns);
     report.role_resets = role_resets_;
+    report.messages += reg(kResend);
+    report.frames_sent += reg(kClearEvents);
   }
 
   // ---------------------------------------------------------------------------------------------------- images
@@ -415,48 +415,43 @@ class Hardware final : public Platform {
     return static_cast<uint16_t>(count < kMaxStreams ? count : kMaxStreams);
   }
 
-  StreamWindow& window(uint16_t stream) override { return queues_[stream].window; }
-  uint32_t inward_room(uint16_t stream) override { return kSlots - queues_[stream].in_held; }
-
-  void deliver(uint16_t stream, const uint8_t* bytes, uint32_t length) override {
-    auto& q = queues_[stream];
-    const uint32_t slot = (q.in_first + q.in_held) % kSlots;
-    q.in_bytes[slot] = static_cast<uint16_t>(length);
-    write(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(bytes)) - kRing, slot_at(stream, 0, slot),
-          length | kWritePackets);
-    q.in_held++;
-  }
-
-  bool inward_taken(uint16_t stream) override {
-    const bool taken = queues_[stream].taken;
-    queues_[stream].taken = false;
-    return taken;
-  }
-
-  uint32_t outward_held(uint16_t stream) override { return queues_[stream].out_held; }
-
-  void outward_retire(uint16_t stream, uint32_t packets) override {
-    auto& q = queues_[stream];
-    q.out_first = (q.out_first + packets) % kSlots;
-    q.out_held -= packets;
-  }
-
-  void transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) override {
-    auto& q = queues_[stream];
-    const uint32_t slot = (q.out_first + index) % kSlots, bytes = q.out_bytes[slot];
-    head(to, header, bytes, 0, 0);
-    read(reg(kPacketBase) + slot_at(stream, 1, slot), bytes, kToPlace);
-    set(kSend, bytes | kSealed);
-  }
-
-  void start(uint32_t kernel) override {
-    for (auto& q : queues_) q = {};
+  void start(uint32_t kernel, uint64_t run) override {
+    set_pattern(run);
+    uint32_t words[16];
+    ShellHeader header;
+    header.kind = ShellKind::Packet;
+    header.session = control_->session();
+    header.binding = run;
+    fill(words, control_->owner(), header, 0);
+    for (unsigned i = 0; i < 16; i++) set(kHeader + i, words[i]);
+    for (auto& stream : resends_) stream = {};
     running_ = true;
     wait_for_writer();
+    set(kMessages, 1);
     set(kStart, kernel);
   }
 
+  /// The hardware sends packets; those that the host does not acknowledge are sent again.
+  void pump(uint64_t now) override {
+    const uint32_t status = reg(kMessages);
+    set(kClearEvents, status & 0xFF);
+    for (uint32_t stream = 0; stream < kMaxStreams; stream++) {
+      auto& r = resends_[stream];
+      const bool retired = status >> stream & 1;
+      if (retired) r.tries = 0;
+      if (retired || (status >> (kSent + stream) & 1)) {
+        r.sent_at = now;
+      } else if ((status >> (kPending + stream) & 1) && r.due(now)) {
+        set(kResend, stream);
+        r.again(now);
+      }
+    }
+  }
+
   void stop() override {
+    set(kMessages, 0);
+    while (reg(kMessages) & kMessagesBusy) {
+    }
     reset_role();
     running_ = false;
   }
@@ -464,7 +459,7 @@ class Hardware final : public Platform {
   bool ended(ShellRun& result, uint32_t& code) override {
     if (!(reg(kRole) & 2)) return false;
     // Packets that the role has sent before its end are still the run's.
-    if (reg(kPacket) >> 31) return false;
+    if (reg(kMessages) & kPacketWaits) return false;
     code = reg(kCode);
     result.cycles = pair(kCyclesHigh, kCyclesLow);
     result.result_address = pair(kAddressHigh, kAddressLow);
@@ -475,13 +470,6 @@ class Hardware final : public Platform {
  private:
   enum class Job : uint8_t { None, Manifest, Block };
   enum class Loading : uint8_t { None, Grant, Body, Port };
-
-  struct Queue {
-    StreamWindow window;
-    uint32_t in_first = 0, in_held = 0, out_first = 0, out_held = 0;
-    bool taken = false;
-    uint16_t in_bytes[kSlots] = {}, out_bytes[kSlots] = {};
-  };
 
   bool image_has(uint32_t chunk) const { return have_[chunk / 32] & kFirstBit >> chunk % 32; }
 
@@ -499,10 +487,23 @@ class Hardware final : public Platform {
     fast_ = fast;
   }
 
+  /// The headers that gs_shell_fast compares with: writes of the session, packets of the run. Fields that it does not
+  /// compare are 0.
+  void set_pattern(uint64_t run) {
+    ShellHeader header;
+    header.kind = ShellKind::Write;
+    header.session = control_->session();
+    header.binding = run;
+    uint32_t pattern[16];
+    fill(pattern, mac(), header, 0);
+    pattern[1] = pattern[1] >> 16 << 16 | static_cast<uint32_t>(control_->owner() >> 32);
+    pattern[2] = static_cast<uint32_t>(control_->owner());
+    for (unsigned i = 0; i < 16; i++) set(kPattern + i, pattern[i]);
+  }
+
   /// Writes the headers of the next frame; tag and check are given only if the hardware shall not make the tag.
   void head(uint64_t to, const ShellHeader& h, uint32_t length, uint32_t tag_high, uint32_t tag_low) {
-    while (!(reg(kSend) & 1)) {
-    }
+    while (!(reg(kSend) & 1)) set(kTime, 0);  // the link's peer may pause this board for a while
     uint32_t words[16];
     fill(words, to, h, length);
     words[14] = tag_high;
@@ -772,45 +773,6 @@ class Hardware final : public Platform {
     set(kRole, 0);
   }
 
-  static uint32_t slot_at(uint32_t stream, uint32_t outward, uint32_t slot) {
-    return ((stream * 2 + outward) * kSlots + slot) << 14;
-  }
-
-  void packet_poll() {
-    if (!running_) return;
-    const uint32_t packet = reg(kPacket);
-    if (packet >> 31) {
-      const uint32_t stream = packet >> 16 & 0xFF, bytes = packet & 0xFFFF;
-      if (stream >= streams() || bytes > reg(kMtu) - (shell_frame_header_bytes - 14)) {
-        set(kPacket, 0);  // to no stream, or longer than a frame
-      } else if (auto& q = queues_[stream]; q.out_held < kSlots) {
-        const uint32_t slot = (q.out_first + q.out_held) % kSlots;
-        q.out_bytes[slot] = static_cast<uint16_t>(bytes);
-        write(reg(kPacketStart), slot_at(stream, 1, slot), bytes | kFromPackets | kWritePackets);
-        q.out_held++;
-        wait_for_writer();  // which reads the packet
-        set(kPacket, 0);
-      }
-    }
-    const uint32_t status = reg(kStream), held = status & 0xFFFF;
-    for (uint32_t stream = 0; stream < streams(); stream++) {
-      auto& q = queues_[stream];
-      if (q.in_held == 0 || !(status >> (16 + stream) & 1)) continue;
-      const uint32_t bytes = q.in_bytes[q.in_first];
-      // The queue to the role has room for a frame if it is empty.
-      if (held) return;
-      set(kStream, stream);
-      if (bytes)
-        read(reg(kPacketBase) + slot_at(stream, 0, q.in_first), bytes, kToStream);
-      else
-        set(kEmptyPacket, 0);
-      q.in_first = (q.in_first + 1) % kSlots;
-      q.in_held--;
-      q.taken = true;
-      return;
-    }
-  }
-
   Control* control_ = nullptr;
   Request request_;
   uint8_t key_[32];
@@ -829,7 +791,8 @@ class Hardware final : public Platform {
   uint32_t good_[kMaxBlocks / 32] = {};
   uint16_t block_missing_[kMaxBlocks] = {};
   uint16_t checks_[kMaxBlocks] = {};
-  Queue queues_[kMaxStreams];
+  Resend resends_[kMaxStreams];
+  uint32_t handled_ = 0;
 };
 
 alignas(8) uint8_t hardware_place[sizeof(Hardware)], control_place[sizeof(Control)];

@@ -5,4 +5,6 @@
 shell/gs_eth_pkg.sv
 shell/gs_eth_rx.sv
 shell/gs_eth_tx.sv
+shell/gs_eth_pause_rx.sv
+shell/gs_eth_pause.sv
 shell/gs_eth_mac.sv

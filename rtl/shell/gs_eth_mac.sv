@@ -9,13 +9,17 @@
 /// wire never waits for the shell; those longer than `MaxBytes` - 4 are cut and sent with an error. Both directions
 /// have the full rate of the line, if `clk_i` is not slower than the clocks of GMII by more than 200 ppm. `rst_ni`
 /// resets all clocks (gs_reset_cdc).
+///
+/// While `pause_i` is 1, pause frames stop the peer; received ones stop the frames of the shell (gs_eth_pause).
 module gs_eth_mac #(
   /// longest frame in bytes, with FCS: 64 to 16383
   parameter int unsigned MaxBytes = 9018,
   /// logarithm of the bytes that the receiver stores while the shell is not ready, 4 or more
   parameter int unsigned RxDepthLog2 = 5,
   /// logarithm of the bytes stored for transmission; a frame of MaxBytes fits
-  parameter int unsigned TxDepthLog2 = $clog2(MaxBytes)
+  parameter int unsigned TxDepthLog2 = $clog2(MaxBytes),
+  /// time for which a pause frame stops the peer, in units of 512 bits; it is repeated after half of it
+  parameter logic [15:0] PauseQuanta = 16'hFFFF
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
@@ -31,6 +35,11 @@ module gs_eth_mac #(
   input  logic                  tx_axis_tvalid_i,
   output logic                  tx_axis_tready_o,
   input  logic                  tx_axis_tlast_i,
+
+  /// this station's address, first byte in the highest bits; constant
+  input  logic [47:0]           mac_i,
+  /// the peer must not send
+  input  logic                  pause_i,
 
   output gs_eth_pkg::counters_t counters_o,
 
@@ -136,6 +145,21 @@ module gs_eth_mac #(
     .out_data_o (event_code)
   );
 
+  // Pause frames of the peer
+  logic        quanta_valid, quanta_arrived;
+  logic [15:0] quanta, quanta_out;
+  gs_eth_pause_rx u_pause_rx (
+    .clk_i,
+    .rst_ni        (rx_rst_n),
+    .mac_i,
+    .valid_i       (rx_axis_tvalid_o && rx_axis_tready_i),
+    .last_i        (rx_out.last),
+    .error_i       (rx_out.error),
+    .data_i        (rx_out.data),
+    .quanta_valid_o(quanta_valid),
+    .quanta_o      (quanta)
+  );
+
   // Transmission
   typedef struct packed {
     logic       last;
@@ -203,6 +227,52 @@ module gs_eth_mac #(
     .pulse_o(tx_arrived)
   );
 
+  // Pause frames follow each other in more time than a crossing takes, so this queue is never full.
+  gs_fifo_async #(
+    .data_t   (logic [15:0]),
+    .DepthLog2(3)
+  ) u_quanta (
+    .wclk_i     (clk_i),
+    .wrst_ni    (tx_crossing_rst_n),
+    .in_valid_i (quanta_valid),
+    .in_ready_o (),
+    .in_data_i  (quanta),
+    .rclk_i     (gmii_tx_clk_i),
+    .rrst_ni    (tx_gmii_rst_n),
+    .out_valid_o(quanta_arrived),
+    .out_ready_i(1'b1),
+    .out_data_o (quanta_out)
+  );
+
+  logic       pause, paused, pause_start, pause_last, half_q, source_q, tx_in_ready, tx_any_begin;
+  logic [7:0] pause_data;
+  gs_sync u_sync_pause (
+    .clk_i(gmii_tx_clk_i), .rst_ni(tx_gmii_rst_n), .data_i(pause_i), .data_o(pause)
+  );
+  always_ff @(posedge gmii_tx_clk_i) if (gmii_tx_ce_i) half_q <= gmii_tx_nibble_i && !half_q;
+  gs_eth_pause #(.Quanta(PauseQuanta)) u_pause (
+    .clk_i         (gmii_tx_clk_i),
+    .rst_ni        (tx_gmii_rst_n),
+    .tick_i        (gmii_tx_ce_i && (!gmii_tx_nibble_i || half_q)),
+    .mac_i,
+    .pause_i       (pause),
+    .quanta_valid_i(quanta_arrived),
+    .quanta_i      (quanta_out),
+    .paused_o      (paused),
+    .start_o       (pause_start),
+    .begin_i       (tx_any_begin && pause_start),
+    .ready_i       (tx_in_ready && source_q),
+    .data_o        (pause_data),
+    .last_o        (pause_last)
+  );
+  // A pause frame is sent first, also while this station is paused.
+  assign tx_begin = tx_any_begin && !pause_start;
+  assign tx_ready = tx_in_ready && !source_q;
+  always_ff @(posedge gmii_tx_clk_i) begin
+    if (tx_any_begin) source_q <= pause_start;
+    if (!tx_gmii_rst_n) source_q <= 1'b0;
+  end
+
   // Whole frames in the queue. Pulses and bytes cross separately: the pulse of a frame may arrive a few cycles before
   // its last byte. Its first byte is needed eight byte times after the start.
   logic [TxDepthLog2:0] tx_frames_q;
@@ -218,12 +288,12 @@ module gs_eth_mac #(
   gs_eth_tx #(.MaxBytes(MaxBytes)) u_tx (
     .clk_i     (gmii_tx_clk_i),
     .rst_ni    (tx_gmii_rst_n),
-    .start_i   (tx_start),
-    .begin_o   (tx_begin),
-    .in_valid_i(tx_valid),
-    .in_ready_o(tx_ready),
-    .in_data_i (tx_next.data),
-    .in_last_i (tx_next.last),
+    .start_i   (pause_start || (tx_start && !paused)),
+    .begin_o   (tx_any_begin),
+    .in_valid_i(source_q || tx_valid),
+    .in_ready_o(tx_in_ready),
+    .in_data_i (source_q ? pause_data : tx_next.data),
+    .in_last_i (source_q ? pause_last : tx_next.last),
     .ce_i      (gmii_tx_ce_i),
     .nibble_i  (gmii_tx_nibble_i),
     .txd_o     (gmii_txd_o),
@@ -244,6 +314,7 @@ module gs_eth_mac #(
         default: counters_q.rx_overrun <= counters_q.rx_overrun + 1'b1;
       endcase
     end
+    if (quanta_valid) counters_q.rx_pause <= counters_q.rx_pause + 1'b1;
     if (tx_frame) begin
       if (tx_too_long) counters_q.tx_too_long <= counters_q.tx_too_long + 1'b1;
       else counters_q.tx_good <= counters_q.tx_good + 1'b1;

@@ -28,6 +28,9 @@ module gs_eth_mac_rgmii #(
   output logic                  tx_axis_tready_o,
   input  logic                  tx_axis_tlast_i,
 
+  input  logic [47:0]           mac_i,
+  input  logic                  pause_i,
+
   output gs_eth_pkg::counters_t counters_o,
   /// state of the link, in `clk_i`
   output logic                  link_o,
@@ -89,6 +92,8 @@ module gs_eth_mac_rgmii #(
     .tx_axis_tvalid_i,
     .tx_axis_tready_o,
     .tx_axis_tlast_i,
+    .mac_i,
+    .pause_i,
     .counters_o,
     .gmii_rx_clk_i   (rx_clk),
     .gmii_rx_ce_i    (1'b1),

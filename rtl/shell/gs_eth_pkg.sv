@@ -29,6 +29,8 @@ package gs_eth_pkg;
     logic [31:0] tx_good;
     /// frames that were longer than the maximum; they are sent with an error
     logic [31:0] tx_too_long;
+    /// good pause frames; they are counted in rx_good too
+    logic [31:0] rx_pause;
   } counters_t;
 
   /// Code of the speed of a link, as in the status that RGMII carries between frames.
@@ -45,6 +47,10 @@ package gs_eth_pkg;
     for (int i = 0; i < 8; i++) next = (next >> 1) ^ (next[0] ? 32'hEDB8_8320 : 32'b0);
     return next;
   endfunction
+
+  /// Destination of pause frames; their EtherType and opcode (IEEE 802.3, annex 31B).
+  localparam logic [47:0] PauseAddress = 48'h0180_C200_0001;
+  localparam logic [31:0] PauseControl = 32'h8808_0001;
 
   /// The CRC-32 register after a frame and its correct frame check sequence.
   localparam logic [31:0] Residue = 32'hDEBB_20E3;

@@ -4,14 +4,17 @@
 /// The Ethernet shell of a board: discovery, sessions, configuration, memory, kernels (docs/hardware/shell.md).
 ///
 ///     MAC -> gs_shell_rx -> ring -> gs_shell_tag -> gs_shell_fast -> processor (gs_rv32) -> gs_shell_tx -> MAC
+///                            |                            |              |                      |
+///                            |              gs_shell_messages -----------|----------------------+
 ///                            |                            |              |
 ///                            +--> gs_shell_writer <-------+--------------+
 ///                                        |
-///                                        +--> memory --> gs_shell_reader --> tx, configuration port
+///                                        +--> memory --> gs_shell_reader --> tx, role's streams, configuration port
 ///
-/// The hardware receives, checks checksums and tags, moves all bytes, and executes writes that the firmware allows
-/// (gs_shell_fast); the firmware (device/firmware) decides about the other frames. It cannot load an image that is not
-/// whole: gs_shell_image guards that. The role may be missing or hang.
+/// The hardware receives, checks checksums and tags, moves all bytes, executes writes that the firmware allows
+/// (gs_shell_fast), and moves packets between frames and the role's streams (gs_shell_messages); the firmware
+/// (device/firmware) decides about the other frames. It cannot load an image that is not whole: gs_shell_image guards
+/// that. The role may be missing or hang.
 module gs_shell
   import gossamer_shell_pkg::*;
 #(
@@ -135,7 +138,8 @@ module gs_shell
   input  logic [7:0]       stream_dest_i,
   // Status
   output logic             watchdog_o,     ///< the processor has stopped: the shell needs a reset
-  output logic             pause_o,        ///< the ring or the queue is half full: the MAC may pause its peer (802.3x)
+  output logic             pause_o,        ///< the ring or the queue was half full, and not yet less than a quarter:
+                                           ///< the MAC may pause its peer (IEEE 802.3, annex 31B)
   output logic             overrun_o       ///< a frame was lost because the ring or the queue is full
 );
   typedef logic [RingLog2:0] ptr_t;
@@ -209,9 +213,13 @@ module gs_shell
 
   // Short frames fill the queue of frames before the ring.
   logic [RingLog2:0] ring_used;
-  logic              crowded;
+  logic              crowded, calm;
   assign ring_used = frame_start - tail_q;
-  always_ff @(posedge clk_i) pause_o <= ring_used[RingLog2] || ring_used[RingLog2-1] || crowded;
+  always_ff @(posedge clk_i) begin
+    if (ring_used[RingLog2] || ring_used[RingLog2-1] || crowded) pause_o <= 1'b1;
+    else if (!ring_used[RingLog2-2] && calm) pause_o <= 1'b0;
+    if (!rst_ni) pause_o <= 1'b0;
+  end
 
   // One port reads the ring: tags, the writer of memory, XOR, headers of writes, the processor.
   logic                tag_read, tag_ready, source_read, fast_read, fast_ready, cpu_ring_read, cpu_ring_ready;
@@ -292,6 +300,7 @@ module gs_shell
     .in_tagged_i    (frame_tagged),
     .session_i      (session_q),
     .crowded_o      (crowded),
+    .calm_o         (calm),
     .read_valid_o   (tag_read),
     .read_ready_i   (tag_ready),
     .read_addr_o    (tag_addr),
@@ -312,6 +321,15 @@ module gs_shell
   );
 
   logic                fast_q, fast_write, pattern_set, expected_set, writer_busy_q;
+  logic                writer_asked_q;              // the processor's write waits
+  logic                message, message_packet, messages_on, message_write;
+  logic [1:0]          message_stream;
+  logic [31:0]         message_seq, message_acknowledge;
+  logic [21:0]         message_to;
+  logic [2:0]          streams;
+  logic [15:0]         message_most;
+  assign streams      = role_streams_i < 16'd4 ? role_streams_i[2:0] : 3'd4;
+  assign message_most = mtu_i - 16'(gs_shell_frame_pkg::HeadBytes - 14);
   logic [RingLog2-1:0] fast_from;
   logic [31:0]         fast_to, fast_expected, io_wdata;
   logic [15:0]         fast_bytes;
@@ -324,13 +342,17 @@ module gs_shell
     .clk_i,
     .rst_ni,
     .enable_i       (fast_q),
+    .messages_i     (messages_on),
     .pattern_set_i  (pattern_set),
-    .pattern_at_i   (index[2:0]),
+    .pattern_at_i   (index[3:0]),
     .pattern_i      (io_wdata),
     .expected_set_i (expected_set),
     .expected_i     (io_wdata),
     .expected_o     (fast_expected),
     .memory_bytes_i,
+    .message_type_i (types_i[7]),
+    .streams_i      (streams),
+    .most_i         (message_most),
     .in_valid_i     (judged_valid),
     .in_ready_o     (judged_ready),
     .in_start_i     (judged_start),
@@ -340,11 +362,16 @@ module gs_shell
     .read_ready_i   (fast_ready),
     .read_addr_o    (fast_addr),
     .read_data_i    (ring_data),
-    .writer_busy_i  (writer_busy_q),
+    .writer_busy_i  (writer_busy_q || writer_asked_q),
     .write_o        (fast_write),
     .write_from_o   (fast_from),
     .write_to_o     (fast_to),
     .write_bytes_o  (fast_bytes),
+    .message_o            (message),
+    .message_packet_o     (message_packet),
+    .message_stream_o     (message_stream),
+    .message_seq_o        (message_seq),
+    .message_acknowledge_o(message_acknowledge),
     .out_valid_o    (frame_q),
     .out_ready_i    (pop),
     .out_start_o    (frame_start_q),
@@ -354,7 +381,7 @@ module gs_shell
   );
   always_ff @(posedge clk_i) begin
     // The writer may still read a frame that is released.
-    if (!writer_busy_q) tail_q <= released;
+    if (!writer_busy_q && !writer_asked_q) tail_q <= released;
     if (!rst_ni) tail_q <= '0;
   end
 
@@ -401,9 +428,16 @@ module gs_shell
   // ---------------------------------------------------------------------------------------------- memory writer
   logic        writer_image_q, writer_bad_q, writer_go_q, writer_start, writer_done, writer_fail;
   logic        writer_packet_q;              // the source is the ring of packets of the role
+  logic        writer_message_q;             // the bytes are those of a packet, not of a command
   logic        writer_area_q;                // the destination is the area for packets
-  logic [RingLog2-1:0] writer_from_q;
-  logic [31:0] writer_to_q;
+  logic [RingLog2-1:0] writer_from_q, asked_from_q;
+  logic [31:0] writer_to_q, asked_to_q;
+  logic        asked_image_q;
+  logic [16:0] asked_bytes_q;
+  logic        store_valid, store_ready;     // a packet of the role waits for the writer
+  logic [StreamLog2-1:0] store_from;
+  logic [21:0] store_to;
+  logic [15:0] store_bytes;
   logic [16:0] writer_bytes_q;
   logic        guard_write_done, guard_write_allowed, guard_verified, guard_busy, guard_check_done, guard_check_good;
   logic        guard_load_done, guard_load_refused;
@@ -482,29 +516,51 @@ module gs_shell
       writer_go_q <= 1'b0;
       if (!role_range) {writer_busy_q, writer_bad_q} <= 2'b01;
     end
-    if (set && index == 10'h028) writer_from_q <= io_wdata[2+:RingLog2];
-    if (set && index == 10'h029) writer_to_q <= io_wdata;
-    if (set && index == 10'h02A && !writer_busy_q) begin
-      writer_bytes_q  <= io_wdata[16:0];
-      writer_image_q  <= io_wdata[31];
-      writer_packet_q <= io_wdata[30];
-      writer_area_q   <= io_wdata[29];
-      writer_busy_q   <= io_wdata[16:0] != '0;
-      writer_go_q     <= io_wdata[16:0] != '0;
-      writer_bad_q    <= 1'b0;
+    if (set && index == 10'h028) asked_from_q <= io_wdata[2+:RingLog2];
+    if (set && index == 10'h029) asked_to_q <= io_wdata;
+    if (set && index == 10'h02A && !writer_asked_q) begin
+      asked_bytes_q  <= io_wdata[16:0];
+      asked_image_q  <= io_wdata[31];
+      writer_asked_q <= io_wdata[16:0] != '0;
     end
-    if (fast_write) begin
-      writer_from_q   <= fast_from;
-      writer_to_q     <= fast_to;
-      writer_bytes_q  <= 17'(fast_bytes);
-      writer_image_q  <= 1'b0;
-      writer_packet_q <= 1'b0;
-      writer_area_q   <= 1'b0;
-      writer_busy_q   <= fast_bytes != '0;
-      writer_go_q     <= fast_bytes != '0;
-      writer_bad_q    <= 1'b0;
+    // gs_shell_fast commits nothing while the writer is busy, or the processor's write waits.
+    if (fast_write || message_write) begin
+      writer_from_q    <= fast_from;
+      writer_to_q      <= message_write ? {10'd0, message_to} : fast_to;
+      writer_bytes_q   <= 17'(fast_bytes);
+      writer_image_q   <= 1'b0;
+      writer_packet_q  <= 1'b0;
+      writer_area_q    <= message_write;
+      writer_message_q <= message_write;
+      writer_busy_q    <= fast_bytes != '0;
+      writer_go_q      <= fast_bytes != '0;
+      writer_bad_q     <= 1'b0;
+    end else if (writer_asked_q && !writer_busy_q) begin
+      writer_asked_q   <= 1'b0;
+      writer_from_q    <= asked_from_q;
+      writer_to_q      <= asked_to_q;
+      writer_bytes_q   <= asked_bytes_q;
+      writer_image_q   <= asked_image_q;
+      writer_packet_q  <= 1'b0;
+      writer_area_q    <= 1'b0;
+      writer_message_q <= 1'b0;
+      writer_busy_q    <= 1'b1;
+      writer_go_q      <= 1'b1;
+      writer_bad_q     <= 1'b0;
+    end else if (store_valid && store_ready) begin
+      writer_from_q    <= RingLog2'(store_from);
+      writer_to_q      <= {10'd0, store_to};
+      writer_bytes_q   <= 17'(store_bytes);
+      writer_image_q   <= 1'b0;
+      writer_packet_q  <= 1'b1;
+      writer_area_q    <= 1'b1;
+      writer_message_q <= 1'b1;
+      writer_busy_q    <= 1'b1;
+      writer_go_q      <= 1'b1;
+      writer_bad_q     <= 1'b0;
     end
     if (!rst_ni) begin
+      writer_asked_q <= 1'b0;
       writer_busy_q <= 1'b0;
       writer_go_q   <= 1'b0;
       writer_bad_q  <= 1'b0;
@@ -512,6 +568,8 @@ module gs_shell
       fetched_q     <= 1'b0;
     end
   end
+
+  assign store_ready = !writer_busy_q && !writer_asked_q && !fast_write && !message_write;
 
   // ---------------------------------------------------------------------------------------------- memory reader
   typedef enum logic [2:0] {ToPlace, ToXor, ToStream, ToHash, ToExpected, ToConfig} dest_e;
@@ -522,14 +580,27 @@ module gs_shell
   logic               request_q, request_failed_q, mine_q;   // the processor's read waits; has failed; is running
   logic [31:0]        request_at_q;
   logic [27:0]        request_bytes_q;
+  logic               message_read, message_read_ready, message_to_role, message_mine_q;
+  logic [21:0]        message_at;
+  logic [15:0]        message_bytes;
   logic               guard_read, guard_to_hash, guard_to_expected, guard_to_config, busy_before_q;
   logic [OffsetW-1:0] guard_at;
   logic [31:0]        guard_bytes;
   logic               guard_waits_q, guard_wants, reader_ended;
   assign guard_wants  = guard_read || guard_waits_q;
-  assign reader_start = !reader_busy && !busy_before_q && (guard_wants || request_q);
-  assign reader_at    = guard_wants ? ImageBase + 32'(guard_at) : request_at_q;
-  assign reader_bytes = guard_wants ? guard_bytes : 32'(request_bytes_q);
+  assign reader_start = !reader_busy && !busy_before_q && (guard_wants || request_q || message_read);
+  assign message_read_ready = reader_start && !guard_wants && !request_q;
+  always_comb begin
+    reader_at    = PacketBase + {10'd0, message_at};
+    reader_bytes = 32'(message_bytes);
+    if (guard_wants) begin
+      reader_at    = ImageBase + 32'(guard_at);
+      reader_bytes = guard_bytes;
+    end else if (request_q) begin
+      reader_at    = request_at_q;
+      reader_bytes = 32'(request_bytes_q);
+    end
+  end
   assign reader_ended = busy_before_q && !reader_busy;
   gs_shell_reader #(
     .AddrW(32)
@@ -559,8 +630,11 @@ module gs_shell
     busy_before_q <= reader_busy;
     guard_waits_q <= guard_wants && !reader_start;
     if (reader_start) begin
-      dest_q <= !guard_wants ? request_dest_q : guard_to_hash ? ToHash : guard_to_expected ? ToExpected : ToConfig;
-      mine_q <= !guard_wants;
+      if (guard_wants) dest_q <= guard_to_hash ? ToHash : guard_to_expected ? ToExpected : ToConfig;
+      else if (request_q) dest_q <= request_dest_q;
+      else dest_q <= message_to_role ? ToStream : ToPlace;
+      mine_q         <= !guard_wants && request_q;
+      message_mine_q <= message_read_ready;
       if (!guard_wants) request_q <= 1'b0;
     end
     if (reader_ended && mine_q) begin
@@ -571,13 +645,14 @@ module gs_shell
     if (set && index == 10'h02E && !request_q && !mine_q) begin
       request_q       <= io_wdata[27:0] != '0;
       request_bytes_q <= io_wdata[27:0];
-      request_dest_q  <= dest_e'({1'b0, io_wdata[29:28]});
+      request_dest_q  <= io_wdata[28] ? ToXor : ToPlace;
     end
     if (!rst_ni) begin
       busy_before_q <= 1'b0;
       guard_waits_q <= 1'b0;
       request_q     <= 1'b0;
       mine_q        <= 1'b0;
+      message_mine_q <= 1'b0;
     end
   end
 
@@ -655,7 +730,7 @@ module gs_shell
     .write_bytes_i   (writer_bytes_q),
     .write_done_o    (guard_write_done),
     .write_allowed_o (guard_write_allowed),
-    .writing_i       (writer_busy_q && writer_image_q),
+    .writing_i       ((writer_busy_q && writer_image_q) || (writer_asked_q && asked_image_q)),
     .check_i         (check_q),
     .check_manifest_i(check_manifest_q),
     .check_block_i   (check_block_q),
@@ -670,7 +745,7 @@ module gs_shell
     .read_o          (guard_read),
     .read_at_o       (guard_at),
     .read_bytes_o    (guard_bytes),
-    .read_ended_i    (reader_ended && !mine_q),
+    .read_ended_i    (reader_ended && !mine_q && !message_mine_q),
     .read_failed_i   (reader_fail),
     .to_hash_o       (guard_to_hash),
     .to_expected_o   (guard_to_expected),
@@ -730,9 +805,9 @@ module gs_shell
   assign config_last_o    = word_last;
 
   localparam int unsigned RoomW = $clog2((1 << PlaceLog2) + 1);
-  logic [7:0]       stream_dest_q;
-  logic             empty_q, room_ready;
+  logic             empty_q, room_ready, empty_packet;
   logic [RoomW-1:0] stream_held;
+  logic [1:0]       message_dest, stream_dest_q;
 
   // ---------------------------------------------------------------------------------------------- send
   logic                  place_free, place_ready, place_write;
@@ -743,21 +818,32 @@ module gs_shell
   logic                  reader_place, unused_sent;
   assign reader_place = dest_q == ToPlace && reader_busy && word_valid;
   assign place_write  = io_valid && io_write && is_place;
+  // The place to fill belongs to the processor from its read of 25 on, or to gs_shell_messages, until it is sent.
+  logic        place_mine_q, place_asked, message_taken, message_header, message_send;
+  logic [3:0]  message_word_at;
+  logic [31:0] message_word;
+  logic [15:0] message_length;
+  assign place_asked = io_valid && io_ready && !io_write && is_register && index == 10'h025;
+  always_ff @(posedge clk_i) begin
+    if (place_asked && place_free && !message_taken) place_mine_q <= 1'b1;
+    if (set && index == 10'h025) place_mine_q <= 1'b0;
+    if (!rst_ni) place_mine_q <= 1'b0;
+  end
   gs_shell_tx #(
     .PlaceLog2 (PlaceLog2),
     .PlacesLog2(PlacesLog2)
   ) i_tx (
     .clk_i,
     .rst_ni,
-    .write_valid_i(place_write || reader_place),
+    .write_valid_i(place_write || message_header || reader_place),
     .write_ready_o(place_ready),
-    .write_addr_i (place_write ? io_addr[2+:PlaceLog2] : place_word_q),
-    .write_data_i (place_write ? place_word : word),
+    .write_addr_i (place_write ? io_addr[2+:PlaceLog2] : message_header ? PlaceLog2'(message_word_at) : place_word_q),
+    .write_data_i (place_write ? place_word : message_header ? message_word : word),
     .free_o       (place_free),
     .place_o      (unused_place),
-    .send_i       (set && index == 10'h025),
-    .length_i     (io_wdata[15:0]),
-    .seal_i       (io_wdata[31]),
+    .send_i       (message_send || (set && index == 10'h025)),
+    .length_i     (message_send ? message_length : io_wdata[15:0]),
+    .seal_i       (message_send || io_wdata[31]),
     .hash_valid_o (hash_valid[1]),
     .hash_ready_i (hash_ready[1]),
     .hash_word_o  (hash_word[1]),
@@ -774,14 +860,14 @@ module gs_shell
   );
   always_ff @(posedge clk_i) begin
     if (reader_start) place_word_q <= PlaceLog2'(gs_shell_frame_pkg::HeadBytes / 4);
-    else if (reader_place && place_ready && !place_write) place_word_q <= place_word_q + 1'b1;
+    else if (reader_place && place_ready && !place_write && !message_header) place_word_q <= place_word_q + 1'b1;
   end
 
   always_comb begin
     case (dest_q)
-      ToPlace:    word_ready = place_ready && !place_write;
+      ToPlace:    word_ready = place_ready && !place_write && !message_header;
       ToXor:      word_ready = xor_take;
-      ToStream:   word_ready = room_ready && !empty_q;
+      ToStream:   word_ready = (room_ready && !empty_q) || role_stop_o;   // the rest of a packet is dropped
       ToHash:     word_ready = hash_ready[2] && !pad;
       ToExpected: word_ready = 1'b1;
       // The rest of an image that was rejected or given up is dropped: blocks are read by the same reader.
@@ -796,10 +882,10 @@ module gs_shell
     logic        last;
     logic [7:0]  dest;
   } stream_t;
-  // The firmware sends a packet only if all of it has room here, so that a role that stops holds up nothing else.
+  // A packet is read only if all of it has room here, so that a role that stops holds up nothing else.
   stream_t          stream_in, stream_out;
-  assign stream_in = empty_q ? stream_t'{data: '0, bytes: '0, last: 1'b1, dest: stream_dest_q}
-                             : stream_t'{data: word, bytes: word_bytes, last: word_last, dest: stream_dest_q};
+  assign stream_in = empty_q ? stream_t'{data: '0, bytes: '0, last: 1'b1, dest: 8'(stream_dest_q)}
+                             : stream_t'{data: word, bytes: word_bytes, last: word_last, dest: 8'(stream_dest_q)};
   gs_fifo #(
     .data_t(stream_t),
     .Depth (1 << PlaceLog2),
@@ -843,13 +929,80 @@ module gs_shell
     .out_bytes_o (packet_bytes),
     .out_dest_o  (packet_dest)
   );
-  assign packet_pop = set && index == 10'h060;
   always_ff @(posedge clk_i) begin
     if (room_ready) empty_q <= 1'b0;
-    if (set && index == 10'h061) stream_dest_q <= io_wdata[7:0];
-    if (set && index == 10'h063) empty_q <= 1'b1;
+    if (empty_packet) empty_q <= 1'b1;
+    // The next job may begin while an empty packet waits.
+    if (!empty_q) stream_dest_q <= message_dest;
     if (!rst_ni || role_stop_o) empty_q <= 1'b0;
   end
+
+  logic [7:0]  message_events;
+  logic [3:0]  message_pending;
+  logic        message_busy;
+  logic [15:0] messages_handled;
+  logic [31:0] messages_accepted, messages_sent;
+  gs_shell_messages #(
+    .WordsLog2(StreamLog2)
+  ) i_messages (
+    .clk_i,
+    .rst_ni,
+    .start_i            (set && index == 10'h060 && io_wdata[0]),
+    .stop_i             (set && index == 10'h060 && !io_wdata[0]),
+    .resend_i           (set && index == 10'h061),
+    .resend_stream_i    (io_wdata[1:0]),
+    .header_set_i       (set && index[9:4] == 6'h09),
+    .header_at_i        (index[3:0]),
+    .header_i           (io_wdata),
+    .clear_i            (set && index == 10'h062 ? io_wdata[7:0] : 8'd0),
+    .events_o           (message_events),
+    .pending_o          (message_pending),
+    .enabled_o          (messages_on),
+    .busy_o             (message_busy),
+    .handled_o          (messages_handled),
+    .accepted_o         (messages_accepted),
+    .sent_o             (messages_sent),
+    .streams_i          (streams),
+    .most_i             (message_most),
+    .frame_i            (message),
+    .frame_packet_i     (message_packet),
+    .frame_stream_i     (message_stream),
+    .frame_seq_i        (message_seq),
+    .frame_acknowledge_i(message_acknowledge),
+    .frame_bytes_i      (fast_bytes),
+    .frame_write_o      (message_write),
+    .frame_to_o         (message_to),
+    .store_valid_o      (store_valid),
+    .store_ready_i      (store_ready),
+    .store_from_o       (store_from),
+    .store_to_o         (store_to),
+    .store_bytes_o      (store_bytes),
+    .written_i          (writer_done),
+    .packet_valid_i     (packet_valid),
+    .packet_ready_o     (packet_pop),
+    .packet_start_i     (packet_start),
+    .packet_bytes_i     (packet_bytes),
+    .packet_dest_i      (packet_dest),
+    .read_valid_o       (message_read),
+    .read_ready_i       (message_read_ready),
+    .read_at_o          (message_at),
+    .read_bytes_o       (message_bytes),
+    .read_to_role_o     (message_to_role),
+    .read_ended_i       (reader_ended && message_mine_q),
+    .role_stop_i        (role_stop_o),
+    .queue_empty_i      (stream_held == '0 && !empty_q),
+    .wanted_i           (stream_wanted_i[3:0]),
+    .dest_o             (message_dest),
+    .empty_packet_o     (empty_packet),
+    .place_free_i       (place_free && !place_mine_q && !place_asked),
+    .place_taken_o      (message_taken),
+    .place_write_o      (message_header),
+    .place_ready_i      (place_ready && !place_write),
+    .place_addr_o       (message_word_at),
+    .place_data_o       (message_word),
+    .send_o             (message_send),
+    .send_bytes_o       (message_length)
+  );
 
   // ---------------------------------------------------------------------------------------------- role
   logic        stop_q, running_q, done_q;
@@ -958,7 +1111,7 @@ module gs_shell
   assign cpu_ring_addr = io_addr[2+:RingLog2];
   assign pop           = set && index == 10'h021;
   assign expected_set  = set && index == 10'h027;
-  assign pattern_set   = set && index[9:3] == 7'h0B;
+  assign pattern_set   = set && index[9:4] == 6'h08;
   always_ff @(posedge clk_i) ring_wait_q <= cpu_ring_read && cpu_ring_ready && rst_ni;
   always_comb begin
     io_ready = 1'b1;
@@ -968,7 +1121,7 @@ module gs_shell
   end
   logic unused;
   assign unused = ^{trap_pc, io_strb, unused_ram, frame_start_q[RingLog2], unused_place, unused_sent,
-      io_addr[31:28], io_addr[22:14], io_addr[1:0], guard_to_config};
+      io_addr[31:28], io_addr[22:14], io_addr[1:0], guard_to_config, stream_wanted_i[7:4]};
   logic [31:0] key_word, next_key_word;
   // Words of the key with the first byte in the lowest bits, as BLAKE2s has them
   assign key_word      = gs_shell_frame_pkg::swap(key_i[32*(7-32'(index[2:0]))+:32]);
@@ -1000,9 +1153,9 @@ module gs_shell
         10'h022: io_rdata = seen_q;
         10'h023: io_rdata = bad_q;
         10'h024: io_rdata = overrun_q;
-        10'h025: io_rdata = {31'd0, place_free};
+        10'h025: io_rdata = {31'd0, place_free && !message_taken};
         10'h026: io_rdata = fast_expected;
-        10'h02A: io_rdata = {30'd0, writer_bad_q, writer_busy_q};
+        10'h02A: io_rdata = {30'd0, writer_bad_q, writer_asked_q || (writer_busy_q && !writer_message_q)};
         10'h02E: io_rdata = {30'd0, request_failed_q, request_q || mine_q};
         10'h033: io_rdata = {16'(image_blocks), 11'd0, guard_busy, guard_verified, image_done_q, image_good_q,
                              check_q || load_q};
@@ -1023,11 +1176,11 @@ module gs_shell
         10'h054, 10'h055, 10'h056, 10'h057: io_rdata = local_role_i[32*(3-32'(index[1:0]))+:32];
         10'h071: io_rdata = {31'd0, hash_running_q};
         10'h078, 10'h079, 10'h07A, 10'h07B, 10'h07C, 10'h07D, 10'h07E, 10'h07F: io_rdata = hash_h[3][index[2:0]];
-        10'h060: io_rdata = {packet_valid, 7'd0, packet_dest, packet_bytes};
-        10'h061: io_rdata = {8'd0, stream_wanted_i, 16'(stream_held)};
+        10'h060: io_rdata = {messages_handled, packet_valid, message_busy, 2'd0, message_pending, message_events};
+        10'h061: io_rdata = messages_accepted;
+        10'h062: io_rdata = messages_sent;
         10'h068, 10'h069, 10'h06A, 10'h06B: io_rdata = {types_i[{index[1:0], 1'b1}], types_i[{index[1:0], 1'b0}]};
         10'h06C: io_rdata = {16'd0, types_i[8]};
-        10'h062: io_rdata = 32'({packet_start, 2'd0});
         default: io_rdata = '0;
       endcase
     end

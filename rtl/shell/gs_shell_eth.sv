@@ -135,7 +135,7 @@ module gs_shell_eth #(
   input  logic [7:0]       stream_dest_i,
   // Status
   output logic             watchdog_o,     ///< the processor has stopped: the shell needs a reset
-  output logic             pause_o,        ///< the ring is nearly full; the MAC sends no pause frames
+  output logic             pause_o,        ///< the ring or the queue is half full: the MAC pauses its peer
   output logic             overrun_o       ///< a frame was lost because the ring is full
 );
   localparam int unsigned HeadBytes = 14, FcsBytes = 4;
@@ -187,6 +187,8 @@ module gs_shell_eth #(
     .tx_axis_tvalid_i(tx_valid),
     .tx_axis_tready_o(tx_ready),
     .tx_axis_tlast_i (tx_last),
+    .mac_i,
+    .pause_i         (pause_o),
     .counters_o,
     .link_o,
     .duplex_o,

@@ -22,6 +22,8 @@ module gs_shell_tag #(
   input  logic                 session_i,
   /// half of the places for frames whose tag is not known are taken
   output logic                 crowded_o,
+  /// less than a quarter of them is taken
+  output logic                 calm_o,
   // Read port of the ring; data in the cycle after the grant
   output logic                 read_valid_o,
   input  logic                 read_ready_i,
@@ -60,6 +62,7 @@ module gs_shell_tag #(
   logic   head_valid, head_ready;
   logic [FramesLog2:0] waiting;
   assign crowded_o = waiting[FramesLog2] || waiting[FramesLog2-1];
+  assign calm_o    = !crowded_o && !waiting[FramesLog2-2];
   gs_fifo #(
     .data_t(frame_t),
     .Depth (1 << FramesLog2)

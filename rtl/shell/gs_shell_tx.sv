@@ -2,9 +2,10 @@
 `include "gs_assert.svh"
 
 /// Sends frames: a buffer with a few places, each for a frame of headers and payload. A sealed frame gets its tag, each
-/// frame its checksum; then its bytes go to the MAC, one a cycle. While a frame is sent, the next one is sealed.
+/// frame its checksum; then its bytes go to the MAC, one a cycle. While a frame is sent, the next ones are sealed: the
+/// hasher gets the next frame's words while it computes the tag of the one before.
 ///
-///     processor, memory reader --> buffer --> seal: tag, then CRC (4 bytes a cycle) --> send (1 byte a cycle)
+///     processor, memory reader --> buffer --> tag --> CRC (4 bytes a cycle) --> send (1 byte a cycle)
 ///
 /// Places are used in turn: `place_o` is the one to fill while `free_o` is 1.
 module gs_shell_tx #(
@@ -54,8 +55,9 @@ module gs_shell_tx #(
     logic        seal;
   } frame_t;
   frame_t frames_q[1 << PlacesLog2];
-  place_t fill_q, seal_q, send_q;        // places that are filled, sealed, sent
-  count_t filled_q, sealed_q;            // frames that wait for the seal, and for being sent
+  // Places that are filled, hashed, get their tag, get their checksum, are sent
+  place_t fill_q, hash_q, tag_q, seal_q, send_q;
+  count_t filled_q, hashing_q, tagged_q, sealed_q;   // frames before these steps
   count_t used_q;                        // all that are not free
 
   assign free_o  = !used_q[PlacesLog2];
@@ -93,22 +95,26 @@ module gs_shell_tx #(
   assign tag_ready  = !send_read;
 
   // -------------------------------------------------------------------------------------------------- seal
-  typedef enum logic [2:0] {Idle, Tag, Tag0, Tag1, Crc, Check} seal_e;
-  seal_e            state_q;
-  frame_t           sealing;
-  logic             start, done;
+  // A frame without a tag waits until those before it have theirs.
+  frame_t           hashing;
+  logic [15:0]      sealing_bytes;
+  logic             start, skip, done, digest_ready, has_tag;
   logic [1:0][31:0] digest;
-  assign sealing = frames_q[seal_q];
-  assign start   = state_q == Idle && filled_q != '0 && sealing.seal;
+  logic [1:0]       patch_q;             // words of the tag that are not written: the second, the first
+  assign hashing = frames_q[hash_q];
+  assign sealing_bytes = frames_q[seal_q].bytes;
+  assign start   = filled_q != '0 && hashing.seal && digest_ready;
+  assign skip    = filled_q != '0 && !hashing.seal && hashing_q == '0;
+  assign has_tag  = patch_q == 2'b10 || skip;
   gs_shell_digest #(
     .AddrW(AddrW)
   ) i_digest (
     .clk_i,
     .rst_ni,
     .start_i     (start),
-    .ready_o     (),
-    .at_i        ({seal_q, PlaceLog2'(0)}),
-    .bytes_i     (sealing.bytes),
+    .ready_o     (digest_ready),
+    .at_i        ({hash_q, PlaceLog2'(0)}),
+    .bytes_i     (hashing.bytes),
     .done_o      (done),
     .digest_o    (digest),
     .agrees_o    (),
@@ -118,7 +124,15 @@ module gs_shell_tx #(
     .read_data_i (read_data),
     .hash_valid_o, .hash_ready_i, .hash_word_o, .hash_first_o, .hash_count_o, .hash_last_o, .hash_done_i, .hash_h_i
   );
+  always_ff @(posedge clk_i) begin
+    if (done) patch_q <= 2'b11;
+    else if (patch_q[0]) patch_q <= 2'b10;
+    else patch_q <= '0;
+    if (!rst_ni) patch_q <= '0;
+  end
 
+  typedef enum logic [1:0] {Idle, Crc, Check} seal_e;
+  seal_e              state_q;
   logic [PlaceLog2:0] word_q;       // the next word to read
   logic [16:0]        left_q;       // bytes that are not in crc_word_q yet
   logic               coming_q;     // a word is in read_data
@@ -127,29 +141,19 @@ module gs_shell_tx #(
   logic [2:0]         part_q;       // bytes of crc_word_q that the CRC does not include yet: 4, then the next word's;
                                     // fewer at the frame's end, which are included one by one
   logic               end_q;        // crc_word_q is the frame's last one
-  assign crc_read = state_q == Crc && !send_read && 32'(word_q) * 4 < 32'(sealing.bytes);
+  assign crc_read = state_q == Crc && !send_read && !tag_read && 32'(word_q) * 4 < 32'(sealing_bytes);
   assign crc_addr = {seal_q, word_q[PlaceLog2-1:0]};
 
   always_comb begin
-    patch_valid = 1'b0;
-    patch_addr  = {seal_q, PlaceLog2'(TagAt / 4)};
-    patch_data  = digest[0];
-    case (state_q)
-      Tag0: patch_valid = 1'b1;
-      Tag1: begin
-        patch_valid = 1'b1;
-        patch_addr  = {seal_q, PlaceLog2'(TagAt / 4 + 1)};
-        patch_data  = digest[1];
-      end
-      Check: begin
-        patch_valid = 1'b1;
-        patch_addr  = {seal_q, PlaceLog2'(CheckAt / 4)};
-        patch_data  = swap(~crc_q);
-      end
-      default: ;
-    endcase
+    patch_valid = patch_q != '0 || state_q == Check;
+    patch_addr  = {seal_q, PlaceLog2'(CheckAt / 4)};
+    patch_data  = swap(~crc_q);
+    if (patch_q != '0) begin
+      patch_addr = {tag_q, patch_q[0] ? PlaceLog2'(TagAt / 4) : PlaceLog2'(TagAt / 4 + 1)};
+      patch_data = patch_q[0] ? digest[0] : digest[1];
+    end
   end
-  assign sealed = state_q == Check;
+  assign sealed = state_q == Check && patch_q == '0;
 
   always_ff @(posedge clk_i) begin
     coming_q <= crc_read;
@@ -157,15 +161,12 @@ module gs_shell_tx #(
     case (state_q)
       Idle: begin
         word_q <= '0;
-        left_q <= 17'(sealing.bytes);
+        left_q <= 17'(sealing_bytes);
         crc_q  <= '1;
         part_q <= '0;
         end_q  <= 1'b0;
-        if (filled_q != '0) state_q <= sealing.seal ? Tag : Crc;
+        if (tagged_q != '0) state_q <= Crc;
       end
-      Tag: if (done) state_q <= Tag0;
-      Tag0: state_q <= Tag1;
-      Tag1: state_q <= Crc;
       Crc: begin
         if (crc_read) word_q <= word_q + 1'b1;
         if (part_q[2]) crc_q <= crc32_word(crc_q, crc_word_q);
@@ -180,7 +181,7 @@ module gs_shell_tx #(
           left_q     <= left_q - 17'd4;
         end
       end
-      default: state_q <= Idle;
+      default: if (sealed) state_q <= Idle;
     endcase
     if (!rst_ni) begin
       state_q  <= Idle;
@@ -251,18 +252,26 @@ module gs_shell_tx #(
       frames_q[fill_q] <= frame_t'{bytes: length_i + 16'(HeadBytes), seal: seal_i};
       fill_q           <= fill_q + 1'b1;
     end
+    if (start || skip) hash_q <= hash_q + 1'b1;
+    if (has_tag) tag_q <= tag_q + 1'b1;
     if (sealed) seal_q <= seal_q + 1'b1;
     if (sent) send_q <= send_q + 1'b1;
-    filled_q <= filled_q + count_t'(send) - count_t'(sealed);
+    filled_q  <= filled_q + count_t'(send) - count_t'(start || skip);
+    hashing_q <= hashing_q + count_t'(start) - count_t'(has_tag && !skip);
+    tagged_q  <= tagged_q + count_t'(has_tag) - count_t'(sealed);
     sealed_q <= sealed_q + count_t'(sealed) - count_t'(sent);
     used_q   <= used_q + count_t'(send) - count_t'(sent);
     if (!rst_ni) begin
-      fill_q   <= '0;
-      seal_q   <= '0;
-      send_q   <= '0;
-      filled_q <= '0;
-      sealed_q <= '0;
-      used_q   <= '0;
+      fill_q    <= '0;
+      hash_q    <= '0;
+      tag_q     <= '0;
+      seal_q    <= '0;
+      send_q    <= '0;
+      filled_q  <= '0;
+      hashing_q <= '0;
+      tagged_q  <= '0;
+      sealed_q  <= '0;
+      used_q    <= '0;
     end
   end
 

@@ -15,4 +15,5 @@ shell/gs_shell_writer.sv
 shell/gs_shell_reader.sv
 -f shell/image.f
 shell/gs_shell_packets.sv
+shell/gs_shell_messages.sv
 shell/gs_shell.sv

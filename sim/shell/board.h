@@ -64,7 +64,7 @@ struct Reception {
   std::vector<uint32_t> unchecked;  ///< blocks whose chunks are all there, to be hashed together
 };
 
-class Board : private Platform {
+class Board : private Platform, private StreamQueues {
  public:
   Board(const BoardOptions& options, Port& port);
 
@@ -96,6 +96,7 @@ class Board : private Platform {
   bool write_register(uint32_t address, uint32_t value) override;
   bool read_register(uint32_t address, uint32_t& value) override;
   uint16_t streams() override { return role_.streams(); }
+  StreamQueues* queues() override { return this; }
   StreamWindow& window(uint16_t stream) override { return windows_[stream]; }
   uint32_t inward_room(uint16_t stream) override { return role_.inward_room(stream); }
   void deliver(uint16_t stream, const uint8_t* bytes, uint32_t length) override {
@@ -105,7 +106,7 @@ class Board : private Platform {
   uint32_t outward_held(uint16_t stream) override { return role_.outward_held(stream); }
   void outward_retire(uint16_t stream, uint32_t packets) override { role_.outward_retire(stream, packets); }
   void transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) override;
-  void start(uint32_t kernel) override { role_.start(kernel); }
+  void start(uint32_t kernel, uint64_t) override { role_.start(kernel); }
   void stop() override { role_.stop(); }
   bool ended(ShellRun& result, uint32_t& code) override;
 

@@ -287,6 +287,7 @@ class RtlBoard {
       if (top_.stream_last_o) {
         role_.deliver(top_.stream_dest_o, inward_);
         inward_.clear();
+        wanted_ = 0;  // until the role's queues are looked at again
       }
     }
     if (top_.stream_valid_i && top_.stream_ready_o) {

@@ -2,22 +2,26 @@
 /// A role in SystemVerilog as a role file of simulated boards: a Verilator model with the interface of
 /// include/gossamer/role.h, so that it runs on software boards and on boards whose shell is the RTL.
 ///
-/// The ports of the top are those of rtl/role/gs_role_ptrans.sv: kernel control, registers (AXI4-Lite) and memory (AXI4
-/// with 64 bits, incrementing bursts of whole beats). The memory is that of the board: a read is answered after one
-/// cycle, a beat in each cycle, and an access outside of it with an error. Each run begins with a reset. Then the
-/// registers that are not 0 are written, and after the run all are read back, so that the host sees those that the role
-/// has changed; registers that answer with an error keep their value.
+/// The top has kernel control and registers (AXI4-Lite); memory (AXI4 with 64 bits, incrementing bursts of whole
+/// beats), as rtl/role/gs_role_ptrans.sv has it, message streams (AXI4-Stream with 32 bits), as
+/// rtl/role/gs_role_echo.sv has them, or both. The memory is that of the board: a read is answered after one cycle, a
+/// beat in each cycle, and an access outside of it with an error. A packet of the role for the host waits for a free
+/// slot, and the model's time stands still; one for no stream, or longer than a frame, is dropped. Each run begins with
+/// a reset. Then the registers that are not 0 are written, and after the run all are read back, so that the host sees
+/// those that the role has changed; registers that answer with an error keep their value.
 ///
 /// GS_ROLE_TOP is the class of the model, GS_ROLE_HEADER its header, GS_ROLE_NAME the name of the top.
 
 #include <verilated.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include GS_ROLE_HEADER
 #include "gossamer/role.h"
@@ -33,6 +37,9 @@ concept RoleTop = requires(T& top) {
   top.s_axil_bvalid_o, top.s_axil_bready_i, top.s_axil_bresp_o;
   top.s_axil_arvalid_i, top.s_axil_arready_o, top.s_axil_araddr_i;
   top.s_axil_rvalid_o, top.s_axil_rready_i, top.s_axil_rdata_o, top.s_axil_rresp_o;
+};
+template <class T>
+concept MemoryTop = requires(T& top) {
   top.m_axi_awvalid_o, top.m_axi_awready_i, top.m_axi_awaddr_o, top.m_axi_awlen_o;
   top.m_axi_awsize_o, top.m_axi_awburst_o;
   top.m_axi_wvalid_o, top.m_axi_wready_i, top.m_axi_wdata_o, top.m_axi_wstrb_o, top.m_axi_wlast_o;
@@ -41,15 +48,27 @@ concept RoleTop = requires(T& top) {
   top.m_axi_arsize_o, top.m_axi_arburst_o;
   top.m_axi_rvalid_i, top.m_axi_rready_o, top.m_axi_rdata_i, top.m_axi_rresp_i, top.m_axi_rlast_i;
 };
-static_assert(RoleTop<GS_ROLE_TOP>, "the top of the role lacks a port of rtl/role/gs_role_ptrans.sv");
+template <class T>
+concept StreamTop = requires(T& top) {
+  top.streams_o, top.wanted_o;
+  top.s_axis_tvalid_i, top.s_axis_tready_o, top.s_axis_tdata_i, top.s_axis_tkeep_i, top.s_axis_tlast_i;
+  top.s_axis_tdest_i;
+  top.m_axis_tvalid_o, top.m_axis_tready_i, top.m_axis_tdata_o, top.m_axis_tkeep_o, top.m_axis_tlast_o;
+  top.m_axis_tdest_o;
+};
+static_assert(RoleTop<GS_ROLE_TOP> && (MemoryTop<GS_ROLE_TOP> || StreamTop<GS_ROLE_TOP>),
+              "the top of the role lacks a port of rtl/role/gs_role_ptrans.sv");
 
 constexpr unsigned kBeat = 8, kBeatSize = 3, kIncrementing = 1, kSlaveError = 2, kDecodeError = 3;
 constexpr unsigned kBursts = 16;           // accepted and not answered
 constexpr unsigned kAskStopped = 1024;     // cycles from one look at the shell's wish to stop to the next
 constexpr unsigned kStopCycles = 1 << 20;  // in which a role must end after that; otherwise it is reset, as on a board
 constexpr unsigned kRegisterCycles = 4096;
+constexpr unsigned kAskPacket = 16;  // cycles from one look for a packet of the host to the next
+constexpr size_t kLongestPacket = 1 << 14;
 constexpr int kStopped = 4;
 
+template <class Top>
 class Simulation {
  public:
   explicit Simulation(const gs_role_shell* shell)
@@ -67,6 +86,7 @@ class Simulation {
       if (const uint32_t value = shell_->registers[i]) write_register(4 * i, value);
     top_.start_i = 1;
     top_.kernel_i = kernel;
+    running_ = true;
     uint64_t cycles = 0, stop_at = 0;
     do {
       cycle();
@@ -77,8 +97,9 @@ class Simulation {
         top_.stop_i = 1;
         stop_at = cycles;
       }
-      if (stop_at && cycles - stop_at > kStopCycles) return kStopped;
+      if ((stop_at && cycles - stop_at > kStopCycles) || stopped_) return kStopped;
     } while (!top_.done_o);
+    running_ = false;
     const int code = static_cast<int>(top_.code_o);
     result->address = top_.result_address_o;
     result->bytes = top_.result_bytes_o;
@@ -91,6 +112,12 @@ class Simulation {
     return code;
   }
 
+  /// Message streams of the role.
+  uint32_t streams() {
+    if constexpr (StreamTop<Top>) return top_.streams_o;
+    return 0;
+  }
+
  private:
   struct Burst {
     uint64_t address;
@@ -99,6 +126,20 @@ class Simulation {
   };
 
   void cycle() {
+    if constexpr (MemoryTop<Top>) memory();
+    if constexpr (StreamTop<Top>) packets();
+    top_.clk_i = 0;
+    top_.eval();
+    // Transfers of this cycle.
+    if constexpr (MemoryTop<Top>) transfer();
+    if constexpr (StreamTop<Top>) transfer_packets();
+    top_.clk_i = 1;
+    top_.eval();
+    context_->timeInc(1);
+    cycles_++;
+  }
+
+  void memory() {
     top_.m_axi_arready_i = reads_.size() < kBursts;
     top_.m_axi_awready_i = writes_.size() < kBursts;
     top_.m_axi_rvalid_i = !reads_.empty();
@@ -113,9 +154,9 @@ class Simulation {
     top_.m_axi_wready_i = !writes_.empty();
     top_.m_axi_bvalid_i = !answers_.empty();
     if (!answers_.empty()) top_.m_axi_bresp_i = answers_.front();
-    top_.clk_i = 0;
-    top_.eval();
-    // Transfers of this cycle.
+  }
+
+  void transfer() {
     if (top_.m_axi_rvalid_i && top_.m_axi_rready_o) next(reads_);
     if (top_.m_axi_bvalid_i && top_.m_axi_bready_o) answers_.pop_front();
     if (top_.m_axi_wvalid_o && top_.m_axi_wready_i) write(top_.m_axi_wdata_o, top_.m_axi_wstrb_o);
@@ -123,9 +164,49 @@ class Simulation {
       reads_.push_back(burst(top_.m_axi_araddr_o, top_.m_axi_arlen_o, top_.m_axi_arsize_o, top_.m_axi_arburst_o));
     if (top_.m_axi_awvalid_o && top_.m_axi_awready_i)
       writes_.push_back(burst(top_.m_axi_awaddr_o, top_.m_axi_awlen_o, top_.m_axi_awsize_o, top_.m_axi_awburst_o));
-    top_.clk_i = 1;
-    top_.eval();
-    context_->timeInc(1);
+  }
+
+  // Packets to the role, and from it.
+  void packets() {
+    if (!shell_ || !running_) return;
+    if (!sending_ && cycles_ % kAskPacket == 0)
+      for (uint32_t s = 0; s < streams() && !sending_; s++) {
+        const uint32_t stream = (next_stream_ + s) % streams();
+        if (!(top_.wanted_o >> stream & 1)) continue;
+        in_.resize(kLongestPacket);
+        const long bytes = shell_->receive(shell_->shell, stream, in_.data(), in_.size(), 0);
+        if (bytes < 0) continue;
+        in_.resize(static_cast<size_t>(bytes));
+        sending_ = true;
+        in_at_ = 0;
+        next_stream_ = (stream + 1) % streams();
+        top_.s_axis_tdest_i = static_cast<uint8_t>(stream);
+      }
+    top_.m_axis_tready_i = 1;
+    top_.s_axis_tvalid_i = sending_;
+    if (!sending_) return;
+    const size_t bytes = std::min<size_t>(in_.size() - in_at_, 4);
+    uint32_t word = 0;
+    if (bytes) std::memcpy(&word, in_.data() + in_at_, bytes);
+    top_.s_axis_tdata_i = word;
+    top_.s_axis_tkeep_i = static_cast<uint8_t>((1U << bytes) - 1);
+    top_.s_axis_tlast_i = in_at_ + bytes == in_.size();
+  }
+
+  void transfer_packets() {
+    if (top_.s_axis_tvalid_i && top_.s_axis_tready_o) {
+      in_at_ += 4;
+      if (top_.s_axis_tlast_i) sending_ = false;
+    }
+    if (!top_.m_axis_tvalid_o || !top_.m_axis_tready_i) return;
+    const uint32_t word = top_.m_axis_tdata_o;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&word);
+    out_.insert(out_.end(), bytes, bytes + std::popcount(unsigned{top_.m_axis_tkeep_o}));
+    if (!top_.m_axis_tlast_o) return;
+    // A failure is either a packet that no stream takes, or the end of the run.
+    if (shell_->send(shell_->shell, top_.m_axis_tdest_o, out_.data(), out_.size()) && shell_->stopped(shell_->shell))
+      stopped_ = true;
+    out_.clear();
   }
 
   static Burst burst(uint64_t address, unsigned length, unsigned size, unsigned kind) {
@@ -195,17 +276,24 @@ class Simulation {
 
   const gs_role_shell* shell_;
   std::unique_ptr<VerilatedContext> context_;
-  GS_ROLE_TOP top_;
+  Top top_;
+  uint64_t cycles_ = 0;
+  bool running_ = false, sending_ = false, stopped_ = false;
+  std::vector<uint8_t> in_, out_;  // the packet to the role, that of the role so far
+  size_t in_at_ = 0;
+  uint32_t next_stream_ = 0;
   std::deque<Burst> reads_, writes_;
   std::deque<uint8_t> answers_;  // of written bursts
   unsigned worst_ = 0;           // response of the burst that is written
 };
 
 int run(const gs_role_shell* shell, uint32_t kernel, gs_role_result* result) {
-  return Simulation(shell).run(kernel, result);
+  return Simulation<GS_ROLE_TOP>(shell).run(kernel, result);
 }
+
+uint32_t streams() { return Simulation<GS_ROLE_TOP>(nullptr).streams(); }
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default")))
-const gs_role gs_role_entry = {GS_ROLE_VERSION, 1, GS_ROLE_NAME, 0, run};
+const gs_role gs_role_entry = {GS_ROLE_VERSION, 1, GS_ROLE_NAME, streams(), run};

@@ -231,6 +231,7 @@ int gs_shell_last_status(gs_shell_host* host, uint64_t board, gs_shell_status* s
   status->role_resets = found->role_resets;
   status->memory_frames = found->memory_frames;
   status->messages = found->messages;
+  status->overruns = found->overruns;
   status->temperature = found->temperature;
   status->power = found->power;
   status->state = static_cast<uint8_t>(found->state);

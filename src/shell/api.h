@@ -22,7 +22,7 @@ struct gs_shell_board {
 /// The fields of layout shell_status_report.
 struct gs_shell_status {
   uint64_t uptime_ms, frames_received, frames_sent;
-  uint32_t bad_frames, bad_tags, replays, rejected, role_resets, memory_frames, messages;
+  uint32_t bad_frames, bad_tags, replays, rejected, role_resets, memory_frames, messages, overruns;
   uint16_t temperature, power;
   uint8_t state, reserved[3];
 };

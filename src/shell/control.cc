@@ -7,8 +7,7 @@ namespace gossamer::shell {
 namespace {
 
 constexpr uint64_t kAnnounceEvery = 1000, kHeartbeatEvery = 1000, kComplainEvery = 10, kSolicitEvery = 100;
-constexpr uint64_t kTellEvery = 100, kResend = 20;  // milliseconds
-constexpr uint32_t kMostDoublings = 5;              // of kResend, while the host does not answer
+constexpr uint64_t kTellEvery = 100;  // milliseconds
 constexpr uint32_t kLeastLease = 100;
 constexpr uint32_t kNoCommand = ~uint32_t{0};
 constexpr uint64_t kBroadcast = 0xFFFF'FFFF'FFFF;
@@ -592,8 +591,9 @@ void Control::begin_run(uint32_t kernel, uint64_t number) {
   result_ = {};
   code_ = 0;
   state_ = ShellState::Running;
-  platform_.start(kernel);
-  for (uint16_t stream = 0; stream < platform_.streams(); stream++) platform_.window(stream) = {};
+  platform_.start(kernel, number);
+  auto* queues = platform_.queues();
+  for (uint16_t stream = 0; queues && stream < platform_.streams(); stream++) queues->window(stream) = {};
 }
 
 void Control::stop_run() {
@@ -627,52 +627,50 @@ void Control::finish(const Request& frame) {
 
 void Control::message(const Request& frame) {
   // The numbers of packets begin again with each run, so a packet of another run is none of this one.
-  if (!has_run_ || frame.header.binding != run_ || frame.header.offset >= platform_.streams()) return;
+  auto* queues = platform_.queues();
+  if (!queues || !has_run_ || frame.header.binding != run_ || frame.header.offset >= platform_.streams()) return;
   const auto stream = static_cast<uint16_t>(frame.header.offset);
-  auto& w = platform_.window(stream);
+  auto& w = queues->window(stream);
   // What the host has received leaves the queue. An acknowledgement of what was never held is none.
-  if (const uint32_t gone = frame.header.acknowledge - w.out_first; gone <= platform_.outward_held(stream)) {
-    platform_.outward_retire(stream, gone);
+  if (const uint32_t gone = frame.header.acknowledge - w.out_first; gone <= queues->outward_held(stream)) {
+    queues->outward_retire(stream, gone);
     w.out_first += gone;
-    if (gone) {
-      w.sent_at = platform_.now();
-      w.tries = 0;
-    }
+    if (gone) w.resend = {platform_.now()};
   }
   if (static_cast<int32_t>(w.out_next - w.out_first) < 0) w.out_next = w.out_first;
   if (frame.header.kind != ShellKind::Packet) return;
-  if (frame.header.seq == w.in_expected && platform_.inward_room(stream)) {
-    platform_.deliver(stream, frame.payload(), frame.header.length);
+  if (frame.header.seq == w.in_expected && queues->inward_room(stream)) {
+    queues->deliver(stream, frame.payload(), frame.header.length);
     w.in_expected++;
     counters_.messages++;
   }
   w.owes_credit = true;
 }
 
-void Control::pump(uint64_t now) {
+void Control::pump(StreamQueues& queues, uint64_t now) {
   for (uint16_t stream = 0; stream < platform_.streams(); stream++) {
-    auto& w = platform_.window(stream);
+    auto& w = queues.window(stream);
     ShellHeader header;
     header.session = session_;
     header.offset = stream;
     header.binding = run_;
     header.acknowledge = w.in_expected;
-    if (w.out_next != w.out_first && now - w.sent_at > kResend << w.tries) {
+    if (w.out_next != w.out_first && w.resend.due(now)) {
       w.out_next = w.out_first;
-      w.tries += w.tries < kMostDoublings;
+      w.resend.again(now);
     }
-    while (w.out_next - w.out_first < platform_.outward_held(stream)) {
+    while (w.out_next - w.out_first < queues.outward_held(stream)) {
       header.kind = ShellKind::Packet;
       header.seq = w.out_next;
       counters_.frames_sent++;
-      platform_.transmit_outward(owner_, header, stream, w.out_next - w.out_first);
+      queues.transmit_outward(owner_, header, stream, w.out_next - w.out_first);
       w.out_next++;
-      w.sent_at = now;
+      w.resend.sent_at = now;
     }
-    if (platform_.inward_taken(stream)) w.owes_credit = true;
+    if (queues.inward_taken(stream)) w.owes_credit = true;
     if (w.owes_credit) {
       // The number of a credit is the first that is not accepted yet.
-      header.seq = w.in_expected + platform_.inward_room(stream);
+      header.seq = w.in_expected + queues.inward_room(stream);
       send(ShellKind::Credit, owner_, header, nullptr, 0);
       w.owes_credit = false;
     }
@@ -714,7 +712,10 @@ void Control::tick() {
     send_status(ShellKind::Heartbeat, owner_, header);
   }
   if (!has_run_) return;
-  pump(now);
+  if (auto* queues = platform_.queues())
+    pump(*queues, now);
+  else
+    platform_.pump(now);
   if (state_ == ShellState::Running && platform_.ended(result_, code_)) {
     state_ = ShellState::Results;
     told_ever_ = false;

@@ -40,14 +40,48 @@ struct Identity {
 /// The key that a frame's tag is computed with.
 enum class Seal : uint8_t { None, Session, Board };
 
+/// When the packets of a stream that the host has not acknowledged are sent again.
+struct Resend {
+  uint64_t sent_at = 0;  ///< the last packet was sent, or acknowledged
+  uint32_t tries = 0;    ///< since the last packet was acknowledged
+
+  bool due(uint64_t now) const { return now - sent_at > kWait << tries; }
+  void again(uint64_t now) {
+    sent_at = now;
+    tries += tries < kMostDoublings;
+  }
+
+ private:
+  static constexpr uint64_t kWait = 20;  // milliseconds
+  static constexpr uint32_t kMostDoublings = 5;
+};
+
 /// The packets of a stream between the host and the role, both directions (docs/hardware/shell.md, "Messages").
 struct StreamWindow {
   uint32_t in_expected = 1;
   uint32_t out_first = 1;  ///< number of the first packet that the host has not acknowledged
   uint32_t out_next = 1;   ///< number of the next packet to send
-  uint64_t sent_at = 0;
-  uint32_t tries = 0;  ///< since the last packet was acknowledged
+  Resend resend;
   bool owes_credit = false;
+};
+
+/// Queues of a board's streams, by which the control part moves packets.
+class StreamQueues {
+ public:
+  virtual StreamWindow& window(uint16_t stream) = 0;
+  /// Places for packets to the role.
+  virtual uint32_t inward_room(uint16_t stream) = 0;
+  virtual void deliver(uint16_t stream, const uint8_t* bytes, uint32_t length) = 0;
+  /// Whether the role has taken a packet since the last call.
+  virtual bool inward_taken(uint16_t stream) = 0;
+  /// Packets from the role that are not retired.
+  virtual uint32_t outward_held(uint16_t stream) = 0;
+  virtual void outward_retire(uint16_t stream, uint32_t packets) = 0;
+  /// Sends held packet `index` (0: the oldest), sealed with the session's key.
+  virtual void transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) = 0;
+
+ protected:
+  ~StreamQueues() = default;
 };
 
 /// What the control part needs of a board.
@@ -90,18 +124,12 @@ class Platform {
   virtual bool read_register(uint32_t address, uint32_t& value) = 0;
   /// Message streams of the loaded role.
   virtual uint16_t streams() = 0;
-  virtual StreamWindow& window(uint16_t stream) = 0;
-  /// Places for packets to the role.
-  virtual uint32_t inward_room(uint16_t stream) = 0;
-  virtual void deliver(uint16_t stream, const uint8_t* bytes, uint32_t length) = 0;
-  /// Whether the role has taken a packet since the last call.
-  virtual bool inward_taken(uint16_t stream) = 0;
-  /// Packets from the role that are not retired.
-  virtual uint32_t outward_held(uint16_t stream) = 0;
-  virtual void outward_retire(uint16_t stream, uint32_t packets) = 0;
-  /// Sends held packet `index` (0: the oldest), sealed with the session's key.
-  virtual void transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) = 0;
-  virtual void start(uint32_t kernel) = 0;
+  /// The queues of packets; null if the hardware handles packets and credits of a run by itself.
+  virtual StreamQueues* queues() { return nullptr; }
+  /// What that hardware must be told in time; called in a run.
+  virtual void pump(uint64_t) {}
+  /// Starts kernel `kernel`, and the messages of run number `run`.
+  virtual void start(uint32_t kernel, uint64_t run) = 0;
   /// Ends a run early; returns when the role has stopped.
   virtual void stop() = 0;
   /// Whether the kernel has ended: its result, and 0 or the code of its failure.
@@ -137,6 +165,8 @@ class Control {
   bool stores() const { return session_ && has_role_ && !has_run_ && state_ != ShellState::Loading; }
   /// The hardware has executed all commands below `next`: they were writes that need no answer.
   void stored(uint32_t next);
+  /// The hardware has handled packets or credits of the host.
+  void heard() { heard_ = platform_.now(); }
   /// Answers a write that the hardware has executed.
   void answer_stored(const Request& frame);
   /// Counts a frame for images with a wrong length or number.
@@ -190,7 +220,7 @@ class Control {
   void ask_result(const Request& frame);
   void finish(const Request& frame);
   void message(const Request& frame);
-  void pump(uint64_t now);
+  void pump(StreamQueues& queues, uint64_t now);
   void new_challenge();
   void end_session(bool announced);
   ShellState at_rest() const;

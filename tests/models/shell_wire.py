@@ -51,6 +51,8 @@ class Run:
     last: int
     lost: int
     paused: int
+    delivered: list[tuple[int, int, bytes]]
+    """Packets that the role got, each with the cycle of its last word and its stream."""
 
 
 class Board:
@@ -109,11 +111,38 @@ class Board:
 
     def run(self, quiet: int = _QUIET) -> Run:
         self._say(f"run {quiet}")
-        out = []
-        while (words := self._line().split())[0] == "out":
-            out.append((int(words[1]), bytes.fromhex(words[2])))
+        out, delivered = [], []
+        while (words := self._line().split())[0] != "end":
+            if words[0] == "out":
+                out.append((int(words[1]), bytes.fromhex(words[2])))
+            else:
+                delivered.append((int(words[1]), int(words[2]), bytes.fromhex(words[3].strip("-"))))
         first, last, lost, paused = map(int, words[1:])
-        return Run(out, first, last, lost, paused)
+        return Run(out, first, last, lost, paused, delivered)
+
+    def role(self, streams: int, wanted: int = 15, echo: bool = False) -> None:
+        """Streams of the role, a mask of those for which it accepts packets, whether it sends back what it gets."""
+        self._say(f"role {streams} {wanted} {int(echo)}")
+
+    def send(self, stream: int, packet: bytes) -> None:
+        """A packet of the role."""
+        self._say(f"send {stream} {packet.hex() or '-'}")
+
+    def milliseconds(self, cycles: int) -> None:
+        """Cycles of a millisecond from now on."""
+        self._say(f"ms {cycles}")
+
+    def end_kernel(self) -> None:
+        self._say("done 0")
+
+    def packet(self, stream: int, seq: int, payload: bytes, run: int = 1, acknowledge: int = 1, **fields: int) -> bytes:
+        """A packet of the host, sealed."""
+        fields.setdefault("session", self.session)
+        kind = fields.pop("kind", frames.PACKET)
+        frame = Frame(
+            BOARD, HOST, kind, payload, sequence=seq, offset=stream, binding=run, acknowledge=acknowledge, **fields
+        )
+        return frame.bytes(self.key)
 
     def read(self, at: int, count: int) -> bytes:
         """Bytes of the board's memory."""
@@ -136,7 +165,7 @@ class Board:
 def burst(board: Board, length: int, count: int, every: int) -> tuple[float, Run]:
     """Writes of ``length`` bytes without a pause, one in ``every`` with an answer: bytes accepted over cycles, which is
     less than 1 if the board has not executed all of them. A frame's cycles are those of its bytes on the wire."""
-    data = [bytes((n + 7 * k) % 256 for k in range(length)) for n in range(251)]
+    data = pattern(length)
     slots = (board.memory - length) // max(length, 1)
     before = board.seq
     sizes = []
@@ -151,3 +180,89 @@ def burst(board: Board, length: int, count: int, every: int) -> tuple[float, Run
     for n in range(max(0, done - min(slots, 300)), done):
         assert board.read(n % slots * length, length) == data[n % 251], (length, n)
     return sum(sizes[:done]) / sum(sizes), run
+
+
+def pattern(length: int) -> list[bytes]:
+    """Payloads of ``length`` bytes, which differ if it is not 0."""
+    return [bytes((n + 7 * k) % 256 for k in range(length)) for n in range(251)]
+
+
+def message_burst(board: Board, length: int, count: int, run: int) -> tuple[float, Run]:
+    """Packets of ``length`` bytes to stream 0 of a new run without a pause: bytes of those that the role got, in order
+    and unchanged, over cycles."""
+    data = pattern(length)
+    board.role(1)
+    board.add(board.command(frames.START, binding=run), gap=3000)
+    board.run()
+    sizes = [board.add(board.packet(0, n + 1, data[n % 251], run)) for n in range(count)]
+    found = board.run()
+    done = 0
+    for _, stream, packet in found.delivered:
+        assert (stream, packet) == (0, data[done % 251]), done
+        done += 1
+    credited = [one for one in (frames.parse(data) for _, data in found.out) if one.kind == frames.CREDIT]
+    assert done == 0 or credited[-1].acknowledge == done + 1
+    end_run(board, run)
+    return sum(sizes[:done]) / sum(sizes), found
+
+
+def packet_burst(board: Board, length: int, count: int, run: int) -> tuple[float, Run]:
+    """Packets of ``length`` bytes of the role, as fast as it can send them: bytes over cycles between the first and the
+    last of the board's frames, if the host gets all of them, in order and unchanged. It acknowledges them in time."""
+    data = pattern(length)
+    board.role(1)
+    board.add(board.command(frames.START, binding=run), gap=3000)
+    board.run()
+    for n in range(count):
+        board.send(0, data[n % 251])
+    cycles = frames.HEADER + length + OVERHEAD
+    # The host acknowledges half of a window at once, some frames after it has received it.
+    for n in range(0, count, 16):
+        credit = board.packet(0, 0, b"", run, acknowledge=n + 1, kind=frames.CREDIT)
+        board.add(credit, gap=(16 if n else 20) * cycles - len(credit))
+    found = board.run()
+    sent = [(at, frames.parse(one)) for at, one in found.out if one[16] == frames.PACKET]
+    assert [one.sequence for _, one in sent[:count]] == list(range(1, count + 1))
+    assert all(one.payload == data[n % 251] for n, (_, one) in enumerate(sent[:count]))
+    assert all(frames.tag_is_right(one, board.key) for _, one in found.out)
+    share = cycles * (count - 1) / (sent[count - 1][0] - sent[0][0])
+    end_run(board, run)
+    return share, found
+
+
+def image_burst(board: Board, size: int, chunk: int) -> tuple[float, Run]:
+    """The chunks of an image of ``size`` bytes to all boards without a pause: bytes of those that the board has taken
+    over cycles. It must confirm that it has loaded an image of which no chunk is missing."""
+    role = b"".join(hashlib.blake2s(struct.pack(">IIQ", size, chunk, n)).digest() for n in range(size // 32))
+    hashes = [hashlib.blake2s(role[at : at + 65536]).digest()[:16] for at in range(0, len(role), 65536)]
+    manifest = b"".join(hashes)
+    root = hashlib.blake2s(manifest).digest()
+    padded = manifest.ljust(-len(manifest) % chunk + len(manifest), b"\0") + role
+    chunks = [padded[at : at + chunk] for at in range(0, len(padded), chunk)]
+    about = struct.pack(">QIHBBII", len(role), 0, chunk, 1, 0, len(chunks), len(manifest)) + root + bytes(8)
+    board.add(board.command(frames.BEGIN, about, flags=8))
+    # The guard erases its marks.
+    begun = [frames.parse(one) for _, one in board.run(quiet=300_000).out]
+    assert (frames.BEGUN, 0) in [(one.kind, one.status) for one in begun], begun
+    binding = int.from_bytes(root[:8], "big")
+    sizes = [
+        board.add(Frame(frames.BROADCAST, HOST, frames.DATA, data, offset=n, binding=binding).bytes())
+        for n, data in enumerate(chunks)
+    ]
+    found = board.run(quiet=200_000)
+    query = Frame(BOARD, HOST, frames.QUERY, offset=0, binding=binding, sequence=1 << 31)
+    board.add(query.bytes())
+    answers = [frames.parse(one) for _, one in (*found.out, *board.run(quiet=400_000).out)]
+    missing = 0
+    for one in answers:
+        if one.kind == frames.REPORT:
+            missing = struct.unpack_from(">I", one.payload, 4)[0]
+    assert missing or (frames.LOADED, 0) in [(one.kind, one.status) for one in answers], answers
+    return 1 - missing * (chunk + frames.HEADER + OVERHEAD) / sum(sizes), found
+
+
+def end_run(board: Board, run: int) -> None:
+    board.end_kernel()
+    board.run(60_000)
+    board.add(board.command(frames.FINISH, binding=run))
+    assert frames.DONE in [frames.parse(one).kind for _, one in board.run(60_000).out]

@@ -88,7 +88,7 @@ class StatusReport(Packet):
         XShortField("power", 0xFFFF), XLongField("uptime", 0), XLongField("frames_received", 0),
         XLongField("frames_sent", 0), IntField("bad_frames", 0), IntField("bad_tags", 0), IntField("replays", 0),
         IntField("rejected", 0), IntField("role_resets", 0), IntField("memory_frames", 0), IntField("messages", 0),
-        IntField("reserved2", 0),
+        IntField("overruns", 0),
     ]  # fmt: skip
 
 

@@ -41,10 +41,8 @@ class Status(ctypes.Structure):
 
     _fields_ = [
         *((name, c_uint64) for name in ("uptime_ms", "frames_received", "frames_sent")),
-        *(
-            (name, c_uint32)
-            for name in ("bad_frames", "bad_tags", "replays", "rejected", "role_resets", "memory_frames", "messages")
-        ),
+        *((name, c_uint32) for name in ("bad_frames", "bad_tags", "replays", "rejected")),
+        *((name, c_uint32) for name in ("role_resets", "memory_frames", "messages", "overruns")),
         ("temperature", c_uint16),
         ("power", c_uint16),
         ("state", c_uint8),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The shell's RTL with its firmware on a wire that is exact to the cycle: frames with given gaps, a memory with given
-/// latency and stalls. A configuration port accepts any image; no role is connected.
+/// The shell's RTL with its firmware on a wire that is exact to the cycle: frames with given gaps (those of the board
+/// with 24 cycles for preamble, checksum and gap), a memory with given
+/// latency and stalls. A configuration port accepts any image. The role is a model of message streams.
 ///
 ///   wire +firmware=FILE MAC KEY MEMORY_BYTES LATENCY STALLS SEED
 ///
@@ -10,10 +11,17 @@
 ///   run QUIET       sends the waiting frames, until the board has sent no byte for QUIET cycles. A line for each frame
 ///                   of the board, `out CYCLE HEX`, then `end FIRST LAST LOST PAUSED`: cycles of the first and the
 ///                   last byte of the frames, frames lost in the ring, cycles with pause_o
+///                   Between them a line for each packet that the role gets, `in CYCLE STREAM HEX`
 ///   read AT BYTES   a line of HEX: memory
+///   role STREAMS WANTED ECHO   streams of the role, a mask of those for which it accepts packets, and whether it sends
+///                   each packet that it gets on the same stream
+///   send STREAM HEX   a packet of the role, which waits for its ring (`-`: without bytes)
+///   done            the kernel ends
+///   ms CYCLES       of a millisecond; 125,000 before
 
 #include <verilated.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -29,7 +37,7 @@
 namespace {
 
 constexpr uint64_t kMemory = uint64_t{1} << 29;
-constexpr unsigned kMsCycles = 125'000;
+constexpr unsigned kOverhead = 24;
 
 std::vector<uint8_t> bytes_of(const std::string& hex) {
   std::vector<uint8_t> bytes(hex.size() / 2);
@@ -70,7 +78,6 @@ class Wire {
     for (unsigned i = 0; i < 9; i++) top_.types_i[i / 2] |= uint32_t{kTypes[i]} << (16 * (i % 2));
     top_.entropy_i = random_();
     top_.tx_ready_i = 1;
-    top_.config_grant_i = 1;
     top_.config_ready_i = 1;
     top_.role_idle_i = 1;
     for (unsigned i = 0; i < 20; i++) cycle();
@@ -89,6 +96,17 @@ class Wire {
                 static_cast<unsigned long long>(paused_));
   }
 
+  void role(unsigned streams, unsigned wanted, bool echo) {
+    top_.role_streams_i = static_cast<uint16_t>(streams);
+    top_.stream_wanted_i = static_cast<uint8_t>(wanted);
+    echo_ = echo;
+  }
+  void send(unsigned stream, std::vector<uint8_t> bytes) {
+    packets_.push_back({static_cast<uint8_t>(stream), std::move(bytes)});
+  }
+  void done() { done_ = true; }
+  void milliseconds(uint64_t cycles) { ms_cycles_ = cycles; }
+
   void read(uint64_t at, uint64_t bytes) { print_hex({memory_.data() + at, memory_.data() + at + bytes}); }
 
  private:
@@ -96,13 +114,16 @@ class Wire {
 
   void cycle() {
     receive();
+    role_packets();
     top_.aw_ready_i = addresses_.size() < 4 && flows();
     top_.w_ready_i = words_.size() < 4 && flows();
     top_.b_valid_i = !answers_.empty() && answers_.front() <= cycles_ && flows();
     top_.ar_ready_i = reads_.size() < 8;
     top_.r_valid_i = !reads_.empty() && reads_.front().due <= cycles_;
     if (top_.r_valid_i) top_.r_data_i = memory_.read(reads_.front().address);
-    top_.ms_i = cycles_ % kMsCycles == 0;
+    top_.tx_ready_i = pause_ == 0;
+    top_.ms_i = cycles_ % ms_cycles_ == 0;
+    top_.config_grant_i = top_.config_request_o;
     top_.config_done_i = configured_;
     configured_ = false;
     top_.clk_i = 0;
@@ -134,7 +155,55 @@ class Wire {
     waiting_.pop_front();
   }
 
+  void role_packets() {
+    top_.stream_ready_i = flows();
+    top_.role_done_i = done_;
+    done_ = false;
+    if (taken_) top_.stream_valid_i = 0;
+    taken_ = false;
+    // A word that waits is stable.
+    if (packets_.empty() || (!top_.stream_valid_i && !flows())) return;
+    const auto& packet = packets_.front();
+    const size_t bytes = std::min<size_t>(packet.bytes.size() - packet_at_, 4);
+    top_.stream_valid_i = 1;
+    top_.stream_data_i = 0;
+    for (size_t i = 0; i < bytes; i++) top_.stream_data_i |= uint32_t{packet.bytes[packet_at_ + i]} << (8 * i);
+    top_.stream_bytes_i = static_cast<uint8_t>(bytes);
+    top_.stream_last_i = packet_at_ + bytes == packet.bytes.size();
+    top_.stream_dest_i = packet.stream;
+  }
+
+  void sample_packets() {
+    if (top_.role_stop_o) {
+      packets_.clear();
+      inward_.clear();
+      packet_at_ = 0;
+      taken_ = true;
+      return;
+    }
+    if (top_.stream_valid_i && top_.stream_ready_o) {
+      active_ = cycles_;
+      packet_at_ += top_.stream_bytes_i;
+      taken_ = true;
+      if (top_.stream_last_i) {
+        packets_.pop_front();
+        packet_at_ = 0;
+      }
+    }
+    if (!top_.stream_valid_o || !top_.stream_ready_i) return;
+    for (unsigned i = 0; i < top_.stream_bytes_o; i++)
+      inward_.push_back(static_cast<uint8_t>(top_.stream_data_o >> (8 * i)));
+    if (!top_.stream_last_o) return;
+    active_ = cycles_;
+    std::printf("in %llu %u ", static_cast<unsigned long long>(cycles_), unsigned{top_.stream_dest_o});
+    if (inward_.empty()) std::printf("-");
+    print_hex(inward_);
+    if (echo_) packets_.push_back({top_.stream_dest_o, inward_});
+    inward_.clear();
+  }
+
   void sample() {
+    sample_packets();
     if (top_.b_valid_i) answers_.pop_front();
     if (top_.aw_valid_o && top_.aw_ready_i) addresses_.push_back(top_.aw_addr_o);
     if (top_.w_valid_o && top_.w_ready_i) words_.push_back({top_.w_data_o, static_cast<uint8_t>(top_.w_strb_o)});
@@ -153,15 +222,22 @@ class Wire {
     if (top_.config_valid_o && top_.config_ready_i && top_.config_last_o) configured_ = true;
     lost_ += top_.overrun_o;
     paused_ += top_.pause_o;
-    if (!top_.tx_valid_o) return;
+    const bool sends = top_.tx_valid_o && top_.tx_ready_i;
+    if (pause_) pause_--;
+    if (!sends) return;
     active_ = cycles_;
     sending_.push_back(top_.tx_data_o);
     if (!top_.tx_last_o) return;
+    pause_ = kOverhead;
     std::printf("out %llu ", static_cast<unsigned long long>(cycles_));
     print_hex(sending_);
     sending_.clear();
   }
 
+  struct Packet {
+    uint8_t stream;
+    std::vector<uint8_t> bytes;
+  };
   struct Word {
     uint64_t data;
     uint8_t strobes;
@@ -175,7 +251,8 @@ class Wire {
   Vgs_sim_shell top_;
   gossamer::shell::BoardMemory memory_;
   uint64_t latency_, cycles_ = 1, active_ = 0, first_ = 0, last_ = 0, lost_ = 0, paused_ = 0;
-  unsigned stalls_, gap_ = 0;
+  uint64_t ms_cycles_ = 125'000;
+  unsigned stalls_, gap_ = 0, pause_ = 0;
   size_t sent_ = 0;
   bool configured_ = false;
   std::mt19937_64 random_;
@@ -184,6 +261,10 @@ class Wire {
   std::deque<Word> words_;
   std::deque<Read> reads_;
   std::vector<uint8_t> sending_;
+  std::deque<Packet> packets_;
+  std::vector<uint8_t> inward_;
+  size_t packet_at_ = 0;
+  bool echo_ = false, done_ = false, taken_ = false;
 };
 
 }  // namespace
@@ -203,6 +284,17 @@ int main(int count, char** given) {
       wire.add({static_cast<unsigned>(number), bytes_of(hex)});
     } else if (what == "run") {
       wire.run(number);
+    } else if (what == "role") {
+      unsigned wanted = 0, echo = 0;
+      words >> wanted >> echo;
+      wire.role(static_cast<unsigned>(number), wanted, echo != 0);
+    } else if (what == "send") {
+      words >> hex;
+      wire.send(static_cast<unsigned>(number), hex == "-" ? std::vector<uint8_t>{} : bytes_of(hex));
+    } else if (what == "ms") {
+      wire.milliseconds(number);
+    } else if (what == "done") {
+      wire.done();
     } else if (what == "read") {
       words >> bytes;
       wire.read(number, bytes);

@@ -238,6 +238,7 @@ module blocks_top #(
     .in_tagged_i    (frame_tagged),
     .session_i      (session),
     .crowded_o      (crowded),
+    .calm_o         (),
     .read_valid_o   (ring_read),
     .read_ready_i   (!ring_stall),
     .read_addr_o    (ring_raddr),

@@ -11,8 +11,9 @@ import struct
 import zlib
 
 import cocotb
+import cocotb.utils
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles, RisingEdge, Timer
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, Timer
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 from cocotbext.eth import GmiiFrame, GmiiSink, GmiiSource
 
@@ -23,6 +24,12 @@ COUNTERS = (
 # Half periods of GMII's clock in ps, and of the shell's, which is 125 ppm slower. A test with other clocks sets them.
 WIRE = {1000: (4000, 4000), 100: (20_000, 20_000), 10: (200_000, 200_000)}
 SHELL = (4000, 4001)
+STATION = bytes.fromhex("020000000101")
+PAUSE_ADDRESS = bytes.fromhex("0180c2000001")
+QUANTA = 100
+"""Of the pause frames that the MAC sends (eth_top.sv)."""
+UNIT = 64
+"""Bytes of a unit of pause time: 512 bits."""
 SPEED = int(os.environ.get("ETH_SPEED", "1000"))
 COUNT = int(os.environ.get("ETH_COUNT", "40"))
 ALL = os.environ.get("ETH_LENGTHS") == "all"
@@ -56,6 +63,8 @@ class Bench:
             Clock(clock, low + high, unit="ps", period_high=high).start()
         self.byte_ps = 8_000_000 // speed
         dut.nibble.value = int(speed != 1000)
+        dut.mac.value = int.from_bytes(STATION, "big")
+        dut.pause.value = 0
         dut.rx_pause.value = 0
         dut.tx_pause.value = {1000: 0, 100: 4, 10: 49}[speed]
         dut.rst_n.value = 0
@@ -88,6 +97,12 @@ class Bench:
         while idle < 60:
             await Timer(self.byte_ps, "ps")
             idle = 0 if int(self.dut.tx_en.value) or int(self.dut.rx_axis_tvalid.value) else idle + 1
+
+    async def put(self, frame: GmiiFrame) -> int:
+        """Sends a frame to the MAC; the time of its end in ps."""
+        self.phy.send_nowait(frame)
+        await FallingEdge(self.dut.rx_dv)
+        return int(cocotb.utils.get_sim_time("ps"))
 
     async def receive(self) -> tuple[bytes, bool]:
         """The next frame at the shell, and whether it is marked as bad."""
@@ -383,3 +398,109 @@ async def the_wire_never_waits_for_the_shell(dut) -> None:
     frames = bench.sent()
     assert [bytes(frame) for frame in frames] == [framed(payload) for payload in sent]
     assert all(frame.error is None for frame in frames) and min(bench.gaps(frames)) >= 12
+
+
+def pausing(quanta: int, to: bytes = PAUSE_ADDRESS, source: bytes = STATION, control: bytes = b"\x88\x08\0\1") -> bytes:
+    """A pause frame without padding and FCS."""
+    return to + source + control + struct.pack(">H", quanta)
+
+
+@cocotb.test()
+async def the_peer_is_paused_as_long_as_the_shell_is_full(dut) -> None:
+    """A pause frame at once, after each half of its time, and one with 0 at the end; between frames of the shell, too,
+    which it delays by no more than itself."""
+    bench = Bench(dut)
+    await bench.reset()
+    half = QUANTA // 2 * UNIT
+    for busy in (False, True):
+        sent = [random.randbytes(random.randrange(60, 200)) for _ in range(100 if busy else 0)]
+        for payload in sent:
+            bench.shell.send_nowait(AxiStreamFrame(payload))
+        await Timer(400 * bench.byte_ps, "ps")
+        began = cocotb.utils.get_sim_time("ps")
+        dut.pause.value = 1
+        await Timer((2 * half + half // 2) * bench.byte_ps, "ps")
+        ended = cocotb.utils.get_sim_time("ps")
+        dut.pause.value = 0
+        await bench.quiet()
+        frames = bench.sent()
+        assert [bytes(frame) for frame in frames if bytes(frame)[12:14] != b"\x88\x08"] == [*map(framed, sent)]
+        pauses = [frame for frame in frames if bytes(frame)[12:14] == b"\x88\x08"]
+        assert [bytes(frame) for frame in pauses] == [framed(pausing(n)) for n in (QUANTA, QUANTA, QUANTA, 0)]
+        if busy:
+            assert set(bench.gaps(frames[1:-1])) == {12}
+        # The longest frame with preamble, FCS and gap, and the crossing.
+        late = (204 + 8 + 12 + 8) if busy else 8
+        times = [frame.sim_time_start for frame in pauses]
+        due = [began, times[0] + half * bench.byte_ps, times[1] + half * bench.byte_ps, ended]
+        assert all(0 <= at - then <= late * bench.byte_ps for at, then in zip(times, due, strict=True)), (times, due)
+    # A request that is withdrawn before its frame begins needs no frame.
+    assert bench.counters() == {"tx_good": 100}
+
+
+@cocotb.test()
+async def pause_frames_of_the_peer_stop_the_frames_of_the_shell(dut) -> None:
+    """For their time, or until one with 0; to the group or to this station. The frame in flight ends."""
+    bench = Bench(dut)
+    await bench.reset()
+    good = 0
+    for quanta, again in ((3, None), (20, None), (40, 0), (10, 30), (0, None), (25, 2)):
+        sent = [random.randbytes(60) for _ in range(80)]
+        for payload in sent:
+            bench.shell.send_nowait(AxiStreamFrame(payload))
+        await Timer(random.randrange(300, 600) * bench.byte_ps, "ps")
+        to = random.choice([PAUSE_ADDRESS, STATION])
+        source = random.randbytes(6)
+        first = last = await bench.put(on_wire(pausing(quanta, to, source)))
+        good, time = good + 1, quanta
+        if again is not None:
+            await Timer(5 * UNIT * bench.byte_ps, "ps")
+            last = await bench.put(on_wire(pausing(again, to, source)))
+            good, time = good + 1, again
+        await bench.quiet()
+        if quanta > 4:
+            await Timer(max(quanta, 40) * UNIT * bench.byte_ps, "ps")
+            await bench.quiet()
+        frames = bench.sent()
+        assert [bytes(one) for one in frames] == [framed(payload) for payload in sent]
+        begun = [(one.sim_time_start - first) / bench.byte_ps for one in frames]
+        end = (last - first) / bench.byte_ps + time * UNIT
+        # The standard allows a frame to begin up to two units after the end of the pause frame.
+        between = [at for at in begun if 16 < at < end]
+        assert not between, (quanta, again, begun)
+        after = min(at for at in begun if at >= end) - end
+        assert after <= 110, (quanta, again, after)
+    assert bench.counters() == {"rx_good": good, "tx_good": 6 * 80}
+    assert int(dut.rx_pause_frames.value) == good
+
+
+@cocotb.test()
+async def frames_that_only_resemble_pause_frames_stop_nothing(dut) -> None:
+    """Another station's, another opcode or EtherType, a wrong FCS, too short; a station that is paused may pause."""
+    bench = Bench(dut)
+    await bench.reset()
+    like = [
+        pausing(1000, to=bytes([*STATION[:5], STATION[5] ^ 1])), pausing(1000, to=b"\xff" * 6),
+        pausing(1000, to=bytes.fromhex("0180c2000002")), pausing(1000, control=b"\x88\x08\0\2"),
+        pausing(1000, control=b"\x88\x08\1\1"), pausing(1000, control=b"\x88\x09\0\1"),
+        # One byte of each address: neither matches as a whole.
+        pausing(1000, to=PAUSE_ADDRESS[:3] + STATION[3:]),
+    ]  # fmt: skip
+    bad = framed(pausing(1000))
+    for data in [*map(framed, like), bad[:-1] + bytes([bad[-1] ^ 1]), pausing(1000) + fcs(pausing(1000))]:
+        await bench.phy.send(GmiiFrame(PREAMBLE + data))
+        await bench.phy.wait()
+        payload = random.randbytes(70)
+        bench.shell.send_nowait(AxiStreamFrame(payload))
+        await bench.quiet()
+        assert [bytes(frame) for frame in bench.sent()] == [framed(payload)], data.hex()
+    assert int(dut.rx_pause_frames.value) == 0
+    await bench.phy.send(on_wire(pausing(30)))
+    await bench.phy.wait()
+    bench.shell.send_nowait(AxiStreamFrame(random.randbytes(60)))
+    dut.pause.value = 1
+    await Timer(15 * UNIT * bench.byte_ps, "ps")
+    assert [bytes(frame) for frame in bench.sent()] == [framed(pausing(QUANTA))]
+    dut.pause.value = 0
+    await Timer(40 * UNIT * bench.byte_ps, "ps")
+    assert [len(bytes(frame)) for frame in bench.sent()] == [64, 64]

@@ -3,7 +3,8 @@
 /// The Ethernet MAC with the names that cocotbext-eth and cocotbext-axi look for, and enables of the nibbles.
 module eth_top #(
   parameter int unsigned MaxBytes = 9018,
-  parameter int unsigned RxDepthLog2 = 5
+  parameter int unsigned RxDepthLog2 = 5,
+  parameter logic [15:0] PauseQuanta = 16'd100
 ) (
   input  logic        clk,
   input  logic        rst_n,
@@ -24,6 +25,9 @@ module eth_top #(
   output logic [31:0] rx_overrun,
   output logic [31:0] tx_good,
   output logic [31:0] tx_too_long,
+  output logic [31:0] rx_pause_frames,
+  input  logic [47:0] mac,
+  input  logic        pause,
   /// nibbles in place of bytes, one every so many cycles less one
   input  logic        nibble,
   input  logic [5:0]  rx_pause,
@@ -46,11 +50,13 @@ module eth_top #(
   always_ff @(posedge tx_clk) tx_cycle_q <= tx_ce ? '0 : tx_cycle_q + 1'b1;
 
   gs_eth_pkg::counters_t counters;
-  assign {rx_good, rx_crc_error, rx_code_error, rx_too_short, rx_too_long, rx_overrun, tx_good, tx_too_long} = counters;
+  assign {rx_good, rx_crc_error, rx_code_error, rx_too_short, rx_too_long, rx_overrun, tx_good, tx_too_long,
+          rx_pause_frames} = counters;
 
   gs_eth_mac #(
     .MaxBytes   (MaxBytes),
-    .RxDepthLog2(RxDepthLog2)
+    .RxDepthLog2(RxDepthLog2),
+    .PauseQuanta(PauseQuanta)
   ) u_mac (
     .clk_i           (clk),
     .rst_ni          (rst_n),
@@ -63,6 +69,8 @@ module eth_top #(
     .tx_axis_tvalid_i(tx_axis_tvalid),
     .tx_axis_tready_o(tx_axis_tready),
     .tx_axis_tlast_i (tx_axis_tlast),
+    .mac_i           (mac),
+    .pause_i         (pause),
     .counters_o      (counters),
     .gmii_rx_clk_i   (rx_clk),
     .gmii_rx_ce_i    (rx_ce),

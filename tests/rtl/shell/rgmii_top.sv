@@ -50,6 +50,8 @@ module rgmii_top (
     .tx_axis_tvalid_i(tx_axis_tvalid),
     .tx_axis_tready_o(tx_axis_tready),
     .tx_axis_tlast_i (tx_axis_tlast),
+    .mac_i           (48'h02_0000_0000_01),
+    .pause_i         (1'b0),
     .counters_o      (counters),
     .link_o          (link),
     .duplex_o        (duplex),

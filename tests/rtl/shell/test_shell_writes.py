@@ -326,7 +326,15 @@ def test_writes_without_a_pause_are_all_executed() -> None:
     board.close()
 
 
-def test_full_ring_keeps_the_frames_that_wait() -> None:
+def test_chunks_of_an_image_without_a_pause_are_all_taken() -> None:
+    """Three blocks, one of which is short, in chunks of the size that hosts use, while blocks before are hashed."""
+    board = wire.Board()
+    share, run = wire.image_burst(board, 130 * 1024, 1344)
+    board.close()
+    assert (share, run.lost, run.paused) == (1.0, 0, 0)
+
+
+def test_full_ring_keeps_the_frames_that_wait_and_counts_the_others() -> None:
     """The firmware verifies the tags of `open`, which takes a while, and writes fill the ring until frames are lost."""
     board = wire.Board()
     payload = struct.pack(">QII", board.session, 60_000, 0)
@@ -340,6 +348,9 @@ def test_full_ring_keeps_the_frames_that_wait() -> None:
     assert run.lost > 0 and kinds.count(frames.OPENED) == opens
     board.add(Frame(wire.BOARD, wire.HOST, frames.OPEN, payload, session=1).bytes(wire.KEY))
     ((_, last),) = board.run(100_000).out
+    board.add(Frame(wire.BOARD, wire.HOST, frames.ASK_STATUS).bytes())
+    ((_, status),) = board.run(100_000).out
+    assert struct.unpack_from(">I", frames.parse(status).payload, 60) == (run.lost,)
     done = frames.parse(last).acknowledge - before
     found = board.read(0, writes * LONGEST)
     board.close()

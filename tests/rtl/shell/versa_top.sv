@@ -59,6 +59,8 @@ module versa_top (
     .tx_axis_tvalid_i(valid),
     .tx_axis_tready_o(ready),
     .tx_axis_tlast_i (last),
+    .mac_i           (48'h02_0000_0000_01),
+    .pause_i         (1'b0),
     .counters_o      (),
     .link_o          (),
     .duplex_o        (),

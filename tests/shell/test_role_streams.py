@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Message streams of roles in SystemVerilog: the loopback role on a software board and on one with the shell's RTL."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from shell.shell_cluster import Cluster, mac
+
+from gossamer.shell import BoardError, Host, _build
+
+STREAMS = 4
+PACKETS, BYTES = 0, 4
+"""Addresses of the role's registers."""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.end()
+
+
+def echoed(host: Host, board: int, run: int, draw: random.Random, count: int) -> list[list[bytes]]:
+    """Sends packets to all streams; what returns, by stream. The role is started before and has ended after."""
+    host.start(board, 0, run)
+    sent: list[list[bytes]] = [[] for _ in range(STREAMS)]
+    found: list[list[bytes]] = [[] for _ in range(STREAMS)]
+    for number in range(count):
+        stream = draw.randrange(STREAMS)
+        packet = draw.randbytes(draw.choice([1, 2, 3, 4, 5, draw.randrange(1, 1437), 1436]))
+        host.send(board, stream, packet)
+        sent[stream].append(packet)
+        if number % 8 == 7:
+            collect(host, board, found, lambda: sum(map(len, found)) + 64 > sum(map(len, sent)))
+    collect(host, board, found, lambda: sum(map(len, found)) == sum(map(len, sent)))
+    assert found == sent
+    host.send(board, draw.randrange(STREAMS), b"")
+    host.wait(board, run, timeout=30.0)
+    assert host.read_register(board, PACKETS) == count
+    assert host.read_register(board, BYTES) == sum(len(packet) for stream in sent for packet in stream)
+    host.finish(board, run)
+    return found
+
+
+def collect(host: Host, board: int, found: list[list[bytes]], enough: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not enough():
+        assert time.monotonic() < end, [len(stream) for stream in found]
+        for stream in range(STREAMS):
+            while (packet := host.receive(board, stream, 0.0 if stream else 0.002)) is not None:
+                found[stream].append(packet)
+
+
+def _check(cluster: Cluster, start: Callable[[], None], faults: tuple[str, ...], seed: int, count: int) -> None:
+    cluster.start_switch(*faults)
+    start()
+    draw = random.Random(seed)
+    role = _build.role(ROOT / "rtl" / "role" / "echo.f").read_bytes()
+    with cluster.host(1) as host:
+        board = mac(1)
+        end = time.monotonic() + 30
+        while board not in {one.mac for one in host.discover(0.1)}:
+            assert time.monotonic() < end
+        host.open(board, timeout=30.0)
+        assert host.configure([board], role, drop_after=30.0)[board][0] == "ok"
+        end = time.monotonic() + 30
+        while [one.streams for one in host.discover(0.2)] != [STREAMS]:
+            assert time.monotonic() < end
+        for run in (1, 2):
+            echoed(host, board, run, draw, count)
+        # No such kernel; then a run that ends with its session, with packets in all queues.
+        host.start(board, 1, 3)
+        with pytest.raises(BoardError):
+            host.wait(board, 3, timeout=20.0)
+        host.finish(board, 3)
+        host.start(board, 0, 4)
+        for number in range(20):
+            host.send(board, number % STREAMS, draw.randbytes(100))
+        host.close(board)
+        host.open(board, timeout=30.0)
+        echoed(host, board, 5, draw, 20)
+
+
+def test_packets_return_from_the_role_on_a_software_board(cluster: Cluster, seed: int) -> None:
+    faults = ("--loss", "0.02", "--duplicate", "0.02", "--reorder", "0.02")
+    _check(cluster, lambda: cluster.start_board(1), faults, seed, 100)
+
+
+@pytest.mark.tier("all", seconds=60, adds="the loopback role after the shell's RTL")
+@pytest.mark.parametrize("faults", [(), ("--loss", "0.02", "--reorder", "0.02")], ids=["clean", "faults"])
+def test_packets_return_from_the_role_on_the_shell_in_rtl(cluster: Cluster, faults: tuple[str, ...], seed: int) -> None:
+    _check(cluster, lambda: cluster.start_rtl(1), faults, seed, 200)
