@@ -290,7 +290,11 @@ ShellStatus Host::rekey(const Mac& board, std::span<const uint8_t> salt) {
 
 void Host::handle(std::span<const uint8_t> bytes) {
   Frame frame;
-  if (const Drop drop = decode(bytes, types_, frame); drop != Drop::None) {
+  Drop drop = decode(bytes, types_, frame);
+  if (drop == Drop::None && frame.header.kind == ShellKind::Announce &&
+      frame.payload.size() < ShellAnnounce::kBits / 8)
+    drop = Drop::Length;
+  if (drop != Drop::None) {
     if (drop == Drop::Type || drop == Drop::Short) return;
     // Addresses may be damaged too: a bound on what such frames can fill.
     if (unreadable_.size() < kMostUnreadable || unreadable_.contains(frame.from)) {
@@ -302,7 +306,6 @@ void Host::handle(std::span<const uint8_t> bytes) {
   const ShellHeader& header = frame.header;
   traffic_[frame.from].received += bytes.size();
   if (header.kind == ShellKind::Announce) {
-    if (frame.payload.size() < bytes_of(ShellAnnounce{}).size()) return;
     known_[frame.from] = {frame.from, layout_of<ShellAnnounce>(frame.payload), header.session, Clock::now()};
     return;
   }
