@@ -553,6 +553,8 @@ ShellStatus Host::complete(Session& s, uint32_t seq, unsigned timeout_ms, std::v
 
 ShellStatus Host::write(const Mac& board, uint64_t address, std::span<const uint8_t> bytes) {
   Session& s = session(board);
+  // The second frame would have a small address, and would be sent before the first one is rejected.
+  if (bytes.size() > 1 && address > ~uint64_t{0} - (bytes.size() - 1)) return ShellStatus::BadAddress;
   s.failed = ShellStatus::Ok;
   s.writing = s.next;
   const size_t part = part_bytes(board);
