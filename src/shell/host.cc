@@ -291,8 +291,7 @@ ShellStatus Host::rekey(const Mac& board, std::span<const uint8_t> salt) {
 void Host::handle(std::span<const uint8_t> bytes) {
   Frame frame;
   Drop drop = decode(bytes, types_, frame);
-  if (drop == Drop::None && frame.header.kind == ShellKind::Announce &&
-      frame.payload.size() < ShellAnnounce::kBits / 8)
+  if (drop == Drop::None && frame.header.kind == ShellKind::Announce && frame.payload.size() < ShellAnnounce::kBits / 8)
     drop = Drop::Length;
   if (drop != Drop::None) {
     if (drop == Drop::Type || drop == Drop::Short) return;
