@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from gossamer.errors import InputError
 
@@ -43,6 +44,14 @@ def _is_replaced(path: Path) -> bool:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError:
         return True
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text from a user. Raises ValueError, also if it is nested too deeply for the parser."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("its values are nested too deeply") from None
 
 
 def temporary_sibling(path: Path) -> Path:
@@ -124,4 +133,4 @@ def move_whole(aside: Path, path: Path) -> None:
     aside.unlink()
 
 
-__all__ = ["check_writable", "move_whole", "temporary_sibling", "whole_file", "write_whole"]
+__all__ = ["check_writable", "move_whole", "parse_json", "temporary_sibling", "whole_file", "write_whole"]

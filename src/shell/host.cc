@@ -290,7 +290,10 @@ ShellStatus Host::rekey(const Mac& board, std::span<const uint8_t> salt) {
 
 void Host::handle(std::span<const uint8_t> bytes) {
   Frame frame;
-  if (const Drop drop = decode(bytes, types_, frame); drop != Drop::None) {
+  Drop drop = decode(bytes, types_, frame);
+  if (drop == Drop::None && frame.header.kind == ShellKind::Announce && frame.payload.size() < ShellAnnounce::kBits / 8)
+    drop = Drop::Length;
+  if (drop != Drop::None) {
     if (drop == Drop::Type || drop == Drop::Short) return;
     // Addresses may be damaged too: a bound on what such frames can fill.
     if (unreadable_.size() < kMostUnreadable || unreadable_.contains(frame.from)) {
@@ -302,7 +305,6 @@ void Host::handle(std::span<const uint8_t> bytes) {
   const ShellHeader& header = frame.header;
   traffic_[frame.from].received += bytes.size();
   if (header.kind == ShellKind::Announce) {
-    if (frame.payload.size() < bytes_of(ShellAnnounce{}).size()) return;
     known_[frame.from] = {frame.from, layout_of<ShellAnnounce>(frame.payload), header.session, Clock::now()};
     return;
   }
@@ -550,6 +552,8 @@ ShellStatus Host::complete(Session& s, uint32_t seq, unsigned timeout_ms, std::v
 
 ShellStatus Host::write(const Mac& board, uint64_t address, std::span<const uint8_t> bytes) {
   Session& s = session(board);
+  // The second frame would have a small address, and would be sent before the first one is rejected.
+  if (bytes.size() > 1 && address > ~uint64_t{0} - (bytes.size() - 1)) return ShellStatus::BadAddress;
   s.failed = ShellStatus::Ok;
   s.writing = s.next;
   const size_t part = part_bytes(board);

@@ -9,16 +9,18 @@ import re
 import signal
 import struct
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Command
+from shell.managed_cluster import cli
 from shell.shell_cluster import KEY, Cluster, mac, start
 from shell.shell_frames import Wire
 
 from gossamer.errors import InputError
-from gossamer.shell import job, keys
+from gossamer.shell import job, keys, simulation
 
 ROLE = "tests/fixtures/shell/loopback.c"
 
@@ -169,6 +171,81 @@ def test_jobs_are_submitted_managed_and_collected(
     assert done.returncode == 2 and "no manager runs; start one with" in done.stderr
 
 
+def test_files_and_options_that_python_itself_rejects_are_reported_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nesting beyond the parser's stack, nan as a number of a range, bytes that are no text, addresses of no board."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    deep.chmod(0o600)
+    cluster = Cluster(tmp_path)
+    at = ("--port", cluster.socket)
+    state = ("--state", tmp_path / "state.sqlite")
+    (tmp_path / "job.json").write_text(json.dumps({"role": str(ROOT / ROLE), "tasks": [{}]}))
+    new = tmp_path / "new.json"
+    try:
+        start(cluster, 1)
+        for words, said in (
+            (("configure", ROLE, *at, "--keys", deep), "deep.json: is not a key file"),
+            (("key", deep, "02:00:00:00:00:01"), "deep.json: is not a key file"),
+            (("key", "rotate", deep, *at), "deep.json: is not a key file"),
+            (("manager", *at, "--keys", deep, "--http", "off"), "deep.json: is not a key file"),
+            (("submit", deep, *state), "deep.json: is not JSON: its values are nested too deeply"),
+            (("discover", *at, "--wait", "nan"), "'--wait': nan is not a number"),
+            (("configure", ROLE, *at, "--drop-after", "nan"), "'--drop-after': nan is not a number"),
+            (("exec", "1", *at, "--timeout", "nan"), "'--timeout': nan is not a number"),
+            (("top", "--every", "nan"), "'--every': nan is not a number"),
+            (("sim", "up", "2", "--rate", "nan"), "'--rate': nan is not a number"),
+            (("discover", "--port", "\udcff"), "no such interface"),
+            (("load", deep, "--port", "\udcff"), "no such interface"),
+            (("discover", "--port", f"{tmp_path}/\udcff"), "no switch"),
+            (("submit", tmp_path / "job.json", *state, "--owner", "\udcff"), "is no name of a user"),
+            (("submit", tmp_path / "job.json", *state, "--owner", "two\nlines"), "is no name of a user"),
+            (("key", new, "ff:ff:ff:ff:ff:ff"), "no board has this address"),
+            (("key", new, "02:00:00:00:00:01", "03:00:00:00:00:01"), "03:00:00:00:00:01: no board has this address"),
+            (("key", new, "00:00:00:00:00:00"), "no board has this address"),
+            (("manager", *at, "--keys", new, "--http", "[::1:8747"), "--http [::1:8747: must be off, a port, or"),
+            (("manager", *at, "--keys", new, "--http", "::1:8747"), "--http ::1:8747: must be off, a port, or"),
+        ):
+            code, out, err = cli(*words)
+            assert (code, out, err.count("\n")) == (2, "", 1) and said in err, (words, code, out, err)
+        assert not new.exists()
+    finally:
+        cluster.end()
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "5", "{}", '{"socket":"a","keys":"b","boards":1,"processes":[]}', "[" * 100_000,
+             '{"socket":"a","keys":"b","boards":1,"processes":[[5]]}'],
+)  # fmt: skip
+def test_damaged_description_of_a_simulation_is_none(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    simulation.folder().mkdir()
+    (simulation.folder() / "running.json").write_text(text)
+    for words in (("discover",), ("sim", "down")):
+        code, _, err = cli(*words)
+        assert (code, err.count("\n")) == (2, 1) and "no simulated cluster runs" in err, err
+
+
+def test_page_that_cannot_be_served_is_the_only_line_of_the_manager(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    try:
+        start(cluster, 1)
+        keys.write(tmp_path / "keys.json", {mac(1): KEY})
+        words = ("manager", "--port", cluster.socket, "--keys", tmp_path / "keys.json", "--state", tmp_path / "s")
+        for more, said in (
+            (("--http", "203.0.113.7:0"), "cannot serve the page there"),
+            (("--http", "0", "--token-file", tmp_path), "cannot use the token: is a directory"),
+        ):
+            code, _, err = cli(*words, *more)
+            assert (code, err.count("\n")) == (2, 1) and said in err, err
+    finally:
+        cluster.end()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -181,6 +258,10 @@ def test_jobs_are_submitted_managed_and_collected(
         ('{"role": "x.so", "tasks": [{"registers": {"3": 1}}]}', "3: an address is a multiple of 4"),
         ('{"role": "x.so", "tasks": [{"inputs": [{"address": 0}]}]}', "tasks[0].inputs[0]: needs either file or hex"),
         ('{"role": "x.so", "tasks": [{"inputs": [{"address": 0, "hex": "0"}]}]}', "must be hexadecimal digits"),
+        ('{"role": "a\\u0000b", "tasks": [{}]}', "role: must be the path of a file"),
+        ('{"role": "\\ud800", "tasks": [{}]}', "role: must be the path of a file"),
+        ('{"role": "x.so", "tasks": [{"inputs": [{"address": 0, "file": "\\u0000"}]}]}', "must be the path of a file"),
+        ('{"role": "x.so", "tasks": [{"inputs": [{"address": 0, "file": 5}]}]}', "must be the path of a file"),
         ('{"role": "x.so", "tasks": [{}], "timeout": 0}', "timeout: must be seconds above 0"),
     ],
 )

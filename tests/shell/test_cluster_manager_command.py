@@ -23,8 +23,11 @@ from typing import IO, Protocol
 import pytest
 from conftest import ROOT, Command
 from shell import shell_frames as frames
-from shell.managed_cluster import cli, wait_until
-from shell.shell_cluster import KEY, ROLE, Cluster, mac, mac_bytes, role_file, start
+from shell import shell_scapy as scapy
+from shell.managed_cluster import check_results, cli, joined, submit, wait_for_end, wait_until
+from shell.managed_cluster import managed as in_thread
+from shell.nonsense_board import Answers, NonsenseBoard
+from shell.shell_cluster import KEY, ROLE, Cluster, mac, mac_bytes, role_file, root, start
 
 from gossamer.shell import _build, client
 from gossamer.shell.host import mac_text
@@ -476,3 +479,61 @@ def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
         [analyze, "verify", "--man=no", file], capture_output=True, text=True, timeout=60, check=False
     )
     assert "nonsense" in wrong.stderr
+
+
+LARGE = {"memory_bytes": (1 << 64) - 1}
+NONSENSE: dict[str, tuple[Answers, str, int, str]] = {
+    "none": (Answers(), "exec", 0, ""),
+    "cycles": (Answers(run=((1 << 64) - 1, 0, 4)), "exec", 2, "run: the board has reported values that no board has"),
+    "bytes": (Answers(run=(1, 0, 1 << 63)), "exec", 2, "run: the board has reported values that no board has"),
+    "memory": (
+        Answers(run=(1, 0, (1 << 64) - 1), announce=LARGE), "exec", 2,
+        "result: the board has reported values that no board has",
+    ),
+    "result": (Answers(payload={scapy.RESULT_DATA: b"xx"}), "exec", 2, "result: bad_length"),
+    "end": (Answers(status={scapy.FINISHED: 200}), "exec", 2, "no board has; update or check its shell (status 200)"),
+    "image": (Answers(status={scapy.BEGUN: 200}), "configure", 2, "update or check its shell (status 200)"),
+    "loaded": (Answers(status={scapy.LOADED: 200}), "configure", 2, "update or check its shell (status 200)"),
+    "announced": (
+        Answers(announce={"state": 250, "mtu": 0, "credits": 0, "sink_rate": 0, "streams": 65535} | LARGE),
+        "configure", 0, "",
+    ),
+    "short": (Answers(payload={scapy.ANNOUNCE: b"xx"}), "configure", 2, "answers with frames that are damaged"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NONSENSE)
+def test_nonsense_of_a_board_with_the_right_key_is_reported_in_one_line(case: str, tmp_path: Path) -> None:
+    answers, what, code, said = NONSENSE[case]
+    cluster = Cluster(tmp_path)
+    cluster.start_switch()
+    board = NonsenseBoard(cluster, 1, answers)
+    try:
+        words = ("1", "--state", tmp_path / "state.sqlite") if what == "exec" else (ROLE,)
+        found, out, err = cli(what, *words, "--port", cluster.socket, "--keys", key_file(tmp_path))
+        assert (found, err.count("\n")) == (code, bool(code)), (out, err)
+        assert said in err, err
+    finally:
+        board.end()
+        cluster.end()
+
+
+@pytest.mark.parametrize("run", [((1 << 64) - 1, 0, 4), (1, 0, 1 << 63)])
+def test_nonsense_of_a_board_does_not_end_the_manager(run: tuple[int, int, int], tmp_path: Path) -> None:
+    """The task of the board that answers nonsense is done by another one."""
+    cluster = Cluster(tmp_path)
+    cluster.start_switch()
+    board = NonsenseBoard(cluster, 1, Answers(run=run, announce={"role": root(role_file())[:16]}))
+    try:
+        with in_thread(cluster, 2) as manager:
+            joined(manager, 1)
+            store = Store(cluster.folder / "state.sqlite")
+            job = submit(store, 3)
+            wait_until(lambda: any("no board has" in one["text"] for one in store.log()), "the nonsense is noted")
+            cluster.start_board(2)
+            assert wait_for_end(store, job) == "done"
+            check_results(store, job, 3)
+            store.close()
+    finally:
+        board.end()
+        cluster.end()

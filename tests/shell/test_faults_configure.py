@@ -4,6 +4,7 @@ reports a role that the board does not have, and a board that has not loaded the
 
 from __future__ import annotations
 
+import contextlib
 import random
 import select
 import socket
@@ -80,6 +81,16 @@ class Cable(threading.Thread):
         finally:
             wire.close()
 
+    def drain(self) -> None:
+        """Waits until no frame to the board has waited for a tenth of a second, for ten seconds at most."""
+        idle, end = time.monotonic(), time.monotonic() + 10
+        # A board that is reset closes its wire.
+        with contextlib.suppress(OSError, ValueError):
+            while self.wire is not None and time.monotonic() < min(idle + 0.1, end):
+                if select.select([self.wire.socket], [], [], 0.01)[0]:
+                    idle = time.monotonic()
+                    time.sleep(0.002)
+
     def send(self, data: bytes) -> None:
         """Sends a frame at the board's place."""
         if self.wire is not None:
@@ -91,14 +102,14 @@ class Cable(threading.Thread):
 
 
 class Place:
-    """A switch, one board on a cable, its host, and a witness that sees what the board announces."""
+    """A switch, one board on a cable, its host, and another station."""
 
     def __init__(self, folder: Path) -> None:
         self.cluster = Cluster(folder)
         self.cluster.start_switch()
         self.cable = Cable(self.cluster.socket, str(folder / "cable"), mac_bytes(1))
         self.cable.start()
-        self.boots = 0
+        self.boots = self.asked = 0
         self.start_board()
         self.witness = Wire(self.cluster.socket, b"\x02\0\0\0\0\x55")
         self.host = Host(self.cluster.socket, {mac(1): KEY})
@@ -114,18 +125,26 @@ class Place:
         self.start_board()
 
     def loaded_role(self) -> bytes:
-        """The first 16 bytes of the root of the role that the board announces."""
-        end = time.monotonic() + 20
-        while time.monotonic() < end:
-            self.witness.send(Frame(mac_bytes(1), self.witness.mac, frames.SOLICIT).bytes())
-            until = time.monotonic() + 0.3
-            while (left := until - time.monotonic()) > 0:
-                data = self.witness.receive(left)
-                if data is None or data[6:12] != mac_bytes(1) or data[:6] != self.witness.mac:
-                    continue
-                found = frames.parse(data)
-                if found.kind == frames.ANNOUNCE:
-                    return found.payload[48:64]
+        """The first 16 bytes of the root of the role that the board announces.
+
+        The station that asks is a new one each time, so that a late answer to an earlier request is not taken for this.
+        """
+        self.asked += 1
+        station = Wire(self.cluster.socket, b"\x02\0\0\1" + self.asked.to_bytes(2, "big"))
+        try:
+            end = time.monotonic() + 20
+            while time.monotonic() < end:
+                station.send(Frame(mac_bytes(1), station.mac, frames.SOLICIT).bytes())
+                until = time.monotonic() + 0.3
+                while (left := until - time.monotonic()) > 0:
+                    data = station.receive(left)
+                    if data is None or data[6:12] != mac_bytes(1) or data[:6] != station.mac:
+                        continue
+                    found = frames.parse(data)
+                    if found.kind == frames.ANNOUNCE:
+                        return found.payload[48:64]
+        finally:
+            station.close()
         raise AssertionError("the board does not announce itself")
 
     def end(self) -> None:
@@ -173,6 +192,8 @@ class Fault:
 
     def after(self) -> None:
         """Ends the fault."""
+        # On a busy machine, frames of the transfer may still wait to be changed or dropped.
+        self.place.cable.drain()
         self.place.cable.pulled = False
         self.place.cable.change = lambda data: [data]
 
@@ -209,7 +230,9 @@ class Forge(Fault):
         def change(data: bytes) -> list[bytes]:
             number = int.from_bytes(data[32:40], "big")
             if (is_data(data) and number == self.at) or (data[12:14] == b"\x80\xaa" and data[16] == REPAIR):
-                return [resealed(data[:-1] + bytes([data[-1] ^ 1]))]
+                # The first byte of the chunk: the last ones of the manifest's chunk are padding, which no hash covers.
+                at = 64 + (96 if data[16] == REPAIR else 0)
+                return [resealed(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])]
             return [data]
 
         self.place.cable.change = change
@@ -308,6 +331,8 @@ def test_forced_failures_never_report_a_role_that_is_not_loaded(place: Place, si
         ready(place)
         role = role_file(draw.randrange(80_000, 200_000))
         fault = kind(place, draw, role)
+        if number == FAULTS.index(Forge):
+            fault.at = 0  # the manifest's chunk, most of which is padding
         fault.before()
         boots = place.boots
         results = place.host.configure(
@@ -322,8 +347,9 @@ def test_forced_failures_never_report_a_role_that_is_not_loaded(place: Place, si
             assert found == root(role)[:16], about
         elif place.boots > boots:
             assert found == bytes(16), about
-        elif kind in (Cut, Damage):
-            # The last confirmation may be lost: the board has the new role, and the host does not claim it.
+        elif kind in (Cut, Damage) or (kind is Foreign and status == "timed_out"):
+            # The last confirmation may be lost, or late on a busy machine: the board has the new role, and the host
+            # does not claim it.
             assert found in (old, root(role)[:16]), about
         else:
             assert found == old, about

@@ -88,7 +88,7 @@ def test_jobs_survive_the_end_of_the_manager(cluster: Cluster) -> None:
 def test_failing_tasks_and_roles_end_their_job_and_no_other(cluster: Cluster) -> None:
     start(cluster, 2)
     store = Store(cluster.folder / "state.sqlite")
-    failing, broken, good = submit(store, 2, kernel=2), submit(store, 1, role=b"no role" * 50), submit(store, 20)
+    failing, broken, good = submit(store, 8, kernel=2), submit(store, 1, role=b"no role" * 50), submit(store, 20)
     with managed(cluster, 2):
         assert wait_for_end(store, good) == "done"
         assert wait_for_end(store, failing) == "failed" and wait_for_end(store, broken) == "cancelled"
@@ -97,6 +97,8 @@ def test_failing_tasks_and_roles_end_their_job_and_no_other(cluster: Cluster) ->
         True
     }
     assert all(one["attempts"] == 1 for one in store.results(failing))
+    # A board whose kernel has failed does the next task in the same session.
+    assert sum("has joined" in line["text"] for line in store.log(1000)) == 2
     store.close()
 
 

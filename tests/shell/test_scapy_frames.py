@@ -190,6 +190,18 @@ def test_forged_frames_change_nothing_and_are_counted(board: Board) -> None:
         before = board.counters()
         assert all(one[Shell].status == scapy.BAD_TAG for one in board.ask(seal(asked, key), other))
         assert board.counters()[1] == before[1] + 1
+    # All bits of the tag of an `open` count.
+    asked = board.frame(
+        scapy.OPEN, scapy.Open(nonce=7), other, session=board.announcement()[Shell].session, take_over=1
+    )
+    data = bytes(seal(asked, board.kind.key))
+    before = board.counters()
+    for bit in range(64):
+        forged_tag = (int.from_bytes(data[56:64], "big") ^ 1 << bit).to_bytes(8, "big")
+        changed = data[:56] + forged_tag + data[64:]
+        changed = changed[:52] + struct.pack(">I", scapy.check_of(changed)) + changed[56:]
+        assert all(one[Shell].status == scapy.BAD_TAG for one in board.ask(changed, other)), bit
+    assert board.counters()[1] == before[1] + 64
     assert session.read(BASE, 4) == b"good"
 
 

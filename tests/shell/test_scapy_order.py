@@ -11,7 +11,7 @@ import time
 import pytest
 from scapy.packet import Packet
 from shell import shell_scapy as scapy
-from shell.shell_board import Board, Session, image_of
+from shell.shell_board import BLOCK, CHUNK, Board, Session, image_of
 from shell.shell_scapy import (
     ABORT,
     ARM,
@@ -145,6 +145,15 @@ def test_armed_board_starts_with_the_right_secret_only(board: Board) -> None:
     for wrong in (b"", SECRET[:-1], SECRET + b"x", bytes(30), hashlib.blake2s(SECRET).digest()):
         board.send(seal(board.frame(scapy.FIRE, wrong, to=scapy.BROADCAST)))
     assert board.counters()[1] == before[1] + 5 and board.status.state == scapy.ARMED
+    # All bytes of the hash count.
+    digest = hashlib.blake2s(SECRET).digest()
+    for at in range(32):
+        wrong = digest[:at] + bytes([digest[at] ^ 1 << at % 8]) + digest[at + 1 :]
+        assert session.do(ARM, wrong, offset=3, binding=RUN) == OK
+        board.send(seal(board.frame(scapy.FIRE, SECRET, to=scapy.BROADCAST)))
+    assert board.counters()[1] == before[1] + 37 and board.status.state == scapy.ARMED
+    assert session.do(ARM, digest, offset=3, binding=RUN) == OK
+    before = (before[0], before[1] + 32, *before[2:])
     for _ in range(3):  # repeated broadcasts start nothing else
         board.send(seal(board.frame(scapy.FIRE, SECRET, to=scapy.BROADCAST)))
     assert board.counters()[1] == before[1] + 5 and board.status.state == scapy.RUNNING
@@ -221,6 +230,71 @@ def test_images_with_a_wrong_root_or_wrong_bytes_are_never_loaded(board: Board) 
         assert session.do(LOAD, binding=binding) == EARLY
         assert board.announcement()[scapy.Announce].role == image_of(role)[0].root[:16]
     assert session.do(ABORT) == OK and session.do(START, offset=3, binding=1) == OK
+
+
+def test_every_byte_of_a_hash_counts(board: Board) -> None:
+    """Of the root, and of a block's hash in the manifest; the board has all chunks, and goes on missing some."""
+    board.compared = board.kind.slower == 1  # hardware hashes while it answers frames
+    role = board.kind.role()
+    session = Session(board)
+    step = 1 if board.kind.slower == 1 else 9
+
+    def flipped(data: bytes, at: int) -> bytes:
+        return data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :]
+
+    for at in [*range(0, 32, step), *range(-16, 0, step)]:
+        image, chunks = image_of(role)
+        if at < 0:
+            chunks[0] = flipped(chunks[0], 16 + at)
+            image.root = hashlib.blake2s(chunks[0][: image.manifest_bytes]).digest()
+        else:
+            image.root = flipped(image.root, at)
+        binding = int.from_bytes(image.root[:8], "big")
+        assert image.manifest_bytes == 16 and session.do(BEGIN, image, binding=binding) == OK
+        for number, chunk in enumerate(chunks):
+            board.send(session.data(number, chunk, binding))
+        board.settle()
+        found = board.ask(seal(board.frame(scapy.QUERY, binding=binding, seq=5)))
+        assert [one[Shell].kind for one in found] == [scapy.REPORT] and found[0][scapy.Report].missing > 0, at
+    assert board.announcement()[scapy.Announce].role == bytes(16)
+
+
+def test_forged_chunk_of_two_blocks_does_not_change_the_one_that_is_verified(board: Board) -> None:
+    """A forged chunk makes the second block miss all of its chunks, and the one that it shares with the first block
+    arrives again with other bytes of the first."""
+    board.compared = board.kind.slower == 1  # hardware hashes while it answers frames
+    role = board.kind.role() + bytes(range(256)) * 500
+    session = Session(board)
+    status, binding, chunks = session.begin(role)
+    assert status == OK
+    shared = 1 + BLOCK // CHUNK
+    assert BLOCK % CHUNK and len(role) > 2 * BLOCK - CHUNK
+    head = BLOCK % CHUNK
+
+    def missing(numbers: list[int], **other: bytes) -> int | None:
+        """What the board misses after some chunks; None if it has loaded the image."""
+        for number in numbers:
+            board.send(session.data(number, other.get(f"chunk{number}", chunks[number]), binding))
+            if number % 16 == 15:
+                board.collect()
+        board.settle()
+        found = board.ask(seal(board.frame(scapy.QUERY, binding=binding, seq=5)))
+        if any(one[Shell].kind == scapy.LOADED for one in found):
+            return None
+        return int(found[-1][scapy.Report].missing)
+
+    second = list(range(shared + 1, len(chunks)))
+    # The manifest and the first block: what is missing is the second one.
+    assert missing(list(range(shared + 1))) == len(second)
+    assert missing(second, **{f"chunk{shared + 5}": bytes(CHUNK)}) != 0
+    forged = bytes([chunks[shared][0] ^ 1]) + chunks[shared][1:]
+    assert forged[head:] == chunks[shared][head:]
+    left = missing([shared, *second], **{f"chunk{shared}": forged})
+    # A twin stores the chunk and finds the wrong hash; hardware does not write bytes of a verified block.
+    assert left != 0 and (left is not None or board.kind.slower > 1)
+    if left is not None:
+        assert missing(list(range(len(chunks)))) is None
+    assert board.announcement()[scapy.Announce].role == image_of(role)[0].root[:16]
 
 
 def test_board_has_one_owner_until_its_lease_ends_or_another_takes_over(board: Board) -> None:

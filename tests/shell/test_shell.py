@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import random
+import signal
 import struct
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -254,6 +256,24 @@ def test_frames_of_another_image_are_not_stored(cluster: Cluster) -> None:
         status = host.status(board)
         assert status is not None and int(status["bad_tags"]) > 0
     wire.close()
+
+
+def test_write_beyond_the_last_address_does_not_reach_the_first(cluster: Cluster) -> None:
+    start(cluster, 1)
+    with cluster.host(1) as host:
+        opened(host, 1)
+        assert host.configure([mac(1)], role_file())[mac(1)][0] == "ok"
+        host.write(mac(1), 0, bytes(range(100)))
+        for before in (1, 1344, 2688):
+            # The switch holds the frames, so the host has sent several before it learns that the first is rejected.
+            switch = cluster.processes["switch"]
+            switch.send_signal(signal.SIGSTOP)
+            later = threading.Timer(0.1, switch.send_signal, [signal.SIGCONT])
+            later.start()
+            with pytest.raises(BoardError, match="outside of the board's memory"):
+                host.write(mac(1), (1 << 64) - before, b"x" * 8000)
+            later.join()
+        assert host.read(mac(1), 0, 100) == bytes(range(100))
 
 
 def test_registers_of_a_frame_are_written_all_or_none(cluster: Cluster) -> None:

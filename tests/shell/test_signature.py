@@ -193,6 +193,10 @@ def test_wrong_keys_and_files_are_reported_in_one_line(command: Command, place: 
         (("configure", out, "--trust", written("wide", public, 0o666)), "other users can change the trusted keys"),
         (("configure", out, "--trust", written("bad", public + b"ssh-rsa AAAA\n")), "bad:2: is not a public Ed25519"),
         (("configure", str(role), "--trust", str(place / "trusted")), "is not signed"),
+        (
+            ("configure", written("deep", signature.MAGIC + struct.pack(">I", 60_000) + b"[" * 70_000)),
+            "is damaged: the description",
+        ),
     ):
         done = command("cluster", *words, timeout=300)
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, (words, done.stderr)

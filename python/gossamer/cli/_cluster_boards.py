@@ -102,7 +102,7 @@ def _progress(what: str, macs: Sequence[int]) -> Iterator[Callable[[Mapping[int,
     metavar="ADDRESS",
     help="Send the role to this group's Ethernet address in place of broadcast, which switches may limit.",
 )
-@click.option("--drop-after", type=click.FloatRange(0.1, 600), default=3.0, show_default=True, metavar="SECONDS",
+@click.option("--drop-after", type=common.Between(0.1, 600), default=3.0, show_default=True, metavar="SECONDS",
               help="Give a board up that does not answer for this time.")  # fmt: skip
 @common.TAKE_OVER
 def configure(
@@ -151,9 +151,11 @@ def configure(
             results = work.configure(data, board_type, unicast=unicast, group=to, drop_after=drop_after, progress=show)
     failed = {mac: status for mac, (status, _) in sorted(results.items()) if status != "ok"}
     for mac, (status, seconds) in sorted(results.items()):
-        click.echo(f"{mac_text(mac)}  {status if len(status) < 20 else 'not done'}  {seconds:.2f} s")
+        click.echo(
+            f"{mac_text(mac)}  {status if len(status) < 20 and not status.isdecimal() else 'not done'}  {seconds:.2f} s"
+        )
     for mac, status in failed.items():
-        if status in ("config_failed", "bad_image"):
+        if status in ("config_failed", "bad_image") or status.isdecimal():
             raise InputError(f"{role}: board {mac_text(mac)}: {status_text(status)}")
         if status.startswith(("board ", "not done")):
             raise InputError(status)
@@ -224,7 +226,7 @@ def _registers(pairs: Sequence[str]) -> dict[int, int]:
 @click.argument("kernel", type=click.IntRange(0, (1 << 32) - 1), default=0)
 @click.option("--register", "registers", multiple=True, metavar="ADDRESS=VALUE",
               help="A register of the role to set before; may be repeated.")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0.01, max=1e6), default=60.0, show_default=True,
+@click.option("--timeout", type=common.Between(0.01, 1e6), default=60.0, show_default=True,
               metavar="SECONDS", help="Time that the kernel may take.")  # fmt: skip
 @common.PORT
 @common.KEYS

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import math
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,19 @@ NO_MANAGER = "no manager runs; start one with ./gossamer cluster manager"
 PORT = click.option("--port", metavar="PORT", help="A network interface; otherwise the simulated cluster.")
 KEYS = click.option("--keys", "key_file", metavar="FILE", help="The boards' keys.")
 BOARDS = click.option("--boards", metavar="ADDRESSES", help="Addresses, separated by commas; otherwise all boards.")
-WAIT = click.option("--wait", type=click.FloatRange(0.05, 600), default=0.5, show_default=True, metavar="SECONDS",
+
+
+class Between(click.FloatRange):
+    """A number of a range. `click.FloatRange` also accepts nan, which is neither below nor above a bound."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return found
+
+
+WAIT = click.option("--wait", type=Between(0.05, 600), default=0.5, show_default=True, metavar="SECONDS",
                     help="Time for boards to answer.")  # fmt: skip
 TAKE_OVER = click.option("--take-over", is_flag=True, help="End the sessions of other hosts.")
 STATE = click.option("--state", metavar="FILE", help="The manager's state; otherwise that of this checkout.")
@@ -56,8 +69,11 @@ def opened(state: str | None) -> Iterator[Store]:
 
 
 def user_name(user: str | None) -> str:
-    """The given user, or who runs the command."""
-    return user or getpass.getuser()
+    """The given user, or who runs the command. Raises InputError if the name cannot be shown in one line."""
+    name = user or getpass.getuser()
+    if not name.isprintable():
+        raise InputError(f"{name!r}: is no name of a user; it must be printable")
+    return name
 
 
 def published(store: Store) -> dict[str, Any]:
@@ -195,6 +211,7 @@ __all__ = [
     "TAKE_OVER",
     "USER",
     "WAIT",
+    "Between",
     "addresses",
     "chosen",
     "duration",

@@ -66,6 +66,9 @@ def make(file: str, addresses: tuple[str, ...], rotate: bool, signing: bool) -> 
     if not addresses:
         raise InputError(f"name the addresses of boards: ./gossamer cluster key {file} 02:00:00:00:00:01")
     macs = [parse_mac(address) for address in addresses]
+    for mac, address in zip(macs, addresses, strict=True):
+        if mac == 0 or mac >> 40 & 1:
+            raise InputError(f"{address}: no board has this address; a board's first byte is even, and not all are 0")
     known = keys.read(path) if path.exists() else {}
     made = keys.make(macs, known, rotate=rotate)
     keys.write(path, made)

@@ -29,9 +29,13 @@ def _http(text: str) -> tuple[str, int] | None:
     if text == "off":
         return None
     bind, _, number = text.rpartition(":")
-    if not number.isdecimal() or not 0 <= int(number) < 65536 or ("]" in number):
-        raise InputError(f"--http {text}: must be off, a port, or an address and a port such as 127.0.0.1:8747")
-    return bind.strip("[]") or "127.0.0.1", int(number)
+    bracketed = re.fullmatch(r"\[([0-9A-Fa-f:.]+)\]", bind)
+    wrong = not bracketed and re.search(r"[\[\]:]", bind)
+    if wrong or not re.fullmatch(r"[0-9]{1,5}", number) or int(number) > 65535:
+        raise InputError(
+            f"--http {text}: must be off, a port, or an address and a port such as 127.0.0.1:8747 or [::1]:8747"
+        )
+    return bracketed[1] if bracketed else bind or "127.0.0.1", int(number)
 
 
 def _sensors(hwmon: Sequence[str]) -> dict[int, Path]:
@@ -99,12 +103,13 @@ def manager(
     server = None
     try:
         made.check_owners()
-        click.echo(f"managing the boards at {port}; Ctrl-C ends it", err=True)
+        file = Path(token_file) if token_file else path.with_name(f"{path.name}.token")
         if where is not None:
             from gossamer.shell import web
 
-            file = Path(token_file) if token_file else path.with_name(f"{path.name}.token")
             server = web.Server(made.snapshot, path, web.token(file), *where)
+        click.echo(f"managing the boards at {port}; Ctrl-C ends it", err=True)
+        if server is not None:
             click.echo(f"page: {server.address}; the token in {file} permits changes", err=True)
     except BaseException:
         made.free()

@@ -20,7 +20,7 @@ _LOG = 6
 
 @click.command()
 @common.STATE
-@click.option("--every", type=click.FloatRange(0.1, 3600), default=1.0, show_default=True, metavar="SECONDS",
+@click.option("--every", type=common.Between(0.1, 3600), default=1.0, show_default=True, metavar="SECONDS",
               help="Interval between two pages.")  # fmt: skip
 @click.option("--once", is_flag=True, help="Print one page and exit.")
 def top(state: str | None, every: float, once: bool) -> None:

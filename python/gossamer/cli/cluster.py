@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from gossamer.cli import _cluster_boards, _cluster_jobs, _cluster_keys, _cluster_manager, _cluster_top
+from gossamer.cli import _cluster_common as common
 from gossamer.errors import InputError
 
 
@@ -52,7 +53,7 @@ def sim() -> None:
 @click.option("--duplicate", default="0", metavar="P", help="Share of frames delivered twice.")
 @click.option("--damage", default="0", metavar="P", help="Share of frames with a wrong byte.")
 @click.option("--reorder", default="0", metavar="P", help="Share of frames that overtake others.")
-@click.option("--rate", type=click.FloatRange(0, 1e12), default=0.0, metavar="BYTES/S", help="Line rate of each port.")
+@click.option("--rate", type=common.Between(0, 1e12), default=0.0, metavar="BYTES/S", help="Line rate of each port.")
 @click.option("--mtu", type=click.IntRange(1500, 9000), default=1500, show_default=True, help="Bytes of a frame.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of losses and the like.")
 @click.option(

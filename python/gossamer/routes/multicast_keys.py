@@ -72,6 +72,8 @@ def load(path: str | os.PathLike[str], cluster: Cluster, topology: str) -> KeyTa
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         raise InputError(f"{shown(path)}:{line}: not valid JSON: {getattr(error, 'msg', error)}") from None
+    except RecursionError:
+        raise InputError(f"{shown(path)}:1: not valid JSON: nested too deeply") from None
     if not isinstance(data, dict) or data.get("format") != "gossamer-keys 1":
         raise InputError(f'{shown(path)}:1: not tables of keys: "format" must be "gossamer-keys 1"')
     if data.get("topology") != topology:

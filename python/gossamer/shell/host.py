@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from gossamer.shell import _native
 BROADCAST = (1 << 48) - 1
 _MOST_BOARDS = 4096
 _REQUESTS = 3
+_MOST_CYCLES, _MOST_RESULT = 1 << 63, 1 << 32
 
 
 def parse_mac(text: str) -> int:
@@ -88,7 +90,8 @@ class BoardInfo:
 
 
 class BoardError(RunDied):
-    """A board has rejected a request, or has not answered; ``status`` is a name of shell_status."""
+    """A board has rejected a request, or has not answered; ``status`` is a name of shell_status, or ``impossible`` for
+    an answer that no board gives."""
 
     def __init__(self, mac: int, what: str, status: str) -> None:
         super().__init__(f"board {mac_text(mac)}: {what}: {status_text(status)}")
@@ -106,11 +109,14 @@ _REASONS = {
     "config_failed": "the board could not load the role or store the key; the previous one is kept",
     "role_failed": "the role's kernel reported a failure",
     "bad_version": "the board has another version of the protocol; update its shell",
+    "impossible": "the board has reported values that no board has; update or check its shell",
 }
 
 
 def status_text(status: str) -> str:
-    """What a name of shell_status means, and what to do."""
+    """What a name of shell_status means, and what to do. A number is one that this host does not know."""
+    if status.isdecimal():
+        return f"{_REASONS['impossible']} (status {status})"
     return _REASONS.get(status, status)
 
 
@@ -134,6 +140,8 @@ class Host:
         self._lib = _native.lib()
         self.keys = dict(keys or {})
         self._announced: set[int] = set()
+        self._memory: dict[int, int] = {}
+        """The most bytes of memory that a board has announced: announcements have no tag, so others may be forged."""
         # Bit 1 of the first byte: an address that no manufacturer has assigned.
         own = 0x02 << 40 | secrets.randbits(40) if mac is None else mac
         types = None
@@ -141,7 +149,7 @@ class Host:
             if len(ethertypes) != 9 or not all(0x0600 <= one <= 0xFFFF for one in ethertypes):
                 raise InputError("ethertypes: nine numbers from 0x600 to 0xFFFF are needed")
             types = (ctypes.c_uint16 * 9)(*ethertypes)
-        self._host = self._lib.gs_shell_open(port.encode(), own, types)
+        self._host = self._lib.gs_shell_open(os.fsencode(port), own, types)
         if not self._host:
             raise InputError(self._text())
         self.mac = int(self._lib.gs_shell_mac(self._host))
@@ -216,7 +224,9 @@ class Host:
         if count < 0:
             raise RunDied(self._text())
         states = {number: name for name, number in constants.enumeration("shell_state").values.items()}
-        self._announced.update(one.mac for one in found[: min(count, _MOST_BOARDS)])
+        for one in found[: min(count, _MOST_BOARDS)]:
+            self._announced.add(one.mac)
+            self._memory[one.mac] = max(self._memory.get(one.mac, 0), one.memory_bytes)
         return [
             BoardInfo(
                 mac=one.mac,
@@ -358,11 +368,17 @@ class Host:
         """Waits for the end of a run: its clock cycles, and the bytes of its result."""
         end = _native.RunEnd()
         self._check(mac, "run", self._lib.gs_shell_wait(self._host, mac, run, int(timeout * 1000), end))
+        # A board with the right key may be defect, and a buffer of this size is made for the result.
+        if end.cycles >= _MOST_CYCLES or end.result_bytes > self._memory.get(mac, _MOST_RESULT):
+            raise BoardError(mac, "run", "impossible")
         return int(end.cycles), int(end.result_bytes)
 
     def result(self, mac: int, count: int, run: int = 1) -> bytes:
         """``count`` bytes of the result of a run that has ended."""
-        buffer = ctypes.create_string_buffer(count)
+        try:
+            buffer = ctypes.create_string_buffer(count)
+        except (MemoryError, OverflowError):
+            raise BoardError(mac, "result", "impossible") from None
         self._check(mac, "result", self._lib.gs_shell_result(self._host, mac, run, 0, buffer, count))
         return buffer.raw
 

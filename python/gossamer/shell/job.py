@@ -9,7 +9,7 @@ An input has ``file``, relative to the job's file, or ``hex``.
 
 from __future__ import annotations
 
-import json
+import os
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.errors import InputError
+from gossamer.files import parse_json
 from gossamer.shell import signature
 from gossamer.shell.host import root_of
 
@@ -41,7 +42,7 @@ class Job:
 def read(path: Path) -> Job:
     """Reads a job's file and the files that it names; InputError with the entry that is wrong."""
     try:
-        spec = json.loads(path.read_text(encoding="utf-8"))
+        spec = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot read the job: {error}") from None
     except ValueError as error:
@@ -53,7 +54,7 @@ def read(path: Path) -> Job:
     if not isinstance(spec["tasks"], list) or not spec["tasks"]:
         raise InputError(f"{path}: tasks: must be a list of at least one task")
     tasks = [_task(path, f"tasks[{number}]", one) for number, one in enumerate(spec["tasks"])]
-    role = _role(path, spec["role"])
+    role = role_bytes(_file(path, "role", spec["role"]))
     # The manager decides whom it trusts; here the package is only checked.
     body, package = signature.accepted(f"{path}: role", role, None)
     default = 1 if package is None else package.board_type
@@ -106,10 +107,15 @@ def _elf_end(data: bytes) -> int:
     return max([end, *(int(offset) + int(size) for offset, size in extents)])
 
 
-def _role(path: Path, name: Any) -> bytes:
-    if not isinstance(name, str) or not name:
-        raise InputError(f"{path}: role: must be the path of a file")
-    return role_bytes(path.parent / name)
+def _file(path: Path, where: str, name: Any) -> Path:
+    """The file that a job names, relative to the job's own."""
+    try:
+        # A name with a zero byte, or with half of a pair of surrogates, is none of a file.
+        if isinstance(name, str) and name and b"\0" not in os.fsencode(name):
+            return path.parent / name
+    except UnicodeEncodeError:
+        pass
+    raise InputError(f"{path}: {where}: must be the path of a file")
 
 
 def _table(path: Path, where: str, value: Any, known: set[str], needed: set[str]) -> dict[str, Any]:
@@ -154,8 +160,9 @@ def _input(path: Path, where: str, value: Any) -> tuple[int, bytes]:
             return address, bytes.fromhex(entry["hex"])
         except (TypeError, ValueError):
             raise InputError(f"{path}: {where}.hex: must be hexadecimal digits") from None
+    file = _file(path, f"{where}.file", entry["file"])
     try:
-        return address, (path.parent / str(entry["file"])).read_bytes()
+        return address, file.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {where}.file: {entry['file']}: {(error.strerror or str(error)).lower()}") from None
 

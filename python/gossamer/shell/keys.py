@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
+from gossamer.files import parse_json
 from gossamer.shell.host import BoardError, BoardKey, mac_text, parse_mac
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def read(path: Path) -> dict[int, bytes]:
     text = check_private(path, "keys")
     keys: dict[int, bytes] = {}
     try:
-        for name, value in json.loads(text).items():
+        for name, value in parse_json(text).items():
             parts = [value["key"], value["next"]] if isinstance(value, dict) else [value]
             both = [bytes.fromhex(part) for part in parts]
             for key in both:

@@ -81,7 +81,7 @@ class InterfaceLock:
             return
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
-            self._socket.bind(f"\0gossamer-cluster-{port}")
+            self._socket.bind(b"\0gossamer-cluster-" + os.fsencode(port))
         except OSError as error:
             self._socket.close()
             if error.errno != errno.EADDRINUSE:

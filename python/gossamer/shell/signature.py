@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import gossamer_setup
 from gossamer.config import constants
 from gossamer.errors import InputError
+from gossamer.files import parse_json
 from gossamer.shell import keys
 from gossamer.shell.host import root_of
 
@@ -78,7 +79,7 @@ def make_key(path: Path) -> Path:
     keys.write_private(path, pem.decode(), "signing key")
     line = key.public_key().public_bytes(form.Encoding.OpenSSH, form.PublicFormat.OpenSSH).decode()
     try:
-        public.write_text(f"{line} {path.stem}\n", encoding="utf-8")
+        public.write_text(f"{line} {path.stem}\n", encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{public}: cannot write the public key: {(error.strerror or str(error)).lower()}") from None
     return public
@@ -170,7 +171,7 @@ def is_package(data: bytes) -> bool:
 
 def _described(where: str, text: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = parse_json(text)
         if not isinstance(found, dict) or found.keys() != _FIELDS.keys():
             raise ValueError
         for field, kind in _FIELDS.items():

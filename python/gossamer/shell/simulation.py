@@ -53,12 +53,11 @@ def running() -> Running | None:
     """The simulation of this checkout; None if its switch does not run."""
     try:
         found = json.loads((folder() / "running.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        processes = tuple((int(pid), int(start)) for pid, start in found["processes"])
+        one = Running(str(found["socket"]), str(found["keys"]), int(found["boards"]), processes)
+        pid, start = one.processes[0]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
-    one = Running(
-        found["socket"], found["keys"], found["boards"], tuple((pid, start) for pid, start in found["processes"])
-    )
-    pid, start = one.processes[0]
     return one if _started(pid) == start else None
 
 

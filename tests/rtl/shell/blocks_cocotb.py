@@ -931,6 +931,34 @@ async def only_whole_images_with_the_right_hashes_are_loaded(dut) -> None:
 
 
 @cocotb.test()
+async def every_byte_of_a_hash_is_compared(dut) -> None:
+    """Of the root, and of a block's hash in the manifest."""
+    draw = await begin(dut)
+    guard = Guard(dut, draw)
+
+    def flipped(data: bytes, at: int) -> bytes:
+        return data[:at] + bytes([data[at] ^ 1 << draw.randrange(8)]) + data[at + 1 :]
+
+    for at in [*range(32), *range(-16, 0)]:
+        image = Image(draw, 1)
+        image.body = image.body[:200]
+        image.manifest = hashlib.blake2s(image.body).digest()[:16]
+        if at < 0:
+            image.manifest = flipped(image.manifest, 16 + at)
+        image.root = hashlib.blake2s(image.manifest).digest()
+        if at >= 0:
+            image.root = flipped(image.root, at)
+        await guard.begin(image)
+        await ClockCycles(dut.clk_i, 8)
+        assert await guard.write(0, image.manifest)
+        assert await guard.check(None) == (at < 0), at
+        if at < 0:
+            assert await guard.write(image.body_at, image.body)
+            assert not await guard.check(0), at
+        assert not await guard.load()
+
+
+@cocotb.test()
 async def a_block_that_is_written_while_it_is_checked_is_not_verified(dut) -> None:
     """A foreign byte is written at any moment of the check, in one block or across two: either the write is rejected,
     or the check fails, or it saw the byte that the memory has."""

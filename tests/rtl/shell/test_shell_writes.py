@@ -311,6 +311,20 @@ def test_writes_in_hardware_do_what_the_protocol_says(traffic: Traffic) -> None:
     _random(traffic, 2, 300)
 
 
+@pytest.mark.parametrize("traffic", [(1, 0)], indirect=True, ids=["seed 1"])
+def test_answers_of_a_session_are_not_repeated_in_the_next(traffic: Traffic) -> None:
+    """Commands 2 to 8 are rejected; in the next session hardware executes writes of these numbers, which are repeated
+    then. The firmware has no answers to such writes."""
+    for _ in range(2):
+        traffic.outside()
+    traffic.renew()
+    for _ in range(10):
+        traffic.write()
+    for number in range(1, 10):
+        traffic.write(sequence=number)
+    traffic.check()
+
+
 @pytest.mark.tier("all", seconds=60, adds="long random traffic with stalls of the memory")
 @pytest.mark.parametrize("traffic", [(seed, 3 * (seed % 5)) for seed in range(2, 12)], indirect=True)
 def test_writes_in_hardware_with_memory_stalls(traffic: Traffic) -> None:
