@@ -85,7 +85,7 @@ def test_page_shows_boards_and_jobs_and_acts_with_the_token(tmp_path: Path) -> N
         assert wait_for_end(store, done) == "done"
         # Three failures of a board, as the manager counts them.
         for _ in range(3):
-            store.failed(mac(3), 3, 60.0)
+            store.failed(mac(3), 3, 600.0)
         store.lease("bert", 1, 600.0, [mac(2)])
         wait_until(lambda: states(manager).get(mac_text(mac(3))) == "quarantine", "the quarantine is shown")
         browser = Browser(tmp_path / "profile")
