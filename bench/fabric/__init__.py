@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import gossamer_setup
 from gossamer.bench import Context, Row
 
-from . import _area, _board, _cluster, _link, _multicast, _noc, _routes, _simspeed, _switch
+from . import _area, _board, _cluster, _gigabit, _link, _multicast, _noc, _routes, _simspeed, _switch
 
 # Add a file here: NAMES are its rows, GROUPS the set-up that these need, measure(context) yields them.
-_PARTS = (_board, _switch, _multicast, _cluster, _link, _noc, _area, _routes, _simspeed)
+_PARTS = (_board, _switch, _multicast, _cluster, _link, _gigabit, _noc, _area, _routes, _simspeed)
 NAMES = tuple(name for part in _PARTS for name in part.NAMES)
 
 

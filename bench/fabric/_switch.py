@@ -77,7 +77,7 @@ def _rates() -> tuple[dict[int, float], dict[int, float]]:
         optimise="-O1",
         include=[models.INCLUDE],
     )
-    done = subprocess.run([simulator, "rates", "1"], capture_output=True, text=True, check=False)
+    done = subprocess.run([simulator, "rates", "1", "2000"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunDied(f"the switch's rates: {(done.stderr or done.stdout).strip()[-500:]}")
     lines = [line.split() for line in done.stdout.splitlines()]

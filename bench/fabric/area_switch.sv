@@ -5,6 +5,7 @@ module area_switch
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
 #(
+  parameter  bit          Shared = 0,
   localparam int unsigned TableW = 10,
   localparam int unsigned Ports  = RouterMeshPorts + LinkCount + 2
 ) (
@@ -41,7 +42,8 @@ module area_switch
     .Ports  (Ports),
     .Virtual(Virtual),
     .Home   (Home),
-    .TableW (TableW)
+    .TableW (TableW),
+    .Shared (Shared)
   ) u_switch (
     .*
   );

@@ -62,14 +62,17 @@ package gs_link_pkg;
     int unsigned dead_cycles;
   } shape_t;
 
+  // A narrow link has a short flight and little memory: a ring of four frames.
+  localparam int unsigned NarrowRingWords = 32'd1 << $clog2(4 * ((LinksFrameBytes - 20) / 8));
+
   localparam shape_t DefaultShape = '{
     frame_bytes: LinksFrameBytes,
     least_bytes: 60,
     window: LinksWindowFrames,
     rx_buffers: (LinksWindowFrames < 16) ? LinksWindowFrames : 16,
-    tx_words: LinkRingWords,
+    tx_words: (LinksDatapathBytes == 2) ? NarrowRingWords : LinkRingWords,
     tx_flits: 64,
-    rx_flits: 512,
+    rx_flits: (LinksDatapathBytes == 2) ? 128 : 512,
     hello_cycles: 256,
     probe_cycles: 64,
     keep_cycles: 512,
@@ -147,6 +150,14 @@ package gs_link_pkg;
     automatic word_t sum;
     sum = word ^ {32'd0, state};
     for (int i = 0; i < 32; i++) crc_next[i] = ^(sum & CrcMatrix[i]);
+  endfunction
+
+  /// The state of CRC-32C after 2 more bytes.
+  function automatic logic [31:0] crc_beat(logic [31:0] state, logic [15:0] beat);
+    automatic logic [31:0] next;
+    next = state ^ {16'd0, beat};
+    for (int i = 0; i < 16; i++) next = next[0] ? (next >> 1) ^ 32'h82F6_3B78 : next >> 1;
+    return next;
   endfunction
 
   // ------------------------------------------------------------------ headers

@@ -48,8 +48,11 @@ module gs_link_reorder
     $fatal(1, "gs_link_reorder: Buffers is %0d; it must be 2 to Window (%0d)", Buffers, Window);
   end
 
+  localparam int unsigned PtrW = $clog2(Window);
+
   seq_t want_q, read_q;
-  slots_t map_q, map_d;
+  // Received frames after a gap, by their numbers modulo Window.
+  logic [Window-1:0] map_q, map_d;
   logic [Buffers-1:0] free_q, free_d, next_free;
   logic [BufferW-1:0] buffer_q, next_buffer;
   logic buffer_valid_q, keep, in_order, step;
@@ -58,16 +61,23 @@ module gs_link_reorder
   assign in_order = seq_i == want_q;
   assign keep     = frame_i && stored_i && buffer_valid_q
                     && seq_t'(seq_i - want_q) < seq_t'(Window) && seq_t'(seq_i - read_q) < seq_t'(Window)
-                    && !map_q[seq_i[SlotW-1:0]] && (in_order || free_q != '0);
+                    && !map_q[seq_i[PtrW-1:0]] && (in_order || free_q != '0);
   // A kept frame is in order now; one such frame a cycle.
-  assign step     = map_q[want_q[SlotW-1:0]];
+  assign step     = map_q[want_q[PtrW-1:0]];
 
   assign dropped_o      = frame_i && !keep;
   assign buffer_valid_o = buffer_valid_q;
   assign buffer_o       = buffer_q;
   assign want_o         = want_q;
-  assign map_o          = map_q;
   assign read_valid_o   = read_q != want_q;
+
+  // In the map that is sent, all frames of the window have numbers modulo Slots.
+  always_comb begin
+    for (int unsigned n = 0; n < Slots; n++) begin
+      map_o[n] = map_q[n%Window] && (n / Window) % (Slots / Window) ==
+                 (32'(want_q[SlotW-1:0]) / Window + 32'((n % Window) < (32'(want_q) % Window))) % (Slots / Window);
+    end
+  end
 
   always_comb begin
     next_buffer = '0;
@@ -77,8 +87,8 @@ module gs_link_reorder
     if (read_done_i) free_d[read_buffer_o] = 1'b1;
     if (keep || !buffer_valid_q) free_d = free_d & ~next_free;
     map_d = map_q;
-    if (keep && !in_order) map_d[seq_i[SlotW-1:0]] = 1'b1;
-    if (step) map_d[want_q[SlotW-1:0]] = 1'b0;
+    if (keep && !in_order) map_d[seq_i[PtrW-1:0]] = 1'b1;
+    if (step) map_d[want_q[PtrW-1:0]] = 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -111,10 +121,10 @@ module gs_link_reorder
     .clk_i,
     .we_i   (keep),
     .wstrb_i(1'b1),
-    .waddr_i(seq_i[$clog2(Window)-1:0]),
+    .waddr_i(seq_i[PtrW-1:0]),
     .wdata_i({buffer_q, words_i}),
     .re_i   (1'b1),
-    .raddr_i(read_q[$clog2(Window)-1:0]),
+    .raddr_i(read_q[PtrW-1:0]),
     .rdata_o(entry)
   );
   assign {read_buffer_o, read_words_o} = entry;

@@ -15,4 +15,11 @@ link/gs_link_reorder.sv
 link/gs_link_unpack.sv
 link/gs_link_session.sv
 link/gs_link_counters.sv
+link/gs_link_narrow_store.sv
+link/gs_link_narrow_lengths.sv
+link/gs_link_narrow_credit.sv
+link/gs_link_narrow_pack.sv
+link/gs_link_narrow_send.sv
+link/gs_link_narrow_receive.sv
+link/gs_link_narrow_unpack.sv
 link/gs_link.sv

@@ -184,7 +184,10 @@ module gs_stream_board
     gs_link_pkg::counters_t unused_counters;
     assign tx_fire_o[l] = (tx_valid[l] & tx_ready[l]) != '0;
     assign rx_fire_o[l] = (rx_valid[l] & rx_ready[l]) != '0;
-    gs_link #(.Shape(Shape)) u_link (
+    gs_link #(
+      .Shape(Shape),
+      .Bytes(8)
+    ) u_link (
       .clk_i,
       .rst_ni,
       .tx_valid_i    (tx_valid[l]),

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-`include "gs_assert.svh"
 
 /// The board switch: forwards packets of all ports to the port that leads to their destination.
 ///
-///                  +--------------------------------------------+
-///     port 0 in -> | ingress 0: queues, route     egress 0      | -> port 0 out
-///     port 1 in -> | ingress 1            \  X  /  egress 1     | -> port 1 out
-///        ...       |                 offers, grants, flits      |      ...
-///                  +--------------------------------------------+
+///     port 0 in -> +---------------------------+ -> port 0 out
+///     port 1 in -> | gs_switch_crossbar, or    | -> port 1 out
+///        ...       | gs_switch_shared          |      ...
+///                  +---------------------------+
 ///
-/// A packet's first flit reaches an egress five cycles after its last flit reached an ingress, if it does not wait.
-/// Between ports the flits of a channel's packets are never interleaved, no packet is lost or duplicated, and packets
-/// of one ingress and channel that leave by the same port and channel keep their order. A channel that waits does not
-/// block another. No packet starves if its receiver returns credits (gs_switch_starvation_guard). Every port has
-/// credits in both directions: a sender starts with `Window` for each channel. A packet without a route is dropped, and
+/// The crossbar moves a flit a cycle from every ingress and to every egress. The shared datapath moves one flit a cycle
+/// in all, with a third of the area. In both the flits of a channel's packets are never interleaved, no packet is lost
+/// or duplicated, and packets of one ingress and channel that leave by the same port and channel keep their order. A
+/// channel that waits does not block another. No packet starves if its receiver returns credits. Every port has credits
+/// in both directions: a sender starts with `Window` for each channel. A packet without a route is dropped, and
 /// reported by `unroutable_o`.
 module gs_switch
   import gossamer_pkg::*;
@@ -39,7 +37,9 @@ module gs_switch
   /// credits of a channel, at ingresses and egresses
   parameter int unsigned       Window    = 8,
   /// streams may be sent as circuits (gs_circuit)
-  parameter bit                Circuits  = 0
+  parameter bit                Circuits  = 0,
+  /// one datapath for all ports instead of a crossbar: without egress buffers (OutRegion) and circuits
+  parameter bit                Shared    = SwitchDatapath == "shared"
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
@@ -67,9 +67,6 @@ module gs_switch
   /// no packet is inside: the table may be replaced by any other
   output logic              empty_o
 );
-  // log2 of a window's cycles: long enough that a shown packet is more likely to be passed over than in flight
-  localparam int unsigned ShowW = $clog2(MaxFlits);
-
   // ------------------------------------------------ the table's clearing
   logic clearing_q, write;
   logic [TableW-1:0] clear_q, index;
@@ -88,107 +85,73 @@ module gs_switch
   assign index = clearing_q ? clear_q : table_index_i;
   assign entry = clearing_q ? '0 : table_entry_i;
 
-  // ---------------------------------------------------------------- ports
-  logic [Ports-1:0] offer_valid, granted, in_empty, out_empty;
-  waiting_t offer[Ports];
-  channels_t space[Ports];
-  flit_t data[Ports];
-  logic [Ports-1:0][Ports-1:0] grant;  // [egress][ingress]
-
-  // -------------------------------------------------------------- windows
-  // Channels have windows in rotation. In a channel's window every ingress shows the channel's head packet. So egresses
-  // learn which packets are passed over.
-  logic [ShowW+SwitchChannelW-1:0] time_q;
-  logic [Ports-1:0] shown_valid;
-  shown_t shown[Ports];
-  channel_t window;
-  logic opens, closes;
-  assign window = channel_t'(time_q >> ShowW);
-  assign opens = time_q[ShowW-1:0] == '0;
-  assign closes = time_q[ShowW-1:0] == '1;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) time_q <= '0;
-    else time_q <= time_q + (ShowW + SwitchChannelW)'(1);
-  end
-
-  for (genvar p = 0; p < Ports; p++) begin : gen_port
-    gs_switch_ingress #(
+  if (Shared) begin : gen_shared
+    if (Circuits) begin : gen_illegal_circuits
+      $fatal(1, "gs_switch: Circuits is 1; the shared datapath (Shared) has no circuits");
+    end
+    gs_switch_shared #(
       .Ports     (Ports),
-      .TableW    (TableW),
+      .Virtual   (Virtual),
       .Home      (Home),
       .StreamBits(StreamBits),
-      .Vcs       (Virtual[p] ? SwitchVcs : 1),
+      .TableW    (TableW),
       .MaxFlits  (MaxFlits),
-      .Region    (InRegion),
-      .Packets   (Packets),
-      .Window    (Window),
-      .Circuits  (Circuits)
-    ) u_ingress (
+      .InRegion  (InRegion),
+      .Window    (Window)
+    ) u_switch (
       .clk_i,
       .rst_ni,
       .board_i,
-      .clearing_i       (clearing_q),
-      .table_we_i       (write),
-      .table_index_i    (index),
-      .table_entry_i    (entry),
-      .valid_i          (in_valid_i[p]),
-      .flit_i           (in_i[p]),
-      .credit_o         (in_credit_o[p]),
-      .window_i         (window),
-      .opens_i          (opens),
-      .space_i          (space),
-      .offer_valid_o    (offer_valid[p]),
-      .shown_valid_o    (shown_valid[p]),
-      .shown_o          (shown[p]),
-      .offer_o          (offer[p]),
-      .grant_i          (granted[p]),
-      .data_o           (data[p]),
-      .unroutable_o     (unroutable_o[p]),
-      .unroutable_dest_o(unroutable_dest_o[p]),
-      .unroutable_message_o(unroutable_message_o[p]),
-      .unroutable_job_o (unroutable_job_o[p]),
-      .empty_o          (in_empty[p])
+      .burst_i,
+      .clearing_i    (clearing_q),
+      .table_we_i    (write),
+      .table_index_i (index),
+      .table_entry_i (entry),
+      .in_valid_i,
+      .in_i,
+      .in_credit_o,
+      .out_valid_o,
+      .out_o,
+      .out_credit_i,
+      .unroutable_o,
+      .unroutable_dest_o,
+      .unroutable_message_o,
+      .unroutable_job_o,
+      .empty_o
     );
-
-    gs_switch_egress #(
-      .Ports   (Ports),
-      .Here    (p),
-      .Vcs     (Virtual[p] ? SwitchVcs : 1),
-      .MaxFlits(MaxFlits),
-      .Region  (OutRegion),
-      .Window  (Window),
-      .Circuits(Circuits)
-    ) u_egress (
+  end else begin : gen_crossbar
+    gs_switch_crossbar #(
+      .Ports     (Ports),
+      .Virtual   (Virtual),
+      .Home      (Home),
+      .StreamBits(StreamBits),
+      .TableW    (TableW),
+      .MaxFlits  (MaxFlits),
+      .InRegion  (InRegion),
+      .OutRegion (OutRegion),
+      .Packets   (Packets),
+      .Window    (Window),
+      .Circuits  (Circuits)
+    ) u_switch (
       .clk_i,
       .rst_ni,
+      .board_i,
       .burst_i,
-      .window_i     (window),
-      .closes_i     (closes),
-      .offer_valid_i(offer_valid),
-      .offer_i      (offer),
-      .shown_valid_i(shown_valid),
-      .shown_i      (shown),
-      .grant_o      (grant[p]),
-      .space_o      (space[p]),
-      .data_i       (data),
-      .valid_o      (out_valid_o[p]),
-      .flit_o       (out_o[p]),
-      .credit_i     (out_credit_i[p]),
-      .empty_o      (out_empty[p])
+      .clearing_i    (clearing_q),
+      .table_we_i    (write),
+      .table_index_i (index),
+      .table_entry_i (entry),
+      .in_valid_i,
+      .in_i,
+      .in_credit_o,
+      .out_valid_o,
+      .out_o,
+      .out_credit_i,
+      .unroutable_o,
+      .unroutable_dest_o,
+      .unroutable_message_o,
+      .unroutable_job_o,
+      .empty_o
     );
-  end
-
-  always_comb begin
-    granted = '0;
-    for (int unsigned o = 0; o < Ports; o++) granted |= grant[o];
-  end
-  assign empty_o = &in_empty && &out_empty;
-
-  for (genvar i = 0; i < Ports; i++) begin : gen_once
-    logic [Ports-1:0] by;
-    for (genvar o = 0; o < Ports; o++) begin : gen_egress
-      assign by[o] = grant[o][i];
-    end
-    `GS_ASSERT_NOW(offers_are_granted_once, (by & (by - Ports'(1))) == '0)
   end
 endmodule

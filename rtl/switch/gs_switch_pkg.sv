@@ -47,6 +47,13 @@ package gs_switch_pkg;
     logic                     more;
   } waiting_t;
 
+  /// Route of a packet in the shared-datapath switch; it leaves in its own network
+  typedef struct packed {
+    logic                    unroutable;
+    logic [SwitchPortW-1:0]  port;
+    logic [SwitchVcBits-1:0] vc;
+  } shared_route_t;
+
   /// Port and channel of a packet that is shown to the egresses
   typedef struct packed {
     logic [SwitchPortW-1:0] port;

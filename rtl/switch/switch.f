@@ -13,4 +13,9 @@ switch/gs_switch_starvation_guard.sv
 switch/gs_switch_egress.sv
 switch/gs_link_ingress.sv
 switch/gs_link_egress.sv
+switch/gs_switch_crossbar.sv
+switch/gs_shared_select.sv
+switch/gs_shared_allocator.sv
+switch/gs_shared_ingress.sv
+switch/gs_switch_shared.sv
 switch/gs_switch.sv

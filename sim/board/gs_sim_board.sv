@@ -40,8 +40,8 @@ module gs_sim_board
   gs_board_memory_pkg::mem_req_t mem_req[Memories];
   gs_board_memory_pkg::mem_rsp_t mem_rsp[Memories];
   logic [Links-1:0] mac_tx_valid, mac_tx_ready, mac_tx_last, mac_rx_valid, mac_rx_last, mac_rx_error, up;
-  logic [63:0] mac_tx_data[Links], mac_rx_data[Links];
-  logic [7:0] mac_tx_keep[Links], mac_rx_keep[Links];
+  logic [8*LinksDatapathBytes-1:0] mac_tx_data[Links], mac_rx_data[Links];
+  logic [LinksDatapathBytes-1:0] mac_tx_keep[Links], mac_rx_keep[Links];
 
   gs_sim_surroundings #(
     .Links(Links)

@@ -23,12 +23,12 @@ module gs_sim_surroundings
   // MACs of the board
   input  logic     [Links-1:0]  mac_tx_valid_i,
   output logic     [Links-1:0]  mac_tx_ready_o,
-  input  logic     [63:0]       mac_tx_data_i[Links],
-  input  logic     [7:0]        mac_tx_keep_i[Links],
+  input  logic [8*LinksDatapathBytes-1:0] mac_tx_data_i[Links],
+  input  logic [LinksDatapathBytes-1:0] mac_tx_keep_i[Links],
   input  logic     [Links-1:0]  mac_tx_last_i,
   output logic     [Links-1:0]  mac_rx_valid_o,
-  output logic     [63:0]       mac_rx_data_o[Links],
-  output logic     [7:0]        mac_rx_keep_o[Links],
+  output logic [8*LinksDatapathBytes-1:0] mac_rx_data_o[Links],
+  output logic [LinksDatapathBytes-1:0] mac_rx_keep_o[Links],
   output logic     [Links-1:0]  mac_rx_last_o,
   output logic     [Links-1:0]  mac_rx_error_o,
   input  logic     [Links-1:0]  up_i,
@@ -76,6 +76,10 @@ module gs_sim_surroundings
 
   for (genvar l = 0; l < Links; l++) begin : gen_wire
     logic [31:0] lost, damaged;
+    // Words of the wire
+    logic tx_valid, tx_ready, tx_last;
+    logic [63:0] tx_data;
+    logic [7:0] tx_keep;
 
     gs_mac_model #(
       .BitsPerKilocycle(BitsPerKilocycle),
@@ -89,11 +93,11 @@ module gs_sim_surroundings
       .loss_i   (loss_i[l]),
       .damage_i (damage_i[l]),
       .cut_i    (cut_i[l]),
-      .valid_i  (mac_tx_valid_i[l]),
-      .ready_o  (mac_tx_ready_o[l]),
-      .data_i   (mac_tx_data_i[l]),
-      .keep_i   (mac_tx_keep_i[l]),
-      .last_i   (mac_tx_last_i[l]),
+      .valid_i  (tx_valid),
+      .ready_o  (tx_ready),
+      .data_i   (tx_data),
+      .keep_i   (tx_keep),
+      .last_i   (tx_last),
       .valid_o  (tx_valid_o[l]),
       .data_o   (tx_data_o[l]),
       .keep_o   (tx_keep_o[l]),
@@ -102,12 +106,42 @@ module gs_sim_surroundings
       .lost_o   (lost),
       .damaged_o(damaged)
     );
-    assign lost_o[l]       = lost + damaged;
-    assign mac_rx_valid_o[l] = rx_valid_i[l];
-    assign mac_rx_data_o[l]  = rx_data_i[l];
-    assign mac_rx_keep_o[l]  = rx_keep_i[l];
-    assign mac_rx_last_o[l]  = rx_last_i[l];
-    assign mac_rx_error_o[l] = rx_error_i[l];
-    assign up_o[l]         = up_i[l];
+    assign lost_o[l] = lost + damaged;
+    if (LinksDatapathBytes == 8) begin : gen_words
+      assign {tx_valid, tx_data, tx_keep, tx_last} =
+          {mac_tx_valid_i[l], mac_tx_data_i[l], mac_tx_keep_i[l], mac_tx_last_i[l]};
+      assign mac_tx_ready_o[l] = tx_ready;
+      assign mac_rx_valid_o[l] = rx_valid_i[l];
+      assign mac_rx_data_o[l]  = rx_data_i[l];
+      assign mac_rx_keep_o[l]  = rx_keep_i[l];
+      assign mac_rx_last_o[l]  = rx_last_i[l];
+      assign mac_rx_error_o[l] = rx_error_i[l];
+    end else begin : gen_beats
+      gs_mac_beats u_beats (
+        .clk_i,
+        .rst_ni,
+        .tx_valid_i(mac_tx_valid_i[l]),
+        .tx_ready_o(mac_tx_ready_o[l]),
+        .tx_data_i (mac_tx_data_i[l]),
+        .tx_keep_i (mac_tx_keep_i[l]),
+        .tx_last_i (mac_tx_last_i[l]),
+        .rx_valid_o(mac_rx_valid_o[l]),
+        .rx_data_o (mac_rx_data_o[l]),
+        .rx_keep_o (mac_rx_keep_o[l]),
+        .rx_last_o (mac_rx_last_o[l]),
+        .rx_error_o(mac_rx_error_o[l]),
+        .valid_o   (tx_valid),
+        .ready_i   (tx_ready),
+        .data_o    (tx_data),
+        .keep_o    (tx_keep),
+        .last_o    (tx_last),
+        .valid_i   (rx_valid_i[l]),
+        .data_i    (rx_data_i[l]),
+        .keep_i    (rx_keep_i[l]),
+        .last_i    (rx_last_i[l]),
+        .error_i   (rx_error_i[l])
+      );
+    end
+    assign up_o[l] = up_i[l];
   end
 endmodule

@@ -3,4 +3,5 @@
 -f board/uncore.f
 -f sim/memory/sim_memory.f
 sim/link/gs_mac_model.sv
+sim/link/gs_mac_beats.sv
 sim/board/gs_sim_surroundings.sv

@@ -125,6 +125,19 @@ def test_every_message_arrives_on_quad4(size: Size) -> None:
     well(outcome, 1024, rounds=1, targets=5, step=205)
 
 
+@pytest.mark.tier("all", seconds=90, adds="boards with a shared switch and links of two bytes a cycle")
+def test_boards_with_the_smallest_fabric_lose_no_message(tmp_path: Path) -> None:
+    two = tmp_path / "two.toml"
+    two.write_text(
+        'description = "two"\ntopology = "custom"\nboards = { a = "ecp5-1g", b = "ecp5-1g" }\n'
+        'cables = ["a:east - b:west"]\nhosts = ["host - a:west"]\n',
+        encoding="utf-8",
+    )
+    outcome = go(ALL, two, frame_loss=0.02, seed=5, defines=["ROUNDS=1", "TARGETS=15", "STEP=17"])
+    well(outcome, 128, rounds=1, targets=15, step=17)
+    assert sum(link["resends"] for link in outcome.run.links.values()) > 0
+
+
 def write(folder: Path, body: str) -> Path:
     source = folder / "prog.c"
     source.write_text(HEAD + body, encoding="utf-8")

@@ -345,6 +345,11 @@ def _cpp_unsigned(bits: int) -> str:
     return "uint64_t"
 
 
+def cpp_namespace(section: str) -> str:
+    """The C++ namespace of a table: its name, with an underscore after a keyword."""
+    return section + "_" if section == "switch" else section
+
+
 def _cpp_knob(name: str, value: object) -> str:
     if isinstance(value, bool):
         return f"inline constexpr bool {name} = {str(value).lower()};"
@@ -379,14 +384,14 @@ def _cpp_lines(config: Config) -> Iterator[str]:
         section = knob.path[:-1]
         if section != last:
             if last:
-                yield f"}}  // namespace {last[-1]}"
+                yield f"}}  // namespace {cpp_namespace(last[-1])}"
             last = section
             yield ""
             yield f"/// {sections[section]}"
-            yield f"namespace {section[-1]} {{"
+            yield f"namespace {cpp_namespace(section[-1])} {{"
         yield f"/// {_meaning(knob.doc, knob.unit, range_text(knob.field))}"
         yield _cpp_knob(knob.path[-1], knob.value)
-    yield f"}}  // namespace {last[-1]}"
+    yield f"}}  // namespace {cpp_namespace(last[-1])}"
     yield ""
     yield "/// Values derived from those above."
     yield "namespace derived {"

@@ -26,6 +26,7 @@ from gossamer.config._sections import (
     MeshSection,
     RouterSection,
     Section,
+    SwitchSection,
 )
 
 _REMOVED = "removed, because no hardware reads it; delete the table"
@@ -51,6 +52,7 @@ class Parameters(Section):
     mesh: MeshSection = Field(description="mesh of tiles")
     router: RouterSection = Field(description="multicast router")
     memory: MemorySection = Field(description="memories")
+    switch: SwitchSection = Field(description="board switch", default=SwitchSection())
     links: LinksSection = Field(description="links between boards", default=NO_LINKS)
     match: MatchSection = Field(description="match engine", default=NO_MATCH)
 

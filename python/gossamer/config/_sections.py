@@ -26,9 +26,11 @@ def inconsistent(keys: str, message: str) -> PydanticCustomError:
     return PydanticCustomError("combination", cast(Any, message), {"keys": paths})
 
 
-def knob(doc: str, unit: str = "", *, ge: int | None = None, le: int | None = None, pow2: bool = False) -> Any:
-    """A required value with its meaning, unit and range."""
-    return Field(description=doc, ge=ge, le=le, json_schema_extra={"unit": unit, "pow2": pow2})
+def knob(
+    doc: str, unit: str = "", *, ge: int | None = None, le: int | None = None, pow2: bool = False, default: Any = ...
+) -> Any:
+    """A value with its meaning, unit and range; required if it has no default."""
+    return Field(default, description=doc, ge=ge, le=le, json_schema_extra={"unit": unit, "pow2": pow2})
 
 
 class Section(BaseModel):
@@ -169,6 +171,15 @@ class MemorySection(Section):
     )
 
 
+class SwitchSection(Section):
+    """Switch of a board: connects mesh, links, host and endpoints."""
+
+    datapath: Literal["crossbar", "shared"] = knob(
+        "crossbar: every port moves a flit a cycle; shared: one flit a cycle in all, in a third of the area",
+        default="crossbar",
+    )
+
+
 class LinksSection(Section):
     """Reliable links to other boards, over frames that may be lost."""
 
@@ -186,6 +197,9 @@ class LinksSection(Section):
     )
     frame_bytes: int = knob("longest frame, without that overhead", "bytes", ge=32, le=9000)
     window_frames: int = knob("frames in flight without an acknowledgement", "frames", ge=1, le=32768, pow2=True)
+    datapath_bytes: Literal[2, 8] = knob(
+        "width of a link between the board and its MAC; 2 carries 1 Gb/s at 62.5 MHz", "bytes", default=8
+    )
 
 
 class MatchSection(Section):

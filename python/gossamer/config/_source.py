@@ -169,8 +169,8 @@ def range_text(field: FieldInfo) -> str:
     for rule in field.metadata:
         low = getattr(rule, "ge", low)
         high = getattr(rule, "le", high)
-    if get_args(field.annotation) and all(isinstance(one, str) for one in get_args(field.annotation)):
-        return ", ".join(get_args(field.annotation))
+    if get_args(field.annotation) and all(isinstance(one, (str, int)) for one in get_args(field.annotation)):
+        return ", ".join(str(one) for one in get_args(field.annotation))
     parts = []
     if low is not None and high is not None:
         parts.append(f"{low}" if low == high else f"{low} to {high}")

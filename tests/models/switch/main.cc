@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// switch_test directed SEED | random SEED PACKETS | rates SEED | saturate SEED CYCLES
+// switch_test directed SEED | random SEED PACKETS | rates SEED CYCLES | saturate SEED CYCLES
 #include <cstring>
 
 #include "harness.h"
@@ -201,8 +201,11 @@ void print_bursts(const Bench& b, const char* name, unsigned flits, unsigned bur
   std::printf("%s %u %u %u %u\n", name, flits, burst, shortest, longest);
 }
 
-/// Latency of a lone packet; rate and fairness of many packets.
-void rates(uint64_t seed) {
+/// Latency of a lone packet; rate and fairness of many packets, each over so many cycles.
+/// A switch whose lanes are three times as slow is measured for three times as many cycles.
+void rates(uint64_t seed, uint64_t cycles) {
+  // Flits of an input that do not run out in the 11,000 cycles of a crowd.
+  const unsigned crowd = static_cast<unsigned>(2'400'000 / cycles);
   Bench b(seed);
   fill_table(b);
   for (unsigned flits : {1u, 5u}) {
@@ -223,14 +226,14 @@ void rates(uint64_t seed) {
     for (unsigned burst : kBursts) {
       b.top->burst_i = burst;
       b.flits_from[2].clear();
-      const unsigned packets = 4000 / flits;
+      const unsigned packets = 1200 / flits;
       const unsigned inputs[] = {0, 7, 8, 9};
       for (unsigned in : inputs)
         for (unsigned n = 0; n < packets; ++n) b.send(in, 2, address(kStream, 0, 0), flits);
       for (int i = 0; i < 200; ++i) b.tick();
       const uint64_t from = b.flits_out, begin = b.now;
       b.flits_from[2].clear();
-      for (int i = 0; i < 2000; ++i) b.tick();
+      for (uint64_t i = 0; i < cycles; ++i) b.tick();
       const double rate = double(b.flits_out - from) / double(b.now - begin);
       uint64_t least = ~uint64_t{0}, most = 0;
       for (unsigned in : inputs) {
@@ -242,7 +245,7 @@ void rates(uint64_t seed) {
       CHECK(most - least <= 2 * turn, "burst %u, %u flits: between %llu and %llu flits of 2000", burst, flits,
             (unsigned long long)least, (unsigned long long)most);
       std::printf("rate %u %u %.4f\n", flits, burst, rate);
-      print_bursts(b, "burst", flits, burst, 1500);
+      print_bursts(b, "burst", flits, burst, (b.flits_out - from) * 3 / 4);
       b.finish();
     }
   }
@@ -251,9 +254,10 @@ void rates(uint64_t seed) {
     for (unsigned burst = 44; burst <= 60; burst += flits) {
       b.top->burst_i = burst;
       for (unsigned in : {0u, 1u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u})
-        for (unsigned n = 0; n < 1200 / flits; ++n) b.send(in, 2, address(kStream, 0, 0), flits);
+        for (unsigned n = 0; n < crowd / flits; ++n) b.send(in, 2, address(kStream, 0, 0), flits);
+      const uint64_t from = b.flits_out;
       for (int i = 0; i < 11'000; ++i) b.tick();
-      print_bursts(b, "crowd", flits, burst, 10'000);
+      print_bursts(b, "crowd", flits, burst, (b.flits_out - from) * 10 / 11);
       b.finish();
     }
   }
@@ -338,7 +342,7 @@ int main(int argc, char** argv) {
   const uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 10'000;
   if (!std::strcmp(argv[1], "directed")) directed(seed);
   else if (!std::strcmp(argv[1], "random")) random_traffic(seed, count);
-  else if (!std::strcmp(argv[1], "rates")) rates(seed);
+  else if (!std::strcmp(argv[1], "rates")) rates(seed, count);
   else if (!std::strcmp(argv[1], "saturate")) saturate(seed, count);
   else if (!std::strcmp(argv[1], "fair")) fair(seed, count);
   else return 2;

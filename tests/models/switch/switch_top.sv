@@ -10,7 +10,8 @@ module switch_top
   parameter int unsigned TableW    = 6,
   parameter int unsigned InRegion  = 64,
   parameter int unsigned OutRegion = 64,
-  parameter int unsigned Window    = 8
+  parameter int unsigned Window    = 8,
+  parameter bit          Shared    = 0
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
@@ -70,7 +71,8 @@ module switch_top
     .TableW   (TableW),
     .InRegion (InRegion),
     .OutRegion(OutRegion),
-    .Window   (Window)
+    .Window   (Window),
+    .Shared   (Shared)
   ) u_switch (
     .clk_i,
     .rst_ni,

@@ -26,7 +26,10 @@ COUNTERS = (
 UP, SILENT, RESTARTED, MISMATCH = 8, 4, 2, 1
 MILLION = 1 << 20
 LONGEST = 32
-BUFFER = 512 if FRAME_BYTES >= 1500 else 64  # flits of a channel that a receiver can buffer
+BUFFER = int(os.environ.get("LINK_BUFFER", "512"))  # flits of a channel that a receiver can buffer
+# Every frame that may be in flight finds a buffer.
+ALL_BUFFERED = os.environ.get("LINK_ALL_BUFFERED", "0") == "1"
+BEATS = 8 // int(os.environ.get("LINK_BYTES", "8"))  # cycles in which a link sends or receives a word
 
 
 def packet(channel: int, most: int = LONGEST) -> list[int]:
@@ -230,15 +233,17 @@ class Bench:
         dut = self.dut
         dut.forged_i.value = 1 << end
         words = [frame[at : at + 8].ljust(8, b"\0") for at in range(0, len(frame), 8)]
-        dut.forged_valid_i.value = 1
         for at, word in enumerate(words):
             last = at == len(words) - 1
             dut.forged_data_i.value = int.from_bytes(word, "little")
             dut.forged_keep_i.value = keep if last else 0xFF
             dut.forged_last_i.value = int(last)
             dut.forged_error_i.value = int(last and error)
+            dut.forged_valid_i.value = 1
             await self.step()
-        dut.forged_valid_i.value = 0
+            dut.forged_valid_i.value = 0
+            for _ in range(BEATS - 1):
+                await self.step()
 
     async def up(self) -> None:
         for _ in range(20_000):

@@ -13,7 +13,8 @@ module link_top
   parameter int unsigned RxFlits          = 512,
   parameter int unsigned BitsPerKilocycle = 40_000,
   parameter int unsigned Flight           = 100,
-  parameter int unsigned Seed             = 1
+  parameter int unsigned Seed             = 1,
+  parameter int unsigned Bytes            = 8
 ) (
   input  logic           clk_i,
   /// resets of the wire, and of each end
@@ -71,8 +72,53 @@ module link_top
   end
 
   for (genvar e = 0; e < 2; e++) begin : gen_end
+    logic mac_tx_valid, mac_tx_ready, mac_tx_last, mac_rx_valid, mac_rx_last, mac_rx_error;
+    logic [8*Bytes-1:0] mac_tx_data, mac_rx_data;
+    logic [Bytes-1:0] mac_tx_keep, mac_rx_keep;
+    // Received words: of the wire, or of the test.
+    logic in_valid, in_last, in_error;
+    logic [63:0] in_data;
+    logic [7:0] in_keep;
+    assign in_valid = forged_i[e] ? forged_valid_i : rx_valid[e];
+    assign in_data = forged_i[e] ? forged_data_i : rx_data[e];
+    assign in_keep = forged_i[e] ? forged_keep_i : rx_keep[e];
+    assign in_last = forged_i[e] ? forged_last_i : rx_last[e];
+    assign in_error = forged_i[e] ? forged_error_i : rx_error[e];
+    if (Bytes == 8) begin : gen_words
+      assign {tx_valid[e], tx_data[e], tx_keep[e], tx_last[e]} = {mac_tx_valid, mac_tx_data, mac_tx_keep, mac_tx_last};
+      assign mac_tx_ready = tx_ready[e];
+      assign {mac_rx_valid, mac_rx_data, mac_rx_keep} = {in_valid, in_data, in_keep};
+      assign {mac_rx_last, mac_rx_error} = {in_last, in_error};
+    end else begin : gen_beats
+      gs_mac_beats u_beats (
+        .clk_i,
+        .rst_ni    (rst_ni && end_rst_ni[e] && begun_q),
+        .tx_valid_i(mac_tx_valid),
+        .tx_ready_o(mac_tx_ready),
+        .tx_data_i (mac_tx_data),
+        .tx_keep_i (mac_tx_keep),
+        .tx_last_i (mac_tx_last),
+        .rx_valid_o(mac_rx_valid),
+        .rx_data_o (mac_rx_data),
+        .rx_keep_o (mac_rx_keep),
+        .rx_last_o (mac_rx_last),
+        .rx_error_o(mac_rx_error),
+        .valid_o   (tx_valid[e]),
+        .ready_i   (tx_ready[e]),
+        .data_o    (tx_data[e]),
+        .keep_o    (tx_keep[e]),
+        .last_o    (tx_last[e]),
+        .valid_i   (in_valid),
+        .data_i    (in_data),
+        .keep_i    (in_keep),
+        .last_i    (in_last),
+        .error_i   (in_error)
+      );
+    end
+
     gs_link #(
-      .Shape(Shape)
+      .Shape(Shape),
+      .Bytes(Bytes)
     ) u_link (
       .clk_i,
       .rst_ni        (rst_ni && end_rst_ni[e] && begun_q),
@@ -82,16 +128,16 @@ module link_top
       .rx_valid_o    (rx_valid_o[8*e+:8]),
       .rx_ready_i    (rx_ready_i[8*e+:8]),
       .rx_flit_o     (rx_flit_o[173*e+:173]),
-      .mac_tx_valid_o(tx_valid[e]),
-      .mac_tx_ready_i(tx_ready[e]),
-      .mac_tx_data_o (tx_data[e]),
-      .mac_tx_keep_o (tx_keep[e]),
-      .mac_tx_last_o (tx_last[e]),
-      .mac_rx_valid_i(forged_i[e] ? forged_valid_i : rx_valid[e]),
-      .mac_rx_data_i (forged_i[e] ? forged_data_i : rx_data[e]),
-      .mac_rx_keep_i (forged_i[e] ? forged_keep_i : rx_keep[e]),
-      .mac_rx_last_i (forged_i[e] ? forged_last_i : rx_last[e]),
-      .mac_rx_error_i(forged_i[e] ? forged_error_i : rx_error[e]),
+      .mac_tx_valid_o(mac_tx_valid),
+      .mac_tx_ready_i(mac_tx_ready),
+      .mac_tx_data_o (mac_tx_data),
+      .mac_tx_keep_o (mac_tx_keep),
+      .mac_tx_last_o (mac_tx_last),
+      .mac_rx_valid_i(mac_rx_valid),
+      .mac_rx_data_i (mac_rx_data),
+      .mac_rx_keep_i (mac_rx_keep),
+      .mac_rx_last_i (mac_rx_last),
+      .mac_rx_error_i(mac_rx_error),
       .idle_o        (idle_o[e]),
       .up_o          (up_o[e]),
       .events_o      (events_o[4*e+:4]),

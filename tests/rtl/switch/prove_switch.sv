@@ -10,7 +10,8 @@ module prove_switch
   import gossamer_pkg::*;
   import gs_switch_pkg::*;
 #(
-  parameter int unsigned MaxFlits = 2
+  parameter int unsigned MaxFlits = 2,
+  parameter bit          Shared   = 0
 ) (
   input logic            clk_i,
   input logic            rst_ni,
@@ -123,7 +124,8 @@ module prove_switch
     .InRegion (4),
     .OutRegion(4),
     .Packets  (4),
-    .Window   (Window)
+    .Window   (Window),
+    .Shared   (Shared)
   ) u_switch (
     .clk_i,
     .rst_ni,
