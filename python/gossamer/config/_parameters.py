@@ -52,7 +52,7 @@ class Parameters(Section):
     mesh: MeshSection = Field(description="mesh of tiles")
     router: RouterSection = Field(description="multicast router")
     memory: MemorySection = Field(description="memories")
-    switch: SwitchSection = Field(description="board switch", default=SwitchSection())
+    switch: SwitchSection = Field(description="board switch")
     links: LinksSection = Field(description="links between boards", default=NO_LINKS)
     match: MatchSection = Field(description="match engine", default=NO_MATCH)
 

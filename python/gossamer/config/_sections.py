@@ -175,8 +175,7 @@ class SwitchSection(Section):
     """Switch of a board: connects mesh, links, host and endpoints."""
 
     datapath: Literal["crossbar", "shared"] = knob(
-        "crossbar: every port moves a flit a cycle; shared: one flit a cycle in all, in a third of the area",
-        default="crossbar",
+        "crossbar: every port moves a flit a cycle; shared: one flit a cycle in all, in a third of the area"
     )
 
 
@@ -198,7 +197,7 @@ class LinksSection(Section):
     frame_bytes: int = knob("longest frame, without that overhead", "bytes", ge=32, le=9000)
     window_frames: int = knob("frames in flight without an acknowledgement", "frames", ge=1, le=32768, pow2=True)
     datapath_bytes: Literal[2, 8] = knob(
-        "width of a link between the board and its MAC; 2 carries 1 Gb/s at 62.5 MHz", "bytes", default=8
+        "width of a link between the board and its MAC; 2 carries 1 Gb/s at 62.5 MHz", "bytes"
     )
 
 
@@ -215,5 +214,7 @@ class MatchSection(Section):
 
 
 # Defaults of the tables that a configuration may omit: no such unit, and the minimum of every other value.
-NO_LINKS = LinksSection(names=(), rate_mbps=10, flight_cycles=1, overhead_bytes=0, frame_bytes=9000, window_frames=1)
+NO_LINKS = LinksSection(
+    names=(), rate_mbps=10, flight_cycles=1, overhead_bytes=0, frame_bytes=9000, window_frames=1, datapath_bytes=8
+)
 NO_MATCH = MatchSection(cam_entries=0, lists=1, list_entries=1, in_tiles=False, dma=False)
