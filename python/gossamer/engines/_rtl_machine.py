@@ -69,7 +69,7 @@ class Machine:
         command += self._status(program)
         self._simulator = self._start([*command, *self._options(), *plusargs])
         try:
-            # A board answers nobody before it knows its host.
+            # A board sends no reports before its host is configured.
             self._configure()
             self._check_identity()
         except BaseException:

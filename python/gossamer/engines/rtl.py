@@ -128,8 +128,8 @@ class Tile(Loaded):
         reason, count, first, last, instructions = _END.unpack_from(end.payload)
         found = parse_unfinished(end.payload[_END.size :])
         assert len(found) == count
-        # Threads of a stuck run may block the debug bus, and in a deadlock a board may be behind a cut cable: then the
-        # counters are not read.
+        # Threads of a stuck run may block the debug bus, and in a deadlock a cut cable may make a board unreachable:
+        # then the counters are not read.
         cut = any(event.what == "link_down" for event in listeners.events)
         after = self._counters() if reason in (0, 1) or (reason == 2 and not cut) else before
         network = self._network_counters(network) if reason in (0, 1) else ({}, [])

@@ -56,7 +56,7 @@ def build(
     """Compiles and links C++ sources with a ``main``, and writes ``firmware.hex`` to ``folder``; returns its path.
 
     The file has the RAM's contents from address 0 on, a word of eight hex digits in each line, for $readmemh;
-    ``firmware.elf`` is beside it. ``ram_bytes`` is gs_rv32's RamBytes; ``flags`` are further ones of the compiler,
+    ``firmware.elf`` is next to it. ``ram_bytes`` is gs_rv32's RamBytes; ``flags`` are further ones of the compiler,
     such as ``-I`` and ``-D``. Includes are searched in ``include/``, ``src/`` and in the generated constants of the
     shell. A return from ``main`` stops the processor with a trap. Raises InputError, one line, if a source does not
     compile, if the program does not link, or if it does not fit into the RAM.

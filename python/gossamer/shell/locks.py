@@ -19,7 +19,7 @@ _TRIES = 10
 class StateLock:
     """The lock of a manager's state: one manager uses a file. Raises InputError if another one does.
 
-    It is a file beside the state, because closing any file descriptor of a SQLite file would release SQLite's locks.
+    It is a separate file, because closing any file descriptor of a SQLite file would release SQLite's locks.
     """
 
     def __init__(self, state: Path) -> None:

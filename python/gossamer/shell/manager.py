@@ -356,7 +356,7 @@ class Manager:
             self._store.note("info", f"lease {number} of {user} has ended")
 
     def _may(self, owner: str, mac: int) -> bool:
-        """Whether a user's tasks run on a board: it is leased to the user, or to nobody."""
+        """Whether a user's tasks run on a board: it is leased to the user, or not leased."""
         return self._leased.get(mac, owner) == owner
 
     def _load_role(

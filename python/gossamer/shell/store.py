@@ -217,7 +217,7 @@ class Store:
         return {mac: one["user"] for one in self.leases() for mac in one["boards"]}
 
     def release(self, number: int) -> bool:
-        """Ends a lease; False if there is none of this number."""
+        """Ends a lease; False if no lease has this number."""
         return bool(self._db.execute("DELETE FROM leases WHERE id = ? AND until > ?", (number, time.time())).rowcount)
 
     def expire(self) -> list[tuple[int, str]]:
