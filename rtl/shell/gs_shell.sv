@@ -476,8 +476,9 @@ module gs_shell
     .b_valid_i,
     .b_error_i
   );
-  // Words of the ring, one ahead of the writer
-  logic [RingLog2-1:0] fetch_q;
+  // Words of the ring, one ahead of the writer. The word after the last one is not read: the next frame, or the role's
+  // next packet, may be written there.
+  logic [RingLog2-1:0] fetch_q, fetch_last_q;
   logic                fetching_q, fetched_q, kept_q;
   logic [31:0]         kept_word_q, packet_word;
   logic [31:0]         ring_or_packet;
@@ -493,14 +494,16 @@ module gs_shell
   assign fetch = packet_read || (source_read && source_ready);
   always_ff @(posedge clk_i) begin
     if (fetch) fetch_q <= fetch_q + 1'b1;
+    if (fetch && fetch_q == fetch_last_q) fetching_q <= 1'b0;
     fetched_q <= fetch || (fetched_q && !source_take);
     kept_q    <= fetched_q && !source_take;
     if (fetched_q && !kept_q) kept_word_q <= ring_or_packet;
     if (writer_start) begin
-      fetching_q <= 1'b1;
-      fetch_q    <= writer_from_q;
-      fetched_q  <= 1'b0;
-      kept_q     <= 1'b0;
+      fetching_q   <= 1'b1;
+      fetch_q      <= writer_from_q;
+      fetch_last_q <= writer_from_q + RingLog2'((writer_bytes_q - 17'd1) >> 2);
+      fetched_q    <= 1'b0;
+      kept_q       <= 1'b0;
     end
     if (writer_done) begin
       fetching_q    <= 1'b0;

@@ -251,7 +251,8 @@ module gs_shell_messages #(
   assign delivered     = state_q == Done && kind_q == Deliver;
   assign header        = state_q == Move && kind_q != Deliver && !word_q[4];
   assign ended         = (read_q || bytes_q == '0) && (kind_q == Deliver || word_q[4]);
-  assign look          = state_q == Look;
+  // A credit has no bytes: its slot may be the one that a packet is being accepted into.
+  assign look          = state_q == Look && kind_q != Credit;
   assign look_at       = {stream_q, kind_q == Send, number_q[SlotsLog2-1:0]};
   assign read_valid_o  = state_q == Move && bytes_q != '0 && !asked_q;
   assign read_at_o     = {look_at, 14'd0};

@@ -53,7 +53,7 @@ struct Resend {
 
  private:
   static constexpr uint64_t kWait = 20;  // milliseconds
-  static constexpr uint32_t kMostDoublings = 5;
+  static constexpr uint32_t kMostDoublings = 2;
 };
 
 /// The packets of a stream between the host and the role, both directions (docs/hardware/shell.md, "Messages").

@@ -159,6 +159,8 @@ class Board:
         line = self.process.stdout.readline()
         if not line:
             raise AssertionError(f"the simulation has ended: {self.process.wait()}")
+        if "%Error" in line:
+            raise AssertionError(line)
         return line
 
 

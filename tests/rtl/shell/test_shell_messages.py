@@ -318,3 +318,18 @@ def test_run_that_begins_again_begins_with_empty_streams() -> None:
         assert [data for _, _, data in found.delivered] == ([bytes([3, n]) for n in range(1, 6)] if run == 3 else [])
         wire.end_run(board, run)
     board.close()
+
+
+def test_packet_may_arrive_in_any_cycle_of_a_credit() -> None:
+    """The look at a slot for a credit met the write of the next packet there: the model stopped at an assertion."""
+    board = wire.Board()
+    board.role(1)
+    board.add(board.command(frames.START, binding=1), gap=5000)
+    board.run()
+    gaps = range(wire.OVERHEAD, 400)
+    for at, gap in enumerate(gaps):
+        board.add(board.packet(0, 2 * at + 1, b"a"), gap)
+        board.add(board.packet(0, 2 * at + 2, b"b"), CREDIT_WAIT + 500)
+    found = board.run(8000)
+    assert [data for _, _, data in found.delivered] == [b"a", b"b"] * len(gaps)
+    board.close()
