@@ -23,6 +23,8 @@ constexpr unsigned kOpenTries = 3;
 constexpr unsigned kFruitless =
     3;  // times of silence after which a board that reports, but misses no less, is given up
 constexpr size_t kMostUnreadable = 1024;
+constexpr size_t kMostBoards = 4096;
+constexpr uint64_t kMostStreams = 1 << 16;  // as a role announces them
 constexpr unsigned kStreamWindow = 32;
 constexpr uint32_t kNoStream = ~uint32_t{0};
 constexpr uint32_t kNoChunk = ~uint32_t{0}, kNoCommand = ~uint32_t{0};
@@ -288,6 +290,20 @@ ShellStatus Host::rekey(const Mac& board, std::span<const uint8_t> salt) {
 
 // ------------------------------------------------------------------------------------------------------ receiving
 
+/// Announcements have no tag, so anyone may send them from any number of addresses: the board that was not heard of for
+/// the longest time makes room for a new one, unless it has a session.
+void Host::make_room(const Mac& board) {
+  if (known_.size() < kMostBoards || known_.contains(board)) return;
+  auto oldest = known_.end();
+  for (auto it = known_.begin(); it != known_.end(); ++it) {
+    if (sessions_.contains(it->first) || (opening_nonce_ && it->first == opening_)) continue;
+    if (oldest == known_.end() || it->second.seen < oldest->second.seen) oldest = it;
+  }
+  if (oldest == known_.end()) return;
+  traffic_.erase(oldest->first);
+  known_.erase(oldest);
+}
+
 void Host::handle(std::span<const uint8_t> bytes) {
   Frame frame;
   Drop drop = decode(bytes, types_, frame);
@@ -303,7 +319,9 @@ void Host::handle(std::span<const uint8_t> bytes) {
     return;
   }
   const ShellHeader& header = frame.header;
-  traffic_[frame.from].received += bytes.size();
+  if (header.kind == ShellKind::Announce) make_room(frame.from);
+  if (known_.contains(frame.from) || sessions_.contains(frame.from) || header.kind == ShellKind::Announce)
+    traffic_[frame.from].received += bytes.size();
   if (header.kind == ShellKind::Announce) {
     known_[frame.from] = {frame.from, layout_of<ShellAnnounce>(frame.payload), header.session, Clock::now()};
     return;
@@ -404,6 +422,7 @@ void Host::handle_session(Session& s, const Frame& frame) {
     case ShellKind::Packet:
     case ShellKind::Credit: {
       if (header.binding != s.run) return;  // of an earlier run, whose packets had numbers of their own
+      if (header.offset >= kMostStreams) return;
       auto& stream = s.streams[static_cast<uint32_t>(header.offset)];
       while (!stream.out.empty() && static_cast<int32_t>(header.acknowledge - stream.out_first) > 0) {
         stream.out.pop_front();

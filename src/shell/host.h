@@ -128,6 +128,7 @@ class Host {
   /// Bytes of a chunk: of jumbo frames if this port and the board have them.
   size_t part_bytes(const Mac& board) const;
   bool receive_one(int timeout_ms);
+  void make_room(const Mac& board);
   void handle(std::span<const uint8_t> bytes);
   void handle_session(Session& session, const Frame& frame);
   void resend_due();

@@ -66,6 +66,25 @@ def test_boards_announce_themselves_and_answer_a_request(cluster: Cluster) -> No
         assert (board.mac, board.serial, board.state, board.owner) == (mac(1), 1, "free", None)
 
 
+def test_forged_announcements_do_not_displace_a_board_with_a_session(cluster: Cluster) -> None:
+    """Of more senders than a host remembers; the board that announces itself last is found all the same."""
+    start(cluster, 1)
+    wire = Wire(cluster.socket, b"\x02\0\0\0\0\x01")
+    announce, _ = wire.wait_for(frames.ANNOUNCE)
+    with cluster.host(2) as host:
+        opened(host, 1)
+        for number in range(6000):
+            wire.send(replace(announce, source=b"\x02\xff" + number.to_bytes(4, "big")).bytes())
+            if number % 50 == 0:
+                host.discover(0)
+        assert len(host.discover(0.2)) == 4096
+        cluster.start_board(2)
+        announced(host, 2)
+        assert mac(1) in {board.mac for board in host.discover(0)}
+        assert host.status(mac(1)) is not None
+    wire.close()
+
+
 def test_unauthenticated_frames_change_nothing_and_are_counted(cluster: Cluster) -> None:
     start(cluster, 1)
     wire = Wire(cluster.socket, b"\x02\0\0\0\0\x01")
