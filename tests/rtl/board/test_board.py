@@ -57,3 +57,22 @@ def test_debug_buses_in_packets_match_a_model(config: str, size: Size, seed: int
         seed=seed,
         optimise="-O0",
     )
+
+
+@pytest.mark.parametrize(
+    "width", [8, pytest.param(2, marks=pytest.mark.tier("all", seconds=15, adds="links of two bytes"))]
+)
+def test_crossings_around_a_board_keep_order(width: int, size: Size, seed: int) -> None:
+    """Message streams of the shell as flits of the host port, and a link's beats as bytes of its MAC."""
+    verilate.cocotb(
+        "crossings_top",
+        sources.blocks("noc/router.f", "board/crossings.f", config=configs.load("tiny"))
+        + (Path(__file__).parent / "crossings_top.sv",),
+        "rtl.board.crossings_cocotb",
+        parameters={"Bytes": width},
+        environment={"CROSSING_FLITS": str(size.pick(200, 1_000, 10_000)), "CROSSING_BYTES": str(width)},
+        seed=seed,
+        scramble=seed,
+        looks_at={"gs_fifo_async": ["wptr_q"]},
+        optimise="-O0",
+    )

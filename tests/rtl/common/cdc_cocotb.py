@@ -8,22 +8,13 @@ import random
 
 import cocotb
 from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge, Timer
+from models.clocks import ticking
 
 ITEMS = int(os.environ["CDC_ITEMS"])
 RESET_BY_READER = os.environ["CDC_RESET_BY_READER"] == "1"
 # Periods of writer and reader in ps: equal, 125 ppm apart, of near and of far ratios.
 PERIODS = ((8000, 8000), (8000, 8001), (4000, 9001), (9001, 4000), (1000, 20000), (20000, 1000), (6400, 8000))
 FULL_RATE = ((8000, 8000), (8000, 8001), (8001, 8000), (8000, 4000))
-
-
-async def ticking(clock, period: int, jitter: bool) -> None:
-    """A clock of random phase; with jitter, its half periods vary by a quarter, so that edges meet in every order."""
-    await Timer(random.randrange(1, period), "ps")
-    while True:
-        for level in (1, 0):
-            clock.value = level
-            half = random.randrange(3 * period // 8, 5 * period // 8) if jitter else (period + level) // 2
-            await Timer(half, "ps")
 
 
 class Crossing:
