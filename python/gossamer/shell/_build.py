@@ -6,10 +6,14 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gossamer import builds, diagnostics
 from gossamer.errors import InputError
 from gossamer.paths import INCLUDE, ROOT
+
+if TYPE_CHECKING:
+    from gossamer.hdl.sources import Sources
 
 SOURCES = ROOT / "src" / "shell"
 SIMULATION = ROOT / "sim" / "shell"
@@ -107,11 +111,17 @@ def role(source: Path) -> Path:
 
 
 def _rtl_role(source: Path) -> Path:
-    from gossamer.hdl import sources, verilate
+    from gossamer.hdl import sources
 
     if not source.is_file():
         raise InputError(f"{source}: no such file; name a module or a list of files of the role")
-    design = sources.listing(source) if source.suffix == ".f" else sources.Sources((source.resolve(),), ())
+    return rtl_role(sources.listing(source) if source.suffix == ".f" else sources.Sources((source.resolve(),), ()))
+
+
+def rtl_role(design: Sources) -> Path:
+    """A role file for simulated boards from a design, whose last file is the top. Raises InputError at its errors."""
+    from gossamer.hdl import verilate
+
     name = f"V{design.top}"
     cxx = ["-std=c++20", "-fvisibility=hidden", f"-DGS_ROLE_TOP={name}", f'-DGS_ROLE_HEADER="{name}.h"']
     cxx += [f'-DGS_ROLE_NAME="{design.top}"']
@@ -122,4 +132,4 @@ def _rtl_role(source: Path) -> Path:
     )
 
 
-__all__ = ["RTL_SUFFIXES", "SOURCE_SUFFIXES", "constants", "folder", "role", "rtl_board"]
+__all__ = ["RTL_SUFFIXES", "SOURCE_SUFFIXES", "constants", "folder", "role", "rtl_board", "rtl_role"]

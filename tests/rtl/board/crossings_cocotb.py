@@ -329,7 +329,7 @@ async def frames(dut, draw: random.Random, board_period: int, mac_period: int) -
     # A frame in reset is dropped; after it, the crossing knows that the MAC is between frames.
     wire.inward.append((b"reset", False))
     await settle(dut, lambda: not wire.inward and not wire.feeding, "a frame in reset")
-    for cut in (False, True, True, True):
+    for cut in ("", "late", "early", "early", ""):
         await RisingEdge(dut.board_clk_i)
         dut.link_rst_ni.value = 1
         await settle(dut, lambda: int(dut.link_rst_no.value) == 1, "the end of the reset")
@@ -353,16 +353,28 @@ async def frames(dut, draw: random.Random, board_period: int, mac_period: int) -
         dut.link_rst_ni.value = 0
         wire.out.clear()
         await Timer(40 * (board_period + mac_period), "ps")
+        # In every second case the MAC's frame goes on when the reset ends: its rest is dropped.
+        fed = fed[: len(fed) - len(wire.inward)]
         wire.inward.clear()
-        await settle(dut, lambda: not wire.feeding, "the MAC's frame")
+        if cut == "early":
+            wire.inward.append((draw.randbytes(600), False))
+            await settle(dut, lambda: not wire.inward, "a frame in reset")
+        else:
+            await settle(dut, lambda: not wire.feeding, "the MAC's frame")
         found = wire.arrived[before:]
         whole = found if found == sent[: len(found)] else found[:-1]
         assert whole == sent[: len(whole)], "a frame was changed"
         if whole != found:
             *start, _ = found[-1]
             assert sent[len(whole)].startswith(bytes(start)), "the cut frame has other bytes"
-        got = wire.received[heard:]
-        assert got == fed[: len(got)]
+        assert wire.received[heard:] == fed[: len(wire.received) - heard]
+        if cut == "early":
+            await Timer(20 * mac_period, "ps")
+            assert wire.feeding
+            dut.link_rst_ni.value = 1
+            await settle(dut, lambda: not wire.feeding, "the rest of a frame")
+            await Timer(40 * (board_period + mac_period), "ps")
+            assert wire.received[heard:] == fed[: len(wire.received) - heard]
     for task in (*tasks, *wire.tasks):
         task.cancel()
 

@@ -41,3 +41,25 @@ def test_proof_passes_only_if_sound_and_covered(lines: tuple[str, ...], reason: 
     assert proof.passed == (reason is None), proof.reason
     if reason is not None:
         assert any(part in proof.reason for part in reason.split("|")), proof.reason
+
+
+def test_proofs_depend_on_the_constants_that_their_design_names() -> None:
+    """And on those that these name; an enumeration is named by its members. What is no declaration keeps all of it."""
+    package = (
+        "package gossamer_pkg; localparam int unsigned Width = 32'd4; localparam int unsigned Depth = Width * 2; "
+        "typedef enum logic [1:0] { OpRead = 2'd0, OpWrite = 2'd1 } op_e; "
+        'typedef struct packed { op_e op; logic [Width-1:0] data; } item_t; localparam string Name = "x"; '
+        "function automatic logic writes(op_e op); return op == OpWrite; endfunction endpackage"
+    )
+
+    def used(text: str, of: str = package) -> set[str]:
+        found = prove.used_declarations(of, [text])
+        return {name for name in ("Width", "Depth", "op_e", "item_t", "Name", "writes(") if name in found}
+
+    assert used("logic [Depth-1:0] x;") == {"Width", "Depth"}
+    assert used("if (op == OpRead) y") == {"op_e"}
+    assert used("item_t z;") == {"Width", "op_e", "item_t"}
+    assert used("writes(a)") == {"op_e", "writes("}
+    assert used("nothing of it") == set()
+    odd = package.replace("localparam string", "import other_pkg::*; localparam string")
+    assert prove.used_declarations(odd, ["nothing of it"]) == odd
