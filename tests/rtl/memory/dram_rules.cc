@@ -180,8 +180,11 @@ int check(const char* name, const DramConfig& config, std::uint64_t seed, std::u
   for (const Mutation& mutation : kMutations) {
     DramTiming timing(config);
     mutation.make(timing);
-    const Outcome bad = run(config, timing, seed, requests);
-    if (!named(bad.violations, mutation.rule)) {
+    // A rule matters only if its commands meet: in one of a hundred runs no bank is wanted right after a refresh.
+    bool found = false;
+    for (std::uint64_t more = 0; more < 5 && !found; ++more)
+      found = named(run(config, timing, seed + more, requests).violations, mutation.rule);
+    if (!found) {
       std::printf("%s: %s was broken and the checker did not say so\n", name, mutation.rule);
       failures++;
     }
