@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "hardware" / "registers.md"
 _HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Made by tools/hardware_tables.py from config/constants; change it there. -->
-# Registers, traps and packets of a tile
+# Registers, traps and packets of tiles and boards
 
 For programmers of threads and of hosts. The names are those of the generated SystemVerilog package and C++ header,
 in their spelling: `send_dest` is `CsrSendDest` and `csr::send_dest`.
@@ -46,6 +46,16 @@ _PARTS = (
     ),
     ("debug_report", "Debug bus: reports", "Bytes from the tile."),
     ("debug_counter", "Debug bus: counters", "Indices for `read_counter`."),
+    (
+        "register_block",
+        "Board: registers in band",
+        "Blocks that a host reaches by `register` packets to the control unit ([board](board.md#registers)); "
+        "`register_address` names block, unit and number.",
+    ),
+    ("link_counter", "Board: counters of a link", "Numbers of read-only registers of a link, of 32 bits."),
+    ("link_register", "Board: other registers of a link", "Numbers above those of the counters."),
+    ("stream_register", "Board: registers of a streaming port", "All of them have 64 bits."),
+    ("board_counter", "Board: own counters", "Read by `read` packets, with unit 31."),
 )
 
 

@@ -290,6 +290,16 @@ WRONG = {
         "router.buffer_flits: is 4, less than the longest packet (5 flits",
     ),
     "columns": ("[router]\nmesh_ports = 5 #!", "router.mesh_ports: is 5, more than mesh.width (4)"),
+    "streaming ports": (
+        "[stream]\nports = 257 #!",
+        "stream.ports: is 257, must be 0 to 256 ports",
+    ),
+    "ports of the switch": (
+        "[mesh]\nwidth = 16\n[router]\nmesh_ports = 16 #!\n[cache]\ncaches_per_dram = 32\n[links]\nnames = ["
+        + ", ".join(f'"l{link}"' for link in range(14))
+        + "]\n[stream]\nports = 1",
+        "router.mesh_ports: is 16, but a switch has at most 32 ports (16 exits, 14 links and 3 local ports are 33)",
+    ),
     "link twice": ('[links]\nnames = [\n"a",\n"b",\n"a", #!\n]', "links.names[2]: a is listed twice"),
     "link name": ('[links]\nnames = ["a b"] #!', 'links.names[0]: "a b" is not a valid name'),
     "frame": (
@@ -310,8 +320,8 @@ WRONG = {
         "router.beat_bytes: removed, because no hardware reads it; delete the line",
     ),
     "removed table": (
-        "[stream] #!\nports = 16",
-        "stream: removed, because no hardware reads it; delete the table",
+        "[shell] #!\nports = 16",
+        "shell: removed, because no hardware reads it; delete the table",
     ),
     "renamed key": ("[match]\nmover = false #!", "match.mover: renamed: dma; write dma instead of mover"),
     "dma": ("[match]\ndma = true #!", "match.dma: needs an engine in each tile (in_tiles is false)"),

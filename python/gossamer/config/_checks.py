@@ -131,6 +131,11 @@ def _fabric(config: Parameters) -> Iterator[Violation]:
         yield keys, f"is {router.buffer_flits}, less than the longest packet ({packet} flits with its mask)"
     if router.mesh_ports > mesh.width:
         yield "router.mesh_ports mesh.width", f"is {router.mesh_ports}, more than mesh.width ({mesh.width})"
+    most = 1 << constants.layout("switch_entry").field("port").bits
+    if config.switch_ports > most:
+        has = f"{router.mesh_ports} exits, {config.link_count} links and {config.local_ports} local ports"
+        keys = "router.mesh_ports links.names stream.ports"
+        yield keys, f"is {router.mesh_ports}, but a switch has at most {most} ports ({has} are {config.switch_ports})"
 
 
 def _links(config: Parameters) -> Iterator[Violation]:

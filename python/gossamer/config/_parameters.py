@@ -12,9 +12,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from gossamer.config import constants
 from gossamer.config._sections import (
     NO_LINKS,
     NO_MATCH,
+    NO_STREAM,
     BoardSection,
     CacheSection,
     CoreSection,
@@ -26,6 +28,7 @@ from gossamer.config._sections import (
     MeshSection,
     RouterSection,
     Section,
+    StreamSection,
     SwitchSection,
 )
 
@@ -40,7 +43,7 @@ def log2(value: int) -> int:
 class Parameters(Section):
     """The values of a configuration file, checked one by one. Tables of optional units may be omitted."""
 
-    former_keys: ClassVar[Mapping[str, str]] = {"stream": _REMOVED, "shell": _REMOVED}
+    former_keys: ClassVar[Mapping[str, str]] = {"shell": _REMOVED}
 
     description: str = Field(description="one line about the configuration")
     base: str | None = Field(default=None, description="the configuration that this one changes")
@@ -54,6 +57,7 @@ class Parameters(Section):
     memory: MemorySection = Field(description="memories")
     switch: SwitchSection = Field(description="board switch")
     links: LinksSection = Field(description="links between boards", default=NO_LINKS)
+    stream: StreamSection = Field(description="streaming ports", default=NO_STREAM)
     match: MatchSection = Field(description="match engine", default=NO_MATCH)
 
     # ------------------------------------------------------- derived values
@@ -132,6 +136,16 @@ class Parameters(Section):
     def link_count(self) -> int:
         """Links of a board [links]"""
         return len(self.links.names)
+
+    @property
+    def local_ports(self) -> int:
+        """Local ports of the board's switch (board_port), after the mesh's exits and the links [ports]"""
+        return len(constants.enumeration("board_port").values) - (0 if self.stream.ports else 1)
+
+    @property
+    def switch_ports(self) -> int:
+        """Ports of the board's switch, if all links are connected [ports]"""
+        return self.router.mesh_ports + self.link_count + self.local_ports
 
     @property
     def dram_total_bytes(self) -> int:

@@ -213,8 +213,21 @@ class MatchSection(Section):
     dma: bool = knob("whether each engine has a DMA engine for the payloads of long messages")
 
 
+class StreamSection(Section):
+    """Streaming ports of the board, for kernels next to its tiles."""
+
+    ports: int = knob("streaming ports; 0 for none", "ports", ge=0, le=256)
+    width_bytes: int = knob(
+        "width of a port at its kernel; the widest element must fit", "bytes", ge=1, le=16, pow2=True
+    )
+    depth_flits: int = knob("receive buffer of a port", "flits", ge=4, le=32768, pow2=True)
+    send_flits: int = knob("send buffer of a port; a packet has at most half", "flits", ge=4, le=32768, pow2=True)
+    ranks: int = knob("ranks that may request credits of a port", "ranks", ge=2, le=256, pow2=True)
+
+
 # Defaults of the tables that a configuration may omit: no such unit, and the minimum of every other value.
 NO_LINKS = LinksSection(
     names=(), rate_mbps=10, flight_cycles=1, overhead_bytes=0, frame_bytes=9000, window_frames=1, datapath_bytes=8
 )
+NO_STREAM = StreamSection(ports=0, width_bytes=1, depth_flits=4, send_flits=4, ranks=2)
 NO_MATCH = MatchSection(cam_entries=0, lists=1, list_entries=1, in_tiles=False, dma=False)
