@@ -51,8 +51,8 @@ module gs_stream_endpoint
   input  logic                            clk_i,
   input  logic                            rst_ni,
   input  logic [11:0]                     board_i,
-  /// job of packets that the ports send
-  input  logic [4:0]                      job_i,
+  /// job of packets that each port sends
+  input  logic [Ports-1:0][4:0]           job_i,
   // Switch
   input  channels_t                       sw_valid_i,
   input  flit_t                           sw_i,
@@ -245,7 +245,7 @@ module gs_stream_endpoint
         .clk_i,
         .rst_ni,
         .own_i           (own),
-        .job_i,
+        .job_i           (job_i[p]),
         .bind_valid_i    (send_bind_valid_i[p]),
         .bind_i          (send_bind_i[p]),
         .open_valid_i    (send_open_valid_i[p]),
@@ -285,7 +285,7 @@ module gs_stream_endpoint
         .clk_i,
         .rst_ni,
         .port_i        (Number),
-        .job_i,
+        .job_i         (job_i[p]),
         .bind_valid_i  (recv_bind_valid_i[p]),
         .bind_i        (recv_bind_i[p]),
         .open_valid_i  (recv_open_valid_i[p]),

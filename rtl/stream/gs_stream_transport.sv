@@ -143,7 +143,7 @@ module gs_stream_transport
     .clk_i,
     .rst_ni,
     .board_i,
-    .job_i,
+    .job_i            ({Ports{job_i}}),
     .sw_valid_i       (out_valid[Streams]),
     .sw_i             (out[Streams]),
     .sw_credit_o      (out_credit[Streams]),

@@ -80,7 +80,7 @@ module pair_top
       .clk_i,
       .rst_ni           (rst_n),
       .board_i          (12'd3),
-      .job_i            (5'd9),
+      .job_i            ({Ports{5'd9}}),
       .sw_valid_i       (out_valid[e]),
       .sw_i             (out[e]),
       .sw_credit_o      (out_credit[e]),
