@@ -8,6 +8,7 @@
 /// settings arrive in packets to its control unit (gs_board_fabric). A single board is a cluster of one.
 module gs_board
   import gs_board_memory_pkg::Memories;
+  import gs_board_pkg::StreamLanes;
   import gs_noc_pkg::*;
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -42,6 +43,21 @@ module gs_board
   output logic          [Vnets-1:0] host_out_valid_o,
   input  logic          [Vnets-1:0] host_out_ready_i,
   output flit_t                     host_out_o,
+  // Kernels of the streaming ports, as in gs_stream_endpoint; without streaming ports inputs are unused
+  input  logic [StreamLanes-1:0]    send_open_valid_i,
+  output logic [StreamLanes-1:0]    send_open_ready_o,
+  input  gs_stream_pkg::send_open_t [StreamLanes-1:0] send_open_i,
+  input  logic [StreamLanes-1:0]    s_axis_tvalid_i,
+  output logic [StreamLanes-1:0]    s_axis_tready_o,
+  input  logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] s_axis_tdata_i,
+  input  logic [StreamLanes-1:0]    recv_open_valid_i,
+  output logic [StreamLanes-1:0]    recv_open_ready_o,
+  input  gs_stream_pkg::recv_open_t [StreamLanes-1:0] recv_open_i,
+  output logic [StreamLanes-1:0]    m_axis_tvalid_o,
+  input  logic [StreamLanes-1:0]    m_axis_tready_i,
+  output logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] m_axis_tdata_o,
+  output logic [StreamLanes-1:0][StreamWidthBytes-1:0] m_axis_tkeep_o,
+  output logic [StreamLanes-1:0]    m_axis_tlast_o,
   // MACs of the links: beats of links.datapath_bytes bytes, the first byte in the low bits
   output logic     [Links-1:0]      mac_tx_valid_o,
   input  logic     [Links-1:0]      mac_tx_ready_i,
@@ -232,6 +248,20 @@ module gs_board
     .job_o            (job),
     .host_o           (host),
     .cluster_o        (cluster),
+    .send_open_valid_i,
+    .send_open_ready_o,
+    .send_open_i,
+    .s_axis_tvalid_i,
+    .s_axis_tready_o,
+    .s_axis_tdata_i,
+    .recv_open_valid_i,
+    .recv_open_ready_o,
+    .recv_open_i,
+    .m_axis_tvalid_o,
+    .m_axis_tready_i,
+    .m_axis_tdata_o,
+    .m_axis_tkeep_o,
+    .m_axis_tlast_o,
     .mac_tx_valid_o,
     .mac_tx_ready_i,
     .mac_tx_data_o,

@@ -5,6 +5,7 @@
 ///
 ///     control network -> [ packet ] -> gs_board_csr -> tables, job slots, answers
 ///                                            +-> idle detection of the packet's job -> control network
+///                                            +-> registers of other blocks, which answer in the next cycle
 ///     request network -> gs_board_broadcast ------------------------------------------> request network
 ///     answers, events -> gs_board_reports -----------------------------------------+-> reply network
 ///     debug buses of the tiles <-> gs_board_debug ---------------------------------+
@@ -51,6 +52,12 @@ module gs_board_control
   output logic       [Tiles-1:0]    clear_tiles_o,
   output logic       [Tiles-1:0][4:0]  job_o,
   output logic       [Tiles-1:0][31:0] host_o,
+  output logic       [StreamLanes-1:0] clear_streams_o,
+  output logic       [StreamLanes-1:0][4:0] stream_job_o,
+  output logic       [Links-1:0]    cut_o,
+  // Registers of other blocks
+  output register_request_t         register_o,
+  input  register_response_t        register_i,
   output gs_address_pkg::cluster_t  cluster_o,
   output logic       [7:0]          burst_o,
   output logic                      flush_o,
@@ -82,6 +89,11 @@ module gs_board_control
   input  logic                      stray_i,
   input  logic       [4:0]          stray_job_i,
   input  gs_idle_pkg::idle_drop_t [Tiles-1:0][1:0] drops_i,
+  // Streaming ports: dropped packets; events, as at gs_board_reports
+  input  logic       [31:0]         stream_drops_i,
+  input  logic       [1:0]          stream_i,
+  input  logic       [1:0][63:0]    stream_value_i,
+  output logic       [1:0]          stream_reported_o,
   input  logic       [Ports-1:0]    entered_i,
   input  logic       [2:0]          in_flight_i
 );
@@ -197,6 +209,11 @@ module gs_board_control
     .clear_tiles_o,
     .job_o,
     .host_o,
+    .clear_streams_o,
+    .stream_job_o,
+    .cut_o,
+    .register_o,
+    .register_i,
     .cluster_o,
     .reports_o     (reports),
     .burst_o,
@@ -242,6 +259,7 @@ module gs_board_control
     end
   end
   logic [3:0] rejection_q;
+  logic [4:0] reject_job_q;
   logic [31:0] word_q;
   assign rejects = done && rejection != '0;
   always_ff @(posedge clk_i) begin
@@ -259,13 +277,15 @@ module gs_board_control
       counts_q.tile_drops    <= tile_drops;
       counts_q.entered       <= counts_q.entered + 32'($countones(entered_i));
       counts_q.in_flight     <= in_flight_i;
+      counts_q.stream_drops  <= stream_drops_i;
       rejected_q             <= rejects || broadcast_rejected || stray || idle_dropped_i != '0;
     end
     // Of several in one cycle only the first is reported; all are counted.
-    if (rejects) {rejection_q, word_q} <= {rejection, packet_q.head[31:0]};
-    else if (broadcast_rejected) {rejection_q, word_q} <= {broadcast_reason, broadcast_word};
-    else if (idle_dropped_i != '0) {rejection_q, word_q} <= {4'(RejectionRoom), packet_q.head[31:0]};
-    else {rejection_q, word_q} <= {4'(RejectionKind), flit.payload[31:0]};
+    if (rejects) {reject_job_q, rejection_q, word_q} <= {packet_q.job, rejection, packet_q.head[31:0]};
+    else if (broadcast_rejected) {reject_job_q, rejection_q, word_q} <= {NoJob, broadcast_reason, broadcast_word};
+    else if (idle_dropped_i != '0) begin
+      {reject_job_q, rejection_q, word_q} <= {packet_q.job, 4'(RejectionRoom), packet_q.head[31:0]};
+    end else {reject_job_q, rejection_q, word_q} <= {flit.job, 4'(RejectionKind), flit.payload[31:0]};
   end
 
   logic reported, report_due;
@@ -300,12 +320,16 @@ module gs_board_control
     .rejected_i     (rejected_q),
     .rejection_i    (rejection_q),
     .rejected_word_i(word_q),
+    .rejected_job_i (reject_job_q),
     .stray_i,
     .stray_job_i,
     .tile_i         (report_due),
     .tile_drop_i    (drop),
     .tile_count_i   (tile_drops),
     .tile_reported_o(reported),
+    .stream_i,
+    .stream_value_i,
+    .stream_reported_o,
     .out_valid_o    (reply_valid[0]),
     .out_ready_i    (reply_ready[0]),
     .out_o          (replies[0])

@@ -3,7 +3,8 @@
 
 /// Executes packets of the control network: tables, jobs, the cluster, relays and counters.
 ///
-/// A packet takes at most 14 cycles, and waits for no other block. It is rejected as a whole or executed as a whole.
+/// A packet takes at most 14 cycles, and waits for no other block: the bus to registers answers in the cycle after a
+/// request. A packet is rejected as a whole or executed as a whole.
 /// Packets of idle detection are forwarded to the slot of their job.
 module gs_board_csr
   import gs_board_pkg::*;
@@ -46,6 +47,9 @@ module gs_board_csr
   output logic       [Tiles-1:0]    clear_tiles_o,
   output logic       [Tiles-1:0][4:0]  job_o,
   output logic       [Tiles-1:0][31:0] host_o,
+  /// the same for streaming ports
+  output logic       [StreamLanes-1:0]      clear_streams_o,
+  output logic       [StreamLanes-1:0][4:0] stream_job_o,
   output gs_address_pkg::cluster_t  cluster_o,
   /// address to which answers and events are sent, 0 before it is known
   output logic       [31:0]         reports_o,
@@ -58,6 +62,11 @@ module gs_board_csr
   output logic                      debug_valid_o,
   output control_debug_t            debug_o,
   input  logic       [Tiles-1:0]    debug_space_i,
+  /// links that send and receive no frames
+  output logic       [Links-1:0]    cut_o,
+  // Registers of other blocks
+  output register_request_t         register_o,
+  input  register_response_t        register_i,
   // Counters
   input  gs_link_pkg::counters_t    links_i[Links],
   input  logic       [Links-1:0]    up_i,
@@ -72,7 +81,7 @@ module gs_board_csr
     $fatal(1, "gs_board_csr: Jobs is %0d; it must be 1 to 16", Jobs);
   end
 
-  typedef enum logic [1:0] {Check, Route, Read, Answer} state_e;
+  typedef enum logic [2:0] {Check, Route, Read, Request, Respond, Answer} state_e;
   state_e state_q, state_d;
 
   control_route_t route;
@@ -82,6 +91,8 @@ module gs_board_csr
   control_read_t read;
   control_begin_t run;
   control_debug_t debug;
+  control_register_t access;
+  register_address_t at;
   idle_report_t report;
   idle_answer_t verdict;
   logic [3:0] op;
@@ -92,6 +103,8 @@ module gs_board_csr
   assign read    = packet_i.head;
   assign run     = packet_i.head;
   assign debug   = packet_i.head;
+  assign access  = packet_i.head;
+  assign at      = access.address;
   assign report  = packet_i.head;
   assign verdict = packet_i.head;
   assign op      = packet_i.head[3:0];
@@ -101,7 +114,9 @@ module gs_board_csr
   logic [31:0] reports_q;
   logic [Jobs-1:0] of_job, tree_ready;
   logic [TableW:0] table_end;
-  logic job_taken, tiles_taken, two, fits, is_idle, answered, bad_relay, no_slot, not_own, no_tile, no_space;
+  logic [StreamLanes-1:0] streams;
+  logic job_taken, tiles_taken, streams_taken, two, fits, is_idle, answered, bad_relay, no_slot, not_own;
+  logic no_tile, no_space;
   logic [3:0] rejection;
   always_comb begin
     no_slot     = 1'b1;
@@ -112,6 +127,11 @@ module gs_board_csr
       if (32'(debug.tile) == t) {no_tile, no_space} = {1'b0, !debug_space_i[t]};
     end
     job_taken   = 1'b0;
+    streams     = '0;
+    for (int unsigned p = 0; p < StreamLanes; p++) begin
+      streams[p] = StreamPorts != 0 && p >= 32'(job.first_stream) && p < 32'(job.first_stream) + 32'(job.streams);
+    end
+    streams_taken = job.streams != '0 && 32'(job.first_stream) + 32'(job.streams) > StreamPorts;
     tiles_taken = (job.tiles >> Tiles) != '0;
     for (int unsigned j = 0; j < Jobs; j++) begin
       of_job[j] = slot_q[j].valid && slot_q[j].job == packet_i.job;
@@ -122,6 +142,7 @@ module gs_board_csr
       if (slot_q[j].valid && 32'(job.place) != j) begin
         job_taken   |= slot_q[j].job == job.job;
         tiles_taken |= (64'(slot_q[j].tiles) & job.tiles) != '0;
+        streams_taken |= (slot_q[j].streams & streams) != '0;
       end
     end
     tree_ready = idle_tree_ready_i & of_job;
@@ -136,7 +157,7 @@ module gs_board_csr
       && table_end <= (TableW + 1)'(1 << TableW);
   assign is_idle  = op inside {ControlOpIdleReport, ControlOpIdleAnswer, ControlOpIdleTree};
   assign answered = op inside {ControlOpIdleTree, ControlOpRoute, ControlOpJob, ControlOpCluster, ControlOpRelay,
-                              ControlOpRead, ControlOpBegin};
+                              ControlOpRead, ControlOpBegin, ControlOpRegister};
   // A second flit with words follows if words were contributed.
   always_comb begin
     two = 1'b0;
@@ -163,7 +184,7 @@ module gs_board_csr
         ControlOpJob: begin
           if (32'(job.place) >= Jobs) rejection = RejectionPlace;
           else if (job_taken || job.job == NoJob) rejection = RejectionJob;
-          else if (tiles_taken) rejection = RejectionMask;
+          else if (tiles_taken || streams_taken) rejection = RejectionMask;
         end
         ControlOpCluster: begin
           if (cluster.boards == '0 || cluster.boards > 13'd4096 || cluster.hosts > 13'd4096)
@@ -180,9 +201,18 @@ module gs_board_csr
           if (no_slot) rejection = RejectionPlace;
           else if (not_own) rejection = RejectionMask;
         end
+        ControlOpRegister: begin
+          // The registers of other blocks are checked there.
+          if (at.block == RegisterBlockLink) begin
+            if (32'(at.unit) >= Links) rejection = RejectionPlace;
+            else if (at.number != LinkRegisterCut && (access.write || at.number > LinkCounterState)) begin
+              rejection = RejectionAddress;
+            end else if (access.write && packet_i.job != NoJob) rejection = RejectionJob;
+          end
+        end
         default: begin
           if (read.unit != BoardUnit && 32'(read.unit) >= Links) rejection = RejectionPlace;
-          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterInFlight : LinkCounterState)) begin
+          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterStreamDropped : LinkCounterState)) begin
             rejection = RejectionAddress;
           end
         end
@@ -203,15 +233,21 @@ module gs_board_csr
         state_d = Answer;
         if (rejection == '0 && op == ControlOpRoute) state_d = Route;
         if (rejection == '0 && op == ControlOpRead) state_d = Read;
+        if (rejection == '0 && op == ControlOpRegister) state_d = (at.block == RegisterBlockLink) ? Read : Request;
       end
       Route: if (left_q == 4'd1) state_d = Answer;
       Read: state_d = Answer;
+      Request: state_d = Respond;
+      Respond: state_d = Answer;
       default: state_d = Check;
     endcase
   end
   assign sets = state_q == Check && valid_i && rejection == '0;
   assign debug_valid_o = sets && op == ControlOpDebug;
   assign debug_o = debug;
+  assign register_o = '{
+    valid: state_q == Request, write: access.write, address: at, value: access.value, job: packet_i.job
+  };
   assign done_o = state_q == Answer;
   assign rejection_o = rejection_q;
   assign idle_valid_o = (sets && is_idle) ? of_job : '0;
@@ -225,6 +261,8 @@ module gs_board_csr
       left_q      <= route.count;
       entries_q   <= route.entries;
       index_q   <= route.first[TableW-1:0];
+    end else if (state_q == Respond) begin
+      rejection_q <= register_i.hit ? register_i.rejection : RejectionPlace;
     end else if (state_q == Route) begin
       left_q    <= left_q - 4'd1;
       entries_q <= entries_q >> 8;
@@ -258,12 +296,15 @@ module gs_board_csr
       children_q  <= '0;
       expected_q  <= '0;
       begin_q     <= '0;
+      cut_o       <= '0;
       clear_o       <= '0;
       clear_tiles_o <= '0;
+      clear_streams_o <= '0;
     end else begin
       flush_q       <= 1'b0;
       clear_o       <= '0;
       clear_tiles_o <= '0;
+      clear_streams_o <= '0;
       begin_q       <= '0;
       expected_q    <= expected_q | begin_q;
       if (sets) begin
@@ -271,9 +312,12 @@ module gs_board_csr
           ControlOpJob: begin
             for (int unsigned j = 0; j < Jobs; j++) begin
               if (32'(job.place) == j) begin
-                slot_q[j]     <= '{valid: 1'b1, job: job.job, tiles: job.tiles[Tiles-1:0], host: job.host};
+                slot_q[j] <= '{
+                  valid: 1'b1, job: job.job, tiles: job.tiles[Tiles-1:0], host: job.host, streams: streams
+                };
                 clear_o[j]    <= 1'b1;
                 clear_tiles_o <= slot_q[j].tiles | job.tiles[Tiles-1:0];
+                clear_streams_o <= slot_q[j].streams | streams;
                 expected_q    <= expected_q & ~(slot_q[j].tiles | job.tiles[Tiles-1:0]);
               end
             end
@@ -292,6 +336,11 @@ module gs_board_csr
               end
             end
             begin_q <= run.tiles[Tiles-1:0];
+          end
+          ControlOpRegister: begin
+            for (int unsigned l = 0; l < Links; l++) begin
+              if (at.block == RegisterBlockLink && access.write && 32'(at.unit) == l) cut_o[l] <= access.value[0];
+            end
           end
           default: ;
         endcase
@@ -322,18 +371,34 @@ module gs_board_csr
     end
   end
 
+  for (genvar p = 0; p < StreamLanes; p++) begin : gen_stream
+    always_ff @(posedge clk_i) begin
+      stream_job_o[p] <= NoJob;
+      for (int unsigned j = 0; j < Jobs; j++) begin
+        if (rst_ni && slot_q[j].valid && slot_q[j].streams[p]) stream_job_o[p] <= slot_q[j].job;
+      end
+    end
+  end
+
   // --------------------------------------------------------------- counters
+  logic [LinkW-1:0] link;
+  logic [3:0] counter;
+  logic registers;
+  assign registers = op == ControlOpRegister;
+  assign link      = registers ? LinkW'(at.unit) : LinkW'(read.unit);
+  assign counter   = registers ? at.number : read.counter;
   gs_link_pkg::counters_t link_q;
-  logic up_q;
+  logic up_q, cut_q;
   logic [31:0] value;
   always_ff @(posedge clk_i) begin
-    link_q <= links_i[LinkW'(read.unit)];
-    up_q   <= up_i[LinkW'(read.unit)];
+    link_q <= links_i[link];
+    up_q   <= up_i[link];
+    cut_q  <= cut_o[link];
   end
   always_comb begin
     value = '0;
-    if (read.unit == BoardUnit) begin
-      unique case (read.counter)
+    if (!registers && read.unit == BoardUnit) begin
+      unique case (counter)
         BoardCounterUnroutable:       value = counts_i.unroutable;
         BoardCounterRecords:      value     = counts_i.records;
         BoardCounterRefused:      value     = counts_i.rejected;
@@ -342,10 +407,11 @@ module gs_board_csr
         BoardCounterHostReceived: value     = counts_i.host_received;
         BoardCounterTileRefused:  value     = counts_i.tile_drops;
         BoardCounterEntered:      value     = counts_i.entered;
+        BoardCounterStreamDropped: value    = counts_i.stream_drops;
         default:                  value     = 32'(counts_i.in_flight);
       endcase
     end else begin
-      unique case (read.counter)
+      unique case (counter)
         LinkCounterTxFrames:  value = link_q.tx_frames;
         LinkCounterTxBytes:   value = link_q.tx_bytes;
         LinkCounterTxPackets: value = link_q.tx_packets;
@@ -358,18 +424,24 @@ module gs_board_csr
         LinkCounterStalls:    value = link_q.stalls;
         LinkCounterLost:      value = link_q.lost;
         LinkCounterRestarts:  value = link_q.restarts;
-        default:              value = 32'(up_q);
+        LinkCounterState:     value = 32'(up_q);
+        default:              value = 32'(cut_q);
       endcase
     end
   end
 
   // ---------------------------------------------------------------- answers
-  logic [31:0] value_q;
-  always_ff @(posedge clk_i) value_q <= (state_q == Read) ? value : '0;
+  logic [63:0] value_q;
+  always_ff @(posedge clk_i) begin
+    value_q <= '0;
+    if (state_q == Read && !(registers && access.write)) value_q <= 64'(value);
+    if (state_q == Respond) value_q <= register_i.value;
+  end
   // Requests rejected because the answer queue is full are not answered either.
   assign answer_valid_o = done_o && answers_q && reports_q != '0;
   always_comb begin
-    answer_o = '{asked: op, rejection: rejection_q, value: 64'(value_q), default: '0};
+    answer_o = '{asked: op, rejection: rejection_q, value: value_q, default: '0};
+    if (registers) answer_o.address = at;
     if (op == ControlOpRead) {answer_o.unit, answer_o.counter} = {read.unit, read.counter};
     if (op == ControlOpJob) answer_o.unit = 5'(job.place);
     if (op == ControlOpBegin) answer_o.unit = 5'(run.place);
@@ -378,8 +450,8 @@ module gs_board_csr
 
   logic unused;
   assign unused = ^{packet_i.words, route.spare, job.spare, cluster.spare, relay.spare, read.spare, report, verdict,
-                    run.spare, run.op_code, debug, job.op_code, cluster.op_code, relay.op_code, read.op_code,
-                    route.op_code};
+                    run.spare, run.op_code, debug, access.spare, access.op_code, job.op_code,
+                    cluster.op_code, relay.op_code, read.op_code, route.op_code};
 
   `GS_ASSERT_NOW(packets_belong_to_one_job_slot, (of_job & (of_job - Jobs'(1))) == '0)
   `GS_ASSERT_HOLD(stalled_packets_are_stable, valid_i, done_o, packet_i)

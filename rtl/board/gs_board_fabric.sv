@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board without its tiles and its memory: network, control unit, idle detection, host port.
+/// A board without its tiles and its memory: network, control unit, idle detection, host port, streaming ports.
 ///
 ///     exits of the mesh <=> gs_board_network <=> links
-///                              ^        ^
-///                    gs_board_control  gs_host_port <=> host
-///                              |
-///                idle detection, a slot for each job => tiles
+///                            ^      ^      ^
+///              gs_board_control     |      gs_board_streams <=> kernels
+///                   |         gs_host_port <=> host
+///                   |
+///     idle detection, a slot for each job => tiles
 ///
 /// After reset the board knows only its number; all settings arrive in packets to its control unit. Ports of the
-/// switch: exits of the mesh from 0, then links, control unit, host.
+/// switch: exits of the mesh from 0, then links, then local ports (board_port). Without streaming ports (stream.ports)
+/// gs_board_streams and its port of the switch are absent.
 module gs_board_fabric
   import gs_board_pkg::*;
   import gs_idle_pkg::*;
@@ -69,6 +71,21 @@ module gs_board_fabric
   output logic      [3:0]           host_out_valid_o,
   input  logic      [3:0]           host_out_ready_i,
   output flit_t                     host_out_o,
+  // Kernels of the streaming ports, as in gs_stream_endpoint; without streaming ports inputs are unused
+  input  logic [StreamLanes-1:0]    send_open_valid_i,
+  output logic [StreamLanes-1:0]    send_open_ready_o,
+  input  gs_stream_pkg::send_open_t [StreamLanes-1:0] send_open_i,
+  input  logic [StreamLanes-1:0]    s_axis_tvalid_i,
+  output logic [StreamLanes-1:0]    s_axis_tready_o,
+  input  logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] s_axis_tdata_i,
+  input  logic [StreamLanes-1:0]    recv_open_valid_i,
+  output logic [StreamLanes-1:0]    recv_open_ready_o,
+  input  gs_stream_pkg::recv_open_t [StreamLanes-1:0] recv_open_i,
+  output logic [StreamLanes-1:0]    m_axis_tvalid_o,
+  input  logic [StreamLanes-1:0]    m_axis_tready_i,
+  output logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] m_axis_tdata_o,
+  output logic [StreamLanes-1:0][StreamWidthBytes-1:0] m_axis_tkeep_o,
+  output logic [StreamLanes-1:0]    m_axis_tlast_o,
   // MACs of the links: beats of links.datapath_bytes bytes, the first byte in the low bits
   output logic      [Links-1:0]     mac_tx_valid_o,
   input  logic      [Links-1:0]     mac_tx_ready_i,
@@ -94,15 +111,16 @@ module gs_board_fabric
   // For observation: no packet is in the switch
   output logic                      empty_o
 );
-  localparam int unsigned Ports = Exits + Links + 2;
+  localparam int unsigned Ports = Exits + Links + LocalPorts;
   // Local ports, and their numbers at the switch
   localparam int unsigned Control = 32'(BoardPortControl);
   localparam int unsigned Host = 32'(BoardPortHost);
   localparam int unsigned ControlPort = Exits + Links + Control;
   localparam int unsigned HostPort = Exits + Links + Host;
 
-  channels_t local_in_valid[2], local_in_credit[2], local_out_valid[2], local_out_credit[2];
-  flit_t local_in[2], local_out[2];
+  channels_t local_in_valid[LocalPorts], local_in_credit[LocalPorts];
+  channels_t local_out_valid[LocalPorts], local_out_credit[LocalPorts];
+  flit_t local_in[LocalPorts], local_out[LocalPorts];
   gs_link_pkg::events_t events[Links];
   idle_status_t [Jobs-1:0][Routers-1:0] routers;
   idle_entry_t [Jobs-1:0][Links-1:0] entry;
@@ -125,6 +143,17 @@ module gs_board_fabric
   idle_drop_t [Tiles-1:0][1:0] drops;
   logic [Ports-1:0] entered;
   logic [2:0] in_flight;
+  logic [Links-1:0] cut;
+
+  // Streaming ports
+  localparam int unsigned Streams = (StreamPorts > 0) ? 1 : 0;
+  logic [StreamLanes-1:0] clear_streams;
+  logic [StreamLanes-1:0][4:0] stream_job;
+  register_request_t register_request;
+  register_response_t register_response;
+  logic [31:0] stream_drops;
+  logic [1:0] stream_event, stream_reported;
+  logic [1:0][63:0] stream_value;
 
   // Idle detection, by job slot
   logic [Jobs-1:0][4:0] job;
@@ -152,8 +181,11 @@ module gs_board_fabric
 
   gs_board_network #(
     .Links  (Links),
-    .Locals (2),
+    .Locals (LocalPorts),
     .Keyed  (1),
+    .FirstKeyed(Host),
+    .Streams('{first: 8'(Exits + Links + 32'(BoardPortStream)), count: 8'(Streams)}),
+    .StreamBits(8),
     .Multicast(Multicast),
     .Control('{first: 8'(ControlPort), count: 8'd1}),
     .Jobs   (Jobs),
@@ -170,6 +202,7 @@ module gs_board_fabric
     .host_i            (host_here),
     .burst_i           (burst),
     .flush_i           (flush),
+    .cut_i             (cut),
     .ready_o,
     .table_we_i        (table_we),
     .table_index_i     (table_index),
@@ -250,6 +283,11 @@ module gs_board_fabric
     .clear_tiles_o    (clear_tiles),
     .job_o,
     .host_o,
+    .clear_streams_o  (clear_streams),
+    .stream_job_o     (stream_job),
+    .cut_o            (cut),
+    .register_o       (register_request),
+    .register_i       (register_response),
     .cluster_o,
     .burst_o          (burst),
     .flush_o          (flush),
@@ -278,9 +316,65 @@ module gs_board_fabric
     .stray_i          (stray),
     .stray_job_i      (stray_job),
     .drops_i          (drops),
+    .stream_drops_i   (stream_drops),
+    .stream_i         (stream_event),
+    .stream_value_i   (stream_value),
+    .stream_reported_o(stream_reported),
     .entered_i        (entered),
     .in_flight_i      (in_flight)
   );
+
+  // Messages that the switch or the streaming ports drop
+  logic [Ports+Streams-1:0] lost;
+  logic [Ports+Streams-1:0][4:0] lost_job;
+  assign lost[Ports-1:0]     = unroutable_message;
+  assign lost_job[Ports-1:0] = unroutable_job;
+  if (StreamPorts > 0) begin : gen_streams
+    localparam int unsigned Stream = 32'(BoardPortStream);
+    gs_board_streams u_streams (
+      .clk_i,
+      .rst_ni,
+      .board_i,
+      .job_i           (stream_job),
+      .clear_i         (clear_streams),
+      .sw_valid_i      (local_out_valid[Stream]),
+      .sw_i            (local_out[Stream]),
+      .sw_credit_o     (local_out_credit[Stream]),
+      .sw_valid_o      (local_in_valid[Stream]),
+      .sw_o            (local_in[Stream]),
+      .sw_credit_i     (local_in_credit[Stream]),
+      .register_i      (register_request),
+      .register_o      (register_response),
+      .drops_o         (stream_drops),
+      .event_o         (stream_event),
+      .event_value_o   (stream_value),
+      .event_reported_i(stream_reported),
+      .lost_o          (lost[Ports]),
+      .lost_job_o      (lost_job[Ports]),
+      .send_open_valid_i,
+      .send_open_ready_o,
+      .send_open_i,
+      .s_axis_tvalid_i,
+      .s_axis_tready_o,
+      .s_axis_tdata_i,
+      .recv_open_valid_i,
+      .recv_open_ready_o,
+      .recv_open_i,
+      .m_axis_tvalid_o,
+      .m_axis_tready_i,
+      .m_axis_tdata_o,
+      .m_axis_tkeep_o,
+      .m_axis_tlast_o
+    );
+  end else begin : gen_no_streams
+    assign {send_open_ready_o, s_axis_tready_o, recv_open_ready_o}                  = '0;
+    assign {m_axis_tvalid_o, m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}        = '0;
+    assign {stream_drops, stream_event, stream_value, register_response}            = '0;
+    logic unused_streams;
+    assign unused_streams = ^{send_open_valid_i, send_open_i, s_axis_tvalid_i, s_axis_tdata_i, recv_open_valid_i,
+                              recv_open_i, m_axis_tready_i, clear_streams, stream_job, register_request,
+                              stream_reported};
+  end
 
   // No barrier is released before each tile whose threads the host starts has had a started thread.
   logic [Tiles-1:0] unused_begun, begun;
@@ -327,7 +421,7 @@ module gs_board_fabric
     gs_board_job #(
       .Routers(Routers),
       .Links  (Links),
-      .Ports  (Ports)
+      .Ports  (Ports + Streams)
     ) u_job (
       .clk_i,
       .rst_ni,
@@ -340,8 +434,8 @@ module gs_board_fabric
       .routers_i     (routers[j]),
       .wave_o        (job_wave[j]),
       .entry_i       (entry[j]),
-      .lost_i        (unroutable_message),
-      .lost_job_i    (unroutable_job),
+      .lost_i        (lost),
+      .lost_job_i    (lost_job),
       .host_i        (host_status[j]),
       .hold_i        (hold[j]),
       .open_o        (open[j]),

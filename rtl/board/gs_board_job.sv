@@ -13,7 +13,7 @@ module gs_board_job
   /// multicast routers, and links
   parameter int unsigned Routers = 5,
   parameter int unsigned Links   = 2,
-  /// ports of the switch
+  /// ports of the switch, and other blocks that drop messages
   parameter int unsigned Ports   = 4
 ) (
   input  logic                        clk_i,
@@ -30,7 +30,7 @@ module gs_board_job
   /// colour of the copies that the multicast routers make
   output logic                        wave_o,
   input  idle_entry_t   [Links-1:0]   entry_i,
-  // Unroutable messages that the switch drops, by port, and their jobs
+  // Messages that the switch (unroutable ones, by port) and other blocks drop, and their jobs
   input  logic          [Ports-1:0]   lost_i,
   input  logic          [Ports-1:0][4:0] lost_job_i,
   // The host's port
@@ -144,5 +144,5 @@ module gs_board_job
   );
 
   logic unused;
-  assign unused = ^{slot_i.host, packet_i.kind, packet_i.job, command[Endpoints-1:Tiles]};
+  assign unused = ^{slot_i.host, slot_i.streams, packet_i.kind, packet_i.job, command[Endpoints-1:Tiles]};
 endmodule

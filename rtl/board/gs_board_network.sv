@@ -5,8 +5,8 @@
 ///     exits  <=> multicast routers <=> switch <=> local ports: host, control unit, streams, match engines
 ///     links  <=> multicast routers <=>
 ///
-/// Ports of the switch: exits of the mesh from 0, then links, then local ports. The last `Keyed` of these have
-/// multicast routers as well: a host sends keys. Records of all routers are read through one port of the memory, whose
+/// Ports of the switch: exits of the mesh from 0, then links, then local ports. `Keyed` of these have multicast routers
+/// as well: a host sends keys. Records of all routers are read through one port of the memory, whose
 /// answers a router never blocks: it has space for all records that it has requested. Without `Multicast` the routers
 /// are omitted, and the switch rejects messages by key as unroutable.
 module gs_board_network
@@ -19,11 +19,15 @@ module gs_board_network
   parameter  int unsigned Links    = 4,
   /// local ports, 1 or more, and the endpoints that they serve: numbers are those of the switch
   parameter  int unsigned Locals   = 2,
+  /// local ports with multicast routers, and the first of them
   parameter  int unsigned Keyed    = 0,
+  parameter  int unsigned FirstKeyed = Locals - Keyed,
   /// 1: multicast routers
   parameter  bit          Multicast = 1'b1,
   parameter  range_t      Control  = '{first: 8'(RouterMeshPorts + Links), count: 8'd1},
   parameter  range_t      Streams  = '0,
+  /// log2 of the streaming ports that share one port of the switch
+  parameter  int unsigned StreamBits = 0,
   parameter  range_t      Matches  = '0,
   /// jobs that idle detection observes
   parameter  int unsigned Jobs     = 1,
@@ -54,6 +58,8 @@ module gs_board_network
   input  logic      [7:0]           burst_i,
   /// records in memory have changed
   input  logic                      flush_i,
+  /// links that are cut: they send and receive no frames
+  input  logic      [Links-1:0]     cut_i,
   // Routing table; ready after it has been cleared following reset
   output logic                      ready_o,
   input  logic                      table_we_i,
@@ -122,8 +128,8 @@ module gs_board_network
     match:   Matches
   };
 
-  if (Keyed > Locals) begin : gen_illegal_keyed
-    $fatal(1, "gs_board_network: Keyed is %0d; it must be at most the number of local ports (%0d)", Keyed, Locals);
+  if (FirstKeyed + Keyed > Locals) begin : gen_illegal_keyed
+    $fatal(1, "gs_board_network: Keyed is %0d from %0d; there are %0d local ports", Keyed, FirstKeyed, Locals);
   end
   if (Links < 1 || Links > 8) begin : gen_illegal_links
     $fatal(1, "gs_board_network: Links is %0d; it must be 1 to 8", Links);
@@ -151,7 +157,7 @@ module gs_board_network
   for (genvar l = 0; l < Links; l++) begin : gen_link
     localparam int unsigned Port = Exits + l;
     channels_t tx_valid, tx_ready, rx_valid, rx_ready;
-    logic idle, empty;
+    logic idle, empty, mac_tx_valid, mac_tx_ready, mac_rx_valid;
     flit_t tx, rx;
     assign link_busy[l] = !idle || !empty || rx_valid != '0;
 
@@ -164,12 +170,12 @@ module gs_board_network
       .rx_valid_o    (rx_valid),
       .rx_ready_i    (rx_ready),
       .rx_flit_o     (rx),
-      .mac_tx_valid_o(mac_tx_valid_o[l]),
-      .mac_tx_ready_i(mac_tx_ready_i[l]),
+      .mac_tx_valid_o(mac_tx_valid),
+      .mac_tx_ready_i(mac_tx_ready),
       .mac_tx_data_o (mac_tx_data_o[l]),
       .mac_tx_keep_o (mac_tx_keep_o[l]),
       .mac_tx_last_o (mac_tx_last_o[l]),
-      .mac_rx_valid_i(mac_rx_valid_i[l]),
+      .mac_rx_valid_i(mac_rx_valid),
       .mac_rx_data_i (mac_rx_data_i[l]),
       .mac_rx_keep_i (mac_rx_keep_i[l]),
       .mac_rx_last_i (mac_rx_last_i[l]),
@@ -178,6 +184,19 @@ module gs_board_network
       .up_o          (up_o[l]),
       .events_o      (events_o[l]),
       .counters_o    (counters_o[l])
+    );
+    gs_link_cut u_cut (
+      .clk_i,
+      .rst_ni,
+      .cut_i         (cut_i[l]),
+      .tx_valid_i    (mac_tx_valid),
+      .tx_ready_o    (mac_tx_ready),
+      .tx_last_i     (mac_tx_last_o[l]),
+      .mac_tx_valid_o(mac_tx_valid_o[l]),
+      .mac_tx_ready_i(mac_tx_ready_i[l]),
+      .mac_rx_valid_i(mac_rx_valid_i[l]),
+      .mac_rx_last_i (mac_rx_last_i[l]),
+      .rx_valid_o    (mac_rx_valid)
     );
     gs_link_ingress u_ingress (
       .clk_i,
@@ -234,8 +253,8 @@ module gs_board_network
 
   for (genvar l = 0; l < Locals; l++) begin : gen_local
     localparam int unsigned Port = Exits + Links + l;
-    if (Port + Keyed >= Ports) begin : gen_keyed
-      localparam int unsigned Router = Port - (Locals - Keyed);
+    if (l >= FirstKeyed && l < FirstKeyed + Keyed) begin : gen_keyed
+      localparam int unsigned Router = Port - FirstKeyed;
       assign raw_valid[Router] = local_in_valid_i[l];
       assign raw[Router] = local_in_i[l];
       assign local_in_credit_o[l] = raw_credit[Router];
@@ -260,7 +279,7 @@ module gs_board_network
   logic [RouterW-1:0] unused_router;
 
   for (genvar r = 0; r < Routers; r++) begin : gen_straight
-    localparam int unsigned Port = (r < Exits + Links) ? r : r + Locals - Keyed;
+    localparam int unsigned Port = (r < Exits + Links) ? r : r + FirstKeyed;
     if (!Multicast) begin : gen_port
       assign in_valid[Port]   = raw_valid[r];
       assign in[Port]         = raw[r];
@@ -284,7 +303,7 @@ module gs_board_network
 
   for (genvar r = 0; Multicast && r < Routers; r++) begin : gen_router
     localparam int unsigned Vcs = (r < Exits || r >= Exits + Links) ? 1 : SwitchVcs;
-    localparam int unsigned Port = (r < Exits + Links) ? r : r + Locals - Keyed;
+    localparam int unsigned Port = (r < Exits + Links) ? r : r + FirstKeyed;
     logic     [Vcs-1:0] entered, sent, received, unused_lookup, unused_hit;
     gs_multicast_pkg::faults_t [Vcs-1:0] bad;
     job_tag_t [Vcs-1:0] entered_tag, sent_tag, received_tag;
@@ -375,6 +394,7 @@ module gs_board_network
     .Ports  (Ports),
     .Virtual(Virtual),
     .Home   (Home),
+    .StreamBits(StreamBits),
     .TableW (TableW)
   ) u_switch (
     .clk_i,

@@ -7,6 +7,9 @@ package gs_board_pkg;
   /// A unit number selects the counters of a link or of the board; this number selects the board.
   localparam logic [4:0] BoardUnit = 5'd31;
 
+  /// Length of lists of streaming ports, 1 if the board has none
+  localparam int unsigned StreamLanes = (StreamPorts > 0) ? StreamPorts : 1;
+
   /// A job's slot on a board
   typedef struct packed {
     logic             valid;
@@ -14,7 +17,24 @@ package gs_board_pkg;
     logic [Tiles-1:0] tiles;
     /// address to which the tiles report
     logic [31:0]      host;
+    logic [StreamLanes-1:0] streams;
   } job_slot_t;
+
+  /// Bus to the registers of blocks: a request of one cycle, answered in the next one by the block that has the unit
+  typedef struct packed {
+    logic              valid;
+    logic              write;
+    register_address_t address;
+    logic [63:0]       value;
+    /// job of the packet
+    logic [4:0]        job;
+  } register_request_t;
+  /// All fields are 0 unless the block has the unit.
+  typedef struct packed {
+    logic        hit;
+    logic [3:0]  rejection;
+    logic [63:0] value;
+  } register_response_t;
 
   /// A packet of the control network
   typedef struct packed {
@@ -31,6 +51,7 @@ package gs_board_pkg;
     logic [3:0]  asked;
     logic [4:0]  unit;
     logic [3:0]  counter;
+    logic [15:0] address;
     logic [3:0]  rejection;
     logic [63:0] value;
   } reply_t;
@@ -46,6 +67,7 @@ package gs_board_pkg;
     logic [31:0] tile_drops;
     logic [31:0] entered;
     logic [2:0]  in_flight;
+    logic [31:0] stream_drops;
   } counts_t;
 
   /// A message that a tile has dropped, as reported
@@ -56,7 +78,7 @@ package gs_board_pkg;
     logic [3:0] tile_x;
   } reported_drop_t;
 
-  /// Number of no job: that of tiles without a job
+  /// Number of no job: that of tiles and streaming ports without a job
   localparam logic [4:0] NoJob = 5'd31;
 
   /// A board by number: an element of the lists in control_relay and idle_tree

@@ -34,6 +34,7 @@ module gs_board_reports
   input  logic                  rejected_i,
   input  logic [3:0]            rejection_i,
   input  logic [31:0]           rejected_word_i,
+  input  logic [4:0]            rejected_job_i,
   input  logic                  stray_i,
   input  logic [4:0]            stray_job_i,
   // Messages that tiles have dropped: one is to be reported, which one, and how many there were; it is reported
@@ -41,6 +42,10 @@ module gs_board_reports
   input  reported_drop_t        tile_drop_i,
   input  logic [31:0]           tile_count_i,
   output logic                  tile_reported_o,
+  // Streaming ports, the same: dropped packets in bit 0, faults in bit 1
+  input  logic [1:0]            stream_i,
+  input  logic [1:0][63:0]      stream_value_i,
+  output logic [1:0]            stream_reported_o,
   // To the reply network
   output logic                  out_valid_o,
   input  logic                  out_ready_i,
@@ -48,19 +53,21 @@ module gs_board_reports
 );
   // ---------------------------------------------------------------- events
   // Sources by number: up, down, restarted, mismatch of each link; unroutable packets of each port; records of each
-  // router; rejected control packets; stray messages; messages that tiles dropped, which are pending outside.
+  // router; rejected control packets; stray messages; messages that tiles dropped, packets that streaming ports dropped
+  // and faults of these, which are pending outside.
   localparam int unsigned Unroutable = 4 * Links;
   localparam int unsigned Record = Unroutable + Ports;
   localparam int unsigned Control = Record + Routers;
   localparam int unsigned Stray = Control + 1;
   localparam int unsigned Tile = Stray + 1;
-  localparam int unsigned Sources = Tile + 1;
+  localparam int unsigned Stream = Tile + 1;
+  localparam int unsigned Sources = Stream + 2;
   localparam int unsigned SourceW = $clog2(Sources);
 
   logic [Sources-1:0] raised, pending_q, pending, sends, granted;
   logic [SourceW-1:0] at;
   logic [31:0] dest_q[Ports];
-  logic [35:0] rejected_q;
+  logic [40:0] rejected_q;
   logic [4:0] stray_q;
   always_comb begin
     raised = '0;
@@ -74,7 +81,8 @@ module gs_board_reports
   end
 
   logic event_valid, event_ready, event_load;
-  assign pending = {tile_i, pending_q[Tile-1:0]};
+  assign pending = {stream_i, tile_i, pending_q[Tile-1:0]};
+  assign stream_reported_o = sends[Stream+:2];
   assign event_load = (pending != '0) && reports_i != '0 && (!event_valid || event_ready);
   assign tile_reported_o = sends[Tile];
   gs_arbiter #(.N(Sources)) u_next (
@@ -124,6 +132,12 @@ module gs_board_reports
       event_d.what  = BoardEventTileDropped;
       event_d.value = {15'd0, tile_drop_i, tile_count_i};
     end
+    for (int unsigned k = 0; k < 2; k++) begin
+      if (granted[Stream+k]) begin
+        event_d.what  = (k == 0) ? BoardEventStreamDropped : BoardEventStreamFault;
+        event_d.value = stream_value_i[k];
+      end
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -140,7 +154,7 @@ module gs_board_reports
     for (int unsigned p = 0; p < Ports; p++) begin
       if (!pending_q[Unroutable+p] || sends[Unroutable+p]) dest_q[p] <= unroutable_dest_i[p];
     end
-    if (!pending_q[Control] || sends[Control]) rejected_q <= {rejection_i, rejected_word_i};
+    if (!pending_q[Control] || sends[Control]) rejected_q <= {rejected_job_i, rejection_i, rejected_word_i};
     if (!pending_q[Stray] || sends[Stray]) stray_q <= stray_job_i;
   end
 
@@ -166,7 +180,8 @@ module gs_board_reports
 
   control_answer_t answer;
   assign answer = '{
-      value: reply.value, rejection: rejection_e'(reply.rejection), counter: reply.counter, unit: reply.unit,
+      value: reply.value, address: reply.address, rejection: rejection_e'(reply.rejection), counter: reply.counter,
+      unit: reply.unit,
       asked: control_op_e'(reply.asked),
       board: board_i, op_code: ControlOpAnswer, default: '0
     };
@@ -194,7 +209,7 @@ module gs_board_reports
   assign out_o = '{kind: FlitKindHeader, last: 1'b1, vnet: VnetReply, dest: reports_i, payload: payload, default: '0};
 
   logic unused;
-  assign unused = ^{at, count, pending_q[Tile]};
+  assign unused = ^{at, count, pending_q[Sources-1:Tile]};
 
   `GS_ASSERT_NOW(answers_find_space, !answer_valid_i || answered)
 endmodule

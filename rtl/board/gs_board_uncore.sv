@@ -9,6 +9,7 @@
 /// All outputs to tiles are registered, and a simulator may evaluate the tiles and this block separately.
 module gs_board_uncore
   import gs_board_memory_pkg::Memories;
+  import gs_board_pkg::StreamLanes;
   import gs_multicast_pkg::*;
   import gs_noc_pkg::Vnets;
   import gs_tile_pkg::*;
@@ -72,6 +73,21 @@ module gs_board_uncore
   output logic     [4:0]            job_o[Tiles],
   output logic     [31:0]           host_o[Tiles],
   output gs_address_pkg::cluster_t  cluster_o,
+  // Kernels of the streaming ports, as in gs_stream_endpoint; without streaming ports inputs are unused
+  input  logic [StreamLanes-1:0]    send_open_valid_i,
+  output logic [StreamLanes-1:0]    send_open_ready_o,
+  input  gs_stream_pkg::send_open_t [StreamLanes-1:0] send_open_i,
+  input  logic [StreamLanes-1:0]    s_axis_tvalid_i,
+  output logic [StreamLanes-1:0]    s_axis_tready_o,
+  input  logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] s_axis_tdata_i,
+  input  logic [StreamLanes-1:0]    recv_open_valid_i,
+  output logic [StreamLanes-1:0]    recv_open_ready_o,
+  input  gs_stream_pkg::recv_open_t [StreamLanes-1:0] recv_open_i,
+  output logic [StreamLanes-1:0]    m_axis_tvalid_o,
+  input  logic [StreamLanes-1:0]    m_axis_tready_i,
+  output logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] m_axis_tdata_o,
+  output logic [StreamLanes-1:0][StreamWidthBytes-1:0] m_axis_tkeep_o,
+  output logic [StreamLanes-1:0]    m_axis_tlast_o,
   // MACs of the links: beats of links.datapath_bytes bytes, the first byte in the low bits
   output logic     [Links-1:0]      mac_tx_valid_o,
   input  logic     [Links-1:0]      mac_tx_ready_i,
@@ -200,6 +216,20 @@ module gs_board_uncore
     .host_out_valid_o,
     .host_out_ready_i,
     .host_out_o,
+    .send_open_valid_i,
+    .send_open_ready_o,
+    .send_open_i,
+    .s_axis_tvalid_i,
+    .s_axis_tready_o,
+    .s_axis_tdata_i,
+    .recv_open_valid_i,
+    .recv_open_ready_o,
+    .recv_open_i,
+    .m_axis_tvalid_o,
+    .m_axis_tready_i,
+    .m_axis_tdata_o,
+    .m_axis_tkeep_o,
+    .m_axis_tlast_o,
     .mac_tx_valid_o,
     .mac_tx_ready_i,
     .mac_tx_data_o,

@@ -30,6 +30,8 @@ LISTS += sorted(str(path.relative_to(ROOT)) for folder in (sources.SIM, MODELS) 
 TOPS = [name for name in LISTS if not listing(name).top.endswith("_pkg")]
 SYNTHESIZED = [name for name in TOPS if not name.startswith(("sim/", "tests/"))]
 CONFIGS = ("tiny", "de5")
+STREAMS = "tiny-stream"
+"""With streaming ports, which the others lack."""
 
 
 def maximal(names: list[str]) -> list[str]:
@@ -81,13 +83,13 @@ def design(name: str, configuration: str, folder: Path) -> sources.Sources:
     return found + [FRAMES[name]] if name in FRAMES else found
 
 
-@pytest.mark.parametrize(("name", "configuration"), cases(TOPS))
+@pytest.mark.parametrize(("name", "configuration"), [*cases(TOPS), ("board/board.f", STREAMS)])
 def test_verilator_lints_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert verilate.lint(files.top, files) == ""
 
 
-@pytest.mark.parametrize(("name", "configuration"), cases(SYNTHESIZED))
+@pytest.mark.parametrize(("name", "configuration"), [*cases(SYNTHESIZED), ("board/fabric.f", STREAMS)])
 def test_yosys_elaborates_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert synth.elaborate(files.top, files) == ""

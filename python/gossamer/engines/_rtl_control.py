@@ -18,6 +18,8 @@ ANSWERS = 12
 """Maximum number of packets in flight to one board, which can queue 16 answers."""
 BOARD_UNIT = 31
 """Unit number of a board's own counters."""
+NO_JOB = 31
+"""Number of no job: that of tiles and streaming ports without a job."""
 TABLE = 1 << constants.value("switch_table_bits")
 """Entries of a switch's table, of boards and of hosts."""
 _OP = constants.enumeration("control_op")
@@ -118,6 +120,6 @@ def decode(flits: Flits, cycle: int) -> Answer | Event | None:
 
 
 __all__ = [
-    "ANSWERS", "BOARD_UNIT", "CHILDREN", "TABLE", "Answer", "Event", "address", "children", "counter", "decode",
-    "entry", "host", "host_entry", "packet", "table",
+    "ANSWERS", "BOARD_UNIT", "CHILDREN", "NO_JOB", "TABLE", "Answer", "Event", "address", "children", "counter",
+    "decode", "entry", "host", "host_entry", "packet", "table",
 ]  # fmt: skip

@@ -426,7 +426,9 @@ class Cluster(Tile):
             return f"board {board}: {event.what}: {doc}; job {event.value & 0x1F}"
         if event.what == "control":
             why = _rejection(event.value >> 32 & 0xF)
-            return f"board {board}: {event.what}: {doc}; {why}, {event.value & 0xFFFF_FFFF:#010x}"
+            job = event.value >> 36 & 0x1F
+            of_job = f", job {job}" if job != _rtl_control.NO_JOB else ""
+            return f"board {board}: {event.what}: {doc}; {why}, {event.value & 0xFFFF_FFFF:#010x}{of_job}"
         if event.what == "tile_dropped":
             fields = constants.layout("tile_drop").unpack(event.value)
             tile, count = f"{fields['tile_x']},{fields['tile_y']}", fields["count"]
@@ -434,17 +436,32 @@ class Cluster(Tile):
                 f"board {board}: {event.what}: tile {tile} dropped a message of job {fields['job']}: "
                 f"{_rejection(fields['why'])}; {count} dropped on this board so far"
             )
+        if event.what == "stream_dropped":
+            fields = constants.layout("stream_drop").unpack(event.value)
+            return (
+                f"board {board}: {event.what}: a packet of job {fields['job']} to streaming port {fields['port']} was "
+                f"dropped: {_rejection(fields['why'])}; {fields['count']} dropped on this board so far"
+            )
+        if event.what == "stream_fault":
+            fields = constants.layout("stream_fault_report").unpack(event.value)
+            faults = constants.enumeration("stream_fault")
+            about = next((faults.docs[name] for name, value in faults.values.items() if value == fields["fault"]), "?")
+            return (
+                f"board {board}: {event.what}: streaming port {fields['port']} of job {fields['job']}, rank "
+                f"{fields['own']}, and its peer, rank {fields['peer']}: {about}"
+            )
         return f"board {board}: {event.what}: {doc}"
 
     def switch_port(self, board: int, port: int) -> tuple[str, str]:
-        """A board, and the neighbour at a port of its switch: its tiles, ``link a:east``, its control unit or host."""
+        """A board, and the neighbour at a port of its switch: its tiles, ``link a:east``, another local port."""
         name, exits = self.plan.cluster.boards[board].name, self.config.router.mesh_ports
         if port < exits:
             return name, "its tiles"
         links = self.plan.links_of(board)
         if port - exits < self.plan.links:
             return name, f"link {name}:{links[port - exits]}" if port - exits in links else f"link {port - exits}"
-        return name, "its control unit or host"
+        streams = ", streaming ports" if self.config.stream.ports else ""
+        return name, f"its control unit{streams} or host"
 
     def _port(self, event: _rtl_control.Event) -> str:
         exits = self.config.router.mesh_ports

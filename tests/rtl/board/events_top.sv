@@ -159,6 +159,11 @@ module events_top
     .clear_tiles_o    (),
     .job_o            (),
     .host_o           (),
+    .clear_streams_o  (),
+    .stream_job_o     (),
+    .cut_o            (),
+    .register_o       (),
+    .register_i       ('0),
     .cluster_o        (),
     .burst_o          (),
     .flush_o          (),
@@ -187,6 +192,10 @@ module events_top
     .stray_i          (1'b0),
     .stray_job_i      ('0),
     .drops_i          ('0),
+    .stream_drops_i   ('0),
+    .stream_i         ('0),
+    .stream_value_i   ('0),
+    .stream_reported_o(),
     .entered_i        (ctl_entered_i),
     .in_flight_i      ('0)
   );

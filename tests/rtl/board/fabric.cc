@@ -146,7 +146,7 @@ class Test : public Bench {
     };
     const uint32_t control = address(kControl, board);
     const auto op = [&](unsigned number) { return Bits().put(number, 4).flit(control); };
-    for (unsigned number : {0u, 9u, 10u, 12u, 14u, 15u}) reject({op(number)}, kOfKind, false);
+    for (unsigned number : {0u, 9u, 10u, 12u, 15u}) reject({op(number)}, kOfKind, false);
     for (unsigned kind : {kMask, kKeyHead, kHeader}) {
       Flit f = op(kRead);
       f.kind = kind;
@@ -192,6 +192,16 @@ class Test : public Bench {
     reject({read(30, 0)}, kOfPlace, true);
     reject({read(0, 13)}, kOfAddress, true);
     reject({read(31, kNoCounter)}, kOfAddress, true);
+    // Registers: no such block, link, streaming port or number; a counter is written; a job cuts a link.
+    const auto access = [&](unsigned block, unsigned unit, unsigned number, bool write) {
+      return Bits().put(kRegister, 4).put(write, 1).put(block << 12 | unit << 4 | number, 16).flit(control);
+    };
+    reject({access(0, 0, 0, false)}, kOfPlace, true);
+    reject({access(kLinkBlock, 2, 0, false)}, kOfPlace, true);
+    reject({access(kStreamBlock, 0, 0, false)}, kOfPlace, true);
+    reject({access(kLinkBlock, 1, 13, false)}, kOfAddress, true);
+    reject({access(kLinkBlock, 1, 3, true)}, kOfAddress, true);
+    reject({access(kLinkBlock, 1, kCut, true)}, kOfJob, true);
     reject({job(board, 1, kNoJob, 0, 0)}, kOfJob, true);
     // Idle detection: for no job; words without a second flit, a second flit without words.
     reject({tree(board, 6, true, true, 0, {})}, kOfJob, true);

@@ -28,12 +28,15 @@ enum Kind : uint32_t { kThread, kTile, kStream, kMatch, kKey, kHost, kControl, k
 enum FlitKind : unsigned { kBody, kMask, kKeyHead, kHeader };
 enum Net : unsigned { kMailbox, kRequest, kReply, kControlNet };
 enum Op : unsigned {
-  kReport = 1, kVerdict, kTree, kRoute, kJob, kCluster, kRelay, kRead, kAnswer, kEvent, kDebug, kBytes, kBegin
+  kReport = 1, kVerdict, kTree, kRoute, kJob, kCluster, kRelay, kRead, kAnswer, kEvent, kDebug, kBytes, kBegin,
+  kRegister
 };
 enum Rejection : unsigned { kOfJob = 1, kOfPlace = 3, kOfKind = 5, kOfLength, kOfMask, kOfAddress, kOfRoom };
 enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kUnroutable, kRecord, kRejected, kStray, kTileDropped };
 /// Counters of a board.
-enum Counter : unsigned { kCountsTileDropped = 6, kEntered, kInFlight, kNoCounter };
+enum Counter : unsigned { kCountsTileDropped = 6, kEntered, kInFlight, kStreamDropped, kNoCounter };
+/// Blocks with registers, and a register of a link.
+enum Register : unsigned { kLinkBlock = 1, kStreamBlock = 2, kCut = 15 };
 constexpr unsigned kNoJob = 31;
 
 using flit_test::Beat, flit_test::Flit, flit_test::Packet, flit_test::Wide;

@@ -122,6 +122,7 @@ module network_top
       .host_i            (13'h1000),
       .burst_i,
       .flush_i,
+      .cut_i             (2'b0),
       .ready_o           (ready[b]),
       .table_we_i        (table_we_i[b]),
       .table_index_i,

@@ -127,6 +127,7 @@ module saturate_top
     .host_i            ('0),
     .burst_i           (8'd8),
     .flush_i           (1'b0),
+    .cut_i             ('0),
     .ready_o,
     .table_we_i,
     .table_index_i,

@@ -328,7 +328,9 @@ async def control_request_without_space_for_its_answer_is_never_answered(dut: Hi
         "route": constants.layout("control_route").pack(op_code=OP["route"], count=5, first=2),
         "read": constants.layout("control_read").pack(op_code=OP["read"], unit=31),
         "idle_tree": constants.layout("idle_tree").pack(op_code=OP["idle_tree"]),
+        "register": constants.layout("control_register").pack(op_code=OP["register"], address=0x2000),
     }
+    dut.csr_register_hit_i.value = 1
     seen = {True: 0, False: 0}
     for number in range(max(200, CYCLES // 20)):
         name = "cluster" if number == 0 else random.choice(list(requests))
@@ -354,6 +356,70 @@ async def control_request_without_space_for_its_answer_is_never_answered(dut: Hi
         assert answers == first and (rejection == room) == (not first), (name, first, answers, rejection)
         seen[first] += 1
     assert min(seen.values()) > 50
+
+
+@cocotb.test
+async def register_packets_are_answered_by_their_block(dut: HierarchyObject) -> None:
+    """One request of one cycle, for blocks other than links; what the block answers in the next cycle is the answer,
+    whatever it answers at other times. A block that does not answer does not exist. Links cut and connect."""
+    await begin(dut)
+    cluster = constants.layout("control_cluster").pack(op_code=OP["cluster"], boards=1, hosts=1, host=5 << 29)
+    reasons, layout = constants.enumeration("rejection"), constants.layout("control_register")
+    where, cut = constants.layout("register_address"), constants.enumeration("link_register")["cut"]
+    links, seen = 0, set()
+    for number in range(max(400, CYCLES // 10)):
+        block, unit, register = (
+            random.choice((1, 2, 3)),
+            random.randrange(4),
+            random.choice((cut, random.randrange(16))),
+        )
+        write, value, job = random.random() < 0.5, random.getrandbits(64), random.choice((3, 31))
+        address = where.pack(block=block, unit=unit, number=register)
+        packet = layout.pack(op_code=OP["register"], write=write, address=address, value=value)
+        dut.csr_head_i.value = packet if number else cluster
+        dut.csr_flits_i.value, dut.csr_job_i.value, dut.csr_answer_ready_i.value = 1, job, 1
+        hit, rejection, answer = random.random() < 0.8, random.choice((0, 0, 1, 8)), random.getrandbits(64)
+        dut.csr_valid_i.value = 1
+        asked = found = False
+        requests = 0
+        for _ in range(20):
+            # Only the cycle after the request counts.
+            dut.csr_register_hit_i.value = hit if asked else random.getrandbits(1)
+            dut.csr_register_rejection_i.value = rejection if asked else random.getrandbits(4)
+            dut.csr_register_value_i.value = answer if asked else random.getrandbits(64)
+            await ReadOnly()
+            asked = bool(dut.csr_register_valid_o.value)
+            requests += asked
+            if dut.csr_done_o.value:
+                assert dut.csr_answer_valid_o.value
+                found = int(dut.csr_rejection_o.value), int(dut.csr_answer_value_o.value)
+                assert not number or int(dut.csr_answer_address_o.value) == address
+            await FallingEdge(dut.clk_i)
+            if found:
+                break
+        dut.csr_valid_i.value = 0
+        await FallingEdge(dut.clk_i)
+        if not number:
+            continue
+        expected = (reasons["place"], 0)
+        if block == 1 and unit < LINKS:
+            # Counters are 0 here, as links are down.
+            expected = (0, links >> unit & 1 if register == cut else 0)
+            if register != cut and (write or register > 12):
+                expected = (reasons["address"], 0)
+            elif write:
+                expected = (0, 0) if job == 31 else (reasons["job"], 0)
+                if job == 31:
+                    links = links & ~(1 << unit) | (value & 1) << unit
+        elif block != 1 and hit:
+            expected = (rejection, answer)
+        elif block != 1:
+            expected = (reasons["place"], answer)
+        assert requests == (block != 1)
+        assert found[0] == expected[0] and (found[1] == expected[1] or expected[0])
+        assert int(dut.csr_cut_o.value) == links
+        seen.add((block, expected[0]))
+    assert len(seen) == 4 + 2 * 4
 
 
 @cocotb.test

@@ -66,7 +66,14 @@ module units_top
   output logic [Tiles-1:0]         csr_expected_o,
   input  logic [Tiles-1:0]         csr_debug_space_i,
   output logic                     csr_debug_valid_o,
-  output logic [127:0]             csr_debug_o
+  output logic [127:0]             csr_debug_o,
+  output logic [Links-1:0]         csr_cut_o,
+  output logic                     csr_register_valid_o,
+  input  logic                     csr_register_hit_i,
+  input  logic [3:0]               csr_register_rejection_i,
+  input  logic [63:0]              csr_register_value_i,
+  output logic [63:0]              csr_answer_value_o,
+  output logic [15:0]              csr_answer_address_o
 );
   gs_link_pkg::events_t events[Links];
   logic [31:0] dest[Ports];
@@ -102,12 +109,16 @@ module units_top
     .rejected_i       (rep_rejected_i),
     .rejection_i      (4'd0),
     .rejected_word_i  (rep_rejected_word_i),
+    .rejected_job_i   ('0),
     .stray_i          (1'b0),
     .stray_job_i      ('0),
     .tile_i           (1'b0),
     .tile_drop_i      ('0),
     .tile_count_i     ('0),
     .tile_reported_o  (unused_reported),
+    .stream_i         ('0),
+    .stream_value_i   ('0),
+    .stream_reported_o(),
     .out_valid_o      (rep_valid_o),
     .out_ready_i      (rep_ready_i),
     .out_o            (reported)
@@ -181,6 +192,14 @@ module units_top
   gs_board_pkg::neighbour_t [gs_board_pkg::Children-1:0] unused_children;
   assign packet = '{kind: FlitKindBody, job: csr_job_i, flits: csr_flits_i, head: csr_head_i, words: '0};
   assign csr_answer_rejection_o = answer.rejection;
+  assign csr_answer_value_o = answer.value;
+  assign csr_answer_address_o = answer.address;
+  gs_board_pkg::register_request_t register_o;
+  gs_board_pkg::register_response_t register_i;
+  assign csr_register_valid_o = register_o.valid;
+  assign register_i = '{
+    hit: csr_register_hit_i, rejection: csr_register_rejection_i, value: csr_register_value_i
+  };
   for (genvar l = 0; l < Links; l++) begin : gen_counters
     assign links[l] = '0;
   end
@@ -211,6 +230,11 @@ module units_top
     .clear_tiles_o    (unused_tiles),
     .job_o            (unused_jobs),
     .host_o           (unused_hosts),
+    .clear_streams_o  (),
+    .stream_job_o     (),
+    .cut_o            (csr_cut_o),
+    .register_o       (register_o),
+    .register_i       (register_i),
     .cluster_o        (unused_cluster),
     .reports_o        (unused_reports),
     .burst_o          (unused_burst),

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
+
+/// Streaming ports of a board (gs_stream_endpoint), shared by jobs: their packets, registers and events.
+///
+///     switch => job of the packet = job of the port? => gs_stream_endpoint <=> kernels
+///     switch <= destination is a streaming port      <=
+///     control unit: registers, events
+///
+/// A port belongs to the job whose slot names it. Packets of other jobs, to ports that do not exist and of other kinds
+/// are dropped whole, counted and reported. Only packets of the port's job bind it. A port that changes its job is
+/// unbound, and the kernel of a port without a job waits. Every flit is accepted in the cycle in which the switch
+/// offers it. Streams take no part in idle detection: no job of threads waits for a stream.
+module gs_board_streams
+  import gs_board_pkg::*;
+  import gs_stream_pkg::send_bind_t;
+  import gs_stream_pkg::recv_bind_t;
+  import gs_stream_pkg::send_open_t;
+  import gs_stream_pkg::recv_open_t;
+  import gs_stream_pkg::stream_report_t;
+  import gs_switch_pkg::*;
+  import gossamer_pkg::*;
+#(
+  /// flits of the longest packet, without its header
+  parameter  int unsigned Packet = (StreamSendFlits / 2 < 30) ? StreamSendFlits / 2 : 30,
+  localparam int unsigned Ports  = StreamLanes,
+  localparam int unsigned Bytes  = StreamWidthBytes
+) (
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+  input  logic [11:0]                   board_i,
+  /// job of each port, or NoJob; one cycle before a change: the port's slot is assigned
+  input  logic [Ports-1:0][4:0]         job_i,
+  input  logic [Ports-1:0]              clear_i,
+  // Switch
+  input  channels_t                     sw_valid_i,
+  input  flit_t                         sw_i,
+  output channels_t                     sw_credit_o,
+  output channels_t                     sw_valid_o,
+  output flit_t                         sw_o,
+  input  channels_t                     sw_credit_i,
+  // Registers
+  input  register_request_t             register_i,
+  output register_response_t            register_o,
+  // Dropped packets; events: of a dropped packet in bit 0, of a fault in bit 1
+  output logic [31:0]                   drops_o,
+  output logic [1:0]                    event_o,
+  output logic [1:0][63:0]              event_value_o,
+  input  logic [1:0]                    event_reported_i,
+  // A message of this job, which its sender counted, was dropped
+  output logic                          lost_o,
+  output logic [4:0]                    lost_job_o,
+  // Kernels: as in gs_stream_endpoint
+  input  logic [Ports-1:0]              send_open_valid_i,
+  output logic [Ports-1:0]              send_open_ready_o,
+  input  send_open_t [Ports-1:0]        send_open_i,
+  input  logic [Ports-1:0]              s_axis_tvalid_i,
+  output logic [Ports-1:0]              s_axis_tready_o,
+  input  logic [Ports-1:0][8*Bytes-1:0] s_axis_tdata_i,
+  input  logic [Ports-1:0]              recv_open_valid_i,
+  output logic [Ports-1:0]              recv_open_ready_o,
+  input  recv_open_t [Ports-1:0]        recv_open_i,
+  output logic [Ports-1:0]              m_axis_tvalid_o,
+  input  logic [Ports-1:0]              m_axis_tready_i,
+  output logic [Ports-1:0][8*Bytes-1:0] m_axis_tdata_o,
+  output logic [Ports-1:0][Bytes-1:0]   m_axis_tkeep_o,
+  output logic [Ports-1:0]              m_axis_tlast_o
+);
+  localparam int unsigned PortW = (Ports > 1) ? $clog2(Ports) : 1;
+  localparam int unsigned Job = 32;
+  localparam channels_t Request = channels_t'(1) << (SwitchVcs * 32'(VnetRequest));
+  localparam channels_t Reply = channels_t'(1) << (SwitchVcs * 32'(VnetReply));
+  localparam channels_t Control = channels_t'(1) << (SwitchVcs * 32'(VnetControl));
+
+  // Two cycles after its slot was assigned a port has its job, and loses its bindings. A write takes longer to arrive.
+  logic [Ports-1:0] clear_q, unbind_q;
+
+  // ---------------------------------------------------------------- filter
+  // A packet is judged by its first flit, which may arrive between flits of another channel's packet.
+  address_stream_t dest;
+  stream_header_t header;
+  channels_t inside_q, dropping_q;
+  logic first, drop, message;
+  logic [4:0] owner;
+  logic [3:0] why;
+  logic known;
+  assign dest    = sw_i.dest;
+  assign header  = sw_i.payload[31:0];
+  assign first   = (sw_valid_i & ~inside_q) != '0;
+  assign message = sw_i.kind != FlitKindHeader && (sw_valid_i & Control) == '0;
+  always_comb begin
+    known = 1'b0;
+    owner = NoJob;
+    for (int unsigned p = 0; p < Ports; p++) begin
+      if (32'(dest.port) == p) {known, owner} = {1'b1, job_i[p]};
+    end
+    why = '0;
+    if (!known) why = RejectionPlace;
+    else if (sw_i.kind != FlitKindHeader || header.port != dest.port || (sw_valid_i & (Request | Reply)) == '0) begin
+      why = RejectionKind;
+    end else if (owner == NoJob || sw_i.job != owner) why = RejectionJob;
+    drop = first ? why != '0 : (sw_valid_i & dropping_q) != '0;
+  end
+
+  // Progress of a packet through filter and endpoint, which reports the packets that it drops two cycles later
+  typedef struct packed {
+    logic       dropped;
+    logic [3:0] why;
+    logic [4:0] job;
+    logic [7:0] port;
+  } fate_t;
+  fate_t fate_q[3];
+  fate_t fate;
+  channels_t valid_q;
+  flit_t flit_q;
+  logic rejected;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      inside_q          <= '0;
+      valid_q           <= '0;
+      sw_credit_o       <= '0;
+      lost_o            <= 1'b0;
+      fate_q[0].dropped <= 1'b0;
+      fate_q[1].dropped <= 1'b0;
+      fate_q[2].dropped <= 1'b0;
+    end else begin
+      inside_q          <= sw_i.last ? inside_q & ~sw_valid_i : inside_q | sw_valid_i;
+      valid_q           <= drop ? '0 : sw_valid_i;
+      sw_credit_o       <= sw_valid_i;
+      lost_o            <= first && drop && message;
+      fate_q[0].dropped <= first && drop;
+      fate_q[1].dropped <= fate_q[0].dropped;
+      fate_q[2].dropped <= fate_q[1].dropped;
+    end
+    if (first) dropping_q <= drop ? dropping_q | sw_valid_i : dropping_q & ~sw_valid_i;
+    flit_q     <= sw_i;
+    lost_job_o <= sw_i.job;
+    {fate_q[0].why, fate_q[0].job, fate_q[0].port} <= {why, sw_i.job, dest.port};
+    for (int unsigned s = 1; s < 3; s++) begin
+      {fate_q[s].why, fate_q[s].job, fate_q[s].port} <= {fate_q[s-1].why, fate_q[s-1].job, fate_q[s-1].port};
+    end
+  end
+  always_comb begin
+    fate = fate_q[2];
+    if (rejected) {fate.dropped, fate.why} = {1'b1, 4'(RejectionRoom)};
+  end
+
+  // -------------------------------------------------------- dropped packets
+  // Reported are the first packet of each job, and those with which the count reaches a power of two. So every offender
+  // is named, and a flood causes few reports.
+  logic [31:0] count_q, count_d;
+  logic [Job-1:0] known_q, due_q, next;
+  logic [4:0] at;
+  logic due;
+  logic [11:0] what_q[Job];
+  logic [Ports-1:0][31:0] dropped_q;
+  stream_drop_t drop_event;
+  assign count_d = count_q + 32'(fate.dropped);
+  assign due     = fate.dropped && (!known_q[fate.job] || (count_q ^ count_d) > count_q);
+  assign next    = due_q & (~due_q + Job'(1));
+  always_comb begin
+    at = '0;
+    for (int unsigned j = 0; j < Job; j++) if (next[j]) at |= 5'(j);
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      count_q <= '0;
+      known_q <= '0;
+      due_q   <= '0;
+    end else begin
+      count_q <= count_d;
+      known_q <= known_q | (Job'(fate.dropped) << fate.job);
+      due_q   <= (due_q & ~(event_reported_i[0] ? next : '0)) | (Job'(due) << fate.job);
+    end
+    if (due) what_q[fate.job] <= {fate.why, fate.port};
+    for (int unsigned p = 0; p < Ports; p++) begin
+      if (!rst_ni || clear_q[p]) dropped_q[p] <= '0;
+      else if (fate.dropped && 32'(fate.port) == p) dropped_q[p] <= dropped_q[p] + 32'd1;
+    end
+  end
+  assign drop_event = '{
+    why: rejection_e'(what_q[at][11:8]), job: at, port: what_q[at][7:0], count: count_q, default: '0
+  };
+  assign drops_o          = count_q;
+  assign event_o[0]       = due_q != '0;
+  assign event_value_o[0] = drop_event;
+
+  // --------------------------------------------------------------- registers
+  logic [Ports-1:0] bind_send_q, bind_recv_q, selected;
+  logic [PortW-1:0] unit;
+  logic [63:0] written_q, read;
+  stream_send_bind_t send_bind;
+  stream_recv_bind_t recv_bind;
+  stream_state_t state;
+  logic [Ports-1:0][31:0] sent_q, received_q;
+  logic [Ports-1:0][7:0] faults_q;
+  // The last fault of each port, and its counts
+  stream_fault_report_t fault_report_q[Ports];
+  logic [63:0] counts_q[Ports];
+  logic hit, binds;
+  logic [3:0] rejection;
+  register_address_t address;
+  assign address   = register_i.address;
+  assign unit      = PortW'(address.unit);
+  assign hit       = register_i.valid && address.block == RegisterBlockStream && 32'(address.unit) < Ports;
+  assign selected  = Ports'(1) << unit;
+  assign send_bind = written_q;
+  assign recv_bind = written_q;
+  assign binds     = address.number inside {StreamRegisterSendBind, StreamRegisterRecvBind};
+  assign state     = '{job: job_i[unit], faults: faults_q[unit], default: '0};
+
+  always_comb begin
+    rejection = '0;
+    read      = '0;
+    unique case (address.number)
+      StreamRegisterState:    read = state;
+      StreamRegisterFault:    read = fault_report_q[unit];
+      StreamRegisterCounts:   read = counts_q[unit];
+      StreamRegisterSent:     read = 64'(sent_q[unit]);
+      StreamRegisterReceived: read = 64'(received_q[unit]);
+      StreamRegisterDropped:  read = 64'(dropped_q[unit]);
+      default:                rejection = register_i.write && binds ? '0 : RejectionAddress;
+    endcase
+    if (register_i.write && !binds) rejection = RejectionAddress;
+    if (register_i.write && rejection == '0 && (job_i[unit] == NoJob || register_i.job != job_i[unit])) begin
+      rejection = RejectionJob;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      register_o  <= '0;
+      clear_q     <= '0;
+      unbind_q    <= '0;
+      bind_send_q <= '0;
+      bind_recv_q <= '0;
+    end else begin
+      register_o <= '0;
+      if (hit) register_o <= '{hit: 1'b1, rejection: rejection, value: register_i.write ? '0 : read};
+      clear_q  <= clear_i;
+      unbind_q <= clear_q;
+      bind_send_q <= (hit && register_i.write && rejection == '0 && address.number == StreamRegisterSendBind)
+          ? selected : '0;
+      bind_recv_q <= (hit && register_i.write && rejection == '0 && address.number == StreamRegisterRecvBind)
+          ? selected : '0;
+    end
+    written_q <= register_i.value;
+  end
+
+  // --------------------------------------------------------------- endpoint
+  logic [Ports-1:0] owned, open_send, open_recv;
+  send_bind_t [Ports-1:0] send_binds;
+  recv_bind_t [Ports-1:0] recv_binds;
+  logic [Ports-1:0] send_ready, recv_ready;
+  logic report_valid;
+  stream_report_t report;
+  flit_t out;
+  address_stream_t out_dest;
+  channels_t unused_credit;
+  for (genvar p = 0; p < Ports; p++) begin : gen_port
+    assign owned[p]      = job_i[p] != NoJob;
+    assign send_binds[p] = unbind_q[p] ? '0 : '{
+        eager: send_bind.eager, account: send_bind.account, dest: send_bind.dest, flits: send_bind.flits
+      };
+    assign recv_binds[p] = unbind_q[p] ? '0 : '{
+        eager: recv_bind.eager, account: recv_bind.account, source: recv_bind.source, reply: recv_bind.reply
+      };
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || clear_q[p]) begin
+        sent_q[p]     <= '0;
+        received_q[p] <= '0;
+      end else begin
+        if (s_axis_tvalid_i[p] && s_axis_tready_o[p]) sent_q[p] <= sent_q[p] + 32'd1;
+        if (m_axis_tvalid_o[p] && m_axis_tready_i[p]) received_q[p] <= received_q[p] + 32'd1;
+      end
+    end
+  end
+  assign open_send         = send_open_valid_i & owned;
+  assign open_recv         = recv_open_valid_i & owned;
+  assign send_open_ready_o = send_ready & owned;
+  assign recv_open_ready_o = recv_ready & owned;
+
+  gs_stream_endpoint #(
+    .Ports (Ports),
+    .Bytes (Bytes),
+    .Send  (StreamSendFlits),
+    .Depth (StreamDepthFlits),
+    .Packet(Packet),
+    .Ranks (StreamRanks)
+  ) u_endpoint (
+    .clk_i,
+    .rst_ni,
+    .board_i,
+    .job_i,
+    .sw_valid_i       (valid_q),
+    .sw_i             (flit_q),
+    .sw_credit_o      (unused_credit),
+    .sw_valid_o,
+    .sw_o             (out),
+    .sw_credit_i,
+    .send_bind_valid_i(bind_send_q | unbind_q),
+    .send_bind_i      (send_binds),
+    .recv_bind_valid_i(bind_recv_q | unbind_q),
+    .recv_bind_i      (recv_binds),
+    .send_open_valid_i(open_send),
+    .send_open_ready_o(send_ready),
+    .send_open_i,
+    .s_axis_tvalid_i,
+    .s_axis_tready_o,
+    .s_axis_tdata_i,
+    .recv_open_valid_i(open_recv),
+    .recv_open_ready_o(recv_ready),
+    .recv_open_i,
+    .m_axis_tvalid_o,
+    .m_axis_tready_i,
+    .m_axis_tdata_o,
+    .m_axis_tkeep_o,
+    .m_axis_tlast_o,
+    .watch_i          ('0),
+    .report_valid_o   (report_valid),
+    .report_ready_i   (1'b1),
+    .report_o         (report),
+    .dropped_o        (rejected)
+  );
+  // Kernels and asks supply addresses: whatever they are, packets reach only streaming ports.
+  assign out_dest = out.dest;
+  always_comb begin
+    sw_o      = out;
+    sw_o.dest = {EndpointStream, 3'd0, out_dest.board, 6'd0, out_dest.port};
+  end
+
+  // ----------------------------------------------------------------- faults
+  // The last report of each port is kept; a port that has reported a fault is halted until it is bound again.
+  logic [Ports-1:0] fault_q, fault_next, reports;
+  logic [PortW-1:0] fault_at;
+  assign reports    = report_valid ? Ports'(1) << PortW'(report.port) : '0;
+  assign fault_next = fault_q & (~fault_q + Ports'(1));
+  always_comb begin
+    fault_at = '0;
+    for (int unsigned p = 0; p < Ports; p++) if (fault_next[p]) fault_at |= PortW'(p);
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) fault_q <= '0;
+    else fault_q <= ((fault_q & ~(event_reported_i[1] ? fault_next : '0)) | reports) & ~clear_q;
+    for (int unsigned p = 0; p < Ports; p++) begin
+      if (!rst_ni || clear_q[p]) faults_q[p] <= '0;
+      else if (reports[p]) faults_q[p] <= faults_q[p] + 8'd1;
+    end
+    if (report_valid) begin
+      fault_report_q[PortW'(report.port)] <= '{
+        theirs: report.theirs, mine: report.mine, peer: report.peer, own: report.own, fault: report.fault,
+        job: job_i[PortW'(report.port)], port: report.port, default: '0
+      };
+      counts_q[PortW'(report.port)] <= {report.their_count, report.my_count};
+    end
+  end
+  assign event_o[1]       = fault_q != '0;
+  assign event_value_o[1] = fault_report_q[fault_at];
+
+  logic unused;
+  // Without collectives tags are 0.
+  assign unused = ^{report.my_tag, report.their_tag, unused_credit, dest.kind, dest.spare, dest.board, dest.spare_low,
+                    header, out_dest, send_bind.spare, recv_bind.spare};
+
+  `GS_ASSERT_NOW(a_packet_is_dropped_once, !(rejected && fate_q[2].dropped))
+  `GS_ASSERT_NOW(only_due_events_are_reported, (event_reported_i & ~event_o) == '0)
+endmodule
