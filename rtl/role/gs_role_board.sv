@@ -15,6 +15,7 @@
 module gs_role_board
   import gs_board_memory_pkg::Memories;
   import gs_noc_pkg::Vnets;
+  import gs_board_pkg::StreamLanes;
   import gossamer_pkg::*;
 #(
   /// as in gs_board
@@ -82,6 +83,21 @@ module gs_role_board
   input  logic        mem_rsp_valid_i[Memories],
   output logic        mem_rsp_ready_o[Memories],
   input  gs_board_memory_pkg::mem_rsp_t mem_rsp_i[Memories],
+  // Kernels of the streaming ports, as at gs_board
+  input  logic [StreamLanes-1:0] kernel_send_open_valid_i,
+  output logic [StreamLanes-1:0] kernel_send_open_ready_o,
+  input  gs_stream_pkg::send_open_t [StreamLanes-1:0] kernel_send_open_i,
+  input  logic [StreamLanes-1:0] kernel_s_axis_tvalid_i,
+  output logic [StreamLanes-1:0] kernel_s_axis_tready_o,
+  input  logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] kernel_s_axis_tdata_i,
+  input  logic [StreamLanes-1:0] kernel_recv_open_valid_i,
+  output logic [StreamLanes-1:0] kernel_recv_open_ready_o,
+  input  gs_stream_pkg::recv_open_t [StreamLanes-1:0] kernel_recv_open_i,
+  output logic [StreamLanes-1:0] kernel_m_axis_tvalid_o,
+  input  logic [StreamLanes-1:0] kernel_m_axis_tready_i,
+  output logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] kernel_m_axis_tdata_o,
+  output logic [StreamLanes-1:0][StreamWidthBytes-1:0] kernel_m_axis_tkeep_o,
+  output logic [StreamLanes-1:0] kernel_m_axis_tlast_o,
   // Links, as at gs_board: a gs_link_mac for each, or a PHY of the board's clock
   output logic [Links-1:0] mac_tx_valid_o,
   input  logic [Links-1:0] mac_tx_ready_i,
@@ -256,6 +272,20 @@ module gs_role_board
     .host_out_valid_o(host_out_valid),
     .host_out_ready_i(host_out_ready),
     .host_out_o      (host_out),
+    .send_open_valid_i(kernel_send_open_valid_i),
+    .send_open_ready_o(kernel_send_open_ready_o),
+    .send_open_i     (kernel_send_open_i),
+    .s_axis_tvalid_i (kernel_s_axis_tvalid_i),
+    .s_axis_tready_o (kernel_s_axis_tready_o),
+    .s_axis_tdata_i  (kernel_s_axis_tdata_i),
+    .recv_open_valid_i(kernel_recv_open_valid_i),
+    .recv_open_ready_o(kernel_recv_open_ready_o),
+    .recv_open_i     (kernel_recv_open_i),
+    .m_axis_tvalid_o (kernel_m_axis_tvalid_o),
+    .m_axis_tready_i (kernel_m_axis_tready_i),
+    .m_axis_tdata_o  (kernel_m_axis_tdata_o),
+    .m_axis_tkeep_o  (kernel_m_axis_tkeep_o),
+    .m_axis_tlast_o  (kernel_m_axis_tlast_o),
     .mac_tx_valid_o,
     .mac_tx_ready_i,
     .mac_tx_data_o,

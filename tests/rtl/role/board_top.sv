@@ -4,6 +4,7 @@
 /// to its second one through crossings to a MAC's clock, and so is the second one to the first.
 module board_top
   import gs_board_memory_pkg::*;
+  import gs_board_pkg::StreamLanes;
   import gossamer_pkg::*;
 #(
   parameter int unsigned Links = 2
@@ -65,6 +66,14 @@ module board_top
   logic [8*LinksDatapathBytes-1:0] tx_data[Links], rx_data[Links];
   logic [LinksDatapathBytes-1:0]   tx_keep[Links], rx_keep[Links];
 
+  logic [StreamLanes-1:0] unused_send_open_ready_o;
+  logic [StreamLanes-1:0] unused_s_axis_tready_o;
+  logic [StreamLanes-1:0] unused_recv_open_ready_o;
+  logic [StreamLanes-1:0] unused_m_axis_tvalid_o;
+  logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] unused_m_axis_tdata_o;
+  logic [StreamLanes-1:0][StreamWidthBytes-1:0] unused_m_axis_tkeep_o;
+  logic [StreamLanes-1:0] unused_m_axis_tlast_o;
+
   gs_role_board #(
     .Links(Links)
   ) u_role (
@@ -83,6 +92,20 @@ module board_top
     .mem_rsp_valid_i(mem_rsp_valid),
     .mem_rsp_ready_o(mem_rsp_ready),
     .mem_rsp_i      (mem_rsp),
+    .kernel_send_open_valid_i('0),
+    .kernel_send_open_ready_o(unused_send_open_ready_o),
+    .kernel_send_open_i('0),
+    .kernel_s_axis_tvalid_i('0),
+    .kernel_s_axis_tready_o(unused_s_axis_tready_o),
+    .kernel_s_axis_tdata_i('0),
+    .kernel_recv_open_valid_i('0),
+    .kernel_recv_open_ready_o(unused_recv_open_ready_o),
+    .kernel_recv_open_i('0),
+    .kernel_m_axis_tvalid_o(unused_m_axis_tvalid_o),
+    .kernel_m_axis_tready_i('0),
+    .kernel_m_axis_tdata_o(unused_m_axis_tdata_o),
+    .kernel_m_axis_tkeep_o(unused_m_axis_tkeep_o),
+    .kernel_m_axis_tlast_o(unused_m_axis_tlast_o),
     .mac_tx_valid_o (tx_valid),
     .mac_tx_ready_i (tx_ready),
     .mac_tx_data_o  (tx_data),
