@@ -4,19 +4,29 @@
 /// Everything is handled in the simulated cycle in which the tile reports it, independent of the speed of the host.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <deque>
 #include <string>
 
 #include "bus.h"
 #include "records.h"
-#include "tile_trace.h"
 
 namespace gossamer::sim {
 
 constexpr unsigned kThreads = config::derived::threads_per_tile;
+constexpr unsigned kCounters = static_cast<unsigned>(config::DebugCounter::Refused) + 1;
 constexpr unsigned kThreadsPerCore = config::core::threads_per_core;
 static_assert(kThreads <= 64, "a tile has at most 64 threads");
+
+/// Receives the ends of a tile's threads when the tile reports them.
+class ThreadEnds {
+ public:
+  virtual void end(unsigned thread, bool trap, uint64_t cycle) = 0;
+
+ protected:
+  ~ThreadEnds() = default;
+};
 
 class alignas(128) TileHost {
  public:
@@ -25,7 +35,7 @@ class alignas(128) TileHost {
 
   Bus& bus() { return bus_; }
   Records& records() { return records_; }
-  void trace(TileTrace* trace) { trace_ = trace; }
+  void trace(ThreadEnds* trace) { trace_ = trace; }
   /// Reports each byte of a thread when it arrives, instead of lines.
   void report_bytes() { bytes_ = true; }
 
@@ -90,6 +100,19 @@ class alignas(128) TileHost {
       bus_.byte(static_cast<uint8_t>(std::countr_zero(mask)));
     }
   }
+
+  /// Reads all counters of the tile for the program that drives it: their reports are stored, and are no records.
+  void sample() {
+    for (unsigned i = 0; i < kCounters; ++i) {
+      bus_.command(DebugCommand::ReadCounter);
+      bus_.byte(static_cast<uint8_t>(i));
+    }
+    samples_left_ += kCounters;
+  }
+  /// Reports of counters that are outstanding.
+  unsigned samples_left() const { return samples_left_; }
+  /// The counters of the last sample.
+  const std::array<uint64_t, kCounters>& counters() const { return counters_; }
 
   /// Ends a run: reports the unfinished lines of threads.
   void finish(uint64_t cycle) {
@@ -195,6 +218,14 @@ class alignas(128) TileHost {
         }
         [[fallthrough]];
       case DebugReport::Counter:
+        if (samples_left_) {
+          --samples_left_;
+          if (report.argument[0] < kCounters) {
+            counters_[report.argument[0]] = report.word(1) | uint64_t{report.word(5)} << 32;
+          }
+          return;
+        }
+        [[fallthrough]];
       case DebugReport::Identity:
       case DebugReport::Flushed:
       case DebugReport::Rejected:
@@ -269,7 +300,7 @@ class alignas(128) TileHost {
   const uint32_t first_;
   Bus bus_;
   Records records_;
-  TileTrace* trace_ = nullptr;
+  ThreadEnds* trace_ = nullptr;
   Thread threads_[kThreads];
   uint64_t running_ = 0;
   uint64_t progress_ = 0;
@@ -277,6 +308,8 @@ class alignas(128) TileHost {
   bool bytes_ = false;
   unsigned pending_pcs_ = 0;
   uint32_t replies_ = 0;
+  unsigned samples_left_ = 0;
+  std::array<uint64_t, kCounters> counters_{};
 };
 
 }  // namespace gossamer::sim

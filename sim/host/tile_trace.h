@@ -7,11 +7,12 @@
 
 #include "mailbox_probe.h"
 #include "probe.h"
+#include "tile_host.h"
 #include "trace_event.h"
 
 namespace gossamer::sim {
 
-class TileTrace {
+class TileTrace : public ThreadEnds {
  public:
   static constexpr unsigned kCount = 1024;  ///< cycles between two counts; a power of two
 
@@ -58,7 +59,7 @@ class TileTrace {
   }
 
   /// A thread has ended. In the core it still waits for the answer to its last request.
-  void end(unsigned thread, bool trap, uint64_t cycle) {
+  void end(unsigned thread, bool trap, uint64_t cycle) override {
     threads_[thread] = {Doing::Nothing, true};
     add(cycle, trap ? TraceEvent::What::Trap : TraceEvent::What::ThreadEnd, thread);
   }
