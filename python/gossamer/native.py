@@ -23,8 +23,9 @@ from gossamer.paths import INCLUDE, ROOT
 
 SOURCES = ROOT / "src"
 FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-Wall", "-Wextra", "-Wpedantic")
-# The emulator of streaming messages needs Boost, and the Ethernet shell generated headers: both are built on demand.
-_ELSEWHERE = {"smi", "shell"}
+# The emulator of streaming messages needs Boost, the Ethernet shell and the host of boards generated headers: they are
+# built on demand.
+_ELSEWHERE = {"smi", "shell", "machine"}
 
 
 def compiler() -> Path:

@@ -176,6 +176,14 @@ void Host::pump(unsigned ms) {
   } while (Clock::now() < end);
 }
 
+void Host::step(int timeout_ms) {
+  if (receive_one(timeout_ms)) {
+    while (receive_one(0)) {
+    }
+  }
+  resend_due();
+}
+
 std::vector<Host::Known> Host::discover(unsigned wait_ms) {
   ShellHeader header;
   header.kind = ShellKind::Solicit;

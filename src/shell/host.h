@@ -65,6 +65,8 @@ class Host {
   std::vector<Known> discover(unsigned wait_ms);
   /// Handles frames for a while.
   void pump(unsigned ms);
+  /// Waits at most `timeout_ms` for a frame, handles all that have arrived, and sends what is due.
+  void step(int timeout_ms);
 
   /// Opens a session. Ok, BadTag (another key), NotOwner (`owner` is its host), TimedOut.
   ShellStatus open(const Mac& board, const Key& key, uint32_t lease_ms, bool take_over, unsigned timeout_ms,

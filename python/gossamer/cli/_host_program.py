@@ -44,6 +44,8 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     from gossamer.engines import _rtl_host, rtl, rtl_cluster, rtl_vertices
     from gossamer.hosts import hostlink, pgraph
 
+    if request.place(request.one("engine") or rtl.NAME) is not None:
+        raise InputError(f"{request.program}: has a host of its own, which needs a simulator; use --engine rtl")
     for name, why in _WITHOUT_HOST_OPTIONS.items():
         if request.one(name) is not None:
             raise InputError(f"--{name}: not for a program with a host; {why}")

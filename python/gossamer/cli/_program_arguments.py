@@ -15,6 +15,7 @@ from gossamer.errors import InputError
 
 if TYPE_CHECKING:
     from gossamer.config import Cluster, Config
+    from gossamer.engines.board import Place
     from gossamer.engines.rtl import RecordHandler
     from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
     from gossamer.engines.rtl_cluster import Plan, TableUpdate
@@ -30,16 +31,16 @@ GRAPH_OPTIONS = {
 }
 """Options that need a graph, and what they do."""
 
-HELP = """Usage: ./gossamer run FILE... --engine rtl [OPTIONS]
-       ./gossamer run FOLDER --engine rtl [OPTIONS]
+HELP = """Usage: ./gossamer run FILE... --engine rtl|board [OPTIONS]
+       ./gossamer run FOLDER --engine rtl|board [OPTIONS]
        ./gossamer run FILE@BOARD,BOARD FILE@BOARD ... --engine rtl --cluster NAME
 
-Compiles a program for the threads of a board, loads it into the simulated hardware,
-and runs main() on all threads. FILEs are C (.c), C++ (.cpp, .cc, .cxx), assembly
-(.S) or objects (.o) of one program, or one .elf. A FOLDER means all sources directly
-in it. With @ and boards of a cluster, each FILE is a program of its own that runs as
-a job on these boards. Output lines begin with the number of their thread; compiler
-warnings and traps are printed to standard error.
+Compiles a program for the threads of a board, loads it into the simulated hardware
+(rtl) or into boards on Ethernet (board), and runs main() on all threads. FILEs are C
+(.c), C++ (.cpp, .cc, .cxx), assembly (.S) or objects (.o) of one program, or one .elf.
+A FOLDER means all sources directly in it. With @ and boards of a cluster, each FILE is
+a program of its own that runs as a job on these boards. Output lines begin with the
+number of their thread; compiler warnings and traps are printed to standard error.
 Exit code: 0 if all threads returned 0, 1 if one did not, 2 if the input is wrong,
 4 if a thread trapped or the run was stuck.
 
@@ -62,6 +63,9 @@ Options:
       --cut LINK@CYCLE  cut a link in that cycle of the run, as in a:east@5000;
                         without @CYCLE it never comes up (may be repeated)
       --seed N          seed of frame loss (default 1)
+      --port PORT       with --engine board: the interface at which boards are; without it
+                        those that ./gossamer cluster sim up has started
+      --keys FILE       with --port: the boards' keys
       --stats [FILE]    print cycles, instructions and counters; write them to FILE as
                         JSON if the next argument ends with .json (or: --stats=FILE)
       --waves FILE      write waves of a tile (FST, for GTKWave or Surfer)
@@ -87,6 +91,7 @@ Options:
 
 Examples:
   ./gossamer run programs/hello.c --engine rtl --config tiny
+  ./gossamer run programs/hello.c --engine board --port eth0 --keys keys.json
   ./gossamer run programs/ring.c --engine rtl --stats --trace ring.pftrace
   ./gossamer run programs/heat.c --engine rtl --config quad --workers 2
   ./gossamer run programs/hello.c --engine rtl --cluster pair --frame-loss 0.01
@@ -122,6 +127,8 @@ _VALUES = {
     "--max-steps": "max-steps",
     "--ranks": "ranks",
     "--tile": "tile",
+    "--port": "port",
+    "--keys": "keys",
     "--define": "define",
     "-D": "define",
     "--timeout": "timeout",
@@ -140,7 +147,7 @@ def is_one(arguments: Sequence[str]) -> bool:
     if first.endswith(ENDINGS):
         return True
     engines = [value for word, value in _options(arguments) if word in ("--engine", "-e")]
-    if engines[-1:] == ["rtl"]:
+    if engines and engines[-1] in _run_arguments.ON_HARDWARE:
         # Any path that is not the header of a vertex; whether it is a program is checked when it is read.
         looks = ("/" in first or "." in first) and not first.endswith((".h", ".hpp"))
         return looks or _is_folder(first)
@@ -273,6 +280,22 @@ class Request:
             return None
         files.check_writable(Path(text))
         return Path(text)
+
+    def place(self, engine: str) -> Place | None:
+        """Where boards are, for the engine ``board``; None for another. Raises InputError for options of the other."""
+        from gossamer.engines import board
+
+        if engine != board.NAME:
+            for name in ("port", "keys"):
+                if name in self.options:
+                    raise InputError(f"--{name}: names boards on Ethernet; add --engine board")
+            return None
+        for name in board.UNSUPPORTED:
+            if name in self.options:
+                raise InputError(f"--{name}: needs a simulator; boards have none; use --engine rtl")
+        if self.one_tile:
+            raise InputError("--one-tile: needs a simulator; boards have none; use --engine rtl")
+        return board.Place(self.one("port"), self.one("keys"))
 
     def has_host(self) -> bool:
         """Whether the program has a part that runs on this machine."""

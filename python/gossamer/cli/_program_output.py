@@ -259,7 +259,7 @@ def _statistics(program: str, config: Config, run: Run, cluster: SimulatedCluste
     count = dict(run.counters)
     accesses = count["hits"] + count["misses"]
     return {
-        "engine": "rtl",
+        "engine": run.engine,
         "config": config.name,
         "program": program,
         "threads": run.threads,
@@ -380,7 +380,7 @@ def _table(config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
     if cluster is not None:
         boards = f"{cluster.plan.boards} board{'' if cluster.plan.boards == 1 else 's'}"
         what = f"cluster {about['cluster']}, {boards} of {config.name}, {tiles}"
-    lines = [f"rtl engine, {what}: {run.threads} thread{'' if run.threads == 1 else 's'}"]
+    lines = [f"{run.engine} engine, {what}: {run.threads} thread{'' if run.threads == 1 else 's'}"]
     lines += [f"  {name:<26} {value:>{width}}  {note}".rstrip() for name, value, note in rows]
     if cluster is not None and run.links:
         lines.append(f"  {'link':<20} {'packets out':>12} {'in':>10} {'bytes out':>12} {'resent':>8} {'damaged':>8}")

@@ -37,9 +37,11 @@ VALUES = {
 }
 HARDWARE = (
     "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report", "least-wait",
-    "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps",
+    "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps", "port", "keys",
 )  # fmt: skip
-"""Options of the engine ``rtl`` only."""
+"""Options of the engines ``rtl`` and ``board`` only."""
+ON_HARDWARE = ("rtl", "board")
+"""Engines that run programs for threads of the overlay."""
 VALUES |= {f"--{name}": name for name in HARDWARE} | {"-c": "config"}
 """Options that take a value."""
 FLAGS = {"--undirected": "undirected", "--dedupe": "dedupe", "--no-loops": "no-loops", "-h": "help", "--help": "help"}

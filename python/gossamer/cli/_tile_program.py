@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer run prog.c --engine rtl``: a program on threads of a simulated cluster, board or tile.
+"""``./gossamer run prog.c --engine rtl``: a program on threads of a simulated cluster, board or tile; with ``--engine
+board`` on boards behind Ethernet shells.
 
 Several programs share a cluster as jobs: ``./gossamer run heat.c@x0y0,x1y0 ring.c@x0y1 --engine rtl --cluster quad4``.
 """
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer import files, progress
-from gossamer.cli import _program_arguments, _program_output
+from gossamer.cli import _program_arguments, _program_output, _run_arguments
 from gossamer.cli._program_arguments import GRAPH_OPTIONS, HELP, Request, is_one
 from gossamer.cli._program_output import Console, show_warnings
 from gossamer.errors import AnswerNo, InputError, RunDied
@@ -38,8 +39,11 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         click.echo(HELP.rstrip())
         return
     engine = request.one("engine") or "rtl"
-    if engine != "rtl":
-        raise InputError(f"{request.program}: a program for threads of a tile runs on engine rtl, not on {engine!r}")
+    if engine not in _run_arguments.ON_HARDWARE:
+        raise InputError(
+            f"{request.program}: a program for threads of a tile runs on engine rtl or board, not on {engine!r}"
+        )
+    place = request.place(engine)
     wanted = parse_jobs(request)
     if request.programs and not wanted and request.has_host():
         from gossamer.cli import _host_program
@@ -102,6 +106,11 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     many: rtl_cluster.Cluster | None = None
     if request.one_tile:
         tile = rtl.Tile(config, **views)
+    elif place is not None:
+        from gossamer.engines import board
+
+        tile = many = board.Boards(plan, place, jobs=[share.job for share in shares])
+        console.cluster = many if cluster is not None else None
     else:
         tile = many = rtl_cluster.Cluster(
             plan,

@@ -48,7 +48,8 @@ FILEs (.c, .cpp, .S, .o, .elf) or a FOLDER of them with --engine rtl are a progr
 for threads of the simulated hardware; see ./gossamer run PROGRAM.c --help.
 
 Options:
-  -e, --engine NAME     cpu (default), shuffle, or rtl: the simulated hardware
+  -e, --engine NAME     cpu (default), shuffle, rtl: the simulated hardware, or board:
+                        boards on Ethernet (docs/cluster.md)
   -t, --threads N       threads to use (default: every CPU)
   -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz or .csv (may be repeated)
@@ -188,8 +189,8 @@ def _run_app(words: tuple[str, ...]) -> None:
     engine: str | engines.Engine = request.one("engine", "cpu") or "cpu"
     hardware = {name: request.options[name] for name in _run_arguments.HARDWARE if name in request.options}
     asked = None
-    if engine == "rtl":
-        asked = _HardwareOptions(app.name, hardware)
+    if engine in _run_arguments.ON_HARDWARE:
+        asked = _HardwareOptions(app.name, hardware, str(engine))
         engine = asked.engine
     elif "seed" in hardware and engine != "shuffle":
         raise InputError(
@@ -197,7 +198,9 @@ def _run_app(words: tuple[str, ...]) -> None:
             "(--engine rtl --cluster NAME); name one of these engines"
         )
     elif other := [name for name in hardware if name != "seed"]:
-        raise InputError(f"--{other[0]}: needs the simulated hardware; add --engine rtl")
+        raise InputError(
+            f"--{other[0]}: needs the hardware; add --engine {'board' if other[0] in ('port', 'keys') else 'rtl'}"
+        )
     else:
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
@@ -300,7 +303,7 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
 # ---- Applications on simulated hardware ----
 
 
-_HARDWARE_HELP = """Further options of --engine rtl:
+_HARDWARE_HELP = """Further options of --engine rtl, and of --engine board except those for simulators:
   -c, --config NAME     configuration of the board: a name or a file (default quad)
       --cluster NAME    all boards of a cluster: a name (pair, quad4, ...) or a file
       --mapping NAME    how vertices are mapped to threads: metis (default), kahypar,
@@ -309,6 +312,9 @@ _HARDWARE_HELP = """Further options of --engine rtl:
                         have receivers; none: one message to each thread; full: as
                         local, and one for all other boards, copied by their routers
       --max-steps N     abort after N steps
+      --port PORT       with --engine board: the interface at which boards are; without it
+                        those that ./gossamer cluster sim up has started
+      --keys FILE       with --port: the boards' keys
       --max-cycles N    abort after N cycles
       --watchdog N      abort after N cycles without an instruction
       --workers N       threads of this machine that simulate
@@ -322,14 +328,15 @@ _HARDWARE_HELP = """Further options of --engine rtl:
 class _HardwareOptions:
     """The hardware that the options select. Raises InputError for wrong options."""
 
-    def __init__(self, app: str, options: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, app: str, options: Mapping[str, Sequence[str]], engine: str) -> None:
         from gossamer import mapper
-        from gossamer.engines import rtl, rtl_cluster, rtl_vertices
+        from gossamer.engines import board, rtl, rtl_cluster, rtl_vertices
 
         self._request = request = _ProgramRequest(
             programs=[app], options={name: list(got) for name, got in options.items()}
         )
         request.config = rtl_vertices.CONFIG
+        place = request.place(engine)
         self._page = request.file("report")
         waves = request.file("waves")
         if waves is not None and waves.suffix != ".fst":
@@ -349,17 +356,21 @@ class _HardwareOptions:
             settings |= {"frame_loss": request.share("frame-loss"), "cut": cut, "seed": 1 if seed is None else seed}
         watchdog = request.number("watchdog", 0)
         self._progress = _Progress(app)
-        self.engine: Hardware = rtl_vertices.Hardware(
-            config=config,
-            plan=plan,
-            mapping=request.one_of("mapping", mapper.METHODS),
-            multicast=request.one_of("multicast", rtl_vertices.MULTICAST),
-            max_steps=request.number("max-steps", 1) or 0,
-            max_cycles=request.number("max-cycles", 1),
-            watchdog=rtl.WATCHDOG if watchdog is None else watchdog,
-            settings=settings,
-            on_phase=self._progress.show,
-        )
+        how: dict[str, Any] = {
+            "config": config,
+            "plan": plan,
+            "mapping": request.one_of("mapping", mapper.METHODS),
+            "multicast": request.one_of("multicast", rtl_vertices.MULTICAST),
+            "max_steps": request.number("max-steps", 1) or 0,
+            "max_cycles": request.number("max-cycles", 1),
+            "watchdog": rtl.WATCHDOG if watchdog is None else watchdog,
+            "on_phase": self._progress.show,
+        }
+        self.engine: Hardware
+        if place is None:
+            self.engine = rtl_vertices.Hardware(settings=settings, **how)
+        else:
+            self.engine = board.BoardHardware(place=place, **how)
 
     def show(self) -> None:
         """Prints notes and writes the page of a run that has ended or aborted."""

@@ -3,7 +3,7 @@
 
 ``cpu`` runs an application on threads of this machine; ``shuffle`` delivers messages in random order with random
 delays, to find programs that depend on the order. ``rtl`` runs it on threads of the simulated hardware, instruction by
-instruction.
+instruction; ``board`` runs it on boards behind Ethernet shells.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gossamer.errors import InputError
 
 def names() -> list[str]:
     """The names of the implemented engines."""
-    return ["cpu", "shuffle", "rtl"]
+    return ["cpu", "shuffle", "rtl", "board"]
 
 
 def get(name: str) -> Engine:
@@ -25,6 +25,10 @@ def get(name: str) -> Engine:
         from gossamer.engines.rtl_vertices import Hardware
 
         return Hardware()
+    if name == "board":
+        from gossamer.engines.board import BoardHardware
+
+        return BoardHardware()
     from gossamer.engines.cpu import InProcess
 
     return InProcess(name)

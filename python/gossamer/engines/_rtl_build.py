@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gossamer_setup
-from gossamer import progress
-from gossamer.paths import ROOT
+from gossamer import builds, progress
+from gossamer.paths import INCLUDE, ROOT
 
 if TYPE_CHECKING:
     from gossamer.config import Config
@@ -22,6 +22,7 @@ _DRIVER = _SIM / "tile" / "driver.cc"
 _MANY = _SIM / "tile" / "gs_sim_tiles.cc"
 _FLAT = _SIM / "board" / "flat.cc"
 _CLUSTER = _SIM / "board" / "cluster.cc"
+_ROLE = _SIM / "board" / "role.cc"
 _HOST = _SIM / "host"
 # The tests of the blocks check assertions; here they would only cost speed.
 _FLAGS = ("--no-assert", "--x-assign", "fast", "--x-initial", "fast")
@@ -64,6 +65,28 @@ def cluster(
     )
 
 
+BOARD_TYPE = 1
+"""The type of simulated boards, for which roles are built."""
+
+
+def board_role(config: Config, links: int = LINKS[0], *, jobs: int = 1) -> Path:
+    """The role file of a simulated board for the Ethernet shell (sim/board/role.cc); arguments as of `cluster`.
+
+    Raises InputError if it cannot be built.
+    """
+    return _build_board(
+        config,
+        f"the role of {config.name}",
+        "board_tile",
+        "board_uncore",
+        _ROLE,
+        waves=False,
+        fast=True,
+        parameters={"Links": links, "Jobs": jobs},
+        exported="gs_role_entry",
+    )
+
+
 def _build_board(
     config: Config,
     label: str,
@@ -74,10 +97,12 @@ def _build_board(
     waves: bool,
     fast: bool,
     parameters: Mapping[str, int],
+    exported: str | None = None,
 ) -> Path:
     """A simulator of a tile model and, if ``uncore`` is given, of an uncore model per board.
 
-    ``parameters`` are those of the uncore's top, or of the only top.
+    ``parameters`` are those of the uncore's top, or of the only top. With ``exported`` it is a library that exports
+    this symbol.
 
     With an uncore model, instances of the tile model are evaluated together.
     """
@@ -86,6 +111,8 @@ def _build_board(
 
     own = sources.blocks(f"sim/board/{model}.f", config=config)
     fast = fast and not waves
+    # A role is built with the interface of roles, and with the type of its boards.
+    role = [] if exported is None else [f"-I{INCLUDE}", f"-DGS_BOARD_TYPE={BOARD_TYPE}", f"-DGS_ROLE_TAG={_role_tag()}"]
     with _announce(f"building the simulator of {label}"):
         return verilate.model(
             own.top,
@@ -95,8 +122,10 @@ def _build_board(
             waves=waves,
             optimise=_level(fast),
             flags=_FLAGS,
-            cxx=[f"-I{sources.package(config).parent}"],
+            cxx=[f"-I{sources.package(config).parent}", *role],
             include=[_HOST],
+            shared=exported is not None,
+            exported=exported,
             fast=fast,
             many=fast and uncore is not None and verilate.fast_models(),
             parameters=parameters if uncore is None else None,
@@ -156,6 +185,11 @@ def _level(fast: bool) -> str:
     return "-O3" if fast else "-Og"
 
 
+def _role_tag() -> str:
+    """Changes with the interface of roles, which is in none of the folders whose headers a build depends on."""
+    return builds.tag((INCLUDE / "gossamer" / "role.h").read_text(encoding="utf-8"))
+
+
 @contextlib.contextmanager
 def _announce(text: str) -> Iterator[None]:
     """Shows the progress of a build in the block: the tools that have run so far, and the time."""
@@ -168,4 +202,4 @@ def _announce(text: str) -> Iterator[None]:
         yield
 
 
-__all__ = ["LINKS", "build", "cluster", "simulator", "simulator_of_many"]
+__all__ = ["BOARD_TYPE", "LINKS", "board_role", "build", "cluster", "simulator", "simulator_of_many"]

@@ -31,6 +31,8 @@ _SYSTEM = 0x73
 # Codes of the cores (docs/engine-rtl.md), which the driver passes on unchanged.
 _NOTHING, _RUNS, _REQUEST, _FLOAT, _DIVIDE, _PARKED = range(6)
 _LOAD, _STORE, _CSR, _TRAP = range(4)
+_UNKNOWN = 0xFF
+"""State of a thread on a real board, which has no signals to look into."""
 
 # Names of a trap's value; empty if the value has no meaning.
 _VALUES = {
@@ -83,6 +85,7 @@ class UnfinishedThread:
             _FLOAT: "waits for the FPU",
             _DIVIDE: "waits for the divider",
             _PARKED: "is halted",
+            _UNKNOWN: "has not ended",
         }.get(self.doing, "is in an unknown state")
 
     def _request(self) -> str:
@@ -113,7 +116,7 @@ def describe_unfinished(
     """A line for each group of threads in the same state at the same location; ``tiles`` names their tiles."""
     groups: dict[str, list[int]] = {}
     for one in threads:
-        place = "" if one.doing == _NOTHING else f" in {where(one.pc)}"
+        place = "" if one.doing in (_NOTHING, _UNKNOWN) else f" in {where(one.pc)}"
         groups.setdefault(one.words() + place, []).append(one.thread)
     # The largest groups first, so that only small groups are abbreviated.
     known = sorted(groups.items(), key=lambda group: (-len(group[1]), group[1][0]))

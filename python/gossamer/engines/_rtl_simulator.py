@@ -267,6 +267,8 @@ class Run:
     """Non-empty queues, if the run was blocked."""
     retired: int | None = None
     """Instructions retired by threads with vertices (``instret``); None for other programs."""
+    engine: str = "rtl"
+    """The engine that has run the threads."""
     ends: Mapping[int, int] = field(default_factory=dict)
     """Cycle, from the start, in which each thread that is not unfinished ended or trapped."""
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gossamer.watch import snapshots
 
 
+NAME = "rtl"
 WATCHDOG = 1_000_000
 """Cycles without an instruction and without output after which a run aborts."""
 _END = struct.Struct("<IIQQQ")

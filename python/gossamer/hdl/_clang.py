@@ -56,9 +56,14 @@ def program(
     harness: Sequence[Path],
     verilator: Path,
     flags: Sequence[str],
+    *,
+    exported: str | None = None,
 ) -> None:
     """Builds ``folder/simulator`` from the ``objects`` of models, the design's ``own`` C++, and the harness. Raises
-    InputError if that fails."""
+    InputError if that fails.
+
+    With ``exported`` it is a library that exports this symbol: the compiler's code is independent of its position.
+    """
     objects_of_runtime = [f"{Path(name).stem}.o" for name in _RUNTIME]
     runtime = _run.kept(
         "part",
@@ -72,7 +77,13 @@ def program(
     made += [runtime / name for name in objects_of_runtime]
     made += [model / name for model in models for name in ("gs_hot.o", "gs_cold.o")]
     log = folder / "build.log"
-    command = [*builds.compiler(), *map(str, made), "-s", "-pthread", "-ldl", "-o", str(folder / "simulator")]
+    kind = []
+    if exported is not None:
+        # Calls within the library then need no table, and no other library can replace their targets.
+        script = folder / "exports.map"
+        script.write_text(f"{{ global: {exported}; local: *; }};\n", encoding="utf-8")
+        kind = ["-shared", f"-Wl,--version-script={script}", "-Wl,-z,defs"]
+    command = [*builds.compiler(), *kind, *map(str, made), "-s", "-pthread", "-ldl", "-o", str(folder / "simulator")]
     if _run.run(command, log, folder):
         raise InputError(f"building the simulator failed: {_run.first_error(log)} (all of it in {log})")
 

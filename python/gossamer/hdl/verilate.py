@@ -41,6 +41,7 @@ def model(
     fast: bool = False,
     many: bool = False,
     shared: bool = False,
+    exported: str | None = None,
     extra: Sequence[Sources] = (),
     extra_parameters: Mapping[str, Value] | None = None,
     include: Sequence[Path] = (),
@@ -57,8 +58,8 @@ def model(
     second. ``many``: with gs_eval_together for harnesses that drive many instances, which needs ``fast``; they see
     the macro GS_TOGETHER. ``extra`` are further designs, each with its own model in the same program; all of them
     have the parameters ``extra_parameters``. ``include`` are further folders with headers of the harness.
-    ``shared``: a library in place of an executable, for a harness without ``main``; not with ``fast``. ``begin`` is
-    called before a build.
+    ``shared``: a library in place of an executable, for a harness without ``main``; with ``fast`` it exports the symbol
+    ``exported`` alone, which must then be given. ``begin`` is called before a build.
     """
     gossamer_setup.require("rtl")
     replaced = _mutants.mutated(top, sources, parameters, defines)
@@ -66,7 +67,14 @@ def model(
         sources, flags, optimise = replaced, [*flags, *_mutants.VERILATOR_FLAGS], "-O1"
     if waves:
         require_waves()
-    fast = fast and not shared and replaced is None and not assertions and not waves and _clang.available()
+    fast = (
+        fast
+        and (not shared or exported is not None)
+        and replaced is None
+        and not assertions
+        and not waves
+        and _clang.available()
+    )
     if many and not fast:
         raise InputError(f"{top}: many instances are evaluated together on x86-64 alone, without assertions and waves")
     options = ["--cc", "-O3", "-Wall"]
@@ -85,6 +93,7 @@ def model(
         *((_run.version("ziglang"), many) if fast else ()),
         *(f"{one.top} {one.digest()}" for one in extra),
         *(["shared"] if shared else ()),
+        *([exported] if exported is not None else ()),
         also=[*harness, *headers, WAIVERS, *passes],
     )
     compile_flags = [*cxx, *(f"-I{folder}" for folder in folders)]
@@ -110,7 +119,7 @@ def model(
         if fast:
             flags_of_all = [*compile_flags, *(["-DGS_TOGETHER"] if many else [])]
             parts = [part(one, name) for name, one in models]
-            _clang.program(folder, parts, own, harness, _root(), flags_of_all)
+            _clang.program(folder, parts, own, harness, _root(), flags_of_all, exported=exported if shared else None)
             return
         for name, one in models:
             _build(verilog(one, name), folder, f"model-{name}")

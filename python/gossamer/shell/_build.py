@@ -46,7 +46,7 @@ def constants() -> Path:
 
 @functools.cache
 def folder() -> Path:
-    """The folder of all products: ``libshell.so``, ``shell_switch``, ``shell_twin``.
+    """The folder of all products: ``libshell.so``, ``libshell.a``, ``shell_switch``, ``shell_twin``.
 
     Raises InputError if they cannot be built.
     """
@@ -58,11 +58,12 @@ def folder() -> Path:
         frames = [common[name] for name in ("blake2s", "blake2s_block", "blake2s_core", "frame", "port")]
         control = [common.pop("control")]
         plan.link("libshell.so", [*common.values()], ["-shared", "-pthread"])
+        plan.archive("libshell.a", [*common.values()])
         plan.link("shell_switch", [simulated["switch"], *frames], ["-pthread"])
         twin = [simulated[name] for name in ("twin", "board", "board_options", "role_host")]
         plan.link("shell_twin", [*twin, *control, *frames], ["-pthread", "-ldl"])
 
-    tag = builds.tag(*flags, *(path.name for path in (*sorted(SOURCES.glob("*.cc")), *_simulated())))
+    tag = builds.tag(*flags, "libshell.a", *(path.name for path in (*sorted(SOURCES.glob("*.cc")), *_simulated())))
     return builds.kept(f"shell-{tag}", steps, _failed, title="building the Ethernet shell's programs")
 
 

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine ``board``: programs on boards behind Ethernet shells give the results of the simulator; bad input."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import Command
+from shell.shell_cluster import KEY, Cluster, mac
+
+import gossamer
+from gossamer import config as configs
+from gossamer import device
+from gossamer.engines import board as boards
+from gossamer.engines.board import BoardHardware, Boards, Place
+from gossamer.errors import InputError, RunDied
+from gossamer.graph import Graph
+from gossamer.shell import host, keys
+
+TINY = configs.load("tiny")
+HELLO = "programs/hello.c"
+HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
+
+
+@pytest.fixture
+def twins(tmp_path: Path) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path)
+    try:
+        yield cluster
+    finally:
+        cluster.end()
+
+
+def key_file(cluster: Cluster, count: int, key: bytes = KEY) -> str:
+    path = cluster.folder / "keys.json"
+    keys.write(path, {mac(number): key for number in range(1, count + 1)})
+    return str(path)
+
+
+def place(cluster: Cluster, count: int = 1) -> Place:
+    return Place(cluster.socket, key_file(cluster, count))
+
+
+def write(folder: Path, body: str) -> Path:
+    path = folder / "prog.c"
+    path.write_text(HEAD + body)
+    return path
+
+
+@pytest.fixture
+def scratch(command: Command, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The simulated cluster of one board that the documentation starts."""
+    where = {"TMPDIR": str(tmp_path)}
+    assert command("cluster", "sim", "up", "1", env=where).returncode == 0
+    yield where
+    assert command("cluster", "sim", "down", env=where).returncode == 0
+
+
+def test_programs_on_a_board_print_what_they_print_in_the_simulator(command: Command, scratch: dict[str, str]) -> None:
+    done = command("run", HELLO, "--engine", "board", "--config", "tiny", "--stats", env=scratch)
+    assert done.returncode == 0, done.stderr
+    reference = command("run", HELLO, "--engine", "rtl", "--config", "tiny", "--stats")
+    said = [sorted(line for line in one.stdout.splitlines() if line.startswith("[")) for one in (done, reference)]
+    assert said[0] == said[1] and len(said[0]) == TINY.threads
+    cycles = [
+        int(re.search(r"cycles +([\d,]+)", one.stdout)[1].replace(",", ""))  # type: ignore[index]
+        for one in (done, reference)
+    ]
+    # The board's clock counts, not the host's: its cycles differ by the time of its first and its last packet.
+    assert 0.7 < cycles[0] / cycles[1] < 1.3
+    assert "board engine, a board of tiny" in done.stdout
+
+
+def random_matrix(seed: int) -> scipy.sparse.coo_matrix:
+    """A symmetric matrix whose graph has several components."""
+    random = np.random.default_rng(seed)
+    ends = random.integers(0, 300, (2, 260))
+    half = scipy.sparse.coo_matrix((np.ones(260), (ends[0], ends[1])), (300, 300))
+    return (half + half.T).tocoo()
+
+
+def test_vertices_on_a_board_over_a_lossy_network_have_scipys_components(twins: Cluster) -> None:
+    """Frames of the host port are lost, duplicated and reordered; no message of a vertex is."""
+    twins.start_switch("--loss", "0.02", "--duplicate", "0.02", "--reorder", "0.02", "--seed", "5")
+    twins.start_board(1)
+    matrix = random_matrix(11)
+    graph = Graph.from_scipy(matrix, weighted=False)
+    engine = BoardHardware(config=TINY, place=place(twins))
+    found = gossamer.run("hashmin", graph, engine=engine)
+    assert found.stats["engine"] == "board" and engine.done is not None and engine.done.reason == "done"
+    labels = np.asarray(found.values)
+    count, reference = scipy.sparse.csgraph.connected_components(matrix, directed=False)
+    least = np.full(count, 300)
+    np.minimum.at(least, reference, np.arange(300))
+    assert (labels == least[reference]).all() and count > 1
+
+
+def test_threads_on_a_board_read_input_trap_wait_and_are_stopped(twins: Cluster, tmp_path: Path) -> None:
+    twins.start_switch()
+    twins.start_board(1)
+    echo = device.build(
+        write(
+            tmp_path,
+            "int main(void) {\n  if (gossamerThread()) return 3;\n  for (uint32_t c = 0; (c & 0xFF) != '.';) {\n"
+            "    while (!((c = tinselUartTryGet()) & 0x100));\n    while (!tinselUartTryPut((uint8_t)(c + 1)));\n  }\n"
+            "  return 0;\n}",
+        ),
+        TINY,
+    )
+    with Boards(TINY, place(twins)) as machine:
+        lines: list[tuple[int, str]] = []
+        machine.load_image(echo)
+        text = bytes(range(97, 120)) * 20 + b"."
+        run = machine.run(2, inputs={0: text}, on_line=lambda thread, line, more: lines.append((thread, line)))
+        assert run.reason == "done" and run.codes == {0: 0, 1: 3} and run.threads == 2
+        assert lines == [(0, "".join(chr(byte + 1) for byte in text))]
+        wait = "int main(void) { if (gossamerThread() > 13) tinselWaitUntil(TINSEL_CAN_RECV); return 0; }"
+        machine.load_image(device.build(write(tmp_path, wait), TINY))
+        run = machine.run(20)
+        assert run.reason == "deadlock" and [one.thread for one in run.unfinished] == list(range(14, 20))
+        assert {one.words() for one in run.unfinished} == {"has not ended"} and sorted(run.codes) == list(range(14))
+    # A new session resets the board, which threads of the last run still occupied.
+    with Boards(TINY, place(twins)) as machine:
+        trap = "int main(void) { if (gossamerThread() == 5) *(volatile int*)0x3 = 1; return 0; }"
+        image = device.build(write(tmp_path, trap), TINY)
+        machine.load_image(image)
+        run = machine.run(machine.threads)
+        assert [one.thread for one in run.traps] == [5] and sorted(run.codes) == [t for t in range(32) if t != 5]
+        assert "prog.c:4" in str(image.where(run.traps[0].pc))
+        forever = "int main(void) { volatile int i = 0; for (;;) i++; }"
+        machine.load_image(device.build(write(tmp_path, forever), TINY))
+        run = machine.run(3, max_cycles=20_000)
+        assert run.reason == "max-cycles" and len(run.unfinished) == 3 and run.cycles >= 20_000
+
+
+def test_messages_to_the_host_arrive_whole_and_before_the_end(twins: Cluster, tmp_path: Path) -> None:
+    """All threads send to the host until they end at once; the run ends only when all messages have arrived."""
+    twins.start_switch("--loss", "0.05", "--seed", "3")
+    twins.start_board(1)
+    body = (
+        "int main(void) {\n  for (unsigned i = 0; i < 20; i++) {\n    tinselWaitUntil(TINSEL_CAN_SEND);\n"
+        "    volatile uint32_t* out = tinselSendSlot();\n"
+        "    out[0] = tinselId(); out[1] = i; out[2] = tinselId() ^ ~i;\n"
+        "    tinselSend((int)tinselHostId(), out);\n  }\n  return 0;\n}"
+    )
+    with Boards(TINY, place(twins)) as machine:
+        machine.load_image(device.build(write(tmp_path, body), TINY))
+        run = machine.run(machine.threads)
+    words = [np.frombuffer(message.data, "<u4")[:3].tolist() for message in run.messages]
+    assert sorted(words) == [[t, i, (t ^ ~i) & 0xFFFF_FFFF] for t in range(32) for i in range(20)]
+    # Messages of one thread arrive in order.
+    assert all([i for t, i, _ in words if t == one] == list(range(20)) for one in range(32))
+
+
+def test_board_that_vanishes_in_a_run_ends_it_with_one_line(twins: Cluster, tmp_path: Path) -> None:
+    twins.start_switch()
+    twins.start_board(1)
+    image = device.build(write(tmp_path, "int main(void) { volatile int i = 0; for (;;) i++; }"), TINY)
+    begun = time.monotonic()
+    with Boards(TINY, place(twins)) as machine, pytest.raises(RunDied) as died:
+        machine.load_image(image)
+        threading.Timer(0.5, lambda: twins.kill_board(1)).start()
+        machine.run(4)
+    assert str(died.value) == f"board {host.mac_text(mac(1))}: does not answer any more"
+    assert time.monotonic() - begun < 60
+
+
+def test_wrong_boards_are_named_before_anything_is_loaded(twins: Cluster, command: Command, tmp_path: Path) -> None:
+    def said(where: Place, count: int = 1) -> str:
+        with pytest.raises(InputError) as error:
+            boards.find(where, count)
+        return str(error.value)
+
+    twins.start_switch()
+    assert said(place(twins)) == f"{twins.socket}: 1 board is needed and none can be used; check cables and the port"
+    twins.start_board(1)
+    twins.start_board(2, "--type", "7")
+    name = [host.mac_text(mac(number)) for number in range(3)]
+    short = "2 boards are needed and 1 can be used"
+    assert said(place(twins, 2), 2) == f"{twins.socket}: {short}: board {name[2]} is of type 7, not 1"
+    assert said(Place(twins.socket)).endswith(
+        f"none can be used: board {name[1]} has no key; name a file with --keys; board {name[2]} is of type 7, not 1"
+    )
+    wrong = key_file(twins, 1, bytes(32))
+    with pytest.raises(InputError, match=f"^board {name[1]}: opening a session: the key is not the board's"):
+        Boards(TINY, Place(twins.socket, wrong))
+    with twins.host(1) as other:
+        other.discover(0.3)
+        other.open(mac(1))
+        assert f"board {name[1]} has a session with {host.mac_text(other.mac)}" in said(place(twins))
+    empty = {"TMPDIR": str(tmp_path / "empty")}
+    (tmp_path / "empty").mkdir()
+    for words, line in (
+        (
+            ("run", HELLO, "--engine", "board"),
+            "no simulated cluster runs; start one with ./gossamer cluster sim up 1, or",
+        ),
+        (("run", HELLO, "--engine", "board", "--waves", "a.fst"), "--waves: needs a simulator; boards have none"),
+        (("run", HELLO, "--engine", "board", "--one-tile"), "--one-tile: needs a simulator; boards have none"),
+        (("run", HELLO, "--engine", "rtl", "--port", "eth0"), "--port: names boards on Ethernet; add --engine board"),
+        (("run", "hashmin", "--keys", "k.json"), "--keys: needs the hardware; add --engine board"),
+        (("run", HELLO, "--engine", "board", "--port", "no/switch"), "no/switch: no switch: No such file or directory"),
+    ):
+        done = command(*words, env=empty)
+        assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(f"gossamer: error: {line}"), done.stderr
