@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-#define GS_ROLE_VERSION 1u
+/* Roles of version 1 have no links. */
+#define GS_ROLE_VERSION 2u
 #define GS_ROLE_REGISTERS 64u
 
 /* What the shell offers a running kernel. All functions may be called from the kernel's thread only. */
@@ -30,6 +31,12 @@ struct gs_role_shell {
   /* Receives the next packet of the host on a stream, waiting at most `timeout_ms` (-1: no limit). Returns its bytes,
    * of which at most `most` are stored; -1 if none came or the run shall end. */
   long (*receive)(void* shell, uint32_t stream, void* packet, size_t most, int timeout_ms);
+  /* Sends a frame on a link to another board; never waits. A frame is lost on a link without a peer, or when too many
+   * wait. Returns 0, or -1 if the frame is longer than a frame of the network carries. */
+  int (*link_send)(void* shell, uint32_t link, const void* frame, size_t bytes);
+  /* Receives the next frame of any link, whose number is stored, as `receive` does. Frames of a link keep their order,
+   * and some may be missing. */
+  long (*link_receive)(void* shell, uint32_t* link, void* frame, size_t most, int timeout_ms);
 };
 
 /* The result of a run: bytes of memory that the host may fetch, and the clock cycles that it took. */
@@ -44,6 +51,8 @@ struct gs_role {
   uint32_t streams;
   /* Runs kernel number `kernel` to its end. Returns 0, or another number if the kernel failed. */
   int (*run)(const struct gs_role_shell* shell, uint32_t kernel, struct gs_role_result* result);
+  /* Links to other boards, since version 2. */
+  uint32_t links;
 };
 
 /* The one symbol that a role file exports. */

@@ -70,6 +70,7 @@ Board::Board(const BoardOptions& options, Port& port)
 
 void Board::run(const std::function<bool()>& stop) {
   control_.link_up();
+  port_.also_wait_for(role_.wake_descriptor());
   while (!stop()) {
     auto frame = port_.next(role_.running() ? 1 : 50);
     for (unsigned burst = 0; burst < 256 && !frame.empty(); burst++) {
@@ -77,6 +78,7 @@ void Board::run(const std::function<bool()>& stop) {
       frame = port_.next(0);
     }
     if (!frame.empty()) handle(frame);
+    role_.awake();
     control_.tick();
   }
 }
@@ -278,7 +280,10 @@ void Board::reject(uint32_t block) {
 void Board::image_load() {
   auto& r = *reception_;
   const bool good = role_.load(r.body);
-  if (good) windows_ = std::vector<StreamWindow>(role_.streams());
+  if (good) {
+    windows_ = std::vector<StreamWindow>(role_.streams());
+    peers_ = std::vector<LinkPeer>(role_.links());
+  }
   reception_.reset();
   control_.loaded(good ? ShellStatus::Ok : ShellStatus::ConfigFailed);
 }
@@ -309,6 +314,12 @@ bool Board::ended(ShellRun& result, uint32_t& code) {
   result.result_address = outcome->result.address;
   result.result_bytes = outcome->result.bytes;
   return true;
+}
+
+void Board::transmit_link(uint64_t to, const ShellHeader& header, uint16_t link) {
+  link_payload_.clear();
+  role_.link_take(link, link_payload_, shell_link_bytes);
+  if (to) transmit(to, header, link_payload_.data(), static_cast<uint32_t>(link_payload_.size()), Seal::None);
 }
 
 void Board::transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) {

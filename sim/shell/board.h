@@ -64,7 +64,7 @@ struct Reception {
   std::vector<uint32_t> unchecked;  ///< blocks whose chunks are all there, to be hashed together
 };
 
-class Board : private Platform, private StreamQueues {
+class Board : private Platform, private StreamQueues, private LinkPorts {
  public:
   Board(const BoardOptions& options, Port& port);
 
@@ -106,6 +106,14 @@ class Board : private Platform, private StreamQueues {
   uint32_t outward_held(uint16_t stream) override { return role_.outward_held(stream); }
   void outward_retire(uint16_t stream, uint32_t packets) override { role_.outward_retire(stream, packets); }
   void transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) override;
+  LinkPorts* link_ports() override { return this; }
+  uint16_t links() override { return role_.links(); }
+  LinkPeer& peer(uint16_t link) override { return peers_[link]; }
+  bool deliver_link(uint16_t link, bool gap, const uint8_t* bytes, uint32_t length) override {
+    return role_.link_deliver(link, gap, {bytes, length});
+  }
+  bool holds(uint16_t link) override { return role_.link_holds(link); }
+  void transmit_link(uint64_t to, const ShellHeader& header, uint16_t link) override;
   void start(uint32_t kernel, uint64_t) override { role_.start(kernel); }
   void stop() override { role_.stop(); }
   bool ended(ShellRun& result, uint32_t& code) override;
@@ -125,6 +133,8 @@ class Board : private Platform, private StreamQueues {
   Control control_;
   RoleHost role_;
   std::vector<StreamWindow> windows_;
+  std::vector<LinkPeer> peers_;
+  std::vector<uint8_t> link_payload_;
   std::optional<Blake2s> keyed_;
   std::unique_ptr<LargePages> image_memory_;  // of the largest image so far
   std::unique_ptr<Reception> reception_;

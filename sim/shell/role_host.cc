@@ -4,8 +4,12 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "gossamer/shell_constants.h"
+#include "shell/frame.h"
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +25,8 @@ namespace gossamer::shell {
 namespace {
 
 constexpr unsigned kStreamWindow = 32;
+constexpr size_t kLinkFrames = 256;  // of a link that wait in each direction; more are lost, as in a switch
+constexpr size_t kPieceHead = ShellLinkPiece::kBits / 8, kMostFrame = (1 << ShellLinkPiece::kLengthBits) - 1;
 constexpr std::chrono::milliseconds kStopGrace{1000};  // after which a kernel that does not stop is cancelled
 
 /// Bytes of an object file that the dynamic linker maps; a role may have any bytes after them.
@@ -96,6 +102,20 @@ struct RoleHost::Run {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<Stream> streams;
+  struct Link {
+    std::deque<std::vector<uint8_t>> out;
+    size_t sent = 0;              // bytes of the first of them that were sent
+    std::vector<uint8_t> pieces;  // received of a frame whose end is missing
+  };
+  std::vector<Link> links;
+  std::deque<std::pair<uint32_t, std::vector<uint8_t>>> link_in;
+  int wake = -1;
+
+  /// Wakes the shell, which waits for frames and for the kernel.
+  void notify() const {
+    const uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(wake, &one, sizeof one);
+  }
 
   void join() {
     if (!joined) pthread_join(thread, nullptr);
@@ -120,14 +140,28 @@ class Uncancelled {
 }  // namespace
 
 RoleHost::RoleHost(uint8_t* memory, uint64_t memory_bytes, uint32_t board_type, size_t most_packet)
-    : memory_(memory), memory_bytes_(memory_bytes), board_type_(board_type), most_packet_(most_packet) {}
+    : memory_(memory),
+      memory_bytes_(memory_bytes),
+      board_type_(board_type),
+      most_packet_(most_packet),
+      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 
-RoleHost::~RoleHost() { stop(); }
+RoleHost::~RoleHost() {
+  stop();
+  close(wake_);
+}
+
+void RoleHost::awake() {
+  uint64_t count;
+  [[maybe_unused]] const auto got = ::read(wake_, &count, sizeof count);
+}
 
 bool RoleHost::load(std::span<const uint8_t> bytes) {
   auto next = std::make_unique<Role>(file_of(bytes));
   if (next->object) next->entry = static_cast<const gs_role*>(dlsym(next->object, "gs_role_entry"));
-  if (!next->entry || next->entry->version != GS_ROLE_VERSION || next->entry->board_type != board_type_) return false;
+  if (!next->entry || next->entry->version < 1 || next->entry->version > GS_ROLE_VERSION ||
+      next->entry->board_type != board_type_)
+    return false;
   // The old role has run until here.
   stop();
   role_ = std::move(next);
@@ -135,6 +169,10 @@ bool RoleHost::load(std::span<const uint8_t> bytes) {
 }
 
 uint16_t RoleHost::streams() const { return static_cast<uint16_t>(role_ ? role_->entry->streams : 0); }
+
+uint16_t RoleHost::links() const {
+  return static_cast<uint16_t>(role_ && role_->entry->version > 1 ? role_->entry->links : 0);
+}
 
 uint32_t& RoleHost::register_at(uint32_t address) { return role_->registers[address / 4 % GS_ROLE_REGISTERS]; }
 
@@ -159,7 +197,38 @@ void RoleHost::start(uint32_t kernel) {
     if (r.stop) return -1;
     const auto* from = static_cast<const uint8_t*>(packet);
     s.out.emplace_back(from, from + bytes);
+    if (s.out.size() == 1) r.notify();
     return 0;
+  };
+  run.links.resize(links());
+  run.wake = wake_;
+  run.shell.link_send = [](void* shell, uint32_t link, const void* frame, size_t bytes) {
+    const Uncancelled calls;
+    Run& r = *static_cast<Run*>(shell);
+    const std::lock_guard lock(r.mutex);
+    if (link >= r.links.size() || bytes == 0 || bytes > kMostFrame) return -1;
+    auto& out = r.links[link].out;
+    if (out.size() >= kLinkFrames) return 0;
+    const auto* from = static_cast<const uint8_t*>(frame);
+    out.emplace_back(from, from + bytes);
+    if (out.size() == 1) r.notify();
+    return 0;
+  };
+  run.shell.link_receive = [](void* shell, uint32_t* link, void* frame, size_t most, int timeout_ms) -> long {
+    const Uncancelled calls;
+    Run& r = *static_cast<Run*>(shell);
+    std::unique_lock lock(r.mutex);
+    const auto ready = [&] { return r.stop || !r.link_in.empty(); };
+    if (timeout_ms < 0)
+      r.changed.wait(lock, ready);
+    else if (!ready() && timeout_ms > 0)
+      r.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready);
+    if (r.stop || r.link_in.empty()) return -1;
+    const auto [from, bytes] = std::move(r.link_in.front());
+    r.link_in.pop_front();
+    *link = from;
+    std::memcpy(frame, bytes.data(), std::min(most, bytes.size()));
+    return static_cast<long>(bytes.size());
   };
   run.shell.receive = [](void* shell, uint32_t stream, void* packet, size_t most, int timeout_ms) -> long {
     const Uncancelled calls;
@@ -251,6 +320,61 @@ void RoleHost::outward_retire(uint16_t stream, uint32_t packets) {
   auto& out = run_->streams[stream].out;
   out.erase(out.begin(), out.begin() + packets);
   run_->changed.notify_all();
+}
+
+bool RoleHost::link_holds(uint16_t link) {
+  if (!run_) return false;
+  const std::lock_guard lock(run_->mutex);
+  return !run_->links[link].out.empty();
+}
+
+void RoleHost::link_take(uint16_t link, std::vector<uint8_t>& payload, size_t most) {
+  const std::lock_guard lock(run_->mutex);
+  auto& [out, sent, pieces] = run_->links[link];
+  while (!out.empty() && payload.size() + kPieceHead < most) {
+    const std::span<const uint8_t> frame = out.front();
+    const size_t bytes = std::min(frame.size() - sent, most - payload.size() - kPieceHead);
+    ShellLinkPiece piece;
+    piece.first = sent == 0;
+    piece.last = sent + bytes == frame.size();
+    piece.length = static_cast<uint16_t>(bytes);
+    const auto head = bytes_of(piece);
+    payload.insert(payload.end(), head.begin(), head.end());
+    payload.insert(payload.end(), frame.begin() + static_cast<ptrdiff_t>(sent),
+                   frame.begin() + static_cast<ptrdiff_t>(sent + bytes));
+    sent += bytes;
+    if (!piece.last) return;
+    sent = 0;
+    out.pop_front();
+  }
+}
+
+bool RoleHost::link_deliver(uint16_t link, bool gap, std::span<const uint8_t> payload) {
+  if (!run_) return true;
+  const std::lock_guard lock(run_->mutex);
+  // The frames before a malformed piece are delivered.
+  run_->changed.notify_all();
+  auto& pieces = run_->links[link].pieces;
+  if (gap) pieces.clear();
+  for (size_t at = 0; at < payload.size();) {
+    if (payload.size() - at < kPieceHead) return false;
+    const auto piece = layout_of<ShellLinkPiece>(payload.subspan(at));
+    at += kPieceHead;
+    if (piece.length == 0 || piece.length > payload.size() - at || pieces.size() + piece.length > kMostFrame) {
+      pieces.clear();
+      return false;
+    }
+    const auto bytes = payload.subspan(at, piece.length);
+    at += piece.length;
+    // The begin of a frame is missing, or its end.
+    if (piece.first) pieces.clear();
+    if (!piece.first && pieces.empty()) continue;
+    pieces.insert(pieces.end(), bytes.begin(), bytes.end());
+    if (!piece.last) continue;
+    if (run_->link_in.size() < kLinkFrames * run_->links.size()) run_->link_in.emplace_back(link, pieces);
+    pieces.clear();
+  }
+  return true;
 }
 
 }  // namespace gossamer::shell

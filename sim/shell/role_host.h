@@ -56,6 +56,19 @@ class RoleHost {
   std::vector<uint8_t> outward(uint16_t stream, uint32_t index);
   void outward_retire(uint16_t stream, uint32_t packets);
 
+  // Frames of links; without a running kernel none are held, and those that arrive are lost.
+  uint16_t links() const;
+  bool link_holds(uint16_t link);
+  /// Moves the next frames of a link to `payload` in pieces (layout shell_link_piece), `most` bytes at most.
+  void link_take(uint16_t link, std::vector<uint8_t>& payload, size_t most);
+  /// Passes the frames of such a payload to the kernel; false if it is malformed. `gap`: a payload before it is
+  /// missing.
+  bool link_deliver(uint16_t link, bool gap, std::span<const uint8_t> payload);
+
+  /// Readable when the kernel has sent something since `awake` was called.
+  int wake_descriptor() const { return wake_; }
+  void awake();
+
  private:
   struct Role;
   struct Run;
@@ -67,6 +80,7 @@ class RoleHost {
   std::unique_ptr<Role> role_;
   std::unique_ptr<Run> run_;
   uint32_t resets_ = 0;
+  int wake_ = -1;
 };
 
 }  // namespace gossamer::shell

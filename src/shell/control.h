@@ -84,6 +84,32 @@ class StreamQueues {
   ~StreamQueues() = default;
 };
 
+/// The peer of a virtual link between two boards (docs/hardware/shell.md, "Links").
+struct LinkPeer {
+  uint64_t mac = 0;  ///< 0: the link has no peer
+  uint64_t identity = 0;
+  uint16_t link = 0;      ///< number of the link at the peer
+  uint32_t sent = 0;      ///< number of the last frame sent
+  uint32_t received = 0;  ///< number of the last frame received
+};
+
+/// Virtual links of a board's role.
+class LinkPorts {
+ public:
+  /// Links of the loaded role.
+  virtual uint16_t links() = 0;
+  virtual LinkPeer& peer(uint16_t link) = 0;
+  /// Passes the payload of a link frame to the role; false if it is malformed. `gap`: frames before it were lost.
+  virtual bool deliver_link(uint16_t link, bool gap, const uint8_t* bytes, uint32_t length) = 0;
+  /// Whether the role has queued frames for a link.
+  virtual bool holds(uint16_t link) = 0;
+  /// Sends as many of these frames, or pieces of them, as one frame of the network holds; discards them if `to` is 0.
+  virtual void transmit_link(uint64_t to, const ShellHeader& header, uint16_t link) = 0;
+
+ protected:
+  ~LinkPorts() = default;
+};
+
 /// What the control part needs of a board.
 class Platform {
  public:
@@ -126,6 +152,8 @@ class Platform {
   virtual uint16_t streams() = 0;
   /// The queues of packets; null if the hardware handles packets and credits of a run by itself.
   virtual StreamQueues* queues() { return nullptr; }
+  /// The links of the role; null if the board supports none.
+  virtual LinkPorts* link_ports() { return nullptr; }
   /// What that hardware must be told in time; called in a run.
   virtual void pump(uint64_t) {}
   /// Starts kernel `kernel`, and the messages of run number `run`.
@@ -219,6 +247,10 @@ class Control {
   void stop_run();
   void ask_result(const Request& frame);
   void finish(const Request& frame);
+  void bind(const Request& frame);
+  void link_frame(const Request& frame);
+  void pump_links(LinkPorts& ports);
+  void unbind();
   void message(const Request& frame);
   void pump(StreamQueues& queues, uint64_t now);
   void new_challenge();

@@ -707,6 +707,11 @@ ShellStatus Host::finish(const Mac& board, uint64_t run) {
   return complete(s, issue(s, ShellKind::Finish, 0, run, {}, true), kCommandTimeoutMs);
 }
 
+ShellStatus Host::bind(const Mac& board, uint16_t link, const ShellLinkBinding& peer) {
+  Session& s = session(board);
+  return complete(s, issue(s, ShellKind::Bind, link, 0, bytes_of(peer), true), kCommandTimeoutMs);
+}
+
 ShellStatus Host::send(const Mac& board, uint32_t stream, std::span<const uint8_t> packet, unsigned timeout_ms) {
   Session& s = session(board);
   if (packet.size() > port_->mtu() - kHead) return ShellStatus::BadLength;

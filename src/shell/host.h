@@ -90,6 +90,8 @@ class Host {
   ShellStatus wait(const Mac& board, uint64_t run, unsigned timeout_ms, ShellRun& end);
   ShellStatus result(const Mac& board, uint64_t run, uint64_t offset, std::span<uint8_t> bytes);
   ShellStatus finish(const Mac& board, uint64_t run);
+  /// Binds a link of a board's role to a peer, also while its kernel runs.
+  ShellStatus bind(const Mac& board, uint16_t link, const ShellLinkBinding& peer);
 
   ShellStatus send(const Mac& board, uint32_t stream, std::span<const uint8_t> packet, unsigned timeout_ms);
   /// The next packet of a stream; empty if none arrives in time.

@@ -132,10 +132,11 @@ class SocketPort : public Port {
         nanosleep(&kCollect, nullptr);
         if (const auto frame = counted(take()); !frame.empty()) return frame;
       }
-      pollfd wait{socket_.fd(), POLLIN, 0};
-      const int ready = poll(&wait, 1, timeout_ms);
+      // A negative descriptor is ignored.
+      pollfd waits[] = {{socket_.fd(), POLLIN, 0}, {also_, POLLIN, 0}};
+      const int ready = poll(waits, 2, timeout_ms);
       if (ready < 0 && errno != EINTR) fail(name_, "cannot wait", errno);
-      if (ready <= 0) return {};
+      if (ready <= 0 || !waits[0].revents) return {};
     }
   }
 

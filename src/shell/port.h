@@ -33,12 +33,17 @@ class Port {
   /// interrupt moderation of a network card: a receiver that sleeps after each frame costs the sender a wake-up of
   /// each.
   virtual std::span<const uint8_t> next(int timeout_ms) = 0;
+  /// From now on, a wait for a frame also ends when this descriptor is readable.
+  void also_wait_for(int descriptor) { also_ = descriptor; }
   /// Most bytes of a frame after its Ethernet header.
   virtual unsigned mtu() const = 0;
   /// Frames of the MTU that wait in the port before one is lost.
   virtual unsigned capacity() const = 0;
   /// The port's own address.
   virtual Mac mac() const = 0;
+
+ protected:
+  int also_ = -1;
 };
 
 /// Opens `name`: an interface ("eth0"), or the path of a switch's socket (contains a "/").

@@ -31,7 +31,7 @@ from shell.shell_cluster import KEY, Cluster, mac_bytes, role_file
 from shell.shell_frames import Wire, session_key
 from shell.shell_scapy import Shell, frame, seal
 
-UNSOLICITED = (scapy.HEARTBEAT, scapy.ANNOUNCE, scapy.FINISHED, scapy.PACKET, scapy.CREDIT)
+UNSOLICITED = (scapy.HEARTBEAT, scapy.ANNOUNCE, scapy.FINISHED, scapy.PACKET, scapy.CREDIT, scapy.LINK_FRAME)
 """Kinds that a board sends when a timer of its own says so."""
 COMPLAINTS = 0.012
 """Seconds from one `error` to the next: a board limits them to one in 10 ms."""

@@ -34,18 +34,19 @@ BROADCAST = "ff:ff:ff:ff:ff:ff"
 ANNOUNCE, SOLICIT, OPEN, OPENED, CLOSE, CLOSED, HEARTBEAT, ASK_STATUS, STATUS, ERROR, REKEY, REKEYED = range(0x0C)
 BEGIN, DATA, REPAIR, QUERY, LOAD, ABORT, REPORT, LOADED, BEGUN = *range(0x10, 0x16), 0x18, 0x19, 0x1A
 WRITE, READ, STORED, READ_DATA = 0x20, 0x21, 0x28, 0x29
-REGISTERS, ASK_REGISTER, START, ARM, FIRE, ASK_RESULT, FINISH = range(0x30, 0x37)
+REGISTERS, ASK_REGISTER, START, ARM, FIRE, ASK_RESULT, FINISH, BIND = range(0x30, 0x38)
 DONE, REGISTER, RESULT_DATA, FINISHED = range(0x38, 0x3C)
 PACKET, CREDIT, LINK_FRAME = 0x40, 0x41, 0x48
 KINDS = (
-    *range(0x0C), *range(0x10, 0x16), *range(0x18, 0x1B), 0x20, 0x21, 0x28, 0x29, *range(0x30, 0x37),
+    *range(0x0C), *range(0x10, 0x16), *range(0x18, 0x1B), 0x20, 0x21, 0x28, 0x29, *range(0x30, 0x38),
     *range(0x38, 0x3C), 0x40, 0x41, 0x48,
 )  # fmt: skip
 UNTAGGED = (ANNOUNCE, SOLICIT, ASK_STATUS, STATUS, ERROR, DATA, REPAIR, QUERY, FIRE, LINK_FRAME)
 """Kinds without a tag."""
 ANSWERS = {
     CLOSE: CLOSED, BEGIN: BEGUN, LOAD: BEGUN, ABORT: BEGUN, WRITE: STORED, READ: READ_DATA, REGISTERS: DONE,
-    ASK_REGISTER: REGISTER, START: DONE, ARM: DONE, ASK_RESULT: RESULT_DATA, FINISH: DONE, REKEY: REKEYED,
+    ASK_REGISTER: REGISTER, START: DONE, ARM: DONE, ASK_RESULT: RESULT_DATA, FINISH: DONE, BIND: DONE,
+    REKEY: REKEYED,
 }  # fmt: skip
 """The kind that answers a command."""
 
@@ -127,6 +128,13 @@ class RegisterWrites(Packet):
     fields_desc: ClassVar = [FieldListField("words", [], IntField("", 0))]
 
 
+class LinkBinding(Packet):
+    """Payload of bind."""
+
+    name = "link binding"
+    fields_desc: ClassVar = [MACField("peer", None), ShortField("peer_link", 0), XLongField("identity", 0)]
+
+
 class Repair(Packet):
     """Payload of repair: 24 chunk numbers and the XOR of the chunks."""
 
@@ -147,7 +155,7 @@ class Run(Packet):
 PAYLOADS = {
     ANNOUNCE: Announce, OPEN: Open, OPENED: StatusReport, HEARTBEAT: StatusReport, STATUS: StatusReport, BEGIN: Image,
     REPAIR: Repair, REPORT: Report, READ: ReadRequest, ASK_RESULT: ReadRequest, REGISTERS: RegisterWrites,
-    FINISHED: Run,
+    FINISHED: Run, BIND: LinkBinding,
 }  # fmt: skip
 
 

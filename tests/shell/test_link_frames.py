@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual links in Scapy: binding, frames between boards in pieces, and frames that a board must drop: forged,
+misdirected, late and malformed ones. A station of the test is the peer of the board."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from shell import shell_scapy as scapy
+from shell.shell_board import KINDS, Board, Session
+from shell.shell_cluster import Cluster
+from shell.shell_scapy import LinkBinding, Shell, seal
+
+IDENTITY, OTHER = 0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210
+MOST = 1400
+FIRST, LAST = 1 << 15, 1 << 14
+
+
+@pytest.fixture
+def twin(tmp_path: Path) -> Iterator[Board]:
+    cluster = Cluster(tmp_path)
+    try:
+        board = Board(KINDS["twin"], cluster)
+        yield board
+        board.close()
+    finally:
+        cluster.end()
+
+
+def pieces(*frames: bytes, most: int = MOST) -> list[bytes]:
+    """Payloads of link frames that carry these frames, packed as the documentation says."""
+    payloads = [b""]
+    for one in frames:
+        at = 0
+        while at < len(one):
+            if len(payloads[-1]) + 2 >= most:
+                payloads.append(b"")
+            part = one[at : at + most - len(payloads[-1]) - 2]
+            flags = FIRST * (at == 0) | LAST * (at + len(part) == len(one))
+            payloads[-1] += struct.pack(">H", flags | len(part)) + part
+            at += len(part)
+    return payloads
+
+
+class Peer:
+    """The other end of a link of the board: a station of the test."""
+
+    def __init__(self, board: Board, wire: int, identity: int) -> None:
+        self.board, self.wire, self.identity, self.seq, self.heard = board, wire, identity, 0, 0
+
+    def make(self, payload: bytes, *, link: int = 0, **fields: int | str) -> bytes:
+        self.seq += 1
+        values = {"seq": self.seq, "offset": link, "binding": self.identity} | fields
+        return seal(self.board.frame(scapy.LINK_FRAME, payload, self.wire, **values))
+
+    def send(self, *frames: bytes) -> None:
+        for payload in pieces(*frames):
+            self.board.send(self.make(payload), self.wire)
+
+    def received(self, link: int, count: int, timeout: float = 5.0) -> list[bytes]:
+        """The next frames from the board, for this link of the station; fewer if no more arrive."""
+        found: list[bytes] = []
+        part = b""
+        while len(found) < count and (packet := self.board.receive(self.wire, timeout)) is not None:
+            head = packet[Shell]
+            if head.kind != scapy.LINK_FRAME:
+                continue
+            self.heard += 1
+            assert (head.offset, head.binding, head.seq, head.tag) == (link, self.identity, self.heard, 0)
+            payload = scapy.payload_of(packet)
+            assert len(payload) <= MOST
+            while payload:
+                (head_bits,) = struct.unpack_from(">H", payload)
+                size = head_bits & 0x3FFF
+                assert bool(head_bits & FIRST) == (part == b"") and size
+                part, payload = part + payload[2 : 2 + size], payload[2 + size :]
+                if head_bits & LAST:
+                    found.append(part)
+                    part = b""
+        return found
+
+    def is_silent(self) -> bool:
+        return self.received(0, 1, 0.15) == []
+
+
+def bind(session: Session, link: int, peer: Peer | None, peer_link: int = 5) -> int:
+    address = session.board.address(peer.wire) if peer is not None else "00:00:00:00:00:00"
+    binding = LinkBinding(peer=address, peer_link=peer_link, identity=peer.identity if peer is not None else 0)
+    return session.do(scapy.BIND, binding, offset=link)
+
+
+def test_links_are_bound_by_commands_of_the_session_alone(twin: Board) -> None:
+    peer = Peer(twin, twin.wire(), IDENTITY)
+    session = Session(twin)
+    assert bind(session, 0, peer) == scapy.NO_ROLE
+    session.load(twin.kind.role())
+    assert bind(session, 0, peer) == bind(session, 1, peer) == scapy.OK
+    assert bind(session, 2, peer) == bind(session, 1 << 40, peer) == scapy.BAD_ADDRESS
+    for length in (0, 15, 17):
+        assert session.do(scapy.BIND, bytes(length), offset=0) == scapy.BAD_LENGTH
+    assert session.do(scapy.START, offset=6, binding=1) == scapy.OK
+    # A command without the session's tag binds nothing.
+    forger = Peer(twin, twin.wire(), OTHER)
+    binding = LinkBinding(peer=twin.address(forger.wire), peer_link=0, identity=OTHER)
+    before = twin.counters()
+    twin.send(session.make(scapy.BIND, binding, key=bytes(32)))
+    session.next -= 1
+    assert twin.counters()[1] == before[1] + 1
+    forger.send(b"not a peer")
+    peer.send(b"a peer")
+    assert peer.received(5, 1) == [b"reep a"] and forger.is_silent()
+
+
+def test_frames_of_links_arrive_whole_and_in_order_in_pieces_of_any_length(twin: Board) -> None:
+    peer = Peer(twin, twin.wire(), IDENTITY)
+    session = Session(twin)
+    session.load(twin.kind.role())
+    assert bind(session, 0, peer) == scapy.OK and session.do(scapy.START, offset=6, binding=7) == scapy.OK
+    source = random.Random(3)
+    frames = [source.randbytes(size) for size in (1, 60, 1397, 1398, 1399, 5000, 2, 9000, 64, *([72] * 40))]
+    peer.send(*frames)
+    assert peer.received(5, len(frames)) == [one[::-1] for one in frames]
+    # The middle of the second frame is lost: it is not delivered, the others are.
+    lost = [source.randbytes(size) for size in (100, 4000, 1500)]
+    for number, payload in enumerate(pieces(*lost)):
+        data = peer.make(payload)
+        if number != 1:
+            twin.send(data, peer.wire)
+    assert peer.received(5, 2) == [lost[0][::-1], lost[2][::-1]]
+
+
+def test_forged_misdirected_and_late_link_frames_change_nothing(twin: Board) -> None:
+    peer, stranger = Peer(twin, twin.wire(), IDENTITY), Peer(twin, twin.wire(), IDENTITY)
+    session = Session(twin)
+    session.load(twin.kind.role())
+    assert bind(session, 0, peer) == scapy.OK and session.do(scapy.START, offset=6, binding=9) == scapy.OK
+    (good,) = pieces(b"genuine")
+    twin.send(peer.make(good), peer.wire)
+    assert peer.received(5, 1) == [b"eniuneg"]
+    bad = twin.counters()
+    forged = [
+        (stranger, stranger.make(good, seq=100)),  # the identity alone does not suffice
+        (stranger, stranger.make(good, seq=100, binding=OTHER)),
+        (peer, peer.make(good, seq=100, binding=OTHER)),
+        (peer, peer.make(good, seq=100, binding=0)),
+        (peer, peer.make(good, seq=100, link=1)),  # not bound
+        (peer, peer.make(good, seq=100, link=2)),  # not there
+        (peer, peer.make(good, seq=100, link=1 << 63)),
+    ]
+    for station, data in forged:
+        twin.send(data, station.wire)
+    assert twin.counters() == (bad[0], bad[1] + len(forged), bad[2], bad[3])
+    # A broadcast is no frame of a link, and counts as one of others.
+    twin.send(peer.make(good, seq=100, to=scapy.BROADCAST), peer.wire)
+    assert twin.counters() == (bad[0], bad[1] + len(forged), bad[2], bad[3])
+    for seq in (1, 0, 0xFFFF_FFFF, 1 + (1 << 31)):
+        twin.send(peer.make(good, seq=seq), peer.wire)
+    assert twin.counters()[2] == bad[2] + 4
+    malformed = [
+        b"\x80", struct.pack(">H", FIRST | LAST), struct.pack(">H", FIRST | LAST | 9) + b"12345678",
+        struct.pack(">H", FIRST | LAST | 1) + b"a" + b"\xff",
+    ]  # fmt: skip
+    peer.seq = 1
+    for payload in malformed:
+        twin.send(peer.make(payload), peer.wire)
+    assert twin.counters()[0] == bad[0] + len(malformed)
+    # The good frame before the malformed piece is delivered; a piece without its begin is not.
+    assert peer.received(5, 1) == [b"a"]
+    twin.send(peer.make(struct.pack(">H", LAST | 3) + b"end"), peer.wire)
+    twin.send(peer.make(good), peer.wire)
+    assert peer.received(5, 2, 0.3) == [b"eniuneg"] and stranger.is_silent()
+
+
+def test_links_are_rebound_while_the_kernel_runs_and_unbound_with_the_session(twin: Board) -> None:
+    old, new = Peer(twin, twin.wire(), IDENTITY), Peer(twin, twin.wire(), OTHER)
+    session = Session(twin)
+    session.load(twin.kind.role())
+    assert bind(session, 1, old, 3) == scapy.OK and session.do(scapy.START, offset=6, binding=2) == scapy.OK
+    (good,) = pieces(b"abc")
+    twin.send(old.make(good, link=1), old.wire)
+    assert old.received(3, 1) == [b"cba"]
+    assert bind(session, 1, new, 8) == scapy.OK
+    before = twin.counters()
+    twin.send(old.make(good, link=1), old.wire)
+    assert twin.counters()[1] == before[1] + 1
+    twin.send(new.make(good, link=1), new.wire)
+    assert new.received(8, 1) == [b"cba"] and old.is_silent()
+    assert bind(session, 1, None) == scapy.OK
+    twin.send(new.make(good, link=1), new.wire)
+    assert twin.counters()[1] == before[1] + 2 and new.is_silent()
+    assert bind(session, 1, new, 8) == scapy.OK
+    assert session.do(scapy.CLOSE) == scapy.OK
+    session = Session(twin)
+    assert session.do(scapy.START, offset=6, binding=3) == scapy.OK
+    before = twin.counters()
+    twin.send(new.make(good, link=1), new.wire)
+    assert twin.counters()[1] == before[1] + 1 and new.is_silent()
+
+
+@pytest.mark.tier("all", seconds=6, adds="the shell's RTL, which has no links yet and says so")
+def test_board_without_links_rejects_a_binding(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    try:
+        board = Board(KINDS["rtl"], cluster)
+        session = Session(board)
+        session.load(board.kind.role())
+        assert session.do(scapy.BIND, LinkBinding(peer=board.address()), offset=0) == scapy.UNKNOWN_KIND
+        before = board.counters()
+        board.send(seal(board.frame(scapy.LINK_FRAME, b"x", seq=1)))
+        assert board.counters() == before
+        board.close()
+    finally:
+        cluster.end()
