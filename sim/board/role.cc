@@ -7,13 +7,18 @@
 /// port, each in 32 bytes: the flit, then the cycle of the board's clock. The host therefore knows the board's time
 /// without a register that it would have to read.
 ///
-/// Register 0 is the number of the board in its cluster.
+/// Register 0 is the number of the board in its cluster. Frames of the board's links travel between shells, which may
+/// lose some; words of a received frame arrive at the line rate of a link.
 ///
 /// The model's time is not that of the shell: the board stands still while the shell has no space for a packet, and
-/// advances slowly while no thread is started and its host is silent, so that an idle board costs little.
+/// advances slowly while no thread is started and no packet passes, so that an idle board costs little. A board also
+/// stands still while a peer that has sent frames before is silent, so that no link reports the silence of a peer that
+/// the operating system has not scheduled.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -32,9 +37,10 @@ constexpr size_t kPayload = 1376;  ///< most bytes of a packet: of a frame of 1,
 constexpr uint64_t kReset = 16;    ///< cycles of reset
 constexpr uint64_t kBatch = 64;    ///< cycles between two looks at the streams
 constexpr size_t kQueued = 64;     ///< flits of a network that wait to enter, from which on its stream waits
-constexpr uint64_t kIdle = 1 << 15;        ///< cycles without any traffic after which an idle board slows down
+constexpr uint64_t kIdle = 1 << 15;        ///< cycles without any packet after which an idle board slows down
 constexpr uint64_t kIdleBatch = 512;       ///< cycles of an idle board between two looks
-constexpr int kIdleMilliseconds = 2;       ///< time of such a look
+constexpr int kIdleMilliseconds = 1;       ///< time of such a look
+constexpr std::chrono::milliseconds kPeerPatience{500};  ///< in which a slow peer is waited for
 
 /// The host's end of the board's port.
 class RolePort {
@@ -103,6 +109,103 @@ class RolePort {
 
 using Board = LinkedBoard<RolePort>;
 
+/// The shell's end of the board's links.
+class RoleLinks {
+ public:
+  explicit RoleLinks(const gs_role_shell* shell) : shell_(shell) {
+    for (unsigned l = 0; l < Board::kLinks; ++l) links_.push_back(std::make_unique<Link>());
+  }
+
+  void plug(Board& board) {
+    for (unsigned l = 0; l < Board::kLinks; ++l) {
+      board.plug(l, &links_[l]->out, Board::kNever);
+      board.plug(l, static_cast<const Wire*>(&links_[l]->in));
+    }
+  }
+
+  /// Takes the frames that have arrived, waiting for one at most `timeout_ms`; whether any has.
+  bool take(int timeout_ms, uint64_t cycle) {
+    bool any = false;
+    for (;; timeout_ms = 0, any = true) {
+      uint32_t number = 0;
+      const long bytes = shell_->link_receive(shell_->shell, &number, frame_.data(), frame_.size(), timeout_ms);
+      if (bytes <= 0 || static_cast<size_t>(bytes) > frame_.size() || number >= links_.size()) return any;
+      Link& link = *links_[number];
+      link.heard = cycle;
+      link.known = true;
+      link.frames.emplace_back(frame_.begin(), frame_.begin() + bytes);
+    }
+  }
+
+  /// The word of a received frame that arrives in a cycle, before its evaluation.
+  void low(uint64_t cycle) {
+    for (auto& one : links_) {
+      Link& link = *one;
+      Wire::Word& word = link.in.in(cycle - 1);
+      word.valid = 0;
+      link.rate = std::min(link.rate + kBitsPerKilocycle, uint64_t{64'000});
+      if (link.frames.empty() || link.rate < 64'000) continue;
+      link.rate = 0;
+      const auto& frame = link.frames.front();
+      const size_t bytes = std::min<size_t>(8, frame.size() - link.at);
+      word = {};
+      std::memcpy(&word.data, frame.data() + link.at, bytes);
+      word.keep = static_cast<uint8_t>((1U << bytes) - 1);
+      link.at += bytes;
+      word.last = link.at == frame.size();
+      word.valid = 1;
+      if (!word.last) continue;
+      link.frames.pop_front();
+      link.at = 0;
+    }
+  }
+
+  /// The word that the board has sent in a cycle.
+  void high(uint64_t cycle) {
+    for (unsigned l = 0; l < links_.size(); ++l) {
+      Link& link = *links_[l];
+      const Wire::Word& word = link.out.out(cycle + 1);
+      if (!word.valid) continue;
+      const auto* from = reinterpret_cast<const uint8_t*>(&word.data);
+      for (unsigned i = 0; i < 8; ++i) {
+        if (word.keep >> i & 1) link.sending.push_back(from[i]);
+      }
+      if (!word.last) continue;
+      if (!word.error) shell_->link_send(shell_->shell, l, link.sending.data(), link.sending.size());
+      link.sending.clear();
+    }
+  }
+
+  /// Whether a peer that was heard before has been silent for long.
+  bool waits(uint64_t cycle) const {
+    return std::any_of(links_.begin(), links_.end(),
+                       [cycle](const auto& link) { return link->known && cycle - link->heard > kSilence; });
+  }
+  /// Gives up the peers that are silent, until they are heard again.
+  void forget(uint64_t cycle) {
+    for (auto& link : links_) link->known &= cycle - link->heard <= kSilence;
+  }
+
+ private:
+  static constexpr uint64_t kBitsPerKilocycle =
+      uint64_t{config::links::rate_mbps} * 1'000'000'000 / config::derived::clock_hz;
+  static constexpr uint64_t kSilence = 3000;  ///< cycles; a link sends a frame at least every 512, and reports 6,000
+
+  struct Link {
+    Wire out{1}, in{1};
+    std::deque<std::vector<uint8_t>> frames;  ///< received
+    size_t at = 0;                            ///< bytes of the first that have arrived at the board
+    uint64_t rate = 0;                        ///< bits, in thousandths, that the line has carried since the last word
+    std::vector<uint8_t> sending;
+    bool known = false;
+    uint64_t heard = 0;
+  };
+
+  const gs_role_shell* shell_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::array<uint8_t, 1 << 14> frame_{};
+};
+
 /// One cycle.
 void step(Board& board, uint64_t cycle, bool reset) {
   Board::Models::TileModel* tiles[Board::kTiles];
@@ -132,16 +235,32 @@ int run(const gs_role_shell* shell, uint32_t kernel, gs_role_result* result) {
   const auto board = std::make_unique<Board>(1, arguments, shell->registers[0]);
   RolePort port(shell);
   board->host(&port);
-  uint64_t cycle = 0;
+  RoleLinks links(shell);
+  links.plug(*board);
+  uint64_t cycle = 1, busy = 0;
   const auto go = [&](uint64_t cycles, bool reset) {
-    for (const uint64_t end = cycle + cycles; cycle < end; ++cycle) step(*board, cycle, reset);
+    for (const uint64_t end = cycle + cycles; cycle < end; ++cycle) {
+      links.low(cycle);
+      step(*board, cycle, reset);
+      links.high(cycle);
+      if (!board->models().rest().empty_o) busy = cycle;
+    }
   };
   go(kReset, true);
   // Flits that enter before the tables are cleared would be lost.
   while (!board->ready() && !shell->stopped(shell->shell)) go(kBatch, false);
   while (!shell->stopped(shell->shell) && !port.ended()) {
-    const bool idle = !port.pending() && cycle - port.active() > kIdle && !has_started(*board);
+    const uint64_t active = std::max(port.active(), busy);
+    const bool idle = !port.pending() && cycle - active > kIdle && !has_started(*board);
     port.take(idle ? kIdleMilliseconds : 0);
+    links.take(0, cycle);
+    if (links.waits(cycle)) {
+      const auto end = std::chrono::steady_clock::now() + kPeerPatience;
+      while (links.waits(cycle) && !shell->stopped(shell->shell) && std::chrono::steady_clock::now() < end) {
+        links.take(1, cycle);
+      }
+      links.forget(cycle);
+    }
     go(idle ? kIdleBatch : kBatch, false);
     port.flush();
   }
@@ -154,5 +273,6 @@ int run(const gs_role_shell* shell, uint32_t kernel, gs_role_result* result) {
 
 extern "C" {
 __attribute__((visibility("default"))) extern const gs_role gs_role_entry = {
-    GS_ROLE_VERSION, GS_BOARD_TYPE, "gossamer board", gossamer::sim::kNetworks, gossamer::sim::run};
+    GS_ROLE_VERSION, GS_BOARD_TYPE, "gossamer board", gossamer::sim::kNetworks, gossamer::sim::run,
+    gossamer::sim::Board::kLinks};
 }

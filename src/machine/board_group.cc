@@ -28,6 +28,7 @@ std::string words(ShellStatus status) {
     case ShellStatus::TimedOut: return "no answer; check the cable and the power";
     case ShellStatus::BadImage: return "the role is for another type of board, too large, or damaged";
     case ShellStatus::ConfigFailed: return "the board could not load the role";
+    case ShellStatus::UnknownKind: return "its shell has no links to other boards; use boards whose shell has them";
     case ShellStatus::RoleFailed: return "the role reported a failure";
     default: return "status " + std::to_string(static_cast<unsigned>(status));
   }
@@ -57,6 +58,7 @@ BoardGroup::BoardGroup(const GroupOptions& options) {
       number.data = static_cast<uint32_t>(b);
       check(boards_[b].mac, "its number", host_->write_registers(boards_[b].mac, {&number, 1}));
     }
+    bind(options);
     run_ = std::random_device()() | 1U;
     for (const auto& [mac, status] : host_->start_all(opened_, 0, run_)) check(mac, "starting its role", status);
   } catch (const shell::PortError& error) {
@@ -105,6 +107,19 @@ void BoardGroup::configure(const GroupOptions& options) {
   if (role.empty()) throw BoardError(options.role + ": cannot be read");
   const shell::Image image = shell::make_image(role, options.board_type);
   for (const auto& [mac, result] : host_->configure(opened_, image, {})) check(mac, "loading its role", result.status);
+}
+
+void BoardGroup::bind(const GroupOptions& options) {
+  for (const auto& link : options.links) {
+    if (std::max(link.from, link.to) >= boards_.size()) throw BoardError("a link ends at no board");
+    shell::ShellLinkBinding peer;
+    peer.peer = boards_[link.to].mac.number();
+    peer.peer_link = static_cast<uint16_t>(link.to_link);
+    peer.identity = link.identity;
+    const Mac& mac = boards_[link.from].mac;
+    const ShellStatus status = host_->bind(mac, static_cast<uint16_t>(link.from_link), peer);
+    check(mac, "binding link " + std::to_string(link.from_link), status);
+  }
 }
 
 void BoardGroup::send(size_t board, sim::HostPort& port, uint64_t cycle) {

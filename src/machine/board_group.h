@@ -34,6 +34,12 @@ struct GroupOptions {
   std::string role;  ///< path of the role file
   uint32_t board_type = 1;
   std::vector<Board> boards;
+  /// One direction of a cable: from a board and its link to another. Both directions have the same identity.
+  struct Link {
+    uint32_t from = 0, from_link = 0, to = 0, to_link = 0;
+    uint64_t identity = 0;
+  };
+  std::vector<Link> links;
 };
 
 class BoardGroup {
@@ -82,6 +88,7 @@ class BoardGroup {
   BoardError damaged(size_t board) const;
   void open(const GroupOptions::Board& board);
   void configure(const GroupOptions& options);
+  void bind(const GroupOptions& options);
   void close();
   void check(const shell::Mac& mac, const std::string& what, shell::ShellStatus status) const;
 

@@ -3,14 +3,15 @@
 /// (sim/host/records.h), but sends packets to boards, whose time does not wait for the host.
 ///
 /// The first request is
-///   'O'  text, a line for each fact: "port NAME", "role FILE", "type NUMBER", "hosts BOARD...", "board MAC KEY...";
-///        opens the boards; answered by Done, or by Failed
+///   'O'  text, a line for each fact: "port NAME", "role FILE", "type NUMBER", "hosts BOARD...", "board MAC KEY...",
+///        "link BOARD LINK PEER LINK IDENTITY"; opens the boards; answered by Done, or by Failed
 /// Differences from a simulator:
 ///   - Cycles are those of the first host's board, whose flits carry them. Between two flits the time is not known.
 ///   - 'P' pauses the host, not the boards.
 ///   - There are no signals to look into. A run is in a deadlock if twice in a row all tiles report the same counters
 ///     and all boards report that no packet is in flight. The states of threads that have not ended are unknown.
 ///   - 'Y' and 'T' have no effect.
+/// It also handles the requests of a host program (sim/host/session.h), between which the boards run on.
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@
 #include "network.h"
 #include "records.h"
 #include "tile_host.h"
+#include "wait.h"
 
 namespace gossamer::machine {
 namespace {
@@ -37,6 +39,8 @@ using sim::Flit;
 using sim::Kind;
 using sim::Reason;
 using sim::Request;
+using sim::Wait;
+using sim::Woke;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
@@ -116,6 +120,27 @@ class BoardSession {
       case 'P': pause_ = request.long_word(0); break;
       case 'C': resume(); break;
       case 'T': done(); break;
+      case 'V': begin(); break;
+      case 'M': ports_[0]->send(bytes, count, 0); break;
+      case 'U': {
+        const uint32_t thread = request.word(0);
+        tile(thread / sim::kThreads).feed(thread % sim::kThreads, bytes + 4, count - 4);
+        break;
+      }
+      case 'B': {
+        const uint32_t t = request.word(0);
+        if (!tile(t).running()) ports_[0]->expect(t / kBoardTiles, uint64_t{1} << t % kBoardTiles, true);
+        tile(t).start_more(request.long_word(8), request.word(4), cycle_);
+        break;
+      }
+      case 'W': {
+        Wait wait;
+        if (count != sizeof wait) throw BoardError("a wait request is truncated");
+        std::memcpy(&wait, bytes, sizeof wait);
+        answer(await(wait));
+        break;
+      }
+      case 'E': answer(Woke::AllEnded); break;
       case 'Y':
       case 'X': break;  // 'X' has arrived after the end of its run
       default: throw BoardError("a request of an unknown kind");
@@ -142,6 +167,10 @@ class BoardSession {
         for (unsigned board; words >> board;) hosts.push_back(board);
       } else if (what == "board") {
         options.boards.push_back(board_of(words));
+      } else if (what == "link") {
+        GroupOptions::Link link;
+        words >> link.from >> link.from_link >> link.to >> link.to_link >> link.identity;
+        options.links.push_back(link);
       } else {
         throw BoardError(line + ": is no fact about boards");
       }
@@ -369,6 +398,16 @@ class BoardSession {
       instructions = drain();
     }
     for (auto& one : tiles_) one.finish(cycle_);
+    const auto active = active_threads();
+    struct {
+      uint32_t reason, count;
+      uint64_t first, last, issued;
+    } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(active.size()), first_, last, instructions};
+    put(Kind::End, head, active);
+  }
+
+  /// The threads that have started and not ended.
+  std::vector<sim::ActiveThread> active_threads() const {
     std::vector<sim::ActiveThread> active;
     for (unsigned t = 0; t < tiles_.size(); ++t) {
       for (uint64_t left = tiles_[t].running(); left; left &= left - 1) {
@@ -378,16 +417,17 @@ class BoardSession {
         active.push_back(one);
       }
     }
-    struct {
-      uint32_t reason, count;
-      uint64_t first, last, issued;
-    } const head{static_cast<uint32_t>(reason), static_cast<uint32_t>(active.size()), first_, last, instructions};
+    return active;
+  }
+
+  template <typename Head>
+  void put(Kind kind, const Head& head, const std::vector<sim::ActiveThread>& active) {
     std::vector<uint8_t> payload(sizeof head + active.size() * sizeof(sim::ActiveThread));
     std::memcpy(payload.data(), &head, sizeof head);
     if (!active.empty()) {
       std::memcpy(payload.data() + sizeof head, active.data(), active.size() * sizeof(sim::ActiveThread));
     }
-    own_.put(Kind::End, cycle_, 0, payload.data(), payload.size());
+    own_.put(kind, cycle_, 0, payload.data(), payload.size());
   }
 
   /// Messages that threads have sent to a host before they ended may still be in flight: waits until none is. Returns
@@ -405,6 +445,74 @@ class BoardSession {
       seen = next;
     }
     throw BoardError("packets are in flight for a long time after the last thread has ended");
+  }
+
+  // ---- A host program ----
+
+  void begin() {
+    for (auto& one : tiles_) one.report_bytes();
+    before_ = sample();
+    if (!before_.complete) throw BoardError("a board does not answer");
+    instructions_ = 0;
+    done();
+  }
+
+  bool trapped() const {
+    uint64_t sum = 0;
+    for (const auto& port : ports_) sum += port->ear().faults();
+    for (const auto& one : tiles_) sum += one.traps();
+    return sum != 0;
+  }
+
+  uint64_t queued() const { return ports_[0]->queued() + group_->pending(); }
+
+  /// Whether a wanted event has occurred.
+  bool woke(const Wait& wait) const {
+    uint64_t messages = 0, bytes = 0;
+    for (const auto& port : ports_) messages += port->ear().messages();
+    for (const auto& one : tiles_) bytes += one.reported();
+    return trapped() || (wait.wanted & sim::kBytes && bytes >= wait.bytes) ||
+           (wait.wanted & sim::kMessages && messages >= wait.messages) ||
+           (wait.wanted & sim::kSpace && queued() <= wait.space);
+  }
+
+  Woke await(const Wait& wait) {
+    Sample seen;
+    auto sampled = Clock::now(), shown = Clock::now();
+    const uint64_t over = wait.cycles ? cycle_ + wait.cycles : ~uint64_t{0};
+    const uint64_t limit = wait.limit ? wait.limit : ~uint64_t{0};
+    advance(0);
+    for (;; advance(kWaitMs)) {
+      for (auto& one : tiles_) one.stop_querying(cycle_);
+      if (woke(wait)) return trapped() ? Woke::Trap : Woke::Event;
+      if (cycle_ >= limit) return Woke::Limit;
+      if (cycle_ >= over) return Woke::Over;
+      if (Request::stop_requested()) return Woke::Stopped;
+      // Without packets, only an answer shows the time.
+      if (wait.cycles && !counter(host_boards_[0], config::BoardCounter::Entered)) return Woke::Stuck;
+      const auto now = Clock::now();
+      if (now - sampled < kSampleEvery) continue;
+      const Sample next = sample();
+      sampled = Clock::now();
+      if (!next.complete) return Woke::Stuck;
+      instructions_ = next.instructions - before_.instructions;
+      if (!next.same(seen)) {
+        seen = next;
+      } else if (!woke(wait) && !wait.poll) {
+        if (!runs()) return Woke::AllEnded;
+        if (next.cycle - seen.cycle >= kQuiescence) return Woke::Deadlock;
+      }
+      if (now - shown < kProgressEvery) continue;
+      shown = now;
+      own_.put(Kind::Progress, cycle_, 0, &instructions_, sizeof instructions_);
+      write();
+    }
+  }
+
+  void answer(Woke reason) {
+    std::vector<sim::ActiveThread> active;
+    if (reason != Woke::Event && reason != Woke::Over) active = active_threads();
+    put(Kind::Woken, sim::Woken{reason, static_cast<uint32_t>(active.size()), queued(), instructions_}, active);
   }
 
   // ---- The engine ----
@@ -447,7 +555,8 @@ class BoardSession {
   std::vector<sim::Records*> sources_;
   std::optional<Asked> asked_;
   Clock::time_point arrived_;     ///< when the last flit has arrived
-  Sample before_;                 ///< at the begin of the run
+  Sample before_;                 ///< at the begin of the run, or of the host program's session
+  uint64_t instructions_ = 0;     ///< since then, as of the last sample of a host program's wait
   uint64_t cycle_ = 0;            ///< of the first host's board, as of its last flit
   bool starts_ = false;           ///< no flit has arrived since the start
   uint64_t first_ = 0, end_ = 0;  ///< begin of the run, and its limit of cycles

@@ -8,11 +8,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import Command
+from conftest import ROOT, Command
 from shell.shell_cluster import KEY, Cluster, mac
 
 import gossamer
@@ -20,12 +21,14 @@ from gossamer import config as configs
 from gossamer import device
 from gossamer.engines import board as boards
 from gossamer.engines.board import BoardHardware, Boards, Place
+from gossamer.engines.rtl_cluster import Plan
 from gossamer.errors import InputError, RunDied
 from gossamer.graph import Graph
 from gossamer.shell import host, keys
 
 TINY = configs.load("tiny")
 HELLO = "programs/hello.c"
+FIXTURES = ROOT / "tests" / "fixtures"
 HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
 
 
@@ -56,9 +59,9 @@ def write(folder: Path, body: str) -> Path:
 
 @pytest.fixture
 def scratch(command: Command, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The simulated cluster of one board that the documentation starts."""
+    """The simulated cluster of two boards that the documentation starts."""
     where = {"TMPDIR": str(tmp_path)}
-    assert command("cluster", "sim", "up", "1", env=where).returncode == 0
+    assert command("cluster", "sim", "up", "2", env=where).returncode == 0
     yield where
     assert command("cluster", "sim", "down", env=where).returncode == 0
 
@@ -86,6 +89,15 @@ def random_matrix(seed: int) -> scipy.sparse.coo_matrix:
     return (half + half.T).tocoo()
 
 
+def least_of_components(matrix: scipy.sparse.coo_matrix) -> np.ndarray[Any, Any]:
+    """For each vertex the least one of its component, by SciPy."""
+    count, reference = scipy.sparse.csgraph.connected_components(matrix, directed=False)
+    least = np.full(count, matrix.shape[0])
+    np.minimum.at(least, reference, np.arange(matrix.shape[0]))
+    assert count > 1
+    return least[reference]
+
+
 def test_vertices_on_a_board_over_a_lossy_network_have_scipys_components(twins: Cluster) -> None:
     """Frames of the host port are lost, duplicated and reordered; no message of a vertex is."""
     twins.start_switch("--loss", "0.02", "--duplicate", "0.02", "--reorder", "0.02", "--seed", "5")
@@ -96,10 +108,52 @@ def test_vertices_on_a_board_over_a_lossy_network_have_scipys_components(twins: 
     found = gossamer.run("hashmin", graph, engine=engine)
     assert found.stats["engine"] == "board" and engine.done is not None and engine.done.reason == "done"
     labels = np.asarray(found.values)
-    count, reference = scipy.sparse.csgraph.connected_components(matrix, directed=False)
-    least = np.full(count, 300)
-    np.minimum.at(least, reference, np.arange(300))
-    assert (labels == least[reference]).all() and count > 1
+    assert (labels == least_of_components(matrix)).all()
+
+
+def test_vertices_on_two_boards_over_a_lossy_network_have_scipys_components(twins: Cluster) -> None:
+    """The network loses frames of the host port and of the links between the boards; each repairs its own losses."""
+    twins.start_switch("--loss", "0.01", "--duplicate", "0.01", "--reorder", "0.01", "--seed", "6")
+    for number in (1, 2):
+        twins.start_board(number)
+    plan = Plan(configs.load_cluster("pair"))
+    matrix = random_matrix(12)
+    engine = BoardHardware(plan=plan, place=place(twins, 2), multicast="full", mapping="random")
+    found = gossamer.run("hashmin", Graph.from_scipy(matrix, weighted=False), engine=engine)
+    assert (np.asarray(found.values) == least_of_components(matrix)).all()
+    run = engine.done
+    assert run is not None and run.reason == "done" and found.stats["boards"] == 2
+    # Links carried packets in both directions, and repaired lost frames.
+    carried = [one["rx_packets"] for one in run.links.values()]
+    assert sum(count > 0 for count in carried) >= 2 and sum(one["resends"] for one in run.links.values()) > 0
+
+
+def test_host_programs_and_polite_run_on_two_boards(command: Command, scratch: dict[str, str], tmp_path: Path) -> None:
+    words = ("--engine", "board", "--cluster", "pair")
+    ring = command("run", FIXTURES / "hostlink" / "ring", *words, "--", "70", "3", env=scratch)
+    last = 2 * TINY.threads
+    assert (ring.returncode, ring.stderr) == (3, ""), ring.stderr
+    assert ring.stdout.startswith(f"2 boards: {70 + last} from board 1,0 ")
+    matrix = random_matrix(13)
+    graph = tmp_path / "graph.txt"
+    graph.write_text("".join(f"{a} {b}\n" for a, b in zip(matrix.row, matrix.col, strict=True)))
+    done = command("polite", "run", FIXTURES / "polite" / "hashmin", *words, "--", graph, env=scratch)
+    assert done.returncode == 0, done.stderr
+    first, *lines = done.stdout.splitlines()
+    vertices = int(first.removesuffix(" on threads"))
+    # The label of a vertex falls with its number, so the least label of a component is that of its greatest vertex.
+    _, reference = scipy.sparse.csgraph.connected_components(matrix, directed=False)
+    greatest = [int(np.flatnonzero(reference == reference[vertex]).max()) for vertex in range(vertices)]
+    labels = {int(vertex): int(label) for vertex, label in map(str.split, lines)}
+    assert labels == {vertex: (1 << 40) - greatest[vertex] * 7919 for vertex in range(vertices)}
+
+
+@pytest.mark.tier("all", seconds=60, adds="MPI programs on boards, which need a configuration of their own")
+def test_mpi_programs_run_on_a_board(command: Command, scratch: dict[str, str]) -> None:
+    words = ("mpi", "run", "examples/mpi/sort.c", "-n", "8", "--engine")
+    found = [command(*words, engine, env=scratch) for engine in ("board", "rtl")]
+    assert [one.returncode for one in found] == [0, 0], found[0].stderr
+    assert found[0].stdout == found[1].stdout
 
 
 def test_threads_on_a_board_read_input_trap_wait_and_are_stopped(twins: Cluster, tmp_path: Path) -> None:
@@ -141,22 +195,29 @@ def test_threads_on_a_board_read_input_trap_wait_and_are_stopped(twins: Cluster,
 
 
 def test_messages_to_the_host_arrive_whole_and_before_the_end(twins: Cluster, tmp_path: Path) -> None:
-    """All threads send to the host until they end at once; the run ends only when all messages have arrived."""
+    """All threads of two boards send to the host until they end at once; the run ends only when all messages have
+    arrived, also those that the network has lost."""
     twins.start_switch("--loss", "0.05", "--seed", "3")
-    twins.start_board(1)
+    for number in (1, 2):
+        twins.start_board(number)
+    plan = Plan(configs.load_cluster("pair"))
     body = (
-        "int main(void) {\n  for (unsigned i = 0; i < 20; i++) {\n    tinselWaitUntil(TINSEL_CAN_SEND);\n"
+        "int main(void) {\n  tinselSetLen(TinselMaxFlitsPerMsg - 1);\n"
+        "  for (unsigned i = 0; i < 20; i++) {\n    tinselWaitUntil(TINSEL_CAN_SEND);\n"
         "    volatile uint32_t* out = tinselSendSlot();\n"
         "    out[0] = tinselId(); out[1] = i; out[2] = tinselId() ^ ~i;\n"
         "    tinselSend((int)tinselHostId(), out);\n  }\n  return 0;\n}"
     )
-    with Boards(TINY, place(twins)) as machine:
-        machine.load_image(device.build(write(tmp_path, body), TINY))
+    with Boards(plan, place(twins, 2)) as machine:
+        machine.load_image(device.build(write(tmp_path, body), TINY, boards=plan.shape))
         run = machine.run(machine.threads)
     words = [np.frombuffer(message.data, "<u4")[:3].tolist() for message in run.messages]
-    assert sorted(words) == [[t, i, (t ^ ~i) & 0xFFFF_FFFF] for t in range(32) for i in range(20)]
+    # A thread's identifier has the column of its board above its number on the board.
+    threads = sorted({t for t, _, _ in words})
+    assert len(threads) == 64
+    assert sorted(words) == [[t, i, (t ^ ~i) & 0xFFFF_FFFF] for t in threads for i in range(20)]
     # Messages of one thread arrive in order.
-    assert all([i for t, i, _ in words if t == one] == list(range(20)) for one in range(32))
+    assert all([i for t, i, _ in words if t == one] == list(range(20)) for one in threads)
 
 
 def test_board_that_vanishes_in_a_run_ends_it_with_one_line(twins: Cluster, tmp_path: Path) -> None:

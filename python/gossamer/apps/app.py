@@ -123,9 +123,10 @@ class App:
 COMMAND_WORDS = frozenset(
     {"app", "columns", "dedupe", "define", "engine", "format", "graph", "help", "no-loops", "output"}
     | {"seed", "shuffle", "stats", "threads", "top", "undirected"}
-    # options of the engine rtl
+    # options of the engines rtl and board
     | {"config", "cluster", "routes", "frame-loss", "cut", "waves", "trace", "trace-size", "report", "least-wait"}
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
+    | {"port", "keys"}
 )
 """Reserved names of parameters: options of ``./gossamer run``, arguments of ``gossamer.run``."""
 ABI_VERSION = 7

@@ -44,8 +44,7 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     from gossamer.engines import _rtl_host, rtl, rtl_cluster, rtl_vertices
     from gossamer.hosts import hostlink, pgraph
 
-    if request.place(request.one("engine") or rtl.NAME) is not None:
-        raise InputError(f"{request.program}: has a host of its own, which needs a simulator; use --engine rtl")
+    place = request.place(request.one("engine") or rtl.NAME)
     for name, why in _WITHOUT_HOST_OPTIONS.items():
         if request.one(name) is not None:
             raise InputError(f"--{name}: not for a program with a host; {why}")
@@ -85,16 +84,21 @@ def run(request: Request, arguments: Sequence[str]) -> int:
             raise InputError(f"--{name}: {what}, and {program.name} has none (PGraph)")
     show_warnings(program.warnings)
     console = _Console(Path(program.name).name)
-    machine = rtl_cluster.Cluster(
-        plan,
-        frame_loss=request.share("frame-loss"),
-        cut=request.options.get("cut", []),
-        seed=1 if seed is None else seed,
-        workers=workers,
-        ranks=request.number("ranks", 1) or 1,
-        tile=shown,
-        **views,
-    )
+    if place is not None:
+        from gossamer.engines import board
+
+        machine: rtl_cluster.Cluster = board.Boards(plan, place)
+    else:
+        machine = rtl_cluster.Cluster(
+            plan,
+            frame_loss=request.share("frame-loss"),
+            cut=request.options.get("cut", []),
+            seed=1 if seed is None else seed,
+            workers=workers,
+            ranks=request.number("ranks", 1) or 1,
+            tile=shown,
+            **views,
+        )
     many = machine if cluster is not None else None
     with contextlib.ExitStack() as stack:
         stack.enter_context(machine)

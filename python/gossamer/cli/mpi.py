@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer mpi run``: MPI programs on this machine, or on threads of simulated boards."""
+"""``./gossamer mpi run``: MPI programs on this machine, or on threads of boards, simulated or on Ethernet."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from gossamer.mpi import CONFIG
 
 if TYPE_CHECKING:
     from gossamer.device import Image
+    from gossamer.engines.board import Place
     from gossamer.engines.rtl import Run, Trap
     from gossamer.mpi._device import Places
 
@@ -36,17 +37,20 @@ def command() -> None:
 @command.command("run", cls=PassThroughCommand)
 @click.argument("program", nargs=-1, required=True)
 @click.option("-n", "ranks", type=click.IntRange(1), default=4, show_default=True, help="Number of ranks.")
-@click.option("-e", "--engine", type=click.Choice(["cpu", "rtl"]), default="cpu", show_default=True,
-              help="cpu: processes of this machine; rtl: threads of a simulated board or cluster.")  # fmt: skip
-@click.option("-c", "--config", "config", help=f"The board of engine rtl.  [default: {CONFIG}]")
+@click.option("-e", "--engine", type=click.Choice(["cpu", "rtl", "board"]), default="cpu", show_default=True,
+              help="cpu: processes of this machine; rtl: threads of a simulated board or cluster; board: threads of "
+                   "boards on Ethernet.")  # fmt: skip
+@click.option("-c", "--config", "config", help=f"The board of engines rtl and board.  [default: {CONFIG}]")
 @click.option("--cluster", help="A cluster, over whose boards the ranks are distributed, instead of one board.")
 @click.option("-D", "--define", multiple=True, metavar="M=VALUE", help="Define a macro for the program.")
 @click.option("-I", "--include", multiple=True, metavar="FOLDER", help="Search FOLDER for headers of the program.")
 @click.option("-v", "--verbose", is_flag=True, help="Print the compiler's warnings about the program.")
-@click.option("--max-cycles", type=click.IntRange(1), help="On engine rtl, abort the run after this many cycles.")
+@click.option("--max-cycles", type=click.IntRange(1), help="On boards, abort the run after this many cycles.")
 @click.option("--workers", type=click.IntRange(1), help="Threads of this machine that simulate.")
-@click.option("--label", is_flag=True, help="On engine rtl, begin each line with the rank.")
-@click.option("--cycles", is_flag=True, help="On engine rtl, print cycles and instructions at the end.")
+@click.option("--label", is_flag=True, help="On boards, begin each line with the rank.")
+@click.option("--cycles", is_flag=True, help="On boards, print cycles and instructions at the end.")
+@click.option("--port", metavar="PORT", help="With engine board: a network interface; else the simulated cluster.")
+@click.option("--keys", metavar="FILE", help="With --port: the boards' keys.")
 def run(
     program: tuple[str, ...],
     ranks: int,
@@ -60,6 +64,8 @@ def run(
     workers: int | None,
     label: bool,
     cycles: bool,
+    port: str | None,
+    keys: str | None,
 ) -> None:
     """Compile an MPI PROGRAM (sources, or folders of them) and run it.
 
@@ -72,10 +78,17 @@ def run(
       ./gossamer mpi run prog.c -n 4 -- --size 100
     """
     sources, arguments = list(program), list(click.get_current_context().meta[PASSED_THROUGH])
-    if engine == "rtl":
+    if engine != "board" and (port is not None or keys is not None):
+        raise InputError(f"--{'keys' if port is None else 'port'}: names boards on Ethernet; add --engine board")
+    if engine != "cpu":
+        from gossamer.engines.board import Place
+
+        if engine == "board" and workers is not None:
+            raise InputError("--workers: needs a simulator; boards have none; use --engine rtl")
         _run_on_boards(
             sources, arguments, ranks, config=config, cluster=cluster, defines=define, includes=include,
             verbose=verbose, max_cycles=max_cycles, workers=workers, label=label, cycles=cycles,
+            where=Place(port, keys) if engine == "board" else None,
         )  # fmt: skip
         return
     for name, given in (
@@ -206,16 +219,20 @@ def _run_on_boards(
     workers: int | None,
     label: bool,
     cycles: bool,
+    where: Place | None,
 ) -> None:
-    """Compiles, loads and runs. Raises AnswerNo if a rank returns a code other than 0, RunDied if one fails."""
+    """Compiles, loads and runs, on the boards ``where`` or in a simulator.
+
+    Raises AnswerNo if a rank returns a code other than 0, RunDied if one fails.
+    """
     if config is not None and cluster is not None:
         raise InputError(f"--config: cluster {cluster} names the configuration of its boards; omit --config")
     from gossamer import config as configs
+    from gossamer.engines import board as boards
     from gossamer.engines import rtl_cluster
     from gossamer.mpi import _device
 
-    where = configs.load_cluster(cluster) if cluster is not None else configs.load(config or CONFIG)
-    plan = rtl_cluster.Plan(where)
+    plan = rtl_cluster.Plan(configs.load_cluster(cluster) if cluster is not None else configs.load(config or CONFIG))
     hardware = plan.config
     place = _device.places(ranks, hardware, plan.boards)
     image = _device.build(
@@ -225,7 +242,10 @@ def _run_on_boards(
     if verbose:
         show_warnings(image.warnings)
     console = _Console(sources[0], image, place, hardware.threads, label)
-    with rtl_cluster.Cluster(plan, workers=workers, program=sources[0]) as board:
+    machine = (
+        rtl_cluster.Cluster(plan, workers=workers, program=sources[0]) if where is None else boards.Boards(plan, where)
+    )
+    with machine as board:
         _load(board, image)
         try:
             done = board.run(

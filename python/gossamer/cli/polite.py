@@ -13,7 +13,7 @@ from gossamer.cli._program_output import show_warnings
 from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 from gossamer.errors import ExitCode, InputError
 
-_ENGINES = ("cpu", "rtl")
+_ENGINES = ("cpu", "rtl", "board")
 _RTL_OPTIONS: tuple[str, ...] = (
     "cluster",
     "routes",
@@ -26,7 +26,19 @@ _RTL_OPTIONS: tuple[str, ...] = (
     "report",
     "least-wait",
 )
-_RTL_OPTIONS += ("max-cycles", "max-steps", "watchdog", "workers", "ranks", "tile", "input", "mapping", "multicast")
+_RTL_OPTIONS += (
+    "port",
+    "keys",
+    "max-cycles",
+    "max-steps",
+    "watchdog",
+    "workers",
+    "ranks",
+    "tile",
+    "input",
+    "mapping",
+    "multicast",
+)
 
 _HELP = """Usage: ./gossamer polite run FOLDER [OPTIONS] [-- ARGUMENTS]
 
@@ -36,8 +48,8 @@ arguments after --. The command exits with the host's exit code; 2 if the progra
 not build or the arguments are wrong; 4 if the run aborted.
 
 Options:
-  -e, --engine NAME     cpu (default): the devices on this machine's processors; or
-                        rtl: on simulated boards
+  -e, --engine NAME     cpu (default): the devices on this machine's processors;
+                        rtl: on simulated boards; board: on boards on Ethernet
   -c, --config NAME     configuration of the boards: a name or a file (default tiny)
   -t, --threads N       with cpu: threads of this machine (default: every CPU)
       --timeout N       with cpu: abort after N seconds; with rtl: after N seconds in
@@ -96,7 +108,7 @@ def _run(words: Sequence[str], arguments: Sequence[str]) -> int:
         raise InputError("name a program, for instance: ./gossamer polite run mine/ (see ./gossamer polite run --help)")
     engine = request.one("engine") or "cpu"
     if engine not in _ENGINES:
-        raise InputError(f"--engine {engine}: POLite programs run on {' and '.join(_ENGINES)}")
+        raise InputError(f"--engine {engine}: POLite programs run on {', '.join(_ENGINES[:-1])} and {_ENGINES[-1]}")
     for one in request.programs:
         if not os.path.exists(one):
             raise InputError(f"{one}: no such folder")
@@ -104,7 +116,7 @@ def _run(words: Sequence[str], arguments: Sequence[str]) -> int:
         raise InputError(f"{request.program}: has no host, a source that includes HostLink.h")
     if placer is not None:
         os.environ["POLITE_PLACER"] = placer
-    if engine == "rtl":
+    if engine != "cpu":
         from gossamer.cli import _host_program
 
         return _host_program.run(request, arguments)

@@ -13,6 +13,7 @@ two runs do not take the same cycles.
 from __future__ import annotations
 
 import dataclasses
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,8 +126,6 @@ class Boards(Cluster):
 
     def __init__(self, cluster: ClusterFile | Config | Plan, place: Place, *, jobs: Sequence[Job] = ()) -> None:
         plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
-        if plan.boards > 1:
-            raise InputError(f"cluster {plan.cluster.name}: the engine board has no links between boards yet; use rtl")
         self._place = place
         super().__init__(plan, jobs=jobs)
 
@@ -153,11 +152,19 @@ class Boards(Cluster):
             facts.append(f"hosts {' '.join(map(str, self.plan.hosts))}")
             # Keys pass through a pipe, since other users can read the arguments of a program.
             facts += [f"board {mac_text(mac)} {' '.join(key.hex() for key in keys)}" for mac, keys in found.boards]
-            session.open(facts)
+            session.open([*facts, *self._links()])
         except BaseException:
             session.close()
             raise
         return session
+
+    def _links(self) -> Iterator[str]:
+        """Both directions of each cable, with a random identity of the cable."""
+        identities: dict[frozenset[tuple[int, int]], int] = {}
+        for board, link, peer, its, _ in self.plan.wires({}):
+            cable = frozenset(((board, link), (peer, its)))
+            identity = identities.setdefault(cable, secrets.randbits(64))
+            yield f"link {board} {link} {peer} {its} {identity}"
 
     def run(self, threads: int, **how: Any) -> Run:
         run = super().run(threads, **how)
