@@ -181,7 +181,7 @@ async def tile_that_accepts_nothing_holds_up_no_other(dut: HierarchyObject) -> N
         stuck.busy = 10**9
         await step(dut, tiles, True, 0.7)
     accepted = [tile.accepted for tile in tiles if tile is not stuck]
-    assert min(accepted) > CYCLES // 4 // TILES // 4, accepted
+    assert min(accepted) > CYCLES // 4 // TILES // 8, accepted
     assert stuck.accepted == 0 and stuck.in_flight == WINDOW
 
 

@@ -200,7 +200,7 @@ async def streams_tiles_and_hosts_share_a_lossy_link(dut: HierarchyObject) -> No
         for board in range(2):
             wanted[board] += tile_packet(board, number, random.randrange(1, 5))
             loads[board] += loader_packet(board, number, random.choice((1, 2, 17)))
-            answers[board] += host_packet(number, random.choice((1, 2, 33)))
+            answers[board] += host_packet(2 * number + board, random.choice((1, 2, 33)))
     # Messages of each board's tiles go to the other board; the host's packets for both boards share one queue.
     for board in range(2):
         bench.exits[board][VNET["mailbox"]].waiting = deque(wanted[1 - board])
