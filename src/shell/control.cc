@@ -682,7 +682,7 @@ void Control::pump(StreamQueues& queues, uint64_t now) {
 
 void Control::bind(const Request& frame) {
   const auto reply = [&](ShellStatus status) { answer(frame, ShellKind::Done, status); };
-  auto* ports = platform_.link_ports();
+  auto* ports = link_ports();
   if (!ports) return reply(ShellStatus::UnknownKind);
   if (frame.header.length != ShellLinkBinding::kBits / 8) return reply(ShellStatus::BadLength);
   if (!has_role_) return reply(ShellStatus::NoRole);
@@ -694,7 +694,7 @@ void Control::bind(const Request& frame) {
 
 void Control::link_frame(const Request& frame) {
   // Broadcasts are none, and a board without links ignores those of others.
-  auto* ports = platform_.link_ports();
+  auto* ports = link_ports();
   if (!ports || frame.to != identity_.mac) return;
   const uint64_t link = frame.header.offset;
   LinkPeer* peer = has_role_ && link < ports->links() ? &ports->peer(static_cast<uint16_t>(link)) : nullptr;
@@ -730,7 +730,7 @@ void Control::pump_links(LinkPorts& ports) {
 }
 
 void Control::unbind() {
-  if (auto* ports = platform_.link_ports())
+  if (auto* ports = link_ports())
     for (uint16_t link = 0; link < ports->links(); link++) ports->peer(link) = {};
 }
 
@@ -770,7 +770,7 @@ void Control::tick() {
     send_status(ShellKind::Heartbeat, owner_, header);
   }
   if (!has_run_) return;
-  if (auto* ports = platform_.link_ports()) pump_links(*ports);
+  if (auto* ports = link_ports()) pump_links(*ports);
   if (auto* queues = platform_.queues())
     pump(*queues, now);
   else

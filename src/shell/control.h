@@ -84,6 +84,13 @@ class StreamQueues {
   ~StreamQueues() = default;
 };
 
+/// Whether the control part has virtual links. The firmware has none, and no room for their code.
+#ifdef GS_SHELL_WITHOUT_LINKS
+constexpr bool kVirtualLinks = false;
+#else
+constexpr bool kVirtualLinks = true;
+#endif
+
 /// The peer of a virtual link between two boards (docs/hardware/shell.md, "Links").
 struct LinkPeer {
   uint64_t mac = 0;  ///< 0: the link has no peer
@@ -247,6 +254,10 @@ class Control {
   void stop_run();
   void ask_result(const Request& frame);
   void finish(const Request& frame);
+  LinkPorts* link_ports() {
+    if constexpr (kVirtualLinks) return platform_.link_ports();
+    return nullptr;
+  }
   void bind(const Request& frame);
   void link_frame(const Request& frame);
   void pump_links(LinkPorts& ports);
