@@ -10,9 +10,9 @@
 /// Register 0 is the number of the board in its cluster. Frames of the board's links travel between shells, which may
 /// lose some; words of a received frame arrive at the line rate of a link.
 ///
-/// The model's time is not that of the shell: the board stands still while the shell has no space for a packet, and
+/// The model's time is not that of the shell: the board stalls while the shell has no space for a packet, and
 /// advances slowly while no thread is started and no packet passes, so that an idle board costs little. A board also
-/// stands still while a peer that has sent frames before is silent, so that no link reports the silence of a peer that
+/// stalls while a peer that has sent frames before is silent, so that no link reports the silence of a peer that
 /// the operating system has not scheduled.
 #include <algorithm>
 #include <array>
