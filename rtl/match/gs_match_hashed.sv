@@ -86,7 +86,7 @@ module gs_match_hashed
   match_search_t search_in, search, own;
   count_t posts_q, messages_q, list_posts_q, list_messages_q;
   logic [SeedW-1:0] seed_q;
-  logic accept, bad_q, ready_q;
+  logic accept, bad_q, ready_q, putting_q;
 
   // ----------------------------------------------------------------- CAM
   logic cam_will_find, cam_found, cam_full;
@@ -186,7 +186,7 @@ module gs_match_hashed
 
   // ------------------------------------------------------------ decisions
   logic searches_posts, in_lists, cam_accepts, has_space, stay, uses_lists, waits_for_number;
-  logic cam_accepts_q, stays_q, any_q, cancel_ok, cancel_ok_q, putting_q;
+  logic cam_accepts_q, stays_q, any_q, cancel_ok, cancel_ok_q;
   logic [1:0] chosen, chosen_q, pick_q;
   id_t chosen_id_q;
 

@@ -108,7 +108,7 @@ module gs_match_slot
       MatchPacketTake:                    op = MatchOpTake;
       MatchPacketCount, MatchPacketAwait: op = MatchOpCount;
       MatchPacketClear:                   op = MatchOpClear;
-      default:                            op = is_message ? MatchOpArrive : match_op_e'('1);
+      default:                            op = is_message ? MatchOpArrive : match_op_e'({$bits(match_op_e){1'b1}});
     endcase
   end
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gossamer import config
+from gossamer.errors import InputError
 from gossamer.hdl import sources, synth, verilate
 from gossamer.paths import ROOT
 
@@ -58,7 +59,11 @@ def cases(names: list[str]) -> list[object]:
 # Tops that need types from outside, and modules that provide them.
 # Whole boards: with four tiles of sixteen, which are the same.
 BOARDS = {"board/board.f", "role/board.f", "sim/board/sim_board.f", "tests/models/memory/mem_tiles.f"}
-FRAMES = {"memory/memory.f": HERE / "lint_memory.sv", "sim/memory/sim_memory.f": HERE / "lint_sim_memory.sv"}
+FRAMES = {
+    "memory/memory.f": HERE / "lint_memory.sv",
+    "memory/sdram.f": HERE / "memory" / "sdram_top.sv",
+    "sim/memory/sim_memory.f": HERE / "lint_sim_memory.sv",
+}
 # Modules of benches around blocks: their rows take too long for tests, but they must build.
 BENCHES = {
     "fabric/link_bench.sv": (("link",), ("sim/link/gs_mac_model.sv",)),
@@ -142,6 +147,28 @@ def test_lint_finds_faults(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "faulty.sv"
     path.write_text(f"module faulty (input logic clk_i, output logic out_o);\n{text}\nendmodule\n")
     assert re.search(said, verilate.lint("faulty", sources.Sources((path,), ())))
+
+
+def test_name_used_before_its_declaration_is_rejected(tmp_path: Path) -> None:
+    """slang takes it for a new wire without a driver, and the netlist differs from the simulation."""
+    path = tmp_path / "late.sv"
+    path.write_text(
+        "module follow (input logic in_i, output logic out_o);\n  assign out_o = in_i;\nendmodule\n"
+        "module late (input logic clk_i, input logic in_i, output logic [1:0] out_o);\n"
+        "  for (genvar k = 0; k < 2; k++) begin : gen_late\n"
+        "    follow u_follow (.in_i(later_q && in_i), .out_o(out_o[k]));\n  end\n"
+        "  logic late_q, later_q;\n  always_ff @(posedge clk_i) {late_q, later_q} <= {later_q, in_i};\nendmodule\n"
+    )
+    with pytest.raises(InputError, match=r"no driver for .*later_q"):
+        synth.elaborate("late", sources.Sources((path,), ()))
+
+
+def test_no_cast_of_ones_without_a_width() -> None:
+    """An operand of a cast is self-determined, so `'1` there is one bit: slang reads 1, Verilator all ones."""
+    folders = ("rtl", "sim", "bench", "examples", "tests")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.sv*")]
+    found = [path for path in paths if re.search(r"'\(\s*~?'1\s*\)", path.read_text(encoding="utf-8"))]
+    assert paths and not found
 
 
 @pytest.mark.parametrize("block", ["gs_fifo", "gs_arbiter", "gs_ram_sdp", "gs_ram_tdp", "gs_ram_mixed"])

