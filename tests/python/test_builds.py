@@ -17,6 +17,7 @@ from conftest import ROOT, Command
 from gossamer import apps, builds, device, native
 from gossamer.apps import app as app_module
 from gossamer.errors import InputError
+from gossamer.hdl import _run
 from gossamer.hosts import pgraph
 from gossamer.mpi import _host as mpi
 
@@ -281,3 +282,17 @@ def test_users_code_has_the_optimisation_level_of_the_environment(
     done = command("run", "tests/fixtures/vertices/good.h", "gen:ring:vertices=5", env={"GOSSAMER_OPTIMISE": "fast"})
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "GOSSAMER_OPTIMISE is 'fast'; it must be 0, 1, 2, 3 or g" in done.stderr
+
+
+def test_key_of_a_model_covers_headers_in_subfolders(tmp_path: Path) -> None:
+    """A header that a harness includes through another one, with its folder in the name, not the system's."""
+    (tmp_path / "include" / "deep").mkdir(parents=True)
+    harness = tmp_path / "harness.cc"
+    harness.write_text('#include <vector>\n  # include "near.h"\n#include <deep/first.h>\n')
+    (tmp_path / "near.h").write_text('#include "harness.cc"\n')
+    (tmp_path / "include" / "deep" / "first.h").write_text('#include "second.h"\n')
+    (tmp_path / "include" / "deep" / "second.h").write_text("")
+    (tmp_path / "include" / "unused.h").write_text("")
+    found = _run.included([harness], [tmp_path, tmp_path / "include"])
+    names = [path.relative_to(tmp_path.resolve()).as_posix() for path in found]
+    assert names == ["harness.cc", "include/deep/first.h", "include/deep/second.h", "near.h"]

@@ -61,6 +61,7 @@ def cases(names: list[str]) -> list[object]:
 BOARDS = {"board/board.f", "role/board.f", "sim/board/sim_board.f", "tests/models/memory/mem_tiles.f"}
 FRAMES = {
     "memory/memory.f": HERE / "lint_memory.sv",
+    "memory/axi4_lines.f": HERE / "memory" / "axi4_lines_top.sv",
     "memory/sdram.f": HERE / "memory" / "sdram_top.sv",
     "sim/memory/sim_memory.f": HERE / "lint_sim_memory.sv",
 }

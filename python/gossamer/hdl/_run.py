@@ -7,9 +7,10 @@ import contextlib
 import functools
 import importlib.metadata
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gossamer import build_cache, builds, native, processes, progress
@@ -88,6 +89,27 @@ def neutral(word: object) -> str:
 def contents(source: Path) -> str:
     """The text of C++ that a design calls, with the headers of its folder: it includes no others."""
     return "".join(path.read_text() for path in [source, *sorted(source.parent.glob("*.h"))])
+
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
+
+
+def included(sources: Iterable[Path], folders: Sequence[Path]) -> list[Path]:
+    """The headers of the project that C++ sources include, directly or not: all that conditions could select.
+
+    ``folders`` are those of the compiler's options; a header of none of them is the system's or a tool's.
+    """
+    found: set[Path] = set()
+    left = list(sources)
+    while left:
+        source = left.pop()
+        for name in _INCLUDE.findall(source.read_text(encoding="utf-8", errors="replace")):
+            places = (folder / name for folder in (source.parent, *folders))
+            header = next((place.resolve() for place in places if place.is_file()), None)
+            if header is not None and header not in found:
+                found.add(header)
+                left.append(header)
+    return sorted(found)
 
 
 def run(command: Sequence[str | Path], log: Path, cwd: Path, env: Mapping[str, str] | None = None) -> int:

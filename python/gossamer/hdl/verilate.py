@@ -85,7 +85,7 @@ def model(
     designs = (sources, *extra)
     own = list(dict.fromkeys(path for one in designs for path in one.files if path.suffix in (".cc", ".cpp")))
     folders = tuple(sorted({path.parent for path in (*own, *harness)} | set(include)))
-    headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
+    headers = _run.included((*own, *harness), folders)
     extra_options = _values(extra_parameters, None)
     key = sources.digest(
         *(top, *options, *extra_options, *map(_run.neutral, cxx), optimise, _run.version("verilator")),

@@ -43,3 +43,14 @@ def test_sdram_controller_returns_correct_lines_and_obeys_the_rules(shape: str, 
     found = json.loads(done.stdout)
     # Each access takes a burst of cycles on the bus; the phases with few requests take the rest.
     assert found["accesses"] == requests * line // (4 * burst)
+
+
+def test_reads_of_the_shell_see_writes_that_have_a_response(size: Size, seed: int) -> None:
+    verilate.cocotb(
+        "axi4_lines_top",
+        sources.blocks("memory/axi4_lines.f", config=config.load("ecp5")) + [HERE / "axi4_lines_top.sv"],
+        "rtl.memory.axi4_lines_cocotb",
+        seed=seed,
+        scramble=seed,
+        environment={"AXI4_LINES_COUNT": str(size.pick(300, 3000, 40_000))},
+    )
