@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite ``board``: programs on boards behind Ethernet shells. docs/benchmarks.md says what each row is."""
+"""The suite ``board``: programs on boards behind Ethernet shells, and whole boards on an FPGA (docs/benchmarks.md)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from gossamer.errors import InputError, RunDied
 from gossamer.graph import read_graph
 from gossamer.shell import _build, keys, mac_text
 
+from . import _ecp5
+
 OVERHEAD = "board.overhead"
-NAMES = (OVERHEAD,)
+NAMES = (OVERHEAD, *_ecp5.NAMES)
 MOST = 1.3
 CLUSTER, APP, GRAPH = "pair", "hashmin", "gen:grid:width=60,height=60"
 REPEAT = 3
@@ -53,9 +55,12 @@ def _twins(folder: Path, count: int) -> Iterator[Place]:
 
 def rows(context: Context) -> Iterator[Row]:
     """Every row asked for. Raises RunDied where the results of both engines differ."""
-    gossamer_setup.require("rtl")
+    if any(context.wants(name) for name in _ecp5.NAMES):
+        gossamer_setup.require(*_ecp5.GROUPS)
+        yield from _ecp5.measure(context)
     if not context.wants(OVERHEAD):
         return
+    gossamer_setup.require("rtl")
     graph = read_graph(GRAPH)
     plan = Plan(configs.load_cluster(CLUSTER))
     seconds: dict[str, list[float]] = {"rtl": [], "board": []}

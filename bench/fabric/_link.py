@@ -91,7 +91,7 @@ def measure(context: Context) -> Iterator[Row]:
         wire = config.links.flight_cycles + (SHORTEST_BYTES + config.links.overhead_bytes) / line
         yield context.row(LATENCY, found.latency - wire, "cycles", configuration=CONFIG, most=16.0)
     if context.wants(MHZ) or context.wants(CELLS):
-        small = configs.load("ecp5-85")
+        small = configs.load("ecp5")
         seeds = (1,) if context.wants(MHZ) else ()
         report = synth.ecp5("gs_link", sources.blocks("link", config=small), {}, seeds=seeds, mhz=125)
         about: dict[str, Any] = {"configuration": small.name, "ffs": report.ffs, "block_rams": report.block_rams}
