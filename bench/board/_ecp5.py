@@ -2,7 +2,7 @@
 """Whole boards on an ECP5 (configurations `ecp5-85` and `i9`): cells, and the clock of the board.
 
 A board is the sum of parts, each synthesised alone: the board as a role of the shell, the shell with its MAC, the SDRAM
-with the shell's bridge to it, and the MAC of each link. Pins with two edges are flip-flops here, not the device's cells.
+with the shell's bridge to it, and the MAC of each link. Pins with two edges are flip-flops here, not the device's own.
 """
 
 from __future__ import annotations

@@ -32,8 +32,10 @@ BOUNDS = {
     "test.default-min": (20.0, "min", 45.0),
     "test.default-cpu-min": (40.0, "min", 133.0),
     "test.second-clone-min": (12.0, "min", 45.0),
+    "build.simulators": (6.0, "simulators", 15.0),
 }
-"""By row: the upper bound, its unit, and the value before tiers and build cache existed."""
+"""By row: the upper bound, its unit, and the value before the work on it."""
+SIMULATORS = "build.simulators"
 NAMES = (*BOUNDS, "mutation.default-over-all")
 MUTANTS = 20
 
@@ -108,19 +110,23 @@ def _first_runs(context: Context, place: Path) -> Iterator[Row]:
 
 
 def _tests(context: Context, place: Path) -> Iterator[Row]:
-    if not any(context.wants(name) for name in BOUNDS if name.startswith("test.")):
+    of_tests = [name for name in BOUNDS if name.startswith("test.") or name == SIMULATORS]
+    if not any(map(context.wants, of_tests)):
         return
     if not context.full:
-        for name in BOUNDS:
-            if name.startswith("test.") and context.wants(name):
+        for name in of_tests:
+            if context.wants(name):
                 yield context.skip(name, "runs the tests in fresh clones; ask for it with --full")
         return
     home = place / "home-test"
-    if context.wants("test.default-min") or context.wants("test.default-cpu-min"):
+    if any(map(context.wants, ("test.default-min", "test.default-cpu-min", SIMULATORS))):
         used = _Clone(place / "first", home).run("test")
         for name, value in (("test.default-min", used.wall), ("test.default-cpu-min", used.processor)):
             if context.wants(name):
                 yield _row(context, name, value / 60)
+        if context.wants(SIMULATORS):
+            found = _simulators(place / "first")
+            yield _row(context, SIMULATORS, float(len(found)), simulators=found)
     if context.wants("test.second-clone-min"):
         if not (place / "first").exists():
             _Clone(place / "first", home).run("test")
@@ -131,6 +137,11 @@ def _tests(context: Context, place: Path) -> Iterator[Row]:
         clone.run("setup", "core", "test", "rtl", "mpi", "golden", "synth", "smi")
         yield _row(context, "test.quick-s", clone.run("test", "--quick").wall)
     shutil.rmtree(place / "first", ignore_errors=True)
+
+
+def _simulators(clone: Path) -> list[str]:
+    """The simulators of boards and tiles that a clone has built: tops of `sim/`, each with its configuration's key."""
+    return sorted(path.parent.name for path in clone.glob("build/*/hdl/model/gs_sim_*/complete"))
 
 
 def _mutation(context: Context) -> Iterator[Row]:
