@@ -258,8 +258,8 @@ def _read(outcomes: Path) -> list[dict[str, object]]:
 class _Watch:
     """Finds the running test of a child, and whether it exceeds its limit."""
 
-    def __init__(self, group: int, outcomes: Path, limits: Mapping[str, float]) -> None:
-        self.group = group
+    def __init__(self, root: int, outcomes: Path, limits: Mapping[str, float]) -> None:
+        self.root = root
         self.outcomes = outcomes
         self.limits = limits
         self.lines = 0
@@ -267,7 +267,7 @@ class _Watch:
 
     def hung(self) -> str:
         """The running test, if it exceeds its limit of processor time or of elapsed time; else an empty text."""
-        used = _processor_seconds(self.group)
+        used = sum(_family(self.root).values())
         lines = _read(self.outcomes)
         if len(lines) != self.lines:
             self.lines, self.began, self.used = len(lines), time.monotonic(), used
@@ -289,20 +289,33 @@ def _wait(child: subprocess.Popen[bytes], watch: _Watch | None) -> tuple[int, st
                 return 0, hung
 
 
-def _processor_seconds(group: int) -> float:
-    """Processor time of the processes of a group, and of their ended children."""
-    ticks = 0
+def _family(root: int) -> dict[int, float]:
+    """A process and all that descend from it, with their processor time and that of their ended children.
+
+    Simulators lead process groups of their own, so a group does not have all of them.
+    """
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             # After the name: state, parent, group, ...; user and system time, its own and its children's.
             fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+            pid = int(stat.parent.name)
+            parents[pid], ticks[pid] = int(fields[1]), sum(map(int, fields[11:15]))
+    found = {root} & set(parents)
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {pid: ticks[pid] / os.sysconf("SC_CLK_TCK") for pid in found}
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
     """Kills a child and its descendants."""
+    # A stopped process starts no others meanwhile.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGSTOP)
+    for pid in _family(child.pid):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
 import textwrap
@@ -299,6 +300,24 @@ def test_hang_is_detected(target: Callable[..., mutate.Target], monkeypatch: pyt
     assert any(verdict.caught.endswith("(it hangs)") for verdict in report.verdicts)
 
 
+def test_no_descendant_of_a_killed_run_survives() -> None:
+    """A simulator leads a session of its own, and would run for ever."""
+    sleeper = (
+        "import subprocess, time; print(subprocess.Popen(['sleep', '600'], start_new_session=True).pid, flush=True)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", f"{sleeper}; time.sleep(600)"], stdout=subprocess.PIPE,
+                             start_new_session=True)  # fmt: skip
+    assert child.stdout is not None
+    with child.stdout:
+        sleeps = int(child.stdout.readline())
+    assert {child.pid, sleeps} <= set(mutate._family(child.pid))
+    handle = os.pidfd_open(sleeps)
+    mutate._kill(child)
+    ended = select.select([handle], [], [], 20.0)[0]
+    os.close(handle)
+    assert ended
+
+
 def test_each_test_has_its_own_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is that of the running test, in any order of tests."""
     outcomes = tmp_path / "outcomes"
@@ -315,7 +334,7 @@ def test_each_test_has_its_own_time_limit(tmp_path: Path, monkeypatch: pytest.Mo
         (12.8, second, ""),
         (13.0, second, "b"),
     ):
-        monkeypatch.setattr(mutate, "_processor_seconds", lambda _, used=used: used)
+        monkeypatch.setattr(mutate, "_family", lambda _, used=used: {1: used - 1.0, 2: 1.0})
         # The line that is being written is incomplete.
         outcomes.write_text(written + '{"test": "b"')
         assert watch.hung() == hung, (used, written)
