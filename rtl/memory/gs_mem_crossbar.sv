@@ -66,7 +66,7 @@ module gs_mem_crossbar #(
       memory     = '0;
       out_req[c] = '{
         write: req_i[c].write, last: req_i[c].last, space: req_i[c].space,
-        id: (IdW'(c) << ThreadW) | IdW'(req_i[c].id), addr: req_i[c].addr, data: req_i[c].data
+        id: IdW'(32'(c) << ThreadW) | IdW'(req_i[c].id), addr: req_i[c].addr, data: req_i[c].data
       };
       if (Srams > 0 && req_i[c].space) begin
         memory = MemW'(1) + (MemW'(req_i[c].addr >> OffW) & MemW'(Srams - 1));
@@ -140,7 +140,7 @@ module gs_mem_crossbar #(
       .out_data_o (mem_rsp[m])
     );
     for (genvar c = 0; c < Caches; c++) begin : gen_dest
-      assign mem_rsp_to[m][c] = (mem_rsp[m].id >> ThreadW) == IdW'(c);
+      assign mem_rsp_to[m][c] = 32'(mem_rsp[m].id) >> ThreadW == 32'(c);
     end
     always_comb begin
       mem_rsp_ready[m] = 1'b0;
