@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the program that runs boards behind Ethernet shells for one configuration (src/machine)."""
+"""Builds the program that runs boards behind Ethernet shells for one configuration (src/boards)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gossamer.paths import INCLUDE, ROOT
 if TYPE_CHECKING:
     from gossamer.config import Config
 
-_SOURCES = ROOT / "src" / "machine"
+_SOURCES = ROOT / "src" / "boards"
 _HOST = ROOT / "sim" / "host"
 
 

@@ -49,6 +49,13 @@ class Event:
     value: int
     cycle: int
 
+    @classmethod
+    def of(cls, board: int, what: int, unit: int, value: int, cycle: int) -> Event:
+        """The event with the number ``what``."""
+        values = constants.enumeration("board_event").values
+        name = next((name for name, number in values.items() if number == what), f"event {what}")
+        return cls(board, name, unit, value, cycle)
+
 
 def address(board: int) -> int:
     """Address of a board's control unit."""

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import struct
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,12 @@ _RELAY_HOP = 120
 """Cycles of a packet from one relay to the next, without the flight time: link, switch, the whole packet."""
 _RELAY_PACKETS = 512
 """Size of the broadcast for which a tree is optimized: 128 KB."""
+
+
+_LINK_PATIENCE = 200_000
+"""Cycles within which a link must come up, in addition to eight flight times for the handshake."""
+_DRAIN_PATIENCE = 100_000
+"""Cycles within which packets in flight must arrive, in addition to eight flight times."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +225,39 @@ class Plan:
             left.remove(ready)
         return found
 
+    def facts(self, jobs: Sequence[Job] = (), drain: str = "") -> str:
+        """The plan for the machine library (src/machine/plan.h): everything that configures the boards.
+
+        A single job has all boards if ``jobs`` are none. With ``drain`` the tables must not be in use together with the
+        previous ones, for that reason.
+        """
+        config, flight = self.config, int(self.config.links.flight_cycles)
+        lines = _shape(config, config.tiles, config.mesh.width, config.memory.dram.count)
+        lines.append(f"cluster {self.cluster.name}")
+        lines += [f"board {board.name}" for board in self.cluster.boards]
+        lines.append(f"hosts {_words(self.hosts)}")
+        lines += [f"job {_words(job.boards)}" for job in jobs] or [f"job {_words(range(self.boards))}"]
+        lines.append(f"patience {_LINK_PATIENCE + 8 * flight} {_DRAIN_PATIENCE + 8 * flight}")
+        done: set[int] = set()
+        for board in self.order():
+            for own, other, _ in self.cluster.neighbours(board):
+                cable = self.cable_at(board, self.link(board, own))
+                if other in done and cable is not None and not self.avoided(cable):
+                    one = self.cluster.cables[cable]
+                    link = self.link(other, one.a_link if one.a == other else one.b_link)
+                    lines.append(f"up {other} {link} {self.cable_name(cable)}")
+            hosts = (self.host_entry(board, host) for host in range(len(self.hosts)))
+            lines.append(f"routes {board} {_words([*self.board_entries(board), *hosts])}")
+            done.add(board)
+        relay, idle = self.broadcast_tree(self.hosts[0]), self.tree(self.middle())
+        lines += [f"relay {board} {_words(relay.children[board])}" for board in range(self.boards)]
+        lines += [
+            f"idle {board} {idle.parent.get(board, board)} {_words(idle.children[board])}" for board in idle.boards()
+        ]
+        lines += [f"hops {_words(hop)}" for hop in self.next_hops()]
+        lines += [f"drain {drain}"] if drain else []
+        return "".join(f"{line}\n" for line in [*lines, "end"])
+
     # ---- Trees ----
 
     def broadcast_tree(self, root: int) -> Tree:
@@ -290,6 +329,22 @@ class Plan:
 
     def _depth(self, root: int) -> int:
         return max(_depths(self.tree(root)).values())
+
+
+def _shape(config: Config, tiles: int, width: int, drams: int) -> list[str]:
+    """The first lines of a plan: the configuration, and the shape of a board."""
+    line = config.cache.line_bytes
+    shape = (tiles, width, config.threads_per_tile, config.core.threads_per_core, line, drams)
+    return [f"config {config.name}", f"shape {_words(shape)}"]
+
+
+def tile_facts(config: Config) -> str:
+    """The plan of a single tile without a board."""
+    return "".join(f"{line}\n" for line in [*_shape(config, 1, 1, 1), "tile", "end"])
+
+
+def _words(numbers: Iterable[int]) -> str:
+    return " ".join(map(str, numbers))
 
 
 def _depths(tree: Tree) -> dict[int, int]:

@@ -6,7 +6,7 @@
         run = boards.run(boards.threads, on_line=print)
 
 Loading, configuration in band, and results are those of the ``rtl`` engine (``rtl_cluster.py``); another program
-(``src/machine/board_session.cc``) takes the place of the simulator. The boards' time does not wait for their host, so
+(``src/boards/board_session.cc``) takes the place of the simulator. The boards' time does not wait for their host, so
 two runs do not take the same cycles.
 """
 

@@ -594,9 +594,10 @@ def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
     own = _LIBRARIES[engine]
     package = sources.package(config).parent
     other = ROOT / "sim" / "host" if engine == "rtl" else POLITE / "cpu"
-    folders = [own, _COMMON, other, package]
+    shared = (ROOT / "src" / "machine",) if engine == "rtl" else ()
+    folders = [own, _COMMON, other, package, *(folder.parent for folder in shared)]
     flags = [*_OWN_FLAGS, *(f"-I{one}" for one in folders), *_headers(config, boards)]
-    files = sorted((*_COMMON.glob("*.cc"), *own.glob("*.cc")))
+    files = sorted(path for folder in (own, _COMMON, *shared) for path in folder.glob("*.cc"))
 
     def steps(plan: builds.Plan) -> None:
         plan.archive("libhostlink.a", [plan.compile(path, flags) for path in files])
