@@ -237,6 +237,12 @@ bool Machine::drained() {
 
 void Machine::flush_record_cache(uint32_t board) { control({cluster(board, true)}); }
 
+void Machine::flush_record_caches() {
+  Flits packets;
+  for (uint32_t board = 0; board < plan_.boards(); ++board) packets.push_back(cluster(board, true));
+  control(packets);
+}
+
 std::vector<uint64_t> Machine::counters(const Flits& packets) {
   // Answers of a board are in the order of its packets; boards answer independently.
   std::map<uint32_t, std::vector<size_t>> asked;

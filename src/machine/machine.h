@@ -78,6 +78,7 @@ class Machine {
   bool drained();
   /// Invalidates the record cache of a board's multicast router, after the host has written records.
   void flush_record_cache(uint32_t board);
+  void flush_record_caches();
   /// Values of counters, in the order of the packets (read_counter).
   std::vector<uint64_t> counters(const Flits& packets);
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gossamer import processes
-from gossamer.engines._rtl_control import Event
+from gossamer.engines._machine import Event
 from gossamer.engines._rtl_diagnostics import ACCELERATOR, UNKNOWN_PC, Held, Trap, UnfinishedThread
 from gossamer.engines._rtl_plan import Plan, TableUpdate
 from gossamer.engines.rtl import WATCHDOG, Run, functions
@@ -117,6 +117,7 @@ def run(
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
         machine.load((), (), functions(*images.values()))
     counters, network = machine._counters(), machine._network_counters()
+    machine.link.call("send_queued")
     ends = machine._simulator.ends()
     with tempfile.TemporaryDirectory(prefix="gossamer-host-") as name:
         report_file, status_file, settings, plan = (
@@ -131,11 +132,13 @@ def run(
             "watchdog": watchdog,
             "plan": plan,
         }
-        _write_plan(plan, machine.plan)
+        plan.write_text(machine._facts())
+        _pickle_plan(plan, machine.plan)
         lines = [f"{key} {value}\n" for key, value in given.items()]
         for number, change in enumerate(changes):
             tables = Path(name) / f"tables-{number}"
-            _write_plan(tables, change.plan, change.fault)
+            tables.write_text(change.plan.facts(drain=change.fault))
+            _pickle_plan(tables, change.plan)
             lines.append(f"tables {tables}\n")
         settings.write_text("".join(lines))
         begun = time.perf_counter()
@@ -150,7 +153,7 @@ def run(
         seconds = time.perf_counter() - begun
         report, status = _report(report_file), _status(status_file)
     if report is not None and report.reason == "gone":
-        report.failed = machine._simulator.exit_message()
+        report.failed = str(machine._simulator.exit_error())
     reason = report.reason if report is not None else "timeout" if too_long else "crashed" if code < 0 else ""
     # A program that was ended in a call has left an unanswered request.
     answers = report is not None or (status is not None and status.computes)
@@ -181,9 +184,8 @@ def run(
     return HostResult(code, report, done, too_long)
 
 
-def _write_plan(path: Path, plan: Plan, drain: str = "") -> None:
-    """Writes a plan for the host program, and pickled for the check of trees."""
-    path.write_text(plan.facts(drain=drain))
+def _pickle_plan(path: Path, plan: Plan) -> None:
+    """Writes a plan for the check of trees (gossamer.polite.trees)."""
     path.with_name(f"{path.name}.pickle").write_bytes(pickle.dumps(plan))
 
 
