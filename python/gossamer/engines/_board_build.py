@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gossamer.config import Config
 
 _SOURCES = ROOT / "src" / "boards"
+_PACKETS = ROOT / "src" / "machine" / "packets.cc"
 _HOST = ROOT / "sim" / "host"
 
 
@@ -31,7 +32,7 @@ def session(config: Config) -> Path:
     flags = ["-std=c++20", "-O2", "-march=native", "-Wall", "-Wextra", *(f"-I{path}" for path in include)]
 
     def steps(plan: builds.Plan) -> None:
-        own = [plan.compile(path, flags) for path in sorted(_SOURCES.glob("*.cc"))]
+        own = [plan.compile(path, flags) for path in (*sorted(_SOURCES.glob("*.cc")), _PACKETS)]
         plan.link("board_session", [*own, library], ["-pthread"])
 
     name = f"board-session/{builds.plain(config.name)}-{builds.tag(*flags, str(library))}"
