@@ -26,7 +26,7 @@ struct gs_machine_hooks {
 
 /// Kinds of records beyond those of sim/host/records.h.
 enum gs_machine_kind {
-  gs_machine_reply = 32,    ///< of a loader: thread: length, what: operation, unit: tag, flags: rejection, value: address
+  gs_machine_reply = 32,  ///< of a loader: thread: length, what: operation, unit: tag, flags: rejection, value: address
   gs_machine_message = 33,  ///< to a host: thread: host, what: job, unit: epoch
   gs_machine_event = 34,    ///< of a board: thread: board, what: board_event, unit, value
   gs_machine_fault = 35     ///< of an accelerator: thread: its address, what: cause, value: address of the access

@@ -249,7 +249,8 @@ std::vector<uint64_t> Machine::counters(const Flits& packets) {
   for (size_t i = 0; i < packets.size(); ++i) asked[ControlFlit::board(packets[i])].push_back(i);
   std::map<uint32_t, size_t> answered;
   std::vector<uint64_t> values(packets.size());
-  for (const Answer& answer : control(packets)) values[asked.at(answer.board).at(answered[answer.board]++)] = answer.value;
+  for (const Answer& answer : control(packets))
+    values[asked.at(answer.board).at(answered[answer.board]++)] = answer.value;
   return values;
 }
 

@@ -58,8 +58,7 @@ void Machine::write_lines(const Target& target, uint32_t address, const uint8_t*
     Flits flits;
     for (size_t at = begin; at < end;) {
       const Span where = span(static_cast<uint32_t>(address + at));
-      const auto length =
-          static_cast<uint32_t>(std::min<uint64_t>({kPacketBytes, where.adjacent, uint64_t{end - at}}));
+      const auto length = static_cast<uint32_t>(std::min<uint64_t>({kPacketBytes, where.adjacent, uint64_t{end - at}}));
       add_load(flits, target.dest, target.job, head(LoadOp::Write, where.address, length), at + length == end,
                data + at);
       at += length;

@@ -68,16 +68,16 @@ void add_load(Flits& flits, uint32_t dest, unsigned job, config::LoadHeader head
   const auto packed = head.pack();
   flits.push_back(body(dest, packed.word, kFlitBytes, sideband(FlitKind::Header, !rows, Vnet::Request, job)));
   for (uint32_t row = 0; row < rows; ++row) {
-    flits.push_back(body(dest, data + row * kFlitBytes, kFlitBytes,
-                         sideband(FlitKind::Body, row + 1 == rows, Vnet::Request, job)));
+    flits.push_back(
+        body(dest, data + row * kFlitBytes, kFlitBytes, sideband(FlitKind::Body, row + 1 == rows, Vnet::Request, job)));
   }
 }
 
 void add_message(Flits& flits, uint32_t dest, const void* data, size_t count) {
   const auto* from = static_cast<const uint8_t*>(data);
   for (size_t i = 0; i < count; ++i) {
-    flits.push_back(body(dest, from + i * kFlitBytes, kFlitBytes,
-                         sideband(FlitKind::Body, i + 1 == count, Vnet::Mailbox)));
+    flits.push_back(
+        body(dest, from + i * kFlitBytes, kFlitBytes, sideband(FlitKind::Body, i + 1 == count, Vnet::Mailbox)));
   }
 }
 

@@ -31,7 +31,7 @@ struct Error : std::runtime_error {
   Kind kind;
 };
 
-constexpr uint32_t kFlitBytes = 16;    ///< bytes of data in a flit
+constexpr uint32_t kFlitBytes = 16;     ///< bytes of data in a flit
 constexpr uint32_t kPacketBytes = 256;  ///< most bytes of data in a packet to a loader or from it
 constexpr unsigned kAnswers = 12;       ///< most packets in flight to a control unit, which queues 16 answers
 constexpr unsigned kBoardUnit = 31;     ///< unit of a board's own counters

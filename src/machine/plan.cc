@@ -50,7 +50,8 @@ Plan Plan::read(std::istream& text, const std::string& name) {
       plan.cluster = rest(words);
     } else if (key == "shape") {
       good = static_cast<bool>(words >> plan.tiles >> plan.width >> plan.threads >> plan.core_threads >> plan.line >>
-                               plan.drams) && plan.tiles && plan.width && plan.threads && plan.line && plan.drams;
+                               plan.drams) &&
+             plan.tiles && plan.width && plan.threads && plan.line && plan.drams;
     } else if (key == "tile") {
       plan.alone = true;
     } else if (key == "board") {

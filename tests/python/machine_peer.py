@@ -62,6 +62,8 @@ class Peer:
     reject: Callable[[str], int] = lambda op: 0
     extra: list[bytes] = field(default_factory=list)
     """Records that precede the next Done."""
+    each: list[bytes] = field(default_factory=list)
+    """Reports of the first tile, of which one follows each request for packets."""
     reports: Callable[[int, bytes], list[bytes]] = lambda tile, commands: []
     others: Callable[[Peer, str, bytes], None] = lambda peer, kind, payload: None
     cycle: int = 100
@@ -151,6 +153,8 @@ class Peer:
                 answers += self._loaded(flit, body)
         assert max(sent.values(), default=0) <= 16, "a control unit queues 16 answers"
         # A board answers its first packet only with a route and the host's address.
+        if self.each:
+            self.extra.append(self.record(REPLY, self.each.pop(0)))
         self.send(*answers[: wanted or 0], *self._extra(), self.record(DONE))
         assert wanted in (0, len(answers)), (wanted, len(answers))
 

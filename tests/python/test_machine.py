@@ -283,6 +283,42 @@ def test_running_threads_are_named_by_flush(peer: Peer, link: Link) -> None:
     assert link.flush(3 * 4 * THREADS) == [5 * THREADS + 3, 5 * THREADS + 63]
 
 
+def test_halt_waits_as_long_as_threads_park(peer: Peer, link: Link) -> None:
+    """Commands go to every thread; time passes by reads of memory until none of them parks any more."""
+    command, parked = constants.enumeration("debug_command"), constants.enumeration("debug_report")["parked"]
+    commands: list[bytes] = []
+
+    def answers(tile: int, sent: bytes) -> list[bytes]:
+        commands.append(sent)
+        return []
+
+    peer.reports = answers
+    peer.each = [bytes([parked, 3]), bytes([parked, 4])]
+    link.call("halt")
+    assert commands == 12 * [b"".join(bytes([command["halt"], thread]) for thread in range(THREADS))]
+    assert [kind for kind, _ in peer.requests] == ["Q", "N", "N", "N"]
+    link.call("resume")
+    assert commands[12:] == 12 * [b"".join(bytes([command["resume"], thread]) for thread in range(THREADS))]
+    assert [kind for kind, _ in peer.requests] == ["Q", "N", "N", "N", "Q", "N", "N"]
+
+
+def test_registers_are_read_by_injected_writes(peer: Peer, link: Link) -> None:
+    inject, shown = (
+        constants.enumeration("debug_command")["inject"],
+        constants.enumeration("debug_report")["debug_value"],
+    )
+
+    def answers(tile: int, sent: bytes) -> list[bytes]:
+        code, thread, instruction = struct.unpack("<BBI", sent)
+        assert (tile, code, thread) == (7, inject, 5)
+        # csrrw x0, debug_value, xN
+        assert instruction & 0xFFF0_7FFF == constants.enumeration("csr")["debug_value"] << 20 | 0x1073
+        return [struct.pack("<BBI", shown, thread, 0xFEDC_0000 + (instruction >> 15 & 0x1F))]
+
+    peer.reports = answers
+    assert link.registers(7 * THREADS + 5) == [0xFEDC_0000 + number for number in range(1, 32)]
+
+
 def test_tile_counters_have_64_bits(peer: Peer, link: Link) -> None:
     names = constants.enumeration("debug_counter").values
     counter = constants.enumeration("debug_report")["counter"]
