@@ -106,8 +106,13 @@ class Peer:
             self._ours.sendall(data[at : at + 1000])
 
     def _serve(self) -> None:
-        with self._ours.makefile("rb") as data, contextlib.suppress(OSError):
-            self._handle(data)
+        try:
+            with self._ours.makefile("rb") as data, contextlib.suppress(OSError):
+                self._handle(data)
+        finally:
+            # A request that the model rejects ends the connection, and so the test.
+            with contextlib.suppress(OSError):
+                self._ours.shutdown(socket.SHUT_RDWR)
 
     def _handle(self, data: BinaryIO) -> None:
         while len(head := data.read(8)) == 8:
