@@ -19,6 +19,7 @@ using gossamer::machine::Machine;
 using gossamer::machine::Message;
 using gossamer::machine::Record;
 namespace sim = gossamer::sim;
+namespace config = gossamer::config;
 
 thread_local std::string reason;
 
@@ -55,6 +56,14 @@ class Hooks : public gossamer::machine::Waiting {
   const gs_machine_hooks hooks_;
   void* state_ = nullptr;
 };
+
+config::RegisterAddress place(uint32_t block, uint32_t unit, uint32_t number) {
+  config::RegisterAddress address;
+  address.block = static_cast<config::RegisterBlock>(block);
+  address.unit = static_cast<uint8_t>(unit);
+  address.number = static_cast<uint8_t>(number);
+  return address;
+}
 
 /// A record with its data.
 struct Kept {
@@ -193,6 +202,16 @@ int gs_machine_counters(gs_machine* machine, const uint32_t* keys, size_t count,
     std::ranges::copy(machine->machine.counters(packets), values);
     return 0;
   });
+}
+
+int gs_machine_read_register(gs_machine* machine, uint32_t board, uint32_t job, uint32_t block, uint32_t unit,
+                             uint32_t number, uint64_t* value) {
+  return attempt([&] { return *value = machine->machine.read_register(board, job, place(block, unit, number)), 0; });
+}
+
+int gs_machine_write_register(gs_machine* machine, uint32_t board, uint32_t job, uint32_t block, uint32_t unit,
+                              uint32_t number, uint64_t value) {
+  return attempt([&] { return machine->machine.write_register(board, job, place(block, unit, number), value), 0; });
 }
 
 int gs_machine_tile_counters(gs_machine* machine, uint64_t* values) {

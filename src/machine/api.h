@@ -64,6 +64,11 @@ const gs_machine_record* gs_machine_results(gs_machine* machine);
 
 /// `keys`: board, unit and counter of each of `count` counters.
 int gs_machine_counters(gs_machine* machine, const uint32_t* keys, size_t count, uint64_t* values);
+/// A register of a board's block (register_block), accessed by packets of a job (31: none).
+int gs_machine_read_register(gs_machine* machine, uint32_t board, uint32_t job, uint32_t block, uint32_t unit,
+                             uint32_t number, uint64_t* value);
+int gs_machine_write_register(gs_machine* machine, uint32_t board, uint32_t job, uint32_t block, uint32_t unit,
+                              uint32_t number, uint64_t value);
 /// The counters of each tile (debug_counter).
 int gs_machine_tile_counters(gs_machine* machine, uint64_t* values);
 /// 1 if no packet is in flight, else 0.

@@ -254,6 +254,23 @@ std::vector<uint64_t> Machine::counters(const Flits& packets) {
   return values;
 }
 
+uint64_t Machine::access(uint32_t board, unsigned job, config::RegisterAddress address, bool write, uint64_t value) {
+  config::ControlRegister access;
+  access.op_code = ControlOp::Register;
+  access.write = write;
+  access.address = static_cast<uint16_t>(address.pack().get(0, config::RegisterAddress::kBits));
+  access.value = value;
+  return control({ControlFlit::to(board, access, job)}).at(0).value;
+}
+
+uint64_t Machine::read_register(uint32_t board, unsigned job, config::RegisterAddress address) {
+  return access(board, job, address, false, 0);
+}
+
+void Machine::write_register(uint32_t board, unsigned job, config::RegisterAddress address, uint64_t value) {
+  access(board, job, address, true, value);
+}
+
 // ---- Runs ----
 
 void Machine::open(const std::string& facts) {

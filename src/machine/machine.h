@@ -81,6 +81,10 @@ class Machine {
   void flush_record_caches();
   /// Values of counters, in the order of the packets (read_counter).
   std::vector<uint64_t> counters(const Flits& packets);
+  /// Registers of a board's blocks (config::RegisterBlock): links, streaming ports. A register is written only by
+  /// packets of the job that owns its unit (kNoJob: no job). Throws Error (Died) if the board rejects the access.
+  uint64_t read_register(uint32_t board, unsigned job, config::RegisterAddress address);
+  void write_register(uint32_t board, unsigned job, config::RegisterAddress address, uint64_t value);
 
   // ---- Memories ----
 
@@ -171,6 +175,7 @@ class Machine {
   void write_group(const Target& target, unsigned group, uint32_t address, const uint8_t* code, size_t size);
   std::vector<uint8_t> read_lines(uint32_t tile, uint32_t address, size_t size);
   Flit cluster(uint32_t board, bool flush) const;
+  uint64_t access(uint32_t board, unsigned job, config::RegisterAddress address, bool write, uint64_t value);
   void wait_for_link(const Plan::Up& link);
   Flits tables(const Plan::Routes& routes) const;
   /// Sends a command to every thread, and waits for `replies` reports of each tile.

@@ -25,9 +25,9 @@ from gossamer.errors import InputError, RunDied
 
 DRAM = 0x4000_0000
 THREADS = 64
-SMALL = "config small\nshape 4 2 64 16 32 2\ncluster c\nboard x\nboard y y\nboard z\nhosts 1\njob 0 2\njob 1\n"
+SMALL = "config small\nshape 4 2 64 16 32 2\ncluster c\nboard x\nboard y y\nboard z\nhosts 1 0\njob 0 2\njob 1\n"
 TREES = "relay 0\nrelay 1\nrelay 2\nidle 1 1 0 2\nidle 0 1\nidle 2 1\n"
-TABLES = f"routes 1 0 0 0 9\nroutes 0 1 2 3 4\nroutes 2 1 2 3 4\n{TREES}"
+TABLES = f"routes 1 0 0 0 9 8\nroutes 0 1 2 3 4 5\nroutes 2 1 2 3 4 5\n{TREES}"
 PLAN = f"{SMALL}{TABLES}patience 100000 3000\nend\n"
 
 
@@ -108,7 +108,7 @@ def test_configuration_reaches_every_board_in_order(name: str, shared: bool) -> 
             assert fields["tiles"] == ((1 << plan.config.tiles) - 1 if board in its else 0)
         elif op == "idle_tree":
             parent = -1 if fields["root"] else fields["parent"]
-            assert parent == -1 or (parent, job) in idle
+            assert (parent == -1 or (parent, job) in idle) and fields["enable"] == 1
             idle.append((board, job))
     entries = [[*plan.board_entries(board), *(plan.host_entry(board, host) for host in range(len(plan.hosts)))]
                for board in range(count)]  # fmt: skip
@@ -199,6 +199,17 @@ def test_counters_are_those_that_were_asked(peer: Peer, link: Link, seed: int) -
     assert link.counters(keys) == [10_000 * board + 100 * unit + which + (1 << 40) for board, unit, which in keys]
 
 
+def test_registers_of_blocks_are_accessed_by_their_job(peer: Peer, link: Link) -> None:
+    layout, blocks = constants.layout("register_address"), constants.enumeration("register_block")
+    link.write_register(2, "stream", 200, 1, 0xFEDC_BA98_7654_3210, job=5)
+    assert link.read_register(0, "link", 7, 12) == 0
+    (board, job, _, written), (_, other, _, read) = peer.control
+    assert (board, job, written["write"], written["value"]) == (2, 5, 1, 0xFEDC_BA98_7654_3210)
+    assert layout.unpack(written["address"]) == {"block": blocks["stream"], "unit": 200, "number": 1}
+    assert (other, read["write"]) == (31, 0)
+    assert layout.unpack(read["address"]) == {"block": blocks["link"], "unit": 7, "number": 12}
+
+
 def test_rejected_control_packet_names_board_and_reason(peer: Peer, link: Link) -> None:
     peer.reject = lambda op: constants.enumeration("rejection")["room"]
     with pytest.raises(RunDied, match=r"^board y y: its control unit rejected a packet \(read, room\)$"):
@@ -216,7 +227,7 @@ def test_drained_needs_two_equal_rounds(peer: Peer, link: Link, busy: str) -> No
         reads += 1
         assert fields["unit"] == packets.BOARD_UNIT
         if fields["counter"] == names["in_flight"]:
-            return int(busy == "flight" and board == 2 and reads > 6) << 5
+            return int(busy == "flight" and board == 1 and reads > 6) << 5
         assert fields["counter"] == names["entered"]
         return 0xFFFF_FFFF if not (busy == "entered" and board == 1 and reads > 6) else 0
 
@@ -235,11 +246,13 @@ def test_tables_that_cannot_coexist_wait_for_an_empty_fabric(peer: Peer, link: L
         return int(left > 0 and fields["counter"] == names["in_flight"])
 
     peer.value = value
-    other = f"{SMALL}{TABLES.replace('routes 2 1 2 3 4', 'routes 2 5 6 7 8')}patience 100000 3000\ndrain a cycle\nend\n"
+    other = (
+        f"{SMALL}{TABLES.replace('routes 2 1 2 3 4 5', 'routes 2 5 6 7 8 9')}patience 100000 3000\ndrain a cycle\nend\n"
+    )
     link.call("update", other.encode())
     loaded = [(board, fields["first"], fields["entries"]) for board, _, op, fields in peer.control if op == "route"]
     assert [board for board, _, _ in loaded] == [1, 1, 0, 0, 2, 2] and left <= 0
-    assert loaded[4:] == [(2, 0, 0x070605), (2, packets.host_entry(0), 8)]
+    assert loaded[4:] == [(2, 0, 0x070605), (2, packets.host_entry(1), 0x0809)]
     assert [op for _, _, op, _ in peer.control[-6:]] == ["route"] * 6
     left = 1 << 30
     count = len([op for _, _, op, _ in peer.control if op == "route"])
@@ -428,8 +441,11 @@ def test_requests_can_be_kept_for_replay(peer: Peer, link: Link) -> None:
     ("text", "reason"),
     [
         (PLAN.replace("end\n", ""), "plan: is truncated"),
-        (PLAN.replace("routes 1 0 0 0 9\n", "routes 1 0 0 9\n"), "plan:10: is no fact about a machine: routes 1 0 0 9"),
-        (PLAN.replace("hosts 1", "hosts 3"), "plan: describes no machine"),
+        (
+            PLAN.replace("routes 1 0 0 0 9 8", "routes 1 0 0 9 8"),
+            "plan:10: is no fact about a machine: routes 1 0 0 9 8",
+        ),
+        (PLAN.replace("hosts 1 0", "hosts 1 3"), "plan: describes no machine"),
         (PLAN.replace("idle 0 1", "idle 0 a"), "plan:17: is no fact about a machine: idle 0 a"),
         (PLAN.replace("idle 0 1", "idle 0 1 x"), "plan:17: is no fact about a machine: idle 0 1 x"),
         (PLAN.replace("shape 4 2 64", "shape 0 2 64"), "plan:2: is no fact about a machine: shape 0 2 64 16 32 2"),

@@ -22,6 +22,8 @@ EACH_TILE = 0xFFFF_FFFF
 """Tile number that means every tile."""
 BOARD_UNIT = 31
 """Unit number of a board's own counters."""
+NO_JOB = 31
+"""The job number of tiles, and of packets, without a job."""
 _SOURCES = ROOT / "src" / "machine"
 _FLAGS = ("-std=c++20", "-O2", "-fPIC", "-Wall", "-Wextra")
 _INPUT, _DIED, _DISCONNECTED = -1, -2, -3
@@ -151,6 +153,8 @@ _FUNCTIONS = {
     "ask": (c_int, [_M, c_uint32, _BYTES, c_size_t, c_uint32]),
     "results": (POINTER(_Record), [_M]),
     "counters": (c_int, [_M, POINTER(c_uint32), c_size_t, POINTER(c_uint64)]),
+    "read_register": (c_int, [_M, *[c_uint32] * 5, POINTER(c_uint64)]),
+    "write_register": (c_int, [_M, *[c_uint32] * 5, c_uint64]),
     "tile_counters": (c_int, [_M, POINTER(c_uint64)]),
     "drained": (c_int, [_M]),
     "update": (c_int, [_M, c_char_p]),
@@ -257,6 +261,17 @@ class Link:
         self.call("counters", (c_uint32 * len(flat))(*flat), len(keys), values)
         return list(values)
 
+    def read_register(self, board: int, block: str, unit: int, number: int, job: int = NO_JOB) -> int:
+        """A register of a board's block (``register_block``), read by a packet of a job."""
+        value = c_uint64()
+        place = constants.enumeration("register_block")[block], unit, number
+        self.call("read_register", board, job, *place, ctypes.byref(value))
+        return value.value
+
+    def write_register(self, board: int, block: str, unit: int, number: int, value: int, job: int = NO_JOB) -> None:
+        """Writes such a register; only packets of the job that owns the unit may."""
+        self.call("write_register", board, job, constants.enumeration("register_block")[block], unit, number, value)
+
     def tile_counters(self, tiles: int) -> list[dict[str, int]]:
         """The counters of each tile by name."""
         names = list(constants.enumeration("debug_counter").values)
@@ -302,4 +317,4 @@ class Link:
         self._lib.gs_machine_keep_requests(self._machine)
 
 
-__all__ = ["BOARD_UNIT", "EACH_TILE", "Event", "Kind", "Link", "Message", "Record", "Reply"]
+__all__ = ["BOARD_UNIT", "EACH_TILE", "NO_JOB", "Event", "Kind", "Link", "Message", "Record", "Reply"]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gossamer import device, routes
 from gossamer.config import Cluster, Config, constants
 from gossamer.engines import _rtl_build
+from gossamer.engines._machine import NO_JOB
 from gossamer.errors import InputError
 from gossamer.routes._topology import link_name
 
@@ -396,8 +397,6 @@ class TableUpdate:
         return cls(after, report.fault or "")
 
 
-NO_JOB = 31
-"""The job number of tiles without a job."""
 MAX_JOBS = 16
 """Job slots of a board."""
 
