@@ -46,6 +46,8 @@ class Peer:
     tiles: int
     width: int
     drams: int
+    root: int = 0
+    """The board of the first host, where broadcasts begin."""
     line: int = 32
     limit: int = 1 << 32
     """Addresses from here on have no memory."""
@@ -184,6 +186,7 @@ class Peer:
         job = sideband(flit, "job")
         places: list[tuple[int, int]] = []
         if dest >> 29 == ENDPOINT["control"]:
+            assert dest >> 14 & 0xFFF == self.root
             step = 1 if op == LOAD["write_instr"] else self.tiles // self.drams
             places = [(board, tile) for board in self.jobs[job] for tile in range(0, self.tiles, step)]
         else:

@@ -33,7 +33,7 @@ PLAN = f"{SMALL}{TABLES}patience 100000 3000\nend\n"
 
 @pytest.fixture
 def peer() -> Iterator[Peer]:
-    with Peer(boards=3, tiles=4, width=2, drams=2, jobs=[[0, 2], [1]]) as made:
+    with Peer(boards=3, tiles=4, width=2, drams=2, jobs=[[0, 2], [1]], root=1) as made:
         yield made
 
 
