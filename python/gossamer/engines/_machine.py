@@ -24,7 +24,6 @@ BOARD_UNIT = 31
 """Unit number of a board's own counters."""
 NO_JOB = 31
 """The job number of tiles, and of packets, without a job."""
-_SOURCES = ROOT / "src" / "machine"
 _FLAGS = ("-std=c++20", "-O2", "-fPIC", "-Wall", "-Wextra")
 _INPUT, _DIED, _DISCONNECTED = -1, -2, -3
 
@@ -184,20 +183,42 @@ def _failed(said: str, log: Path) -> InputError:
     return InputError(f"building the machine library failed: {first} (all of it in {log})")
 
 
+@dataclass(frozen=True)
+class Compilation:
+    """How the library is compiled: the same for every configuration, so that the objects are shared."""
+
+    sources: tuple[Path, ...]
+    flags: tuple[str, ...]
+
+    @property
+    def tag(self) -> str:
+        """Changes with sources and flags."""
+        return builds.tag(*map(str, self.sources), *self.flags)
+
+    def steps(self, plan: builds.Plan) -> list[str]:
+        """The steps of a folder; they must be its first, because objects are numbered."""
+        return [plan.compile(path, self.flags) for path in self.sources]
+
+
+def compilation() -> Compilation:
+    """The sources and flags of the library."""
+    from gossamer.config import _generate
+
+    own = builds.header("machine-constants", "gossamer/config.h", _generate.package_cpp(""))
+    include = (own, INCLUDE, ROOT / "sim" / "host", ROOT / "src")
+    sources = sorted((ROOT / "src" / "machine").glob("*.cc"))
+    return Compilation(tuple(sources), (*_FLAGS, *(f"-I{path}" for path in include)))
+
+
 @functools.cache
 def _library() -> ctypes.PyDLL:
     """The library, built if necessary. Calls keep Python's lock; the library releases it while it blocks."""
-    from gossamer.config import _generate
-
-    include = (builds.header("machine-constants", "gossamer/config.h", _generate.package_cpp("")), INCLUDE)
-    flags = [*_FLAGS, *(f"-I{path}" for path in (*include, ROOT / "sim" / "host", ROOT / "src"))]
-    sources = sorted(_SOURCES.glob("*.cc"))
+    own = compilation()
 
     def steps(plan: builds.Plan) -> None:
-        plan.link("libmachine.so", [plan.compile(path, flags) for path in sources], ["-shared", "-pthread"])
+        plan.link("libmachine.so", own.steps(plan), ["-shared", "-pthread"])
 
-    name = f"machine-{builds.tag(*flags, *map(str, sources))}"
-    folder = builds.kept(name, steps, _failed, title="building the machine library")
+    folder = builds.kept(f"machine-{own.tag}", steps, _failed, title="building the machine library")
     found = ctypes.PyDLL(str(folder / "libmachine.so"))
     for call, (result, arguments) in _FUNCTIONS.items():
         function = getattr(found, f"gs_machine_{call}")
