@@ -68,6 +68,8 @@ class Peer:
     """Reports of the first tile, of which one follows each request for packets."""
     reports: Callable[[int, bytes], list[bytes]] = lambda tile, commands: []
     others: Callable[[Peer, str, bytes], None] = lambda peer, kind, payload: None
+    silent: set[int] = field(default_factory=set)
+    """Boards after reset: they answer nothing before `cluster` has named a host."""
     cycle: int = 100
     """Of the next record; each one takes seven cycles."""
     _thread: threading.Thread | None = None
@@ -159,17 +161,19 @@ class Peer:
             else:
                 answers += self._loaded(flit, body)
         assert max(sent.values(), default=0) <= 16, "a control unit queues 16 answers"
-        # A board answers its first packet only with a route and the host's address.
         if self.each:
             self.extra.append(self.record(REPLY, self.each.pop(0)))
-        self.send(*answers[: wanted or 0], *self._extra(), self.record(DONE))
-        assert wanted in (0, len(answers)), (wanted, len(answers))
+        assert wanted == len(answers)
+        self.send(*answers, *self._extra(), self.record(DONE))
 
     def _controlled(self, flit: bytes, board: int) -> list[bytes]:
         packed = int.from_bytes(flit[:16], "little")
         op = next(name for name, value in OP.values.items() if value == packed & 0xF)
         fields = constants.layout(op if op.startswith("idle_") else f"control_{op}").unpack(packed)
         self.control.append((board, sideband(flit, "job"), op, fields))
+        self.silent -= {board} if op == "cluster" else set()
+        if board in self.silent:
+            return []
         answer = constants.layout("control_answer").pack(
             op_code=OP["answer"],
             board=board,

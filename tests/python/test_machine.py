@@ -63,6 +63,7 @@ def configured(cluster: Cluster, jobs: list[Job]) -> tuple[Plan, Peer]:
         config.memory.dram.count,
         jobs=[job.boards for job in jobs] or [range(plan.boards)],
         value=lambda fields, board: 1,
+        silent=set(range(plan.boards)),
     )
     identity = struct.pack(
         "<BIIBBBB",
@@ -432,6 +433,8 @@ def test_requests_can_be_kept_for_replay(peer: Peer, link: Link) -> None:
     link.counters([(0, 31, 1)])
     link.keep_requests()
     link.call("write", 0, DRAM + 1, b"x", 1)
+    link.call("pause", 5)
+    link.call("symbols", b"", 0)
     link.ask(b"", 0, EACH_TILE)
     expected = b"".join(struct.pack("<II", ord(kind), len(payload)) + payload for kind, payload in peer.requests[1:])
     assert link.requests() == expected and len(peer.requests) > 3
