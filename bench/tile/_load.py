@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from models import fabric_packets as network
 
 from gossamer import config as configs
 from gossamer.bench import Context, Row
-from gossamer.engines import _rtl_network as network
 from gossamer.engines.rtl import Tile
 from gossamer.errors import RunDied
 

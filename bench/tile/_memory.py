@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import models
+from models import fabric_packets
 
 from gossamer import config as configs
 from gossamer import device
 from gossamer.bench import Context, Row
 from gossamer.config import Config
-from gossamer.engines import _rtl_network
 from gossamer.errors import RunDied
 
 DDR3, QDR = "memory.ddr3-share", "memory.qdr-share"
@@ -139,8 +139,10 @@ def _flits(case: Case, config: Config) -> bytes:
     if image.segments:
         raise RunDied(f"{PROGRAM.name} has data of its own; only its instructions are loaded")
     code = b"".join(struct.pack("<I", word) for word in image.instructions)
-    code += bytes(-len(code) % _rtl_network.PAYLOAD)
-    flits = _rtl_network.writes(0, code, op="write_instr", group=_rtl_network.ALL_GROUPS, dest=_rtl_network.EVERY_TILE)
+    code += bytes(-len(code) % fabric_packets.PAYLOAD)
+    flits = fabric_packets.writes(
+        0, code, op="write_instr", group=fabric_packets.ALL_GROUPS, dest=fabric_packets.EVERY_TILE
+    )
     return b"".join(row.tobytes()[::-1] for row in flits)
 
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,52 +25,15 @@ constexpr uint32_t kTiles = GS_TILES;
 constexpr uint32_t kCoreThreads = TinselThreadsPerCore;
 constexpr uint32_t kTileThreads = GS_THREADS_PER_TILE;
 constexpr uint32_t kLine = GS_LINE_BYTES;
-constexpr uint32_t kFlit = 16;
-constexpr uint32_t kPacket = 256;                    ///< bytes of data in a packet to a loader
-constexpr uint32_t kPacketsInFlightBytes = 1 << 16;  ///< bytes sent before the host waits for replies
+constexpr uint32_t kFlit = machine::kFlitBytes;
+constexpr size_t kStores = 1 << 16;    ///< most bytes of stores that are written together
 constexpr uint32_t kWindow = 1u << 30;               ///< of unpartitioned DRAM
 
-using Tile = config::AddressTile;
-using Header = config::LoadHeader;
-constexpr unsigned kSideband = 160;  ///< first bit of a flit's sideband, which follows payload and destination
-constexpr uint32_t kHost = static_cast<uint32_t>(config::Endpoint::Host) << Tile::kKindLsb;
+using machine::Machine;
 
-/// Address of a tile's loader; tiles are numbered board by board.
-uint32_t loader(uint32_t tile) {
-  const uint32_t of_board = tile % kTiles;
-  return static_cast<uint32_t>(config::Endpoint::Tile) << Tile::kKindLsb | tile / kTiles << Tile::kBoardLsb |
-         of_board / GS_MESH_WIDTH << Tile::kTileYLsb | of_board % GS_MESH_WIDTH << Tile::kTileXLsb;
-}
-
-/// The sideband word of a flit.
-uint32_t sideband_word(config::FlitKind kind, bool last, config::Vnet vnet) {
-  return static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kSideband) |
-         static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kSideband) |
-         static_cast<uint32_t>(vnet) << (config::Flit::kVnetLsb - kSideband);
-}
-
-/// Appends a packet to a loader.
-void add_packet(std::vector<Flit>& flits, uint32_t dest, config::LoadOp op, unsigned group, uint32_t address,
-                uint32_t length, bool reply, const uint8_t* data) {
-  const uint32_t rows = data ? length / kFlit : 0;
-  Flit flit;
-  flit.words[0] = static_cast<uint32_t>(op) << Header::kOpLsb | group << Header::kGroupLsb;
-  flit.words[1] = address;
-  flit.words[2] = length;
-  flit.words[3] = reply ? kHost : 0;
-  flit.words[4] = dest;
-  flit.words[5] = sideband_word(config::FlitKind::Header, !rows, config::Vnet::Request);
-  flits.push_back(flit);
-  for (uint32_t row = 0; row < rows; ++row) {
-    std::memcpy(flit.words.data(), data + row * kFlit, kFlit);
-    flit.words[5] = sideband_word(config::FlitKind::Body, row + 1 == rows, config::Vnet::Request);
-    flits.push_back(flit);
-  }
-}
-
-/// Translates a program's address to a loader's.
-uint32_t loader_address(const char* call, uint32_t address) {
-  if (address < GS_PARTITION_BASE) return address;
+/// Translates a program's address. Adjacent lines of a partition are not adjacent in memory.
+machine::Span translated(uint32_t address) {
+  if (address < GS_PARTITION_BASE) return {address, GS_PARTITION_BASE - uint64_t{address}};
   const uint64_t half = TinselBytesPerDRAM / 2;
   const uint64_t offset = address - GS_PARTITION_BASE;
   const uint64_t part = offset / GS_PARTITION_BYTES, line = offset % GS_PARTITION_BYTES / kLine;
@@ -79,10 +41,13 @@ uint32_t loader_address(const char* call, uint32_t address) {
   if (offset >= half || at >= kWindow) {
     char text[64];
     std::snprintf(text, sizeof text, "there is no memory at 0x%08x that a host can access", address);
-    reject_call(call, text);
+    throw machine::Error(machine::Error::Kind::Input, text);
   }
-  return static_cast<uint32_t>(GS_DRAM_BASE + at);
+  return {static_cast<uint32_t>(GS_DRAM_BASE + at), kLine - offset % kLine};
 }
+
+/// The instruction memory of a core, as a bit among those of its tile.
+unsigned instr_mem(uint32_t core) { return 1u << (core % kTileCores / TinselCoresPerInstrMem); }
 
 std::vector<Part> parts_of(const char* call, const char* path) {
   std::vector<Part> parts;
@@ -128,12 +93,13 @@ Board::Board()
       data_(size_t{kBoards} * TinselDRAMsPerBoard),
       of_board_(kBoards) {
   first_ = std::this_thread::get_id();
-  next_hops_file_ = settings_.next_hops;
+  plan_file_ = settings_.plan;
+  sim_.use("HostLink", [](Machine& machine) { machine.translate(translated); });
 }
 
 Board::~Board() = default;
 
-void Board::finish() { sim_.end(); }
+void Board::finish() { sim_.finish(); }
 
 void Board::lock() {
   std::unique_lock lock(mutex_);
@@ -196,76 +162,21 @@ ThreadLocation Board::location(uint32_t thread) {
 }
 
 NextHop Board::next_hop(const char* call, uint32_t from, uint32_t to) {
-  if (next_hops_.empty()) {
-    std::vector<NextHop> next_hops(size_t{kBoards} * kBoards);
-    std::ifstream file(next_hops_file_);
-    for (NextHop one; file >> one.link >> one.channel >> one.next && next_hops_.size() < next_hops.size();)
-      next_hops_.push_back(one);
-    if (next_hops_.size() < next_hops.size()) reject_call(call, next_hops_file_ + ": is truncated");
-  }
-  const NextHop& found = next_hops_[size_t{from} * kBoards + to];
-  if (found.next == from)
-    reject_call(call, "no route leads from board " + std::to_string(from) + " to " + std::to_string(to));
-  return found;
+  if (const machine::Hop* hop = sim_.plan().hop(from, to)) return {hop->link, hop->channel, hop->next};
+  reject_call(call, "no route leads from board " + std::to_string(from) + " to " + std::to_string(to));
 }
 
 // ---- Tables ----
 
-bool Board::network_drained(const char* call) {
-  // Each board is queried twice, one board at a time, so that no query is in flight while another board answers. The
-  // network is drained if no board reports a packet and no packet has entered a switch between the rounds.
-  using Read = config::ControlRead;
-  constexpr uint32_t kBoardUnit = (1U << Read::kUnitBits) - 1;
-  const auto counter = [&](uint32_t board, config::BoardCounter which) {
-    Flit flit;
-    flit.words[0] = static_cast<uint32_t>(config::ControlOp::Read) << Read::kOpCodeLsb | kBoardUnit << Read::kUnitLsb |
-                    static_cast<uint32_t>(which) << Read::kCounterLsb;
-    flit.words[4] = static_cast<uint32_t>(config::Endpoint::Control) << Tile::kKindLsb | board << Tile::kBoardLsb;
-    flit.words[5] = sideband_word(config::FlitKind::Body, true, config::Vnet::Control);
-    return sim_.control(call, {flit});
-  };
-  std::vector<uint64_t> before;
-  for (unsigned round = 0; round < 2; ++round) {
-    std::vector<uint64_t> entered;
-    for (uint32_t board = 0; board < kBoards; ++board) {
-      if (counter(board, config::BoardCounter::InFlight)) return false;
-      entered.push_back(counter(board, config::BoardCounter::Entered));
-    }
-    if (round && entered != before) return false;
-    before = entered;
-  }
-  return true;
-}
-
 void Board::load_tables(const char* call) {
-  constexpr uint64_t kDrainCycles = 200'000;  ///< limit for packets in flight to arrive
   if (next_tables_ == settings_.tables.size()) {
     reject_call(call, "there are no " + std::string(next_tables_ ? "further" : "other") +
                       " routing tables; name them, in their order, with --next-routes FILE");
   }
-  const std::string path = settings_.tables[next_tables_++];
-  std::ifstream file(path, std::ios::binary);
-  const auto word = [&] {
-    uint32_t value = 0;
-    file.read(reinterpret_cast<char*>(&value), sizeof value);
-    return value;
-  };
-  const bool alone = word() != 0;
-  uint32_t groups = word();
   flush_stores(call);
-  for (const uint64_t begun = sim_.cycle(); alone && !network_drained(call);) {
-    if (sim_.cycle() - begun < kDrainCycles) continue;
-    reject_call(call, "packets are always in flight, and these tables must not be mixed with those in use; call it "
-                      "when all threads wait or have ended");
-  }
-  for (; file && groups; --groups) {
-    std::vector<Flit> packets(word());
-    file.read(reinterpret_cast<char*>(packets.data()), static_cast<std::streamsize>(packets.size() * sizeof(Flit)));
-    if (file) sim_.control(call, packets);
-  }
-  if (!file) reject_call(call, path + ": is truncated");
-  next_hops_file_ = path + ".next_hops";
-  next_hops_.clear();
+  const std::string path = settings_.tables[next_tables_++];
+  sim_.use(call, [&](Machine& machine) { machine.update(machine::Plan::read_file(path)); });
+  plan_file_ = path;
 }
 
 NextHop next_hop(const char* call, uint32_t from, uint32_t to) {
@@ -319,19 +230,9 @@ void Board::fail_deadlocked(const char* call) {
 void Board::write_back_caches(const char* call) {
   flush_stores(call);
   if (!started_) return;
-  for (uint32_t tile = 0; tile < kBoards * kTiles; ++tile) {
-    std::vector<uint8_t> commands;
-    for (uint32_t thread = 0; thread < kTileThreads; ++thread) {
-      commands.push_back(static_cast<uint8_t>(config::DebugCommand::Flush));
-      commands.push_back(static_cast<uint8_t>(thread));
-    }
-    for (const std::vector<uint8_t>& report : sim_.ask(tile, commands, kTileThreads)) {
-      if (report[0] == static_cast<uint8_t>(config::DebugReport::Rejected)) {
-        reject_call(call, "thread " + std::to_string(tile * kTileThreads + report[2]) +
-                          " still runs; load a program when all threads have ended");
-      }
-    }
-  }
+  const std::vector<uint32_t> running = sim_.use(call, [](Machine& machine) { return machine.flush(); });
+  if (running.empty()) return;
+  reject_call(call, "thread " + std::to_string(running[0]) + " still runs; load a program when all threads have ended");
 }
 
 void Board::load_all(const char* call, const char* code, const char* data) {
@@ -343,8 +244,11 @@ void Board::load_all(const char* call, const char* code, const char* data) {
   }
   write_back_caches(call);
   sim_.note("image " + std::string(code));
-  write_code(call, settings_.broadcast, 0xF, kBoards * kTiles, 0, instructions);
-  for (const Part& part : parts) write_all(call, part.address, part.data.data(), part.data.size());
+  sim_.use(call, [&](Machine& machine) {
+    machine.write_code(0, instructions.data(), instructions.size());
+    for (const Part& part : parts) machine.write_all(0, part.address, part.data.data(), part.data.size());
+  });
+  for (const Part& part : parts) flush_record_caches(call, kBoards, part.address, part.data.size());
   for (Core& core : cores_) core = {};
   code_.assign(cores_.size() / TinselCoresPerInstrMem, code);
   data_.assign(size_t{kBoards} * TinselDRAMsPerBoard, {});
@@ -363,7 +267,9 @@ void Board::load_code(const char* call, const char* code, uint32_t core) {
   const uint32_t first = core / TinselCoresPerInstrMem * TinselCoresPerInstrMem * kCoreThreads;
   sim_.note("image " + std::to_string(first) + " " + std::to_string(TinselCoresPerInstrMem * kCoreThreads) + " " +
             code);
-  write_code(call, loader(core / kTileCores), 1u << (core % kTileCores / TinselCoresPerInstrMem), 1, 0, instructions);
+  sim_.use(call, [&](Machine& machine) {
+    machine.write_code(core / kTileCores, instr_mem(core), 0, instructions.data(), instructions.size());
+  });
 }
 
 void Board::load_data(const char* call, const char* data, uint32_t core) {
@@ -405,111 +311,26 @@ void Board::check_data(const char* call, const char* data, const std::vector<Par
   }
 }
 
-void Board::write_code(const char* call, uint32_t dest, unsigned group, uint32_t replies, uint32_t address,
-                       const std::vector<uint8_t>& code) {
-  std::vector<uint8_t> whole = code;
-  whole.resize((code.size() + kFlit - 1) / kFlit * kFlit);
-  std::vector<Flit> flits;
-  for (uint32_t at = 0; at < whole.size(); at += kPacket) {
-    const uint32_t length = std::min<uint32_t>(kPacket, static_cast<uint32_t>(whole.size()) - at);
-    add_packet(flits, dest, config::LoadOp::WriteInstr, group, address + at, length, at + length == whole.size(),
-               whole.data() + at);
-  }
-  if (!flits.empty()) sim_.exchange(call, flits, replies);
-}
-
 void Board::write(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size) {
-  if (!size) return;
-  if (uint64_t{address} + size > uint64_t{1} << 32) reject_call(call, "data beyond the end of memory");
-  // Memory is written in whole lines: the rest of the first and the last line is read first and kept.
-  std::vector<uint8_t> whole;
-  const uint32_t before = address % kLine;
-  if (before) {
-    whole = read(call, tile, address - before, kLine);
-    whole.resize(before);
-  }
-  whole.insert(whole.end(), data, data + size);
-  if (const uint32_t tail = static_cast<uint32_t>(whole.size() % kLine)) {
-    const std::vector<uint8_t> last =
-        read(call, tile, address - before + static_cast<uint32_t>(whole.size()) - tail, kLine);
-    whole.insert(whole.end(), last.begin() + tail, last.end());
-  }
-  write_lines(call, loader(tile), 1, address - before, whole.data(), whole.size());
-  // The board's router may have cached the previous contents.
+  sim_.use(call, [&](Machine& machine) { machine.write(tile, address, data, size); });
+  flush_record_caches(call, tile / kTiles, address, size);
+}
+
+void Board::flush_record_caches(const char* call, uint32_t board, uint32_t address, size_t size) {
   const uint64_t first = TinselPOLiteProgRouterBase, end = first + TinselPOLiteProgRouterLength;
-  if (address < end && address + size > first) flush_record_cache(call, tile / kTiles);
-}
-
-void Board::flush_record_cache(const char* call, uint32_t board) {
-  std::ifstream file(settings_.forget, std::ios::binary);
-  Flit packet;
-  file.seekg(static_cast<std::streamoff>(size_t{board} * sizeof packet));
-  file.read(reinterpret_cast<char*>(packet.words.data()), sizeof packet.words);
-  if (!file) reject_call(call, settings_.forget + ": is truncated");
-  sim_.control(call, {packet});
-}
-
-void Board::write_lines(const char* call, uint32_t dest, uint32_t replies, uint32_t address, const uint8_t* data,
-                        size_t size) {
-  // Adjacent lines of a partition are not adjacent in memory.
-  const uint32_t most = address < GS_PARTITION_BASE ? kPacket : std::min(kPacket, kLine);
-  for (size_t begin = 0; begin < size; begin += kPacketsInFlightBytes) {
-    const size_t end = std::min<size_t>(size, begin + kPacketsInFlightBytes);
-    std::vector<Flit> flits;
-    for (size_t at = begin; at < end; at += most) {
-      const auto length = static_cast<uint32_t>(std::min<size_t>(most, end - at));
-      add_packet(flits, dest, config::LoadOp::Write, 0,
-                 loader_address(call, address + static_cast<uint32_t>(at)), length,
-                 at + length == end, data + at);
+  if (!size || address >= end || address + size <= first) return;
+  sim_.use(call, [&](Machine& machine) {
+    for (uint32_t b = 0; b < kBoards; ++b) {
+      if (board == b || board == kBoards) machine.flush_record_cache(b);
     }
-    sim_.exchange(call, flits, replies);
-  }
-}
-
-void Board::write_each(const char* call, uint32_t address, const uint8_t* data, size_t size) {
-  constexpr uint32_t kEach = kTiles / TinselDRAMsPerBoard;
-  for (uint32_t tile = 0; tile < kBoards * kTiles; tile += kEach) write(call, tile, address, data, size);
-}
-
-void Board::write_all(const char* call, uint32_t address, const uint8_t* data, size_t size) {
-  // The rest of a line may differ between boards.
-  const size_t before = std::min<size_t>(size, (kLine - address % kLine) % kLine);
-  const size_t whole = (size - before) / kLine * kLine;
-  if (!whole) return write_each(call, address, data, size);
-  const uint32_t first = address + static_cast<uint32_t>(before);
-  write_each(call, address, data, before);
-  write_lines(call, settings_.broadcast, kBoards * TinselDRAMsPerBoard, first, data + before, whole);
-  write_each(call, first + static_cast<uint32_t>(whole), data + before + whole, size - before - whole);
-}
-
-std::vector<uint8_t> Board::read(const char* call, uint32_t tile, uint32_t address, size_t size) {
-  std::vector<uint8_t> found;
-  found.reserve(size);
-  while (found.size() < size) {
-    // Requests are answered in order. Adjacent lines of a partition are not adjacent in memory.
-    std::vector<Flit> flits;
-    uint32_t replies = 0;
-    const size_t end = std::min<size_t>(size, found.size() + kPacketsInFlightBytes);
-    for (size_t at = found.size(); at < end;) {
-      const auto from = static_cast<uint32_t>(address + at);
-      const uint64_t most = from < GS_PARTITION_BASE ? GS_PARTITION_BASE - uint64_t{from} : kLine;
-      const auto length = static_cast<uint32_t>(std::min<uint64_t>(most, end - at));
-      add_packet(flits, loader(tile), config::LoadOp::Read, 0, loader_address(call, from), length, true, nullptr);
-      replies += (length + kPacket - 1) / kPacket;
-      at += length;
-    }
-    for (const Reply& reply : sim_.exchange(call, flits, replies)) {
-      found.insert(found.end(), reply.data.begin(), reply.data.end());
-    }
-  }
-  return found;
+  });
 }
 
 void Board::store(const char* call, uint32_t core, const uint32_t* words, uint32_t count) {
   Core& its = cores_[core];
   const uint32_t tile = core / kTileCores;
   const size_t bytes = stores_.data.size();
-  if (bytes && (stores_.tile != tile || stores_.address + bytes != its.address || bytes > kPacketsInFlightBytes)) {
+  if (bytes && (stores_.tile != tile || stores_.address + bytes != its.address || bytes > kStores)) {
     flush_stores(call);
   }
   if (stores_.data.empty()) {
@@ -532,18 +353,13 @@ void Board::write_instructions(const char* call, uint32_t core, const uint32_t* 
   Core& its = cores_[core];
   const uint32_t end = its.address + count * 4;
   if (its.address % 4 || end > TinselBytesPerInstrMem) reject_call(call, "instructions beyond instruction memory");
-  const uint32_t dest = loader(core / kTileCores);
-  const unsigned group = 1u << (core % kTileCores / TinselCoresPerInstrMem);
   // A loader writes whole flits: the first and the last one are read first.
   const uint32_t begin = its.address / kFlit * kFlit, length = (end + kFlit - 1) / kFlit * kFlit - begin;
-  std::vector<Flit> flits;
-  add_packet(flits, dest, config::LoadOp::ReadInstr, group, begin, length, true, nullptr);
-  std::vector<uint8_t> code;
-  for (const Reply& reply : sim_.exchange(call, flits, 1)) {
-    code.insert(code.end(), reply.data.begin(), reply.data.end());
-  }
-  std::memcpy(code.data() + (its.address - begin), words, size_t{count} * 4);
-  write_code(call, dest, group, 1, begin, code);
+  sim_.use(call, [&](Machine& machine) {
+    std::vector<uint8_t> code = machine.read_code(core / kTileCores, instr_mem(core), begin, length);
+    std::memcpy(code.data() + (its.address - begin), words, size_t{count} * 4);
+    machine.write_code(core / kTileCores, instr_mem(core), begin, code.data(), code.size());
+  });
   its.address = end;
 }
 
@@ -551,17 +367,17 @@ std::vector<uint32_t> Board::load(const char* call, uint32_t core, uint32_t coun
   flush_stores(call);
   Core& its = cores_[core];
   if (!count) return {};
-  const uint32_t before = its.address % kLine;
-  const size_t bytes = size_t{count} * 4, lines = (before + bytes + kLine - 1) / kLine;
+  const size_t bytes = size_t{count} * 4;
   // Checked before memory for the requested words is allocated.
-  if (const uint64_t last = its.address + bytes - 1; last > UINT32_MAX) {
+  if (its.address + bytes - 1 > UINT32_MAX) {
     reject_call(call, std::to_string(count) + " words to read end beyond the address space");
-  } else {
-    loader_address(call, static_cast<uint32_t>(last));
   }
+  const std::vector<uint8_t> data = sim_.use(call, [&](Machine& machine) {
+    translated(static_cast<uint32_t>(its.address + bytes - 1));
+    return machine.read(core / kTileCores, its.address, bytes);
+  });
   std::vector<uint32_t> words(count);
-  const std::vector<uint8_t> data = read(call, core / kTileCores, its.address - before, lines * kLine);
-  std::memcpy(words.data(), data.data() + before, bytes);
+  std::memcpy(words.data(), data.data(), bytes);
   its.address += count * 4;
   return words;
 }

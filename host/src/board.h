@@ -105,7 +105,7 @@ class Board {
   /// Loads the next routing tables of the run into all boards.
   void load_tables(const char* call);
   /// A file with the cluster and the current tables of its boards, for programs of the command.
-  std::string plan_file() const { return next_hops_file_ + ".plan"; }
+  std::string plan_file() const { return plan_file_ + ".pickle"; }
   /// The next hop of messages from one board to another.
   NextHop next_hop(const char* call, uint32_t from, uint32_t to);
   uint32_t cores() const { return static_cast<uint32_t>(cores_.size()); }
@@ -137,26 +137,14 @@ class Board {
   void check_data(const char* call, const char* data, const std::vector<Part>& parts, uint32_t dram);
   /// Whether threads were started, and all have ended.
   bool all_ended() const { return started_ && sim_.stopped() >= started_; }
-  void write_code(const char* call, uint32_t dest, unsigned group, uint32_t replies, uint32_t address,
-                  const std::vector<uint8_t>& code);
   /// Writes memory through a tile's loader.
   void write(const char* call, uint32_t tile, uint32_t address, const uint8_t* data, size_t size);
-  /// Writes whole lines, through the loader or loaders at an address.
-  void write_lines(const char* call, uint32_t dest, uint32_t replies, uint32_t address, const uint8_t* data,
-                   size_t size);
-  /// Writes to every DRAM, through one loader each.
-  void write_each(const char* call, uint32_t address, const uint8_t* data, size_t size);
-  void write_all(const char* call, uint32_t address, const uint8_t* data, size_t size);
-  /// Reads whole lines through a tile's loader, several requests at a time.
-  std::vector<uint8_t> read(const char* call, uint32_t tile, uint32_t address, size_t size);
-  /// Whether no packet is in flight on any board or between boards.
-  bool network_drained(const char* call);
-  /// Invalidates the record cache of a board's multicast router.
-  void flush_record_cache(const char* call, uint32_t board);
+  /// After writes: the boards' routers may have cached the previous contents. `board` ~0: all boards.
+  void flush_record_caches(const char* call, uint32_t board, uint32_t address, size_t size);
 
   Simulator sim_;
   const Settings settings_;
-  std::string next_hops_file_;
+  std::string plan_file_;
   size_t next_tables_ = 0;  ///< index of the tables to load next, among those of the settings
   std::vector<Core> cores_;
   std::vector<std::string> code_;             ///< by instruction memory: the file that was loaded last
@@ -164,7 +152,6 @@ class Board {
   std::vector<uint32_t> of_board_;  ///< by board: started threads
   uint64_t started_ = 0;            ///< started threads of all boards
   std::function<void(Board&)> before_start_;
-  std::vector<NextHop> next_hops_;  ///< [from][to]; empty until read
   bool loaded_ = false;
   // Consecutive stores are written together.
   struct {

@@ -16,7 +16,8 @@ using gossamer::host::Message;
 using gossamer::host::reject_call;
 using gossamer::host::ThreadLocation;
 using gossamer::host::ThreadOutput;
-using gossamer::sim::Flit;
+using gossamer::machine::Flits;
+using gossamer::machine::Machine;
 namespace config = gossamer::config;
 
 namespace {
@@ -53,26 +54,6 @@ uint32_t fabric_address(const char* call, uint32_t dest) {
          (location.core % TinselCoresPerMailbox * TinselThreadsPerCore + location.thread) << Thread::kThreadLsb;
 }
 
-Flit flit_of(config::FlitKind kind, bool last, uint32_t dest, const void* data, size_t bytes) {
-  constexpr unsigned kSideband = 160;
-  Flit flit;
-  std::memcpy(flit.words.data(), data, bytes);
-  flit.words[4] = dest;
-  flit.words[5] = static_cast<uint32_t>(kind) << (config::Flit::kKindLsb - kSideband) |
-                  static_cast<uint32_t>(last) << (config::Flit::kLastLsb - kSideband) |
-                  static_cast<uint32_t>(config::Vnet::Mailbox) << (config::Flit::kVnetLsb - kSideband);
-  return flit;
-}
-
-/// Appends the body of a message to a packet.
-void add_body(std::vector<Flit>& packet, uint32_t dest, uint32_t flits, const void* msg) {
-  const auto* data = static_cast<const uint8_t*>(msg);
-  for (uint32_t i = 0; i < flits; ++i) {
-    packet.push_back(flit_of(config::FlitKind::Body, i + 1 == flits, dest, data + i * config::mailbox::flit_bytes,
-                             config::mailbox::flit_bytes));
-  }
-}
-
 void check_length(const char* call, uint32_t flits) {
   if (flits >= 1 && flits <= TinselMaxFlitsPerMsg) return;
   reject_call(call,
@@ -82,27 +63,27 @@ void check_length(const char* call, uint32_t flits) {
 }  // namespace
 
 struct HostLink::Buffers {
-  std::vector<std::vector<Flit>> packets;  ///< buffered messages
+  std::vector<Flits> packets;  ///< buffered messages
   size_t flits = 0;
 
   /// Sends a packet once the queue has space; false if it has none and the call must not block.
-  bool hand_over(Board& board, const char* call, const std::vector<Flit>& packet, bool block) {
+  bool hand_over(Board& board, const char* call, const Flits& packet, bool block) {
     board.flush_stores(call);
     const uint64_t limit = kQueue - packet.size();
     const auto has_space = [&] { return board.sim().queued() <= limit; };
     if (!block && !board.poll(call, gossamer::sim::kSpace, limit, has_space)) return false;
     if (block && !board.wait(call, gossamer::sim::kSpace, limit, has_space)) board.fail_deadlocked(call);
-    board.sim().send(packet.data(), packet.size());
+    board.sim().send(packet);
     return true;
   }
 
   void flush(Board& board, const char* call) {
-    for (const std::vector<Flit>& packet : packets) hand_over(board, call, packet, true);
+    for (const Flits& packet : packets) hand_over(board, call, packet, true);
     packets.clear();
     flits = 0;
   }
 
-  bool send(Board& board, const char* call, std::vector<Flit>&& packet, bool block, bool hold) {
+  bool send(Board& board, const char* call, Flits&& packet, bool block, bool hold) {
     if (hold) {
       flits += packet.size();
       packets.push_back(std::move(packet));
@@ -176,15 +157,15 @@ void HostLink::open() {
 
 bool HostLink::powerOnSelfTest() {
   const Board::Lock lock(*board_);
-  for (uint32_t tile = 0; tile < Board::boards_x() * Board::boards_y() * GS_TILES; ++tile) {
-    const auto answers = board_->sim().ask(tile, {static_cast<uint8_t>(config::DebugCommand::Ping)}, 1);
-    // Code, magic, hash, version, threads, threads per core, instruction memories.
-    uint32_t magic = 0;
-    if (answers.size() != 1 || answers[0].size() < 13) return false;
-    std::memcpy(&magic, answers[0].data() + 1, sizeof magic);
-    if (magic != config::debug_magic || answers[0][10] != GS_THREADS_PER_TILE) return false;
-  }
-  return true;
+  return board_->sim().use("HostLink::powerOnSelfTest", [](Machine& machine) {
+    try {
+      machine.check_identity();
+    } catch (const gossamer::machine::Error& error) {
+      if (error.kind != gossamer::machine::Error::Kind::Died) throw;
+      return false;
+    }
+    return true;
+  });
 }
 
 void HostLink::loadRoutes() {
@@ -222,8 +203,8 @@ bool HostLink::send(uint32_t dest, uint32_t numFlits, void* msg, bool block) {
   uint32_t words[TinselMaxFlitsPerMsg * kWordsPerFlit];
   std::memcpy(words, msg, numFlits * size_t{config::mailbox::flit_bytes});
   if (!(dest >> config::AddressThread::kKindLsb)) gossamer::host::address_vertex(call, dest, words);
-  std::vector<Flit> packet;
-  add_body(packet, to, numFlits, words);
+  Flits packet;
+  gossamer::machine::add_message(packet, to, words, numFlits);
   return buffers_->send(*board_, call, std::move(packet), block, useSendBuffer);
 }
 
@@ -234,8 +215,9 @@ bool HostLink::keySend(uint32_t key, uint32_t numFlits, void* msg, bool block) {
   const Board::Lock lock(*board_);
   check_length(call, numFlits);
   constexpr uint32_t kRouter = static_cast<uint32_t>(config::Endpoint::Key) << config::AddressKey::kKindLsb;
-  std::vector<Flit> packet{flit_of(config::FlitKind::Key, false, kRouter, &key, sizeof key)};
-  add_body(packet, kRouter, numFlits, msg);
+  Flits packet;
+  gossamer::machine::add_key(packet, kRouter, key);
+  gossamer::machine::add_message(packet, kRouter, msg, numFlits);
   return buffers_->send(*board_, call, std::move(packet), block, useSendBuffer);
 }
 

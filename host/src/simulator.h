@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The simulator, as a host program controls it: requests and reported records (sim/host/records.h, session.h), and how
-/// a run ends. The simulator is a process that `./gossamer run` has started and configured before.
+/// The machine as a host program uses it: what its threads have sent, the progress and the report of the run, and how
+/// the program ends. The process that serves the machine was started and configured by `./gossamer run` before.
 #pragma once
 
 #include <gossamer/config.h>
@@ -13,13 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "flit.h"
-#include "records.h"
-#include "wait.h"
+#include "machine/machine.h"
 
 namespace gossamer::host {
 
-using sim::Flit;
+using machine::Flits;
 using sim::Wait;
 using sim::Woke;
 
@@ -34,15 +32,6 @@ struct OutputByte {
   uint8_t byte = 0;
 };
 
-/// A packet of a loader: the words of its header, and its data.
-struct Reply {
-  std::array<uint32_t, 4> head{};
-  std::vector<uint8_t> data;
-
-  unsigned status() const { return head[0] >> config::LoadHeader::kStatusLsb & 0xF; }
-  uint32_t address() const { return head[1]; }
-};
-
 /// Settings of the run, which `./gossamer run` has written to the file that GOSSAMER_HOSTLINK names.
 struct Settings {
   int requests = -1;         ///< descriptor for requests to the simulator
@@ -51,10 +40,8 @@ struct Settings {
   std::string status;        ///< file for the progress
   uint64_t most_cycles = 0;  ///< limit of the run; 0: none
   uint64_t watchdog = 0;     ///< limit of cycles without an instruction or output; 0: none
-  std::string next_hops;     ///< file with the next hop from each board to each other one
-  std::string forget;        ///< file with one packet per board that invalidates the record cache of its router
-  std::vector<std::string> tables;  ///< files with packets that load other tables into all boards; each with next hops
-  uint32_t broadcast = 0;    ///< address of all boards' loaders
+  std::string plan;                 ///< file with the plan of the machine (src/machine/plan.h)
+  std::vector<std::string> tables;  ///< files with plans that have other routing tables
 
   /// Ends the program if it was not started by `./gossamer run`.
   static Settings read();
@@ -63,15 +50,15 @@ struct Settings {
 /// Flushes the program's output and ends the program.
 [[noreturn]] void exit_program(int code);
 
-class Simulator {
+class Simulator : machine::Listener, machine::Waiting {
  public:
   explicit Simulator(const Settings& settings);
-  ~Simulator();
+  ~Simulator() override;
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
 
   /// The last cycle that the simulator has reported.
-  uint64_t cycle() const { return cycle_; }
+  uint64_t cycle() const { return machine_.cycle(); }
 
   // ---- Received from the simulator ----
   std::deque<Message> messages;
@@ -83,22 +70,26 @@ class Simulator {
 
   // ---- Requests, in the order of the calls ----
 
-  /// Sends a message, as flits.
-  void send(const Flit* flits, size_t count);
+  /// Lets `what` use the machine. Ends the program if that throws.
+  template <typename What>
+  auto use(const char* call, What what) {
+    call_ = call;
+    try {
+      return what(machine_);
+    } catch (const machine::Error& error) {
+      fail(call, error);
+    }
+  }
+  const machine::Plan& plan() const { return machine_.plan(); }
+  /// Sends messages.
+  void send(const Flits& flits);
   void input(uint32_t thread, uint8_t byte);
   void start(uint32_t tile, uint64_t mask, uint32_t threads);
-  /// Sends packets to loaders and waits for their replies. Ends the program if one reports an error.
-  std::vector<Reply> exchange(const char* call, const std::vector<Flit>& flits, uint32_t replies);
-  /// Sends packets to boards' control units, at most as many per board as it can answer; returns the value of the last
-  /// answer. Ends the program if a board rejects one.
-  uint64_t control(const char* call, const std::vector<Flit>& packets);
-  /// Sends commands of the debug bus to a tile; returns the reports that answer them.
-  std::vector<std::vector<uint8_t>> ask(uint32_t tile, const std::vector<uint8_t>& commands, uint32_t replies);
   /// Lets time pass, at most `cycles` if that is not 0. Returns Event, Over, Deadlock or AllEnded; any other reason
   /// ends the program. A `poll` returns the last two only after a long time.
   Woke wait(const char* call, uint32_t wanted, uint64_t space, uint64_t cycles, bool poll, uint64_t messages);
   /// Ends the session.
-  void end();
+  void finish();
 
   /// Ends the program because the run cannot continue: `./gossamer run` reports why. Exit code 4.
   [[noreturn]] void died(const char* call, const char* reason);
@@ -108,28 +99,25 @@ class Simulator {
  private:
   struct Status;
 
-  void request(char kind, const void* head, size_t head_bytes, const void* payload, size_t bytes);
-  /// Sends all requests, and handles records until one of this kind has arrived.
-  void receive_until(sim::Kind kind);
-  void flush();
-  void fill();
-  void handle_record(sim::Kind kind, uint32_t thread, uint64_t cycle, const uint8_t* payload, size_t bytes);
-  void packet(const uint8_t* payload, size_t bytes);
+  [[noreturn]] void fail(const char* call, const machine::Error& error);
+  void begin() override { update_status(false); }
+  void end() override { update_status(true); }
+  void on_record(const machine::Record& record) override;
+  void on_message(const machine::Message& message) override;
+  void on_event(const machine::Event& event) override;
+  void on_fault(const machine::Fault& fault) override;
   void update_status(bool computes);
   void report(const char* call, const char* reason);
-  [[noreturn]] void fail_disconnected();
 
   const Settings settings_;
   Status* status_ = nullptr;
-  std::vector<uint8_t> out_, in_;
-  size_t in_at_ = 0;
-  uint64_t cycle_ = 0, first_ = 0, limit_ = 0, instructions_ = 0, queued_ = 0, started_ = 0, stopped_ = 0;
+  uint64_t first_ = 0, instructions_ = 0, queued_ = 0, started_ = 0, stopped_ = 0;
   uint64_t messages_received_ = 0, bytes_received_ = 0;
-  std::vector<Reply> replies_;
-  std::vector<std::vector<uint8_t>> reports_;
   std::vector<uint8_t> woken_;
   std::string notes_;
-  const char* call_ = "";
+  const char* call_ = "HostLink";
+  machine::Pipe pipe_;
+  machine::Machine machine_;
 };
 
 }  // namespace gossamer::host

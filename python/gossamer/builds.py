@@ -69,6 +69,18 @@ def _compiler(variable: str, names: Sequence[str], language: str, package: str) 
     return found
 
 
+def header(name: str, path: str, text: str) -> Path:
+    """An include folder ``build/NAME-TAG`` with a generated header at ``path``."""
+    folder = build_dir() / f"{name}-{tag(text)}"
+    target = folder / path
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_name(f".{os.getpid()}.h")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(target)
+    return folder
+
+
 def user_level(flags: Sequence[str], variable: str = "GOSSAMER_OPTIMISE") -> list[str]:
     """Compiler options for a user's own C++: ``flags``, with the optimisation level of the environment's ``variable``
     if it is set (0 to 3, or g).
@@ -648,6 +660,7 @@ __all__ = [
     "c_compiler",
     "compiler",
     "fresh",
+    "header",
     "kept",
     "key_of",
     "lock",

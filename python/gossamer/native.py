@@ -25,7 +25,7 @@ SOURCES = ROOT / "src"
 FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-Wall", "-Wextra", "-Wpedantic")
 # The emulator of streaming messages needs Boost, the Ethernet shell and the host of boards generated headers: they are
 # built on demand.
-_ELSEWHERE = {"smi", "shell", "machine"}
+_ELSEWHERE = {"smi", "shell", "machine", "boards"}
 
 
 def compiler() -> Path:

@@ -104,7 +104,7 @@ def test_next_hops_equal_the_routes_of_the_tables(name: str) -> None:
 
 def test_boards_and_hosts_share_no_table_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries of boards are at the start of a table, entries of hosts at its end."""
-    monkeypatch.setattr("gossamer.engines._rtl_control.TABLE", 4)
+    monkeypatch.setattr("gossamer.engines._rtl_plan._TABLE", 4)
     assert Plan(configs.load_cluster("pair")).boards == 2
     with pytest.raises(InputError, match="ring4: 4 boards and 1 host are more than the 4 entries of a switch's table"):
         Plan(configs.load_cluster("ring4"))

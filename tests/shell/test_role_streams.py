@@ -7,16 +7,16 @@ from __future__ import annotations
 import random
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from models import fabric_packets
 from shell.shell_cluster import Cluster, mac
 
 from gossamer import config as configs
 from gossamer.config import constants
-from gossamer.engines import _rtl_control, _rtl_network
 from gossamer.hdl import sources
 from gossamer.shell import BoardError, Host, _build
 
@@ -108,18 +108,17 @@ def test_packets_return_from_the_role_on_the_shell_in_rtl(cluster: Cluster, faul
     _check(cluster, lambda: cluster.start_rtl(1), faults, seed, 200)
 
 
-def answers(host: Host, packets: list[_rtl_network.Flits]) -> list[_rtl_control.Answer]:
+def answers(host: Host, packets: list[fabric_packets.Flits]) -> list[Mapping[str, int]]:
     """What the control unit answers to packets, one answer each."""
     host.send(mac(1), CONTROL, b"".join(packet.tobytes() for packet in packets))
-    found: list[_rtl_control.Answer] = []
+    found: list[Mapping[str, int]] = []
     end = time.monotonic() + 60
     while len(found) < len(packets):
         assert time.monotonic() < end, found
         packet = host.receive(mac(1), REPLY, 1.0) or b""
         assert len(packet) % 24 == 0
         for at in range(0, len(packet), 24):
-            flits = _rtl_network.flits(packet[at : at + 24])
-            if isinstance(one := _rtl_control.decode(flits, 0), _rtl_control.Answer):
+            if (one := fabric_packets.answer(packet[at : at + 24])) is not None:
                 found.append(one)
     return found
 
@@ -131,8 +130,8 @@ def test_board_in_systemverilog_is_driven_by_message_frames(tmp_path: Path) -> N
     top = ROOT / "tests" / "rtl" / "role" / "board_top.sv"
     design = sources.blocks("role/board.f", "sim/memory/sim_memory.f", config=config) + (top,)
     host_port = config.router.mesh_ports + LINKS + constants.enumeration("board_port")["host"]
-    route = _rtl_control.table(NUMBER, _rtl_control.host_entry(0), [_rtl_control.entry(host_port, 0)])
-    about = _rtl_control.packet(NUMBER, "cluster", burst=8, boards=1, hosts=1, host=_rtl_control.host(0), flush=0)
+    route = fabric_packets.table(NUMBER, fabric_packets.host_entry(0), [fabric_packets.entry(host_port, 0)])
+    about = fabric_packets.control(NUMBER, "cluster", burst=8, boards=1, hosts=1, host=fabric_packets.HOST, flush=0)
     role = _build.rtl_role(design).read_bytes()
     cluster = Cluster(tmp_path)
     try:
@@ -148,17 +147,13 @@ def test_board_in_systemverilog_is_driven_by_message_frames(tmp_path: Path) -> N
                 # The first packet makes the route of the answers, so it has none itself.
                 host.send(mac(1), CONTROL, b"".join(packet.tobytes() for packet in route))
                 (known,) = answers(host, [about])
-                assert (known.board, known.rejection) == (NUMBER, 0)
-                counts = answers(host, [_rtl_control.counter(NUMBER, name) for name in ("refused", "entered")])
-                assert [one.board for one in counts] == [NUMBER, NUMBER]
+                assert (known["board"], known["rejection"]) == (NUMBER, 0)
+                counts = answers(host, [fabric_packets.counter(NUMBER, name) for name in ("refused", "entered")])
+                assert [one["board"] for one in counts] == [NUMBER, NUMBER]
                 state = constants.enumeration("link_counter")["state"]
                 end = time.monotonic() + 60
-                while not all(
-                    one.value
-                    for one in answers(
-                        host, [_rtl_control.packet(NUMBER, "read", unit=unit, counter=state) for unit in range(LINKS)]
-                    )
-                ):
+                links = [fabric_packets.control(NUMBER, "read", unit=unit, counter=state) for unit in range(LINKS)]
+                while not all(one["value"] for one in answers(host, links)):
                     assert time.monotonic() < end
                 # A packet that is no whole flit does nothing but count.
                 host.send(mac(1), CONTROL, struct.pack("<3I", 1, 2, 3))

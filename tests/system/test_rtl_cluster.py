@@ -18,6 +18,7 @@ from gossamer import config as configs
 from gossamer import device
 from gossamer.config import constants
 from gossamer.engines.rtl_cluster import Cluster, Plan
+from gossamer.errors import RunDied
 
 ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
 FEW = ROOT / "tests" / "fixtures" / "cluster" / "few.c"
@@ -222,6 +223,30 @@ def test_cluster_runs_two_programs_in_sequence() -> None:
             done = simulated.run(64, max_cycles=5_000_000)
             assert done.reason == "done" and done.codes == dict.fromkeys(range(64), 0)
             assert len(done.messages) == 64
+
+
+def test_registers_of_links_are_read_and_written_in_band() -> None:
+    """A link's registers are its counters; the host cuts and connects it. Only packets without a job may."""
+    counters, cut = constants.enumeration("link_counter"), constants.enumeration("link_register")["cut"]
+    with Cluster(configs.load_cluster("pair")) as cluster:
+        link = cluster.link
+        for _ in range(2):
+            read = {name: link.read_register(1, "link", 0, number) for name, number in counters.values.items()}
+            assert read["state"] == 1 and read["tx_packets"] > 0 and read["rx_packets"] > 0
+            assert link.counters([(1, 0, counters["rx_frames"])])[0] - read["rx_frames"] < 100
+        assert link.read_register(0, "link", 1, cut) == 0
+        link.write_register(0, "link", 1, cut, 1)
+        assert link.read_register(0, "link", 1, cut) == 1 and link.read_register(1, "link", 1, cut) == 0
+        link.write_register(0, "link", 1, cut, 0)
+        assert link.read_register(0, "link", 1, cut) == 0
+        with pytest.raises(RunDied, match=r"^board a: its control unit rejected a packet \(register, job\)$"):
+            link.write_register(0, "link", 0, cut, 1, job=0)
+        with pytest.raises(RunDied, match=r"^board b: its control unit rejected a packet \(register, place\)$"):
+            link.read_register(1, "stream", 0, 0)
+        with pytest.raises(RunDied, match=r"\(register, address\)$"):
+            link.write_register(0, "link", 0, counters["state"], 0)
+        cluster.load_image(device.build(REST, cluster.config, boards=cluster.shape))
+        assert cluster.run(cluster.threads).reason == "done"
 
 
 def test_host_messages_arrive_after_the_last_thread_ended(tmp_path: Path) -> None:

@@ -262,7 +262,7 @@ def test_broken_tile_is_reported_in_one_line(runner: Runner, fault: int, says: s
 
 
 def test_loader_rejection_is_an_input_error(runner: Runner) -> None:
-    with pytest.raises(InputError, match=r"no memory at 0x0, or not all of it \(address\)"):
+    with pytest.raises(InputError, match=r"no memory at 0x00000000, or not all of it \(address\)"):
         runner("int main(void) { return 0; }", fault=10)
 
 

@@ -72,7 +72,7 @@ def test_cycles_are_independent_of_the_number_of_workers(tmp_path: Path) -> None
             run = cluster.run(
                 128,
                 on_line=lambda thread, line, _: lines.append((thread, line)),
-                pauses=[(5000, lambda handler: cluster.replace_tables(change, on_record=handler))],
+                pauses=[(5000, lambda: cluster.replace_tables(change))],
             )
             assert cluster.plan is change.plan and cluster.drained()
         return Outcome(run, lines, [])
@@ -130,7 +130,7 @@ int main(void) {
         # The preceding commands to the boards have caused some reports of idle detection.
         assert any(cluster.drained() for _ in range(5))
         cluster.load_image(device.build(source, plan.config, boards=plan.shape))
-        run = cluster.run(128, pauses=[(cycle, lambda _: found.append(cluster.drained())) for cycle in (1000, 3000)])
+        run = cluster.run(128, pauses=[(cycle, lambda: found.append(cluster.drained())) for cycle in (1000, 3000)])
         assert run.reason == "done" and cluster.drained()
     assert found == [False, False]
 

@@ -16,7 +16,6 @@ from gossamer.errors import InputError
 if TYPE_CHECKING:
     from gossamer.config import Cluster, Config
     from gossamer.engines.board import Place
-    from gossamer.engines.rtl import RecordHandler
     from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
     from gossamer.engines.rtl_cluster import Plan, TableUpdate
 
@@ -401,14 +400,12 @@ def host_updates(request: Request, plan: Plan) -> list[TableUpdate]:
     return table_updates(plan, files)
 
 
-def update_pauses(
-    cluster: SimulatedCluster, wanted: Sequence[TimedUpdate]
-) -> list[tuple[int, Callable[[RecordHandler], object]]]:
+def update_pauses(cluster: SimulatedCluster, wanted: Sequence[TimedUpdate]) -> list[tuple[int, Callable[[], object]]]:
     """Cycles at which a run pauses, and the action that loads the tables there."""
 
-    def action(one: TimedUpdate) -> Callable[[RecordHandler], object]:
-        def load(on_record: RecordHandler) -> None:
-            cluster.replace_tables(one.change, on_record=on_record)
+    def action(one: TimedUpdate) -> Callable[[], object]:
+        def load() -> None:
+            cluster.replace_tables(one.change)
             one.loaded = True
 
         return load

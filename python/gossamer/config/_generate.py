@@ -203,20 +203,23 @@ def package_systemverilog(name: str) -> str:
 
 
 def package_cpp(name: str) -> str:
-    """The text of ``gossamer/NAME_constants.h``, namespace ``gossamer::NAME``: the same constants."""
+    """The text of ``gossamer/NAME_constants.h``, namespace ``gossamer::NAME``: the same constants.
+
+    Without a name it replaces ``gossamer/config.h`` for code that is independent of a configuration.
+    """
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
-        f"/// Constants and layouts of config/constants/{name}.",
+        f"/// Constants and layouts of config/constants{name and f'/{name}'}.",
         "// Generated; edit the files there. Freestanding C++20.",
         "#pragma once",
         "",
         "#include <stdint.h>",
         "",
-        f"namespace gossamer::{name} {{",
+        f"namespace gossamer::{name or 'config'} {{",
         "",
         *_cpp_constants(constants.package(name)),
         "",
-        f"}}  // namespace gossamer::{name}",
+        f"}}  // namespace gossamer::{name or 'config'}",
     ]
     return "\n".join(lines) + "\n"
 

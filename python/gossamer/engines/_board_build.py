@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the program that runs boards behind Ethernet shells for one configuration (src/machine)."""
+"""Builds the program that runs boards behind Ethernet shells for one configuration (src/boards)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from gossamer.paths import INCLUDE, ROOT
 if TYPE_CHECKING:
     from gossamer.config import Config
 
-_SOURCES = ROOT / "src" / "machine"
+_SOURCES = ROOT / "src" / "boards"
+_PACKETS = ROOT / "src" / "machine" / "packets.cc"
 _HOST = ROOT / "sim" / "host"
 
 
@@ -31,7 +32,7 @@ def session(config: Config) -> Path:
     flags = ["-std=c++20", "-O2", "-march=native", "-Wall", "-Wextra", *(f"-I{path}" for path in include)]
 
     def steps(plan: builds.Plan) -> None:
-        own = [plan.compile(path, flags) for path in sorted(_SOURCES.glob("*.cc"))]
+        own = [plan.compile(path, flags) for path in (*sorted(_SOURCES.glob("*.cc")), _PACKETS)]
         plan.link("board_session", [*own, library], ["-pthread"])
 
     name = f"board-session/{builds.plain(config.name)}-{builds.tag(*flags, str(library))}"

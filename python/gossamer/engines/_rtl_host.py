@@ -18,11 +18,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from gossamer import processes
-from gossamer.engines import _rtl_control
-from gossamer.engines._rtl_control import Event
+from gossamer.engines._machine import Event
 from gossamer.engines._rtl_diagnostics import ACCELERATOR, UNKNOWN_PC, Held, Trap, UnfinishedThread
 from gossamer.engines._rtl_plan import Plan, TableUpdate
 from gossamer.engines.rtl import WATCHDOG, Run, functions
@@ -120,10 +117,11 @@ def run(
     if len(images := {image.elf: image for image in program.images.values()}) == 1:
         machine.load((), (), functions(*images.values()))
     counters, network = machine._counters(), machine._network_counters()
+    machine.link.call("send_queued")
     ends = machine._simulator.ends()
     with tempfile.TemporaryDirectory(prefix="gossamer-host-") as name:
-        report_file, status_file, settings, next_hops, forget = (
-            Path(name) / part for part in ("report", "status", "settings", "next_hops", "forget")
+        report_file, status_file, settings, plan = (
+            Path(name) / part for part in ("report", "status", "settings", "plan")
         )
         given = {
             "requests": ends[0],
@@ -132,17 +130,15 @@ def run(
             "status": status_file,
             "most_cycles": most_cycles,
             "watchdog": watchdog,
-            "broadcast": machine._every_tile()[0],
-            "next_hops": next_hops,
-            "forget": forget,
+            "plan": plan,
         }
-        _write_next_hops(next_hops, machine.plan)
-        forget.write_bytes(b"".join(packet.tobytes() for packet in machine.record_cache_flushes()))
+        plan.write_text(machine._facts())
+        _pickle_plan(plan, machine.plan)
         lines = [f"{key} {value}\n" for key, value in given.items()]
         for number, change in enumerate(changes):
             tables = Path(name) / f"tables-{number}"
-            tables.write_bytes(change.bytes())
-            _write_next_hops(tables.with_name(f"{tables.name}.next_hops"), change.plan)
+            tables.write_text(change.plan.facts(drain=change.fault))
+            _pickle_plan(tables, change.plan)
             lines.append(f"tables {tables}\n")
         settings.write_text("".join(lines))
         begun = time.perf_counter()
@@ -157,7 +153,7 @@ def run(
         seconds = time.perf_counter() - begun
         report, status = _report(report_file), _status(status_file)
     if report is not None and report.reason == "gone":
-        report.failed = machine._simulator.exit_message()
+        report.failed = str(machine._simulator.exit_error())
     reason = report.reason if report is not None else "timeout" if too_long else "crashed" if code < 0 else ""
     # A program that was ended in a call has left an unanswered request.
     answers = report is not None or (status is not None and status.computes)
@@ -188,10 +184,9 @@ def run(
     return HostResult(code, report, done, too_long)
 
 
-def _write_next_hops(path: Path, plan: Plan) -> None:
-    """Writes the next hop of each pair of boards, a line each, and the pickled plan, for the check of trees."""
-    path.with_name(f"{path.name}.plan").write_bytes(pickle.dumps(plan))
-    path.write_text("".join(f"{link} {channel} {other}\n" for link, channel, other in plan.next_hops()))
+def _pickle_plan(path: Path, plan: Plan) -> None:
+    """Writes a plan for the check of trees (gossamer.polite.trees)."""
+    path.with_name(f"{path.name}.pickle").write_bytes(pickle.dumps(plan))
 
 
 def _wait(
@@ -263,10 +258,8 @@ def _report(path: Path) -> Report | None:
         elif key == "held":
             report.queues.append(Held(*map(int, words)))
         elif key == "event":
-            cycle, *flit = map(int, words)
-            event = _rtl_control.decode(np.array([flit], np.uint32), cycle)
-            if isinstance(event, Event):
-                report.events.append(event)
+            cycle, board, what, unit, value = map(int, words)
+            report.events.append(Event.of(board, what, unit, value, cycle))
         elif key == "said":
             thread, byte = map(int, words)
             report.output[thread] = report.output.get(thread, b"") + bytes([byte])

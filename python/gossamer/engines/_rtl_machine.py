@@ -7,17 +7,18 @@ import contextlib
 import json
 import struct
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_control, _rtl_network
-from gossamer.engines._rtl_simulator import Kind, Record, Simulator, silent
-from gossamer.errors import InputError, RunDied
+from gossamer.engines import _rtl_build, _rtl_plan
+from gossamer.engines._machine import Link, Reply
+from gossamer.engines._rtl_simulator import Simulator, silent
+from gossamer.errors import InputError
 from gossamer.files import move_whole, temporary_sibling
 from gossamer.watch import snapshots
 
@@ -30,10 +31,6 @@ LEAST_WAIT = 24
 """Cycles of the shortest wait that a trace shows."""
 TRACE_BYTES = 64_000_000
 """Maximum bytes of a trace: the size that Perfetto opens without a helper."""
-_CSRRW = 0x1073
-"""The instruction ``csrrw x0, 0, x0``."""
-_EACH_TILE = 0xFFFF_FFFF
-"""Tile number that means every tile."""
 
 _Self = TypeVar("_Self", bound="Machine")
 
@@ -68,10 +65,11 @@ class Machine:
         command += ["--least", str(least_wait), "--trace-bytes", str(trace_bytes)]
         command += self._status(program)
         self._simulator = self._start([*command, *self._options(), *plusargs])
+        self._link: Link | None = None
         try:
-            # A board sends no reports before its host is configured.
-            self._configure()
-            self._check_identity()
+            self._link = Link(self._simulator.ends(), self._facts(), self._simulator.exit_error)
+            self._open(self._link)
+            self._link.call("configure")
         except BaseException:
             self.close()
             raise
@@ -97,8 +95,18 @@ class Machine:
         """The description of the machine in snapshots."""
         return {"config": self.config.name, "clock_mhz": self.config.board.clock_mhz}
 
-    def _configure(self) -> None:
-        """Configures the hardware after reset; a single tile needs no configuration."""
+    def _facts(self) -> str:
+        """The plan of the machine (src/machine/plan.h)."""
+        return _rtl_plan.tile_facts(self.config)
+
+    def _open(self, link: Link) -> None:
+        """Opens the boards; a simulator has none that must be opened."""
+
+    @property
+    def link(self) -> Link:
+        """The machine in the library."""
+        assert self._link is not None
+        return self._link
 
     @property
     def threads(self) -> int:
@@ -115,6 +123,8 @@ class Machine:
 
     def close(self) -> None:
         """Ends the simulator. Moves waves and trace of a finished run to their final names."""
+        if self._link is not None:
+            self._link.close()
         self._simulator.close()
         for path, partial in self._files.values():
             if self._ran:
@@ -128,68 +138,22 @@ class Machine:
 
     def ask(self, commands: bytes, replies: int, *, tile: int = 0) -> list[bytes]:
         """Sends debug packets to a tile and waits for ``replies`` reports; the first byte of a report is its code."""
-        self._simulator.request("Q", struct.pack("<II", replies, tile) + commands)
-        return [record.payload for record in self._simulator.until_done() if record.kind == Kind.REPLY]
+        return self.link.ask(commands, replies, tile)
 
-    def ask_each(self, commands: bytes, replies: int) -> list[list[bytes]]:
-        """The same for all tiles at once. Returns the replies of each tile."""
-        self._simulator.request("Q", struct.pack("<II", replies, _EACH_TILE) + commands)
-        found: list[list[bytes]] = [[] for _ in range(self.tiles)]
-        for record in self._simulator.until_done():
-            if record.kind == Kind.REPLY:
-                found[record.thread // self.config.threads_per_tile].append(record.payload)
-        return found
-
-    def _check_identity(self) -> None:
-        expected = (constants.value("debug_magic"), constants.value("debug_version"), self.config.threads_per_tile)
-        for (reply,) in self.ask_each(debug_packet("ping"), 1):
-            magic, _, version, threads, threads_per_core, _ = struct.unpack("<xIIBBBB", reply)
-            if (magic, version, threads) != expected or threads_per_core != self.config.core.threads_per_core:
-                raise RunDied(
-                    f"the simulated tile is not of configuration {self.config.name}: it replied {reply.hex()}"
-                )
-
-    def exchange(self, flits: _rtl_network.Flits, replies: int) -> list[_rtl_network.Reply]:
-        """Sends flits into the network and waits for ``replies`` replies of loaders."""
-        self._simulator.request("N", struct.pack("<I", replies) + flits.tobytes())
-        packets = [record for record in self._simulator.until_done() if record.kind == Kind.PACKET]
-        replies_of = [(_rtl_network.flits(record.payload), record.cycle) for record in packets]
-        return [_rtl_network.reply(*one) for one in replies_of if _rtl_control.decode(*one) is None]
+    def exchange(self, flits: NDArray[np.uint32], replies: int) -> list[Reply]:
+        """Sends flits, six words each, into the network and waits for ``replies`` replies of loaders."""
+        return self.link.exchange(flits.tobytes(), replies)
 
     def registers(self, thread: int) -> list[int]:
         """x1 to x31 of a thread that has trapped; x5 has been overwritten by the simulator."""
-        tile, local = divmod(thread, self.config.threads_per_tile)
-        write = constants.enumeration("csr")["debug_value"] << 20 | _CSRRW
-        found = []
-        for number in range(1, 32):
-            (reply,) = self.ask(debug_packet("inject", local, write | number << 15), 1, tile=tile)
-            found.append(int.from_bytes(reply[2:], "little"))
-        return found
+        return self.link.registers(thread)
 
     def _counters(self) -> list[dict[str, int]]:
-        names = constants.enumeration("debug_counter").values
-        packets = b"".join(debug_packet("read_counter", index) for index in names.values())
-        found = []
-        for replies in self.ask_each(packets, len(names)):
-            values = (int.from_bytes(reply[2:], "little") for reply in replies)
-            found.append(dict(zip(names, values, strict=True)))
-        return found
-
-
-def debug_packet(name: str, *arguments: int) -> bytes:
-    """A command of the debug bus: the high half of its code is the number of bytes that follow."""
-    code = constants.enumeration("debug_command")[name]
-    widths = {0: (), 1: (1,), 2: (1, 1), 4: (4,), 5: (1, 4)}[code >> 4]
-    parts = (value.to_bytes(width, "little") for value, width in zip(arguments, widths, strict=True))
-    return bytes([code]) + b"".join(parts)
+        return self.link.tile_counters(self.tiles)
 
 
 _CHUNK = 1 << 20
 """Bytes loaded between two progress reports."""
-_READ = 1 << 16
-"""Bytes of one read request."""
-_PARK_READS = 16
-"""Number of such reads within which threads must park."""
 
 
 class Loaded(Machine):
@@ -225,15 +189,8 @@ class Loaded(Machine):
             done += count
             on_progress(done, total)
 
-        code = words.tobytes()
-        if code:
-            code += bytes(-len(code) % _rtl_network.PAYLOAD)
-            groups = _rtl_network.ALL_GROUPS
-            dest, tiles = self._every_tile()
-            job = self._job_at(dest)
-            packets = _rtl_network.writes(0, code, op="write_instr", group=groups, dest=dest, job=job)
-            self._accepted(packets, tiles)
-            more(words.nbytes)
+        self.link.call("write_code", self._loading, words.tobytes(), words.nbytes)
+        more(words.nbytes)
         for address, data in segments:
             self._write(address, data, more)
         for address, size in zeroes:
@@ -243,7 +200,7 @@ class Loaded(Machine):
                 struct.pack("<III", begin, end, len(name.encode())) + name.encode()
                 for begin, end, name in sorted(symbols)
             )
-            self._simulator.request("Y", table)
+            self.link.call("symbols", table, len(table))
 
     def load_image(self, image: Image, *, on_progress: Callable[[int, int], object] = silent) -> None:
         """Loads a program that ``gossamer.device`` has built for this configuration."""
@@ -269,40 +226,15 @@ class Loaded(Machine):
 
     def flush_halted(self) -> list[int]:
         """The same for halted threads. Returns the threads that run or wait, whose writes may not be in memory."""
-        threads = self.config.threads_per_tile
-        rejected = constants.enumeration("debug_report")["rejected"]
-        reports = self.ask_each(b"".join(debug_packet("flush", thread) for thread in range(threads)), threads)
-        return [
-            tile * threads + thread
-            for tile, replies in enumerate(reports)
-            for thread, reply in enumerate(replies)
-            if reply[0] == rejected
-        ]
+        return self.link.flush(self.threads)
 
     def halt(self) -> None:
         """Halts all threads, except those that wait for an event that does not occur; ``flush_halted`` may follow."""
-        self._each_thread("halt")
-        parked = constants.enumeration("debug_report")["parked"]
-        for _ in range(_PARK_READS):
-            # A thread reports when it is parked.
-            if not any(one.kind == Kind.REPLY and one.payload[0] == parked for one in self._pass_time()):
-                return
+        self.link.call("halt")
 
     def resume(self) -> None:
         """Resumes threads that ``halt`` has parked, for some 10,000 cycles."""
-        self._each_thread("resume")
-        for _ in range(2):
-            self._pass_time()
-
-    def _pass_time(self) -> list[Record]:
-        """Advances time by some 5,000 cycles, the duration of a memory read. Returns the records received meanwhile."""
-        read = _rtl_network.request("read", constants.value("dram_base"), _READ, dest=self._loaders()[0])
-        self._simulator.request("N", struct.pack("<I", _READ // _rtl_network.PACKET) + read.tobytes())
-        return self._simulator.until_done()
-
-    def _each_thread(self, command: str) -> None:
-        """Sends a command of the debug bus to every thread, without waiting for replies."""
-        self.ask_each(b"".join(debug_packet(command, thread) for thread in range(self.config.threads_per_tile)), 0)
+        self.link.call("resume")
 
     def read(self, address: int, words: int) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         """Words of memory, after writing back the threads' caches.
@@ -310,10 +242,7 @@ class Loaded(Machine):
         Reads physical addresses of DRAM and SRAM. Raises InputError for any other address, and while a thread runs.
         """
         self.flush()
-        line = self.config.cache.line_bytes
-        begin, end = address // line * line, -(-(address + 4 * words) // line) * line
-        data = self._lines(begin, end - begin)
-        return np.frombuffer(data[address - begin :], np.uint32, words).copy()
+        return np.frombuffer(self.link.read(self._first_tile(), address, 4 * words), np.uint32)
 
     def write(self, address: int, data: bytes) -> None:
         """Writes all DRAMs and their SRAMs, bypassing caches: threads with an older cached line do not see the data."""
@@ -321,88 +250,43 @@ class Loaded(Machine):
 
     def write_memory(self, memory: int, address: int, data: bytes) -> None:
         """Writes one DRAM or its SRAM; DRAMs are numbered board by board. ``address`` must be aligned to a line."""
-        dest, line = self._memories()[memory], self.config.cache.line_bytes
-        data += bytes(-len(data) % line)
+        tile = memory * self._tiles_of_memory
+        data += bytes(-len(data) % self.config.cache.line_bytes)
         for at in range(0, len(data), _CHUNK):
             part = data[at : at + _CHUNK]
-            self._accepted(_rtl_network.writes(address + at, part, dest=dest, job=self._job_at(dest)))
+            self.link.call("write", tile, address + at, part, len(part))
 
     def read_memory(self, memory: int, address: int, size: int) -> bytes:
-        """Reads one DRAM or its SRAM; includes the writes of threads after ``flush``. ``address`` must be aligned."""
-        line = self.config.cache.line_bytes
-        return self._lines(address, -(-size // line) * line, self._memories()[memory])[:size]
+        """Reads one DRAM or its SRAM; includes the writes of threads after ``flush``."""
+        return self.link.read(memory * self._tiles_of_memory, address, size)
 
-    def _memories(self) -> list[int]:
-        """The address of one tile at each DRAM of every board."""
-        return self._loaders()
+    _tiles_of_memory = 1
+    """Tiles at one DRAM."""
+    _loading = 0
+    """The job whose program is being loaded, or was loaded last."""
 
-    def _loaders(self) -> list[int]:
-        """The address of one tile at each DRAM, whose loader accesses that DRAM and its SRAM."""
-        return [_rtl_network.TILE]
-
-    def _every_memory(self) -> list[tuple[int, int]]:
-        """Destinations that reach all memories, and the number of replies from each."""
-        return [(dest, 1) for dest in self._loaders()]
-
-    def _every_tile(self) -> tuple[int, int]:
-        """The destination that reaches all tiles, and the number of replies."""
-        return _rtl_network.EVERY_TILE, self.tiles
-
-    def _job_at(self, dest: int) -> int:
-        """The job of packets to a destination."""
+    def _first_tile(self) -> int:
+        """The tile whose memory ``read`` reads."""
         return 0
 
-    def _lines(self, address: int, size: int, dest: int | None = None) -> bytes:
-        parts = []
-        dest = self._loaders()[0] if dest is None else dest
-        job = self._job_at(dest)
-        for at in range(0, size, _READ):
-            length = min(_READ, size - at)
-            packets = -(-length // _rtl_network.PACKET)
-            request = _rtl_network.request("read", address + at, length, dest=dest, job=job)
-            replies = self._accepted(request, packets)
-            parts += [reply.data for reply in replies]
-        return b"".join(parts)
-
     def _write(self, address: int, data: bytes, done: Callable[[int], object]) -> None:
-        if not data:
-            return
-        line = self.config.cache.line_bytes
-        begin, end = address // line * line, -(-(address + len(data)) // line) * line
-        # Writes are whole lines, so the rest of the first and the last line is read first.
-        head = self._lines(begin, line)[: address - begin] if address != begin else b""
-        tail = self._lines(end - line, line)[address + len(data) - end :] if address + len(data) != end else b""
-        whole = head + data + tail
-        for at in range(0, len(whole), _CHUNK):
-            part = whole[at : at + _CHUNK]
-            for dest, replies in self._every_memory():
-                packets = _rtl_network.writes(begin + at, part, dest=dest, job=self._job_at(dest))
-                self._accepted(packets, replies)
-            # Count only the caller's data, not the rest of the lines.
-            done(min(begin + at + len(part), address + len(data)) - max(begin + at, address))
+        for at, size in self._pieces(address, len(data)):
+            part = data[at : at + size]
+            self.link.call("write_all", self._loading, address + at, part, size)
+            done(size)
 
     def _zero(self, address: int, size: int, done: Callable[[int], object]) -> None:
-        line = self.config.cache.line_bytes
-        begin, end = -(-address // line) * line, (address + size) // line * line
-        if begin >= end:
-            self._write(address, bytes(size), done)
-            return
-        self._write(address, bytes(begin - address), done)
-        for at in range(begin, end, _CHUNK):
-            part = min(_CHUNK, end - at)
-            for dest, replies in self._every_memory():
-                request = _rtl_network.request("fill", at, part, dest=dest, job=self._job_at(dest))
-                self._accepted(request, replies)
+        for at, part in self._pieces(address, size):
+            self.link.call("fill_all", self._loading, address + at, part)
             done(part)
-        self._write(end, bytes(address + size - end), done)
 
-    def _accepted(self, flits: _rtl_network.Flits, replies: int = 1) -> list[_rtl_network.Reply]:
-        """Sends packets to a loader; the last one requests a reply. Raises InputError if the loader rejects one."""
-        got = self.exchange(flits, replies)
-        for reply in got:
-            if reply.rejection:
-                raise InputError(f"there is no memory at {reply.address:#x}, or not all of it ({reply.rejection})")
-        return got
+    def _pieces(self, address: int, size: int) -> Iterator[tuple[int, int]]:
+        """Offsets and sizes of the pieces between progress reports; all but the first begin with a line."""
+        at, line = 0, self.config.cache.line_bytes
+        while at < size:
+            part = min(_CHUNK - (address + at) % line, size - at)
+            yield at, part
+            at += part
 
 
 def functions(image: Image) -> list[tuple[int, int, str]]:
@@ -412,4 +296,4 @@ def functions(image: Image) -> list[tuple[int, int, str]]:
     return [(begin, end, name) for (begin, name), end in zip(found, ends, strict=True)]
 
 
-__all__ = ["LEAST_WAIT", "TRACE_BYTES", "Loaded", "Machine", "debug_packet", "functions"]
+__all__ = ["LEAST_WAIT", "TRACE_BYTES", "Loaded", "Machine", "functions"]

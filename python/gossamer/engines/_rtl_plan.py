@@ -9,25 +9,24 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import struct
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gossamer import device, routes
 from gossamer.config import Cluster, Config, constants
-from gossamer.engines import _rtl_build, _rtl_control
-from gossamer.engines._rtl_network import Flits
+from gossamer.engines import _rtl_build
+from gossamer.engines._machine import NO_JOB
 from gossamer.errors import InputError
 from gossamer.routes._topology import link_name
 
-if TYPE_CHECKING:
-    from gossamer.engines._rtl_control import Answer
-
+_CHILDREN = 8
+"""Maximum number of children of a board in a tree."""
+_TABLE = 1 << constants.value("switch_table_bits")
+"""Entries of a switch's table, of boards and of hosts."""
 
 # Cycles in which a relay (gs_board_broadcast) receives a packet of 17 flits, and then sends each copy.
 _RELAY_RECEIVE, _RELAY_COPY = 19, 18
@@ -35,6 +34,12 @@ _RELAY_HOP = 120
 """Cycles of a packet from one relay to the next, without the flight time: link, switch, the whole packet."""
 _RELAY_PACKETS = 512
 """Size of the broadcast for which a tree is optimized: 128 KB."""
+
+
+_LINK_PATIENCE = 200_000
+"""Cycles within which a link must come up, in addition to eight flight times for the handshake."""
+_DRAIN_PATIENCE = 100_000
+"""Cycles within which packets in flight must arrive, in addition to eight flight times."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +67,11 @@ class Plan:
         self.config = self._one_config()
         self.boards = len(cluster.boards)
         self.hosts = [host.board for host in cluster.hosts] or [0]
-        if self.boards + len(self.hosts) > _rtl_control.TABLE:
+        if self.boards + len(self.hosts) > _TABLE:
             raise InputError(
                 f"cluster {cluster.name}: {self.boards} board{'' if self.boards == 1 else 's'} and {len(self.hosts)} "
                 f"host{'' if len(self.hosts) == 1 else 's'} are more than the "
-                f"{_rtl_control.TABLE} entries of a switch's table"
+                f"{_TABLE} entries of a switch's table"
             )
         self.topology = routes.Topology(cluster, {})
         if tables is None:
@@ -166,9 +171,7 @@ class Plan:
         """A board's table entries for all boards; 0 for an unreachable board."""
         port, vc = self.tables.port, self.tables.vc
         return [
-            0
-            if port[board, to] < 0
-            else _rtl_control.entry(self._port(self.link(board, int(port[board, to]))), int(vc[board, to]))
+            0 if port[board, to] < 0 else _entry(self._port(self.link(board, int(port[board, to]))), int(vc[board, to]))
             for to in range(self.boards)
         ]
 
@@ -176,7 +179,7 @@ class Plan:
         """A board's entry for a host; on other boards the entry for the host's board."""
         at = self.hosts[host]
         if board == at:
-            return _rtl_control.entry(self.host_port, 0)
+            return _entry(self.host_port, 0)
         return self.board_entries(board)[at]
 
     def route(self, board: int, to: int) -> list[int]:
@@ -219,6 +222,40 @@ class Plan:
             left.remove(ready)
         return found
 
+    def facts(self, jobs: Sequence[Job] = (), *, drain: str = "", flight: int | None = None) -> str:
+        """The plan for the machine library (src/machine/plan.h): everything that configures the boards.
+
+        A single job has all boards if ``jobs`` are none. With ``drain`` the tables must not be in use together with the
+        previous ones, for that reason. ``flight`` replaces the flight time of the configuration.
+        """
+        config = self.config
+        flight = int(config.links.flight_cycles) if flight is None else flight
+        lines = _shape(config, config.tiles, config.mesh.width, config.memory.dram.count)
+        lines.append(f"cluster {self.cluster.name}")
+        lines += [f"board {board.name}" for board in self.cluster.boards]
+        lines.append(f"hosts {_words(self.hosts)}")
+        lines += [f"job {_words(job.boards)}" for job in jobs] or [f"job {_words(range(self.boards))}"]
+        lines.append(f"patience {_LINK_PATIENCE + 8 * flight} {_DRAIN_PATIENCE + 8 * flight}")
+        done: set[int] = set()
+        for board in self.order():
+            for own, other, _ in self.cluster.neighbours(board):
+                cable = self.cable_at(board, self.link(board, own))
+                if other in done and cable is not None and not self.avoided(cable):
+                    one = self.cluster.cables[cable]
+                    link = self.link(other, one.a_link if one.a == other else one.b_link)
+                    lines.append(f"up {other} {link} {self.cable_name(cable)}")
+            hosts = (self.host_entry(board, host) for host in range(len(self.hosts)))
+            lines.append(f"routes {board} {_words([*self.board_entries(board), *hosts])}")
+            done.add(board)
+        relay, idle = self.broadcast_tree(self.hosts[0]), self.tree(self.middle())
+        lines += [f"relay {board} {_words(relay.children[board])}" for board in range(self.boards)]
+        lines += [
+            f"idle {board} {idle.parent.get(board, board)} {_words(idle.children[board])}" for board in idle.boards()
+        ]
+        lines += [f"hops {_words(hop)}" for hop in self.next_hops()]
+        lines += [f"drain {drain}"] if drain else []
+        return "".join(f"{line}\n" for line in [*lines, "end"])
+
     # ---- Trees ----
 
     def broadcast_tree(self, root: int) -> Tree:
@@ -228,7 +265,7 @@ class Plan:
         tree; the best tree depends on the size of the broadcast.
         """
         found = [self._deep_tree(root)]
-        for most in range(2, _rtl_control.CHILDREN + 1):
+        for most in range(2, _CHILDREN + 1):
             with contextlib.suppress(InputError):
                 found.append(self.tree(root, most))
         return min(found, key=self._relay_cycles)
@@ -248,7 +285,7 @@ class Plan:
         seen, path = {root}, [root]
         while path:
             left = [other for _, other, _ in self._direct_neighbours(path[-1]) if other not in seen]
-            if not left or len(below[path[-1]]) == _rtl_control.CHILDREN:
+            if not left or len(below[path[-1]]) == _CHILDREN:
                 path.pop()
                 continue
 
@@ -266,7 +303,7 @@ class Plan:
         """Neighbours to which the route of the tables is a cable between the two boards."""
         return [one for one in self.cluster.neighbours(board) if self.route(board, one[1]) == [board, one[1]]]
 
-    def tree(self, root: int, most: int = _rtl_control.CHILDREN) -> Tree:
+    def tree(self, root: int, most: int = _CHILDREN) -> Tree:
         """A breadth-first tree with at most ``most`` children per board. InputError if it does not reach all boards."""
         parent: dict[int, int] = {}
         below: dict[int, list[int]] = {board: [] for board in range(self.boards)}
@@ -290,6 +327,27 @@ class Plan:
 
     def _depth(self, root: int) -> int:
         return max(_depths(self.tree(root)).values())
+
+
+def _shape(config: Config, tiles: int, width: int, drams: int) -> list[str]:
+    """The first lines of a plan: the configuration, and the shape of a board."""
+    line = config.cache.line_bytes
+    shape = (tiles, width, config.threads_per_tile, config.core.threads_per_core, line, drams)
+    return [f"config {config.name}", f"shape {_words(shape)}"]
+
+
+def tile_facts(config: Config) -> str:
+    """The plan of a single tile without a board."""
+    return "".join(f"{line}\n" for line in [*_shape(config, 1, 1, 1), "tile", "end"])
+
+
+def _entry(port: int, vc: int) -> int:
+    """An entry of a switch's table."""
+    return constants.layout("switch_entry").pack(valid=1, vc=vc, port=port)
+
+
+def _words(numbers: Iterable[int]) -> str:
+    return " ".join(map(str, numbers))
 
 
 def _depths(tree: Tree) -> dict[int, int]:
@@ -316,10 +374,6 @@ def cuts(plan: Plan, texts: Sequence[str]) -> dict[int, int]:
     return found
 
 
-Ask = Callable[[list[Flits]], "list[Answer]"]
-"""Sends packets to control units and returns their answers."""
-
-
 @dataclass(frozen=True)
 class TableUpdate:
     """A replacement of the routing tables of running boards.
@@ -342,73 +396,7 @@ class TableUpdate:
         report = routes.check(plan.topology, plan.tables, tables)
         return cls(after, report.fault or "")
 
-    def packets(self, board: int) -> list[Flits]:
-        """The packets that load the table of a board."""
-        plan = self.plan
-        hosts = [plan.host_entry(board, host) for host in range(len(plan.hosts))]
-        # Entries of hosts are at the end of the table, the first host's entry last.
-        last = _rtl_control.host_entry(len(hosts) - 1)
-        return [
-            *_rtl_control.table(board, 0, plan.board_entries(board)),
-            *_rtl_control.table(board, last, hosts[::-1]),
-        ]
 
-    def load(self, ask: Ask) -> None:
-        """Loads the tables of all boards, each after the previous board has answered."""
-        for board in self.plan.order():
-            ask(self.packets(board))
-
-    def bytes(self) -> bytes:
-        """The encoding for a host program (host/src/board.cc): whether the fabric must be drained, and packet groups.
-
-        The host sends each group after the answers to the previous one.
-        """
-        groups = []
-        for board in self.plan.order():
-            packets = self.packets(board)
-            groups += [packets[at : at + _rtl_control.ANSWERS] for at in range(0, len(packets), _rtl_control.ANSWERS)]
-        head = struct.pack("<II", bool(self.fault), len(groups))
-        return head + b"".join(
-            struct.pack("<I", len(group)) + b"".join(packet.tobytes() for packet in group) for group in groups
-        )
-
-
-def drained(plan: Plan, ask: Ask) -> bool:
-    """Whether no packet is in flight: in two rounds no board reports one, and no packet has entered between the rounds.
-
-    Boards are polled one by one, so that no request or answer of the poll itself is in flight.
-    """
-    before: list[int] = []
-    for _ in range(2):
-        busy, entered = 0, []
-        for board in range(plan.boards):
-            for name in ("in_flight", "entered"):
-                (answer,) = ask([_rtl_control.counter(board, name)])
-                if name == "entered":
-                    entered.append(answer.value)
-                else:
-                    busy |= answer.value
-        if busy or (before and entered != before):
-            return False
-        before = entered
-    return True
-
-
-def wait_until_drained(plan: Plan, ask: Ask, patience: int) -> None:
-    """Polls until no packet is in flight. Raises InputError after ``patience`` cycles."""
-    begun = None
-    while not drained(plan, ask):
-        (answer,) = ask([_rtl_control.counter(plan.hosts[0], "entered")])
-        begun = answer.cycle if begun is None else begun
-        if answer.cycle - begun > patience:
-            raise InputError(
-                f"cluster {plan.cluster.name}: packets are always in flight, so tables that cannot coexist with the "
-                "old ones cannot be loaded; load them while all threads wait or after they have ended"
-            )
-
-
-NO_JOB = 31
-"""The job number of tiles without a job."""
 MAX_JOBS = 16
 """Job slots of a board."""
 
@@ -464,8 +452,7 @@ __all__ = [
     "TableUpdate",
     "Tree",
     "cuts",
-    "drained",
     "jobs",
     "read_tables",
-    "wait_until_drained",
+    "tile_facts",
 ]

@@ -1,77 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator as a child process: requests, records, and the outcome of a run.
+"""The simulator as a child process, and the outcome of a run.
 
-Requests and records are described in ``sim/host/records.h``. The child sees neither our terminal nor Ctrl-C; it ends
-when its standard input closes, and with us in any case.
+The machine library communicates with it (``_machine.py``). The child sees neither our terminal nor Ctrl-C; it ends when
+its standard input closes, and with us in any case.
 """
 
 from __future__ import annotations
 
 import contextlib
-import enum
 import os
 import socket
-import struct
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 from gossamer.config import constants
-from gossamer.engines import _rtl_control, _rtl_network
-from gossamer.engines._rtl_control import Event
+from gossamer.engines._machine import Event, Kind, Message, Record
 from gossamer.engines._rtl_diagnostics import ACCELERATOR, UNKNOWN_PC, Held, Trap, UnfinishedThread, parse_queues
-from gossamer.engines._rtl_network import Message
 from gossamer.errors import InputError, RunDied
 from gossamer.watch import snapshots
 
-_HEAD = struct.Struct("<BBHIIIQ")
-_REQUEST = struct.Struct("<II")
-_CHUNK = 1 << 16
 _POLL = 0.2
 """Seconds between two checks of a child that has not connected yet."""
 _MARKS = ("%Fatal", "%Error", "simulator: ")
 """Marks of the line with the reason of a failure, among further lines of Verilator and the MPI launcher."""
 _END_TIMEOUT = 10.0
 """Seconds within which the child must end after its input is closed."""
-
-
-class Kind(enum.IntEnum):
-    """Kinds of records."""
-
-    LINE = 1
-    EMIT = 2
-    STOPPED = 3
-    TRAP = 4
-    REPLY = 5
-    DONE = 6
-    END = 7
-    FAILED = 8
-    PROGRESS = 9
-    PACKET = 10
-    BYTE = 11
-    WOKEN = 12
-    PAUSED = 13
-    NOTE = 20
-    WATCH = 21
-    QUEUES = 22
-
-
-@dataclass(frozen=True)
-class Record:
-    """A record of the simulator, with its cycle."""
-
-    kind: Kind
-    thread: int
-    flags: int
-    cycle: int
-    payload: bytes
-
-    def words(self) -> tuple[int, ...]:
-        """The payload as 32-bit words."""
-        return struct.unpack(f"<{len(self.payload) // 4}I", self.payload)
 
 
 class Simulator:
@@ -95,9 +52,6 @@ class Simulator:
             )
             assert self._child.stdin is not None and self._child.stdout is not None
             self._to, self._from = self._child.stdin.fileno(), self._child.stdout.fileno()
-        self._buffer = bytearray()
-        self.sent: list[tuple[str, bytes]] | None = None
-        """If set to a list, all further requests are appended, for replay to another simulator."""
 
     def _start_with_socket(
         self, command: Callable[[Path], Sequence[str | Path]]
@@ -125,7 +79,7 @@ class Simulator:
                         end, _ = listener.accept()
                         return self._child, end
                     if self._child.poll() is not None:
-                        raise self._exit_error()
+                        raise self.exit_error()
             except BaseException:
                 self._child.kill()
                 self._child.wait()
@@ -143,46 +97,6 @@ class Simulator:
         """Descriptors of requests and of records, for another process that takes over the communication."""
         return self._to, self._from
 
-    def request(self, kind: str, payload: bytes = b"") -> None:
-        """Sends a request. Raises RunDied if the child has ended."""
-        if self.sent is not None:
-            self.sent.append((kind, payload))
-        data = memoryview(_REQUEST.pack(ord(kind), len(payload)) + payload)
-        try:
-            while data:
-                data = data[os.write(self._to, data) :]
-        except (BrokenPipeError, ConnectionResetError):
-            raise self._exit_error() from None
-
-    def records(self) -> Iterator[Record]:
-        """Yields records as they arrive. Raises RunDied when the child ends."""
-        while True:
-            while (record := self._cut()) is not None:
-                yield record
-            try:
-                data = os.read(self._from, _CHUNK)
-            except ConnectionResetError:
-                data = b""
-            if not data:
-                raise self._exit_error()
-            self._buffer += data
-
-    def until_done(self) -> list[Record]:
-        """The records up to Done. Raises RunDied if the simulator reports a failure."""
-        found = []
-        for record in self.records():
-            if record.kind == Kind.DONE:
-                break
-            if record.kind == Kind.FAILED:
-                raise RunDied(record.payload.decode())
-            found.append(record)
-        return found
-
-    def stop(self) -> None:
-        """Requests the end of a run; the record End follows."""
-        with contextlib.suppress(RunDied):
-            self.request("X")
-
     def close(self) -> None:
         """Closes the child's input; kills the child if it does not end."""
         child = self._child
@@ -199,23 +113,8 @@ class Simulator:
         finally:
             self._output.close()
 
-    def _cut(self) -> Record | None:
-        """Removes the next record from the buffer; None if it is incomplete."""
-        if len(self._buffer) < _HEAD.size:
-            return None
-        kind, flags, _, thread, length, _, cycle = _HEAD.unpack_from(self._buffer)
-        end = _HEAD.size + length
-        if len(self._buffer) < end:
-            return None
-        record = Record(Kind(kind), thread, flags, cycle, bytes(self._buffer[_HEAD.size : end]))
-        del self._buffer[:end]
-        return record
-
-    def exit_message(self) -> str:
-        """The child's exit code and error message."""
-        return str(self._exit_error())
-
-    def _exit_error(self) -> RunDied:
+    def exit_error(self) -> RunDied:
+        """The error for a child that has ended: its exit code and error message."""
         code = self._child.wait()
         self._output.seek(0)
         lines = self._output.read().decode(errors="replace").strip().splitlines()
@@ -308,8 +207,18 @@ class Listeners:
             self.traps.append(Trap(record.thread, record.cycle, cause, pc, value))
             self.ends[record.thread] = record.cycle
             self.trap(self.traps[-1])
-        elif record.kind == Kind.PACKET:
-            self._packet(record)
+        elif record.kind == Kind.MESSAGE:
+            message = Message(record.cycle, record.thread, record.what, record.unit, record.payload)
+            self.messages.append(message)
+            self.message(message)
+        elif record.kind == Kind.EVENT:
+            self.events.append(Event.of(record.thread, record.what, record.unit, record.value, record.cycle))
+            self.event(self.events[-1])
+        elif record.kind == Kind.FAULT:
+            fields = constants.layout("address_accelerator").unpack(record.thread)
+            place = f"{fields['tile_x']},{fields['tile_y']}" if self.many else ""
+            self.traps.append(Trap(ACCELERATOR, record.cycle, record.what, UNKNOWN_PC, record.value, place))
+            self.trap(self.traps[-1])
         elif record.kind == Kind.NOTE:
             self.notes.append(record.payload.decode())
         elif record.kind == Kind.WATCH:
@@ -319,19 +228,5 @@ class Listeners:
         elif record.kind == Kind.PROGRESS:
             self.progress(record.cycle, int.from_bytes(record.payload, "little"))
 
-    def _packet(self, record: Record) -> None:
-        flits = _rtl_network.flits(record.payload)
-        if not _rtl_network.is_header(flits):
-            self.messages.append(_rtl_network.message(flits, record.cycle))
-            self.message(self.messages[-1])
-        elif (control := _rtl_control.decode(flits, record.cycle)) is not None:
-            if isinstance(control, Event):
-                self.events.append(control)
-                self.event(control)
-        elif (fault := _rtl_network.reply(flits, record.cycle)).op == constants.enumeration("load_op")["fault"]:
-            place = ",".join(map(str, _rtl_network.place(fault.sender))) if self.many else ""
-            self.traps.append(Trap(ACCELERATOR, record.cycle, fault.tag, UNKNOWN_PC, fault.address, place))
-            self.trap(self.traps[-1])
 
-
-__all__ = ["Kind", "LineHandler", "Listeners", "Record", "Run", "Simulator", "silent"]
+__all__ = ["LineHandler", "Listeners", "Run", "Simulator", "silent"]

@@ -6,7 +6,7 @@
         run = boards.run(boards.threads, on_line=print)
 
 Loading, configuration in band, and results are those of the ``rtl`` engine (``rtl_cluster.py``); another program
-(``src/machine/board_session.cc``) takes the place of the simulator. The boards' time does not wait for their host, so
+(``src/boards/board_session.cc``) takes the place of the simulator. The boards' time does not wait for their host, so
 two runs do not take the same cycles.
 """
 
@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gossamer.engines import _board_build, _rtl_build
+from gossamer.engines._machine import Link
 from gossamer.engines._rtl_plan import MAX_JOBS, Job, Plan
-from gossamer.engines._rtl_simulator import Kind, Record, Run, Simulator
+from gossamer.engines._rtl_simulator import Run, Simulator
 from gossamer.engines.rtl_cluster import Cluster
 from gossamer.engines.rtl_vertices import Hardware
-from gossamer.errors import InputError, RunDied
+from gossamer.errors import InputError
 
 if TYPE_CHECKING:
     from gossamer.config import Cluster as ClusterFile
@@ -100,24 +101,6 @@ def _next(key: bytes) -> list[bytes]:
     return [key.next] if isinstance(key, BoardKey) else []
 
 
-class _Session(Simulator):
-    """The program that has the sessions with the boards."""
-
-    def records(self) -> Iterator[Record]:
-        for record in super().records():
-            if record.kind == Kind.FAILED:
-                raise RunDied(record.payload.decode(errors="replace"))
-            yield record
-
-    def open(self, facts: Sequence[str]) -> None:
-        """Opens the boards. Raises InputError if one cannot be used."""
-        self.request("O", "".join(f"{fact}\n" for fact in facts).encode())
-        try:
-            self.until_done()
-        except RunDied as died:
-            raise InputError(str(died)) from None
-
-
 class Boards(Cluster):
     """The boards of a cluster, or one board, behind Ethernet shells; used like a ``Cluster``.
 
@@ -146,17 +129,15 @@ class Boards(Cluster):
 
         role = _rtl_build.board_role(self.config, self.plan.links, jobs=self._slots())
         found = find(self._place, self.plan.boards)
-        session = _Session([command[0]])
-        try:
-            facts = [f"port {found.port}", f"role {role}", f"type {_rtl_build.BOARD_TYPE}"]
-            facts.append(f"hosts {' '.join(map(str, self.plan.hosts))}")
-            # Keys pass through a pipe, since other users can read the arguments of a program.
-            facts += [f"board {mac_text(mac)} {' '.join(key.hex() for key in keys)}" for mac, keys in found.boards]
-            session.open([*facts, *self._links()])
-        except BaseException:
-            session.close()
-            raise
-        return session
+        facts = [f"port {found.port}", f"role {role}", f"type {_rtl_build.BOARD_TYPE}"]
+        facts.append(f"hosts {' '.join(map(str, self.plan.hosts))}")
+        # Keys pass through a pipe, since other users can read the arguments of a program.
+        facts += [f"board {mac_text(mac)} {' '.join(key.hex() for key in keys)}" for mac, keys in found.boards]
+        self._places = [*facts, *self._links()]
+        return Simulator([command[0]])
+
+    def _open(self, link: Link) -> None:
+        link.call("open", "".join(f"{fact}\n" for fact in self._places).encode())
 
     def _links(self) -> Iterator[str]:
         """Both directions of each cable, with a random identity of the cable."""

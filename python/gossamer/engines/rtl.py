@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer.engines import _rtl_build
-from gossamer.engines._rtl_control import Event
+from gossamer.engines._machine import Event, Kind, Message, Record
 from gossamer.engines._rtl_diagnostics import (
     ACCELERATOR,
     Trap,
@@ -30,8 +30,7 @@ from gossamer.engines._rtl_diagnostics import (
     ranges,
 )
 from gossamer.engines._rtl_machine import LEAST_WAIT, TRACE_BYTES, Loaded, functions
-from gossamer.engines._rtl_network import Message
-from gossamer.engines._rtl_simulator import Kind, LineHandler, Listeners, Record, Run, silent
+from gossamer.engines._rtl_simulator import LineHandler, Listeners, Run, silent
 from gossamer.errors import InputError, RunDied
 
 if TYPE_CHECKING:
@@ -46,8 +45,6 @@ WATCHDOG = 1_000_000
 _END = struct.Struct("<IIQQQ")
 _REASONS = ("done", "max-cycles", "deadlock", "stuck", "stopped")
 
-RecordHandler = Callable[[Record], object]
-"""Callback for unsolicited records of a simulator."""
 NetworkCounters = tuple[dict[tuple[int, int], dict[str, int]], list[dict[str, int]]]
 """Counters of links by board and link, and of boards."""
 
@@ -69,8 +66,8 @@ class Tile(Loaded):
     def watched(self) -> snapshots.Snapshot | None:
         """The sampled activity of all tiles in the last run. Updates ``notes`` as well."""
         listeners = Listeners()
-        self._simulator.request("T")
-        for record in self._simulator.until_done():
+        self.link.call("watch")
+        while (record := self.link.next()).kind != Kind.DONE:
             listeners.dispatch(record)
         self.notes = listeners.notes
         return listeners.snapshot
@@ -88,37 +85,34 @@ class Tile(Loaded):
         on_progress: Callable[[int, int], object] = silent,
         on_message: Callable[[Message], object] = silent,
         on_event: Callable[[Event], object] = silent,
-        pauses: Sequence[tuple[int, Callable[[RecordHandler], object]]] = (),
+        pauses: Sequence[tuple[int, Callable[[], object]]] = (),
     ) -> Run:
         """Starts threads 0 to ``threads`` - 1 and waits until all have ended.
 
         ``inputs`` are bytes that threads read with uart_get. The ``on_`` callbacks are called for each event;
         ``on_progress`` a few times a second with cycle and instructions. At the cycles of ``pauses`` the run calls the
-        given functions; these may send requests to the boards, whose threads continue, and must pass all unsolicited
-        records to their argument. On Ctrl-C, raises KeyboardInterrupt after the simulation has stopped.
+        given functions; these may send requests to the boards, whose threads continue. On Ctrl-C, raises
+        KeyboardInterrupt after the simulation has stopped.
         """
         if not 1 <= threads <= self.threads:
             raise InputError(f"{threads} thread{'' if threads == 1 else 's'}: {self._label()} has {self.threads}")
         before, network = self._counters(), self._network_counters()
         for thread, data in (inputs or {}).items():
-            self._simulator.request("I", struct.pack("<I", thread) + data)
+            self.link.call("add_input", thread, data, len(data))
         listeners = Listeners(on_line, on_emit, on_trap, on_progress, on_message, on_event, many=self.tiles > 1)
         begun = time.perf_counter()
         left = sorted(pauses, key=lambda pause: pause[0])
         self._pause(left)
-        started = self._started()
-        if started is not None:
-            threads = sum(started)
-        request = struct.pack("<IIQQ", threads, 0, max_cycles or 0, watchdog)
-        self._simulator.request("R", request + struct.pack(f"<{len(started or ())}I", *(started or ())))
+        started = self._started(threads)
+        self.link.run(started, max_cycles or 0, watchdog)
         try:
             while (end := self._listen(listeners)).kind == Kind.PAUSED:
-                left.pop(0)[1](listeners.dispatch)
+                left.pop(0)[1]()
                 self._pause(left)
-                self._simulator.request("C")
+                self.link.call("continue")
         except KeyboardInterrupt:
-            self._simulator.stop()
             with contextlib.suppress(RunDied):
+                self.link.call("stop")
                 self._listen(listeners)
                 self._ran = True
             self.notes = listeners.notes
@@ -137,7 +131,7 @@ class Tile(Loaded):
         tiles = [{name: late[name] - early[name] for name in late} for early, late in zip(before, after, strict=True)]
         return Run(
             reason=_REASONS[reason],
-            threads=threads,
+            threads=sum(started),
             cycles=last - first,
             instructions=instructions,
             counters=_sum(tiles),
@@ -155,9 +149,9 @@ class Tile(Loaded):
             queues=listeners.queues,
         )
 
-    def _started(self) -> list[int] | None:
-        """The number of threads that a run starts on each board; None if the caller of run() decides."""
-        return None
+    def _started(self, threads: int) -> list[int]:
+        """The number of threads that a run of ``threads`` threads starts on each board."""
+        return [threads]
 
     def _label(self) -> str:
         """The name of the machine in messages."""
@@ -170,24 +164,19 @@ class Tile(Loaded):
     def _pause(self, left: Sequence[tuple[int, object]]) -> None:
         """Requests the next pause of the run."""
         if left:
-            self._simulator.request("P", struct.pack("<Q", left[0][0]))
+            self.link.call("pause", left[0][0])
 
     def _listen(self, listeners: Listeners) -> Record:
         """Dispatches records until the end of the run or its next pause, and returns that record."""
-        for record in self._simulator.records():
-            if record.kind in (Kind.END, Kind.PAUSED):
-                return record
+        while (record := self.link.next()).kind not in (Kind.END, Kind.PAUSED):
             listeners.dispatch(record)
-        raise AssertionError("records end with an error only")
+        return record
 
 
 def _sum(tiles: Sequence[Mapping[str, int]]) -> dict[str, int]:
     """Sums of the counters of all tiles, except ``cycles``, which is equal for all."""
     names = tiles[0]
     return {name: tiles[0][name] if name == "cycles" else sum(tile[name] for tile in tiles) for name in names}
-
-
-_REQUEST_HEAD = struct.Struct("<II")
 
 
 @dataclass(frozen=True)
@@ -240,11 +229,10 @@ def run_many_tiles(
 def _requests(config: Config, image: Image) -> bytes:
     """The requests that load a program into a tile and start all threads."""
     with Tile(config) as tile:
-        sent: list[tuple[str, bytes]] = []
-        tile._simulator.sent = sent
+        tile.link.keep_requests()
         tile.load_image(image)
         tile.run(tile.threads, max_cycles=1)
-    return b"".join(_REQUEST_HEAD.pack(ord(kind), len(payload)) + payload for kind, payload in sent)
+        return tile.link.requests()
 
 
 __all__ = [

@@ -14,19 +14,19 @@ board by board.
 from __future__ import annotations
 
 import os
-import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_plan
+from gossamer.engines import _rtl_build
+from gossamer.engines._machine import BOARD_UNIT, Event
 from gossamer.engines._rtl_plan import MAX_JOBS, NO_JOB, Job, Plan, TableUpdate, cuts, jobs, read_tables
-from gossamer.engines._rtl_simulator import Kind, Simulator, silent
-from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, NetworkCounters, RecordHandler, Tile, on_tiles
-from gossamer.errors import InputError, RunDied
+from gossamer.engines._rtl_simulator import Simulator, silent
+from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, NetworkCounters, Tile, on_tiles
+from gossamer.errors import InputError
 from gossamer.hosts import mpi_launcher
 
 if TYPE_CHECKING:
@@ -34,12 +34,6 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.device import Image
 
-_LINK_PATIENCE = 200_000
-"""Cycles within which a link must come up, in addition to eight flight times for the handshake."""
-_DRAIN_PATIENCE = 100_000
-"""Cycles within which packets in flight must arrive, in addition to eight flight times."""
-_BURST = 8
-"""Maximum number of flits for which a switch input keeps its grant of an output."""
 _MOST_BOARDS = 4
 """Maximum number of boards, or tiles of a board, that are named one by one."""
 
@@ -84,12 +78,12 @@ class Cluster(Tile):
         self._loss, self._seed = round(frame_loss * (1 << 20)), seed
         config = self.plan.config
         self._board_tiles = config.tiles
+        self._tiles_of_memory = config.tiles // config.memory.dram.count
         self._flight = int(config.links.flight_cycles) if flight is None else flight
         self.jobs = tuple(jobs) or (Job(self.plan.cluster.name, tuple(range(self.plan.boards))),)
         """The jobs that share the boards; a single job on all boards if none were given."""
         self._shared = bool(jobs)
         self._job_of = {board: job for job, its in enumerate(self.jobs) for board in its.boards}
-        self._loading = 0
         if ranks > self.plan.boards:
             raise InputError(
                 f"--ranks {ranks}: cluster {self.plan.cluster.name} has {self.plan.boards} "
@@ -160,147 +154,29 @@ class Cluster(Tile):
 
     # ---- Control units ----
 
-    def control(
-        self, packets: Sequence[_rtl_network.Flits], answers: int | None = None, on_record: RecordHandler = silent
-    ) -> list[_rtl_control.Answer]:
-        """Sends packets to control units and waits for an answer to each. Raises RunDied if a unit rejects a packet.
-
-        ``on_record`` is called with other records received meanwhile.
-        """
-        found = []
-        for part in _batches(packets):
-            wanted = len(part) if answers is None else answers
-            self._simulator.request("N", struct.pack("<I", wanted) + np.concatenate(part).tobytes())
-            for record in self._simulator.until_done():
-                decoded = None
-                if record.kind == Kind.PACKET:
-                    decoded = _rtl_control.decode(_rtl_network.flits(record.payload), record.cycle)
-                if isinstance(decoded, _rtl_control.Answer):
-                    found.append(decoded)
-                else:
-                    on_record(record)
-        for answer in found:
-            if answer.rejection:
-                board = self.plan.cluster.boards[answer.board].name
-                asked = constants.enumeration("control_op").values
-                what = next((name for name, value in asked.items() if value == answer.asked), str(answer.asked))
-                raise RunDied(f"board {board}: its control unit rejected a packet ({what}, {answer.rejection})")
-        return found
-
-    def _configure(self) -> None:
-        plan = self.plan
-        hosts = len(plan.hosts)
-        done: set[int] = set()
-        for board in plan.order():
-            for own, other, _ in plan.cluster.neighbours(board):
-                cable = plan.cable_at(board, plan.link(board, own))
-                if other in done and cable is not None and not plan.avoided(cable):
-                    self._wait_for_link(cable, other)
-            # A board answers no packet until it has a route to the host and knows the host's address.
-            first = _rtl_control.table(board, _rtl_control.host_entry(0), [plan.host_entry(board, 0)])
-            self.control(first, 0)
-            self.control(
-                [
-                    self._sizes(board),
-                    *_rtl_control.table(board, 0, plan.board_entries(board)),
-                    *(
-                        part
-                        for host in range(1, hosts)
-                        for part in _rtl_control.table(
-                            board, _rtl_control.host_entry(host), [plan.host_entry(board, host)]
-                        )
-                    ),
-                ]
-            )
-            done.add(board)
-        relay, idle = plan.broadcast_tree(plan.hosts[0]), plan.tree(plan.middle())
-        tiles = (1 << self._board_tiles) - 1
-        for board in range(plan.boards):
-            slots = [
-                _rtl_control.packet(
-                    board,
-                    "job",
-                    tiles=tiles if self._job_of.get(board) == job else 0,
-                    host=_rtl_control.host(0),
-                    place=job,
-                    job=job,
-                )
-                for job in range(len(self.jobs))
-            ]
-            children = _rtl_control.children(relay.children[board])
-            self.control([*slots, _rtl_control.packet(board, "relay", children=children)])
-        # Parents are configured before their children.
-        for board in idle.boards():
-            self.control(
-                [
-                    _rtl_control.packet(
-                        board,
-                        "idle_tree",
-                        of_job=job,
-                        children=_rtl_control.children(idle.children[board]),
-                        parent=idle.parent.get(board, 0),
-                        root=int(board == idle.root),
-                        enable=1,
-                    )
-                    for job in range(len(self.jobs))
-                ]
-            )
-
-    def _sizes(self, board: int, *, flush: bool = False) -> _rtl_network.Flits:
-        """The packet that sets a board's cluster parameters; with ``flush`` the board invalidates its record caches."""
-        return _rtl_control.packet(
-            board,
-            "cluster",
-            burst=_BURST,
-            boards=self.plan.boards,
-            hosts=len(self.plan.hosts),
-            host=_rtl_control.host(0),
-            flush=int(flush),
-        )
-
-    def record_cache_flushes(self) -> list[_rtl_network.Flits]:
-        """For each board the packet that invalidates its record caches; the board answers it."""
-        return [self._sizes(board, flush=True) for board in range(self.plan.boards)]
+    def _facts(self) -> str:
+        return self.plan.facts(self.jobs, flight=self._flight)
 
     def flush_record_caches(self) -> None:
         """Invalidates the record caches of all multicast routers, after the host has written new records to memory."""
-        self.control(self.record_cache_flushes())
-
-    def _wait_for_link(self, cable: int, board: int) -> None:
-        """Waits until a board at an end of a cable reports the link as up. Raises InputError if it stays down."""
-        one = self.plan.cluster.cables[cable]
-        link = self.plan.link(board, one.a_link if one.a == board else one.b_link)
-        state = constants.enumeration("link_counter")["state"]
-        begun = None
-        while True:
-            (answer,) = self.control([_rtl_control.packet(board, "read", unit=link, counter=state)])
-            if answer.value & 1:
-                return
-            begun = answer.cycle if begun is None else begun
-            if answer.cycle - begun > _LINK_PATIENCE + 8 * self._flight:
-                raise InputError(
-                    f"cluster {self.plan.cluster.name}: link {self.plan.cable_name(cable)} did not come up"
-                )
+        self.link.call("flush_records")
 
     def _network_counters(self, before: NetworkCounters | None = None) -> NetworkCounters:
         names = constants.enumeration("link_counter").values
         own = constants.enumeration("board_counter").values
-        packets, keys = [], []
+        keys: list[tuple[int, int, str, int]] = []
         for board in range(self.plan.boards):
-            units = [(link, names) for link in self.plan.links_of(board)] + [(_rtl_control.BOARD_UNIT, own)]
-            for unit, counters in units:
-                for name, number in counters.items():
-                    packets.append(_rtl_control.packet(board, "read", unit=unit, counter=number))
-                    keys.append((board, unit, number, name))
-        values = {(one.board, one.unit, one.counter): one.value for one in self.control(packets)}
+            for unit in self.plan.links_of(board):
+                keys += [(board, unit, name, number) for name, number in names.items()]
+            keys += [(board, BOARD_UNIT, name, number) for name, number in own.items()]
+        values = self.link.counters([(board, unit, number) for board, unit, _, number in keys])
         links: dict[tuple[int, int], dict[str, int]] = {}
         boards: list[dict[str, int]] = [{} for _ in range(self.plan.boards)]
-        for board, unit, number, name in keys:
-            value = values[board, unit, number]
+        for (board, unit, name, _), value in zip(keys, values, strict=True):
             if before is not None and name != "state":
-                old = before[1][board][name] if unit == _rtl_control.BOARD_UNIT else before[0][board, unit][name]
+                old = before[1][board][name] if unit == BOARD_UNIT else before[0][board, unit][name]
                 value = (value - old) % (1 << 32)
-            if unit == _rtl_control.BOARD_UNIT:
+            if unit == BOARD_UNIT:
                 boards[board][name] = value
             else:
                 links.setdefault((board, unit), {})[name] = value
@@ -310,21 +186,15 @@ class Cluster(Tile):
 
     def drained(self) -> bool:
         """Whether the boards report that no packet is in flight in the whole fabric."""
-        return _rtl_plan.drained(self.plan, self.control)
+        return bool(self.link.call("drained"))
 
-    def replace_tables(self, change: TableUpdate, *, on_record: RecordHandler = silent) -> None:
-        """Loads new tables into all boards; ``on_record`` is called with records of running threads.
+    def replace_tables(self, change: TableUpdate) -> None:
+        """Loads new tables into all boards, also while threads run.
 
         Tables that cannot coexist with the old ones are loaded only when no packet is in flight; raises InputError if
         the fabric does not drain.
         """
-
-        def ask(packets: list[_rtl_network.Flits]) -> list[_rtl_control.Answer]:
-            return self.control(packets, on_record=on_record)
-
-        if change.fault:
-            _rtl_plan.wait_until_drained(self.plan, ask, _DRAIN_PATIENCE + 8 * self._flight)
-        change.load(ask)
+        self.link.call("update", change.plan.facts(self.jobs, drain=change.fault, flight=self._flight).encode())
         self.plan = change.plan
 
     # ---- Jobs ----
@@ -338,44 +208,22 @@ class Cluster(Tile):
         # A trace has a single table of functions, so several jobs have none.
         return [] if len(self.jobs) > 1 else super()._names_of(image)
 
-    def _started(self) -> list[int] | None:
+    def _started(self, threads: int) -> list[int]:
         each = self.config.threads
-        return [each * (board in self._job_of) for board in range(self.plan.boards)] if self._shared else None
-
-    def _job_at(self, dest: int) -> int:
-        kind, board = dest >> 29, dest >> 14 & 0xFFF
-        is_broadcast = kind == constants.enumeration("endpoint")["control"]
-        return self._loading if is_broadcast else self._job_of.get(board, NO_JOB)
+        if self._shared:
+            return [each * (board in self._job_of) for board in range(self.plan.boards)]
+        return [min(max(threads - each * board, 0), each) for board in range(self.plan.boards)]
 
     # ---- Memory ----
 
-    def _loaders(self) -> list[int]:
-        first = self.jobs[self._loading].boards[0]
-        return self._loaders_of(first if self._shared else self.plan.hosts[0])
-
-    def _memories(self) -> list[int]:
-        return [dest for board in range(self.plan.boards) for dest in self._loaders_of(board)]
-
-    def _loaders_of(self, board: int) -> list[int]:
-        width, each = self.config.mesh.width, self._board_tiles // self.config.memory.dram.count
-        tiles = range(0, self._board_tiles, each)
-        return [_rtl_network.tile(tile % width, tile // width, board) for tile in tiles]
-
-    def _every_memory(self) -> list[tuple[int, int]]:
-        boards = len(self.jobs[self._loading].boards)
-        return [(self._every_tile()[0], boards * self.config.memory.dram.count)]
-
-    def _every_tile(self) -> tuple[int, int]:
-        boards = len(self.jobs[self._loading].boards)
-        return _rtl_control.address(self.plan.hosts[0]), boards * self._board_tiles
+    def _first_tile(self) -> int:
+        board = self.jobs[self._loading].boards[0] if self._shared else self.plan.hosts[0]
+        return board * self._board_tiles
 
     def read(self, address: int, words: int, *, board: int = 0) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
         """Words of a board's memory, as in ``Tile.read``."""
         self.flush()
-        line = self.config.cache.line_bytes
-        begin, end = address // line * line, -(-(address + 4 * words) // line) * line
-        data = self._lines(begin, end - begin, self._loaders_of(board)[0])
-        return np.frombuffer(data[address - begin :], np.uint32, words).copy()
+        return np.frombuffer(self.link.read(board * self._board_tiles, address, 4 * words), np.uint32)
 
     # ---- Descriptions ----
 
@@ -410,7 +258,7 @@ class Cluster(Tile):
             )
         return f" ({'; '.join(parts)})" if parts else ""
 
-    def describe_event(self, event: _rtl_control.Event) -> str:
+    def describe_event(self, event: Event) -> str:
         """An event as a line: the reporting board, the event, and its link, address, job or tile."""
         board = self.plan.cluster.boards[event.board].name
         doc = constants.enumeration("board_event").docs.get(event.what, "something unknown happened")
@@ -427,7 +275,7 @@ class Cluster(Tile):
         if event.what == "control":
             why = _rejection(event.value >> 32 & 0xF)
             job = event.value >> 36 & 0x1F
-            of_job = f", job {job}" if job != _rtl_control.NO_JOB else ""
+            of_job = f", job {job}" if job != NO_JOB else ""
             return f"board {board}: {event.what}: {doc}; {why}, {event.value & 0xFFFF_FFFF:#010x}{of_job}"
         if event.what == "tile_dropped":
             fields = constants.layout("tile_drop").unpack(event.value)
@@ -463,7 +311,7 @@ class Cluster(Tile):
         streams = ", streaming ports" if self.config.stream.ports else ""
         return name, f"its control unit{streams} or host"
 
-    def _port(self, event: _rtl_control.Event) -> str:
+    def _port(self, event: Event) -> str:
         exits = self.config.router.mesh_ports
         if event.unit < exits:
             return "from its own tiles"
@@ -476,20 +324,6 @@ def _rejection(number: int) -> str:
     rejections = constants.enumeration("rejection")
     name = next((name for name, value in rejections.values.items() if value == number), "")
     return rejections.docs[name] if name else f"rejection {number}"
-
-
-def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_network.Flits]]:
-    """Packets in batches whose answers fit into each board's answer queue; keeps the order of packets to each board."""
-    batches: list[list[_rtl_network.Flits]] = []
-    sent: dict[int, int] = {}
-    for packet in packets:
-        board = int(packet[0, 4])
-        batch = sent.get(board, 0) // _rtl_control.ANSWERS
-        sent[board] = sent.get(board, 0) + 1
-        if batch == len(batches):
-            batches.append([])
-        batches[batch].append(packet)
-    yield from batches
 
 
 __all__ = ["Cluster", "Job", "Plan", "TableUpdate", "cuts", "jobs", "read_tables"]

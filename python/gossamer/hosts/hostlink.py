@@ -589,20 +589,23 @@ _COMMON = HOST / "common"
 
 def _library(config: Config, boards: tuple[int, int], engine: str) -> Path:
     """The library that implements HostLink.h, for a configuration and an engine."""
+    from gossamer.engines import _machine
     from gossamer.hdl import sources
 
     own = _LIBRARIES[engine]
     package = sources.package(config).parent
     other = ROOT / "sim" / "host" if engine == "rtl" else POLITE / "cpu"
-    folders = [own, _COMMON, other, package]
+    folders = [own, _COMMON, other, package, ROOT / "src"]
     flags = [*_OWN_FLAGS, *(f"-I{one}" for one in folders), *_headers(config, boards)]
     files = sorted((*_COMMON.glob("*.cc"), *own.glob("*.cc")))
+    machine = _machine.compilation() if engine == "rtl" else None
 
     def steps(plan: builds.Plan) -> None:
-        plan.archive("libhostlink.a", [plan.compile(path, flags) for path in files])
+        shared = machine.steps(plan) if machine else []
+        plan.archive("libhostlink.a", [*shared, *(plan.compile(path, flags) for path in files)])
 
     def failed(output: str, log: Path) -> InputError:
         return InputError(f"building the library of hosts failed: {diagnostics.complaint(output, own, log)}")
 
-    tag = builds.tag(*map(str, files), *flags)
+    tag = builds.tag(*map(str, files), *flags, machine.tag if machine else "")
     return builds.kept(f"hostprograms/lib-{config.name}-{tag}", steps, failed) / "libhostlink.a"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,15 +32,7 @@ def constants() -> Path:
     """An include folder with ``gossamer/shell_constants.h``, generated from ``config/constants/shell``."""
     from gossamer.config import _generate
 
-    text = _generate.package_cpp("shell")
-    folder = builds.build_dir() / f"shell-constants-{builds.tag(text)}"
-    target = folder / "gossamer" / "shell_constants.h"
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(f".{os.getpid()}.h")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(target)
-    return folder
+    return builds.header("shell-constants", "gossamer/shell_constants.h", _generate.package_cpp("shell"))
 
 
 @functools.cache

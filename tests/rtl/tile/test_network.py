@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Size, current_size
+from models import fabric_packets as network
 
 from gossamer import config as configs
 from gossamer import device
 from gossamer.config import Config, constants
-from gossamer.engines import _rtl_network as network
 from gossamer.engines.rtl import ACCELERATOR, Tile
 from gossamer.errors import InputError
 

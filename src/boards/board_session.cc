@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "board_group.h"
+#include "machine/packets.h"
 #include "network.h"
 #include "records.h"
 #include "tile_host.h"
@@ -267,11 +268,7 @@ class BoardSession {
 
   /// A counter of a board; nothing if the board does not answer in time.
   std::optional<uint64_t> counter(unsigned board, config::BoardCounter which) {
-    config::ControlRead read;
-    read.counter = static_cast<uint8_t>(which);
-    read.unit = kBoardUnit;
-    read.op_code = config::ControlOp::Read;
-    const Flit flit = sim::ControlFlit::to(board, read);
+    const Flit flit = read_counter(board, kBoardUnit, static_cast<unsigned>(which));
     asked_ = Asked{board, which, 0, false};
     ports_[0]->send(reinterpret_cast<const uint8_t*>(flit.words.data()), sizeof flit, 0);
     for (const auto end = Clock::now() + kPatience; !asked_->answered && Clock::now() < end;) advance(kWaitMs);
@@ -535,8 +532,6 @@ class BoardSession {
     sim::Records::write(all, out_);
     std::fflush(out_);
   }
-
-  static constexpr unsigned kBoardUnit = 31;
 
   /// A counter of a board that is being read.
   struct Asked {
