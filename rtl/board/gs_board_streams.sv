@@ -285,7 +285,9 @@ module gs_board_streams
     .Send  (StreamSendFlits),
     .Depth (StreamDepthFlits),
     .Packet(Packet),
-    .Ranks (StreamRanks)
+    .Ranks (StreamRanks),
+    .VoqDepth    (StreamVoqFlits),
+    .ElementBeats({Ports{StreamElementBeats}})
   ) u_endpoint (
     .clk_i,
     .rst_ni,

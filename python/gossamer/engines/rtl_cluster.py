@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.config import constants
-from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_plan
+from gossamer.engines import _rtl_build, _rtl_control, _rtl_network, _rtl_plan, _rtl_settings
 from gossamer.engines._rtl_plan import MAX_JOBS, NO_JOB, Job, Plan, TableUpdate, cuts, jobs, read_tables
 from gossamer.engines._rtl_simulator import Kind, Simulator, silent
 from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, NetworkCounters, RecordHandler, Tile, on_tiles
@@ -38,8 +38,6 @@ _LINK_PATIENCE = 200_000
 """Cycles within which a link must come up, in addition to eight flight times for the handshake."""
 _DRAIN_PATIENCE = 100_000
 """Cycles within which packets in flight must arrive, in addition to eight flight times."""
-_BURST = 8
-"""Maximum number of flits for which a switch input keeps its grant of an output."""
 _MOST_BOARDS = 4
 """Maximum number of boards, or tiles of a board, that are named one by one."""
 
@@ -168,7 +166,7 @@ class Cluster(Tile):
         ``on_record`` is called with other records received meanwhile.
         """
         found = []
-        for part in _batches(packets):
+        for part in _rtl_settings.batches(packets):
             wanted = len(part) if answers is None else answers
             self._simulator.request("N", struct.pack("<I", wanted) + np.concatenate(part).tobytes())
             for record in self._simulator.until_done():
@@ -189,29 +187,14 @@ class Cluster(Tile):
 
     def _configure(self) -> None:
         plan = self.plan
-        hosts = len(plan.hosts)
         done: set[int] = set()
         for board in plan.order():
             for own, other, _ in plan.cluster.neighbours(board):
                 cable = plan.cable_at(board, plan.link(board, own))
                 if other in done and cable is not None and not plan.avoided(cable):
                     self._wait_for_link(cable, other)
-            # A board answers no packet until it has a route to the host and knows the host's address.
-            first = _rtl_control.table(board, _rtl_control.host_entry(0), [plan.host_entry(board, 0)])
-            self.control(first, 0)
-            self.control(
-                [
-                    self._sizes(board),
-                    *_rtl_control.table(board, 0, plan.board_entries(board)),
-                    *(
-                        part
-                        for host in range(1, hosts)
-                        for part in _rtl_control.table(
-                            board, _rtl_control.host_entry(host), [plan.host_entry(board, host)]
-                        )
-                    ),
-                ]
-            )
+            self.control(_rtl_settings.first_route(plan, board), 0)
+            self.control(_rtl_settings.settings(plan, board))
             done.add(board)
         relay, idle = plan.broadcast_tree(plan.hosts[0]), plan.tree(plan.middle())
         tiles = (1 << self._board_tiles) - 1
@@ -246,21 +229,9 @@ class Cluster(Tile):
                 ]
             )
 
-    def _sizes(self, board: int, *, flush: bool = False) -> _rtl_network.Flits:
-        """The packet that sets a board's cluster parameters; with ``flush`` the board invalidates its record caches."""
-        return _rtl_control.packet(
-            board,
-            "cluster",
-            burst=_BURST,
-            boards=self.plan.boards,
-            hosts=len(self.plan.hosts),
-            host=_rtl_control.host(0),
-            flush=int(flush),
-        )
-
     def record_cache_flushes(self) -> list[_rtl_network.Flits]:
         """For each board the packet that invalidates its record caches; the board answers it."""
-        return [self._sizes(board, flush=True) for board in range(self.plan.boards)]
+        return [_rtl_settings.sizes(self.plan, board, flush=True) for board in range(self.plan.boards)]
 
     def flush_record_caches(self) -> None:
         """Invalidates the record caches of all multicast routers, after the host has written new records to memory."""
@@ -476,20 +447,6 @@ def _rejection(number: int) -> str:
     rejections = constants.enumeration("rejection")
     name = next((name for name, value in rejections.values.items() if value == number), "")
     return rejections.docs[name] if name else f"rejection {number}"
-
-
-def _batches(packets: Sequence[_rtl_network.Flits]) -> Iterator[list[_rtl_network.Flits]]:
-    """Packets in batches whose answers fit into each board's answer queue; keeps the order of packets to each board."""
-    batches: list[list[_rtl_network.Flits]] = []
-    sent: dict[int, int] = {}
-    for packet in packets:
-        board = int(packet[0, 4])
-        batch = sent.get(board, 0) // _rtl_control.ANSWERS
-        sent[board] = sent.get(board, 0) + 1
-        if batch == len(batches):
-            batches.append([])
-        batches[batch].append(packet)
-    yield from batches
 
 
 __all__ = ["Cluster", "Job", "Plan", "TableUpdate", "cuts", "jobs", "read_tables"]

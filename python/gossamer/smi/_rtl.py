@@ -15,7 +15,9 @@ from pathlib import Path
 from gossamer import routes
 from gossamer.config import Cluster, Config, constants
 from gossamer.errors import InputError
-from gossamer.smi import _buffers
+from gossamer.engines import _rtl_build
+from gossamer.engines._rtl_plan import Plan
+from gossamer.smi import _boards, _buffers
 from gossamer.smi import ports as port_lists
 from gossamer.smi._compile import SOURCE
 
@@ -144,6 +146,8 @@ def plan(
                 f"{cluster.boards[0].config.name}; --engine rtl needs the same configuration on all boards"
             )
     wanted = needs(files, defines, ordered, includes)
+    if wanted.together is None:
+        return _on_boards(cluster, wanted, slack, os.fspath(topology))
     used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
     number = {link: at for at, link in enumerate(used)}
     lines = [f"boards {len(cluster.boards)}"]
@@ -166,6 +170,45 @@ def plan(
     found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
     found += [f"block {block.port}" for block in wanted.blocks]
     return [*found, _dram(cluster.boards[0].config), *(f"fabric {line}" for line in lines)]
+
+
+def _on_boards(cluster: Cluster, wanted: Needs, slack: int, where: str) -> list[str]:
+    """The plan of a run on boards of the cluster's configuration (gs_board)."""
+    config = cluster.boards[0].config
+    _check(config, wanted, max(slack, wanted.degree), len(cluster.boards), where)
+    plan = Plan(cluster)
+    library = _rtl_build.board_kernels(config, plan.links)
+    found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
+    return [*found, _dram(config), *(f"fabric {line}" for line in _boards.script(plan, config.stream.ports))]
+
+
+def _check(config: Config, wanted: Needs, degree: int, boards: int, where: str) -> None:
+    """Checks that a program fits the streaming ports of a configuration. Raises InputError."""
+    stream = config.stream
+    if not stream.ports or not stream.element_beats:
+        raise InputError(
+            f"{where}: boards of {config.name} have no streaming ports for SMI programs (stream.ports, "
+            "stream.element_beats); give another cluster, for example torus8"
+        )
+    if len(wanted.ports) > stream.ports:
+        raise InputError(
+            f"the programs use {len(wanted.ports)} ports of channels; boards of {config.name} have {stream.ports} "
+            "(stream.ports)"
+        )
+    if boards > stream.ranks:
+        raise InputError(f"{where}: {boards} boards; streaming ports of {config.name} serve {stream.ranks} "
+                         "(stream.ranks)")  # fmt: skip
+    size = max((width for width, ports in wanted.widths.items() if ports), default=1)
+    for key, least in (
+        ("depth_flits", _buffers.receive(degree, size, 0)),
+        ("send_flits", _buffers.send(degree, size)),
+        ("voq_flits", _buffers.voq_depth(degree, stream.ranks)),
+    ):
+        if getattr(stream, key) < least:
+            raise InputError(
+                f"channels of {degree} elements ahead (degree, or --slack) need stream.{key} of {least}; "
+                f"{config.name} has {getattr(stream, key)}"
+            )
 
 
 def _dram(config: Config) -> str:

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A simulated cluster whose streaming ports are used by kernels of the SMI emulator (src/smi/rtl/fabric.h), as a
+/// library that the emulator loads. Boards are those of every simulation, without models of their tiles, which run
+/// nothing. One library serves all programs: routes, jobs and bindings are set by packets of the host.
+///
+/// Kernels and boards synchronize in every cycle, so all boards are simulated by one thread.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "fabric.h"
+#include "linked_board.h"
+#include "network.h"
+#include "uncore_models.h"
+
+namespace gossamer::sim {
+namespace {
+
+constexpr uint64_t kReset = 16, kReady = 1'000'000, kUp = 100'000, kAnswer = 1'000'000, kSettle = 2'000;
+constexpr unsigned kTogether = 4;  ///< boards that are evaluated together
+constexpr uint64_t kFlight = config::links::flight_cycles;
+/// Cycles without activity after which nothing can move any more: a port sends its elements after `Linger` cycles, a
+/// link waits for an acknowledgement for one flight in each direction, and repeats a request for it.
+constexpr uint64_t kQuiescence = 4096 + 4 * kFlight;
+
+/// The host that configures the boards.
+class ConfiguringHost : public HostPort {
+ public:
+  /// Sends packets that are answered by `answers` answers.
+  void ask(const std::vector<uint8_t>& flits, unsigned answers) {
+    answers_ = answers;
+    send(flits.data(), flits.size(), 0);
+  }
+  bool waits() const { return answers_ || pending(); }
+  /// The answer that rejects a packet, and the event of an error, of which the first is kept; -1: none.
+  int rejected_by() const { return rejected_by_; }
+  int faulty() const { return faulty_; }
+
+  void receive(const Flit& flit, uint64_t) {
+    using Answer = config::ControlAnswer;
+    using Event = config::ControlEvent;
+    if (!flit.is(config::FlitKind::Header)) return;
+    const auto op = static_cast<config::ControlOp>(flit.words[0] & 0xF);
+    if (op == config::ControlOp::Answer) {
+      if (answers_) --answers_;
+      if (field(flit, Answer::kRejectionLsb, Answer::kRejectionBits) && rejected_by_ < 0) {
+        rejected_by_ = static_cast<int>(field(flit, Answer::kBoardLsb, Answer::kBoardBits));
+      }
+    } else if (op == config::ControlOp::Event && faulty_ < 0) {
+      const auto what = static_cast<config::BoardEvent>(field(flit, Event::kWhatLsb, Event::kWhatBits));
+      if (what == config::BoardEvent::LinkUp) return;
+      faulty_ = static_cast<int>(field(flit, Event::kBoardLsb, Event::kBoardBits));
+    }
+  }
+
+ private:
+  static unsigned field(const Flit& flit, unsigned lsb, unsigned bits) {
+    const uint64_t two = flit.words[lsb / 32] | uint64_t{flit.words[lsb / 32 + 1]} << 32;
+    return static_cast<unsigned>(two >> lsb % 32 & ((uint64_t{1} << bits) - 1));
+  }
+
+  unsigned answers_ = 0;
+  int rejected_by_ = -1, faulty_ = -1;
+};
+
+using Board = LinkedBoard<ConfiguringHost, UncoreModels<Vgs_sim_uncore>>;
+constexpr unsigned kPorts = sizeof(Vgs_sim_uncore::send_valid_i) / sizeof(CData);
+
+/// All boards, and the kernels' side of their ports.
+class Machine {
+ public:
+  /// Returns why it cannot start; empty if it has started.
+  std::string start(const char* script) {
+    std::istringstream lines(script);
+    for (std::string line, word; std::getline(lines, line);) {
+      std::istringstream in(line);
+      in >> word;
+      if (word == "boards") {
+        unsigned count = 0;
+        in >> count;
+        make(count);
+      } else if (word == "wire") {
+        unsigned from = 0, link = 0, to = 0, its = 0;
+        in >> from >> link >> to >> its;
+        wires_.push_back(std::make_unique<Wire>(kFlight));
+        boards_.at(from)->plug(link, wires_.back().get(), Board::kNever);
+        boards_.at(to)->plug(its, static_cast<const Wire*>(wires_.back().get()));
+        plugs_.push_back({from, link});
+      } else if (word == "loss") {
+        uint32_t share = 0, seed = 0;
+        in >> share >> seed;
+        for (const auto& [board, link] : plugs_) {
+          boards_[board]->faults(link, share, share, (seed * 0x10001U + board * 8 + link) * 0x045D'9F3BU);
+        }
+      } else if (word == "host") {
+        unsigned at = 0;
+        in >> at;
+        boards_.at(at)->host(&host_);
+        reset();
+      } else if (word == "ask") {
+        unsigned answers = 0;
+        std::string hexadecimal;
+        in >> answers >> hexadecimal;
+        std::vector<uint8_t> flits;
+        for (size_t n = 0; n + 1 < hexadecimal.size(); n += 2) {
+          flits.push_back(static_cast<uint8_t>(std::stoul(hexadecimal.substr(n, 2), nullptr, 16)));
+        }
+        host_.ask(flits, answers);
+        if (!run(kAnswer, [this] { return !host_.waits(); })) return "a board does not answer";
+        if (host_.rejected_by() >= 0) return "board " + std::to_string(host_.rejected_by()) + " rejects a packet";
+      }
+      if (!error_.empty()) return error_;
+    }
+    for (uint64_t end = now_ + kSettle; now_ < end;) step(false);
+    return "";
+  }
+
+  GsStreamPort* port(int rank, int number) {
+    return &ports_[static_cast<size_t>(rank) * kPorts + static_cast<size_t>(number)];
+  }
+
+  /// GsFabric::cycle.
+  bool cycle(bool active) {
+    const bool moved = step(false);
+    if (moved || active) moved_ = now_;
+    return now_ - moved_ < kQuiescence;
+  }
+
+  int faulty() const { return host_.faulty(); }
+
+ private:
+  void make(unsigned count) {
+    char name[] = "boards";
+    char* arguments[] = {name, nullptr};
+    for (unsigned b = 0; b < count; ++b) {
+      boards_.push_back(std::make_unique<Board>(1, arguments, b));
+      if (!boards_.back()->find_links()) error_ = "the links have no counters";
+    }
+    ports_.assign(size_t{count} * kPorts, {});
+  }
+
+  void reset() {
+    for (uint64_t end = now_ + kReset; now_ < end;) step(true);
+    const auto ready = [this] {
+      return std::all_of(boards_.begin(), boards_.end(), [](const auto& board) { return board->ready(); });
+    };
+    const auto up = [this] {
+      return std::all_of(plugs_.begin(), plugs_.end(), [this](const auto& plug) {
+        return boards_[plug.first]->models().rest().up_o[plug.second] != 0;
+      });
+    };
+    if (!run(kReady, ready)) error_ = "a board does not become ready";
+    else if (!run(kUp, up)) error_ = "the links of the boards do not come up";
+  }
+
+  /// Clocks the boards until a condition holds; false after that many cycles.
+  template <typename Done>
+  bool run(uint64_t cycles, Done done) {
+    for (const uint64_t end = now_ + cycles; !done();) {
+      if (now_ == end) return false;
+      step(false);
+    }
+    return true;
+  }
+
+  /// One cycle of all boards. Whether anything moved or is in flight, as far as ports and links show.
+  bool step(bool reset) {
+    bool moved = host_.pending();
+    Vgs_sim_uncore* rests[kTogether];
+    for (size_t first = 0; first < boards_.size(); first += kTogether) {
+      const auto count = static_cast<unsigned>(std::min<size_t>(kTogether, boards_.size() - first));
+      for (unsigned i = 0; i < count; ++i) {
+        Board& board = *boards_[first + i];
+        rests[i] = &board.models().rest();
+        board.low_rest(now_, reset);
+        drive(*rests[i], &ports_[(first + i) * kPorts]);
+      }
+      evaluate_together(rests, count, true);
+      for (unsigned i = 0; i < count; ++i) {
+        moved |= sample(*rests[i], &ports_[(first + i) * kPorts]);
+        rests[i]->clk_i = 1;
+      }
+      evaluate_together(rests, count, false);
+      for (unsigned i = 0; i < count; ++i) {
+        boards_[first + i]->high_rest(now_);
+        moved |= !rests[i]->empty_o;
+      }
+    }
+    ++now_;
+    return moved || flying();
+  }
+
+  /// Whether a packet is on a link, or was since the last call.
+  bool flying() {
+    Traffic traffic;
+    for (const auto& board : boards_) board->add(traffic);
+    const bool moved = traffic.flying || traffic.received != received_;
+    received_ = traffic.received;
+    return moved;
+  }
+
+  static void drive(Vgs_sim_uncore& rest, const GsStreamPort* ports) {
+    for (unsigned p = 0; p < kPorts; ++p) {
+      const GsStreamPort& port = ports[p];
+      rest.send_valid_i[p] = port.opens_send;
+      rest.send_element_i[p] = port.send_type;
+      rest.send_rank_i[p] = port.send_rank;
+      rest.send_count_i[p] = port.send_count;
+      rest.s_valid_i[p] = port.push_valid;
+      rest.s_data_i[p] = port.push_data;
+      rest.recv_valid_i[p] = port.opens_receive;
+      rest.recv_element_i[p] = port.receive_type;
+      rest.recv_rank_i[p] = port.receive_rank;
+      rest.recv_count_i[p] = port.receive_count;
+      rest.m_ready_i[p] = port.pop_ready;
+    }
+  }
+
+  /// The handshakes of the coming clock edge; whether there are any.
+  static bool sample(const Vgs_sim_uncore& rest, GsStreamPort* ports) {
+    bool some = false;
+    for (unsigned p = 0; p < kPorts; ++p) {
+      GsStreamPort& port = ports[p];
+      port.opened_send = port.opens_send && rest.send_ready_o[p];
+      port.pushed = port.push_valid && rest.s_ready_o[p];
+      port.opened_receive = port.opens_receive && rest.recv_ready_o[p];
+      port.popped = port.pop_ready && rest.m_valid_o[p];
+      port.pop_data = rest.m_data_o[p];
+      some |= port.opened_send || port.pushed || port.opened_receive || port.popped;
+    }
+    return some;
+  }
+
+  uint64_t now_ = 0, moved_ = 0;
+  uint32_t received_ = 0;
+  ConfiguringHost host_;
+  std::vector<std::unique_ptr<Wire>> wires_;
+  std::vector<std::unique_ptr<Board>> boards_;
+  std::vector<std::pair<unsigned, unsigned>> plugs_;  ///< board and link of each wire's begin
+  std::vector<GsStreamPort> ports_;                   ///< by board
+  std::string error_;
+};
+
+/// Lives until the process ends.
+Machine& machine() {
+  static Machine* const made = new Machine;
+  return *made;
+}
+
+const GsFabric fabric{
+    [](int rank, int port) { return machine().port(rank, port); },
+    [](int, int) -> GsStreamBlock* { return nullptr; },
+    [](int) -> GsStreamBarrier* { return nullptr; },
+    [](bool active) { return machine().cycle(active); },
+    [] { return machine().faulty(); },
+};
+
+}  // namespace
+}  // namespace gossamer::sim
+
+const GsFabric* gs_fabric_make(const char* script) {
+  const std::string error = gossamer::sim::machine().start(script);
+  if (error.empty()) return &gossamer::sim::fabric;
+  std::fprintf(stderr, "boards: %s\n", error.c_str());
+  return nullptr;
+}
