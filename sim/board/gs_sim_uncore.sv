@@ -6,7 +6,10 @@
 /// flits are always accepted.
 module gs_sim_uncore
   import gs_board_memory_pkg::Memories;
+  import gs_board_pkg::CollectiveLanes;
   import gs_board_pkg::StreamLanes;
+  import gs_board_pkg::collective_in_t;
+  import gs_board_pkg::collective_out_t;
   import gs_noc_pkg::Vnets;
   import gs_stream_pkg::send_open_t;
   import gs_stream_pkg::recv_open_t;
@@ -75,6 +78,20 @@ module gs_sim_uncore
   output logic                      m_valid_o[StreamLanes],
   input  logic                      m_ready_i[StreamLanes],
   output logic     [63:0]           m_data_o[StreamLanes],
+  // Kernels of the blocks of collectives: collectives, elements that kernels supply, results that they receive
+  input  logic                      open_valid_i[CollectiveLanes],
+  output logic                      open_ready_o[CollectiveLanes],
+  input  logic     [2:0]            open_kind_i[CollectiveLanes],
+  input  logic     [2:0]            open_element_i[CollectiveLanes],
+  input  logic     [1:0]            open_op_i[CollectiveLanes],
+  input  logic     [7:0]            open_root_i[CollectiveLanes],
+  input  logic     [31:0]           open_count_i[CollectiveLanes],
+  input  logic                      give_valid_i[CollectiveLanes],
+  output logic                      give_ready_o[CollectiveLanes],
+  input  logic     [63:0]           give_data_i[CollectiveLanes],
+  output logic                      take_valid_o[CollectiveLanes],
+  input  logic                      take_ready_i[CollectiveLanes],
+  output logic     [63:0]           take_data_o[CollectiveLanes],
   // Wires: probabilities of loss and damage in units of 2^-20, outgoing wires that are cut, seeds of random numbers
   input  logic     [20:0]           loss_i[Links],
   input  logic     [20:0]           damage_i[Links],
@@ -167,6 +184,33 @@ module gs_sim_uncore
     assign m_data_o[p] = 64'(m_data[p]);
   end
 
+  collective_in_t [CollectiveLanes-1:0] collective_in;
+  collective_out_t [CollectiveLanes-1:0] collective_out;
+  for (genvar b = 0; b < CollectiveLanes; b++) begin : gen_collective
+    gs_stream_pkg::collective_open_t open;
+    assign open = '{
+      kind:    smi_collective_e'(open_kind_i[b]),
+      element: smi_type_e'(open_element_i[b]),
+      op:      smi_op_e'(open_op_i[b]),
+      own:     8'(board_i),
+      root:    open_root_i[b],
+      count:   open_count_i[b]
+    };
+    assign collective_in[b] = '{
+      open_valid: open_valid_i[b],
+      open:       open,
+      give_valid: give_valid_i[b],
+      give:       (8 * StreamWidthBytes)'(give_data_i[b]),
+      take_ready: take_ready_i[b]
+    };
+    assign open_ready_o[b] = collective_out[b].open_ready;
+    assign give_ready_o[b] = collective_out[b].give_ready;
+    assign take_valid_o[b] = collective_out[b].take_valid;
+    assign take_data_o[b]  = 64'(collective_out[b].take);
+    logic unused;
+    assign unused = ^{collective_out[b].keep, collective_out[b].last};
+  end
+
   // Read by the simulator's observers.
   gs_link_pkg::counters_t sim_links[Links]  /*verilator public_flat_rd*/;
 
@@ -228,6 +272,8 @@ module gs_sim_uncore
     .m_axis_tdata_o   (m_data),
     .m_axis_tkeep_o   (),
     .m_axis_tlast_o   (),
+    .collective_i     (collective_in),
+    .collective_o     (collective_out),
     .mac_tx_valid_o   (mac_tx_valid),
     .mac_tx_ready_i   (mac_tx_ready),
     .mac_tx_data_o    (mac_tx_data),

@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric.h"
@@ -68,6 +69,14 @@ class ConfiguringHost : public HostPort {
 
 using Board = LinkedBoard<ConfiguringHost, UncoreModels<Vgs_sim_uncore>>;
 constexpr unsigned kPorts = sizeof(Vgs_sim_uncore::send_valid_i) / sizeof(CData);
+constexpr unsigned kBlocks = sizeof(Vgs_sim_uncore::open_valid_i) / sizeof(CData);
+
+/// The kernels' side of a board.
+struct Kernels {
+  GsStreamPort ports[kPorts] = {};
+  GsStreamBlock blocks[kBlocks] = {};
+  GsStreamBarrier barrier = {};
+};
 
 /// All boards, and the kernels' side of their ports.
 class Machine {
@@ -95,6 +104,8 @@ class Machine {
         for (const auto& [board, link] : plugs_) {
           boards_[board]->faults(link, share, share, (seed * 0x10001U + board * 8 + link) * 0x045D'9F3BU);
         }
+      } else if (word == "barrier") {
+        in >> barrier_;
       } else if (word == "host") {
         unsigned at = 0;
         in >> at;
@@ -118,9 +129,7 @@ class Machine {
     return "";
   }
 
-  GsStreamPort* port(int rank, int number) {
-    return &ports_[static_cast<size_t>(rank) * kPorts + static_cast<size_t>(number)];
-  }
+  Kernels& kernels(int rank) { return kernels_[static_cast<size_t>(rank)]; }
 
   /// GsFabric::cycle.
   bool cycle(bool active) {
@@ -139,7 +148,7 @@ class Machine {
       boards_.push_back(std::make_unique<Board>(1, arguments, b));
       if (!boards_.back()->find_links()) error_ = "the links have no counters";
     }
-    ports_.assign(size_t{count} * kPorts, {});
+    kernels_.assign(count, {});
   }
 
   void reset() {
@@ -176,11 +185,11 @@ class Machine {
         Board& board = *boards_[first + i];
         rests[i] = &board.models().rest();
         board.low_rest(now_, reset);
-        drive(*rests[i], &ports_[(first + i) * kPorts]);
+        drive(*rests[i], kernels_[first + i]);
       }
       evaluate_together(rests, count, true);
       for (unsigned i = 0; i < count; ++i) {
-        moved |= sample(*rests[i], &ports_[(first + i) * kPorts]);
+        moved |= sample(*rests[i], kernels_[first + i]);
         rests[i]->clk_i = 1;
       }
       evaluate_together(rests, count, false);
@@ -202,9 +211,9 @@ class Machine {
     return moved;
   }
 
-  static void drive(Vgs_sim_uncore& rest, const GsStreamPort* ports) {
+  void drive(Vgs_sim_uncore& rest, const Kernels& kernels) const {
     for (unsigned p = 0; p < kPorts; ++p) {
-      const GsStreamPort& port = ports[p];
+      const GsStreamPort& port = kernels.ports[p];
       rest.send_valid_i[p] = port.opens_send;
       rest.send_element_i[p] = port.send_type;
       rest.send_rank_i[p] = port.send_rank;
@@ -217,13 +226,29 @@ class Machine {
       rest.recv_count_i[p] = port.receive_count;
       rest.m_ready_i[p] = port.pop_ready;
     }
+    for (unsigned b = 0; b < kBlocks; ++b) {
+      const GsStreamBlock& block = kernels.blocks[b];
+      rest.open_valid_i[b] = block.opens;
+      rest.open_kind_i[b] = block.kind;
+      rest.open_element_i[b] = block.type;
+      rest.open_op_i[b] = block.op;
+      rest.open_root_i[b] = block.root;
+      rest.open_count_i[b] = block.count;
+      rest.give_valid_i[b] = block.push_valid;
+      rest.give_data_i[b] = block.push_data;
+      rest.take_ready_i[b] = block.pop_ready;
+    }
+    if (barrier_ >= kBlocks) return;
+    rest.open_valid_i[barrier_] = kernels.barrier.enters;
+    rest.open_kind_i[barrier_] = static_cast<uint8_t>(config::SmiCollective::Barrier);
+    rest.take_ready_i[barrier_] = kernels.barrier.leaves;
   }
 
   /// The handshakes of the coming clock edge; whether there are any.
-  static bool sample(const Vgs_sim_uncore& rest, GsStreamPort* ports) {
+  bool sample(const Vgs_sim_uncore& rest, Kernels& kernels) const {
     bool some = false;
     for (unsigned p = 0; p < kPorts; ++p) {
-      GsStreamPort& port = ports[p];
+      GsStreamPort& port = kernels.ports[p];
       port.opened_send = port.opens_send && rest.send_ready_o[p];
       port.pushed = port.push_valid && rest.s_ready_o[p];
       port.opened_receive = port.opens_receive && rest.recv_ready_o[p];
@@ -231,7 +256,19 @@ class Machine {
       port.pop_data = rest.m_data_o[p];
       some |= port.opened_send || port.pushed || port.opened_receive || port.popped;
     }
-    return some;
+    for (unsigned b = 0; b < kBlocks; ++b) {
+      GsStreamBlock& block = kernels.blocks[b];
+      block.opened = block.opens && rest.open_ready_o[b];
+      block.pushed = block.push_valid && rest.give_ready_o[b];
+      block.popped = block.pop_ready && rest.take_valid_o[b];
+      block.pop_data = rest.take_data_o[b];
+      some |= block.opened || block.pushed || block.popped;
+    }
+    if (barrier_ >= kBlocks) return some;
+    GsStreamBarrier& barrier = kernels.barrier;
+    barrier.has_entered = barrier.enters && rest.open_ready_o[barrier_];
+    barrier.has_left = barrier.leaves && rest.take_valid_o[barrier_];
+    return some || barrier.has_entered || barrier.has_left;
   }
 
   uint64_t now_ = 0, moved_ = 0;
@@ -240,7 +277,8 @@ class Machine {
   std::vector<std::unique_ptr<Wire>> wires_;
   std::vector<std::unique_ptr<Board>> boards_;
   std::vector<std::pair<unsigned, unsigned>> plugs_;  ///< board and link of each wire's begin
-  std::vector<GsStreamPort> ports_;                   ///< by board
+  std::vector<Kernels> kernels_;                      ///< by board
+  unsigned barrier_ = kBlocks;                        ///< the block of the barrier; kBlocks: none
   std::string error_;
 };
 
@@ -251,9 +289,9 @@ Machine& machine() {
 }
 
 const GsFabric fabric{
-    [](int rank, int port) { return machine().port(rank, port); },
-    [](int, int) -> GsStreamBlock* { return nullptr; },
-    [](int) -> GsStreamBarrier* { return nullptr; },
+    [](int rank, int port) { return &machine().kernels(rank).ports[port]; },
+    [](int rank, int block) { return &machine().kernels(rank).blocks[block]; },
+    [](int rank) { return &machine().kernels(rank).barrier; },
     [](bool active) { return machine().cycle(active); },
     [] { return machine().faulty(); },
 };

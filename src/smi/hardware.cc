@@ -161,7 +161,6 @@ bool clockBoards() {
     for (Endpoint& end : rank) sample(end);
   }
   for (BarrierState& state : barriers) {
-    if (!state.wires) continue;
     if (state.wires->has_entered) state.wires->enters = false;
     if (!state.wires->has_left) continue;
     state.wires->leaves = false;

@@ -146,8 +146,8 @@ def plan(
                 f"{cluster.boards[0].config.name}; --engine rtl needs the same configuration on all boards"
             )
     wanted = needs(files, defines, ordered, includes)
-    if wanted.together is None:
-        return _on_boards(cluster, wanted, slack, os.fspath(topology))
+    if not os.environ.get("GOSSAMER_OLD"):
+        return _on_boards(cluster, ranks, wanted, slack, os.fspath(topology))
     used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
     number = {link: at for at, link in enumerate(used)}
     lines = [f"boards {len(cluster.boards)}"]
@@ -172,14 +172,29 @@ def plan(
     return [*found, _dram(cluster.boards[0].config), *(f"fabric {line}" for line in lines)]
 
 
-def _on_boards(cluster: Cluster, wanted: Needs, slack: int, where: str) -> list[str]:
+def _on_boards(cluster: Cluster, ranks: int, wanted: Needs, slack: int, where: str) -> list[str]:
     """The plan of a run on boards of the cluster's configuration (gs_board)."""
     config = cluster.boards[0].config
-    _check(config, wanted, max(slack, wanted.degree), len(cluster.boards), where)
     plan = Plan(cluster)
+    _check(config, wanted, max(slack, wanted.degree), len(cluster.boards), where)
+    if wanted.together is not None and plan.links > config.stream.block_edges:
+        raise InputError(
+            f"{wanted.together}: boards with {plan.links} links; a collective on {config.name} supports "
+            f"{config.stream.block_edges} (stream.block_edges)"
+        )
+    blocks = [
+        _boards.Block("allreduce" if port.port in wanted.ordered else port.operation, port.port in wanted.ordered)
+        for port in wanted.blocks
+    ]
+    barrier = None
+    if wanted.barrier is not None:
+        barrier = len(blocks)
+        blocks.append(_boards.Block("barrier"))
+    script = _boards.script(plan, ranks, blocks, wanted.together or "", barrier)
     library = _rtl_build.board_kernels(config, plan.links)
     found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
-    return [*found, _dram(config), *(f"fabric {line}" for line in _boards.script(plan, config.stream.ports))]
+    found += [f"block {block.port}" for block in wanted.blocks]
+    return [*found, _dram(config), *(f"fabric {line}" for line in script)]
 
 
 def _check(config: Config, wanted: Needs, degree: int, boards: int, where: str) -> None:
@@ -194,6 +209,12 @@ def _check(config: Config, wanted: Needs, degree: int, boards: int, where: str) 
         raise InputError(
             f"the programs use {len(wanted.ports)} ports of channels; boards of {config.name} have {stream.ports} "
             "(stream.ports)"
+        )
+    blocks = len(wanted.blocks) + (wanted.barrier is not None)
+    if blocks > stream.blocks:
+        raise InputError(
+            f"{wanted.together}: the programs use {blocks} collectives and barriers; boards of {config.name} have "
+            f"{stream.blocks} blocks (stream.blocks)"
         )
     if boards > stream.ranks:
         raise InputError(f"{where}: {boards} boards; streaming ports of {config.name} serve {stream.ranks} "
