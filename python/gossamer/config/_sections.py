@@ -229,8 +229,8 @@ class StreamSection(Section):
     ranks: int = knob("ranks that may request credits of a port", "ranks", ge=2, le=256, pow2=True)
     blocks: int = knob("support blocks of collectives; 0 for none", "blocks", ge=0, le=32)
     block_edges: int = knob("streaming ports of each block, to its neighbours in trees", "ports", ge=1, le=8)
-    block_kinds: int = knob("collectives of the blocks: bit n is number n of smi_collective", ge=0, le=254)
-    block_types: int = knob("types that the blocks reduce: bit n is number n of smi_type", ge=0, le=254)
+    block_kinds: int = knob("collectives of the blocks: bit n is number n of smi_collective", "mask", ge=0, le=254)
+    block_types: int = knob("types that the blocks reduce: bit n is number n of smi_type", "mask", ge=0, le=254)
     element_beats: bool = knob("whether a beat at a kernel is one element of the channel's type, not width_bytes bytes")
 
 

@@ -38,7 +38,13 @@ class Block:
 
 
 def script(
-    plan: Plan, ranks: int, blocks: Sequence[Block], where: str, barrier: int | None = None, loss: int = 0, seed: int = 1
+    plan: Plan,
+    ranks: int,
+    blocks: Sequence[Block],
+    where: str,
+    barrier: int | None = None,
+    loss: int = 0,
+    seed: int = 1,
 ) -> list[str]:
     """Lines for the boards. All their streaming ports get one job, and the first blocks their roles.
 

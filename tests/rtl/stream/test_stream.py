@@ -34,7 +34,12 @@ SHAPES = {
 }
 
 
-@pytest.mark.default_cases(".*-least voq", "(messages_on|eager_|one_beat).*-elements", seconds=110, adds="other widths of elements and depths of buffers")
+@pytest.mark.default_cases(
+    ".*-least voq",
+    "(messages_on|eager_|one_beat).*-elements",
+    seconds=110,
+    adds="other widths of elements and depths of buffers",
+)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
