@@ -65,6 +65,11 @@ class Needs:
     """The greatest degree of a channel, or 0."""
 
     @property
+    def block_count(self) -> int:
+        """Blocks of collectives and of the barrier."""
+        return len(self.blocks) + (self.barrier is not None)
+
+    @property
     def together(self) -> str | None:
         """Location of the first collective or barrier; None without one."""
         return self.blocks[0].where if self.blocks else self.barrier
@@ -153,11 +158,15 @@ def plan(
                 f"{cluster.boards[0].config.name}; --engine rtl needs the same configuration on all boards"
             )
     wanted = needs(files, defines, ordered, includes)
-    if wanted.together is None or cluster.boards[0].config.stream.blocks:
+    # More collectives than the boards have blocks get boards of their own, unless the user asks for a configuration.
+    if config is not None or wanted.block_count <= cluster.boards[0].config.stream.blocks:
         loss = round(frame_loss * (1 << 20))
         return _on_boards(cluster, ranks, wanted, slack, os.fspath(topology), loss, seed)
     if frame_loss:
-        raise InputError(f"{wanted.together}: --frame-loss needs boards with blocks of collectives (stream.blocks)")
+        raise InputError(
+            f"{wanted.together}: --frame-loss with {wanted.block_count} collectives and barriers; boards of "
+            f"{cluster.boards[0].config.name} have {cluster.boards[0].config.stream.blocks} blocks (stream.blocks)"
+        )
     used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
     number = {link: at for at, link in enumerate(used)}
     lines = [f"boards {len(cluster.boards)}"]
@@ -228,11 +237,10 @@ def _check(config: Config, wanted: Needs, degree: int, boards: int, where: str) 
             f"the programs use {len(wanted.ports)} ports of channels; boards of {config.name} have {stream.ports} "
             "(stream.ports)"
         )
-    blocks = len(wanted.blocks) + (wanted.barrier is not None)
-    if blocks > stream.blocks:
+    if wanted.block_count > stream.blocks:
         raise InputError(
-            f"{wanted.together}: the programs use {blocks} collectives and barriers; boards of {config.name} have "
-            f"{stream.blocks} blocks (stream.blocks)"
+            f"{wanted.together}: the programs use {wanted.block_count} collectives and barriers; boards of "
+            f"{config.name} have {stream.blocks} blocks (stream.blocks)"
         )
     if boards > stream.ranks:
         raise InputError(f"{where}: {boards} boards; streaming ports of {config.name} serve {stream.ranks} "
