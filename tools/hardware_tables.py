@@ -55,6 +55,11 @@ _PARTS = (
     ("link_counter", "Board: counters of a link", "Numbers of read-only registers of a link, of 32 bits."),
     ("link_register", "Board: other registers of a link", "Numbers above those of the counters."),
     ("stream_register", "Board: registers of a streaming port", "All of them have 64 bits."),
+    (
+        "collective_register",
+        "Board: registers of a block of collectives",
+        "All of them have 64 bits. Tables are written only while the block is idle.",
+    ),
     ("board_counter", "Board: own counters", "Read by `read` packets, with unit 31."),
 )
 

@@ -5,6 +5,7 @@
 -f idle/idle.f
 noc/gs_mesh_local.sv
 -f stream/stream.f
+-f stream/collective.f
 board/gs_board_pkg.sv
 board/gs_board_csr.sv
 board/gs_board_reports.sv
@@ -14,5 +15,6 @@ board/gs_board_debug.sv
 board/gs_board_control.sv
 board/gs_board_job.sv
 board/gs_host_port.sv
+board/gs_board_collectives.sv
 board/gs_board_streams.sv
 board/gs_board_fabric.sv

@@ -8,7 +8,10 @@
 /// settings arrive in packets to its control unit (gs_board_fabric). A single board is a cluster of one.
 module gs_board
   import gs_board_memory_pkg::Memories;
+  import gs_board_pkg::CollectiveLanes;
   import gs_board_pkg::StreamLanes;
+  import gs_board_pkg::collective_in_t;
+  import gs_board_pkg::collective_out_t;
   import gs_noc_pkg::*;
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
@@ -58,6 +61,9 @@ module gs_board
   output logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] m_axis_tdata_o,
   output logic [StreamLanes-1:0][StreamWidthBytes-1:0] m_axis_tkeep_o,
   output logic [StreamLanes-1:0]    m_axis_tlast_o,
+  // Kernels of the blocks of collectives
+  input  collective_in_t  [CollectiveLanes-1:0] collective_i,
+  output collective_out_t [CollectiveLanes-1:0] collective_o,
   // MACs of the links: beats of links.datapath_bytes bytes, the first byte in the low bits
   output logic     [Links-1:0]      mac_tx_valid_o,
   input  logic     [Links-1:0]      mac_tx_ready_i,
@@ -262,6 +268,8 @@ module gs_board
     .m_axis_tdata_o,
     .m_axis_tkeep_o,
     .m_axis_tlast_o,
+    .collective_i,
+    .collective_o,
     .mac_tx_valid_o,
     .mac_tx_ready_i,
     .mac_tx_data_o,

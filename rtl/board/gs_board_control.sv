@@ -52,8 +52,8 @@ module gs_board_control
   output logic       [Tiles-1:0]    clear_tiles_o,
   output logic       [Tiles-1:0][4:0]  job_o,
   output logic       [Tiles-1:0][31:0] host_o,
-  output logic       [StreamLanes-1:0] clear_streams_o,
-  output logic       [StreamLanes-1:0][4:0] stream_job_o,
+  output logic       [StreamEndLanes-1:0] clear_streams_o,
+  output logic       [StreamEndLanes-1:0][4:0] stream_job_o,
   output logic       [Links-1:0]    cut_o,
   // Registers of other blocks
   output register_request_t         register_o,

@@ -48,8 +48,8 @@ module gs_board_csr
   output logic       [Tiles-1:0][4:0]  job_o,
   output logic       [Tiles-1:0][31:0] host_o,
   /// the same for streaming ports
-  output logic       [StreamLanes-1:0]      clear_streams_o,
-  output logic       [StreamLanes-1:0][4:0] stream_job_o,
+  output logic       [StreamEndLanes-1:0]      clear_streams_o,
+  output logic       [StreamEndLanes-1:0][4:0] stream_job_o,
   output gs_address_pkg::cluster_t  cluster_o,
   /// address to which answers and events are sent, 0 before it is known
   output logic       [31:0]         reports_o,
@@ -114,7 +114,7 @@ module gs_board_csr
   logic [31:0] reports_q;
   logic [Jobs-1:0] of_job, tree_ready;
   logic [TableW:0] table_end;
-  logic [StreamLanes-1:0] streams;
+  logic [StreamEndLanes-1:0] streams;
   logic job_taken, tiles_taken, streams_taken, two, fits, is_idle, answered, bad_relay, no_slot, not_own;
   logic no_tile, no_space;
   logic [3:0] rejection;
@@ -128,10 +128,10 @@ module gs_board_csr
     end
     job_taken   = 1'b0;
     streams     = '0;
-    for (int unsigned p = 0; p < StreamLanes; p++) begin
-      streams[p] = StreamPorts != 0 && p >= 32'(job.first_stream) && p < 32'(job.first_stream) + 32'(job.streams);
+    for (int unsigned p = 0; p < StreamEndLanes; p++) begin
+      streams[p] = StreamEnds != 0 && p >= 32'(job.first_stream) && p < 32'(job.first_stream) + 32'(job.streams);
     end
-    streams_taken = job.streams != '0 && 32'(job.first_stream) + 32'(job.streams) > StreamPorts;
+    streams_taken = job.streams != '0 && 32'(job.first_stream) + 32'(job.streams) > StreamEnds;
     tiles_taken = (job.tiles >> Tiles) != '0;
     for (int unsigned j = 0; j < Jobs; j++) begin
       of_job[j] = slot_q[j].valid && slot_q[j].job == packet_i.job;
@@ -371,7 +371,7 @@ module gs_board_csr
     end
   end
 
-  for (genvar p = 0; p < StreamLanes; p++) begin : gen_stream
+  for (genvar p = 0; p < StreamEndLanes; p++) begin : gen_stream
     always_ff @(posedge clk_i) begin
       stream_job_o[p] <= NoJob;
       for (int unsigned j = 0; j < Jobs; j++) begin

@@ -86,6 +86,9 @@ module gs_board_fabric
   output logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] m_axis_tdata_o,
   output logic [StreamLanes-1:0][StreamWidthBytes-1:0] m_axis_tkeep_o,
   output logic [StreamLanes-1:0]    m_axis_tlast_o,
+  // Kernels of the blocks of collectives
+  input  collective_in_t  [CollectiveLanes-1:0] collective_i,
+  output collective_out_t [CollectiveLanes-1:0] collective_o,
   // MACs of the links: beats of links.datapath_bytes bytes, the first byte in the low bits
   output logic      [Links-1:0]     mac_tx_valid_o,
   input  logic      [Links-1:0]     mac_tx_ready_i,
@@ -147,8 +150,8 @@ module gs_board_fabric
 
   // Streaming ports
   localparam int unsigned Streams = (StreamPorts > 0) ? 1 : 0;
-  logic [StreamLanes-1:0] clear_streams;
-  logic [StreamLanes-1:0][4:0] stream_job;
+  logic [StreamEndLanes-1:0] clear_streams;
+  logic [StreamEndLanes-1:0][4:0] stream_job;
   register_request_t register_request;
   register_response_t register_response;
   logic [31:0] stream_drops;
@@ -364,15 +367,18 @@ module gs_board_fabric
       .m_axis_tready_i,
       .m_axis_tdata_o,
       .m_axis_tkeep_o,
-      .m_axis_tlast_o
+      .m_axis_tlast_o,
+      .collective_i,
+      .collective_o
     );
   end else begin : gen_no_streams
+    assign collective_o = '0;
     assign {send_open_ready_o, s_axis_tready_o, recv_open_ready_o}                  = '0;
     assign {m_axis_tvalid_o, m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}        = '0;
     assign {stream_drops, stream_event, stream_value, register_response}            = '0;
     logic unused_streams;
     assign unused_streams = ^{send_open_valid_i, send_open_i, s_axis_tvalid_i, s_axis_tdata_i, recv_open_valid_i,
-                              recv_open_i, m_axis_tready_i, clear_streams, stream_job, register_request,
+                              recv_open_i, m_axis_tready_i, collective_i, clear_streams, stream_job, register_request,
                               stream_reported};
   end
 

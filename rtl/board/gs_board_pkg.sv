@@ -10,6 +10,30 @@ package gs_board_pkg;
   /// Length of lists of streaming ports, 1 if the board has none
   localparam int unsigned StreamLanes = (StreamPorts > 0) ? StreamPorts : 1;
 
+  /// Length of lists of support blocks of collectives, 1 if the board has none
+  localparam int unsigned CollectiveLanes = (StreamBlocks > 0) ? StreamBlocks : 1;
+
+  /// All streaming ports: those of kernels, then those of each block of collectives
+  localparam int unsigned StreamEnds = StreamPorts + StreamBlocks * StreamBlockEdges;
+  localparam int unsigned StreamEndLanes = (StreamEnds > 0) ? StreamEnds : 1;
+
+  /// A kernel's side of a block of collectives: signals to it, and from it
+  typedef struct packed {
+    logic                            open_valid;
+    gs_stream_pkg::collective_open_t open;
+    logic                            give_valid;
+    logic [8*StreamWidthBytes-1:0]   give;
+    logic                            take_ready;
+  } collective_in_t;
+  typedef struct packed {
+    logic                            open_ready;
+    logic                            give_ready;
+    logic                            take_valid;
+    logic [8*StreamWidthBytes-1:0]   take;
+    logic [StreamWidthBytes-1:0]     keep;
+    logic                            last;
+  } collective_out_t;
+
   /// A job's slot on a board
   typedef struct packed {
     logic             valid;
@@ -17,7 +41,7 @@ package gs_board_pkg;
     logic [Tiles-1:0] tiles;
     /// address to which the tiles report
     logic [31:0]      host;
-    logic [StreamLanes-1:0] streams;
+    logic [StreamEndLanes-1:0] streams;
   } job_slot_t;
 
   /// Bus to the registers of blocks: a request of one cycle, answered in the next one by the block that has the unit

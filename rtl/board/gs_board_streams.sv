@@ -7,6 +7,9 @@
 ///     switch <= destination is a streaming port      <=
 ///     control unit: registers, events
 ///
+/// The streaming ports of kernels are followed by those of the blocks of collectives (gs_board_collectives), which are
+/// owned and bound alike.
+///
 /// A port belongs to the job whose slot names it. Packets of other jobs, to ports that do not exist and of other kinds
 /// are dropped whole, counted and reported. Only packets of the port's job bind it. A port that changes its job is
 /// unbound, and the kernel of a port without a job waits. Every flit is accepted in the cycle in which the switch
@@ -23,7 +26,8 @@ module gs_board_streams
 #(
   /// flits of the longest packet, without its header
   parameter  int unsigned Packet = (StreamSendFlits / 2 < 30) ? StreamSendFlits / 2 : 30,
-  localparam int unsigned Ports  = StreamLanes,
+  localparam int unsigned Kernels = StreamLanes,
+  localparam int unsigned Ports  = StreamEndLanes,
   localparam int unsigned Bytes  = StreamWidthBytes
 ) (
   input  logic                          clk_i,
@@ -51,20 +55,23 @@ module gs_board_streams
   output logic                          lost_o,
   output logic [4:0]                    lost_job_o,
   // Kernels: as in gs_stream_endpoint
-  input  logic [Ports-1:0]              send_open_valid_i,
-  output logic [Ports-1:0]              send_open_ready_o,
-  input  send_open_t [Ports-1:0]        send_open_i,
-  input  logic [Ports-1:0]              s_axis_tvalid_i,
-  output logic [Ports-1:0]              s_axis_tready_o,
-  input  logic [Ports-1:0][8*Bytes-1:0] s_axis_tdata_i,
-  input  logic [Ports-1:0]              recv_open_valid_i,
-  output logic [Ports-1:0]              recv_open_ready_o,
-  input  recv_open_t [Ports-1:0]        recv_open_i,
-  output logic [Ports-1:0]              m_axis_tvalid_o,
-  input  logic [Ports-1:0]              m_axis_tready_i,
-  output logic [Ports-1:0][8*Bytes-1:0] m_axis_tdata_o,
-  output logic [Ports-1:0][Bytes-1:0]   m_axis_tkeep_o,
-  output logic [Ports-1:0]              m_axis_tlast_o
+  input  logic [Kernels-1:0]              send_open_valid_i,
+  output logic [Kernels-1:0]              send_open_ready_o,
+  input  send_open_t [Kernels-1:0]        send_open_i,
+  input  logic [Kernels-1:0]              s_axis_tvalid_i,
+  output logic [Kernels-1:0]              s_axis_tready_o,
+  input  logic [Kernels-1:0][8*Bytes-1:0] s_axis_tdata_i,
+  input  logic [Kernels-1:0]              recv_open_valid_i,
+  output logic [Kernels-1:0]              recv_open_ready_o,
+  input  recv_open_t [Kernels-1:0]        recv_open_i,
+  output logic [Kernels-1:0]              m_axis_tvalid_o,
+  input  logic [Kernels-1:0]              m_axis_tready_i,
+  output logic [Kernels-1:0][8*Bytes-1:0] m_axis_tdata_o,
+  output logic [Kernels-1:0][Bytes-1:0]   m_axis_tkeep_o,
+  output logic [Kernels-1:0]              m_axis_tlast_o,
+  // Kernels of the blocks of collectives
+  input  collective_in_t [CollectiveLanes-1:0]  collective_i,
+  output collective_out_t [CollectiveLanes-1:0] collective_o
 );
   localparam int unsigned PortW = (Ports > 1) ? $clog2(Ports) : 1;
   localparam int unsigned Job = 32;
@@ -199,6 +206,8 @@ module gs_board_streams
   logic [63:0] counts_q[Ports];
   logic hit, binds;
   logic [3:0] rejection;
+  register_response_t response_q, collective_response;
+  assign register_o = response_q | collective_response;
   register_address_t address;
   assign address   = register_i.address;
   assign unit      = PortW'(address.unit);
@@ -228,14 +237,14 @@ module gs_board_streams
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      register_o  <= '0;
+      response_q  <= '0;
       clear_q     <= '0;
       unbind_q    <= '0;
       bind_send_q <= '0;
       bind_recv_q <= '0;
     end else begin
-      register_o <= '0;
-      if (hit) register_o <= '{hit: 1'b1, rejection: rejection, value: register_i.write ? '0 : read};
+      response_q <= '0;
+      if (hit) response_q <= '{hit: 1'b1, rejection: rejection, value: register_i.write ? '0 : read};
       clear_q  <= clear_i;
       unbind_q <= clear_q;
       bind_send_q <= (hit && register_i.write && rejection == '0 && address.number == StreamRegisterSendBind)
@@ -247,7 +256,12 @@ module gs_board_streams
   end
 
   // --------------------------------------------------------------- endpoint
-  logic [Ports-1:0] owned, open_send, open_recv;
+  logic [Ports-1:0] owned, send_open_valid, recv_open_valid, s_valid, s_ready, m_valid, m_ready, m_last;
+  send_open_t [Ports-1:0] send_open;
+  recv_open_t [Ports-1:0] recv_open;
+  gs_stream_pkg::watch_t [Ports-1:0] watch;
+  logic [Ports-1:0][8*Bytes-1:0] s_data, m_data;
+  logic [Ports-1:0][Bytes-1:0] m_keep;
   send_bind_t [Ports-1:0] send_binds;
   recv_bind_t [Ports-1:0] recv_binds;
   logic [Ports-1:0] send_ready, recv_ready;
@@ -269,15 +283,56 @@ module gs_board_streams
         sent_q[p]     <= '0;
         received_q[p] <= '0;
       end else begin
-        if (s_axis_tvalid_i[p] && s_axis_tready_o[p]) sent_q[p] <= sent_q[p] + 32'd1;
-        if (m_axis_tvalid_o[p] && m_axis_tready_i[p]) received_q[p] <= received_q[p] + 32'd1;
+        if (s_valid[p] && s_ready[p]) sent_q[p] <= sent_q[p] + 32'd1;
+        if (m_valid[p] && m_ready[p]) received_q[p] <= received_q[p] + 32'd1;
       end
     end
   end
-  assign open_send         = send_open_valid_i & owned;
-  assign open_recv         = recv_open_valid_i & owned;
-  assign send_open_ready_o = send_ready & owned;
-  assign recv_open_ready_o = recv_ready & owned;
+  assign send_open_valid[Kernels-1:0] = send_open_valid_i & owned[Kernels-1:0];
+  assign recv_open_valid[Kernels-1:0] = recv_open_valid_i & owned[Kernels-1:0];
+  assign send_open[Kernels-1:0]       = send_open_i;
+  assign recv_open[Kernels-1:0]       = recv_open_i;
+  assign s_valid[Kernels-1:0]         = s_axis_tvalid_i;
+  assign s_data[Kernels-1:0]          = s_axis_tdata_i;
+  assign m_ready[Kernels-1:0]         = m_axis_tready_i;
+  assign watch[Kernels-1:0]           = '0;
+  assign send_open_ready_o            = send_ready[Kernels-1:0] & owned[Kernels-1:0];
+  assign recv_open_ready_o            = recv_ready[Kernels-1:0] & owned[Kernels-1:0];
+  assign s_axis_tready_o              = s_ready[Kernels-1:0];
+  assign m_axis_tvalid_o              = m_valid[Kernels-1:0];
+  assign m_axis_tdata_o               = m_data[Kernels-1:0];
+  assign m_axis_tkeep_o               = m_keep[Kernels-1:0];
+  assign m_axis_tlast_o               = m_last[Kernels-1:0];
+
+  if (StreamBlocks > 0) begin : gen_collectives
+    gs_board_collectives u_collectives (
+      .clk_i,
+      .rst_ni,
+      .job_i            (job_i[Ports-1:Kernels]),
+      .clear_i          (clear_i[Ports-1:Kernels]),
+      .register_i,
+      .register_o       (collective_response),
+      .collective_i,
+      .collective_o,
+      .watch_o          (watch[Ports-1:Kernels]),
+      .send_open_valid_o(send_open_valid[Ports-1:Kernels]),
+      .send_open_ready_i(send_ready[Ports-1:Kernels]),
+      .send_open_o      (send_open[Ports-1:Kernels]),
+      .push_valid_o     (s_valid[Ports-1:Kernels]),
+      .push_ready_i     (s_ready[Ports-1:Kernels]),
+      .push_data_o      (s_data[Ports-1:Kernels]),
+      .recv_open_valid_o(recv_open_valid[Ports-1:Kernels]),
+      .recv_open_ready_i(recv_ready[Ports-1:Kernels]),
+      .recv_open_o      (recv_open[Ports-1:Kernels]),
+      .pop_valid_i      (m_valid[Ports-1:Kernels]),
+      .pop_ready_o      (m_ready[Ports-1:Kernels]),
+      .pop_data_i       (m_data[Ports-1:Kernels])
+    );
+  end else begin : gen_no_collectives
+    assign {collective_response, collective_o} = '0;
+    logic unused_collectives;
+    assign unused_collectives = ^collective_i;
+  end
 
   gs_stream_endpoint #(
     .Ports (Ports),
@@ -285,7 +340,9 @@ module gs_board_streams
     .Send  (StreamSendFlits),
     .Depth (StreamDepthFlits),
     .Packet(Packet),
-    .Ranks (StreamRanks)
+    .Ranks (StreamRanks),
+    .VoqDepths   ((16 * Ports)'({Kernels{16'(StreamVoqFlits)}})),
+    .ElementBeats({Ports{StreamElementBeats}})
   ) u_endpoint (
     .clk_i,
     .rst_ni,
@@ -301,21 +358,21 @@ module gs_board_streams
     .send_bind_i      (send_binds),
     .recv_bind_valid_i(bind_recv_q | unbind_q),
     .recv_bind_i      (recv_binds),
-    .send_open_valid_i(open_send),
+    .send_open_valid_i(send_open_valid),
     .send_open_ready_o(send_ready),
-    .send_open_i,
-    .s_axis_tvalid_i,
-    .s_axis_tready_o,
-    .s_axis_tdata_i,
-    .recv_open_valid_i(open_recv),
+    .send_open_i      (send_open),
+    .s_axis_tvalid_i  (s_valid),
+    .s_axis_tready_o  (s_ready),
+    .s_axis_tdata_i   (s_data),
+    .recv_open_valid_i(recv_open_valid),
     .recv_open_ready_o(recv_ready),
-    .recv_open_i,
-    .m_axis_tvalid_o,
-    .m_axis_tready_i,
-    .m_axis_tdata_o,
-    .m_axis_tkeep_o,
-    .m_axis_tlast_o,
-    .watch_i          ('0),
+    .recv_open_i      (recv_open),
+    .m_axis_tvalid_o  (m_valid),
+    .m_axis_tready_i  (m_ready),
+    .m_axis_tdata_o   (m_data),
+    .m_axis_tkeep_o   (m_keep),
+    .m_axis_tlast_o   (m_last),
+    .watch_i          (watch),
     .report_valid_o   (report_valid),
     .report_ready_i   (1'b1),
     .report_o         (report),
@@ -359,7 +416,7 @@ module gs_board_streams
   logic unused;
   // Without collectives tags are 0.
   assign unused = ^{report.my_tag, report.their_tag, unused_credit, dest.kind, dest.spare, dest.board, dest.spare_low,
-                    header, out_dest, send_bind.spare, recv_bind.spare};
+                    header, out_dest, send_bind.spare, recv_bind.spare, owned, m_last, m_keep};
 
   `GS_ASSERT_NOW(a_packet_is_dropped_once, !(rejected && fate_q[2].dropped))
   `GS_ASSERT_NOW(only_due_events_are_reported, (event_reported_i & ~event_o) == '0)

@@ -98,6 +98,8 @@ module gs_role_board
   output logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] kernel_m_axis_tdata_o,
   output logic [StreamLanes-1:0][StreamWidthBytes-1:0] kernel_m_axis_tkeep_o,
   output logic [StreamLanes-1:0] kernel_m_axis_tlast_o,
+  input  gs_board_pkg::collective_in_t  [gs_board_pkg::CollectiveLanes-1:0] kernel_collective_i,
+  output gs_board_pkg::collective_out_t [gs_board_pkg::CollectiveLanes-1:0] kernel_collective_o,
   // Links, as at gs_board: a gs_link_mac for each, or a PHY of the board's clock
   output logic [Links-1:0] mac_tx_valid_o,
   input  logic [Links-1:0] mac_tx_ready_i,
@@ -286,6 +288,8 @@ module gs_role_board
     .m_axis_tdata_o  (kernel_m_axis_tdata_o),
     .m_axis_tkeep_o  (kernel_m_axis_tkeep_o),
     .m_axis_tlast_o  (kernel_m_axis_tlast_o),
+    .collective_i    (kernel_collective_i),
+    .collective_o    (kernel_collective_o),
     .mac_tx_valid_o,
     .mac_tx_ready_i,
     .mac_tx_data_o,

@@ -27,12 +27,18 @@ module gs_stream_allreduce
   parameter  types_t      Types = types_of_size(2),
   /// also supports reductions, to a root that the kernel chooses
   parameter  bit          Reduces = 0,
+  /// also supports reductions along the tree of the requested root (plain_i), with Reduces
+  parameter  bit          Plain = 0,
+  /// as in gs_stream_push
+  parameter  bit          ElementBeats = 0,
   localparam int unsigned RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
   input  logic                          rst_ni,
   input  logic                          clear_i,
-  // One tree, the last one written. Its root is independent of the root that a kernel names.
+  /// reductions travel along the tree of the requested root, and not beyond it; changes with clear_i
+  input  logic                          plain_i = 1'b0,
+  // One tree, the last one written; with Plain that of root 0, and for plain_i one for each root. Its root is independent of the root that a kernel names.
   input  logic                          tree_we_i,
   input  logic [RankW-1:0]              tree_root_i,
   input  tree_entry_t                   tree_entry_i,
@@ -72,18 +78,23 @@ module gs_stream_allreduce
     logic               last;
   } beat_t;
 
-  // Both blocks have one tree, number 0.
+  // Both blocks have one tree, number 0, or with Plain the reduction has one for each root.
+  localparam int unsigned Trees = Plain ? Ranks : 2;
+  localparam int unsigned TreeW = $clog2(Trees);
   collective_open_t open;
   logic opens, down_opens, up_ready, down_ready, up_fault, down_fault, reduces, kernel_ready;
   /// this rank's kernel receives the result; kind and root for the ports' tag
   logic receives_q;
   smi_collective_e kind_q;
   logic [7:0] root_q;
+  logic plain;
+  assign plain = Plain && plain_i;
   assign reduces = Reduces && open_i.kind == SmiCollectiveReduce && 32'(open_i.root) < Ranks;
   always_comb begin
     open      = open_i;
-    open.root = '0;
+    open.root = plain ? open_i.root : '0;
     if (reduces) open.kind = SmiCollectiveAllreduce;
+    else if (plain) open.kind = SmiCollectiveNone;
   end
   always_ff @(posedge clk_i) begin
     if (opens) begin
@@ -95,7 +106,7 @@ module gs_stream_allreduce
   assign open_ready_o = up_ready && down_ready;
   assign opens = open_valid_i && open_ready_o;
   // A collective that the reduction rejects does not start the broadcast.
-  assign down_opens = opens && open.kind == SmiCollectiveAllreduce && reducible(Types, open_i.element, open_i.op);
+  assign down_opens = opens && !plain && open.kind == SmiCollectiveAllreduce && reducible(Types, open_i.element, open_i.op);
   assign fault_o = up_fault || down_fault;
 
   logic [Edges-1:0] up_send, down_send, up_recv, down_recv, up_push, down_push, up_pop, down_pop;
@@ -111,15 +122,16 @@ module gs_stream_allreduce
   gs_stream_reduce #(
     .Edges(Edges),
     .Bytes(Bytes),
-    .Ranks(2),
+    .Ranks(Trees),
     .Types(Types),
-    .Kind (SmiCollectiveAllreduce)
+    .Kind (SmiCollectiveAllreduce),
+    .ElementBeats(ElementBeats)
   ) u_up (
     .clk_i,
     .rst_ni,
     .clear_i,
     .tree_we_i,
-    .tree_root_i      (1'b0),
+    .tree_root_i      (Plain ? TreeW'(tree_root_i) : TreeW'(0)),
     .tree_entry_i,
     .edges_i,
     .fault_o          (up_fault),
@@ -152,7 +164,8 @@ module gs_stream_allreduce
     .Edges(Edges),
     .Bytes(Bytes),
     .Ranks(2),
-    .Kind (SmiCollectiveAllreduce)
+    .Kind (SmiCollectiveAllreduce),
+    .ElementBeats(ElementBeats)
   ) u_down (
     .clk_i,
     .rst_ni,
@@ -191,7 +204,7 @@ module gs_stream_allreduce
   // -------------------------------------------------------------- kernel
   // The root drops a result once both have taken it. Other ranks have none. A result without a receiver is dropped.
   assign kernel_ready = m_axis_tready_i || !receives_q;
-  assign taken = taken_q | {down_s_ready, kernel_ready};
+  assign taken = taken_q | {down_s_ready || plain, kernel_ready};
   assign up_advance = &taken;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) taken_q <= '0;

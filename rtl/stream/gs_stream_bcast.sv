@@ -18,6 +18,8 @@ module gs_stream_bcast
   parameter  int unsigned     Ranks = 16,
   /// the collective that kernels open: this one, or the one of which this block is a half
   parameter  smi_collective_e Kind  = SmiCollectiveBcast,
+  /// as in gs_stream_push
+  parameter  bit              ElementBeats = 0,
   localparam int unsigned     RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
@@ -111,8 +113,9 @@ module gs_stream_bcast
   // One beat, and the receivers that have taken it. The kernel is the highest bit.
   logic [Edges:0] wanted, taken_q, takes;
   logic valid_q, all_taken;
-  bytes_t bytes_q;
+  bytes_t bytes_q, beat_bytes;
   beat_t beat_q;
+  assign beat_bytes = beat_size(ElementBeats, Bytes, opened.element);
   assign wanted = {!entry.root, entry.children[Edges-1:0]};
   assign takes = {m_axis_tready_i, push_ready_i};
   assign all_taken = (wanted & ~taken_q & ~takes) == '0;
@@ -121,8 +124,10 @@ module gs_stream_bcast
   assign push_data_o = {Edges{beat_q}};
   assign m_axis_tvalid_o = valid_q && wanted[Edges] && !taken_q[Edges];
   assign m_axis_tdata_o = beat_q;
-  assign m_axis_tlast_o = bytes_q <= bytes_t'(Bytes);
-  always_comb for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = bytes_q > bytes_t'(b);
+  assign m_axis_tlast_o = bytes_q <= beat_bytes;
+  always_comb begin
+    for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = bytes_t'(b) < beat_bytes && bytes_q > bytes_t'(b);
+  end
   assign done = !fresh_q && left_q == '0 && (!valid_q || all_taken);
 
   always_ff @(posedge clk_i) begin
@@ -135,7 +140,7 @@ module gs_stream_bcast
     end
     fresh_q <= open_ready_o;
     if (fresh_q) left_q <= message_bytes(opened.element, opened.count);
-    else if (in_valid && in_ready) left_q <= left_q > bytes_t'(Bytes) ? left_q - bytes_t'(Bytes) : '0;
+    else if (in_valid && in_ready) left_q <= left_q > beat_bytes ? left_q - beat_bytes : '0;
     if (in_valid && in_ready) begin
       beat_q  <= entry.root ? s_axis_tdata_i : from_parent;
       bytes_q <= left_q;

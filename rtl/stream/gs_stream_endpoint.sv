@@ -46,7 +46,9 @@ module gs_stream_endpoint
   parameter logic [Ports-1:0][15:0] SendDepths = {Ports{16'(Send)}},
   parameter logic [Ports-1:0][15:0] VoqDepths = {Ports{16'(VoqDepth)}},
   /// ports that send messages as circuits (gs_circuit), except from virtual output queues
-  parameter logic [Ports-1:0] Circuits = '0
+  parameter logic [Ports-1:0] Circuits = '0,
+  /// ports at which a beat has one element of the message's type, in its low bytes, instead of all bytes of the port
+  parameter logic [Ports-1:0] ElementBeats = '0
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -239,6 +241,7 @@ module gs_stream_endpoint
         .Packet  (Packet),
         .Linger  (Linger),
         .Circuit (Circuits[p]),
+        .ElementBeats(ElementBeats[p]),
         .Ranks   (Ranks),
         .VoqDepth(32'(VoqDepths[p]))
       ) u_send (
@@ -280,7 +283,8 @@ module gs_stream_endpoint
       gs_stream_pop #(
         .Bytes(Width),
         .Depth(32'(Depths[p])),
-        .Ranks(Ranks)
+        .Ranks(Ranks),
+        .ElementBeats(ElementBeats[p])
       ) u_pop (
         .clk_i,
         .rst_ni,

@@ -169,6 +169,16 @@ package gs_stream_pkg;
     endcase
   endfunction
 
+  /// Bytes of an element
+  function automatic end_t element_bytes(smi_type_e element);
+    return end_t'(1) << log_bytes(element);
+  endfunction
+
+  /// Bytes of a beat: with `elements` those of an element, else `bytes`
+  function automatic bytes_t beat_size(bit elements, int unsigned bytes, smi_type_e element);
+    return elements ? bytes_t'(element_bytes(element)) : bytes_t'(bytes);
+  endfunction
+
   /// A set of element types: bit n is type number n
   typedef logic [7:0] types_t;
   localparam types_t Integers = 8'((1 << SmiTypeChar) | (1 << SmiTypeShort) | (1 << SmiTypeInt) | (1 << SmiTypeLong));

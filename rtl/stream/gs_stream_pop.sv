@@ -24,7 +24,9 @@ module gs_stream_pop
   /// flits of the buffer, a power of two, 4 or more
   parameter int unsigned Depth = 64,
   /// ranks that may ask for credits, a power of two, 2 or more
-  parameter int unsigned Ranks = 16
+  parameter int unsigned Ranks = 16,
+  /// a beat has one element of the message's type, in its low bytes, instead of Bytes bytes
+  parameter bit          ElementBeats = 0
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
@@ -68,7 +70,6 @@ module gs_stream_pop
 );
   localparam int unsigned PtrW = $clog2(Depth);
   localparam int unsigned RankW = $clog2(Ranks);
-  localparam int unsigned BeatW = $clog2(Bytes);
   localparam int unsigned QueueDepth = 4;
   localparam int unsigned QueuedW = $clog2(QueueDepth + 1);
   typedef logic [PtrW:0] ptr_t;
@@ -95,6 +96,8 @@ module gs_stream_pop
   state_e state_q, state_d;
   recv_bind_t bind_q;
   recv_open_t open_q;
+  end_t beat_bytes;
+  assign beat_bytes = ElementBeats ? element_bytes(open_q.element) : end_t'(Bytes);
 
   // ------------------------------------------------------------- arrivals
   /// flit and lane of the next incoming element
@@ -252,7 +255,7 @@ module gs_stream_pop
   always_comb begin
     wanted = (left_q > bytes_t'(FlitBytes) - bytes_t'(at_q)) ? 5'd16 : end_t'(at_q) + end_t'(left_q);
     // Of a flit that is still being filled, only whole beats.
-    have = {1'b0, lane_q & ~lane_t'(Bytes - 1)};
+    have = {1'b0, lane_q & ~lane_t'(beat_bytes - end_t'(1))};
     if (write_q != read_q) have = wanted;
     range = '{
       from_lane:  at_q,
@@ -297,13 +300,17 @@ module gs_stream_pop
 
   // --------------------------------------------------------------- kernel
   lane_t out_q;
+  // The least beat that has a byte number b: beats begin in lanes that are multiples of it.
+  function automatic int unsigned alignment(int unsigned b);
+    return ElementBeats ? 1 << $clog2(b + 1) : Bytes;
+  endfunction
   logic out_begun_q, bad_tag, bad_type, bad_count, bad, fails, message_done;
   lane_t from_lane;
   end_t beat_end;
   /// bytes that the kernel has accepted
   bytes_t taken_q;
   assign from_lane = out_begun_q ? out_q : item.range.from_lane;
-  assign beat_end = end_t'(from_lane) + end_t'(Bytes);
+  assign beat_end = end_t'(from_lane) + beat_bytes;
   // Only a long packet has a tag, and a message with a tag begins with one.
   assign bad_tag = item.range.first && item.mark.tag != tag_q;
   assign bad_type = item.mark.element != open_q.element;
@@ -317,10 +324,14 @@ module gs_stream_pop
   assign out_last_o = item.range.last && beat_end >= item.range.until_lane;
   always_comb begin
     out_data_o = '0;
-    for (int unsigned at = 0; at < FlitBytes / Bytes; at++) begin
-      if (32'(from_lane) >> BeatW == at) out_data_o |= item.data[8*Bytes*at+:8*Bytes];
+    for (int unsigned b = 0; b < Bytes; b++) begin
+      for (int unsigned at = 0; at < FlitBytes; at += alignment(b)) begin
+        if (32'(b) < 32'(beat_bytes) && 32'(from_lane) / alignment(b) == at / alignment(b)) begin
+          out_data_o[8*b+:8] |= item.data[8*(at+b)+:8];
+        end
+      end
+      out_keep_o[b] = b < 32'(beat_bytes) && end_t'(from_lane) + end_t'(b) < item.range.until_lane;
     end
-    for (int unsigned b = 0; b < Bytes; b++) out_keep_o[b] = end_t'(from_lane) + end_t'(b) < item.range.until_lane;
   end
   assign item_pop = item_valid && !bad && state_q == Run
                     && ((out_ready_i && beat_end >= item.range.until_lane) || item.range.until_lane == '0);
@@ -332,7 +343,7 @@ module gs_stream_pop
     else if (out_valid_o && out_ready_i) out_begun_q <= 1'b1;
     if (out_valid_o && out_ready_i) out_q <= beat_end[LaneW-1:0];
     if (state_q == Idle || message_done) taken_q <= '0;
-    else if (out_valid_o && out_ready_i) taken_q <= taken_q + bytes_t'(Bytes);
+    else if (out_valid_o && out_ready_i) taken_q <= taken_q + bytes_t'(beat_bytes);
   end
 
   // ---------------------------------------------------- waiting messages
@@ -343,7 +354,7 @@ module gs_stream_pop
   assign open_bytes = message_bytes(open_i.element, open_i.count);
   assign direct = opens && ahead_q && bind_q.eager && open_i.source == bind_q.source && !watch_i.valid
                   && mark_read.close && open_bytes <= bytes_t'(Bytes) && mark_read.until_lane == end_t'(open_bytes)
-                  && open_bytes != '0;
+                  && open_bytes != '0 && (!ElementBeats || open_i.count == 32'd1);
   assign read_at = read_q + ptr_t'(direct);
   assign arrived = write_q != read_at;
   always_comb begin

@@ -34,7 +34,9 @@ module gs_stream_push
   /// cycles without a new element after which waiting elements are sent
   parameter int unsigned Linger = 16,
   /// sends messages as circuits (gs_circuit)
-  parameter bit          Circuit = 0
+  parameter bit          Circuit = 0,
+  /// a beat has one element of the message's type, in its low bytes, instead of Bytes bytes
+  parameter bit          ElementBeats = 0
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
@@ -141,7 +143,7 @@ module gs_stream_push
 
   logic open, accept, out_free, packet_start, complete, may_send, empty_packet, wrong_peer;
   logic wrong_collective, opened_wrong_collective, direct, bypass;
-  end_t accepted_bytes;
+  end_t accepted_bytes, beat_bytes;
 
   // ------------------------------------------------------------ elements
   pos_t held;
@@ -149,12 +151,22 @@ module gs_stream_push
   assign open = state_q inside {Hold, Ask, Gap, Body} && !ending_q;
   assign in_ready_o = (open && left_q != '0 && !held[PosW-1]) || direct;
   assign accept = in_valid_i && in_ready_o && open;
-  assign accepted_bytes = left_q < bytes_t'(Bytes) ? end_t'(left_q) : end_t'(Bytes);
+  assign beat_bytes = ElementBeats ? element_bytes(open_q.element) : end_t'(Bytes);
+  assign accepted_bytes = left_q < bytes_t'(beat_bytes) ? end_t'(left_q) : beat_bytes;
   assign complete = left_q == '0;
 
   logic [FlitBytes-1:0] strobes;
-  logic [8*FlitBytes-1:0] read;
-  assign strobes = FlitBytes'(((1 << Bytes) - 1) << received_q[LaneW-1:0]);
+  logic [8*FlitBytes-1:0] read, copies;
+  assign strobes = FlitBytes'(((17'd1 << beat_bytes) - 17'd1) << received_q[LaneW-1:0]);
+  // Copies of the beat in all lanes that it may be written to
+  always_comb begin
+    for (int unsigned b = 0; b < FlitBytes; b++) begin
+      copies[8*b+:8] = in_data_i[8*(b%Bytes)+:8];
+      for (int unsigned size = 1; size < Bytes; size *= 2) begin
+        if (ElementBeats && 32'(beat_bytes) == size) copies[8*b+:8] = in_data_i[8*(b%size)+:8];
+      end
+    end
+  end
   gs_ram_sdp #(
     .Width   (8 * FlitBytes),
     .Depth   (Depth),
@@ -166,7 +178,7 @@ module gs_stream_push
     .we_i   (accept),
     .wstrb_i(strobes),
     .waddr_i(received_q[PosW-2:LaneW]),
-    .wdata_i({FlitBytes / Bytes{in_data_i}}),
+    .wdata_i(copies),
     .re_i   (1'b1),
     .raddr_i(state_q inside {Body, ToVoq} ? read_q : sent_q[PosW-2:LaneW]),
     .rdata_o(read)
@@ -218,7 +230,8 @@ module gs_stream_push
   bytes_t open_bytes;
   assign open_bytes = message_bytes(open_i.element, open_i.count);
   assign direct = open_valid_i && open_ready_o && bind_q.eager && !wrong_peer && credits_q != '0 && out_free
-                  && !watch_i.valid && open_bytes != '0 && open_bytes <= bytes_t'(DirectBytes);
+                  && !watch_i.valid && open_bytes != '0 && open_bytes <= bytes_t'(DirectBytes)
+                  && (!ElementBeats || open_i.count == 32'd1);
   assign bypass = direct && in_valid_i;
 
   // ---------------------------------------------------------------- flits

@@ -22,6 +22,8 @@ module gs_stream_reduce
   parameter  types_t          Types = types_of_size(2),
   /// the collective that kernels open: this one, or the one of which this block is a half
   parameter  smi_collective_e Kind  = SmiCollectiveReduce,
+  /// as in gs_stream_push
+  parameter  bit              ElementBeats = 0,
   localparam int unsigned     RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
@@ -105,19 +107,21 @@ module gs_stream_reduce
   logic [Edges:0] valid, ready;
   beat_t beat[Edges+1];
   logic [Edges-1:0] parent;
-  bytes_t in_left_q, out_left_q;
+  bytes_t in_left_q, out_left_q, beat_bytes;
   logic running, rst_n;
   // clear_i resets everything that holds elements.
   assign rst_n = rst_ni && !clear_i;
   assign running = busy && !fresh_q;
+  assign beat_bytes = beat_size(ElementBeats, Bytes, opened.element);
   assign parent = entry.root ? '0 : Edges'(1) << entry.parent;
   assign valid[0] = running && in_left_q != '0 && s_axis_tvalid_i;
   assign s_axis_tready_o = running && in_left_q != '0 && ready[0];
   assign beat[0] = s_axis_tdata_i;
   for (genvar e = 0; e < Edges; e++) begin : gen_edge
     gs_stream_reduce_op #(
-      .Bytes(Bytes),
-      .Types(Types)
+      .Bytes       (Bytes),
+      .Types       (Types),
+      .ElementBeats(ElementBeats)
     ) u_join (
       .clk_i,
       .rst_ni     (rst_n),
@@ -154,11 +158,13 @@ module gs_stream_reduce
   assign push_data_o = {Edges{out}};
   assign m_axis_tvalid_o = out_valid && entry.root;
   assign m_axis_tdata_o = out;
-  assign m_axis_tlast_o = out_left_q <= bytes_t'(Bytes);
-  always_comb for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = out_left_q > bytes_t'(b);
+  assign m_axis_tlast_o = out_left_q <= beat_bytes;
+  always_comb begin
+    for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = bytes_t'(b) < beat_bytes && out_left_q > bytes_t'(b);
+  end
   assign out_ready = entry.root ? m_axis_tready_i : (push_ready_i & parent) != '0;
   assign out_fire = out_valid && out_ready;
-  assign done = !fresh_q && (out_left_q == '0 || (out_fire && out_left_q <= bytes_t'(Bytes)));
+  assign done = !fresh_q && (out_left_q == '0 || (out_fire && out_left_q <= beat_bytes));
 
   always_ff @(posedge clk_i) begin
     fresh_q <= open_ready_o;
@@ -166,8 +172,8 @@ module gs_stream_reduce
       in_left_q  <= message_bytes(opened.element, opened.count);
       out_left_q <= message_bytes(opened.element, opened.count);
     end else begin
-      if (valid[0] && ready[0]) in_left_q <= in_left_q > bytes_t'(Bytes) ? in_left_q - bytes_t'(Bytes) : '0;
-      if (out_fire) out_left_q <= out_left_q > bytes_t'(Bytes) ? out_left_q - bytes_t'(Bytes) : '0;
+      if (valid[0] && ready[0]) in_left_q <= in_left_q > beat_bytes ? in_left_q - beat_bytes : '0;
+      if (out_fire) out_left_q <= out_left_q > beat_bytes ? out_left_q - beat_bytes : '0;
     end
   end
 

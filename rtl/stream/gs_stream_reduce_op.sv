@@ -11,7 +11,9 @@ module gs_stream_reduce_op
   /// bytes of a beat
   parameter int unsigned Bytes = 8,
   /// supported types of elements
-  parameter types_t      Types = types_of_size(2)
+  parameter types_t      Types = types_of_size(2),
+  /// as in gs_stream_push: one lane for each size
+  parameter bit          ElementBeats = 0
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -51,7 +53,12 @@ module gs_stream_reduce_op
     localparam int unsigned Bits = 8 << s;
     localparam types_t SizeTypes = Types & types_of_size(s);
     if (SizeTypes != '0) begin : gen_lanes
-      for (genvar l = 0; l < 8 * Bytes / Bits; l++) begin : gen_lane
+      if (ElementBeats && Bits < 8 * Bytes) begin : gen_one
+        logic unused;
+        assign unused = ^{a_i[8*Bytes-1:Bits], b_i[8*Bytes-1:Bits]};
+        assign by_size[s][8*Bytes-1:Bits] = '0;
+      end
+      for (genvar l = 0; l < (ElementBeats ? 1 : 8 * Bytes / Bits); l++) begin : gen_lane
         gs_stream_lane #(
           .Bits  (Bits),
           .Ints  ((SizeTypes & Integers) != '0),

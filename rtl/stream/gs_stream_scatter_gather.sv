@@ -20,6 +20,8 @@ module gs_stream_scatter_gather
   parameter  int unsigned Edges = 4,
   parameter  int unsigned Bytes = 8,
   parameter  int unsigned Ranks = 16,
+  /// as in gs_stream_push
+  parameter  bit          ElementBeats = 0,
   localparam int unsigned RankW = $clog2(Ranks)
 ) (
   input  logic                          clk_i,
@@ -175,12 +177,13 @@ module gs_stream_scatter_gather
   logic [Edges-1:0] sends_q, recvs_q;
   logic [Edges:0] wanted, taken_q, takes;
   logic accepts, in_valid, in_ready, valid_q, all_taken, done;
-  bytes_t left_q, bytes_q;
+  bytes_t left_q, bytes_q, beat_bytes;
   beat_t from_edge, beat_q;
   always_comb begin
     from_edge = '0;
     for (int unsigned e = 0; e < Edges; e++) if (from_q[e]) from_edge |= pop_data_i[e];
   end
+  assign beat_bytes = beat_size(ElementBeats, Bytes, opened_q.element);
   assign accepts = state_q == Pass && left_q != '0;
   assign in_valid = accepts && (from_kernel_q ? s_axis_tvalid_i : (pop_valid_i & from_q) != '0);
   assign s_axis_tready_o = accepts && from_kernel_q && in_ready;
@@ -193,8 +196,10 @@ module gs_stream_scatter_gather
   assign push_data_o = {Edges{beat_q}};
   assign m_axis_tvalid_o = valid_q && to_kernel_q && !taken_q[Edges];
   assign m_axis_tdata_o = beat_q;
-  assign m_axis_tlast_o = bytes_q <= bytes_t'(Bytes);
-  always_comb for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = bytes_q > bytes_t'(b);
+  assign m_axis_tlast_o = bytes_q <= beat_bytes;
+  always_comb begin
+    for (int unsigned b = 0; b < Bytes; b++) m_axis_tkeep_o[b] = bytes_t'(b) < beat_bytes && bytes_q > bytes_t'(b);
+  end
   assign done = left_q == '0 && (!valid_q || all_taken) && sends_q == '0 && recvs_q == '0;
 
   // -------------------------------------------------------------- states
@@ -254,7 +259,7 @@ module gs_stream_scatter_gather
       to_kernel_q   <= to_kernel;
       left_q        <= message_bytes(opened_q.element, opened_q.count);
     end else if (in_valid && in_ready) begin
-      left_q <= left_q > bytes_t'(Bytes) ? left_q - bytes_t'(Bytes) : '0;
+      left_q <= left_q > beat_bytes ? left_q - beat_bytes : '0;
     end
     if (in_valid && in_ready) begin
       beat_q  <= from_kernel_q ? s_axis_tdata_i : from_edge;

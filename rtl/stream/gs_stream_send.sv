@@ -14,6 +14,7 @@ module gs_stream_send
   parameter int unsigned Packet = 32,
   parameter int unsigned Linger = 16,
   parameter bit          Circuit = 0,
+  parameter bit          ElementBeats = 0,
   /// ranks, and flits of the virtual output queue of each (gs_stream_voq); 0: no queues
   parameter int unsigned Ranks  = 16,
   parameter int unsigned VoqDepth  = 0
@@ -50,11 +51,12 @@ module gs_stream_send
   flit_t push;
 
   gs_stream_push #(
-    .Bytes  (Bytes),
-    .Depth  (Depth),
-    .Packet (Packet),
-    .Linger (Linger),
-    .Circuit(Circuit)
+    .Bytes       (Bytes),
+    .Depth       (Depth),
+    .Packet      (Packet),
+    .Linger      (Linger),
+    .Circuit     (Circuit),
+    .ElementBeats(ElementBeats)
   ) u_push (
     .clk_i,
     .rst_ni,

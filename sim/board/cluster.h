@@ -29,6 +29,7 @@
 
 #include "linked_board.h"
 #include "activity.h"
+#include "models.h"
 #include "network.h"
 #include "ranks.h"
 #include "router_trace.h"
@@ -36,7 +37,7 @@
 
 namespace gossamer::sim {
 
-using ClusterBoard = LinkedBoard<HostPort>;
+using ClusterBoard = LinkedBoard<HostPort, BoardModels<Vgs_sim_uncore>>;
 
 /// The machine.
 class Cluster {

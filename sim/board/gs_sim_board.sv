@@ -120,6 +120,8 @@ module gs_sim_board
     .m_axis_tdata_o   (),
     .m_axis_tkeep_o   (),
     .m_axis_tlast_o   (),
+    .collective_i     ('0),
+    .collective_o     (),
     .mac_tx_valid_o   (mac_tx_valid),
     .mac_tx_ready_i   (mac_tx_ready),
     .mac_tx_data_o    (mac_tx_data),

@@ -6,7 +6,13 @@
 /// flits are always accepted.
 module gs_sim_uncore
   import gs_board_memory_pkg::Memories;
+  import gs_board_pkg::CollectiveLanes;
+  import gs_board_pkg::StreamLanes;
+  import gs_board_pkg::collective_in_t;
+  import gs_board_pkg::collective_out_t;
   import gs_noc_pkg::Vnets;
+  import gs_stream_pkg::send_open_t;
+  import gs_stream_pkg::recv_open_t;
   import gs_tile_pkg::*;
   import gossamer_pkg::*;
 #(
@@ -55,6 +61,37 @@ module gs_sim_uncore
   output logic     [4:0]            job_o[Tiles],
   output logic     [31:0]           host_o[Tiles],
   output gs_address_pkg::cluster_t  cluster_o,
+  // Kernels of the streaming ports: channels to a rank and from a rank, and elements. The rank of a board is its number.
+  input  logic                      send_valid_i[StreamLanes],
+  output logic                      send_ready_o[StreamLanes],
+  input  logic     [2:0]            send_element_i[StreamLanes],
+  input  logic     [7:0]            send_rank_i[StreamLanes],
+  input  logic     [31:0]           send_count_i[StreamLanes],
+  input  logic                      s_valid_i[StreamLanes],
+  output logic                      s_ready_o[StreamLanes],
+  input  logic     [63:0]           s_data_i[StreamLanes],
+  input  logic                      recv_valid_i[StreamLanes],
+  output logic                      recv_ready_o[StreamLanes],
+  input  logic     [2:0]            recv_element_i[StreamLanes],
+  input  logic     [7:0]            recv_rank_i[StreamLanes],
+  input  logic     [31:0]           recv_count_i[StreamLanes],
+  output logic                      m_valid_o[StreamLanes],
+  input  logic                      m_ready_i[StreamLanes],
+  output logic     [63:0]           m_data_o[StreamLanes],
+  // Kernels of the blocks of collectives: collectives, elements that kernels supply, results that they receive
+  input  logic                      open_valid_i[CollectiveLanes],
+  output logic                      open_ready_o[CollectiveLanes],
+  input  logic     [2:0]            open_kind_i[CollectiveLanes],
+  input  logic     [2:0]            open_element_i[CollectiveLanes],
+  input  logic     [1:0]            open_op_i[CollectiveLanes],
+  input  logic     [7:0]            open_root_i[CollectiveLanes],
+  input  logic     [31:0]           open_count_i[CollectiveLanes],
+  input  logic                      give_valid_i[CollectiveLanes],
+  output logic                      give_ready_o[CollectiveLanes],
+  input  logic     [63:0]           give_data_i[CollectiveLanes],
+  output logic                      take_valid_o[CollectiveLanes],
+  input  logic                      take_ready_i[CollectiveLanes],
+  output logic     [63:0]           take_data_o[CollectiveLanes],
   // Wires: probabilities of loss and damage in units of 2^-20, outgoing wires that are cut, seeds of random numbers
   input  logic     [20:0]           loss_i[Links],
   input  logic     [20:0]           damage_i[Links],
@@ -123,6 +160,57 @@ module gs_sim_uncore
     .lost_o
   );
 
+  logic [StreamLanes-1:0] send_valid, send_ready, s_valid, s_ready, recv_valid, recv_ready, m_valid, m_ready;
+  send_open_t [StreamLanes-1:0] send_open;
+  recv_open_t [StreamLanes-1:0] recv_open;
+  logic [StreamLanes-1:0][8*StreamWidthBytes-1:0] s_data, m_data;
+  for (genvar p = 0; p < StreamLanes; p++) begin : gen_kernel
+    assign {send_valid[p], s_valid[p], recv_valid[p], m_ready[p]} =
+        {send_valid_i[p], s_valid_i[p], recv_valid_i[p], m_ready_i[p]};
+    assign {send_ready_o[p], s_ready_o[p], recv_ready_o[p], m_valid_o[p]} =
+        {send_ready[p], s_ready[p], recv_ready[p], m_valid[p]};
+    // Kernels send to the port of the same number.
+    assign send_open[p] = '{
+      rank:    send_rank_i[p],
+      element: smi_type_e'(send_element_i[p]),
+      own:     8'(board_i),
+      dest:    {EndpointStream, 3'd0, 12'(send_rank_i[p]), 6'd0, 8'(p)},
+      count:   send_count_i[p]
+    };
+    assign recv_open[p] = '{
+      element: smi_type_e'(recv_element_i[p]), own: 8'(board_i), source: recv_rank_i[p], count: recv_count_i[p]
+    };
+    assign s_data[p]   = (8 * StreamWidthBytes)'(s_data_i[p]);
+    assign m_data_o[p] = 64'(m_data[p]);
+  end
+
+  collective_in_t [CollectiveLanes-1:0] collective_in;
+  collective_out_t [CollectiveLanes-1:0] collective_out;
+  for (genvar b = 0; b < CollectiveLanes; b++) begin : gen_collective
+    gs_stream_pkg::collective_open_t open;
+    assign open = '{
+      kind:    smi_collective_e'(open_kind_i[b]),
+      element: smi_type_e'(open_element_i[b]),
+      op:      smi_op_e'(open_op_i[b]),
+      own:     8'(board_i),
+      root:    open_root_i[b],
+      count:   open_count_i[b]
+    };
+    assign collective_in[b] = '{
+      open_valid: open_valid_i[b],
+      open:       open,
+      give_valid: give_valid_i[b],
+      give:       (8 * StreamWidthBytes)'(give_data_i[b]),
+      take_ready: take_ready_i[b]
+    };
+    assign open_ready_o[b] = collective_out[b].open_ready;
+    assign give_ready_o[b] = collective_out[b].give_ready;
+    assign take_valid_o[b] = collective_out[b].take_valid;
+    assign take_data_o[b]  = 64'(collective_out[b].take);
+    logic unused;
+    assign unused = ^{collective_out[b].keep, collective_out[b].last};
+  end
+
   // Read by the simulator's observers.
   gs_link_pkg::counters_t sim_links[Links]  /*verilator public_flat_rd*/;
 
@@ -170,20 +258,22 @@ module gs_sim_uncore
     .job_o,
     .host_o,
     .cluster_o,
-    .send_open_valid_i('0),
-    .send_open_ready_o(),
-    .send_open_i      ('0),
-    .s_axis_tvalid_i  ('0),
-    .s_axis_tready_o  (),
-    .s_axis_tdata_i   ('0),
-    .recv_open_valid_i('0),
-    .recv_open_ready_o(),
-    .recv_open_i      ('0),
-    .m_axis_tvalid_o  (),
-    .m_axis_tready_i  ('0),
-    .m_axis_tdata_o   (),
+    .send_open_valid_i(send_valid),
+    .send_open_ready_o(send_ready),
+    .send_open_i      (send_open),
+    .s_axis_tvalid_i  (s_valid),
+    .s_axis_tready_o  (s_ready),
+    .s_axis_tdata_i   (s_data),
+    .recv_open_valid_i(recv_valid),
+    .recv_open_ready_o(recv_ready),
+    .recv_open_i      (recv_open),
+    .m_axis_tvalid_o  (m_valid),
+    .m_axis_tready_i  (m_ready),
+    .m_axis_tdata_o   (m_data),
     .m_axis_tkeep_o   (),
     .m_axis_tlast_o   (),
+    .collective_i     (collective_in),
+    .collective_o     (collective_out),
     .mac_tx_valid_o   (mac_tx_valid),
     .mac_tx_ready_i   (mac_tx_ready),
     .mac_tx_data_o    (mac_tx_data),

@@ -12,7 +12,8 @@
 
 #include "Vgs_sim_uncore.h"
 #include "activity.h"
-#include "models.h"
+#include "probe.h"
+#include "network.h"
 #include "queue_probe.h"
 #include "watch.h"
 #ifdef GS_TOGETHER
@@ -49,10 +50,11 @@ class Wire {
 ///   choose(ready)             network of the flit that it sends in this cycle, of those in `ready`; kNetworks if none
 ///   head(network), on_accepted(network, cycle)    that flit, which has entered
 ///   receive(flit, cycle)      a flit has left the board
-template <typename Host>
+/// `ModelSet` has the models of the board: BoardModels, or UncoreModels without tiles.
+template <typename Host, typename ModelSet>
 class LinkedBoard {
  public:
-  using Models = BoardModels<Vgs_sim_uncore>;
+  using Models = ModelSet;
   static constexpr unsigned kTiles = Models::kTiles;
   static constexpr unsigned kLinks = sizeof(Vgs_sim_uncore::tx_valid_o) / sizeof(CData);
   static constexpr int64_t kNever = -1, kAlways = -2;

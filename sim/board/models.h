@@ -17,25 +17,13 @@
 #include "network.h"
 #include "probe.h"
 #include "idle_skip.h"
-#if VM_TRACE
-#include <verilated_fst_c.h>
-#endif
+#include "instance.h"
 
 #ifdef GS_TOGETHER
 void gs_eval_together(Vgs_sim_mesh_tile* const* models, unsigned count, bool inputs);
 #endif
 
 namespace gossamer::sim {
-
-/// Evaluates each of the models; if `inputs` is false, only the clock has changed.
-template <typename Model>
-void evaluate_together(Model* const* models, unsigned count, [[maybe_unused]] bool inputs) {
-#ifdef GS_TOGETHER
-  gs_eval_together(models, count, inputs);  // defined next to the model's code
-#else
-  for (unsigned i = 0; i < count; ++i) models[i]->eval();
-#endif
-}
 
 /// The column of an exit of the mesh; they are numbered from the west (gs_noc_pkg).
 constexpr unsigned exit_column(unsigned number) {
@@ -291,29 +279,6 @@ class BoardModels {
     uint8_t debug_valid = 0, debug_data = 0, debug_ready = 0;  ///< debug bus: a byte; ready for one
   };
 
-  /// A model and its context, which threads do not share.
-  template <typename Model>
-  struct Instance {
-    VerilatedContext context;
-    struct Arguments {
-      Arguments(VerilatedContext& context, int argc, char** argv) {
-        context.randReset(0);
-        context.commandArgs(argc, argv);
-#if VM_TRACE
-        context.traceEverOn(true);
-#endif
-      }
-    } arguments;
-    Model model;
-
-    Instance(int argc, char** argv, const std::string& name)
-        : arguments(context, argc, argv), model(&context, name.c_str()) {
-      model.clk_i = 0;
-      model.rst_ni = 0;
-    }
-    /// The destructor of a model uses the thread's current context.
-    ~Instance() { Verilated::threadContextp(&context); }
-  };
   struct Tile : Instance<TileModel> {
     using Instance<TileModel>::Instance;
     Shown shown[2];

@@ -24,6 +24,7 @@
 
 #include "gossamer/role.h"
 #include "linked_board.h"
+#include "models.h"
 #include "network.h"
 
 #ifndef GS_BOARD_TYPE
@@ -107,7 +108,7 @@ class RolePort {
   bool ended_ = false;
 };
 
-using Board = LinkedBoard<RolePort>;
+using Board = LinkedBoard<RolePort, BoardModels<Vgs_sim_uncore>>;
 
 /// The shell's end of the board's links.
 class RoleLinks {

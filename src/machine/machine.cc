@@ -172,7 +172,11 @@ void Machine::configure() {
     for (unsigned job = 0; job < jobs; ++job) {
       config::ControlJob slot;
       slot.op_code = ControlOp::Job;
-      slot.tiles = plan_.job_of(node.board) == job ? all : 0;
+      if (plan_.job_of(node.board) == job) {
+        slot.tiles = all;
+        slot.first_stream = static_cast<uint8_t>(plan_.streams[job].first);
+        slot.streams = static_cast<uint16_t>(plan_.streams[job].count);
+      }
       slot.host = host_address(0);
       slot.place = slot.job = static_cast<uint8_t>(job);
       packets.push_back(ControlFlit::to(node.board, slot));
@@ -254,21 +258,37 @@ std::vector<uint64_t> Machine::counters(const Flits& packets) {
   return values;
 }
 
-uint64_t Machine::access(uint32_t board, unsigned job, config::RegisterAddress address, bool write, uint64_t value) {
+namespace {
+
+Flit access(uint32_t board, unsigned job, uint32_t address, bool write, uint64_t value) {
   config::ControlRegister access;
   access.op_code = ControlOp::Register;
   access.write = write;
-  access.address = static_cast<uint16_t>(address.pack().get(0, config::RegisterAddress::kBits));
+  access.address = static_cast<uint16_t>(address);
   access.value = value;
-  return control({ControlFlit::to(board, access, job)}).at(0).value;
+  return ControlFlit::to(board, access, job);
 }
 
+uint32_t packed(const config::RegisterAddress& address) {
+  return static_cast<uint32_t>(address.pack().get(0, config::RegisterAddress::kBits));
+}
+
+}  // namespace
+
 uint64_t Machine::read_register(uint32_t board, unsigned job, config::RegisterAddress address) {
-  return access(board, job, address, false, 0);
+  return control({access(board, job, packed(address), false, 0)}).at(0).value;
 }
 
 void Machine::write_register(uint32_t board, unsigned job, config::RegisterAddress address, uint64_t value) {
-  access(board, job, address, true, value);
+  control({access(board, job, packed(address), true, value)});
+}
+
+void Machine::write_registers(const std::vector<RegisterWrite>& writes) {
+  Flits packets;
+  for (const RegisterWrite& one : writes) {
+    packets.push_back(access(one.board, one.job, one.address, true, one.value));
+  }
+  control(packets);
 }
 
 // ---- Runs ----

@@ -43,6 +43,14 @@ struct Span {
 
 using TileCounters = std::array<uint64_t, static_cast<size_t>(config::DebugCounter::Refused) + 1>;
 
+/// A write of a register of a board's block, by packets of a job.
+struct RegisterWrite {
+  uint32_t board = 0;
+  unsigned job = 0;
+  uint32_t address = 0;  ///< config::RegisterAddress
+  uint64_t value = 0;
+};
+
 class Machine {
  public:
   /// Owns neither transport nor listener.
@@ -85,6 +93,8 @@ class Machine {
   /// packets of the job that owns its unit (kNoJob: no job). Throws Error (Died) if the board rejects the access.
   uint64_t read_register(uint32_t board, unsigned job, config::RegisterAddress address);
   void write_register(uint32_t board, unsigned job, config::RegisterAddress address, uint64_t value);
+  /// Many writes, those to a board in order; boards work at the same time.
+  void write_registers(const std::vector<RegisterWrite>& writes);
 
   // ---- Memories ----
 
@@ -175,7 +185,6 @@ class Machine {
   void write_group(const Target& target, unsigned group, uint32_t address, const uint8_t* code, size_t size);
   std::vector<uint8_t> read_lines(uint32_t tile, uint32_t address, size_t size);
   Flit cluster(uint32_t board, bool flush) const;
-  uint64_t access(uint32_t board, unsigned job, config::RegisterAddress address, bool write, uint64_t value);
   void wait_for_link(const Plan::Up& link);
   Flits tables(const Plan::Routes& routes) const;
   /// Sends a command to every thread, and waits for `replies` reports of each tile.

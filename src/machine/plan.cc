@@ -60,6 +60,12 @@ Plan Plan::read(std::istream& text, const std::string& name) {
       plan.hosts = numbers(words);
     } else if (key == "job") {
       plan.jobs.push_back(numbers(words));
+      plan.streams.emplace_back();
+    } else if (key == "streams") {
+      uint32_t job = 0;
+      Streams one;
+      good = static_cast<bool>(words >> job >> one.first >> one.count) && job < plan.streams.size();
+      if (good) plan.streams[job] = one;
     } else if (key == "up") {
       Up& one = up.emplace_back();
       good = static_cast<bool>(words >> one.board >> one.link);

@@ -9,6 +9,7 @@
 ///   board NAME                                  each board, in the order of their numbers
 ///   hosts BOARD...                              the board of each host
 ///   job BOARD...                                the boards of each job, in the order of their numbers
+///   streams JOB FIRST COUNT                     streaming ports that a job has on each of its boards
 ///   up BOARD LINK NAME                          before the next board is configured, this link of a configured one
 ///   must
 ///                                               be up; NAME of the cable
@@ -44,6 +45,10 @@ struct Plan {
     std::vector<Up> up;
     std::vector<uint8_t> boards, hosts;
   };
+  /// Streaming ports of a job on each of its boards.
+  struct Streams {
+    uint32_t first = 0, count = 0;
+  };
   struct Node {
     uint32_t board = 0, parent = 0;
     std::vector<uint32_t> children;
@@ -55,6 +60,7 @@ struct Plan {
   std::vector<std::string> names;
   std::vector<uint32_t> hosts;
   std::vector<std::vector<uint32_t>> jobs;
+  std::vector<Streams> streams;  ///< by job
   std::vector<Routes> routes;
   std::vector<Node> relays, idle;
   std::vector<Hop> hops;

@@ -294,6 +294,15 @@ WRONG = {
         "[stream]\nports = 257 #!",
         "stream.ports: is 257, must be 0 to 256 ports",
     ),
+    "ports of blocks": (
+        "[stream]\nports = 250\nblocks = 2 #!",
+        "stream.blocks: is 2, but a board has at most 256 streaming ports, not 258",
+    ),
+    "blocks without ports": ("[stream]\nblocks = 1 #!", "stream.blocks: is 1, but stream.ports is 0"),
+    "types of blocks": (
+        "[stream]\nports = 1\nblocks = 1\nwidth_bytes = 4\nblock_types = 0xfe #!",
+        "stream.block_types: has types of 8 bytes, but stream.width_bytes is 4",
+    ),
     "ports of the switch": (
         "[mesh]\nwidth = 16\n[router]\nmesh_ports = 16 #!\n[cache]\ncaches_per_dram = 32\n[links]\nnames = ["
         + ", ".join(f'"l{link}"' for link in range(14))

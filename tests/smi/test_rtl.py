@@ -431,7 +431,9 @@ def test_first_run_with_a_set_of_ports_announces_the_build(monkeypatch: pytest.M
     file = tmp_path / "ports.c"
     file.write_text(
         "#include <smi.h>\nint main(void) {\n"
-        "  SMI_Channel c = SMI_Open_send_channel(1, SMI_INT, 0, 77, SMI_COMM_WORLD);\n  (void)c;\n  return 0;\n}\n"
+        # More collectives than the boards have blocks
+        + "".join(f"  SMI_Open_bcast_channel(1, SMI_INT, {port}, 0, SMI_COMM_WORLD);\n" for port in range(70, 75))
+        + "  return 0;\n}\n"
     )
     for built in (False, True):
         notes: list[str] = []

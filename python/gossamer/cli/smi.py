@@ -36,6 +36,10 @@ def command(ctx: click.Context) -> None:
 @click.option("--cluster", metavar="NAME", help="A cluster: a name in config/clusters/, a TOML file, or SMI's JSON.")
 @click.option("--topology", "old_cluster", hidden=True)
 @click.option("--engine", "-e", metavar="NAME", default="emulator", help="emulator, or rtl: boards in RTL.")
+@click.option("--config", metavar="NAME", help="With rtl: the configuration of all boards (that of the cluster).")
+@click.option(
+    "--frame-loss", metavar="SHARE", type=float, default=0.0, help="With rtl: share of frames that links lose."
+)
 @click.option("--define", "-D", metavar="NAME[=VALUE]", multiple=True, help="Define a macro for the programs.")
 @click.option("--include", "-I", metavar="FOLDER", multiple=True, help="Search FOLDER for headers of the programs.")
 @click.option("--slack", metavar="K", type=int, default=16, help="Degree of channels that state none (16).")
@@ -52,6 +56,8 @@ def run(
     cluster: str | None,
     old_cluster: str | None,
     engine: str,
+    config: str | None,
+    frame_loss: float,
     define: tuple[str, ...],
     include: tuple[str, ...],
     slack: int,
@@ -85,7 +91,7 @@ def run(
     from gossamer.files import check_writable, write_whole
 
     cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
-    options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi, engine)
+    options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi, engine, config, frame_loss)
     if stats is not None:
         check_writable(stats)
     result = smi.run(

@@ -25,6 +25,7 @@ def violations(config: Parameters) -> Iterator[Violation]:
     yield from _memory(config)
     yield from _fabric(config)
     yield from _links(config)
+    yield from _stream(config)
     yield from _match(config)
 
 
@@ -136,6 +137,23 @@ def _fabric(config: Parameters) -> Iterator[Violation]:
         has = f"{router.mesh_ports} exits, {config.link_count} links and {config.local_ports} local ports"
         keys = "router.mesh_ports links.names stream.ports"
         yield keys, f"is {router.mesh_ports}, but a switch has at most {most} ports ({has} are {config.switch_ports})"
+
+
+def _stream(config: Parameters) -> Iterator[Violation]:
+    stream = config.stream
+    ends = stream.ports + stream.blocks * stream.block_edges
+    if ends > 256:
+        yield (
+            "stream.blocks stream.ports",
+            f"is {stream.blocks}, but a board has at most 256 streaming ports, not {ends}",
+        )
+    if stream.blocks and not stream.ports:
+        yield "stream.blocks stream.ports", f"is {stream.blocks}, but stream.ports is 0"
+    sizes = {1: 4, 2: 4, 3: 8, 4: 1, 5: 2, 6: 8, 7: 2}
+    widest = max((size for kind, size in sizes.items() if stream.block_types >> kind & 1), default=1)
+    if stream.blocks and widest > stream.width_bytes:
+        keys = "stream.block_types stream.width_bytes"
+        yield keys, f"has types of {widest} bytes, but stream.width_bytes is {stream.width_bytes}"
 
 
 def _links(config: Parameters) -> Iterator[Violation]:

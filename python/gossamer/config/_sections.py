@@ -222,12 +222,24 @@ class StreamSection(Section):
     )
     depth_flits: int = knob("receive buffer of a port", "flits", ge=4, le=32768, pow2=True)
     send_flits: int = knob("send buffer of a port; a packet has at most half", "flits", ge=4, le=32768, pow2=True)
+    voq_flits: int = knob(
+        "virtual output queue of a port for each rank, of messages that wait for their receiver; 0 for none",
+        "flits", ge=0, le=4096, pow2=True,
+    )  # fmt: skip
     ranks: int = knob("ranks that may request credits of a port", "ranks", ge=2, le=256, pow2=True)
+    blocks: int = knob("support blocks of collectives; 0 for none", "blocks", ge=0, le=32)
+    block_edges: int = knob("streaming ports of each block, to its neighbours in trees", "ports", ge=1, le=8)
+    block_kinds: int = knob("collectives of the blocks: bit n is number n of smi_collective", "mask", ge=0, le=254)
+    block_types: int = knob("types that the blocks reduce: bit n is number n of smi_type", "mask", ge=0, le=254)
+    element_beats: bool = knob("whether a beat at a kernel is one element of the channel's type, not width_bytes bytes")
 
 
 # Defaults of the tables that a configuration may omit: no such unit, and the minimum of every other value.
 NO_LINKS = LinksSection(
     names=(), rate_mbps=10, flight_cycles=1, overhead_bytes=0, frame_bytes=9000, window_frames=1, datapath_bytes=8
 )
-NO_STREAM = StreamSection(ports=0, width_bytes=1, depth_flits=4, send_flits=4, ranks=2)
+NO_STREAM = StreamSection(
+    ports=0, width_bytes=1, depth_flits=4, send_flits=4, voq_flits=0, ranks=2, blocks=0, block_edges=1,
+    block_kinds=0, block_types=0, element_beats=False,
+)  # fmt: skip
 NO_MATCH = MatchSection(cam_entries=0, lists=1, list_entries=1, in_tiles=False, dma=False)

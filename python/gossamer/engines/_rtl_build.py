@@ -23,6 +23,10 @@ _MANY = _SIM / "tile" / "gs_sim_tiles.cc"
 _FLAT = _SIM / "board" / "flat.cc"
 _CLUSTER = _SIM / "board" / "cluster.cc"
 _ROLE = _SIM / "board" / "role.cc"
+_KERNELS = _SIM / "board" / "kernels.cc"
+_MACHINE = [ROOT / "src" / "machine" / f"{name}.cc" for name in ("machine", "memory", "debug", "packets", "plan", "transport")]
+"""The machine library, whose transport is then the simulation itself."""
+_FABRIC = ROOT / "src" / "smi" / "rtl"
 _HOST = _SIM / "host"
 # The tests of the blocks check assertions; here they would only cost speed.
 _FLAGS = ("--no-assert", "--x-assign", "fast", "--x-initial", "fast")
@@ -85,6 +89,33 @@ def board_role(config: Config, links: int = LINKS[0], *, jobs: int = 1) -> Path:
         parameters={"Links": links, "Jobs": jobs},
         exported="gs_role_entry",
     )
+
+
+def board_kernels(config: Config, links: int = LINKS[0]) -> Path:
+    """The library of boards whose streaming ports kernels of the SMI emulator use (sim/board/kernels.cc).
+
+    Its model of the uncore is that of `cluster`. Raises InputError if it cannot be built.
+    """
+    gossamer_setup.require("rtl")
+    from gossamer.hdl import sources, verilate
+
+    own = sources.blocks("sim/board/board_uncore.f", config=config)
+    with _announce(f"building the simulator of streaming ports of {config.name}"):
+        return verilate.model(
+            own.top,
+            own,
+            [_KERNELS, *_MACHINE],
+            parameters={"Links": links, "Jobs": 1},
+            assertions=False,
+            optimise=_level(True),
+            flags=_FLAGS,
+            cxx=[f"-I{sources.package(config).parent}"],
+            include=[_HOST, _FABRIC, ROOT / "src"],
+            shared=True,
+            exported="gs_fabric_make",
+            fast=True,
+            many=verilate.fast_models(),
+        )
 
 
 def _build_board(
@@ -202,4 +233,4 @@ def _announce(text: str) -> Iterator[None]:
         yield
 
 
-__all__ = ["BOARD_TYPE", "LINKS", "board_role", "build", "cluster", "simulator", "simulator_of_many"]
+__all__ = ["BOARD_TYPE", "LINKS", "board_kernels", "board_role", "build", "cluster", "simulator", "simulator_of_many"]

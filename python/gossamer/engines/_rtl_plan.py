@@ -222,11 +222,14 @@ class Plan:
             left.remove(ready)
         return found
 
-    def facts(self, jobs: Sequence[Job] = (), *, drain: str = "", flight: int | None = None) -> str:
+    def facts(
+        self, jobs: Sequence[Job] = (), *, drain: str = "", flight: int | None = None, streams: int = 0
+    ) -> str:
         """The plan for the machine library (src/machine/plan.h): everything that configures the boards.
 
         A single job has all boards if ``jobs`` are none. With ``drain`` the tables must not be in use together with the
-        previous ones, for that reason. ``flight`` replaces the flight time of the configuration.
+        previous ones, for that reason. ``flight`` replaces the flight time of the configuration. The first job has the
+        first ``streams`` streaming ports of its boards.
         """
         config = self.config
         flight = int(config.links.flight_cycles) if flight is None else flight
@@ -235,6 +238,7 @@ class Plan:
         lines += [f"board {board.name}" for board in self.cluster.boards]
         lines.append(f"hosts {_words(self.hosts)}")
         lines += [f"job {_words(job.boards)}" for job in jobs] or [f"job {_words(range(self.boards))}"]
+        lines += [f"streams 0 0 {streams}"] if streams else []
         lines.append(f"patience {_LINK_PATIENCE + 8 * flight} {_DRAIN_PATIENCE + 8 * flight}")
         done: set[int] = set()
         for board in self.order():

@@ -80,7 +80,8 @@ def model(
     options = ["--cc", "-O3", "-Wall"]
     options += ["--assert", "--timing"] if assertions else ["--no-timing"]
     options += ["--trace-fst", "--trace-structs"] if waves else []
-    options += ["--output-split", "10000", *_values(parameters, defines), *flags]
+    # In this order a design has the same objects as the top and as a further design of a program.
+    options += ["--output-split", "10000", *flags, *_values(parameters, defines)]
     passes = [Path(_clang.__file__), Path(_generated.__file__)] if fast else [Path(_gxx.__file__)]
     designs = (sources, *extra)
     own = list(dict.fromkeys(path for one in designs for path in one.files if path.suffix in (".cc", ".cpp")))

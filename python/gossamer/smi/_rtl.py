@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gossamer import config as configs
 from gossamer import routes
 from gossamer.config import Cluster, Config, constants
+from gossamer.engines import _rtl_build
+from gossamer.engines._rtl_plan import Plan
 from gossamer.errors import InputError
-from gossamer.smi import _buffers
+from gossamer.smi import _boards, _buffers
 from gossamer.smi import ports as port_lists
 from gossamer.smi._compile import SOURCE
 
@@ -60,6 +63,11 @@ class Needs:
     """Location of the first barrier; None without a barrier."""
     degree: int
     """The greatest degree of a channel, or 0."""
+
+    @property
+    def block_count(self) -> int:
+        """Blocks of collectives and of the barrier."""
+        return len(self.blocks) + (self.barrier is not None)
 
     @property
     def together(self) -> str | None:
@@ -123,17 +131,23 @@ def plan(
     ordered: bool,
     includes: Sequence[str] = (),
     note: Callable[[str], object] = lambda line: None,
+    *,
+    config: str | None = None,
+    frame_loss: float = 0.0,
+    seed: int = 0,
 ) -> list[str]:
     """Lines of the emulator's plan; builds the model if necessary, of which it notifies ``note``.
 
     ``slack`` is the degree of channels that state none; with ``ordered`` floats are added in the order of ranks.
+    ``config`` replaces the configuration of the cluster's boards. ``frame_loss`` is the share of frames that links
+    lose, and the share that they damage; ``seed`` selects them.
     """  # fmt: skip
     if topology is None:
         raise InputError("--engine rtl needs the boards' wiring; give --cluster, for example --cluster torus8")
     if ranks > MOST_RANKS:
         raise InputError(f"{ranks} ranks with --engine rtl; give {MOST_RANKS} or fewer: the header field has 8 bits")
     read = routes.read_topology(topology)
-    cluster = read.cluster
+    cluster = read.cluster if config is None else _with_config(read.cluster, configs.load(config), os.fspath(topology))
     # Boards without a rank forward traffic, so the simulation includes all boards.
     if len(cluster.boards) > MOST_RANKS:
         raise InputError(f"{os.fspath(topology)}: {len(cluster.boards)} boards with --engine rtl; at most {MOST_RANKS}")
@@ -144,6 +158,15 @@ def plan(
                 f"{cluster.boards[0].config.name}; --engine rtl needs the same configuration on all boards"
             )
     wanted = needs(files, defines, ordered, includes)
+    # More collectives than the boards have blocks get boards of their own, unless the user asks for a configuration.
+    if config is not None or wanted.block_count <= cluster.boards[0].config.stream.blocks:
+        loss = round(frame_loss * (1 << 20))
+        return _on_boards(cluster, ranks, wanted, slack, os.fspath(topology), loss, seed)
+    if frame_loss:
+        raise InputError(
+            f"{wanted.together}: --frame-loss with {wanted.block_count} collectives and barriers; boards of "
+            f"{cluster.boards[0].config.name} have {cluster.boards[0].config.stream.blocks} blocks (stream.blocks)"
+        )
     used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
     number = {link: at for at, link in enumerate(used)}
     lines = [f"boards {len(cluster.boards)}"]
@@ -166,6 +189,73 @@ def plan(
     found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
     found += [f"block {block.port}" for block in wanted.blocks]
     return [*found, _dram(cluster.boards[0].config), *(f"fabric {line}" for line in lines)]
+
+
+def _with_config(cluster: Cluster, config: Config, where: str) -> Cluster:
+    """The same wiring of boards of another configuration. Raises InputError if it has too few links."""
+    links = 1 + max((link for cable in cluster.cables for link in (cable.a_link, cable.b_link)), default=-1)
+    if links > len(config.links.names):
+        raise InputError(f"{where} uses {links} links of a board; {config.name} has {len(config.links.names)}")
+    return replace(cluster, boards=tuple(replace(board, config=config) for board in cluster.boards))
+
+
+def _on_boards(cluster: Cluster, ranks: int, wanted: Needs, slack: int, where: str, loss: int, seed: int) -> list[str]:
+    """The plan of a run on boards of the cluster's configuration (gs_board)."""
+    config = cluster.boards[0].config
+    plan = Plan(cluster)
+    _check(config, wanted, max(slack, wanted.degree), len(cluster.boards), where)
+    if wanted.together is not None and plan.links > config.stream.block_edges:
+        raise InputError(
+            f"{wanted.together}: boards with {plan.links} links; a collective on {config.name} supports "
+            f"{config.stream.block_edges} (stream.block_edges)"
+        )
+    blocks = [
+        _boards.Block("allreduce" if port.port in wanted.ordered else port.operation, port.port in wanted.ordered)
+        for port in wanted.blocks
+    ]
+    barrier = None
+    if wanted.barrier is not None:
+        barrier = len(blocks)
+        blocks.append(_boards.Block("barrier"))
+    script = _boards.script(plan, ranks, blocks, wanted.together or "", barrier, loss, seed)
+    library = _rtl_build.board_kernels(config, plan.links)
+    found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
+    found += [f"block {block.port}" for block in wanted.blocks]
+    return [*found, _dram(config), *(f"fabric {line}" for line in script)]
+
+
+def _check(config: Config, wanted: Needs, degree: int, boards: int, where: str) -> None:
+    """Checks that a program fits the streaming ports of a configuration. Raises InputError."""
+    stream = config.stream
+    if not stream.ports or not stream.element_beats or stream.width_bytes < max(_WIDTHS):
+        raise InputError(
+            f"{where}: boards of {config.name} have no streaming ports for SMI programs (stream.ports, "
+            "stream.element_beats, stream.width_bytes); give another cluster, for example torus8"
+        )
+    if len(wanted.ports) > stream.ports:
+        raise InputError(
+            f"the programs use {len(wanted.ports)} ports of channels; boards of {config.name} have {stream.ports} "
+            "(stream.ports)"
+        )
+    if wanted.block_count > stream.blocks:
+        raise InputError(
+            f"{wanted.together}: the programs use {wanted.block_count} collectives and barriers; boards of "
+            f"{config.name} have {stream.blocks} blocks (stream.blocks)"
+        )
+    if boards > stream.ranks:
+        raise InputError(f"{where}: {boards} boards; streaming ports of {config.name} serve {stream.ranks} "
+                         "(stream.ranks)")  # fmt: skip
+    size = max((width for width, ports in wanted.widths.items() if ports), default=1)
+    for key, least in (
+        ("depth_flits", _buffers.receive(degree, size, 0)),
+        ("send_flits", _buffers.send(degree, size)),
+        ("voq_flits", _buffers.voq_depth(degree, stream.ranks)),
+    ):
+        if getattr(stream, key) < least:
+            raise InputError(
+                f"channels of {degree} elements ahead (degree, or --slack) need stream.{key} of {least}; "
+                f"{config.name} has {getattr(stream, key)}"
+            )
 
 
 def _dram(config: Config) -> str:

@@ -49,6 +49,10 @@ class Options:
     """MPI processes; each runs a range of consecutive ranks, with its own limits and kernel order."""
     engine: str = "emulator"
     """Transport of the channels: `emulator`, or `rtl` for cycle-accurate boards."""
+    config: str | None = None
+    """With `rtl`: the configuration of all boards, in place of the cluster's."""
+    frame_loss: float = 0.0
+    """With `rtl`: the share of frames that links lose, and the share that they damage; `seed` selects them."""
 
     def __post_init__(self) -> None:
         limits = (("slack", self.slack, _INT), ("seed", self.seed, _WORD), ("operations", self.operations, _WORD))
@@ -64,6 +68,10 @@ class Options:
             raise InputError(f"--engine {self.engine}: give {' or '.join(ENGINES)}")
         if self.engine == "rtl" and self.processes > 1:
             raise InputError("--engine rtl runs in one process; leave out --mpi")
+        if self.engine != "rtl" and (self.config is not None or self.frame_loss):
+            raise InputError(f"--{'frame-loss' if self.config is None else 'config'}: give --engine rtl with it")
+        if not 0.0 <= self.frame_loss < 1.0:
+            raise InputError(f"--frame-loss {self.frame_loss:g}: must be 0 or more, and less than 1")
         if not 1 <= self.stack <= 4096:
             raise InputError(f"--stack {self.stack}: give 1 to 4096 MB")
 
@@ -110,7 +118,10 @@ def run(
     words = _words(programs, where, arguments)
     boards = []
     if options.engine == "rtl":
-        boards = _rtl.plan(files, defines, len(where), topology, options.slack, options.ordered, includes, note)
+        boards = _rtl.plan(
+            files, defines, len(where), topology, options.slack, options.ordered, includes, note,
+            config=options.config, frame_loss=options.frame_loss, seed=options.seed,
+        )  # fmt: skip
     result = _emulate(programs, where, arguments, options, [*words, *boards], note)
     return result if boards else replace(result, cycles=None)
 

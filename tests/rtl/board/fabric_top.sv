@@ -200,6 +200,8 @@ module fabric_top
     .m_axis_tdata_o   (),
     .m_axis_tkeep_o   (),
     .m_axis_tlast_o   (),
+    .collective_i     ('0),
+    .collective_o     (),
     .mac_tx_valid_o   (tx_valid),
     .mac_tx_ready_i   (tx_ready),
     .mac_tx_data_o    (tx_data),

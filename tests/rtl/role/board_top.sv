@@ -106,6 +106,8 @@ module board_top
     .kernel_m_axis_tdata_o(unused_m_axis_tdata_o),
     .kernel_m_axis_tkeep_o(unused_m_axis_tkeep_o),
     .kernel_m_axis_tlast_o(unused_m_axis_tlast_o),
+    .kernel_collective_i('0),
+    .kernel_collective_o(),
     .mac_tx_valid_o (tx_valid),
     .mac_tx_ready_i (tx_ready),
     .mac_tx_data_o  (tx_data),

@@ -25,6 +25,7 @@ from rtl.stream.stream_bench import (
     Bench,
     Message,
     address,
+    beat_bytes,
     message,
     phases,
     raw_flit,
@@ -152,7 +153,7 @@ async def multi_flit_credit_grants_nothing(dut: HierarchyObject) -> None:
     await bench.bind({0: 1}, 4)
     one = Message(0, 1, FITS[0], (DEPTH + 8) * 16 // TYPES[FITS[0]][1])
     bench.sends[0].append(one)
-    for _ in range((DEPTH + 8) * 16 // BYTES + 200):
+    for _ in range((DEPTH + 8) * 16 // beat_bytes(FITS[0]) + 200):
         await bench.step()
     assert bench.credit[0, 1] == 0
     credits = 5 << 32 | 1 << 24 | 1 << 21 | 4 << 16 | CREDIT << 5
@@ -183,7 +184,7 @@ async def packets_of_the_previous_binding_are_dropped(dut: HierarchyObject) -> N
         expected.data = long.data[: len(expected.data)]
         bench.recvs[to].append(expected)
         bench.reports.clear()
-        for _ in range(DEPTH * 16 // BYTES + 200):
+        for _ in range(DEPTH * 16 // beat_bytes(kind) + 200):
             await bench.step()
             if bench.reports:
                 break

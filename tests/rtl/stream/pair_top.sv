@@ -14,6 +14,7 @@ module pair_top
   parameter  int unsigned Packet   = 32,
   parameter  int unsigned Linger   = 16,
   parameter  int unsigned VoqDepth    = 0,
+  parameter  bit          ElementBeats = 0,
   localparam int unsigned Ports    = 1 << PortBits,
   localparam int unsigned All      = 2 * Ports
 ) (
@@ -75,7 +76,8 @@ module pair_top
       .Packet  (Packet),
       .Ranks   (All),
       .Linger  (Linger),
-      .VoqDepth(VoqDepth)
+      .VoqDepth(VoqDepth),
+      .ElementBeats({Ports{ElementBeats}})
     ) u_end (
       .clk_i,
       .rst_ni           (rst_n),

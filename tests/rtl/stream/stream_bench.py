@@ -20,6 +20,8 @@ PORTS = int(os.environ.get("STREAM_PORTS", "4"))
 BYTES = int(os.environ.get("STREAM_BYTES", "4"))
 DEPTH = int(os.environ.get("STREAM_DEPTH", "64"))
 PACKET = int(os.environ.get("STREAM_PACKET", "32"))
+ELEMENT_BEATS = os.environ.get("STREAM_ELEMENT_BEATS") == "1"
+"""A beat is one element of the message, not BYTES bytes."""
 VOQ_DEPTH = int(os.environ.get("STREAM_VOQ_DEPTH", "0"))
 """Flits of a rank's virtual output queue."""
 BOARD = 3
@@ -34,6 +36,11 @@ ELEMENT, COUNT, PEER = 1, 2, 3  # faults
 
 def address(port: int) -> int:
     return 2 << 29 | BOARD << 14 | port
+
+
+def beat_bytes(kind: str) -> int:
+    """Bytes of a beat of elements of a type."""
+    return TYPES[kind][1] if ELEMENT_BEATS else BYTES
 
 
 @dataclass
@@ -180,7 +187,7 @@ class Bench:
             going = self.sending[port] or ((self.sends[port][0], 0) if self.sends[port] else None)
             if going is not None and going[1] < len(going[0].data) and (self.offered >> port & 1 or self.gives(port)):
                 valid |= 1 << port
-                beat = going[0].data[going[1] : going[1] + BYTES]
+                beat = going[0].data[going[1] : going[1] + beat_bytes(going[0].kind)]
                 data |= int.from_bytes(beat.ljust(BYTES, b"\xa5"), "little") << 8 * BYTES * port
             if self.takes(port):
                 ready |= 1 << port
@@ -203,7 +210,7 @@ class Bench:
                 self.sending[port] = (self.sends[port].popleft(), 0)
             going = self.sending[port]
             if going is not None:
-                at = going[1] + (BYTES if valid & s_ready & 1 << port else 0)
+                at = going[1] + (beat_bytes(going[0].kind) if valid & s_ready & 1 << port else 0)
                 self.sending[port] = None if at >= len(going[0].data) else (going[0], at)
             assert going is not None or not valid & s_ready & 1 << port, f"port {port}: an element without a channel"
             if m_valid & ready & 1 << port:
@@ -242,13 +249,14 @@ class Bench:
         going = self.receiving[port]
         assert going is not None, f"port {port}: an element without a receiving channel"
         one, at = going
-        wanted = one.data[at : at + BYTES]
+        until = at + beat_bytes(one.kind)
+        wanted = one.data[at:until]
         keep &= (1 << BYTES) - 1
         assert keep == (1 << len(wanted)) - 1, f"port {port}: keep {keep:b} for {len(wanted)} bytes"
         came = (data & (1 << 8 * len(wanted)) - 1).to_bytes(len(wanted), "little")
         assert came == wanted, f"port {port}: {came.hex()} instead of {wanted.hex()} at {at} of {len(one.data)}"
-        assert last == (at + BYTES >= len(one.data)), f"port {port}: last is {last} at {at} of {len(one.data)}"
-        self.receiving[port] = (one, at + BYTES)
+        assert last == (until >= len(one.data)), f"port {port}: last is {last} at {at} of {len(one.data)}"
+        self.receiving[port] = (one, until)
         if last:
             self.receiving[port] = None
             self.done[port] += 1

@@ -19,6 +19,7 @@ from rtl.stream.stream_bench import (
     VOQ_DEPTH,
     Bench,
     Message,
+    beat_bytes,
     message,
     run,
     settled,
@@ -67,7 +68,7 @@ async def pushed_elements_arrive_without_further_pushes(dut: HierarchyObject) ->
     one = Message(0, PORTS - 1, FITS[-1], 40)
     bench.add(one)
     for beats in range(1, 20):
-        allowed = beats * BYTES
+        allowed = beats * beat_bytes(one.kind)
 
         def gives(port: int, allowed: int = allowed) -> bool:
             going = bench.sending[0]
@@ -116,13 +117,13 @@ async def one_beat_per_cycle(dut: HierarchyObject) -> None:
     await bench.begin()
     await bench.bind({0: PORTS - 1}, 2)
     beats = 4000
-    one = Message(0, PORTS - 1, FITS[-1], beats * BYTES // TYPES[FITS[-1]][1])
-    bench.add(one)
+    size = beat_bytes(FITS[-1])
+    bench.add(Message(0, PORTS - 1, FITS[-1], beats * size // TYPES[FITS[-1]][1]))
     start = bench.now
     await bench.finish()
     cycles = bench.now - start
     # The first packet must be complete before it is sent.
-    most = beats * (1.0 if BYTES < 16 else (PACKET + 1) / PACKET) + 16 * PACKET // BYTES + 60
+    most = beats * (1.0 if BYTES < 16 else (PACKET + 1) / PACKET) + 16 * PACKET // size + 60
     dut._log.info(f"{beats} beats in {cycles} cycles")
     assert cycles <= most, f"{beats} beats in {cycles} cycles"
     assert bench.wires[0].sizes[PACKET] > 0

@@ -25,6 +25,8 @@ VOQ_CHECKS = ("waiting_messages_do_not_block_other_receivers", "queued_message_o
 SHAPES = {
     "float": {"PortBits": 1, "Bytes": 4, "Send": 64, "Depth": 64, "Packet": 32},
     "flit": {"PortBits": 1, "Bytes": 16, "Send": 64, "Depth": 128, "Packet": 32},
+    # A beat is one element of any type.
+    "elements": {"PortBits": 1, "Bytes": 8, "Send": 64, "Depth": 64, "Packet": 32, "ElementBeats": 1},
     "least": {"PortBits": 1, "Bytes": 1, "Send": 8, "Depth": 4, "Packet": 3},
     # The same, and floats, with virtual output queues, for messages longer than a packet or the receiver's buffer.
     "voq": {"PortBits": 1, "Bytes": 4, "Send": 64, "Depth": 64, "Packet": 8, "VoqDepth": 32},
@@ -32,7 +34,12 @@ SHAPES = {
 }
 
 
-@pytest.mark.default_cases(".*-least voq", seconds=110, adds="other widths of elements and depths of buffers")
+@pytest.mark.default_cases(
+    ".*-least voq",
+    "(messages_on|eager_|one_beat).*-elements",
+    seconds=110,
+    adds="other widths of elements and depths of buffers",
+)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("check", CHECKS)
 def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
@@ -55,6 +62,7 @@ def test_cocotb(check: str, shape: str, size: Size, seed: int) -> None:
             "STREAM_BYTES": str(about["Bytes"]),
             "STREAM_DEPTH": str(about["Depth"]),
             "STREAM_PACKET": str(about["Packet"]),
+            "STREAM_ELEMENT_BEATS": str(about.get("ElementBeats", 0)),
             "STREAM_VOQ_DEPTH": str(about.get("VoqDepth", 0)),
         },
     )
