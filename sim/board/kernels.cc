@@ -94,7 +94,9 @@ class Boards : private machine::Transport, private machine::Listener {
         boards_.at(at)->host(&host_);
         reset();
       } else if (word == "plan") {
-        plan += line.substr(line.find(' ') + 1) + "\n";
+        std::string fact;
+        std::getline(in >> std::ws, fact);
+        plan += fact + "\n";
       } else if (word == "register") {
         machine::RegisterWrite& one = writes.emplace_back();
         in >> one.board >> one.job >> one.address >> one.value;

@@ -76,7 +76,7 @@ NO_PORTS = (
         (
             [COLLECTIVE.format(port=port) for port in range(5)],
             {"config": "smi520n"},
-            r"one\.c:3: the programs use 5 collectives and barriers; boards of smi520n have \d blocks \(stream\.blocks\)",
+            r"one\.c:3: the programs use 5 collectives and barriers; boards of smi520n have \d blocks \(stream\.b",
         ),
         ([CHANNEL.format(port=0, degree=1)], {"config": "de5"}, NO_PORTS.format("de5")),
         ([CHANNEL.format(port=0, degree=1)], {"config": "tiny-stream"}, NO_PORTS.format("tiny-stream")),
@@ -110,7 +110,7 @@ def test_options_of_boards_need_the_engine_rtl(command: Command, tmp_path: Path)
 def test_frames_that_links_lose_cost_cycles_and_nothing_else(command: Command, tmp_path: Path) -> None:
     (tmp_path / "two.c").write_text(TWO)
     cycles = []
-    for loss in ("0", "0.05"):
+    for loss in ("0", "0.2"):
         done = command("smi", "run", tmp_path / "two.c", "--engine", "rtl", "--cluster", SMALL, "--ranks", "2",
                        "--frame-loss", loss, "--seed", "3")  # fmt: skip
         assert (done.returncode, done.stdout) == (0, f"{sum(i * (i + 1) for i in range(1000))}\n"), done.stderr
@@ -213,25 +213,16 @@ def registers(lines: list[str]) -> list[tuple[int, str, int, int, int]]:
     """The writes of registers in a script: board, block, unit, number, value; decoded field by field."""
     blocks = {number: name for name, number in constants.enumeration("register_block").values.items()}
     found = []
-    for line in lines:
-        kind, *rest = line.split()
-        if kind != "ask":
-            continue
-        data = bytes.fromhex(rest[1])
-        assert int(rest[0]) in (0, len(data) // 24)
-        for at in range(0, len(data), 24):
-            word = int.from_bytes(data[at : at + 16], "little")
-            if word & 15 != constants.enumeration("control_op")["register"]:
-                continue
-            board = int.from_bytes(data[at + 16 : at + 20], "little") >> 14 & 0xFFF
-            address = word >> 5 & 0xFFFF
-            found.append((board, blocks[address >> 12], address >> 4 & 0xFF, address & 15, word >> 64))
+    for kind, *rest in map(str.split, lines):
+        if kind == "register":
+            board, _, address, value = map(int, rest)
+            found.append((board, blocks[address >> 12], address >> 4 & 0xFF, address & 15, value))
     return found
 
 
 @pytest.mark.parametrize("ranks", [1, 5, 8])
 def test_tables_of_collectives_are_trees_over_cables(ranks: int) -> None:
-    """From the packets alone: each edge's far end names this end, and for each root all ranks have a path to it."""
+    """From the registers alone: each edge's far end names this end, and for each root all ranks have a path to it."""
     plan = Plan(configs.load_cluster("torus8"))
     lines = _boards.script(plan, ranks, [_boards.Block("bcast"), _boards.Block("allreduce", path=True)], "x.c:1")
     writes = registers(lines)

@@ -24,7 +24,9 @@ _FLAT = _SIM / "board" / "flat.cc"
 _CLUSTER = _SIM / "board" / "cluster.cc"
 _ROLE = _SIM / "board" / "role.cc"
 _KERNELS = _SIM / "board" / "kernels.cc"
-_MACHINE = [ROOT / "src" / "machine" / f"{name}.cc" for name in ("machine", "memory", "debug", "packets", "plan", "transport")]
+_MACHINE = [
+    ROOT / "src" / "machine" / f"{name}.cc" for name in ("machine", "memory", "debug", "packets", "plan", "transport")
+]
 """The machine library, whose transport is then the simulation itself."""
 _FABRIC = ROOT / "src" / "smi" / "rtl"
 _HOST = _SIM / "host"

@@ -222,9 +222,7 @@ class Plan:
             left.remove(ready)
         return found
 
-    def facts(
-        self, jobs: Sequence[Job] = (), *, drain: str = "", flight: int | None = None, streams: int = 0
-    ) -> str:
+    def facts(self, jobs: Sequence[Job] = (), *, drain: str = "", flight: int | None = None, streams: int = 0) -> str:
         """The plan for the machine library (src/machine/plan.h): everything that configures the boards.
 
         A single job has all boards if ``jobs`` are none. With ``drain`` the tables must not be in use together with the

@@ -55,7 +55,10 @@ def script(
     lines += [f"host {plan.hosts[0]}"]
     facts = plan.facts(streams=stream.ports + stream.blocks * stream.block_edges)
     lines += [f"plan {fact}" for fact in facts.splitlines()]
-    return [*lines, *(line for number, block in enumerate(blocks) for line in _block(plan, ranks, number, block, where))]
+    return [
+        *lines,
+        *(line for number, block in enumerate(blocks) for line in _block(plan, ranks, number, block, where)),
+    ]
 
 
 def _block(plan: Plan, ranks: int, number: int, block: Block, where: str) -> Iterator[str]:
