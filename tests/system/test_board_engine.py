@@ -263,6 +263,8 @@ def test_wrong_boards_are_named_before_anything_is_loaded(twins: Cluster, comman
             ("run", HELLO, "--engine", "board"),
             "no simulated cluster runs; start one with ./gossamer cluster sim up 1, or",
         ),
+        # Before its role is built: no other test uses this configuration.
+        (("run", HELLO, "--engine", "board", "--config", "de5-128"), "no simulated cluster runs; start one with"),
         (("run", HELLO, "--engine", "board", "--waves", "a.fst"), "--waves: needs a simulator; boards have none"),
         (("run", HELLO, "--engine", "board", "--one-tile"), "--one-tile: needs a simulator; boards have none"),
         (("run", HELLO, "--engine", "rtl", "--port", "eth0"), "--port: names boards on Ethernet; add --engine board"),
@@ -271,3 +273,4 @@ def test_wrong_boards_are_named_before_anything_is_loaded(twins: Cluster, comman
     ):
         done = command(*words, env=empty)
         assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(f"gossamer: error: {line}"), done.stderr
+        assert "building the simulator" not in done.stderr

@@ -110,6 +110,9 @@ class Boards(Cluster):
     def __init__(self, cluster: ClusterFile | Config | Plan, place: Place, *, jobs: Sequence[Job] = ()) -> None:
         plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
         self._place = place
+        # The role may take minutes to build, so boards that cannot be used are reported first. A lease would end
+        # meanwhile, so they are looked for again.
+        find(place, plan.boards)
         super().__init__(plan, jobs=jobs)
 
     def _slots(self) -> int:
