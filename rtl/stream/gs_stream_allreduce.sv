@@ -38,7 +38,8 @@ module gs_stream_allreduce
   input  logic                          clear_i,
   /// reductions travel along the tree of the requested root, and not beyond it; changes with clear_i
   input  logic                          plain_i = 1'b0,
-  // One tree, the last one written; with Plain that of root 0, and for plain_i one for each root. Its root is independent of the root that a kernel names.
+  // One tree, the last one written; with Plain that of root 0, and with plain_i one for each root. Its root is
+  // independent of the root that a kernel names, except with plain_i.
   input  logic                          tree_we_i,
   input  logic [RankW-1:0]              tree_root_i,
   input  tree_entry_t                   tree_entry_i,
@@ -106,7 +107,8 @@ module gs_stream_allreduce
   assign open_ready_o = up_ready && down_ready;
   assign opens = open_valid_i && open_ready_o;
   // A collective that the reduction rejects does not start the broadcast.
-  assign down_opens = opens && !plain && open.kind == SmiCollectiveAllreduce && reducible(Types, open_i.element, open_i.op);
+  assign down_opens = opens && !plain && open.kind == SmiCollectiveAllreduce
+                      && reducible(Types, open_i.element, open_i.op);
   assign fault_o = up_fault || down_fault;
 
   logic [Edges-1:0] up_send, down_send, up_recv, down_recv, up_push, down_push, up_pop, down_pop;

@@ -61,7 +61,7 @@ module gs_sim_uncore
   output logic     [4:0]            job_o[Tiles],
   output logic     [31:0]           host_o[Tiles],
   output gs_address_pkg::cluster_t  cluster_o,
-  // Kernels of the streaming ports: channels to a rank and from a rank, and elements. The rank of a board is its number.
+  // Kernels of the streaming ports: channels to a rank and from a rank, and elements. A board's rank is its number.
   input  logic                      send_valid_i[StreamLanes],
   output logic                      send_ready_o[StreamLanes],
   input  logic     [2:0]            send_element_i[StreamLanes],

@@ -33,6 +33,8 @@ SYNTHESIZED = [name for name in TOPS if not name.startswith(("sim/", "tests/"))]
 CONFIGS = ("tiny", "de5")
 STREAMS = "tiny-stream"
 """With streaming ports, which the others lack."""
+BLOCKS = "smi520n"
+"""With blocks of collectives as well."""
 
 
 def maximal(names: list[str]) -> list[str]:
@@ -89,13 +91,17 @@ def design(name: str, configuration: str, folder: Path) -> sources.Sources:
     return found + [FRAMES[name]] if name in FRAMES else found
 
 
-@pytest.mark.parametrize(("name", "configuration"), [*cases(TOPS), ("board/board.f", STREAMS)])
+@pytest.mark.parametrize(
+    ("name", "configuration"), [*cases(TOPS), ("board/board.f", STREAMS), ("board/fabric.f", BLOCKS)]
+)
 def test_verilator_lints_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert verilate.lint(files.top, files) == ""
 
 
-@pytest.mark.parametrize(("name", "configuration"), [*cases(SYNTHESIZED), ("board/fabric.f", STREAMS)])
+@pytest.mark.parametrize(
+    ("name", "configuration"), [*cases(SYNTHESIZED), ("board/fabric.f", STREAMS), ("board/fabric.f", BLOCKS)]
+)
 def test_yosys_elaborates_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
     assert synth.elaborate(files.top, files) == ""
