@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_mem_types.svh"
 
-/// The memory of a board with one SDRAM, as it is beside the board and the shell: the controller, and the bridge through
-/// which the shell uses the upper half.
+/// The memory of a board with one SDRAM, as it is beside the board and the shell: the controller, and the bridge
+/// through which the shell uses the upper half.
 module ecp5_memory
   import gossamer_pkg::*;
 #(

@@ -179,6 +179,8 @@ void Simulator::on_record(const machine::Record& record) {
       woken_.assign(record.data, record.data + record.bytes);
       std::memcpy(&queued_, record.data + offsetof(sim::Woken, queued), sizeof queued_);
       std::memcpy(&instructions_, record.data + offsetof(sim::Woken, instructions), sizeof instructions_);
+      // The program may end before it blocks again.
+      update_figures();
       return;
     default: return;
   }
@@ -204,11 +206,16 @@ void Simulator::on_fault(const machine::Fault& fault) {
 void Simulator::update_status(bool computes) {
   if (!status_) return;
   status_->computes = computes;
+  if (computes) status_->calls = status_->calls + 1;
+  update_figures();
+}
+
+void Simulator::update_figures() {
+  if (!status_) return;
   status_->first = first_;
   status_->threads = started_;
   status_->cycle = cycle();
   status_->instructions = instructions_;
-  if (computes) status_->calls = status_->calls + 1;
 }
 
 void Simulator::report(const char* call, const char* reason) {

@@ -107,6 +107,7 @@ class Simulator : machine::Listener, machine::Waiting {
   void on_event(const machine::Event& event) override;
   void on_fault(const machine::Fault& fault) override;
   void update_status(bool computes);
+  void update_figures();
   void report(const char* call, const char* reason);
 
   const Settings settings_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdram SEED REQUESTS: random lines through gs_sdram to a model of an SDR SDRAM that knows only its pins: commands, bursts
-// that a later command cuts, byte masks, CAS latency. Every command goes to the checker of the memory's rules.
+// sdram SEED REQUESTS: random lines through gs_sdram to a model of an SDR SDRAM that knows only its pins: commands,
+// bursts that a later command cuts, byte masks, CAS latency. Every command goes to the checker of the memory's rules.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -274,8 +274,8 @@ int main(int argc, char** argv) {
         const Request& read = reads.front();
         for (unsigned b = 0; b < 4; ++b) {
           const unsigned byte = top->rsp_data_o >> 8 * b & 255;
-          CHECK(byte == read.data[4 * got + b], "byte %u of line %#x is %02x, not %02x", 4 * got + b, read.address, byte,
-                read.data[4 * got + b]);
+          const unsigned wanted = read.data[4 * got + b];
+          CHECK(byte == wanted, "byte %u of line %#x is %02x, not %02x", 4 * got + b, read.address, byte, wanted);
         }
         words++;
         got++;
@@ -294,7 +294,8 @@ int main(int argc, char** argv) {
     top->eval();
     busy++;
   }
-  CHECK(sdram.refreshes() + 8 >= busy / kRefi - 2, "%llu refreshes", static_cast<unsigned long long>(sdram.refreshes()));
+  const auto refreshes = static_cast<unsigned long long>(sdram.refreshes());
+  CHECK(refreshes + 8 >= busy / kRefi - 2, "%llu refreshes", refreshes);
   std::printf("{\"cycles\": %llu, \"accesses\": %llu}\n", static_cast<unsigned long long>(busy),
               static_cast<unsigned long long>(sdram.accesses));
   return 0;
