@@ -2,25 +2,24 @@
 /// The structure of a machine: its boards and tiles, jobs, and all tables of its topology. Python makes it
 /// (gossamer.engines._rtl_plan) for every user, as text: a line for each fact.
 ///
-///   config NAME, cluster NAME
-///   shape TILES WIDTH THREADS CORE LINE DRAMS   of a board: tiles, columns of its mesh, threads of a tile and of a
-///                                               core, bytes of a memory line, DRAMs
-///   tile                                        a tile alone, without a board: no control unit, tables or jobs
-///   board NAME                                  each board, in the order of their numbers
-///   hosts BOARD...                              the board of each host
-///   job BOARD...                                the boards of each job, in the order of their numbers
-///   streams JOB FIRST COUNT                     streaming ports that a job has on each of its boards
-///   up BOARD LINK NAME                          before the next board is configured, this link of a configured one
-///   must
-///                                               be up; NAME of the cable
-///   routes BOARD ENTRY...                       switch entries for all boards, then for all hosts; in the order of
-///                                               configuration: a board after those between it and the first host
-///   relay BOARD CHILD...                        the tree of broadcasts
-///   idle BOARD PARENT CHILD...                  the tree of idle detection, parents first; the root is its own parent
-///   hops LINK CHANNEL BOARD ...                 for each pair of boards the next hop; the sender itself without a
-///   route patience UP DRAIN                           cycles for a link to come up, and for packets in flight to
-///   arrive drain REASON                                the tables must not be in use together with the previous ones
-///   end                                         the last line
+/// - `config NAME`, `cluster NAME`.
+/// - `shape TILES WIDTH THREADS CORE LINE DRAMS`, of a board: tiles, columns of its mesh, threads of a tile and of a
+///   core, bytes of a memory line, DRAMs.
+/// - `tile`: a tile alone, without a board: no control unit, tables or jobs.
+/// - `board NAME`: each board, in the order of their numbers.
+/// - `hosts BOARD...`: the board of each host.
+/// - `job BOARD...`: the boards of each job, in the order of their numbers.
+/// - `streams JOB FIRST COUNT`: streaming ports that a job has on each of its boards.
+/// - `up BOARD LINK NAME`: before the next board is configured, this link of a configured one must be up; NAME of the
+///   cable.
+/// - `routes BOARD ENTRY...`: switch entries for all boards, then for all hosts; in the order of configuration: a board
+///   after those between it and the first host.
+/// - `relay BOARD CHILD...`: the tree of broadcasts.
+/// - `idle BOARD PARENT CHILD...`: the tree of idle detection, parents first; the root is its own parent.
+/// - `hops LINK CHANNEL BOARD ...`: for each pair of boards the next hop; the sender itself without a route.
+/// - `patience UP DRAIN`: cycles for a link to come up, and for packets in flight to arrive.
+/// - `drain REASON`: the tables must not be in use together with the previous ones.
+/// - `end`: the last line.
 #pragma once
 
 #include <cstdint>
