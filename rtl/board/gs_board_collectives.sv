@@ -99,7 +99,7 @@ module gs_board_collectives
   always_ff @(posedge clk_i) begin
     register_o <= '0;
     if (rst_ni && hit) begin
-      register_o <= '{hit: 1'b1, rejection: rejection, value: register_i.write ? '0 : state};
+      register_o <= '{hit: 1'b1, rejection: rejection, value: (register_i.write || rejection != '0) ? '0 : state};
     end
     tree_q      <= tree;
     rank_edge_q <= rank_edge;

@@ -39,13 +39,16 @@ from gossamer.config import constants
 COUNT = int(os.environ["STREAMS_COUNT"])
 LOSS = float(os.environ["STREAMS_LOSS"])
 DROP = constants.layout("stream_drop")
+# Of the block of collectives of BLOCKS in test_streams.py
+EDGES, RANKS, KINDS = 2, 16, 0b1010_0110
 
 
 class Owners:
     """Which job owns each streaming port of a board: a model of the job slots."""
 
-    def __init__(self) -> None:
+    def __init__(self, ports: int = PORTS) -> None:
         self.slots: dict[int, tuple[int, set[int]]] = {}
+        self.ports = ports
 
     def set(self, place: int, job: int, first: int, count: int) -> int:
         """Assigns a slot; returns the rejection."""
@@ -55,7 +58,7 @@ class Owners:
             return WHY["place"]
         if job == NO_JOB or any(job == slot[0] for slot in others):
             return WHY["job"]
-        if (count and first + count > PORTS) or any(ports & slot[1] for slot in others):
+        if (count and first + count > self.ports) or any(ports & slot[1] for slot in others):
             return WHY["mask"]
         self.slots[place] = (job, ports)
         return 0
@@ -132,6 +135,75 @@ async def registers_belong_to_jobs(dut: HierarchyObject) -> None:
             assert event["value"] >> 32 & 15 == expected and event["value"] >> 36 == job
             assert event["value"] & 31 == OP["register"] | (value is not None) << 4
             assert event["value"] >> 5 & 0xFFFF == address
+    assert min(seen.values()) > 0, seen
+
+
+@cocotb.test()
+async def registers_of_blocks_belong_to_jobs(dut: HierarchyObject) -> None:
+    """Random slots, which may cover a part of a block's ports, and random accesses of its registers, against a model: a
+    block belongs to the job of all its ports, and loses its role with them."""
+    bench = Bench(dut)
+    await bench.begin()
+    owners, roles = [Owners(PORTS + EDGES) for _ in range(2)], [0, 0]
+    block = constants.enumeration("register_block")["collective"]
+    registers = constants.enumeration("collective_register")
+    state = constants.layout("collective_state")
+    seen = dict.fromkeys((0, WHY["place"], WHY["job"], WHY["address"], WHY["kind"]), 0)
+
+    def owner(board: int) -> int:
+        its = {owners[board].of(PORTS + edge) for edge in range(EDGES)}
+        return its.pop() if len(its) == 1 else NO_JOB
+
+    for _ in range(30 * COUNT):
+        board = random.randrange(2)
+        if random.random() < 0.2:
+            place, job = random.choice((0, 1)), random.choice((3, 4))
+            first, count = random.choice(((0, 2), (2, 2), (2, 1), (3, 1), (0, 4), (3, 2), (0, 0)))
+            before, own = dict(owners[board].slots), owner(board)
+            expected = owners[board].set(place, job, first, count)
+            assert await bench.job(board, place, job, first, count) == expected
+            # A port of the block has another slot, or the same one again.
+            ports = set(range(PORTS, PORTS + EDGES))
+            old = before.get(place, (NO_JOB, set()))[1]
+            if not expected and (ports & (old | owners[board].slots[place][1]) or owner(board) != own):
+                roles[board] = 0
+            continue
+        number, unit = random.choice((*range(5), 5, 15)), random.choice((0, 0, 0, 1, 255))
+        job = random.choice((3, 4, NO_JOB, owner(board), owner(board)))
+        write = random.random() < 0.8
+        name = next((name for name, its in registers.values.items() if its == number), "")
+        value, wrong = random.getrandbits(3), 0
+        if name == "role":
+            value = random.choice((0, 1, 2, 3, 7, 8, 1 << 40 | 1))
+            wrong = WHY["kind"] if value >= 8 or (value and not KINDS >> value & 1) else 0
+        elif name == "tree":
+            root = random.choice((0, RANKS - 1, RANKS, 255))
+            value, wrong = constants.layout("collective_tree").pack(root=root, children=value), root >= RANKS
+        elif name == "rank_edge":
+            rank = random.choice((0, RANKS - 1, RANKS, 255))
+            value, wrong = constants.layout("collective_rank_edge").pack(rank=rank, member=1), rank >= RANKS
+        elif name == "neighbour":
+            edge = random.randrange(8)
+            value, wrong = constants.layout("collective_neighbour").pack(edge_number=edge), edge >= EDGES
+        else:
+            wrong = True
+        expected = wrong if name == "role" else wrong and WHY["address"]
+        if not write:
+            expected = 0 if name == "state" else WHY["address"]
+        elif not expected and (owner(board) == NO_JOB or job != owner(board)):
+            expected = WHY["job"]
+        if unit:
+            expected = WHY["place"]
+        address = constants.layout("register_address").pack(block=block, unit=unit, number=number)
+        rejection, got = await bench.register(board, address, value if write else None, job=job)
+        assert rejection == expected, f"{name} {unit} = {value:#x} of job {job}: {rejection}, not {expected}"
+        seen[expected] += 1
+        if expected or write:
+            assert got == 0
+            roles[board] = value if not expected and name == "role" else roles[board]
+        else:
+            found = state.unpack(got)
+            assert (found["job"], found["role"], found["idle"], found["fault"]) == (owner(board), roles[board], 1, 0)
     assert min(seen.values()) > 0, seen
 
 

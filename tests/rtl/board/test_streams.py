@@ -13,6 +13,16 @@ from gossamer.config import Config
 from gossamer.hdl import sources, verilate
 
 HERE = Path(__file__).parent
+BLOCKS = """base = "tiny-stream"
+description = "a block of collectives"
+[stream]
+ranks = 16
+blocks = 1
+block_edges = 2
+block_kinds = 0b1010_0110
+block_types = 0b0001_1000
+element_beats = true
+"""
 
 
 def run(check: str, count: int, loss: float, seed: int, config: Config | None = None) -> None:
@@ -31,6 +41,12 @@ def run(check: str, count: int, loss: float, seed: int, config: Config | None = 
 
 def test_registers_belong_to_jobs(size: Size, seed: int) -> None:
     run("registers_belong_to_jobs", size.pick(5, 12, 1_000), 0.0, seed)
+
+
+def test_registers_of_blocks_belong_to_jobs(size: Size, seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "blocks.toml"
+    path.write_text(BLOCKS)
+    run("registers_of_blocks_belong_to_jobs", size.pick(8, 20, 1_000), 0.0, seed, configs.load(path))
 
 
 def test_streams_tiles_and_hosts_share_a_lossy_link(size: Size, seed: int) -> None:
