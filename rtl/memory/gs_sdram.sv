@@ -354,15 +354,10 @@ module gs_sdram
   // -------------------------------------------------------------- responses
   // A word arrives `Delay` cycles after the cycle in which its command was decided.
   localparam int unsigned Delay = Cl + Flight + 1;
-  typedef struct packed {
-    logic ack;
-    logic last;
-    id_t  id;
-  } tag_t;
   logic [3:0] reading_q;
   logic [Delay-1:0] arriving_q;
   logic [8*PortBytes-1:0] sampled_q;
-  logic [$clog2(Ahead*Words+1)-1:0] unread, reserved_q;
+  logic [$clog2(Ahead*Words+1)-1:0] reserved_q;
   logic words_valid, words_take, ids_valid, acks_valid, acks_take, ids_take, unused_words, unused_ids;
   logic [8*PortBytes-1:0] word;
   logic [WordW-1:0] word_q;
@@ -392,7 +387,7 @@ module gs_sdram
     .out_valid_o(words_valid),
     .out_ready_i(words_take),
     .out_data_o (word),
-    .count_o    (unread)
+    .count_o    ()
   );
   gs_fifo #(.data_t(id_t), .Depth(Ahead + 1)) u_ids (
     .clk_i,
@@ -419,15 +414,15 @@ module gs_sdram
 
   // An acknowledgement goes between the lines that are read; a response that waits stays.
   logic acks, acks_q, waits_q, moves;
-  tag_t tag;
+  logic last;
   assign acks = waits_q ? acks_q : acks_valid && word_q == '0;
-  assign tag  = '{ack: acks, last: acks || word_q == WordW'(Words - 1), id: acks ? ack_id : read_id};
+  assign last = acks || word_q == WordW'(Words - 1);
   assign rsp_valid_o = acks || (words_valid && ids_valid);
-  assign rsp_o       = '{ack: tag.ack, last: tag.last, id: tag.id, data: acks ? '0 : word};
+  assign rsp_o       = '{ack: acks, last: last, id: acks ? ack_id : read_id, data: acks ? '0 : word};
   assign moves       = rsp_valid_o && rsp_ready_i;
   assign acks_take   = moves && acks;
   assign words_take  = ids_valid && rsp_ready_i && !acks;
-  assign ids_take    = moves && !acks && tag.last;
+  assign ids_take    = moves && !acks && last;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       word_q  <= '0;
@@ -440,7 +435,7 @@ module gs_sdram
   end
 
   logic unused;
-  assign unused = ^{req_i, unread, unused_words, unused_ids, data_valid};
+  assign unused = ^{req_i, unused_words, unused_ids, data_valid};
 
   `GS_ASSERT_HOLD(a_response_waits_unchanged, rsp_valid_o, rsp_ready_i, rsp_o)
   `GS_ASSERT_NOW(a_word_to_be_written_has_arrived, !data_take || data_valid)

@@ -45,7 +45,7 @@ const char* gs_machine_error(void);
 /// failure.
 gs_machine* gs_machine_new(int to, int from, const char* plan, const gs_machine_hooks* hooks);
 void gs_machine_free(gs_machine* machine);
-/// Opens boards behind shells.
+/// Opens sessions with boards that have Ethernet shells.
 int gs_machine_open(gs_machine* machine, const char* facts);
 /// Configures all boards and checks that they are those of the plan.
 int gs_machine_configure(gs_machine* machine);

@@ -133,7 +133,8 @@ class Machine {
 
   // ---- Runs, of simulators and of groups of boards ----
 
-  /// Opens boards behind shells, given by lines (board_session.cc). Throws Error (Input) if they cannot be used.
+  /// Opens sessions with boards that have Ethernet shells, given by lines (board_session.cc). Throws Error (Input) if
+  /// they cannot be used.
   void open(const std::string& facts);
   /// Adds to the input of a thread, for the next run.
   void input(uint32_t thread, const uint8_t* bytes, size_t count);

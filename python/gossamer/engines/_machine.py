@@ -233,7 +233,7 @@ def _hooks() -> _Hooks:
 
 
 class Link:
-    """A machine behind two descriptors. Calls raise InputError, or RunDied if boards or their simulator fail."""
+    """A machine reached over two descriptors. Calls raise InputError, or RunDied if boards or their simulator fail."""
 
     def __init__(self, ends: tuple[int, int], plan: str, gone: Callable[[], GossamerError]) -> None:
         """``ends`` are those for requests and for records, ``plan`` is the text of src/machine/plan.h; ``gone`` makes
