@@ -105,7 +105,7 @@ def run_lines(
             end(child)
 
 
-def end(child: subprocess.Popen[str]) -> None:
+def end(child: subprocess.Popen[Any]) -> None:
     """Ends the child, which leads a process group, and all processes that it has started."""
     if child.returncode is None:
         with SIGNALS.held():
@@ -122,7 +122,7 @@ def end(child: subprocess.Popen[str]) -> None:
             stream.close()
 
 
-def _ends_within(child: subprocess.Popen[str], seconds: float) -> None:
+def _ends_within(child: subprocess.Popen[Any], seconds: float) -> None:
     """Waits at most so many seconds for the end of a child, without reaping it."""
     handle = os.pidfd_open(child.pid)
     try:

@@ -19,6 +19,7 @@
 ///   --flight CYCLES                 of all wires; default `links.flight_cycles`
 ///   --loss FRAMES, --damage FRAMES  of 2^20, on all wires
 ///   --seed NUMBER                   of loss and damage
+///   --kernels FILE                  kernels of another process use the streaming ports (shared_kernels.h)
 #pragma once
 
 #include <algorithm>
@@ -29,6 +30,7 @@
 
 #include "linked_board.h"
 #include "activity.h"
+#include "guest_ports.h"
 #include "models.h"
 #include "network.h"
 #include "ranks.h"
@@ -56,6 +58,11 @@ class Cluster {
       if (option == "--damage") damage = number;
       if (option == "--seed") seed = number;
       if (option == "--flight") flight_ = number;
+      if (option == "--kernels") {
+        auto* memory = SharedKernels::map(value);
+        if (!memory) fatal("the memory shared with kernels cannot be mapped");
+        kernels_ = std::make_unique<GuestPorts>(memory);
+      }
       if (option != "--boards") return;
       boards_.resize(number);
       others_.assign(number, std::vector<uint32_t>(ClusterBoard::kLinks, RouterAddress::kNowhere));
@@ -81,10 +88,12 @@ class Cluster {
     });
     if (boards_.empty() || hosts_.empty() || !flight_) fatal("a cluster needs boards, a host and a flight time");
     if (first_ == last_) fatal("there are more ranks than boards");
+    if (kernels_ && (ranks.many() || boards_.size() > SharedKernels::kMostBoards)) fatal("too many boards for kernels");
   }
 
-  /// The workers of a single board share its tiles, and synchronize in every cycle.
-  uint64_t stride() const { return single() ? 1 : flight_; }
+  /// The workers of a single board share its tiles, and synchronize in every cycle. Kernels need all boards in the same
+  /// cycle.
+  uint64_t stride() const { return single() || kernels_ ? 1 : flight_; }
   // In-flight words that are no packets are answers or credits: one flight time. If they are lost, the waiting ends
   // keep requesting, which takes another flight time in each direction. Tiles that clear their tables after reset look
   // idle for up to 14,000 cycles.
@@ -261,6 +270,7 @@ class Cluster {
       rests[i] = &boards_[some[i]]->models().rest();
       awake += boards_[some[i]]->low_tiles(0, 1, cycle, reset, tiles + awake);
       boards_[some[i]]->low_rest(cycle, reset);
+      if (kernels_) kernels_->drive_board(some[i], *rests[i]);
     }
     evaluate_together(tiles, awake, true);
     evaluate_together(rests, count, true);
@@ -270,7 +280,10 @@ class Cluster {
     }
 #endif
     for (unsigned t = 0; t < awake; ++t) tiles[t]->clk_i = 1;
-    for (unsigned i = 0; i < count; ++i) rests[i]->clk_i = 1;
+    for (unsigned i = 0; i < count; ++i) {
+      if (kernels_) kernels_->sample_board(some[i], *rests[i]);
+      rests[i]->clk_i = 1;
+    }
     evaluate_together(tiles, awake, false);
     evaluate_together(rests, count, false);
 #if VM_TRACE
@@ -292,12 +305,14 @@ class Cluster {
     Vgs_sim_uncore* const rest = &board.models().rest();
     const unsigned awake = board.low_tiles(worker, workers, cycle, reset, tiles);
     if (!worker) board.low_rest(cycle, reset);
+    if (!worker && kernels_) kernels_->drive_board(0, *rest);
     evaluate_together(tiles, awake, true);
     if (!worker) evaluate_together(&rest, 1, true);
 #if VM_TRACE
     if constexpr (kWaves) board.models().dump_waves(cycle * 2);
 #endif
     for (unsigned t = 0; t < awake; ++t) tiles[t]->clk_i = 1;
+    if (!worker && kernels_) kernels_->sample_board(0, *rest);
     if (!worker) rest->clk_i = 1;
     evaluate_together(tiles, awake, false);
     if (!worker) evaluate_together(&rest, 1, false);
@@ -402,6 +417,7 @@ class Cluster {
   std::vector<std::vector<uint32_t>> others_;  ///< by board and link: the router at the remote end
   std::vector<std::unique_ptr<HostPort>> hosts_;
   std::vector<HostPort*> host_at_;  ///< by board
+  std::unique_ptr<GuestPorts> kernels_;
   bool begun_ = false;
 };
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric.h"
+#include "kernel_ports.h"
 #include "linked_board.h"
 #include "machine/machine.h"
 #include "network.h"
@@ -47,16 +47,6 @@ class ConfiguringHost : public HostPort {
 };
 
 using Board = LinkedBoard<ConfiguringHost, UncoreModels<Vgs_sim_uncore>>;
-constexpr unsigned kPorts = sizeof(Vgs_sim_uncore::send_valid_i) / sizeof(CData);
-constexpr unsigned kBlocks = sizeof(Vgs_sim_uncore::open_valid_i) / sizeof(CData);
-
-/// The kernels' side of a board.
-struct Kernels {
-  GsStreamPort ports[kPorts] = {};
-  GsStreamBlock blocks[kBlocks] = {};
-  GsStreamBarrier barrier = {};
-};
-
 /// All boards, and the kernels' side of their ports. The machine library configures them: its requests are packets, and
 /// time passes until their answers arrive.
 class Boards : private machine::Transport, private machine::Listener {
@@ -213,11 +203,11 @@ class Boards : private machine::Transport, private machine::Listener {
         Board& board = *boards_[first + i];
         rests[i] = &board.models().rest();
         board.low_rest(now_, reset);
-        drive(*rests[i], kernels_[first + i]);
+        drive(kernels_[first + i], *rests[i], barrier_);
       }
       evaluate_together(rests, count, true);
       for (unsigned i = 0; i < count; ++i) {
-        moved |= sample(*rests[i], kernels_[first + i]);
+        moved |= sample(kernels_[first + i], *rests[i], barrier_);
         rests[i]->clk_i = 1;
       }
       evaluate_together(rests, count, false);
@@ -239,66 +229,6 @@ class Boards : private machine::Transport, private machine::Listener {
     return moved;
   }
 
-  void drive(Vgs_sim_uncore& rest, const Kernels& kernels) const {
-    for (unsigned p = 0; p < kPorts; ++p) {
-      const GsStreamPort& port = kernels.ports[p];
-      rest.send_valid_i[p] = port.opens_send;
-      rest.send_element_i[p] = port.send_type;
-      rest.send_rank_i[p] = port.send_rank;
-      rest.send_count_i[p] = port.send_count;
-      rest.s_valid_i[p] = port.push_valid;
-      rest.s_data_i[p] = port.push_data;
-      rest.recv_valid_i[p] = port.opens_receive;
-      rest.recv_element_i[p] = port.receive_type;
-      rest.recv_rank_i[p] = port.receive_rank;
-      rest.recv_count_i[p] = port.receive_count;
-      rest.m_ready_i[p] = port.pop_ready;
-    }
-    for (unsigned b = 0; b < kBlocks; ++b) {
-      const GsStreamBlock& block = kernels.blocks[b];
-      rest.open_valid_i[b] = block.opens;
-      rest.open_kind_i[b] = block.kind;
-      rest.open_element_i[b] = block.type;
-      rest.open_op_i[b] = block.op;
-      rest.open_root_i[b] = block.root;
-      rest.open_count_i[b] = block.count;
-      rest.give_valid_i[b] = block.push_valid;
-      rest.give_data_i[b] = block.push_data;
-      rest.take_ready_i[b] = block.pop_ready;
-    }
-    if (barrier_ >= kBlocks) return;
-    rest.open_valid_i[barrier_] = kernels.barrier.enters;
-    rest.open_kind_i[barrier_] = static_cast<uint8_t>(config::SmiCollective::Barrier);
-    rest.take_ready_i[barrier_] = kernels.barrier.leaves;
-  }
-
-  /// The handshakes of the coming clock edge; whether there are any.
-  bool sample(const Vgs_sim_uncore& rest, Kernels& kernels) const {
-    bool some = false;
-    for (unsigned p = 0; p < kPorts; ++p) {
-      GsStreamPort& port = kernels.ports[p];
-      port.opened_send = port.opens_send && rest.send_ready_o[p];
-      port.pushed = port.push_valid && rest.s_ready_o[p];
-      port.opened_receive = port.opens_receive && rest.recv_ready_o[p];
-      port.popped = port.pop_ready && rest.m_valid_o[p];
-      port.pop_data = rest.m_data_o[p];
-      some |= port.opened_send || port.pushed || port.opened_receive || port.popped;
-    }
-    for (unsigned b = 0; b < kBlocks; ++b) {
-      GsStreamBlock& block = kernels.blocks[b];
-      block.opened = block.opens && rest.open_ready_o[b];
-      block.pushed = block.push_valid && rest.give_ready_o[b];
-      block.popped = block.pop_ready && rest.take_valid_o[b];
-      block.pop_data = rest.take_data_o[b];
-      some |= block.opened || block.pushed || block.popped;
-    }
-    if (barrier_ >= kBlocks) return some;
-    GsStreamBarrier& barrier = kernels.barrier;
-    barrier.has_entered = barrier.enters && rest.open_ready_o[barrier_];
-    barrier.has_left = barrier.leaves && rest.take_valid_o[barrier_];
-    return some || barrier.has_entered || barrier.has_left;
-  }
-
   uint64_t now_ = 0, moved_ = 0;
   uint32_t received_ = 0;
   ConfiguringHost host_;
@@ -309,7 +239,7 @@ class Boards : private machine::Transport, private machine::Listener {
   std::vector<std::unique_ptr<Board>> boards_;
   std::vector<std::pair<unsigned, unsigned>> plugs_;  ///< board and link of each wire's begin
   std::vector<Kernels> kernels_;                      ///< by board
-  unsigned barrier_ = kBlocks;                        ///< the block of the barrier; kBlocks: none
+  unsigned barrier_ = kStreamBlocks;                  ///< the block of the barrier; kStreamBlocks: none
   std::string error_;
 };
 

@@ -52,6 +52,7 @@ enum class Kind : uint8_t {
   Queues = 22,   ///< before End of a deadlocked run: one OccupiedQueue for each queue that is not empty
   Byte = 11,     ///< byte[8] of a thread, in a host program's session (session.h)
   Woken = 12,    ///< a host program's wait is over (session.h)
+  Active = 14,   ///< threads of some boards (wait.h)
 };
 
 enum class Reason : uint32_t { AllEnded = 0, MostCycles = 1, Deadlock = 2, Stuck = 3, Stopped = 4, Paused = 5 };

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host program's session with the simulator (host/src/simulator.cc): requests in addition to those of records.h.
 ///
-///   'V'  nothing: begins the session; each byte of a thread is reported when it arrives (Byte), instead of lines
+///   'V'  nothing: begins the session; each byte of a thread is reported when it arrives (Byte), instead of lines. With a
+///        byte 1, the session is that of guests: threads report lines, and neither traps nor deadlocks end a wait
 ///   'M'  flits: queues messages that enter the network
 ///   'U'  thread[32], bytes: input of a thread, which may read it at once
 ///   'B'  tile[32], threads[32], mask[64]: starts the threads of the mask; `threads` threads take part in total
 ///   'W'  Wait: time passes until a wanted event occurs; answered by Woken
 ///   'E'  nothing: ends the session, with its trace and waves; answered by Woken
+///   'G'  {board[32], threads[32]} each: starts the first threads of these boards, none of whose threads run; all
+///        boards know their tiles before the first thread starts. Answered by Done
+///   'A'  boards[32]: answered by Active, and Done
 /// Only 'W' and the requests to loaders and debug buses let time pass. A wait ends in exactly the cycle of its event,
 /// for any number of workers, so the same program sees the same cycles.
 #pragma once
@@ -35,7 +39,12 @@ class Session {
     const uint8_t* bytes = request.payload.data();
     const size_t count = request.payload.size();
     switch (request.kind) {
-      case 'V': begin(); return true;
+      case 'V':
+        guests_ = count && bytes[0];
+        begin();
+        return true;
+      case 'G': start_boards(request); return true;
+      case 'A': report_active(request); return true;
       case 'M': sim_.machine_.send(bytes, count, 0); return true;
       case 'U': {
         const uint32_t thread = request.word(0);
@@ -75,7 +84,7 @@ class Session {
     bool there = network_woke(worker, workers);
     sim_.each_served(worker, workers, [&](unsigned t) {
       const auto& host = sim_.hosts_[t];
-      there |= host.traps() != marks_[t].traps || (wait_.wanted & kBytes && host.reported() != marks_[t].reported);
+      there |= (!guests_ && host.traps() != marks_[t].traps) || (wait_.wanted & kBytes && host.reported() != marks_[t].reported);
     });
     return there ? 1 | WorkerBarrier::kLeave : 1;
   }
@@ -93,8 +102,59 @@ class Session {
     if (!sim_.hosts_[t].running()) sim_.machine_.expect(t / kTiles, uint64_t{1} << t % kTiles, true);
   }
 
+  void start_boards(const Request& request) {
+    constexpr unsigned kTiles = Simulation::kTilesOfBoard;
+    sim_.machine_.begin(sim_.cycle_);
+    const auto each = [&](auto what) {
+      for (size_t at = 0; at + 8 <= request.payload.size(); at += 8) {
+        const uint32_t board = request.word(at);
+        if (board >= sim_.tiles_ / kTiles) fatal("no such board");
+        what(board, std::min(request.word(at + 4), kTiles * kThreads));
+      }
+    };
+    each([&](uint32_t board, uint32_t threads) {
+      const uint32_t tiles = (threads + kThreads - 1) / kThreads;
+      sim_.machine_.expect(board, tiles < 64 ? (uint64_t{1} << tiles) - 1 : ~uint64_t{0}, false);
+    });
+    if (!sim_.settle("a board accepts no more packets", "a board does not answer")) return;
+    each([&](uint32_t board, uint32_t threads) {
+      for (uint32_t t = 0; t * kThreads < threads; ++t) {
+        const uint32_t mine = std::min(threads - t * kThreads, kThreads);
+        sim_.hosts_[board * kTiles + t].start_more(mine < 64 ? (uint64_t{1} << mine) - 1 : ~uint64_t{0}, threads,
+                                                   sim_.cycle_);
+      }
+    });
+    sim_.own_.put(Kind::Done, sim_.cycle_, 0, nullptr, 0);
+  }
+
+  void report_active(const Request& request) {
+    constexpr uint32_t kTiles = Simulation::kTilesOfBoard;
+    std::vector<bool> asked(sim_.tiles_ / kTiles);
+    Active head;
+    for (size_t at = 0; at + 4 <= request.payload.size(); at += 4) {
+      const uint32_t board = request.word(at);
+      if (board >= asked.size()) fatal("no such board");
+      asked[board] = true;
+      for (uint32_t t = board * kTiles; t < (board + 1) * kTiles; ++t) {
+        head.issued += sim_.probes_[t].issued();
+        head.progress = std::max(head.progress, sim_.hosts_[t].progress());
+      }
+    }
+    std::vector<ActiveThread> active = sim_.active_threads();
+    std::erase_if(active, [&](const ActiveThread& one) { return !asked[one.thread / (kTiles * kThreads)]; });
+    head.count = static_cast<uint32_t>(active.size());
+    head.waiting = sim_.all_wait([&](unsigned thread) { return asked[thread / (kTiles * kThreads)]; });
+    std::vector<uint8_t> payload(sizeof head + active.size() * sizeof(ActiveThread));
+    std::memcpy(payload.data(), &head, sizeof head);
+    if (!active.empty()) std::memcpy(payload.data() + sizeof head, active.data(), active.size() * sizeof(ActiveThread));
+    sim_.own_.put(Kind::Active, sim_.cycle_, 0, payload.data(), payload.size());
+    sim_.own_.put(Kind::Done, sim_.cycle_, 0, nullptr, 0);
+  }
+
   void begin() {
-    for (auto& host : sim_.hosts_) host.report_bytes();
+    if (!guests_) {
+      for (auto& host : sim_.hosts_) host.report_bytes();
+    }
     issued_first_ = sim_.issued();
     activity_.begin(sim_.ranks_, sim_.cycle_, issued_first_);
     sim_.watch_begin();
@@ -115,7 +175,7 @@ class Session {
     sim_.machine_.each_host(worker, workers, [&](const auto& host) {
       const uint64_t messages = host.ear().messages();
       const bool sends = &host == &sim_.machine_.host();
-      there |= host.ear().faults() != 0 || (wait_.wanted & kSpace && sends && host.queued() <= wait_.space);
+      there |= (!guests_ && host.ear().faults() != 0) || (wait_.wanted & kSpace && sends && host.queued() <= wait_.space);
       if (!(wait_.wanted & kMessages)) return;
       if (sim_.hosts_in_all() == 1) {
         there |= messages >= wait_.messages;
@@ -133,6 +193,7 @@ class Session {
   }
 
   bool trapped() const {
+    if (guests_) return false;
     uint64_t traps = 0;
     sim_.machine_.each_host(0, 1, [&](const auto& host) { traps += host.ear().faults(); });
     for (const auto& host : sim_.hosts_) traps += host.traps();
@@ -198,6 +259,7 @@ class Session {
   /// Called in certain cycles: Event if an event is still possible, else why the run cannot continue.
   Woke check() {
     for (auto& host : sim_.hosts_) host.stop_querying(sim_.cycle_);
+    if (guests_) return sim_.stop_requested() ? Woke::Stopped : Woke::Event;
     const Activity::IdleCycles idle = sim_.idle_cycles(activity_);
     const uint64_t quiescence = sim_.machine_.quiescence();
     bool running = false;
@@ -231,6 +293,7 @@ class Session {
   Activity activity_;
   bool waits_ = false;
   bool waves_ = false;
+  bool guests_ = false;
 };
 
 }  // namespace gossamer::sim

@@ -423,10 +423,13 @@ class Simulation {
     }
   }
 
-  /// Whether all running threads wait for a message, for space to send one, or in the idle barrier.
-  bool all_wait() const {
+  /// Whether all running threads wait for a message, for space to send one, or in the idle barrier; of those for which
+  /// `counts` returns true.
+  template <typename Counts>
+  bool all_wait(Counts counts) const {
     bool all = true, any = false;
     each_running([&](unsigned thread) {
+      if (!counts(thread)) return;
       const State state = all_.state(thread);
       const auto csr = static_cast<config::Csr>(state.address);
       any = true;
@@ -434,6 +437,9 @@ class Simulation {
              (csr == config::Csr::Wait || csr == config::Csr::Idle);
     });
     return ranks_.any((all ? 0U : 2U) | (any ? 1U : 0U)) == 1;
+  }
+  bool all_wait() const {
+    return all_wait([](unsigned) { return true; });
   }
 
   /// Whether the host has requested a stop, or has closed the connection.

@@ -42,4 +42,13 @@ struct Woken {
 };
 static_assert(sizeof(Woken) == 24);
 
+/// The payload of a record Active: of some boards. One ActiveThread for each thread that has not ended follows.
+struct Active {
+  uint64_t issued = 0;    ///< instructions since reset
+  uint64_t progress = 0;  ///< last cycle in which a debug bus carried a byte
+  uint32_t count = 0;
+  uint32_t waiting = 0;  ///< 1: there are such threads, and all wait for messages or in the idle barrier
+};
+static_assert(sizeof(Active) == 24);
+
 }  // namespace gossamer::sim

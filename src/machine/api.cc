@@ -214,6 +214,18 @@ int gs_machine_write_register(gs_machine* machine, uint32_t board, uint32_t job,
   return attempt([&] { return machine->machine.write_register(board, job, place(block, unit, number), value), 0; });
 }
 
+int gs_machine_write_registers(gs_machine* machine, const uint64_t* writes, size_t count) {
+  return attempt([&] {
+    std::vector<gossamer::machine::RegisterWrite> all(count);
+    for (size_t i = 0; i < count; ++i, writes += 4) {
+      all[i] = {static_cast<uint32_t>(writes[0]), static_cast<unsigned>(writes[1]), static_cast<uint32_t>(writes[2]),
+                writes[3]};
+    }
+    machine->machine.write_registers(all);
+    return 0;
+  });
+}
+
 int gs_machine_tile_counters(gs_machine* machine, uint64_t* values) {
   return attempt([&] {
     for (const auto& tile : machine->machine.tile_counters()) values = std::ranges::copy(tile, values).out;
@@ -328,6 +340,31 @@ int gs_machine_next(gs_machine* machine, gs_machine_record* record) {
     machine->received.pop_front();
     *record = machine->results[0].record;
     record->data = machine->results[0].data.data();
+    return 0;
+  });
+}
+
+int gs_machine_decode(const uint8_t* flits, size_t bytes, gs_machine_record* record) {
+  return attempt([&] {
+    const auto received = gossamer::machine::decode(flits, bytes, 0);
+    *record = {};
+    record->kind = gs_machine_reply;
+    if (const auto* message = std::get_if<Message>(&received)) {
+      record->kind = gs_machine_message;
+      record->thread = message->host;
+      record->what = message->job;
+    } else if (const auto* event = std::get_if<Event>(&received)) {
+      record->kind = gs_machine_event;
+      record->thread = event->board;
+      record->what = static_cast<uint32_t>(event->what);
+      record->unit = event->unit;
+      record->value = event->value;
+    } else if (const auto* fault = std::get_if<Fault>(&received)) {
+      record->kind = gs_machine_fault;
+      record->thread = fault->accelerator;
+      record->what = fault->cause;
+      record->value = fault->address;
+    }
     return 0;
   });
 }

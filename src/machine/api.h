@@ -69,6 +69,8 @@ int gs_machine_read_register(gs_machine* machine, uint32_t board, uint32_t job, 
                              uint32_t number, uint64_t* value);
 int gs_machine_write_register(gs_machine* machine, uint32_t board, uint32_t job, uint32_t block, uint32_t unit,
                               uint32_t number, uint64_t value);
+/// Many writes, those to a board in order: board, job, address (register_address) and value of each.
+int gs_machine_write_registers(gs_machine* machine, const uint64_t* writes, size_t count);
 /// The counters of each tile (debug_counter).
 int gs_machine_tile_counters(gs_machine* machine, uint64_t* values);
 /// 1 if no packet is in flight, else 0.
@@ -102,4 +104,6 @@ int gs_machine_stop(gs_machine* machine);
 int gs_machine_watch(gs_machine* machine);
 /// Waits for the next record of a run.
 int gs_machine_next(gs_machine* machine, gs_machine_record* record);
+/// Decodes the packet of a record Packet; its kind is gs_machine_reply for all answers of loaders and control units.
+int gs_machine_decode(const uint8_t* flits, size_t bytes, gs_machine_record* record);
 }

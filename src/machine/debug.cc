@@ -99,7 +99,7 @@ bool Machine::pass_time() {
   head.op = config::LoadOp::Read;
   head.address = static_cast<uint32_t>(config::dram_base);
   head.length = kReadBytes;
-  const bool owned = !plan_.alone && plan_.job_of(plan_.hosts[0]) != kNoJob;
+  const bool owned = !plan_.alone && !plan_.is_guest() && plan_.job_of(plan_.hosts[0]) != kNoJob;
   const Target target = at((owned ? plan_.hosts[0] : boards_of(0)[0]) * plan_.tiles);
   add_load(flits, target.dest, target.job, head, true, nullptr);
   const uint32_t replies = kReadBytes / kPacketBytes;

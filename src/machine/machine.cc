@@ -108,7 +108,7 @@ std::vector<Answer> Machine::control(const Flits& packets, bool answered) {
   }
   for (const Answer& answer : found) {
     if (answer.rejection == config::Rejection{}) continue;
-    throw Error(Error::Kind::Died, "board " + plan_.names.at(answer.board) + ": its control unit rejected a packet (" +
+    throw Error(Error::Kind::Died, "board " + plan_.name_of(answer.board) + ": its control unit rejected a packet (" +
                                        name(answer.asked) + ", " + name(answer.rejection) + ")");
   }
   return found;
@@ -151,7 +151,7 @@ Flits Machine::tables(const Plan::Routes& routes) const {
 }
 
 void Machine::configure() {
-  if (plan_.alone) return;
+  if (plan_.alone || plan_.is_guest()) return;
   for (const Plan::Routes& routes : plan_.routes) {
     for (const Plan::Up& link : routes.up) wait_for_link(link);
     // A board answers no packet until it has a route to the host and knows the host's address.
@@ -172,8 +172,9 @@ void Machine::configure() {
     for (unsigned job = 0; job < jobs; ++job) {
       config::ControlJob slot;
       slot.op_code = ControlOp::Job;
-      if (plan_.job_of(node.board) == job) {
-        slot.tiles = all;
+      const bool has_tiles = plan_.job_of(node.board) == job;
+      if (has_tiles) slot.tiles = all;
+      if (has_tiles || plan_.jobs[job].empty()) {
         slot.first_stream = static_cast<uint8_t>(plan_.streams[job].first);
         slot.streams = static_cast<uint16_t>(plan_.streams[job].count);
       }

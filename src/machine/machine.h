@@ -171,6 +171,8 @@ class Machine {
 
   uint32_t board_of(uint32_t tile) const { return tile / plan_.tiles; }
   const std::vector<uint32_t>& boards_of(unsigned job) const;
+  /// The number of a job on the boards.
+  unsigned number_of(unsigned job) const { return plan_.is_guest() ? plan_.guest : job; }
   Target at(uint32_t tile) const;
   Target memories(unsigned job) const;
   Target code(unsigned job) const;

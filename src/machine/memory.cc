@@ -35,17 +35,18 @@ const std::vector<uint32_t>& Machine::boards_of(unsigned job) const {
 
 Machine::Target Machine::at(uint32_t tile) const {
   const uint32_t its = tile % plan_.tiles, board = board_of(tile);
-  return {tile_address(board, its % plan_.width, its / plan_.width), plan_.job_of(board), 1};
+  const uint32_t number = plan_.is_guest() ? plan_.numbers.at(board) : board;
+  return {tile_address(number, its % plan_.width, its / plan_.width), number_of(plan_.job_of(board)), 1};
 }
 
 Machine::Target Machine::memories(unsigned job) const {
   if (plan_.alone) return at(0);
-  return {control_address(plan_.hosts[0]), job, static_cast<uint32_t>(boards_of(job).size()) * plan_.drams};
+  return {control_address(plan_.hosts[0]), number_of(job), static_cast<uint32_t>(boards_of(job).size()) * plan_.drams};
 }
 
 Machine::Target Machine::code(unsigned job) const {
   if (plan_.alone) return {every_tile_address(), job, 1};
-  return {control_address(plan_.hosts[0]), job, static_cast<uint32_t>(boards_of(job).size()) * plan_.tiles};
+  return {control_address(plan_.hosts[0]), number_of(job), static_cast<uint32_t>(boards_of(job).size()) * plan_.tiles};
 }
 
 Span Machine::span(uint32_t address) const {

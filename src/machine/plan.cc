@@ -10,7 +10,7 @@
 namespace gossamer::machine {
 namespace {
 
-std::vector<uint32_t> numbers(std::istream& words) {
+std::vector<uint32_t> integers(std::istream& words) {
   std::vector<uint32_t> found;
   for (uint32_t number; words >> number;) found.push_back(number);
   if (!words.eof()) words.setstate(std::ios::badbit);
@@ -57,15 +57,18 @@ Plan Plan::read(std::istream& text, const std::string& name) {
     } else if (key == "board") {
       plan.names.push_back(rest(words));
     } else if (key == "hosts") {
-      plan.hosts = numbers(words);
+      plan.hosts = integers(words);
     } else if (key == "job") {
-      plan.jobs.push_back(numbers(words));
+      plan.jobs.push_back(integers(words));
       plan.streams.emplace_back();
     } else if (key == "streams") {
       uint32_t job = 0;
       Streams one;
       good = static_cast<bool>(words >> job >> one.first >> one.count) && job < plan.streams.size();
       if (good) plan.streams[job] = one;
+    } else if (key == "guest") {
+      good = static_cast<bool>(words >> plan.guest) && plan.guest < kNoJob;
+      plan.numbers = integers(words);
     } else if (key == "up") {
       Up& one = up.emplace_back();
       good = static_cast<bool>(words >> one.board >> one.link);
@@ -73,7 +76,7 @@ Plan Plan::read(std::istream& text, const std::string& name) {
     } else if (key == "routes") {
       Routes& one = plan.routes.emplace_back();
       good = static_cast<bool>(words >> one.board);
-      const auto entries = numbers(words);
+      const auto entries = integers(words);
       const size_t boards = plan.names.size();
       good = good && entries.size() == boards + plan.hosts.size() && one.board < boards;
       if (good) {
@@ -84,7 +87,7 @@ Plan Plan::read(std::istream& text, const std::string& name) {
     } else if (key == "relay" || key == "idle") {
       Node& one = (key == "relay" ? plan.relays : plan.idle).emplace_back();
       good = static_cast<bool>(words >> one.board) && (key == "relay" || words >> one.parent);
-      one.children = numbers(words);
+      one.children = integers(words);
       good = good && one.board < plan.names.size() && one.children.size() <= 8;
     } else if (key == "hops") {
       for (Hop hop; words >> hop.link >> hop.channel >> hop.next;) plan.hops.push_back(hop);
@@ -102,12 +105,23 @@ Plan Plan::read(std::istream& text, const std::string& name) {
   const size_t boards = plan.names.size();
   if (!ended) throw bad(name, "is truncated");
   const auto beyond = [&](uint32_t board) { return board >= boards; };
-  bool whole = plan.alone || (boards && !plan.hosts.empty() && !plan.jobs.empty() && plan.routes.size() == boards);
+  bool whole = plan.alone || ((boards || plan.is_guest()) && !plan.hosts.empty() && !plan.jobs.empty());
+  whole = whole && (plan.alone || (plan.is_guest() ? plan.numbers.size() : plan.routes.size()) == boards);
   whole = whole && (plan.hops.empty() || plan.hops.size() == boards * boards);
-  whole = whole && std::none_of(plan.hosts.begin(), plan.hosts.end(), beyond);
-  for (const auto& job : plan.jobs) whole = whole && !job.empty() && std::none_of(job.begin(), job.end(), beyond);
+  whole = whole && (plan.is_guest() || std::none_of(plan.hosts.begin(), plan.hosts.end(), beyond));
+  for (size_t job = 0; job < plan.jobs.size(); ++job) {
+    const auto& its = plan.jobs[job];
+    whole = whole && (!its.empty() || plan.streams[job].count) && std::none_of(its.begin(), its.end(), beyond);
+  }
   if (!whole) throw bad(name, "describes no machine");
   return plan;
+}
+
+std::string Plan::name_of(uint32_t number) const {
+  for (size_t board = 0; board < names.size(); ++board) {
+    if ((is_guest() ? numbers[board] : board) == number) return names[board];
+  }
+  return std::to_string(number);
 }
 
 unsigned Plan::job_of(uint32_t board) const {

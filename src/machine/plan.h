@@ -9,7 +9,9 @@
 /// - `board NAME`: each board, in the order of their numbers.
 /// - `hosts BOARD...`: the board of each host.
 /// - `job BOARD...`: the boards of each job, in the order of their numbers.
-/// - `streams JOB FIRST COUNT`: streaming ports that a job has on each of its boards.
+/// - `streams JOB FIRST COUNT`: streaming ports that a job has on each of its boards, or on all if it has none.
+/// - `guest NUMBER BOARD...`: the plan is of one job on boards that another host configures: the job's number, and those
+///   of its boards, which the plan numbers from 0. The other facts of such a plan are its shape, names, host and job.
 /// - `up BOARD LINK NAME`: before the next board is configured, this link of a configured one must be up; NAME of the
 ///   cable.
 /// - `routes BOARD ENTRY...`: switch entries for all boards, then for all hosts; in the order of configuration: a board
@@ -65,12 +67,18 @@ struct Plan {
   std::vector<Hop> hops;
   uint64_t up_cycles = 0, drain_cycles = 0;
   std::string drain;
+  unsigned guest = kNobody;       ///< the number of the only job of this plan on boards that another host configures
+  std::vector<uint32_t> numbers;  ///< of a guest's boards among all boards
 
+  static constexpr unsigned kNobody = ~0U;
+  bool is_guest() const { return guest != kNobody; }
   /// Reads the text; `name` is that of its source in messages. Throws Error (Input).
   static Plan read(std::istream& text, const std::string& name);
   static Plan read_file(const std::string& path);
 
   uint32_t boards() const { return alone ? 1 : static_cast<uint32_t>(names.size()); }
+  /// The name of a board, given by its number on the boards' network.
+  std::string name_of(uint32_t number) const;
   /// The job of a board; kNoJob if it has none.
   unsigned job_of(uint32_t board) const;
   /// The next hop; null if no route leads there.

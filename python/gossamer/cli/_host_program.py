@@ -41,10 +41,12 @@ _NOTE_SECONDS = 30.0
 def run(request: Request, arguments: Sequence[str]) -> int:
     """Builds and runs a program. Returns the host's exit code. Raises RunDied if the run aborts."""
     from gossamer import mapper, polite
-    from gossamer.engines import _rtl_host, rtl, rtl_cluster, rtl_vertices
+    from gossamer.engines import _rtl_host, guest, rtl, rtl_cluster, rtl_vertices
     from gossamer.hosts import hostlink, pgraph
 
     place = request.place(request.one("engine") or rtl.NAME)
+    if isinstance(place, guest.Place):
+        raise InputError(f"{request.program}: has a host of its own, which would configure the boards of all guests")
     for name, why in _WITHOUT_HOST_OPTIONS.items():
         if request.one(name) is not None:
             raise InputError(f"--{name}: not for a program with a host; {why}")

@@ -15,7 +15,7 @@ from gossamer.errors import InputError
 
 if TYPE_CHECKING:
     from gossamer.config import Cluster, Config
-    from gossamer.engines.board import Place
+    from gossamer.engines import board, guest
     from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
     from gossamer.engines.rtl_cluster import Plan, TableUpdate
 
@@ -280,10 +280,18 @@ class Request:
         files.check_writable(Path(text))
         return Path(text)
 
-    def place(self, engine: str) -> Place | None:
-        """Where boards are, for the engine ``board``; None for another. Raises InputError for options of the other."""
-        from gossamer.engines import board
+    def place(self, engine: str) -> board.Place | guest.Place | None:
+        """Where boards are, for the engines ``board`` and ``guest``; None for another. Raises InputError for options of
+        another engine."""
+        from gossamer.engines import board, guest
 
+        if engine == guest.NAME:
+            for name in (*guest.UNSUPPORTED, "port", "keys"):
+                if name in self.options:
+                    raise InputError(f"--{name}: is not for guests, which share their cluster; omit it")
+            if self.one_tile:
+                raise InputError("--one-tile: is not for guests, which share their cluster; omit it")
+            return guest.Place.here()
         if engine != board.NAME:
             for name in ("port", "keys"):
                 if name in self.options:
@@ -315,10 +323,14 @@ class Request:
             "trace_bytes": rtl.TRACE_BYTES if size is None else size * 1_000_000,
         }
 
-    def hardware(self) -> tuple[Config, Cluster | None]:
-        """The requested configuration, and the cluster; None as cluster for a single board or tile."""
+    def hardware(self, place: object = None) -> tuple[Config, Cluster | None]:
+        """The requested configuration, and the cluster; None as cluster for a single board or tile. ``place`` is that
+        of the boards."""
         from gossamer import config as configs
+        from gossamer.engines import guest
 
+        if isinstance(place, guest.Place):
+            return place.plan.config, place.plan.cluster
         name = self.one("cluster")
         if name is None:
             return configs.load(self.one("config") or self.config), None

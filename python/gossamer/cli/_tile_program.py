@@ -72,13 +72,15 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     inputs = {0: _bytes(Path(given))} if (given := request.one("input")) is not None else {}
 
     from gossamer import device
-    from gossamer.engines import rtl, rtl_cluster
+    from gossamer.engines import guest, rtl, rtl_cluster
 
+    if wanted and isinstance(place, guest.Place):
+        raise InputError(f"{request.program}: a guest has one program; write a guest for each")
     if waves is not None:
         from gossamer.hdl import verilate
 
         verilate.require_waves()
-    config, cluster = request.hardware()
+    config, cluster = request.hardware(place)
     there = config.threads_per_tile if request.one_tile else config.threads * (len(cluster.boards) if cluster else 1)
     if threads is not None and threads > there:
         what = "a tile" if request.one_tile else "a board"
@@ -86,7 +88,11 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
         raise InputError(f"--threads {threads}: {named} has {there} thread{'' if there == 1 else 's'}")
     shown = request.tile(config, cluster)
     tables, cut = request.one("routes"), request.options.get("cut", [])
-    plan = rtl_cluster.Plan(cluster or config, rtl_cluster.read_tables(cluster, tables) if cluster and tables else None)
+    if isinstance(place, guest.Place):
+        plan: Plan = place.plan
+    else:
+        read = rtl_cluster.read_tables(cluster, tables) if cluster and tables else None
+        plan = rtl_cluster.Plan(cluster or config, read)
     rtl_cluster.cuts(plan, cut)
     changes = _program_arguments.timed_updates(request, plan)
     shares = build_jobs(request, plan, wanted) if wanted else []
@@ -107,9 +113,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     if request.one_tile:
         tile = rtl.Tile(config, **views)
     elif place is not None:
-        from gossamer.engines import board
-
-        tile = many = board.Boards(plan, place, jobs=[share.job for share in shares])
+        tile = many = place.open(plan, jobs=[share.job for share in shares])
         console.cluster = many if cluster is not None else None
     else:
         tile = many = rtl_cluster.Cluster(

@@ -18,7 +18,7 @@ from gossamer.mpi import CONFIG
 
 if TYPE_CHECKING:
     from gossamer.device import Image
-    from gossamer.engines.board import Place
+    from gossamer.engines import board, guest
     from gossamer.engines.rtl import Run, Trap
     from gossamer.mpi._device import Places
 
@@ -37,7 +37,7 @@ def command() -> None:
 @command.command("run", cls=PassThroughCommand)
 @click.argument("program", nargs=-1, required=True)
 @click.option("-n", "ranks", type=click.IntRange(1), default=4, show_default=True, help="Number of ranks.")
-@click.option("-e", "--engine", type=click.Choice(["cpu", "rtl", "board"]), default="cpu", show_default=True,
+@click.option("-e", "--engine", type=click.Choice(["cpu", "rtl", "board", "guest"]), default="cpu", show_default=True,
               help="cpu: processes of this machine; rtl: threads of a simulated board or cluster; board: threads of "
                    "boards on Ethernet.")  # fmt: skip
 @click.option("-c", "--config", "config", help=f"The board of engines rtl and board.  [default: {CONFIG}]")
@@ -81,14 +81,19 @@ def run(
     if engine != "board" and (port is not None or keys is not None):
         raise InputError(f"--{'keys' if port is None else 'port'}: names boards on Ethernet; add --engine board")
     if engine != "cpu":
-        from gossamer.engines.board import Place
+        from gossamer.engines import board, guest
 
         if engine == "board" and workers is not None:
             raise InputError("--workers: needs a simulator; boards have none; use --engine rtl")
+        where: board.Place | guest.Place | None = None
+        if engine == guest.NAME:
+            where = guest.Place.here()
+        elif engine == board.NAME:
+            where = board.Place(port, keys)
         _run_on_boards(
             sources, arguments, ranks, config=config, cluster=cluster, defines=define, includes=include,
             verbose=verbose, max_cycles=max_cycles, workers=workers, label=label, cycles=cycles,
-            where=Place(port, keys) if engine == "board" else None,
+            where=where,
         )  # fmt: skip
         return
     for name, given in (
@@ -219,7 +224,7 @@ def _run_on_boards(
     workers: int | None,
     label: bool,
     cycles: bool,
-    where: Place | None,
+    where: board.Place | guest.Place | None,
 ) -> None:
     """Compiles, loads and runs, on the boards ``where`` or in a simulator.
 
@@ -228,11 +233,14 @@ def _run_on_boards(
     if config is not None and cluster is not None:
         raise InputError(f"--config: cluster {cluster} names the configuration of its boards; omit --config")
     from gossamer import config as configs
-    from gossamer.engines import board as boards
-    from gossamer.engines import rtl_cluster
+    from gossamer.engines import guest, rtl_cluster
     from gossamer.mpi import _device
 
-    plan = rtl_cluster.Plan(configs.load_cluster(cluster) if cluster is not None else configs.load(config or CONFIG))
+    if isinstance(where, guest.Place):
+        plan: rtl_cluster.Plan = where.plan
+    else:
+        named = configs.load_cluster(cluster) if cluster is not None else configs.load(config or CONFIG)
+        plan = rtl_cluster.Plan(named)
     hardware = plan.config
     place = _device.places(ranks, hardware, plan.boards)
     image = _device.build(
@@ -242,9 +250,7 @@ def _run_on_boards(
     if verbose:
         show_warnings(image.warnings)
     console = _Console(sources[0], image, place, hardware.threads, label)
-    machine = (
-        rtl_cluster.Cluster(plan, workers=workers, program=sources[0]) if where is None else boards.Boards(plan, where)
-    )
+    machine = rtl_cluster.Cluster(plan, workers=workers, program=sources[0]) if where is None else where.open(plan)
     with machine as board:
         _load(board, image)
         try:

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer import files, processes
-from gossamer.cli import _host_program, _program_arguments, _program_output, _run_arguments, _run_output, _tile_program
+from gossamer.cli import (
+    _guests,
+    _host_program,
+    _program_arguments,
+    _program_output,
+    _run_arguments,
+    _run_output,
+    _tile_program,
+)
 from gossamer.cli._program_arguments import Request as _ProgramRequest
 from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 from gossamer.errors import AnswerNo, ExitCode, GraphWarning, InputError, RunDied, signal_name
@@ -98,6 +106,9 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
 
     click does not parse the arguments: the application defines its parameters and which of them take a value.
     """
+    if _guests.is_one(words):
+        _guests.run(words)
+        return
     if _tile_program.is_one(words):
         if (at := _program_arguments.host_at(words)) is not None:
             arguments = words[at + 1 :] + ctx.meta[PASSED_THROUGH]
@@ -330,7 +341,7 @@ class _HardwareOptions:
 
     def __init__(self, app: str, options: Mapping[str, Sequence[str]], engine: str) -> None:
         from gossamer import mapper
-        from gossamer.engines import board, rtl, rtl_cluster, rtl_vertices
+        from gossamer.engines import board, guest, rtl, rtl_cluster, rtl_vertices
 
         self._request = request = _ProgramRequest(
             programs=[app], options={name: list(got) for name, got in options.items()}
@@ -341,14 +352,16 @@ class _HardwareOptions:
         waves = request.file("waves")
         if waves is not None and waves.suffix != ".fst":
             raise InputError(f"{waves}: waves are written as FST; use a name that ends with .fst")
-        config, cluster = request.hardware()
+        config, cluster = request.hardware(place)
         for name in ("routes", "frame-loss", "cut", "seed"):
             if name in request.options and cluster is None:
                 raise InputError(f"--{name}: needs a cluster; name one with --cluster")
         settings = request.views(waves, request.file("trace"))
         settings |= {"workers": request.number("workers", 1), "tile": request.tile(config, cluster)}
-        plan = None
-        if cluster is not None:
+        plan: rtl_cluster.Plan | None = None
+        if isinstance(place, guest.Place):
+            plan = place.plan
+        elif cluster is not None:
             tables = request.one("routes")
             plan = rtl_cluster.Plan(cluster, rtl_cluster.read_tables(cluster, tables) if tables else None)
             cut, seed = request.options.get("cut", []), request.number("seed", 0)
@@ -369,6 +382,12 @@ class _HardwareOptions:
         self.engine: Hardware
         if place is None:
             self.engine = rtl_vertices.Hardware(settings=settings, **how)
+        elif isinstance(place, guest.Place):
+            if how["multicast"] == "full":
+                raise InputError(
+                    "--multicast full: writes the routers' tables, which all guests use; use local or none"
+                )
+            self.engine = guest.GuestHardware(place=place, **how)
         else:
             self.engine = board.BoardHardware(place=place, **how)
 

@@ -88,9 +88,15 @@ def run(
       ./gossamer smi run gesummv.cl -- N=64 alpha=1.5 beta=0.5 A=a.bin B=b.bin x=x.bin y=64:y.bin
     """
     from gossamer import smi
+    from gossamer.engines import guest
+    from gossamer.errors import InputError
     from gossamer.files import check_writable, write_whole
 
     cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
+    if engine == guest.NAME:
+        if cluster is not None or config is not None:
+            raise InputError("--cluster, --config: are not for guests, which share their cluster; omit them")
+        cluster = guest.Place.here().cluster
     options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi, engine, config, frame_loss)
     if stats is not None:
         check_writable(stats)

@@ -12,7 +12,7 @@ import functools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Key
@@ -130,6 +130,15 @@ class Cluster:
         if name not in self._by_name:
             raise InputError(f"cluster {self.name} has no board {name}{near(name, self._by_name)}")
         return self._by_name[name]
+
+    def with_config(self, config: Config) -> Cluster:
+        """The same wiring of boards of another configuration. Raises InputError if that has too few links."""
+        links = 1 + max((link for cable in self.cables for link in (cable.a_link, cable.b_link)), default=-1)
+        if links > len(config.links.names):
+            raise InputError(
+                f"cluster {self.name} uses {links} links of a board; {config.name} has {len(config.links.names)}"
+            )
+        return replace(self, boards=tuple(replace(board, config=config) for board in self.boards))
 
     def neighbours(self, board: int) -> list[tuple[int, int, int]]:
         """(own link, neighbour, neighbour's link) for every cable of a board, sorted by own link."""

@@ -154,6 +154,7 @@ _FUNCTIONS = {
     "counters": (c_int, [_M, POINTER(c_uint32), c_size_t, POINTER(c_uint64)]),
     "read_register": (c_int, [_M, *[c_uint32] * 5, POINTER(c_uint64)]),
     "write_register": (c_int, [_M, *[c_uint32] * 5, c_uint64]),
+    "write_registers": (c_int, [_M, POINTER(c_uint64), c_size_t]),
     "tile_counters": (c_int, [_M, POINTER(c_uint64)]),
     "drained": (c_int, [_M]),
     "update": (c_int, [_M, c_char_p]),
@@ -175,6 +176,7 @@ _FUNCTIONS = {
     "stop": (c_int, [_M]),
     "watch": (c_int, [_M]),
     "next": (c_int, [_M, POINTER(_Record)]),
+    "decode": (c_int, [_BYTES, c_size_t, POINTER(_Record)]),
 }
 
 
@@ -293,6 +295,11 @@ class Link:
         """Writes such a register; only packets of the job that owns the unit may."""
         self.call("write_register", board, job, constants.enumeration("register_block")[block], unit, number, value)
 
+    def write_registers(self, writes: Sequence[tuple[int, int, int, int]]) -> None:
+        """Writes registers: board, job, address (``register_address``) and value of each."""
+        flat = [number for write in writes for number in write]
+        self.call("write_registers", (c_uint64 * len(flat))(*flat), len(writes))
+
     def tile_counters(self, tiles: int) -> list[dict[str, int]]:
         """The counters of each tile by name."""
         names = list(constants.enumeration("debug_counter").values)
@@ -338,4 +345,26 @@ class Link:
         self._lib.gs_machine_keep_requests(self._machine)
 
 
-__all__ = ["BOARD_UNIT", "EACH_TILE", "NO_JOB", "Event", "Kind", "Link", "Message", "Record", "Reply"]
+def decode(flits: bytes) -> Record:
+    """A packet to a host; its kind is ``REPLY_OR_ANSWER`` for replies of loaders and answers of control units."""
+    record = _Record()
+    if _library().gs_machine_decode(flits, len(flits), ctypes.byref(record)) < 0:
+        raise RunDied(f"a board has sent a packet that is not valid: {flits[:32].hex()}")
+    return record.copy()
+
+
+REPLY_OR_ANSWER = Kind.LOADED
+
+__all__ = [
+    "BOARD_UNIT",
+    "EACH_TILE",
+    "NO_JOB",
+    "REPLY_OR_ANSWER",
+    "Event",
+    "Kind",
+    "Link",
+    "Message",
+    "Record",
+    "Reply",
+    "decode",
+]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gossamer_setup
-from gossamer import builds, progress
+from gossamer import builds, diagnostics, progress
+from gossamer.errors import InputError
 from gossamer.paths import INCLUDE, ROOT
 
 if TYPE_CHECKING:
@@ -120,6 +121,21 @@ def board_kernels(config: Config, links: int = LINKS[0]) -> Path:
         )
 
 
+def guest_kernels() -> Path:
+    """The library that connects kernels to the streaming ports of boards that another process simulates
+    (sim/board/guest_kernels.cc)."""
+    source = _SIM / "board" / "guest_kernels.cc"
+    flags = ["-std=c++20", "-O2", "-fPIC", "-Wall", "-Wextra", f"-I{_FABRIC}"]
+
+    def failed(said: str, log: Path) -> InputError:
+        return InputError(f"building the guests' streaming ports failed: {diagnostics.complaint(said, ROOT, log)}")
+
+    def steps(plan: builds.Plan) -> None:
+        plan.link("libguest.so", [plan.compile(source, flags)], ["-shared"])
+
+    return builds.kept(f"guest-kernels-{builds.tag(str(source), *flags)}", steps, failed) / "libguest.so"
+
+
 def _build_board(
     config: Config,
     label: str,
@@ -156,7 +172,7 @@ def _build_board(
             optimise=_level(fast),
             flags=_FLAGS,
             cxx=[f"-I{sources.package(config).parent}", *role],
-            include=[_HOST],
+            include=[_HOST, _FABRIC],
             shared=exported is not None,
             exported=exported,
             fast=fast,
@@ -235,4 +251,14 @@ def _announce(text: str) -> Iterator[None]:
         yield
 
 
-__all__ = ["BOARD_TYPE", "LINKS", "board_kernels", "board_role", "build", "cluster", "simulator", "simulator_of_many"]
+__all__ = [
+    "BOARD_TYPE",
+    "LINKS",
+    "board_kernels",
+    "board_role",
+    "build",
+    "cluster",
+    "guest_kernels",
+    "simulator",
+    "simulator_of_many",
+]

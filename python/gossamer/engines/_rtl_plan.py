@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,9 @@ class Tree:
 
 class Plan:
     """The structure of a cluster for simulator and host. Raises InputError for a cluster that cannot be simulated."""
+
+    numbers: tuple[int, ...] = ()
+    """Numbers of the boards in addresses, if they are not those of the plan."""
 
     def __init__(self, where: Cluster | Config, tables: routes.Tables | None = None) -> None:
         """A configuration means a single board."""
@@ -222,12 +225,19 @@ class Plan:
             left.remove(ready)
         return found
 
-    def facts(self, jobs: Sequence[Job] = (), *, drain: str = "", flight: int | None = None, streams: int = 0) -> str:
+    def facts(
+        self,
+        jobs: Sequence[Job] = (),
+        *,
+        drain: str = "",
+        flight: int | None = None,
+        streams: Mapping[int, tuple[int, int]] | None = None,
+    ) -> str:
         """The plan for the machine library (src/machine/plan.h): everything that configures the boards.
 
         A single job has all boards if ``jobs`` are none. With ``drain`` the tables must not be in use together with the
-        previous ones, for that reason. ``flight`` replaces the flight time of the configuration. The first job has the
-        first ``streams`` streaming ports of its boards.
+        previous ones, for that reason. ``flight`` replaces the flight time of the configuration. ``streams`` has the
+        first streaming port of a job, and their number, on each of its boards; on all boards if it has none.
         """
         config = self.config
         flight = int(config.links.flight_cycles) if flight is None else flight
@@ -236,7 +246,7 @@ class Plan:
         lines += [f"board {board.name}" for board in self.cluster.boards]
         lines.append(f"hosts {_words(self.hosts)}")
         lines += [f"job {_words(job.boards)}" for job in jobs] or [f"job {_words(range(self.boards))}"]
-        lines += [f"streams 0 0 {streams}"] if streams else []
+        lines += [f"streams {job} {_words(span)}" for job, span in (streams or {}).items()]
         lines.append(f"patience {_LINK_PATIENCE + 8 * flight} {_DRAIN_PATIENCE + 8 * flight}")
         done: set[int] = set()
         for board in self.order():
@@ -341,6 +351,20 @@ def _shape(config: Config, tiles: int, width: int, drams: int) -> list[str]:
 def tile_facts(config: Config) -> str:
     """The plan of a single tile without a board."""
     return "".join(f"{line}\n" for line in [*_shape(config, 1, 1, 1), "tile", "end"])
+
+
+def guest_facts(plan: Plan, number: int, streams: tuple[int, int], boards: Sequence[int]) -> str:
+    """The plan of a job on boards that another host configures; ``number`` is the job's, ``streams`` its first
+    streaming port and their number. Without ``boards`` it is a plan for streaming ports only.
+    """
+    config = plan.config
+    lines = _shape(config, config.tiles, config.mesh.width, config.memory.dram.count)
+    lines.append(f"cluster {plan.cluster.name}")
+    lines += [f"board {plan.cluster.boards[board].name}" for board in boards]
+    lines += [f"hosts {plan.hosts[0]}", f"job {_words(range(len(boards)))}"]
+    lines.append(f"streams 0 {_words(streams)}")
+    lines.append(f"guest {number} {_words(boards)}")
+    return "".join(f"{line}\n" for line in [*lines, "end"])
 
 
 def _entry(port: int, vc: int) -> int:
@@ -454,6 +478,7 @@ __all__ = [
     "TableUpdate",
     "Tree",
     "cuts",
+    "guest_facts",
     "jobs",
     "read_tables",
     "tile_facts",

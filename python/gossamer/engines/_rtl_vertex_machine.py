@@ -88,7 +88,7 @@ class VertexMachine:
         from gossamer import config as configs
 
         if self.plan is not None:
-            return mapper.Machine(self.plan.config, self.plan.boards, hops=self.plan.hops)
+            return mapper.Machine(self.plan.config, self.plan.boards, hops=self.plan.hops, numbers=self.plan.numbers)
         return mapper.Machine(configs.load(self.config) if isinstance(self.config, str) else self.config)
 
     def network(self, machine: mapper.Machine) -> mapper.Network | None:

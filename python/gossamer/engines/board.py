@@ -52,6 +52,10 @@ class Place:
     wait: float = 0.5
     """Seconds for boards to announce themselves."""
 
+    def open(self, plan: Plan, jobs: Sequence[Job] = ()) -> Boards:
+        """The boards of a plan."""
+        return Boards(plan, self, jobs=jobs)
+
 
 @dataclass(frozen=True)
 class _Found:

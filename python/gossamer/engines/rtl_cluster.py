@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.config import constants
-from gossamer.engines import _rtl_build
+from gossamer.engines import _events, _rtl_build
 from gossamer.engines._machine import BOARD_UNIT, Event
-from gossamer.engines._rtl_plan import MAX_JOBS, NO_JOB, Job, Plan, TableUpdate, cuts, jobs, read_tables
+from gossamer.engines._rtl_plan import MAX_JOBS, Job, Plan, TableUpdate, cuts, jobs, read_tables
 from gossamer.engines._rtl_simulator import Simulator, silent
 from gossamer.engines.rtl import LEAST_WAIT, TRACE_BYTES, NetworkCounters, Tile, on_tiles
 from gossamer.errors import InputError
@@ -260,45 +260,7 @@ class Cluster(Tile):
 
     def describe_event(self, event: Event) -> str:
         """An event as a line: the reporting board, the event, and its link, address, job or tile."""
-        board = self.plan.cluster.boards[event.board].name
-        doc = constants.enumeration("board_event").docs.get(event.what, "something unknown happened")
-        if event.what.startswith("link_"):
-            cable = self.plan.cable_at(event.board, event.unit)
-            link = self.plan.cable_name(cable) if cable is not None else f"link {event.unit}"
-            return f"board {board}: {event.what}: {doc}; link {link}"
-        if event.what == "unroutable":
-            return f"board {board}: {event.what}: {doc}; address {event.value & 0xFFFF_FFFF:#010x}, {self._port(event)}"
-        if event.what == "record":
-            return f"board {board}: {event.what}: {doc}; {self._port(event)}"
-        if event.what == "job":
-            return f"board {board}: {event.what}: {doc}; job {event.value & 0x1F}"
-        if event.what == "control":
-            why = _rejection(event.value >> 32 & 0xF)
-            job = event.value >> 36 & 0x1F
-            of_job = f", job {job}" if job != NO_JOB else ""
-            return f"board {board}: {event.what}: {doc}; {why}, {event.value & 0xFFFF_FFFF:#010x}{of_job}"
-        if event.what == "tile_dropped":
-            fields = constants.layout("tile_drop").unpack(event.value)
-            tile, count = f"{fields['tile_x']},{fields['tile_y']}", fields["count"]
-            return (
-                f"board {board}: {event.what}: tile {tile} dropped a message of job {fields['job']}: "
-                f"{_rejection(fields['why'])}; {count} dropped on this board so far"
-            )
-        if event.what == "stream_dropped":
-            fields = constants.layout("stream_drop").unpack(event.value)
-            return (
-                f"board {board}: {event.what}: a packet of job {fields['job']} to streaming port {fields['port']} was "
-                f"dropped: {_rejection(fields['why'])}; {fields['count']} dropped on this board so far"
-            )
-        if event.what == "stream_fault":
-            fields = constants.layout("stream_fault_report").unpack(event.value)
-            faults = constants.enumeration("stream_fault")
-            about = next((faults.docs[name] for name, value in faults.values.items() if value == fields["fault"]), "?")
-            return (
-                f"board {board}: {event.what}: streaming port {fields['port']} of job {fields['job']}, rank "
-                f"{fields['own']}, and its peer, rank {fields['peer']}: {about}"
-            )
-        return f"board {board}: {event.what}: {doc}"
+        return _events.describe(self.plan, event)
 
     def switch_port(self, board: int, port: int) -> tuple[str, str]:
         """A board, and the neighbour at a port of its switch: its tiles, ``link a:east``, another local port."""
@@ -310,20 +272,6 @@ class Cluster(Tile):
             return name, f"link {name}:{links[port - exits]}" if port - exits in links else f"link {port - exits}"
         streams = ", streaming ports" if self.config.stream.ports else ""
         return name, f"its control unit{streams} or host"
-
-    def _port(self, event: Event) -> str:
-        exits = self.config.router.mesh_ports
-        if event.unit < exits:
-            return "from its own tiles"
-        names = self.plan.links_of(event.board)
-        return f"from link {names[event.unit - exits]}" if event.unit - exits in names else "from the host"
-
-
-def _rejection(number: int) -> str:
-    """The description of a reason for rejection."""
-    rejections = constants.enumeration("rejection")
-    name = next((name for name, value in rejections.values.items() if value == number), "")
-    return rejections.docs[name] if name else f"rejection {number}"
 
 
 __all__ = ["Cluster", "Job", "Plan", "TableUpdate", "cuts", "jobs", "read_tables"]

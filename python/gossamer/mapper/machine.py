@@ -28,6 +28,8 @@ class Machine:
     """Tiles of a board; 0: all tiles of the configuration."""
     hops: Numbers | None = field(default=None, repr=False, compare=False)
     """[board, board]: links of the route; None: unknown, all distances count as equal."""
+    numbers: tuple[int, ...] = ()
+    """The number of each board in addresses; empty: their order."""
 
     @property
     def board_tiles(self) -> int:
@@ -71,6 +73,8 @@ class Machine:
         column, row = its % config.mesh.width, its // config.mesh.width
         at_row = config.log2_threads_per_tile + config.log2_mesh_width
         at_board = at_row + config.log2_mesh_height
+        if self.numbers:
+            board = np.asarray(self.numbers, np.int64)[board]
         return thread | column << config.log2_threads_per_tile | row << at_row | board << at_board
 
     def tile_addresses(self, tiles: Numbers) -> Numbers:

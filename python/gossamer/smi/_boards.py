@@ -47,22 +47,40 @@ def script(
     ``barrier`` is the number of the block with that role. ``loss`` is the number of frames of 2^20 that wires lose, and
     the number that they damage. ``where`` is the location of the first collective, for errors.
     """
-    stream = plan.config.stream
     lines = [f"boards {plan.boards}"]
     lines += [f"wire {board} {link} {far} {far_link}" for board, link, far, far_link, _ in plan.wires({})]
     lines += [f"loss {loss} {seed}"] if loss else []
     lines += [f"barrier {barrier}"] if barrier is not None else []
     lines += [f"host {plan.hosts[0]}"]
-    facts = plan.facts(streams=stream.ports + stream.blocks * stream.block_edges)
+    facts = plan.facts(streams={_JOB: (0, lanes(plan.config))})
     lines += [f"plan {fact}" for fact in facts.splitlines()]
+    return [*lines, *(f"register {' '.join(map(str, one))}" for one in registers(plan, ranks, blocks, where, _JOB))]
+
+
+def lanes(config: Config) -> int:
+    """Streaming ports of a board: those of kernels, then one for each edge of each block."""
+    return config.stream.ports + config.stream.blocks * config.stream.block_edges
+
+
+Write = tuple[int, int, int, int]
+"""A write of a register: board, job, address (``register_address``), value."""
+
+
+def registers(plan: Plan, ranks: int, blocks: Sequence[Block], where: str, job: int) -> list[Write]:
+    """Writes that give the first blocks of all boards their roles, by packets of a job that has all ports."""
     return [
-        *lines,
-        *(line for number, block in enumerate(blocks) for line in _block(plan, ranks, number, block, where)),
+        (board, job, address, value)
+        for number, block in enumerate(blocks)
+        for board, address, value in _block(plan, ranks, number, block, where)
     ]
 
 
-def _block(plan: Plan, ranks: int, number: int, block: Block, where: str) -> Iterator[str]:
-    """Lines that set a block of all ranks."""
+_Own = tuple[int, int, int]
+"""Board, address and value of a write."""
+
+
+def _block(plan: Plan, ranks: int, number: int, block: Block, where: str) -> Iterator[_Own]:
+    """Writes that set a block of all ranks."""
     stream = plan.config.stream
     all_edges = [_path_edges(rank, ranks) if block.path else _link_edges(plan, rank, ranks) for rank in range(ranks)]
     role = constants.enumeration("smi_collective")[block.role]
@@ -90,12 +108,12 @@ def _block(plan: Plan, ranks: int, number: int, block: Block, where: str) -> Ite
             yield _write(rank, "collective", number, "tree", entry)
 
 
-def _write(board: int, block: str, unit: int, register: str, value: int) -> str:
+def _write(board: int, block: str, unit: int, register: str, value: int) -> _Own:
     number = constants.enumeration(f"{block}_register")[register]
     address = constants.layout("register_address").pack(
         block=constants.enumeration("register_block")[block], unit=unit, number=number
     )
-    return f"register {board} {_JOB} {address} {value}"
+    return board, address, value
 
 
 def _port(config: Config, board: int, number: int, edge: int) -> int:
@@ -140,7 +158,7 @@ def _parents(all_edges: Sequence[Edges], root: int, where: str) -> dict[int, int
     return found
 
 
-def _rank_edges(all_edges: Sequence[Edges], number: int, where: str) -> Iterator[str]:
+def _rank_edges(all_edges: Sequence[Edges], number: int, where: str) -> Iterator[_Own]:
     """The edge that leads to each rank, in the tree of rank 0."""
     parents = _parents(all_edges, 0, where)
     tree: list[list[tuple[int, int]]] = [[] for _ in all_edges]
@@ -161,4 +179,4 @@ def _rank_edges(all_edges: Sequence[Edges], number: int, where: str) -> Iterator
             yield _write(rank, "collective", number, "rank_edge", towards)
 
 
-__all__ = ["Block", "script"]
+__all__ = ["Block", "lanes", "registers", "script"]

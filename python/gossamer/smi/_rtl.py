@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer import config as configs
 from gossamer import routes
 from gossamer.config import Cluster, Config, constants
-from gossamer.engines import _rtl_build
+from gossamer.engines import _rtl_build, guest
 from gossamer.engines._rtl_plan import Plan
 from gossamer.errors import InputError
 from gossamer.smi import _boards, _buffers
@@ -147,7 +147,7 @@ def plan(
     if ranks > MOST_RANKS:
         raise InputError(f"{ranks} ranks with --engine rtl; give {MOST_RANKS} or fewer: the header field has 8 bits")
     read = routes.read_topology(topology)
-    cluster = read.cluster if config is None else _with_config(read.cluster, configs.load(config), os.fspath(topology))
+    cluster = read.cluster if config is None else read.cluster.with_config(configs.load(config))
     # Boards without a rank forward traffic, so the simulation includes all boards.
     if len(cluster.boards) > MOST_RANKS:
         raise InputError(f"{os.fspath(topology)}: {len(cluster.boards)} boards with --engine rtl; at most {MOST_RANKS}")
@@ -191,34 +191,61 @@ def plan(
     return [*found, _dram(cluster.boards[0].config), *(f"fabric {line}" for line in lines)]
 
 
-def _with_config(cluster: Cluster, config: Config, where: str) -> Cluster:
-    """The same wiring of boards of another configuration. Raises InputError if it has too few links."""
-    links = 1 + max((link for cable in cluster.cables for link in (cable.a_link, cable.b_link)), default=-1)
-    if links > len(config.links.names):
-        raise InputError(f"{where} uses {links} links of a board; {config.name} has {len(config.links.names)}")
-    return replace(cluster, boards=tuple(replace(board, config=config) for board in cluster.boards))
-
-
 def _on_boards(cluster: Cluster, ranks: int, wanted: Needs, slack: int, where: str, loss: int, seed: int) -> list[str]:
     """The plan of a run on boards of the cluster's configuration (gs_board)."""
-    config = cluster.boards[0].config
     plan = Plan(cluster)
-    _check(config, wanted, max(slack, wanted.degree), len(cluster.boards), where)
-    if wanted.together is not None and plan.links > config.stream.block_edges:
+    blocks, barrier = _blocks(plan, wanted, max(slack, wanted.degree), where)
+    script = _boards.script(plan, ranks, blocks, wanted.together or "", barrier, loss, seed)
+    library = _rtl_build.board_kernels(plan.config, plan.links)
+    return _lines(library, plan.config, wanted, script)
+
+
+def plan_of_guest(
+    place: guest.Place,
+    files: Sequence[str],
+    defines: Sequence[str],
+    ranks: int,
+    slack: int,
+    ordered: bool,
+    includes: Sequence[str] = (),
+) -> list[str]:
+    """Lines of the emulator's plan for a guest of a cluster: its kernels use streaming ports of boards that another
+    process simulates. Sets the bindings and tables of the ports."""
+    whole, name = place.whole, f"guest {place.name}"
+    wanted = needs(files, defines, ordered, includes)
+    if place.streams != (0, _boards.lanes(whole.config)) or not place.streams[1]:
+        raise InputError(f"{name}: SMI programs need all streaming ports of the boards; give it streams = true")
+    blocks, barrier = _blocks(whole, wanted, max(slack, wanted.degree), name)
+    writes = _boards.registers(whole, ranks, blocks, wanted.together or "", place.job)
+    link = place.link(None)
+    try:
+        link.write_registers(writes)
+    finally:
+        link.close()
+    script = [f"attach {place.kernels}", f"boards {whole.boards}"]
+    script += [f"barrier {barrier}"] if barrier is not None else []
+    return _lines(_rtl_build.guest_kernels(), whole.config, wanted, script)
+
+
+def _blocks(plan: Plan, wanted: Needs, degree: int, where: str) -> tuple[list[_boards.Block], int | None]:
+    """The roles of the boards' blocks, and the block of the barrier. Raises InputError if programs do not fit."""
+    _check(plan.config, wanted, degree, plan.boards, where)
+    edges = plan.config.stream.block_edges
+    if wanted.together is not None and plan.links > edges:
         raise InputError(
-            f"{wanted.together}: boards with {plan.links} links; a collective on {config.name} supports "
-            f"{config.stream.block_edges} (stream.block_edges)"
+            f"{wanted.together}: boards with {plan.links} links; a collective on {plan.config.name} supports "
+            f"{edges} (stream.block_edges)"
         )
     blocks = [
         _boards.Block("allreduce" if port.port in wanted.ordered else port.operation, port.port in wanted.ordered)
         for port in wanted.blocks
     ]
-    barrier = None
-    if wanted.barrier is not None:
-        barrier = len(blocks)
-        blocks.append(_boards.Block("barrier"))
-    script = _boards.script(plan, ranks, blocks, wanted.together or "", barrier, loss, seed)
-    library = _rtl_build.board_kernels(config, plan.links)
+    if wanted.barrier is None:
+        return blocks, None
+    return [*blocks, _boards.Block("barrier")], len(blocks)
+
+
+def _lines(library: Path, config: Config, wanted: Needs, script: Sequence[str]) -> list[str]:
     found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
     found += [f"block {block.port}" for block in wanted.blocks]
     return [*found, _dram(config), *(f"fabric {line}" for line in script)]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gossamer.engines import guest
 from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
 from gossamer.smi import _compile, _deadlock, _mpi, _rtl
 from gossamer.smi._locations import with_locations
@@ -64,10 +65,10 @@ class Options:
             raise InputError(f"--timeout {self.timeout:g}: give 0 or more, up to {_INT} seconds")
         if self.processes < 1:
             raise InputError(f"--mpi {self.processes}: give 1 or more processes")
-        if self.engine not in ENGINES:
+        if self.engine not in (*ENGINES, guest.NAME):
             raise InputError(f"--engine {self.engine}: give {' or '.join(ENGINES)}")
-        if self.engine == "rtl" and self.processes > 1:
-            raise InputError("--engine rtl runs in one process; leave out --mpi")
+        if self.engine in ("rtl", guest.NAME) and self.processes > 1:
+            raise InputError(f"--engine {self.engine} runs in one process; leave out --mpi")
         if self.engine != "rtl" and (self.config is not None or self.frame_loss):
             raise InputError(f"--{'frame-loss' if self.config is None else 'config'}: give --engine rtl with it")
         if not 0.0 <= self.frame_loss < 1.0:
@@ -122,6 +123,10 @@ def run(
             files, defines, len(where), topology, options.slack, options.ordered, includes, note,
             config=options.config, frame_loss=options.frame_loss, seed=options.seed,
         )  # fmt: skip
+    elif options.engine == guest.NAME:
+        boards = _rtl.plan_of_guest(
+            guest.Place.here(), files, defines, len(where), options.slack, options.ordered, includes
+        )
     result = _emulate(programs, where, arguments, options, [*words, *boards], note)
     return result if boards else replace(result, cycles=None)
 

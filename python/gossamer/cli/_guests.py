@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer run GUESTS.toml``: several programs of different kinds on one simulated cluster."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from gossamer import files, guests
+from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
+
+_USAGE = "./gossamer run GUESTS.toml [--workers N] [--stats FILE]"
+
+
+def is_one(words: Sequence[str]) -> bool:
+    """Whether the words of the command name a file of guests."""
+    return bool(words) and guests.is_file(words[0])
+
+
+def run(words: Sequence[str]) -> None:
+    """Runs all guests of a file. Raises an error if one of them fails; the gravest kind counts."""
+    path, workers, stats = Path(words[0]), None, None
+    rest = list(words[1:])
+    while rest:
+        option, _, value = rest.pop(0).partition("=")
+        if option in ("-h", "--help"):
+            click.echo(
+                f"Usage: {_USAGE}\n\nRuns several programs on one simulated cluster at once; see docs/guests.md."
+            )
+            return
+        if option not in ("--workers", "--stats", "--engine", "-e"):
+            raise InputError(f"{option}: is not for a file of guests; usage: {_USAGE}")
+        if not value:
+            if not rest:
+                raise InputError(f"{option}: needs a value; usage: {_USAGE}")
+            value = rest.pop(0)
+        if option == "--workers":
+            if not value.isdecimal() or not int(value):
+                raise InputError(f"--workers {value}: give 1 or more")
+            workers = int(value)
+        elif option == "--stats":
+            stats = Path(value)
+            files.check_writable(stats)
+        elif value != "rtl":
+            raise InputError(f"--engine {value}: guests run on rtl")
+    found = guests.read(path)
+
+    import gossamer_setup
+
+    gossamer_setup.require("rtl")
+    from gossamer.guests import _host
+
+    with _host.Host(found, workers=workers, show=_show, note=_note) as host:
+        outcomes = host.run()
+        events = host.events
+    if stats is not None:
+        about = {
+            "cluster": found.cluster,
+            "config": found.plan.config.name,
+            "frame_loss": found.frame_loss,
+            "guests": [dataclasses.asdict(one) for one in outcomes],
+            "events": [dataclasses.asdict(event) for event in events],
+        }
+        files.write_whole(stats, (json.dumps(about, indent=1) + "\n").encode())
+    code, why = _host.describe_failures(outcomes)
+    if code:
+        kinds = {ExitCode.NO: AnswerNo, ExitCode.INPUT: InputError}
+        raise kinds.get(ExitCode(code) if code in (1, 2) else ExitCode.DIED, RunDied)(f"{path}: {why}")
+
+
+def _show(name: str, line: bytes, is_error: bool) -> None:
+    """A line of a guest, after its name."""
+    stream = sys.stderr if is_error else sys.stdout
+    stream.flush()
+    stream.buffer.write(f"[{name}] ".encode() + line + b"\n")
+    stream.buffer.flush()
+
+
+def _note(line: str) -> None:
+    click.echo(line, err=True)
+
+
+__all__ = ["is_one", "run"]
