@@ -314,7 +314,7 @@ class Host:
             )
             for tile in self._tiles_of(one):
                 self._ask("Q", struct.pack("<II", 0, tile) + halts)
-        if not one.ready and one.code:
+        if not one.ready and one.code and not one.cancelled:
             others = [other for other in self._processes if other.code is None]
             for other in others:
                 other.cancelled = True
