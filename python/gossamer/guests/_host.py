@@ -34,7 +34,7 @@ from gossamer.engines._machine import REPLY_OR_ANSWER, Event, Kind, Link, decode
 from gossamer.engines._rtl_plan import MAX_JOBS, Job
 from gossamer.engines._rtl_simulator import Simulator
 from gossamer.errors import RunDied, signal_name
-from gossamer.guests import _wire
+from gossamer.guests import _filter, _wire
 from gossamer.guests._file import Guest, Guests
 from gossamer.guests._wire import Record
 from gossamer.paths import ROOT
@@ -101,6 +101,11 @@ class _Process:
     text: dict[int, bytes] = field(default_factory=dict)
     """The begin of a line of its output, by descriptor."""
     begun: float = field(default_factory=time.monotonic)
+
+    def outcome(self) -> Outcome:
+        """What it has done, after its end."""
+        code = 0 if self.cancelled else self.code or 0
+        return Outcome(self.guest.name, code, tuple(self.runs), round(time.monotonic() - self.begun, 3))
 
 
 @dataclass(frozen=True)
@@ -214,7 +219,12 @@ class Host:
             if self._time_passes():
                 self._advance()
         return [
-            Outcome(one.guest.name, 0 if one.cancelled else one.code or 0, tuple(one.runs), round(time.monotonic() - one.begun, 3))
+            Outcome(
+                one.guest.name,
+                0 if one.cancelled else one.code or 0,
+                tuple(one.runs),
+                round(time.monotonic() - one.begun, 3),
+            )
             for one in self._processes
         ]
 
@@ -224,12 +234,9 @@ class Host:
             one.name, self._guests.cluster, self._guests.config, job, one.boards, one.streams, theirs.fileno(),
             str(self._file),
         )  # fmt: skip
-        words = list(one.words)
-        at = 1 if words[0] == "run" else 2
-        words[at:at] = ["--engine", guest.NAME]
         parent = os.getpid()
         child = subprocess.Popen(
-            [sys.executable, str(ROOT / "gossamer"), *words],
+            self._command(one),
             env={**os.environ, **place.environment()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -247,6 +254,12 @@ class Host:
             assert stream is not None
             os.set_blocking(stream.fileno(), False)
             self._selector.register(stream, selectors.EVENT_READ, (made, stream))
+
+    def _command(self, one: Guest) -> list[str]:
+        words = list(one.words)
+        at = 1 if words[0] == "run" else 2
+        words[at:at] = ["--engine", guest.NAME]
+        return [sys.executable, str(ROOT / "gossamer"), *words]
 
     def _look(self, seconds: float) -> None:
         """Receives requests and output of guests, sends them their records, and notes their ends."""
@@ -445,6 +458,8 @@ class Host:
     def _handle(self, one: _Process, kind: str, payload: bytes) -> None:
         self._asking = one
         try:
+            if kind in ("N", "M") and not self._may_send(one, payload[4 if kind == "N" else 0 :]):
+                return
             if kind == "N" or kind == "S":
                 done = self._ask(kind, payload if kind == "N" else self._to_tile(one, payload, 0))
                 self._give(one, done)
@@ -477,6 +492,15 @@ class Host:
                 self._give(one, Record(_wire.FAILED, 0, 0, self._cycle, said))
         finally:
             self._asking = None
+
+    def _may_send(self, one: _Process, flits: bytes) -> bool:
+        """Whether a guest may send flits; else reports why not, to the guest as well."""
+        why = _filter.fault(flits, one.job, one.guest.boards, self._plan.hosts[0])
+        if why:
+            line = f"guest {one.guest.name}: its host sends {why}; nothing of it is sent"
+            self._note(line)
+            self._give(one, Record(_wire.FAILED, 0, 0, self._cycle, line.encode()))
+        return not why
 
     def _to_tile(self, one: _Process, payload: bytes, at: int) -> bytes:
         """A request to a tile, given by the guest's number at a place of the payload."""
