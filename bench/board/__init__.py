@@ -22,10 +22,10 @@ from gossamer.errors import InputError, RunDied
 from gossamer.graph import read_graph
 from gossamer.shell import _build, keys, mac_text
 
-from . import _ecp5
+from . import _ecp5, _guests
 
 OVERHEAD = "board.overhead"
-NAMES = (OVERHEAD, *_ecp5.NAMES)
+NAMES = (OVERHEAD, *_guests.NAMES, *_ecp5.NAMES)
 MOST = 1.3
 CLUSTER, APP, GRAPH = "pair", "hashmin", "gen:grid:width=60,height=60"
 REPEAT = 3
@@ -58,6 +58,7 @@ def rows(context: Context) -> Iterator[Row]:
     if any(context.wants(name) for name in _ecp5.NAMES):
         gossamer_setup.require(*_ecp5.GROUPS)
         yield from _ecp5.measure(context)
+    yield from _guests.measure(context)
     if not context.wants(OVERHEAD):
         return
     gossamer_setup.require("rtl")

@@ -47,6 +47,7 @@ class ConfiguringHost : public HostPort {
 };
 
 using Board = LinkedBoard<ConfiguringHost, UncoreModels<Vgs_sim_uncore>>;
+
 /// All boards, and the kernels' side of their ports. The machine library configures them: its requests are packets, and
 /// time passes until their answers arrive.
 class Boards : private machine::Transport, private machine::Listener {

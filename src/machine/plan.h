@@ -10,7 +10,8 @@
 /// - `hosts BOARD...`: the board of each host.
 /// - `job BOARD...`: the boards of each job, in the order of their numbers.
 /// - `streams JOB FIRST COUNT`: streaming ports that a job has on each of its boards, or on all if it has none.
-/// - `guest NUMBER BOARD...`: the plan is of one job on boards that another host configures: the job's number, and those
+/// - `guest NUMBER BOARD...`: the plan is of one job on boards that another host configures: the job's number, and
+/// those
 ///   of its boards, which the plan numbers from 0. The other facts of such a plan are its shape, names, host and job.
 /// - `up BOARD LINK NAME`: before the next board is configured, this link of a configured one must be up; NAME of the
 ///   cable.

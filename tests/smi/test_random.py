@@ -19,7 +19,6 @@ from conftest import ROOT, Size
 
 from gossamer import smi
 from gossamer.errors import RunDied
-from gossamer.smi import _rtl
 
 from . import model
 
@@ -138,11 +137,6 @@ class Program:
         return [model.Kernel(rank, number, calls) for (rank, number), calls in self.calls.items()]
 
 
-def of_the_run(notes: list[str]) -> list[str]:
-    """Without the note of a first build, which depends on what earlier tests have built."""
-    return [note for note in notes if note != _rtl.BUILD_NOTE]
-
-
 def emulate(
     program: Program,
     seed: int,
@@ -170,7 +164,7 @@ def emulate(
         assert int(call) == len(results[key]), line
         type_ = program.calls[key][int(call)].channel.type
         results[key].append(None if text == "-" else value_of(type_, text))
-    notes = of_the_run(notes)
+    notes = notes
     found = [re.match(r"rank (\d+)(?: \(\w+\))?(?:, (\w+),)? waits", note) for note in notes]
     assert all(found), notes
     return ended, results, {(int(one[1]), one[2] or "main") for one in found if one}

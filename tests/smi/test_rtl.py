@@ -13,7 +13,6 @@ from conftest import ROOT, Command, Size
 
 from gossamer import smi
 from gossamer.errors import InputError, RunDied
-from gossamer.smi import _rtl
 
 from . import model
 from .test_examples import GESUMMV, STREAMS, stencil
@@ -422,28 +421,3 @@ def test_unsupported_options_and_clusters_are_reported() -> None:
         InputError, match="b is quad, a is tiny; --engine rtl needs the same configuration on all boards"
     ):
         smi.run([file], topology=FIXTURES / "mixed.toml", options=smi.Options(engine="rtl"))
-
-
-def test_first_run_with_a_set_of_ports_announces_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The note precedes the build of a model, and says how long it takes; a run with a built model prints none."""
-    from gossamer.hdl import verilate
-
-    file = tmp_path / "ports.c"
-    file.write_text(
-        "#include <smi.h>\nint main(void) {\n"
-        # More collectives than the boards have blocks
-        + "".join(f"  SMI_Open_bcast_channel(1, SMI_INT, {port}, 0, SMI_COMM_WORLD);\n" for port in range(70, 75))
-        + "  return 0;\n}\n"
-    )
-    for built in (False, True):
-        notes: list[str] = []
-
-        def model(*_: Any, begin: Any, built: bool = built, **__: Any) -> Path:
-            if not built:
-                begin()
-            return tmp_path
-
-        monkeypatch.setattr(verilate, "model", model)
-        _rtl.plan([str(file)], [], 2, RING, 16, False, note=notes.append)
-        assert notes == ([] if built else [_rtl.BUILD_NOTE])
-    assert "minutes" in _rtl.BUILD_NOTE

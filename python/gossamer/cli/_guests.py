@@ -57,13 +57,15 @@ def run(words: Sequence[str]) -> None:
 
     with _host.Host(found, workers=workers, show=_show, note=_note) as host:
         outcomes = host.run()
-        events = host.events
+        events, links, cycles = host.events, host.link_bytes, host.cycles
     if stats is not None:
         about = {
             "cluster": found.cluster,
             "config": found.plan.config.name,
             "frame_loss": found.frame_loss,
             "guests": [dataclasses.asdict(one) for one in outcomes],
+            "cycles": cycles,
+            "link_bytes": links,
             "events": [dataclasses.asdict(event) for event in events],
         }
         files.write_whole(stats, (json.dumps(about, indent=1) + "\n").encode())

@@ -41,6 +41,7 @@ BUNDLED = DATA / "debian12.adj.gz"
 _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run PROGRAM.cpp [ARGUMENTS]
        ./gossamer run FILE.c... | FOLDER --engine rtl [OPTIONS] [-- ARGUMENTS]
+       ./gossamer run GUESTS.toml [--workers N] [--stats FILE]
 
 Runs an application on a graph and prints the main part of the result.
 APP is a bundled application (listed below) or the header of your own vertex. GRAPH is
@@ -54,6 +55,7 @@ A FOLDER with a host that includes HostLink.h is built and run with its host, wh
 receives the arguments after -- (docs/hostlink.md).
 FILEs (.c, .cpp, .S, .o, .elf) or a FOLDER of them with --engine rtl are a program
 for threads of the simulated hardware; see ./gossamer run PROGRAM.c --help.
+GUESTS.toml lists programs of all kinds that share a simulated cluster (docs/guests.md).
 
 Options:
   -e, --engine NAME     cpu (default), shuffle, rtl: the simulated hardware, or board:

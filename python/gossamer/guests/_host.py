@@ -135,8 +135,8 @@ class Host:
 
         Raises InputError if the cluster cannot be simulated.
         """
-        self._guests, self._plan, self._show, self._note = guests, guests.plan, show, note
-        config = self._plan.config
+        self._guests, self.plan, self._show, self._note = guests, guests.plan, show, note
+        config = self.plan.config
         self._tiles, self._tile_threads, self._threads = config.tiles, config.threads_per_tile, config.threads
         self._flight = int(config.links.flight_cycles)
         self._owner = {board: job for job, one in enumerate(guests.guests) for board in one.boards}
@@ -144,7 +144,11 @@ class Host:
         self._asking: _Process | None = None
         self._selector = selectors.DefaultSelector()
         self._cycle, self._begun = 0, False
+        self._first, self._before = 0, dict[str, int]()
         self.events: list[Event] = []
+        self.link_bytes: dict[str, int] = {}
+        """Bytes that links have sent since the guests' start; and the cycles from there to the end of the last:"""
+        self.cycles = 0
         self._repeated: dict[str, int] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="gossamer-guests-")
         self._kernels: mmap.mmap | None = None
@@ -156,8 +160,9 @@ class Host:
             raise
 
     def _open(self, workers: int | None) -> None:
-        guests, plan = self._guests, self._plan
-        slots = next(size for size in (1, 2, 4, 8, MAX_JOBS) if size >= len(guests.guests))
+        guests, plan = self._guests, self.plan
+        # Few guests use the simulator of four, so that fewer are built.
+        slots = next(size for size in (4, 8, MAX_JOBS) if size >= len(guests.guests))
         program = _rtl_build.cluster(plan.config, plan.links, jobs=slots)
         loss = str(round(guests.frame_loss * (1 << 20)))
         options = ["--boards", str(plan.boards), "--loss", loss, "--damage", loss, "--seed", str(guests.seed)]
@@ -176,16 +181,36 @@ class Host:
         self._simulator = simulator = Simulator([program, *options])
         jobs = [Job(one.name, one.boards) for one in guests.guests]
         spans = {job: one.streams for job, one in enumerate(guests.guests) if one.streams[1]}
-        link = Link(simulator.ends(), plan.facts(jobs, streams=spans), simulator.exit_error)
-        try:
+        self._facts = plan.facts(jobs, streams=spans)
+        with self._link() as link:
             link.call("configure")
-        finally:
-            link.close()
         self._pipe = _wire.Pipe(simulator.ends(), simulator.exit_error)
         self._ask("V", b"\x01")
         if self._file.stat().st_size:
             with self._file.open("r+b") as shared:
                 self._kernels = mmap.mmap(shared.fileno(), 0)
+
+    @contextlib.contextmanager
+    def _link(self) -> Iterator[Link]:
+        """The machine library, while no guest runs: it drops records of guests."""
+        assert self._simulator is not None
+        link = Link(self._simulator.ends(), self._facts, self._simulator.exit_error)
+        try:
+            yield link
+        finally:
+            link.close()
+
+    def _sent(self) -> dict[str, int]:
+        """Bytes that each end of a cable has sent, by the name of the link."""
+        names = {
+            f"{self.plan.cluster.boards[board].name}:{name}": (board, number)
+            for board in range(self.plan.boards)
+            for number, name in self.plan.links_of(board).items()
+        }
+        counter = constants.enumeration("link_counter")["tx_bytes"]
+        with self._link() as link:
+            values = link.counters([(board, number, counter) for board, number in names.values()])
+        return dict(zip(names, values, strict=True))
 
     def __enter__(self) -> Host:
         return self
@@ -207,8 +232,11 @@ class Host:
 
     # ---- Guests ----
 
-    def run(self) -> list[Outcome]:
-        """Starts all guests and serves them until they have ended."""
+    def run(self, until: str | None = None, *, most: int | None = None) -> list[Outcome]:
+        """Starts all guests and serves them until they have ended.
+
+        The end of guest ``until`` ends the others; so do ``most`` cycles after the start.
+        """
         for job, one in enumerate(self._guests.guests):
             self._start(job, one)
         while any(one.code is None for one in self._processes):
@@ -218,6 +246,14 @@ class Host:
             self._serve()
             if self._time_passes():
                 self._advance()
+            if until is not None and any(one.code is not None and one.guest.name == until for one in self._processes):
+                self._cancel()
+            if most is not None and self._begun and self._cycle - self._first >= most:
+                self._cancel()
+        if self._begun:
+            before, self._before = self._before, self._sent()
+            self.link_bytes = {name: (sent - before[name]) % 2**32 for name, sent in self._before.items()}
+            self.cycles = self._cycle - self._first
         return [
             Outcome(
                 one.guest.name,
@@ -327,13 +363,16 @@ class Host:
             )
             for tile in self._tiles_of(one):
                 self._ask("Q", struct.pack("<II", 0, tile) + halts)
-        if not one.ready and one.code and not one.cancelled:
-            others = [other for other in self._processes if other.code is None]
-            for other in others:
-                other.cancelled = True
-                other.child.kill()
-            if others:
-                self._note(f"guest {one.guest.name} cannot start, so no guest is started")
+        if not one.ready and one.code and not one.cancelled and self._cancel():
+            self._note(f"guest {one.guest.name} cannot start, so no guest is started")
+
+    def _cancel(self) -> bool:
+        """Ends all guests that have not ended; whether there are any."""
+        left = [one for one in self._processes if one.code is None and not one.cancelled]
+        for one in left:
+            one.cancelled = True
+            one.child.kill()
+        return bool(left)
 
     # ---- Time ----
 
@@ -359,6 +398,7 @@ class Host:
             if not all(one.ready or one.code is not None for one in self._processes):
                 return
             self._begun = True
+            self._before, self._first = self._sent(), self._cycle
         wants, attached, _ = self._state()
         if wants and not attached:
             assert self._kernels is not None
@@ -495,7 +535,7 @@ class Host:
 
     def _may_send(self, one: _Process, flits: bytes) -> bool:
         """Whether a guest may send flits; else reports why not, to the guest as well."""
-        why = _filter.fault(flits, one.job, one.guest.boards, self._plan.hosts[0])
+        why = _filter.fault(flits, one.job, one.guest.boards, self.plan.hosts[0])
         if why:
             line = f"guest {one.guest.name}: its host sends {why}; nothing of it is sent"
             self._note(line)
@@ -577,7 +617,7 @@ class Host:
         """Shows an event, with the guest that has caused it; only the first ones of a kind and guest."""
         job = _events.job_of(event)
         who = self._processes[job].guest.name if job is not None and job < len(self._processes) else ""
-        line = _events.describe(self._plan, event)
+        line = _events.describe(self.plan, event)
         count = self._repeated[f"{event.what} {who}"] = self._repeated.get(f"{event.what} {who}", 0) + 1
         if count <= _SHOWN:
             self._note(line + (f" (guest {who})" if who else ""))

@@ -1,50 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RTL transport of a run: the model of a board with the ports that the programs use, and the cluster's wiring.
+"""The RTL transport of a run: simulated boards, and the roles of their ports and blocks of collectives.
 
-Every rank is a board. A port is as wide as its elements, so ports and types must be constant in the sources, as for
-generated hardware.
+Every rank is a board. Ports, types and collectives must be constant in the sources, as for generated hardware, so that
+they can be bound before the run.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer import config as configs
 from gossamer import routes
-from gossamer.config import Cluster, Config, constants
+from gossamer.config import Cluster, Config
 from gossamer.engines import _rtl_build, guest
 from gossamer.engines._rtl_plan import Plan
 from gossamer.errors import InputError
 from gossamer.smi import _boards, _buffers
 from gossamer.smi import ports as port_lists
-from gossamer.smi._compile import SOURCE
 
 MOST_RANKS = 256
 """Ranks that the header of a stream packet encodes."""
-_MOST_EDGES, _EDGE_BITS = 8, 3
-_MAC_BITS = 64_000
-"""Capacity of a link's 64-bit interface in 1,000 cycles."""
-_FIRST_LINK = constants.enumeration("stream_port")["link"]
-"""The first port of a link on a board's switch, after a port of its own."""
+_MORE_BLOCKS = (8, 16)
 _BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
-_WIDTHS = {8: "Eights", 4: "Fours", 2: "Twos", 1: "Ones"}
+_WIDTHS = (8, 4, 2, 1)
 _CHANNELS = ("send", "receive")
-_BLOCKS = {"bcast": 0, "reduce": 1, "allreduce": 2, "scatter": 3, "gather": 3, "allgather": 3}
-"""The block of each collective, as gs_sim_stream numbers them."""
+_COLLECTIVES = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather")
 _FLOATS = ("float", "double", "half")
 _MOST_BLOCKS = 15
-_MOST_PORTS = 256
-_LEAST_DEPTH = 1024
-"""Least depth in flits of a port's receive buffer: enough for full line rate over the round trip."""
-
-
-BUILD_NOTE = (
-    "gossamer: the first run with this set of ports builds a model of the boards, which takes one to five minutes; "
-    "later runs with the same ports reuse it"
-)
 
 
 @dataclass(frozen=True)
@@ -86,7 +71,7 @@ def needs(
     degree = 0
     for program in port_lists.read(files, defines, includes):
         for port in program.ports:
-            if port.operation in _BLOCKS:
+            if port.operation in _COLLECTIVES:
                 blocks.setdefault(port.port, port)
                 continue
             if port.type is not None:
@@ -130,13 +115,12 @@ def plan(
     slack: int,
     ordered: bool,
     includes: Sequence[str] = (),
-    note: Callable[[str], object] = lambda line: None,
     *,
     config: str | None = None,
     frame_loss: float = 0.0,
     seed: int = 0,
 ) -> list[str]:
-    """Lines of the emulator's plan; builds the model if necessary, of which it notifies ``note``.
+    """Lines of the emulator's plan; builds the simulator if necessary.
 
     ``slack`` is the degree of channels that state none; with ``ordered`` floats are added in the order of ranks.
     ``config`` replaces the configuration of the cluster's boards. ``frame_loss`` is the share of frames that links
@@ -158,37 +142,22 @@ def plan(
                 f"{cluster.boards[0].config.name}; --engine rtl needs the same configuration on all boards"
             )
     wanted = needs(files, defines, ordered, includes)
-    # More collectives than the boards have blocks get boards of their own, unless the user asks for a configuration.
-    if config is not None or wanted.block_count <= cluster.boards[0].config.stream.blocks:
-        loss = round(frame_loss * (1 << 20))
-        return _on_boards(cluster, ranks, wanted, slack, os.fspath(topology), loss, seed)
-    if frame_loss:
-        raise InputError(
-            f"{wanted.together}: --frame-loss with {wanted.block_count} collectives and barriers; boards of "
-            f"{cluster.boards[0].config.name} have {cluster.boards[0].config.stream.blocks} blocks (stream.blocks)"
-        )
-    used = sorted({link for board in cluster.boards for link, _, _ in cluster.neighbours(board.index)})
-    number = {link: at for at, link in enumerate(used)}
-    lines = [f"boards {len(cluster.boards)}"]
-    for board in cluster.boards:
-        for link, far, far_link in cluster.neighbours(board.index):
-            lines.append(f"wire {board.index} {number[link]} {far} {number[far_link]}")
-    tables = routes.generate(read, vcs=2).tables
-    entry = constants.layout("switch_entry")
-    for board in cluster.boards:
-        for to in cluster.boards:
-            port, vc = tables.entry(board.index, to.index)
-            if port >= 0:
-                word = entry.pack(valid=1, vc=vc, port=_FIRST_LINK + number[port])
-                lines.append(f"route {board.index} {to.index} {word}")
-    links = max(len(used), 1)
-    _check_ports(wanted, links)
-    if wanted.together is not None:
-        lines += _tables(cluster, ranks, number, wanted, wanted.together)
-    library = _library(cluster.boards[0].config, wanted, links, len(cluster.boards), max(slack, wanted.degree), note)
-    found = [f"boards {library}", *(f"port {port}" for port in wanted.ports)]
-    found += [f"block {block.port}" for block in wanted.blocks]
-    return [*found, _dram(cluster.boards[0].config), *(f"fabric {line}" for line in lines)]
+    if config is None:
+        cluster = _with_blocks(cluster, wanted.block_count)
+    loss = round(frame_loss * (1 << 20))
+    return _on_boards(cluster, ranks, wanted, slack, os.fspath(topology), loss, seed)
+
+
+def _with_blocks(cluster: Cluster, count: int) -> Cluster:
+    """The cluster with boards that have that many blocks of collectives, if there is such a configuration: one whose
+    name is that of the boards with ``-b8`` or ``-b16``."""
+    own = cluster.boards[0].config
+    known = configs.names()
+    for blocks in _MORE_BLOCKS if count > own.stream.blocks else ():
+        name = f"{own.name}-b{blocks}"
+        if count <= blocks and name in known:
+            return cluster.with_config(configs.load(name))
+    return cluster
 
 
 def _on_boards(cluster: Cluster, ranks: int, wanted: Needs, slack: int, where: str, loss: int, seed: int) -> list[str]:
@@ -302,127 +271,3 @@ def _dram(config: Config) -> str:
         "bank_bytes": min(1024, dram.row_bytes),
     }
     return f"dram {' '.join(f'{name}={value}' for name, value in settings.items())}"
-
-
-def _check_ports(wanted: Needs, links: int) -> None:
-    """Checks the number of ports: one for each channel, and one for each link and collective."""
-    meetings = len(wanted.blocks) + (wanted.barrier is not None)
-    count = sum(wanted.widths.values()) + meetings * links
-    if count > _MOST_PORTS:
-        raise InputError(
-            f"a board needs {count} ports (for channels: {len(wanted.ports)}; for collectives, one for each link: "
-            f"{meetings * links}); --engine rtl has {_MOST_PORTS}"
-        )
-    if meetings and links > _MOST_EDGES:
-        raise InputError(
-            f"{wanted.together}: boards with {links} links; a collective of the RTL supports {_MOST_EDGES}"
-        )
-
-
-def _tables(cluster: Cluster, ranks: int, number: Mapping[int, int], wanted: Needs, where: str) -> list[str]:
-    """The tables of the blocks: each rank's entry in the tree of each root, the next hop to each rank, and each rank's
-    entry in the path of ranks. Rank 0's tree is last, because barrier and allreduce use the last tree."""
-    blocks = {_BLOCKS[block.operation] for block in wanted.blocks if block.port not in wanted.ordered}
-    lines = _path(ranks, len(set(number.values()))) if wanted.ordered else []
-    if not blocks and wanted.barrier is None:
-        return lines
-    for root in reversed(range(ranks if blocks & {_BLOCKS["bcast"], _BLOCKS["reduce"]} else 1)):
-        lines += [f"tree {rank} {root} {entry}" for rank, entry in _tree(cluster, ranks, number, root, where).items()]
-    if _BLOCKS["scatter"] not in blocks:
-        return lines
-    # One tree for all roots: the neighbours of each rank, each with its link to the rank.
-    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]
-    for rank, (parent, down, up) in _edges(cluster, ranks, number, 0).items():
-        neighbours[parent].append((rank, up))
-        neighbours[rank].append((parent, down))
-    for to in range(ranks):
-        hops = {to: 0}
-        queue = [to]
-        for rank in queue:
-            for far, link in neighbours[rank]:
-                if far not in hops:
-                    hops[far] = link
-                    queue.append(far)
-        member = 1 << _EDGE_BITS
-        lines += [f"way {rank} {to} {member | link}" for rank, link in hops.items()]
-    return lines
-
-
-def _path(ranks: int, links: int) -> list[str]:
-    """The path of ranks: each rank's parent is the next rank, and the last rank is the root. So each rank adds its
-    element to the sum of the ranks before it. Edges are those of gs_sim_stream; one link is one edge of two ranks."""
-    lines = []
-    for rank in range(ranks):
-        root = 1 << _MOST_EDGES + _EDGE_BITS if rank == ranks - 1 else 0
-        parent = (1 << _MOST_EDGES) * (links > 1 and not root)
-        lines.append(f"order {rank} 0 {root | parent | (rank > 0)}")
-    return lines
-
-
-def _edges(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int) -> dict[int, tuple[int, int, int]]:
-    """A breadth-first tree: each rank but the root with its parent, the parent's link to it, its link to the parent."""
-    found: dict[int, tuple[int, int, int]] = {}
-    queue = [root]
-    for rank in queue:
-        for link, far, far_link in cluster.neighbours(rank):
-            if far < ranks and far != root and far not in found:
-                found[far] = (rank, number[link], number[far_link])
-                queue.append(far)
-    return found
-
-
-def _tree(cluster: Cluster, ranks: int, number: Mapping[int, int], root: int, where: str) -> dict[int, int]:
-    """Each rank's entry for the tree of a root (tree_entry_t)."""
-    edges = _edges(cluster, ranks, number, root)
-    if len(edges) < ranks - 1:
-        missing = next(rank for rank in range(ranks) if rank != root and rank not in edges)
-        raise InputError(
-            f"{where}: a collective needs a path of cables from rank {missing} to rank {root} over boards with ranks; "
-            "give each board a rank"
-        )
-    found = {root: 1 << _MOST_EDGES + _EDGE_BITS}
-    for rank, (_, _, up) in edges.items():
-        found[rank] = up << _MOST_EDGES
-    for parent, down, _ in edges.values():
-        found[parent] |= 1 << down
-    return found
-
-
-def _library(
-    config: Config, wanted: Needs, links: int, boards: int, degree: int, note: Callable[[str], object]
-) -> Path:
-    """The boards as a shared library (src/smi/rtl/fabric.h)."""
-    from gossamer.hdl import sources, verilate
-
-    count = sum(wanted.widths.values())
-    parameters = {name: wanted.widths[width] for width, name in _WIDTHS.items()}
-    ranks = max(16, 1 << (boards - 1).bit_length())
-    widest = max(width for width, ports in wanted.widths.items() if ports)
-    parameters |= {
-        "VoqDepth": _buffers.voq_depth(degree, ranks),
-        "Send": _buffers.send(degree, widest),
-        "Depth": _buffers.receive(degree, widest, _LEAST_DEPTH),
-        "Barrier": int(wanted.barrier is not None),
-        "Blocks": len(wanted.blocks),
-        "Kinds": sum(
-            _BLOCKS["allreduce" if block.port in wanted.ordered else block.operation] << 2 * at
-            for at, block in enumerate(wanted.blocks)
-        ),
-        "Ordered": sum((block.port in wanted.ordered) << at for at, block in enumerate(wanted.blocks)),
-        "Logs": sum(_BYTES[block.type or "char"].bit_length() - 1 << 2 * at for at, block in enumerate(wanted.blocks)),
-        "Links": links,
-        "Ranks": ranks,
-        "LineRate": min(config.link_bits_per_kilocycle, _MAC_BITS),
-        "Flight": config.links.flight_cycles,
-    }
-    return verilate.model(
-        "gs_sim_stream",
-        sources.blocks("sim/stream/sim_stream.f", config=config),
-        [SOURCE / "rtl" / "fabric.cc"],
-        parameters=parameters,
-        cxx=[f"-DPORTS={count}", f"-DLINKS={links}", f"-DBLOCKS={len(wanted.blocks)}"],
-        assertions=False,
-        optimise="-Og",
-        shared=True,
-        begin=lambda: note(BUILD_NOTE),
-    )

@@ -107,7 +107,7 @@ def run(
     """Builds programs and runs them, with the standard streams of this process.
 
     ``includes`` are folders of headers. Kernels without a host get their arguments by name (docs/streams.md). `note`
-    receives the lines that precede an error, and the one that announces a long build. Raises InputError for invalid
+    receives the lines that precede an error. Raises InputError for invalid
     arguments or use of channels, with the lines of both ends; RunDied for a deadlock or an aborted rank.
     """
     options = options or Options()
@@ -120,7 +120,7 @@ def run(
     boards = []
     if options.engine == "rtl":
         boards = _rtl.plan(
-            files, defines, len(where), topology, options.slack, options.ordered, includes, note,
+            files, defines, len(where), topology, options.slack, options.ordered, includes,
             config=options.config, frame_loss=options.frame_loss, seed=options.seed,
         )  # fmt: skip
     elif options.engine == guest.NAME:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The emulator's interface to the RTL transport, as a table of functions in a separate library: boards with streaming
-/// ports (sim/stream), one per rank, and the wires between them. The library is built for the ports of a run.
+/// ports (sim/board/kernels.cc), one per rank, or ports of boards that another process simulates (guest_kernels.cc).
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,7 @@ struct GsFabric {
   int (*faulty)();
 };
 
-/// Creates the boards from lines `boards N`, `wire BOARD LINK FAR FARLINK` (one direction), `route BOARD TO ENTRY`,
-/// `tree BOARD ROOT ENTRY`, `order BOARD 0 ENTRY`, `way BOARD RANK ENTRY`, in the order in which the tables are
-/// written. Returns when the links are up; null if they do not come up.
+/// Creates the boards, or connects to them, from lines that the library describes. Returns when the ports can be used;
+/// null, after a line on stderr, if they cannot.
 const GsFabric* gs_fabric_make(const char* script);
 }
