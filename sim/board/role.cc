@@ -7,7 +7,9 @@
 /// port, each in 32 bytes: the flit, then the cycle of the board's clock. The host therefore knows the board's time
 /// without a register that it would have to read.
 ///
-/// Register 0 is the number of the board in its cluster. Frames of the board's links travel between shells, which may
+/// Register 0 is the number of the board in its cluster. Registers 1 and 2, if they are not 0, identify a file of memory
+/// that kernels of streaming ports share with the boards (shared_kernels.h): then the boards are on the host's machine,
+/// and each waits for the kernels in every cycle. Frames of the board's links travel between shells, which may
 /// lose some; words of a received frame arrive at the line rate of a link.
 ///
 /// The model's time is not that of the shell: the board stalls while the shell has no space for a packet, and
@@ -17,12 +19,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <memory>
 #include <vector>
 
 #include "gossamer/role.h"
+#include "guest_ports.h"
 #include "linked_board.h"
 #include "models.h"
 #include "network.h"
@@ -207,14 +211,24 @@ class RoleLinks {
   std::array<uint8_t, 1 << 14> frame_{};
 };
 
-/// One cycle.
-void step(Board& board, uint64_t cycle, bool reset) {
+/// The memory that registers 1 and 2 identify; null if they do not.
+SharedKernels::Memory* kernels_of(const gs_role_shell* shell) {
+  if (!shell->registers[1] && !shell->registers[2]) return nullptr;
+  char path[64];
+  std::snprintf(path, sizeof path, "/dev/shm/gossamer-kernels-%08x%08x", shell->registers[2], shell->registers[1]);
+  return SharedKernels::map(path);
+}
+
+/// One cycle. `kernels` may be null.
+void step(Board& board, uint64_t cycle, bool reset, GuestPorts* kernels, unsigned number) {
   Board::Models::TileModel* tiles[Board::kTiles];
   Vgs_sim_uncore* const rest = &board.models().rest();
   const unsigned awake = board.low_tiles(0, 1, cycle, reset, tiles);
   board.low_rest(cycle, reset);
+  if (kernels) kernels->drive_board(number, *rest);
   evaluate_together(tiles, awake, true);
   evaluate_together(&rest, 1, true);
+  if (kernels) kernels->sample_board(number, *rest);
   for (unsigned t = 0; t < awake; ++t) tiles[t]->clk_i = 1;
   rest->clk_i = 1;
   evaluate_together(tiles, awake, false);
@@ -238,11 +252,15 @@ int run(const gs_role_shell* shell, uint32_t kernel, gs_role_result* result) {
   board->host(&port);
   RoleLinks links(shell);
   links.plug(*board);
+  const unsigned number = shell->registers[0];
+  SharedKernels::Memory* const memory = number < SharedKernels::kMostBoards ? kernels_of(shell) : nullptr;
+  const auto kernels = memory ? std::make_unique<GuestPorts>(memory) : nullptr;
+  if (memory) memory->mapped.fetch_add(1);
   uint64_t cycle = 1, busy = 0;
   const auto go = [&](uint64_t cycles, bool reset) {
     for (const uint64_t end = cycle + cycles; cycle < end; ++cycle) {
       links.low(cycle);
-      step(*board, cycle, reset);
+      step(*board, cycle, reset, kernels.get(), number);
       links.high(cycle);
       if (!board->models().rest().empty_o) busy = cycle;
     }
@@ -252,7 +270,7 @@ int run(const gs_role_shell* shell, uint32_t kernel, gs_role_result* result) {
   while (!board->ready() && !shell->stopped(shell->shell)) go(kBatch, false);
   while (!shell->stopped(shell->shell) && !port.ended()) {
     const uint64_t active = std::max(port.active(), busy);
-    const bool idle = !port.pending() && cycle - active > kIdle && !has_started(*board);
+    const bool idle = !port.pending() && cycle - active > kIdle && !has_started(*board) && !(memory && memory->wants);
     port.take(idle ? kIdleMilliseconds : 0);
     links.take(0, cycle);
     if (links.waits(cycle)) {

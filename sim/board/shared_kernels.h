@@ -4,8 +4,9 @@
 /// and returns the handshakes, so kernels and boards stay in the same cycle; a process that has nothing to do parks its
 /// side, and time passes without it.
 ///
-/// The memory is an empty file of the host of the guests. The emulator sets `wants` and
-/// `pid`; the host sets `attached` between two requests to the simulator, while no time passes.
+/// The memory is an empty file of the host of the guests, or of the host of boards behind Ethernet shells (role.cc). The
+/// emulator sets `wants` and `pid`. The host sets `attached`: between two requests to the simulator, while no time
+/// passes, or once all boards have found the memory.
 #pragma once
 
 #include <fcntl.h>
@@ -40,6 +41,7 @@ struct SharedKernels {
     std::atomic<uint32_t> pid;       ///< of the emulator
     std::atomic<uint32_t> asked;     ///< cycles whose inputs the emulator has set
     std::atomic<uint32_t> barrier;   ///< the block of the barrier, plus 1; 0: none
+    std::atomic<uint32_t> mapped;    ///< boards that simulate in processes of their own and have found this memory
     Board boards[kMostBoards];
   };
   static constexpr size_t kBytes = sizeof(Memory);

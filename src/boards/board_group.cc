@@ -53,10 +53,14 @@ BoardGroup::BoardGroup(const GroupOptions& options) {
     }
     configure(options);
     for (size_t b = 0; b < boards_.size(); ++b) {
-      shell::ShellRegisterWrite number;
-      number.address = 0;
-      number.data = static_cast<uint32_t>(b);
-      check(boards_[b].mac, "its number", host_->write_registers(boards_[b].mac, {&number, 1}));
+      const uint32_t values[] = {static_cast<uint32_t>(b), static_cast<uint32_t>(options.kernels),
+                                 static_cast<uint32_t>(options.kernels >> 32)};
+      shell::ShellRegisterWrite writes[std::size(values)];
+      for (uint32_t i = 0; i < std::size(values); ++i) {
+        writes[i].address = sizeof(uint32_t) * i;
+        writes[i].data = values[i];
+      }
+      check(boards_[b].mac, "its registers", host_->write_registers(boards_[b].mac, writes));
     }
     bind(options);
     run_ = std::random_device()() | 1U;

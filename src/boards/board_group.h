@@ -40,6 +40,7 @@ struct GroupOptions {
     uint64_t identity = 0;
   };
   std::vector<Link> links;
+  uint64_t kernels = 0;  ///< identity of the memory that kernels share with the boards; 0: none
 };
 
 class BoardGroup {

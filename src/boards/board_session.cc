@@ -162,6 +162,8 @@ class BoardSession {
         options.port = value;
       } else if (what == "role") {
         options.role = value;
+      } else if (what == "kernels") {
+        words >> options.kernels;
       } else if (what == "type") {
         words >> options.board_type;
       } else if (what == "hosts") {

@@ -415,7 +415,7 @@ def test_unsupported_options_and_clusters_are_reported() -> None:
         smi.run([file], ranks=2, options=smi.Options(engine="rtl"))
     with pytest.raises(InputError, match="--engine rtl runs in one process; leave out --mpi"):
         smi.Options(engine="rtl", processes=2)
-    with pytest.raises(InputError, match="--engine hdl: give emulator or rtl"):
+    with pytest.raises(InputError, match="--engine hdl: give emulator, rtl or board"):
         smi.Options(engine="hdl")
     with pytest.raises(
         InputError, match="b is quad, a is tiny; --engine rtl needs the same configuration on all boards"

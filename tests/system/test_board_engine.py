@@ -148,6 +148,28 @@ def test_host_programs_and_polite_run_on_two_boards(command: Command, scratch: d
     assert labels == {vertex: (1 << 40) - greatest[vertex] * 7919 for vertex in range(vertices)}
 
 
+@pytest.mark.tier("all", seconds=90, adds="SMI programs on boards, which need a role of their own")
+def test_smi_programs_on_boards_give_the_elements_of_the_simulator(
+    command: Command, scratch: dict[str, str], tmp_path: Path
+) -> None:
+    """Channels and a reduction; kernels at one board, too. The memory that kernels and boards share is removed."""
+    words = ("smi", "run", "tests/fixtures/guests/chain.cpp", "--cluster", "pair", "--config", "tiny-smi", "--engine")
+    found = [command(*words, engine, env=scratch) for engine in ("board", "rtl")]
+    assert [done.returncode for done in found] == [0, 0], found[0].stderr
+    lines = [sorted(done.stdout.splitlines()) for done in found]
+    assert lines[0] == lines[1] == ["rank 0: 0 wrong, sum 21", "rank 1: 0 wrong, sum 0"]
+    assert "cycles" in found[0].stderr
+    stuck = tmp_path / "stuck.c"
+    stuck.write_text(
+        "#include <smi.h>\nint main(void) {\n  int value;\n"
+        "  SMI_Channel in = SMI_Open_recv_channel(1, SMI_INT, 1 - SMI_Comm_rank(SMI_COMM_WORLD), 0, SMI_COMM_WORLD);\n"
+        "  SMI_Pop(&in, &value);\n  return 0;\n}\n"
+    )
+    done = command("smi", "run", stuck, *words[3:], "board", env=scratch)
+    assert done.returncode == 4 and "deadlock" in done.stderr and f"{stuck}:5" in done.stderr
+    assert not list(Path("/dev/shm").glob("gossamer-kernels-*"))
+
+
 @pytest.mark.tier("all", seconds=60, adds="MPI programs on boards, which need a configuration of their own")
 def test_mpi_programs_run_on_a_board(command: Command, scratch: dict[str, str]) -> None:
     words = ("mpi", "run", "examples/mpi/sort.c", "-n", "8", "--engine")

@@ -35,8 +35,14 @@ def command(ctx: click.Context) -> None:
 @click.option("--ranks", metavar="N", type=int, help="How many ranks (one for each program, or each board).")
 @click.option("--cluster", metavar="NAME", help="A cluster: a name in config/clusters/, a TOML file, or SMI's JSON.")
 @click.option("--topology", "old_cluster", hidden=True)
-@click.option("--engine", "-e", metavar="NAME", default="emulator", help="emulator, or rtl: boards in RTL.")
-@click.option("--config", metavar="NAME", help="With rtl: the configuration of all boards (that of the cluster).")
+@click.option(
+    "--engine",
+    "-e",
+    metavar="NAME",
+    default="emulator",
+    help="emulator; rtl: boards in RTL; or board: boards on Ethernet.",
+)
+@click.option("--config", metavar="NAME", help="With boards: the configuration of all of them (that of the cluster).")
 @click.option(
     "--frame-loss", metavar="SHARE", type=float, default=0.0, help="With rtl: share of frames that links lose."
 )
@@ -48,6 +54,8 @@ def command(ctx: click.Context) -> None:
 @click.option("--operations", metavar="N", type=int, default=0, help="Abort the run after N operations.")
 @click.option("--timeout", metavar="SECONDS", type=float, default=0.0, help="Abort the run after SECONDS.")
 @click.option("--stack", metavar="MB", type=int, default=8, help="Stack of each kernel (8).")
+@click.option("--port", metavar="PORT", help="With board: a network interface; else the simulated cluster.")
+@click.option("--keys", metavar="FILE", help="With --port: the boards' keys.")
 @click.option("--mpi", metavar="N", type=int, default=1, help="Distribute the ranks over N MPI processes (1).")
 @click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="Write statistics of the run as JSON.")
 def run(
@@ -66,6 +74,8 @@ def run(
     operations: int,
     timeout: float,
     stack: int,
+    port: str | None,
+    keys: str | None,
     mpi: int,
     stats: Path | None,
 ) -> int:
@@ -97,7 +107,7 @@ def run(
         if cluster is not None or config is not None:
             raise InputError("--cluster, --config: are not for guests, which share their cluster; omit them")
         cluster = guest.Place.here().cluster
-    options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi, engine, config, frame_loss)
+    options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi, engine, config, frame_loss, port, keys)
     if stats is not None:
         check_writable(stats)
     result = smi.run(

@@ -111,9 +111,19 @@ class Boards(Cluster):
     Raises InputError if the boards of ``place`` cannot be used.
     """
 
-    def __init__(self, cluster: ClusterFile | Config | Plan, place: Place, *, jobs: Sequence[Job] = ()) -> None:
+    def __init__(
+        self,
+        cluster: ClusterFile | Config | Plan,
+        place: Place,
+        *,
+        jobs: Sequence[Job] = (),
+        streams: int = 0,
+        kernels: int = 0,
+    ) -> None:
+        """The first job has the first ``streams`` streaming ports. ``kernels`` is the identity of the memory that their
+        kernels share with the boards (sim/board/role.cc)."""
         plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
-        self._place = place
+        self._place, self._streams, self._kernels = place, streams, kernels
         # The role may take minutes to build, so boards that cannot be used are reported first. A lease would end
         # meanwhile, so they are looked for again.
         find(place, plan.boards)
@@ -140,8 +150,13 @@ class Boards(Cluster):
         facts.append(f"hosts {' '.join(map(str, self.plan.hosts))}")
         # Keys pass through a pipe, since other users can read the arguments of a program.
         facts += [f"board {mac_text(mac)} {' '.join(key.hex() for key in keys)}" for mac, keys in found.boards]
+        facts += [f"kernels {self._kernels}"] if self._kernels else []
         self._places = [*facts, *self._links()]
         return Simulator([command[0]])
+
+    def _facts(self) -> str:
+        streams = {0: (0, self._streams)} if self._streams else None
+        return self.plan.facts(self.jobs, flight=self._flight, streams=streams)
 
     def _open(self, link: Link) -> None:
         link.call("open", "".join(f"{fact}\n" for fact in self._places).encode())

@@ -7,15 +7,18 @@ they can be bound before the run.
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 import os
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer import config as configs
 from gossamer import routes
 from gossamer.config import Cluster, Config
-from gossamer.engines import _rtl_build, guest
+from gossamer.engines import _rtl_build, board, guest
 from gossamer.engines._rtl_plan import Plan
 from gossamer.errors import InputError
 from gossamer.smi import _boards, _buffers
@@ -126,26 +129,34 @@ def plan(
     ``config`` replaces the configuration of the cluster's boards. ``frame_loss`` is the share of frames that links
     lose, and the share that they damage; ``seed`` selects them.
     """  # fmt: skip
-    if topology is None:
-        raise InputError("--engine rtl needs the boards' wiring; give --cluster, for example --cluster torus8")
-    if ranks > MOST_RANKS:
-        raise InputError(f"{ranks} ranks with --engine rtl; give {MOST_RANKS} or fewer: the header field has 8 bits")
-    read = routes.read_topology(topology)
-    cluster = read.cluster if config is None else read.cluster.with_config(configs.load(config))
-    # Boards without a rank forward traffic, so the simulation includes all boards.
-    if len(cluster.boards) > MOST_RANKS:
-        raise InputError(f"{os.fspath(topology)}: {len(cluster.boards)} boards with --engine rtl; at most {MOST_RANKS}")
-    for board in cluster.boards:
-        if board.config != cluster.boards[0].config:
-            raise InputError(
-                f"{os.fspath(topology)}: {board.name} is {board.config.name}, {cluster.boards[0].name} is "
-                f"{cluster.boards[0].config.name}; --engine rtl needs the same configuration on all boards"
-            )
+    cluster = cluster_of(topology, ranks, config, "rtl")
     wanted = needs(files, defines, ordered, includes)
     if config is None:
         cluster = _with_blocks(cluster, wanted.block_count)
     loss = round(frame_loss * (1 << 20))
-    return _on_boards(cluster, ranks, wanted, slack, os.fspath(topology), loss, seed)
+    return _on_boards(cluster, ranks, wanted, slack, os.fspath(topology or ""), loss, seed)
+
+
+def cluster_of(topology: str | os.PathLike[str] | None, ranks: int, config: str | None, engine: str) -> Cluster:
+    """The cluster of a topology, whose boards are of one configuration; ``config`` replaces it."""
+    if topology is None:
+        raise InputError(f"--engine {engine} needs the boards' wiring; give --cluster, for example --cluster torus8")
+    if ranks > MOST_RANKS:
+        raise InputError(f"{ranks} ranks with --engine {engine}; give {MOST_RANKS} or fewer: the header has 8 bits")
+    read = routes.read_topology(topology)
+    cluster = read.cluster if config is None else read.cluster.with_config(configs.load(config))
+    # Boards without a rank forward traffic, so the simulation includes all boards.
+    if len(cluster.boards) > MOST_RANKS:
+        raise InputError(
+            f"{os.fspath(topology)}: {len(cluster.boards)} boards with --engine {engine}; at most {MOST_RANKS}"
+        )
+    for one in cluster.boards:
+        if one.config != cluster.boards[0].config:
+            raise InputError(
+                f"{os.fspath(topology)}: {one.name} is {one.config.name}, {cluster.boards[0].name} is "
+                f"{cluster.boards[0].config.name}; --engine {engine} needs the same configuration on all boards"
+            )
+    return cluster
 
 
 def _with_blocks(cluster: Cluster, count: int) -> Cluster:
@@ -194,6 +205,62 @@ def plan_of_guest(
     script = [f"attach {place.kernels}", f"boards {whole.boards}"]
     script += [f"barrier {barrier}"] if barrier is not None else []
     return _lines(_rtl_build.guest_kernels(), whole.config, wanted, script)
+
+
+@contextlib.contextmanager
+def on_boards(
+    place: board.Place,
+    files: Sequence[str],
+    defines: Sequence[str],
+    ranks: int,
+    topology: str | os.PathLike[str] | None,
+    slack: int,
+    ordered: bool,
+    includes: Sequence[str] = (),
+    *,
+    config: str | None = None,
+) -> Iterator[list[str]]:
+    """Lines of the emulator's plan for kernels at boards behind Ethernet shells, which it uses within the context.
+
+    The kernels share memory with the boards, which must be simulated on this machine.
+    """
+    cluster = cluster_of(topology, ranks, config, board.NAME)
+    wanted = needs(files, defines, ordered, includes)
+    if config is None:
+        cluster = _with_blocks(cluster, wanted.block_count)
+    plan = Plan(cluster)
+    blocks, barrier = _blocks(plan, wanted, max(slack, wanted.degree), os.fspath(topology or ""))
+    writes = _boards.registers(plan, ranks, blocks, wanted.together or "", 0)
+    identity = secrets.randbits(64) | 1
+    memory = Path(f"/dev/shm/gossamer-kernels-{identity:016x}")
+    memory.touch(mode=0o600)
+    try:
+        with board.Boards(plan, place, streams=_boards.lanes(plan.config), kernels=identity) as boards:
+            boards.link.write_registers(writes)
+            _attach(memory, plan.boards)
+            script = [f"attach {memory}", f"boards {plan.boards}"]
+            script += [f"barrier {barrier}"] if barrier is not None else []
+            yield _lines(_rtl_build.guest_kernels(), plan.config, wanted, script)
+    finally:
+        memory.unlink()
+
+
+_ATTACHED, _MAPPED = 4, 24
+"""Offsets in the shared memory (sim/board/shared_kernels.h)."""
+
+
+def _attach(memory: Path, boards: int) -> None:
+    """Lets the boards wait for kernels, once all of them have found the memory."""
+    if not memory.stat().st_size:
+        raise InputError(
+            "--engine board: the kernels of SMI programs run next to simulated boards of this machine; "
+            "start some with ./gossamer cluster sim up"
+        )
+    with memory.open("r+b") as file, mmap.mmap(file.fileno(), 0) as shared:
+        found = int.from_bytes(shared[_MAPPED : _MAPPED + 4], "little")
+        if found < boards:
+            raise InputError(f"--engine board: {boards - found} of {boards} boards are not on this machine")
+        shared[_ATTACHED : _ATTACHED + 4] = (1).to_bytes(4, "little")
 
 
 def _blocks(plan: Plan, wanted: Needs, degree: int, where: str) -> tuple[list[_boards.Block], int | None]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gossamer.engines import guest
+from gossamer.engines import board, guest
 from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
 from gossamer.smi import _compile, _deadlock, _mpi, _rtl
 from gossamer.smi._locations import with_locations
@@ -25,7 +25,7 @@ from gossamer_setup._signals import SIGNALS
 
 _GRACE = 5.0
 """Seconds until an interrupted run is killed."""
-ENGINES = ("emulator", "rtl")
+ENGINES = ("emulator", "rtl", "board")
 _INT, _WORD = (1 << 31) - 1, (1 << 64) - 1
 """The greatest values of the emulator's options."""
 
@@ -49,11 +49,15 @@ class Options:
     processes: int = 1
     """MPI processes; each runs a range of consecutive ranks, with its own limits and kernel order."""
     engine: str = "emulator"
-    """Transport of the channels: `emulator`, or `rtl` for cycle-accurate boards."""
+    """Transport of the channels: `emulator`, `rtl` for cycle-accurate boards, `board` for boards behind shells."""
     config: str | None = None
-    """With `rtl`: the configuration of all boards, in place of the cluster's."""
+    """With boards: the configuration of all of them, in place of the cluster's."""
     frame_loss: float = 0.0
     """With `rtl`: the share of frames that links lose, and the share that they damage; `seed` selects them."""
+    port: str | None = None
+    """With `board`: the network interface of the boards; None: those of the simulated cluster."""
+    keys: str | None = None
+    """With `port`: the file of the boards' keys."""
 
     def __post_init__(self) -> None:
         limits = (("slack", self.slack, _INT), ("seed", self.seed, _WORD), ("operations", self.operations, _WORD))
@@ -66,11 +70,15 @@ class Options:
         if self.processes < 1:
             raise InputError(f"--mpi {self.processes}: give 1 or more processes")
         if self.engine not in (*ENGINES, guest.NAME):
-            raise InputError(f"--engine {self.engine}: give {' or '.join(ENGINES)}")
-        if self.engine in ("rtl", guest.NAME) and self.processes > 1:
+            raise InputError(f"--engine {self.engine}: give {', '.join(ENGINES[:-1])} or {ENGINES[-1]}")
+        if self.engine != "emulator" and self.processes > 1:
             raise InputError(f"--engine {self.engine} runs in one process; leave out --mpi")
-        if self.engine != "rtl" and (self.config is not None or self.frame_loss):
-            raise InputError(f"--{'frame-loss' if self.config is None else 'config'}: give --engine rtl with it")
+        if self.engine != "rtl" and self.frame_loss:
+            raise InputError("--frame-loss: give --engine rtl with it")
+        if self.engine not in ("rtl", board.NAME) and self.config is not None:
+            raise InputError("--config: give --engine rtl or board with it")
+        if self.engine != board.NAME and (self.port is not None or self.keys is not None):
+            raise InputError(f"--{'keys' if self.port is None else 'port'}: give --engine board with it")
         if not 0.0 <= self.frame_loss < 1.0:
             raise InputError(f"--frame-loss {self.frame_loss:g}: must be 0 or more, and less than 1")
         if not 1 <= self.stack <= 4096:
@@ -117,17 +125,20 @@ def run(
     if options.processes > len(where):
         raise InputError(f"--mpi {options.processes}: more processes than ranks; give {len(where)} or fewer")
     words = _words(programs, where, arguments)
-    boards = []
-    if options.engine == "rtl":
-        boards = _rtl.plan(
-            files, defines, len(where), topology, options.slack, options.ordered, includes,
-            config=options.config, frame_loss=options.frame_loss, seed=options.seed,
-        )  # fmt: skip
-    elif options.engine == guest.NAME:
-        boards = _rtl.plan_of_guest(
-            guest.Place.here(), files, defines, len(where), options.slack, options.ordered, includes
-        )
-    result = _emulate(programs, where, arguments, options, [*words, *boards], note)
+    asked = files, defines, len(where)
+    how = options.slack, options.ordered, includes
+    with contextlib.ExitStack() as stack:
+        boards: list[str] = []
+        if options.engine == "rtl":
+            boards = _rtl.plan(
+                *asked, topology, *how, config=options.config, frame_loss=options.frame_loss, seed=options.seed
+            )
+        elif options.engine == guest.NAME:
+            boards = _rtl.plan_of_guest(guest.Place.here(), *asked, *how)
+        elif options.engine == board.NAME:
+            place = board.Place(options.port, options.keys)
+            boards = stack.enter_context(_rtl.on_boards(place, *asked, topology, *how, config=options.config))
+        result = _emulate(programs, where, arguments, options, [*words, *boards], note)
     return result if boards else replace(result, cycles=None)
 
 

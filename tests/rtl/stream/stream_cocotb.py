@@ -86,6 +86,41 @@ async def pushed_elements_arrive_without_further_pushes(dut: HierarchyObject) ->
 
 
 @cocotb.test()
+async def pauses_before_a_full_packet_add_no_bytes(dut: HierarchyObject) -> None:
+    """A kernel pauses so that a packet begins inside a flit, and again some bytes before the packet is full: it carries
+    what has been pushed, and nothing else. Credits never limit it."""
+    bench = Bench(dut)
+    await bench.begin()
+    await bench.bind({0: PORTS - 1}, 3)
+    kind = min(FITS, key=beat_bytes)
+    beat = beat_bytes(kind)
+    for begun in range(1, 16 // beat if beat < 16 else 1):
+        for missing in range(1, 5):
+            one = Message(0, PORTS - 1, kind, (16 * min(PACKET, DEPTH // 2) + 32) // TYPES[kind][1])
+            full = 16 * min(PACKET, DEPTH // 2)
+            bench.add(one)
+            for allowed in (begun * beat, full - missing * beat, len(one.data)):
+
+                def gives(port: int, allowed: int = allowed) -> bool:
+                    going = bench.sending[0]
+                    return going is None or going[1] < allowed
+
+                bench.gives = gives
+                before = bench.done[PORTS - 1]
+                for _ in range(6 * full // beat + 200):
+                    await bench.step()
+                    going = bench.receiving[PORTS - 1]
+                    if bench.done[PORTS - 1] > before or (going is not None and going[1] >= allowed):
+                        break
+                for _ in range(60):
+                    await bench.step()
+                going = bench.receiving[PORTS - 1]
+                assert going is None or going[1] == min(allowed, len(one.data)), (begun, missing, going[1])
+            await settled(bench)
+    await bench.finish()
+
+
+@cocotb.test()
 async def stalled_port_does_not_slow_other_ports(dut: HierarchyObject) -> None:
     """One port is not popped, and one is not opened: the others run at full rate, and finally all messages arrive."""
     rates = []

@@ -36,7 +36,7 @@ SHAPES = {
 
 @pytest.mark.default_cases(
     ".*-least voq",
-    "(messages_on|eager_|one_beat).*-elements",
+    "(messages_on|eager_|one_beat|pauses_).*-elements",
     seconds=110,
     adds="other widths of elements and depths of buffers",
 )
