@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rates of guests: programs of four kinds on one cluster, each alone and with the others at full load.
 
-A guest's rate is its work over its cycles. Its fair share follows from the links: each guest's demand is the part of a
-link that it uses alone, and a link that cannot carry all demands is shared equally by those that ask for more.
+A guest's rate is its work over its cycles. The guests share links, and the SMI program alone could use each link
+completely, so the fair share of another guest is half of every link. It is measured: the guest alone, on links of half
+the rate.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from gossamer.guests import _host
 from gossamer.paths import ROOT
 
 LEAST = 0.8
-CLUSTER, CONFIG = "quad4", "quad-smi"
+CLUSTER, CONFIG, HALF = "quad4", "quad-smi", str(Path(__file__).with_name("half.toml"))
 DIAGONAL, RIGHT, BELOW = ("x0y0", "x1y1"), ("x1y0",), ("x0y1",)
 FIXTURES = ROOT / "tests" / "fixtures"
 
@@ -57,24 +58,15 @@ NAMES = tuple(f"board.guests.{name}" for name in KINDS)
 def measure(context: Context) -> Iterator[Row]:
     """A row for each kind."""
     gossamer_setup.require("rtl")
-    alone: dict[tuple[str, bool], tuple[int, Mapping[str, float]]] = {}
     for name in KINDS:
         if not context.wants(f"board.guests.{name}"):
             continue
         layout = _layout(name)
-        demands = []
-        for other in KINDS:
-            key = other, other == name
-            if key not in alone:
-                alone[key] = _run({other: layout[other]}, other, endless=() if other == name else (other,))
-            demands.append((other, alone[key][1]))
-        cycles, _ = alone[name, True]
-        together, _ = _run(layout, name, endless=[other for other in KINDS if other != name])
-        fair = _share(name, dict(demands))
+        alone, share = (_run({name: layout[name]}, name, (), config) for config in (CONFIG, HALF))
+        together = _run(layout, name, [other for other in KINDS if other != name], CONFIG)
         about: dict[str, Any] = {"cluster": CLUSTER, "config": CONFIG, "least": LEAST}
-        about |= {"cycles_alone": cycles, "cycles_together": together, "fair_share": round(fair, 4)}
-        value = round(cycles / together / fair, 4)
-        yield Row("board", f"board.guests.{name}", value, "share", about)
+        about |= {"cycles_alone": alone, "cycles_alone_half_rate": share, "cycles_together": together}
+        yield Row("board", f"board.guests.{name}", round(share / together, 4), "share", about)
 
 
 def _layout(measured: str) -> dict[str, tuple[str, ...]]:
@@ -86,13 +78,9 @@ def _layout(measured: str) -> dict[str, tuple[str, ...]]:
     return dict(zip(order, left, strict=True)) | {"streams": ()}
 
 
-_MOST = 200_000
-"""Cycles of an endless guest alone, from which its demand is measured."""
-
-
-def _run(layout: Mapping[str, Sequence[str]], name: str, endless: Sequence[str]) -> tuple[int, Mapping[str, float]]:
-    """Cycles of a guest, and the part of each link that all guests have used. Raises RunDied if it fails."""
-    lines = [f'cluster = "{CLUSTER}"', f'config = "{CONFIG}"']
+def _run(layout: Mapping[str, Sequence[str]], name: str, endless: Sequence[str], config: str) -> int:
+    """Cycles of a guest. Raises RunDied if it fails."""
+    lines = [f'cluster = "{CLUSTER}"', f'config = "{config}"']
     for other, boards in layout.items():
         lines += [f"[guests.{other}]", f"boards = {list(boards)}" if boards else "streams = true"]
         command = KINDS[other].endless if other in endless else KINDS[other].measured
@@ -107,40 +95,13 @@ def _run(layout: Mapping[str, Sequence[str]], name: str, endless: Sequence[str])
                 said.append(line.decode(errors="replace"))
 
         with _host.Host(guests.read(path), show=show, note=said.append) as host:
-            (outcome,) = (one for one in host.run(name, most=_MOST if name in endless else None) if one.name == name)
-            config, total = host.plan.config, host.cycles
-            capacity = config.links.rate_mbps / 8 / config.board.clock_mhz * total
-            used = {link: sent / capacity for link, sent in host.link_bytes.items()}
-    if name in endless:
-        return total, used
+            (outcome,) = (one for one in host.run(name) if one.name == name)
     if outcome.code:
         raise RunDied(f"board.guests.{name}: {said[-1] if said else 'failed'}")
     if outcome.runs:
-        return outcome.runs[0]["last"] - outcome.runs[0]["first"], used
+        return int(outcome.runs[0]["last"] - outcome.runs[0]["first"])
     counts = [int(match[1].replace(",", "")) for line in said if (match := re.match(r"([\d,]+) cycles$", line))]
-    return counts[0], used
-
-
-def _share(name: str, demands: Mapping[str, Mapping[str, float]]) -> float:
-    """The part of its rate that links leave a guest, if each is shared fairly."""
-    fair = 1.0
-    for link, own in demands[name].items():
-        if own > 0:
-            fair = min(fair, _level(own, [demand[link] for demand in demands.values()]) / own)
-    return fair
-
-
-def _level(own: float, all_demands: Sequence[float]) -> float:
-    """What a link of capacity 1 grants a demand: smaller demands in full, an equal part of the rest to the others."""
-    left, waiting = 1.0, sorted(all_demands)
-    while waiting:
-        level = left / len(waiting)
-        if waiting[0] > level:
-            return min(own, level)
-        if waiting[0] >= own:
-            return own
-        left -= waiting.pop(0)
-    return own
+    return counts[0]
 
 
 __all__ = ["NAMES", "measure"]

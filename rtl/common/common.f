@@ -5,6 +5,7 @@ common/gs_word_pkg.sv
 common/gs_clock_gate.sv
 common/gs_skid.sv
 common/gs_arbiter.sv
+common/gs_turn.sv
 common/gs_arbiter_lrg.sv
 common/gs_rr_pick.sv
 common/gs_rr_arbiter.sv

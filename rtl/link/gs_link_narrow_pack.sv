@@ -88,12 +88,29 @@ module gs_link_narrow_pack
 
   // ------------------------------------------------------------ the next packet
 
+  // Channels have equal shares of the line in flits, not in packets.
+  logic [Channels-1:0] candidates;
+
+  gs_turn #(
+    .N     (Channels),
+    .Limit (MaxFlits),
+    .CountW(CountW)
+  ) u_turn (
+    .clk_i,
+    .rst_ni,
+    .req_i  (ready_i),
+    .req_o  (candidates),
+    .grant_i(pick),
+    .idx_i  (pick_idx),
+    .flits_i
+  );
+
   gs_arbiter #(
     .N(Channels)
   ) u_pick (
     .clk_i,
     .rst_ni,
-    .req_i    (ready_i),
+    .req_i    (candidates),
     .gnt_o    (pick_gnt),
     .idx_o    (pick_idx),
     .advance_i(pick)

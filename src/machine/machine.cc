@@ -14,7 +14,9 @@ using sim::Kind;
 
 namespace {
 
-constexpr unsigned kBurst = 8;  ///< most flits for which a switch input keeps its grant of an output
+/// Flits for which a switch input keeps its grant of an output. With streams it is the longest packet, so that inputs
+/// with short packets get as many flits as those with long ones.
+constexpr unsigned kBurst = 8, kStreamBurst = config::fabric_max_flits;
 
 std::string hex(uint32_t value) {
   char text[16];
@@ -121,7 +123,8 @@ void Machine::send(const Flits& flits) { transport_.request('M', {{flits.data(),
 Flit Machine::cluster(uint32_t board, bool flush) const {
   config::ControlCluster cluster;
   cluster.op_code = ControlOp::Cluster;
-  cluster.burst = kBurst;
+  const bool streams = std::any_of(plan_.streams.begin(), plan_.streams.end(), [](const auto& its) { return its.count; });
+  cluster.burst = streams ? kStreamBurst : kBurst;
   cluster.boards = static_cast<uint16_t>(plan_.boards());
   cluster.hosts = static_cast<uint16_t>(plan_.hosts.size());
   cluster.host = host_address(0);

@@ -232,11 +232,8 @@ class Host:
 
     # ---- Guests ----
 
-    def run(self, until: str | None = None, *, most: int | None = None) -> list[Outcome]:
-        """Starts all guests and serves them until they have ended.
-
-        The end of guest ``until`` ends the others; so do ``most`` cycles after the start.
-        """
+    def run(self, until: str | None = None) -> list[Outcome]:
+        """Starts all guests and serves them until they have ended. The end of guest ``until`` ends the others."""
         for job, one in enumerate(self._guests.guests):
             self._start(job, one)
         while any(one.code is None for one in self._processes):
@@ -247,8 +244,6 @@ class Host:
             if self._time_passes():
                 self._advance()
             if until is not None and any(one.code is not None and one.guest.name == until for one in self._processes):
-                self._cancel()
-            if most is not None and self._begun and self._cycle - self._first >= most:
                 self._cancel()
         if self._begun:
             before, self._before = self._before, self._sent()

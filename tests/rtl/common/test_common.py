@@ -42,6 +42,13 @@ def test_proof(top: str, depth: int) -> None:
     assert proof.passed, f"{proof.reason}; see {proof.log}"
 
 
+def test_turns_are_equal_and_bounded(size: Size) -> None:
+    """For all inputs in the first cycles after reset."""
+    depth = size.pick(10, 14, 22)
+    proof = prove.prove("prove_turn", sources.blocks() + [HERE / "prove_turn.sv"], mode="bmc", depth=depth)
+    assert proof.passed, f"{proof.reason}; see {proof.log}"
+
+
 @pytest.mark.parametrize(
     ("depth_log2", "block"),
     [(1, 0), (1, 1), pytest.param(2, 0, marks=pytest.mark.tier("all", seconds=10, adds="a queue of four words"))],
