@@ -2,7 +2,9 @@
 /// Streaming ports of a cluster that another process simulates, for kernels of the SMI emulator (src/smi/rtl/fabric.h).
 /// The cluster has other guests. Its host has already set bindings and tables.
 ///
-/// The script: `attach FILE` (shared_kernels.h), `boards N`, `barrier BLOCK`.
+/// The script: `attach FILE` (shared_kernels.h), `boards N`, `barrier BLOCK`, `quiet CYCLES`: cycles without a
+/// handshake after which the emulator sees the boards as quiescent. They must be longer than a packet takes on its way,
+/// because the boards do not tell whether packets are in flight: those of other guests always are.
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -13,13 +15,9 @@
 namespace gossamer::sim {
 namespace {
 
-/// Cycles without a handshake after which the emulator sees the boards as quiescent. Packets of other guests are always
-/// in flight, so the boards do not tell; this is far longer than any packet takes.
-constexpr uint32_t kQuiescence = 1 << 17;
-
 SharedKernels::Memory* memory = nullptr;
 unsigned boards = 0;
-uint32_t quiet = 0;
+uint32_t quiet = 0, quiescence = 0;
 
 Kernels& kernels(int rank) { return memory->boards[rank].kernels; }
 
@@ -43,7 +41,7 @@ bool cycle(bool active) {
     moved |= board.moved != 0;
   }
   quiet = moved ? 0 : quiet + 1;
-  if (quiet < kQuiescence) return true;
+  if (quiet < quiescence) return true;
   memory->parked.store(1, std::memory_order_release);
   SharedKernels::wake(memory->asked);
   return false;
@@ -73,13 +71,15 @@ const GsFabric* gs_fabric_make(const char* script) {
       memory = SharedKernels::map(path.c_str());
     } else if (word == "boards") {
       in >> boards;
+    } else if (word == "quiet") {
+      in >> quiescence;
     } else if (word == "barrier" && memory) {
       unsigned block = 0;
       in >> block;
       memory->barrier.store(block + 1, std::memory_order_relaxed);
     }
   }
-  if (!memory || !boards || boards > SharedKernels::kMostBoards) {
+  if (!memory || !boards || !quiescence || boards > SharedKernels::kMostBoards) {
     std::fprintf(stderr, "boards: the memory shared with their simulator cannot be mapped\n");
     return nullptr;
   }

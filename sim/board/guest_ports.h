@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+#include <cerrno>
+
 #include "kernel_ports.h"
 #include "shared_kernels.h"
 

@@ -7,9 +7,9 @@
 /// port, each in 32 bytes: the flit, then the cycle of the board's clock. The host therefore knows the board's time
 /// without a register that it would have to read.
 ///
-/// Register 0 is the number of the board in its cluster. Registers 1 and 2, if they are not 0, identify a file of memory
-/// that kernels of streaming ports share with the boards (shared_kernels.h): then the boards are on the host's machine,
-/// and each waits for the kernels in every cycle. Frames of the board's links travel between shells, which may
+/// Register 0 is the number of the board in its cluster. Registers 1 and 2, if they are not 0, identify a file that
+/// kernels of streaming ports share with the boards as memory (shared_kernels.h): then the boards are on the host's
+/// machine, and each waits for the kernels in every cycle. Frames of the board's links travel between shells, which may
 /// lose some; words of a received frame arrive at the line rate of a link.
 ///
 /// The model's time is not that of the shell: the board stalls while the shell has no space for a packet, and

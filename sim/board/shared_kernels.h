@@ -4,8 +4,8 @@
 /// and returns the handshakes, so kernels and boards stay in the same cycle; a process that has nothing to do parks its
 /// side, and time passes without it.
 ///
-/// The memory is an empty file of the host of the guests, or of the host of boards behind Ethernet shells (role.cc). The
-/// emulator sets `wants` and `pid`. The host sets `attached`: between two requests to the simulator, while no time
+/// The memory is an empty file of the host of the guests, or of the host of boards behind Ethernet shells (role.cc).
+/// The emulator sets `wants` and `pid`. The host sets `attached`: between two requests to the simulator, while no time
 /// passes, or once all boards have found the memory.
 #pragma once
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
+#include <climits>
 #include <cstdint>
 
 #include "kernel_state.h"
@@ -67,7 +67,7 @@ struct SharedKernels {
     ::syscall(SYS_futex, &counter, FUTEX_WAIT, seen, &most, nullptr, 0);
   }
   static void wake(std::atomic<uint32_t>& counter) {
-    ::syscall(SYS_futex, &counter, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+    ::syscall(SYS_futex, &counter, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   }
 
   static constexpr unsigned kSpins = 200;

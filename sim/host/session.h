@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A host program's session with the simulator (host/src/simulator.cc): requests in addition to those of records.h.
 ///
-///   'V'  nothing: begins the session; each byte of a thread is reported when it arrives (Byte), instead of lines. With a
-///        byte 1, the session is that of guests: threads report lines, and neither traps nor deadlocks end a wait
+///   'V'  nothing: begins the session; each byte of a thread is reported when it arrives (Byte), instead of lines. With
+///        a byte 1, the session is that of guests: threads report lines, and neither traps nor deadlocks end a wait
 ///   'M'  flits: queues messages that enter the network
 ///   'U'  thread[32], bytes: input of a thread, which may read it at once
 ///   'B'  tile[32], threads[32], mask[64]: starts the threads of the mask; `threads` threads take part in total
@@ -84,7 +84,8 @@ class Session {
     bool there = network_woke(worker, workers);
     sim_.each_served(worker, workers, [&](unsigned t) {
       const auto& host = sim_.hosts_[t];
-      there |= (!guests_ && host.traps() != marks_[t].traps) || (wait_.wanted & kBytes && host.reported() != marks_[t].reported);
+      there |= !guests_ && host.traps() != marks_[t].traps;
+      there |= wait_.wanted & kBytes && host.reported() != marks_[t].reported;
     });
     return there ? 1 | WorkerBarrier::kLeave : 1;
   }
@@ -175,7 +176,8 @@ class Session {
     sim_.machine_.each_host(worker, workers, [&](const auto& host) {
       const uint64_t messages = host.ear().messages();
       const bool sends = &host == &sim_.machine_.host();
-      there |= (!guests_ && host.ear().faults() != 0) || (wait_.wanted & kSpace && sends && host.queued() <= wait_.space);
+      there |= !guests_ && host.ear().faults() != 0;
+      there |= wait_.wanted & kSpace && sends && host.queued() <= wait_.space;
       if (!(wait_.wanted & kMessages)) return;
       if (sim_.hosts_in_all() == 1) {
         there |= messages >= wait_.messages;

@@ -123,7 +123,8 @@ void Machine::send(const Flits& flits) { transport_.request('M', {{flits.data(),
 Flit Machine::cluster(uint32_t board, bool flush) const {
   config::ControlCluster cluster;
   cluster.op_code = ControlOp::Cluster;
-  const bool streams = std::any_of(plan_.streams.begin(), plan_.streams.end(), [](const auto& its) { return its.count; });
+  const bool streams =
+      std::any_of(plan_.streams.begin(), plan_.streams.end(), [](const Plan::Streams& its) { return its.count != 0; });
   cluster.burst = streams ? kStreamBurst : kBurst;
   cluster.boards = static_cast<uint16_t>(plan_.boards());
   cluster.hosts = static_cast<uint16_t>(plan_.hosts.size());

@@ -27,6 +27,9 @@ from gossamer.smi import ports as port_lists
 MOST_RANKS = 256
 """Ranks that the header of a stream packet encodes."""
 _MORE_BLOCKS = (8, 16)
+_QUIET_GUEST, _QUIET_BOARDS = 1 << 17, 1 << 14
+"""Cycles without activity after which kernels that wait are deadlocked, if packets in flight are not known: among other
+guests, and on boards of their own."""
 _BYTES = {"double": 8, "long": 8, "int": 4, "float": 4, "short": 2, "half": 2, "char": 1}
 _WIDTHS = (8, 4, 2, 1)
 _CHANNELS = ("send", "receive")
@@ -202,7 +205,7 @@ def plan_of_guest(
         link.write_registers(writes)
     finally:
         link.close()
-    script = [f"attach {place.kernels}", f"boards {whole.boards}"]
+    script = [f"attach {place.kernels}", f"boards {whole.boards}", f"quiet {_QUIET_GUEST}"]
     script += [f"barrier {barrier}"] if barrier is not None else []
     return _lines(_rtl_build.guest_kernels(), whole.config, wanted, script)
 
@@ -238,7 +241,7 @@ def on_boards(
         with board.Boards(plan, place, streams=_boards.lanes(plan.config), kernels=identity) as boards:
             boards.link.write_registers(writes)
             _attach(memory, plan.boards)
-            script = [f"attach {memory}", f"boards {plan.boards}"]
+            script = [f"attach {memory}", f"boards {plan.boards}", f"quiet {_QUIET_BOARDS}"]
             script += [f"barrier {barrier}"] if barrier is not None else []
             yield _lines(_rtl_build.guest_kernels(), plan.config, wanted, script)
     finally:
