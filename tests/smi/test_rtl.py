@@ -17,7 +17,7 @@ from gossamer.errors import InputError, RunDied
 from . import model
 from .test_examples import GESUMMV, STREAMS, stencil
 from .test_opencl import CLIENT, READS, SERVER
-from .test_random import Program, combine, emulate, of_the_run
+from .test_random import Program, combine, emulate
 
 FIXTURES = ROOT / "tests" / "fixtures" / "smi"
 BOARDS = str(FIXTURES / "boards.c")
@@ -314,7 +314,7 @@ def test_deadlock_text_equals_the_emulators(tmp_path: Path) -> None:
         with pytest.raises(RunDied, match="rank 0 waits for rank 1, which waits for rank 0"):
             smi.run([str(tmp_path / "ring.c"), PORTS], ranks=2, topology=RING, defines=["FOURS=1"],
                     options=smi.Options(engine=engine), note=notes[engine].append)  # fmt: skip
-    assert of_the_run(notes["rtl"]) == notes["emulator"] and len(notes["emulator"]) == 2
+    assert notes["rtl"] == notes["emulator"] and len(notes["emulator"]) == 2
 
 
 MISSED = """
@@ -363,7 +363,7 @@ def test_deadlock_text_in_a_collective_equals_the_emulators(kind: str, tmp_path:
         with pytest.raises(RunDied, match="rank 0 waits for rank 1, which waits for rank 0"):
             smi.run([str(tmp_path / "missed.c"), str(tmp_path / "rest.c")], ranks=2, topology=RING,
                     options=smi.Options(engine=engine), note=notes[engine].append)  # fmt: skip
-    assert of_the_run(notes["rtl"]) == notes["emulator"]
+    assert notes["rtl"] == notes["emulator"]
 
 
 FULL = MISSED.replace(

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -275,6 +279,44 @@ def test_deadlock_of_a_guest_is_its_own(command: Command, tmp_path: Path) -> Non
     last = done.stderr.splitlines()[-1]
     assert last.endswith("guest waits ended with 4; guest busy ended with 1")
     assert any("[waits] gossamer: error:" in line and "wait for messages" in line for line in done.stderr.splitlines())
+
+
+def test_interrupt_ends_all_guests(tmp_path: Path) -> None:
+    """Also a guest whose threads never end, and one whose kernels wait for the boards in every cycle."""
+    forever = '  for (;;) __asm__ volatile("");\n'
+    (tmp_path / "loop.c").write_text(
+        "#include <gossamer/device.h>\n#include <stdio.h>\nint main(void) {\n"
+        '  if (!gossamerThread()) printf("begin\\n");\n' + forever + "}\n"
+    )
+    path = write(
+        tmp_path,
+        {
+            "loop": {"boards": ["x0y0", "x1y1"], "run": f"run {tmp_path}/loop.c"},
+            "streams": {"streams": True, "run": f"smi run {FIXTURES}/chain.cpp -D COUNT=100000000"},
+        },
+    )
+    environment = {**os.environ, "GOSSAMER_RUNNING": str(tmp_path / "running")}
+    child = subprocess.Popen(
+        [sys.executable, ROOT / "gossamer", "run", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, env=environment,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert "begin" in child.stdout.readline()
+    page = subprocess.run(
+        [sys.executable, ROOT / "gossamer", "top", "--once"], capture_output=True, text=True, check=False,
+        env=environment,
+    )  # fmt: skip
+    assert page.returncode == 0 and "guests.toml" in page.stdout
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 130 and said.splitlines()[-1] == "gossamer: interrupted"
+    running = [Path(f"/proc/{one}/cmdline") for one in os.listdir("/proc") if one.isdecimal()]
+    left = []
+    for one in running:
+        with contextlib.suppress(OSError):
+            if str(tmp_path).encode() in one.read_bytes():
+                left.append(one)
+    assert not left
 
 
 def bad(**changes: Any) -> Callable[[Path], Path]:

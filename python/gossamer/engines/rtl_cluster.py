@@ -134,19 +134,7 @@ class Cluster(Tile):
         return Simulator(lambda socket: mpi_launcher.command(self._ranks, command, socket))
 
     def _about(self) -> dict[str, Any]:
-        if self.plan.cluster.is_alone:
-            return super()._about()
-        return {
-            **super()._about(),
-            "cluster": self.plan.cluster.name,
-            "boards": [board.name for board in self.plan.cluster.boards],
-            "link_names": [
-                (board, link, name)
-                for board in range(self.plan.boards)
-                for link, name in self.plan.links_of(board).items()
-            ],
-            "link_bytes": self.config.links.rate_mbps / 8 / self.config.board.clock_mhz,
-        }
+        return super()._about() | about_links(self.plan)
 
     def _label(self) -> str:
         name = self.plan.cluster.name
@@ -274,4 +262,17 @@ class Cluster(Tile):
         return name, f"its control unit{streams} or host"
 
 
-__all__ = ["Cluster", "Job", "Plan", "TableUpdate", "cuts", "jobs", "read_tables"]
+def about_links(plan: Plan) -> dict[str, Any]:
+    """The description of a cluster's boards and links in snapshots; nothing for a single board."""
+    if plan.cluster.is_alone:
+        return {}
+    links = ((board, link, name) for board in range(plan.boards) for link, name in plan.links_of(board).items())
+    return {
+        "cluster": plan.cluster.name,
+        "boards": [board.name for board in plan.cluster.boards],
+        "link_names": list(links),
+        "link_bytes": plan.config.links.rate_mbps / 8 / plan.config.board.clock_mhz,
+    }
+
+
+__all__ = ["Cluster", "Job", "Plan", "TableUpdate", "about_links", "cuts", "jobs", "read_tables"]

@@ -33,6 +33,7 @@ from gossamer.engines import _events, _rtl_build, guest
 from gossamer.engines._machine import REPLY_OR_ANSWER, Event, Kind, Link, decode
 from gossamer.engines._rtl_plan import MAX_JOBS, Job
 from gossamer.engines._rtl_simulator import Simulator
+from gossamer.engines.rtl_cluster import about_links
 from gossamer.errors import RunDied, signal_name
 from gossamer.guests import _filter, _wire
 from gossamer.guests._file import Guest, Guests
@@ -176,7 +177,7 @@ class Host:
         options += ["--workers", str(workers or min(len(os.sched_getaffinity(0)), plan.boards))]
         if (folder := snapshots.folder()) is not None:
             about = {"program": str(guests.path), "begun": time.time(), "config": plan.config.name}
-            about |= {"clock_mhz": plan.config.board.clock_mhz}
+            about |= {"clock_mhz": self.plan.config.board.clock_mhz, **about_links(self.plan)}
             options += ["--status", str(folder), "--about", json.dumps(about)[1:-1]]
         self._simulator = simulator = Simulator([program, *options])
         jobs = [Job(one.name, one.boards) for one in guests.guests]
