@@ -97,12 +97,17 @@ def test_program_beyond_the_configuration_is_reported_before_anything_is_built(
         _rtl.plan([program(tmp_path, *lines)], [], 4, RING, slack, False, config=config)
 
 
-def test_options_of_boards_need_the_engine_rtl(command: Command, tmp_path: Path) -> None:
+def test_options_of_boards_need_their_engine(command: Command, tmp_path: Path) -> None:
     file = program(tmp_path)
-    for option, value in (("--config", "smi520n"), ("--frame-loss", "0.1")):
+    for option, value, engines in (
+        ("--config", "smi520n", "rtl or board"),
+        ("--frame-loss", "0.1", "rtl"),
+        ("--port", "eth0", "board"),
+        ("--keys", "keys.json", "board"),
+    ):
         done = command("smi", "run", file, option, value)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"gossamer: error: {option}: give --engine rtl with it\n"
+        assert done.stderr == f"gossamer: error: {option}: give --engine {engines} with it\n"
     with pytest.raises(InputError, match="--frame-loss 1: must be 0 or more, and less than 1"):
         smi.Options(engine="rtl", frame_loss=1.0)
 
