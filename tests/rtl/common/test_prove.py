@@ -63,3 +63,19 @@ def test_proofs_depend_on_the_constants_that_their_design_names() -> None:
     assert used("nothing of it") == set()
     odd = package.replace("localparam string", "import other_pkg::*; localparam string")
     assert prove.used_declarations(odd, ["nothing of it"]) == odd
+
+
+def test_design_is_the_files_that_it_names() -> None:
+    """Directly or not, packages too, and files that bind to modules; another file decides no proof."""
+    texts = {
+        "top.sv": "module top import own_pkg::*; middle u_middle(); endmodule",
+        "middle.sv": "module middle ( ); leaf #(.N(2)) u_leaf(); endmodule",
+        "leaf.sv": "module leaf ( ); endmodule",
+        "own_pkg.sv": "package own_pkg; endpackage",
+        "other.sv": "module other ( ); leaf u_leaf(); endmodule",
+        "other_pkg.sv": "package other_pkg; endpackage",
+        "binds.sv": "module watch ( ); endmodule bind leaf watch u_watch();",
+        "assert.svh": "`define CHECK(x) x",
+    }
+    found = prove.named_files("top", {Path(name): text for name, text in texts.items()})
+    assert {path.name for path in found} == set(texts) - {"other.sv", "other_pkg.sv"}
