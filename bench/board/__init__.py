@@ -34,7 +34,7 @@ FLOOD = ROOT / "tests" / "fixtures" / "guests" / "flood.c"
 FLOOD_CYCLES, LEAST_SHARE = (20_000, 420_000), 0.95
 _LINE_OVERHEAD = 24
 """Bytes of a cable that a frame takes in addition to its own: preamble, check sum, gap."""
-CLUSTER, APP, GRAPH = "pair", "hashmin", "gen:grid:width=60,height=60"
+CLUSTER, SHARE_CLUSTER, APP, GRAPH = "pair", "quad2", "hashmin", "gen:grid:width=60,height=60"
 REPEAT = 3
 _KEY = bytes(32)
 _FIRST_MAC = 0x02_67_73_00_01_00
@@ -66,10 +66,10 @@ def _twins(folder: Path, count: int, figures: list[dict[str, Any]] | None = None
 def _payload_share(context: Context) -> Row:
     """The same link frames on links of their own and on virtual ones, in bytes of a cable: two boards whose threads
     send to each other without end. A short run is subtracted, since boards are configured through the same ports."""
-    plan = Plan(configs.load_cluster(CLUSTER))
+    plan = Plan(configs.load_cluster(SHARE_CLUSTER))
     image = device.build(FLOOD, plan.config, ["WAY=0", f"ALL_BOARDS={plan.boards}"], boards=plan.shape)
     own, virtual = zip(*(_bytes_of_links(plan, image, cycles) for cycles in FLOOD_CYCLES), strict=True)
-    about: dict[str, Any] = {"cluster": CLUSTER, "cycles": list(FLOOD_CYCLES), "least": LEAST_SHARE}
+    about: dict[str, Any] = {"cluster": SHARE_CLUSTER, "cycles": list(FLOOD_CYCLES), "least": LEAST_SHARE}
     about |= {"bytes_of_own_links": own[1] - own[0], "bytes_of_virtual_links": virtual[1] - virtual[0]}
     return context.row(SHARE, (own[1] - own[0]) / (virtual[1] - virtual[0]), "share", **about)
 
