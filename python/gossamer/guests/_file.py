@@ -17,6 +17,8 @@ from gossamer.config._source import validate
 from gossamer.engines import guest
 from gossamer.engines._rtl_plan import MAX_JOBS, Plan
 
+MOST_BOARDS = 64
+"""Boards whose streaming ports kernels of another process can use (sim/board/shared_kernels.h)."""
 COMMANDS = (("run",), ("mpi", "run"), ("smi", "run"))
 """Commands of guests."""
 _OPTIONS = ("--engine", "-e", "--cluster", "--config", "-c", "--port", "--keys", "--topology", "--mpi")
@@ -106,6 +108,10 @@ def read(path: Path) -> Guests:
                 source.fail((*key, "streams"), f"asks for streaming ports, which guest {streams} has")
             if not lanes:
                 source.fail((*key, "streams"), f"asks for streaming ports; {plan.config.name} has none (stream.ports)")
+            if plan.boards > MOST_BOARDS:
+                source.fail(
+                    (*key, "streams"), f"needs a cluster of {MOST_BOARDS} boards or fewer; this has {plan.boards}"
+                )
             streams = name
         if not boards and not entry.streams:
             source.fail(key, "has no place; give it boards = [...], or streams = true for an SMI program")
@@ -139,4 +145,4 @@ def _words(entry: GuestEntry, fail: Any, key: tuple[str, ...]) -> tuple[str, ...
     return tuple(words)
 
 
-__all__ = ["COMMANDS", "Guest", "GuestEntry", "Guests", "GuestsFile", "is_file", "read"]
+__all__ = ["COMMANDS", "MOST_BOARDS", "Guest", "GuestEntry", "Guests", "GuestsFile", "is_file", "read"]

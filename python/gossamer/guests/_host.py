@@ -177,7 +177,7 @@ class Host:
         options += ["--workers", str(workers or min(len(os.sched_getaffinity(0)), plan.boards))]
         if (folder := snapshots.folder()) is not None:
             about = {"program": str(guests.path), "begun": time.time(), "config": plan.config.name}
-            about |= {"clock_mhz": self.plan.config.board.clock_mhz, **about_links(self.plan)}
+            about |= {"clock_mhz": plan.config.board.clock_mhz, **about_links(plan)}
             options += ["--status", str(folder), "--about", json.dumps(about)[1:-1]]
         self._simulator = simulator = Simulator([program, *options])
         jobs = [Job(one.name, one.boards) for one in guests.guests]

@@ -236,7 +236,10 @@ def on_boards(
     writes = _boards.registers(plan, ranks, blocks, wanted.together or "", 0)
     identity = secrets.randbits(64) | 1
     memory = Path(f"/dev/shm/gossamer-kernels-{identity:016x}")
-    memory.touch(mode=0o600)
+    try:
+        memory.touch(mode=0o600)
+    except OSError as error:
+        raise InputError(f"{memory}: no memory for kernels can be made there: {error.strerror}") from None
     try:
         with board.Boards(plan, place, streams=_boards.lanes(plan.config), kernels=identity) as boards:
             boards.link.write_registers(writes)
