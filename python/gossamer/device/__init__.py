@@ -236,10 +236,12 @@ def _larger(size: int) -> str:
     """The end of a message: the configurations and clusters whose instruction memory has ``size`` bytes."""
     from gossamer import config as configs
 
+    known = ((name, configs.load(name)) for name in configs.names())
+    # The smallest board first, without streaming ports if possible.
     fit = {
-        name: bytes_of
-        for name in configs.names()
-        if (bytes_of := _header.memory_map(configs.load(name)).instr_bytes) >= size
+        name: (bytes_of, config.threads, config.stream.ports)
+        for name, config in known
+        if (bytes_of := _header.memory_map(config).instr_bytes) >= size
     }
     if not fit:
         return "no configuration holds it; make the program smaller"
