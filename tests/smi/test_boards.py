@@ -97,6 +97,15 @@ def test_program_beyond_the_configuration_is_reported_before_anything_is_built(
         _rtl.plan([program(tmp_path, *lines)], [], 4, RING, slack, False, config=config)
 
 
+@pytest.mark.tier("all", seconds=110, adds="a simulator of boards with eight blocks")
+def test_more_collectives_than_blocks_run_on_boards_with_more_of_them(command: Command) -> None:
+    """torus8 has boards of smi520n, with four blocks; the program has five collectives."""
+    done = command("smi", "run", FIXTURES / "five.c", "--engine", "rtl", "--cluster", "torus8", "--ranks", "4")
+    assert done.returncode == 0, done.stderr
+    total = sum(port * 10 + i for port in range(5) for i in range(3))
+    assert sorted(done.stdout.splitlines()) == [f"rank {rank}: {total}" for rank in range(4)]
+
+
 def test_options_of_boards_need_their_engine(command: Command, tmp_path: Path) -> None:
     file = program(tmp_path)
     for option, value, engines in (
