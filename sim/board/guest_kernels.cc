@@ -17,6 +17,7 @@ namespace {
 
 SharedKernels::Memory* memory = nullptr;
 unsigned boards = 0;
+pid_t parent = 0;
 uint32_t quiet = 0, quiescence = 0;
 
 Kernels& kernels(int rank) { return memory->boards[rank].kernels; }
@@ -35,8 +36,8 @@ bool cycle(bool active) {
     SharedKernels::Board& board = memory->boards[b];
     for (uint32_t served; (served = board.served.load(std::memory_order_acquire)) != asked;) {
       SharedKernels::wait(board.served, served);
-      // The host of the guests has ended.
-      if (::getppid() == 1) std::_Exit(EXIT_FAILURE);
+      // The process that has started the emulator has ended, and nobody awaits results.
+      if (::getppid() != parent) std::_Exit(EXIT_FAILURE);
     }
     moved |= board.moved != 0;
   }
@@ -83,6 +84,7 @@ const GsFabric* gs_fabric_make(const char* script) {
     std::fprintf(stderr, "boards: the memory shared with their simulator cannot be mapped\n");
     return nullptr;
   }
+  parent = ::getppid();
   memory->pid.store(static_cast<uint32_t>(::getpid()), std::memory_order_relaxed);
   memory->wants.store(1, std::memory_order_release);
   std::atexit(leave);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests: programs of several kinds on one cluster at once, each judged by its own verifier, beside offenders."""
+"""Guests: programs of several kinds on one cluster at once, each judged by its own verifier, also with offenders."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_four_guests_of_different_kinds_at_once(command: Command, tmp_path: Path
         pytest.param(
             2,
             r"trap: bad_destination",
-            marks=pytest.mark.tier("all", seconds=40, adds="guests beside threads that trap"),
+            marks=pytest.mark.tier("all", seconds=40, adds="guests next to threads that trap"),
         ),
     ],
     ids=["floods", "stops-reading", "sends-to-every-address"],
@@ -201,7 +201,8 @@ for board in range(4):
         dest = constants.layout("address_tile").pack(kind=what, board=board, tile_x=0, tile_y=0, spare=0, spare_low=0)
         for network in networks.values():
             for kind in kinds.values():
-                for job in (0, 2, 31):
+                # Also its own job at tiles of others.
+                for job in (0, 2, 31, *([1] if board != 2 and what == endpoint["tile"] else [])):
                     send(dest, network, kind, job, 0)
     unit = constants.layout("address_control").pack(kind=endpoint["control"], board=board)
     for operation in range(16):
@@ -211,6 +212,8 @@ send(unit, networks["control"], kinds["header"], place.job, 14)
 send(unit, networks["control"], kinds["body"], place.job, 14, last=0)
 send(unit, networks["control"], kinds["body"], 2, 14)
 print(tried, refused)
+# Tile 1 of its own board answers.
+print(len(link.ask(bytes((constants.enumeration("debug_command")["ping"],)), 1, 1)))
 # Registers: those of its own job only; the boards refuse the others.
 denied = 0
 for block in ("stream", "collective", "link"):
@@ -254,8 +257,8 @@ def test_host_of_a_guest_cannot_send_packets_of_others(tmp_path: Path) -> None:
     ) as host:
         outcomes = host.run()
     assert [one.code for one in outcomes] == [0, 0, 0], (shown, notes)
-    tried, refused, denied = " ".join(shown["offender", False]).split()
-    assert int(tried) > 1500 and tried == refused and denied == "6"
+    tried, refused, answers, denied = " ".join(shown["offender", False]).split()
+    assert int(tried) > 1500 and tried == refused and (answers, denied) == ("1", "6")
     assert all("guest offender" in line for line in notes) and len(notes) >= 10
     check_vertices(tmp_path)
     check_streams("\n".join(f"[streams] {line}" for line in shown["streams", False]))
@@ -386,5 +389,12 @@ def test_guest_that_cannot_start_starts_no_other(command: Command, tmp_path: Pat
         assert len(lines) == 3 and lines[0].startswith("[bad] gossamer: error: ") and said in lines[0], lines
         assert lines[1] == "guest bad cannot start, so no guest is started"
         assert lines[2].endswith("guest bad ended with 2")
+    # An emulator that waits for its boards ends with its guest.
+    path = write(tmp_path, {"streams": STREAMS, "bad": {"boards": ["x0y1"], "run": f"run {tmp_path}/later.c"}})
+    (tmp_path / "later.c").write_text("int main(void) { return nothing; }\n")
+    done = command("run", "--stats", tmp_path / "s.json", path)
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].endswith("guest bad ended with 2")
+    done = command("run", "--workers", "0", path)
+    assert (done.returncode, done.stderr) == (2, "gossamer: error: --workers 0: give 1 or more\n")
     done = command("run", hello.split()[1], "--engine", guest.NAME)
     assert done.returncode == 2 and "--engine guest: is for the guests of a cluster" in done.stderr

@@ -14,18 +14,28 @@ import click
 from gossamer import files, guests
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
 
+_OPTIONS = ("--workers", "--stats", "--engine", "-e")
 _USAGE = "./gossamer run GUESTS.toml [--workers N] [--stats FILE]"
 
 
 def is_one(words: Sequence[str]) -> bool:
     """Whether the words of the command name a file of guests."""
-    return bool(words) and guests.is_file(words[0])
+    return _file_at(words) is not None
+
+
+def _file_at(words: Sequence[str]) -> int | None:
+    """The index of the file of guests after the command's own options; None if there is none."""
+    at = 0
+    while at < len(words) and words[at].partition("=")[0] in _OPTIONS:
+        at += 1 if "=" in words[at] else 2
+    return at if at < len(words) and guests.is_file(words[at]) else None
 
 
 def run(words: Sequence[str]) -> None:
     """Runs all guests of a file. Raises an error if one of them fails; the gravest kind counts."""
-    path, workers, stats = Path(words[0]), None, None
-    rest = list(words[1:])
+    at = _file_at(words) or 0
+    path, workers, stats = Path(words[at]), None, None
+    rest = [*words[:at], *words[at + 1 :]]
     while rest:
         option, _, value = rest.pop(0).partition("=")
         if option in ("-h", "--help"):
@@ -33,7 +43,7 @@ def run(words: Sequence[str]) -> None:
                 f"Usage: {_USAGE}\n\nRuns several programs on one simulated cluster at once; see docs/guests.md."
             )
             return
-        if option not in ("--workers", "--stats", "--engine", "-e"):
+        if option not in _OPTIONS:
             raise InputError(f"{option}: is not for a file of guests; usage: {_USAGE}")
         if not value:
             if not rest:

@@ -85,8 +85,8 @@ def read(path: Path) -> Guests:
         source.fail(("guests",), "names no guest")
     if len(file.guests) > MAX_JOBS:
         source.fail(("guests",), f"has {len(file.guests)} guests; boards have {MAX_JOBS} job slots")
-    beside = path.parent / file.cluster
-    cluster = str(beside) if file.cluster.endswith(".toml") and beside.is_file() else file.cluster
+    local = path.parent / file.cluster
+    cluster = str(local) if file.cluster.endswith(".toml") and local.is_file() else file.cluster
     plan = guest.whole(cluster, file.config)
     tiles: dict[int, str] = {}
     streams: str | None = None

@@ -16,6 +16,7 @@ import json
 import mmap
 import os
 import selectors
+import signal
 import socket
 import struct
 import subprocess
@@ -304,7 +305,10 @@ class Host:
             else:
                 self._read_requests(one)
         for one in self._processes:
-            if one.code is None and one.child.poll() is not None:
+            if one.code is None and _has_ended(one.child):
+                # What it has started may hold its output open. Its group's number is not reused until the wait.
+                _kill(one.child)
+                one.child.wait()
                 self._ended(one)
 
     def _read_output(self, one: _Process, stream: IO[bytes]) -> None:
@@ -341,7 +345,7 @@ class Host:
         if len(one.unsent) > _HELD:
             self._note(f"guest {one.guest.name}: does not receive what its boards send, and is ended")
             one.unsent.clear()
-            one.child.kill()
+            _kill(one.child)
 
     def _ended(self, one: _Process) -> None:
         """A guest's process has ended: halts its threads, and parks its ports."""
@@ -367,7 +371,7 @@ class Host:
         left = [one for one in self._processes if one.code is None and not one.cancelled]
         for one in left:
             one.cancelled = True
-            one.child.kill()
+            _kill(one.child)
         return bool(left)
 
     # ---- Time ----
@@ -625,6 +629,17 @@ class Host:
             return
         one.unsent += record.bytes()
         self._flush(one)
+
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether a child has ended, without waiting for it."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """Kills a guest's process, which has not been waited for, and all that it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 _SHOWN = 10

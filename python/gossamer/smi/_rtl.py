@@ -223,7 +223,7 @@ def on_boards(
     *,
     config: str | None = None,
 ) -> Iterator[list[str]]:
-    """Lines of the emulator's plan for kernels at boards behind Ethernet shells, which it uses within the context.
+    """Lines of the emulator's plan for kernels at boards with Ethernet shells, which it uses within the context.
 
     The kernels share memory with the boards, which must be simulated on this machine.
     """

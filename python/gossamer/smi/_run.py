@@ -49,7 +49,7 @@ class Options:
     processes: int = 1
     """MPI processes; each runs a range of consecutive ranks, with its own limits and kernel order."""
     engine: str = "emulator"
-    """Transport of the channels: `emulator`, `rtl` for cycle-accurate boards, `board` for boards behind shells."""
+    """Transport of the channels: `emulator`, `rtl`: cycle-accurate boards, `board`: boards with Ethernet shells."""
     config: str | None = None
     """With boards: the configuration of all of them, in place of the cluster's."""
     frame_loss: float = 0.0
