@@ -465,8 +465,8 @@ async def pause_frames_of_the_peer_stop_the_frames_of_the_shell(dut) -> None:
         assert [bytes(one) for one in frames] == [framed(payload) for payload in sent]
         begun = [(one.sim_time_start - first) / bench.byte_ps for one in frames]
         end = (last - first) / bench.byte_ps + time * UNIT
-        # The standard allows a frame to begin up to two units (128 bytes) after the end of the pause frame.
-        # The MAC needs up to 18 bytes: for the check of the FCS, the crossing into the transmit clock, and a preamble in progress.
+        # The standard allows a frame to begin up to two units (128 bytes) after the end of the pause frame. The MAC
+        # needs up to 18 bytes: to check the FCS, to cross into the transmit clock, and for a preamble in progress.
         between = [at for at in begun if 24 < at < end]
         assert not between, (quanta, again, begun)
         after = min(at for at in begun if at >= end) - end
