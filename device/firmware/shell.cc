@@ -74,12 +74,16 @@ enum Reg : uint32_t {
   kResend = 0x61,       // write: a stream; read: packets accepted
   kClearEvents = 0x62,  // read: frames sent
   kTypes = 0x68,
-  kPattern = 0x80,  // words of the headers that gs_shell_fast compares with
-  kHeader = 0x90,   // words of the headers of packets to send
+  kPattern = 0x80,    // words of the headers that gs_shell_fast compares with
+  kHeader = 0x90,     // words of the headers of packets to send
+  kLinkTable = 0xA0,  // four words for each link: gs_shell_links
+  kLinks = 0xB0,  // write: the links with a peer; read: links of the role, bit 8 table in use, links of the hardware
+  kLinkCounts = 0xB4,
 };
 enum ImageCommand : uint32_t { kBegin = 1, kDiscard = 2, kCheckManifest = 3, kCheckBlock = 4, kLoadBody = 5 };
 enum ReadTo : uint32_t { kToPlace = 0, kToXor = 1U << 28 };
 enum MessageBits : uint32_t { kPacketWaits = 1U << 15, kMessagesBusy = 1U << 14 };
+constexpr uint32_t kTableRead = 1U << 8;
 constexpr unsigned kHandled = 16, kPending = 8, kSent = 4;  // the first bit of a field of kMessages
 constexpr uint32_t kWriteImage = 1U << 31, kSealed = 1U << 31;
 
@@ -221,6 +225,7 @@ class Hardware final : public Platform {
       uint8_t root[16];
       for (unsigned i = 0; i < sizeof root; i++)
         root[i] = static_cast<uint8_t>(reg(kLocalRole + i / 4) >> (24 - 8 * (i % 4)));
+      unbind();
       control_->restore_role(root);
     } else if (changed && !busy) {
       control_->restore_role(nullptr);
@@ -302,7 +307,10 @@ class Hardware final : public Platform {
     report.overruns = reg(kOverruns);
     report.role_resets = role_resets_;
     report.messages += reg(kResend);
-    report.frames_sent += reg(kClearEvents);
+    report.frames_sent += reg(kClearEvents) + reg(kLinkCounts);
+    report.bad_tags += reg(kLinkCounts + 1);
+    report.replays += reg(kLinkCounts + 2);
+    report.bad_frames += reg(kLinkCounts + 3);
   }
 
   // ---------------------------------------------------------------------------------------------------- images
@@ -315,7 +323,8 @@ class Hardware final : public Platform {
     missing_ = image.chunks;
     manifest_missing_ = control_->manifest_chunks();
     manifest_good_ = manifest_due_ = false;
-    checks_first_ = checks_next_ = 0;
+    for (uint32_t i = 0; i < kMaxBlocks / 32; i++) due_[i] = 0;
+    due_count_ = due_at_ = 0;
     job_ = Job::None;
     for (uint32_t i = 0; i < image.chunks / 32; i++) have_[i] = 0;
     have_[image.chunks / 32] = ~uint32_t{0} >> image.chunks % 32;
@@ -414,6 +423,27 @@ class Hardware final : public Platform {
     const uint32_t count = reg(kStreams);
     return static_cast<uint16_t>(count < kMaxStreams ? count : kMaxStreams);
   }
+
+  uint16_t links() override {
+    const uint32_t count = reg(kLinks), most = count & 0xFF;
+    return static_cast<uint16_t>(count >> 16 < most ? count >> 16 : most);
+  }
+
+  void bind(uint16_t link, const LinkPeer& peer) override {
+    const uint32_t bit = 1U << link;
+    set(kLinks, bound_ &= ~bit);
+    if (!peer.mac) return;
+    while (reg(kLinks) & kTableRead) {
+    }
+    const uint32_t table = kLinkTable + 4 * link;
+    set(table, uint32_t{peer.link} << 16 | static_cast<uint32_t>(peer.mac >> 32));
+    set(table + 1, static_cast<uint32_t>(peer.mac));
+    set(table + 2, static_cast<uint32_t>(peer.identity >> 32));
+    set(table + 3, static_cast<uint32_t>(peer.identity));
+    set(kLinks, bound_ |= bit);
+  }
+
+  void unbind() override { set(kLinks, bound_ = 0); }
 
   void start(uint32_t kernel, uint64_t run) override {
     set_pattern(run);
@@ -628,7 +658,7 @@ class Hardware final : public Platform {
       if (good(b)) return;  // then the chunk is there
       write(from, at, size | kWriteImage);
       take(chunk);
-      if (--block_missing_[b] == 0) want_check(static_cast<uint16_t>(b));
+      if (--block_missing_[b] == 0) want_check(b);
       return;
     }
     // A chunk in two blocks, one of which is verified: only the other part is written.
@@ -640,7 +670,7 @@ class Hardware final : public Platform {
     }
     take(chunk);
     for (uint32_t b = first / kBlockBytes; b <= (end - 1) / kBlockBytes; b++)
-      if (!good(b) && --block_missing_[b] == 0) want_check(static_cast<uint16_t>(b));
+      if (!good(b) && --block_missing_[b] == 0) want_check(b);
   }
 
   /// chunk * chunk_bytes; the processor has no multiplier, and a chunk is a small multiple of 64 bytes.
@@ -662,7 +692,20 @@ class Hardware final : public Platform {
   }
 
   /// A block waits once at most: it is asked for when its last chunk has come, and lost chunks come after its check.
-  void want_check(uint16_t block) { checks_[checks_next_++ % kMaxBlocks] = block; }
+  void want_check(uint32_t block) {
+    due_[block / 32] |= 1U << block % 32;
+    due_count_++;
+  }
+  /// The next block that waits; one does.
+  uint32_t next_check() {
+    while (!due_[due_at_]) due_at_ = (due_at_ + 1) % (kMaxBlocks / 32);
+    uint32_t rest = due_[due_at_], bit = 0;
+    for (uint32_t half = 16; half; half /= 2)
+      if (!(rest << (32 - half))) rest >>= half, bit += half;
+    due_[due_at_] &= ~(1U << bit);
+    due_count_--;
+    return 32 * due_at_ + bit;
+  }
 
   void image_poll() {
     if (!receiving_) return;
@@ -687,8 +730,8 @@ class Hardware final : public Platform {
       set(kImage, kCheckManifest);
     }
     if (!manifest_good_ || job_ != Job::None) return;
-    while (checks_first_ != checks_next_) {
-      const uint16_t block = checks_[checks_first_++ % kMaxBlocks];
+    while (due_count_) {
+      const uint32_t block = next_check();
       if (good(block) || block_missing_[block]) continue;
       job_ = Job::Block;
       job_block_ = block;
@@ -756,6 +799,7 @@ class Hardware final : public Platform {
     loading_ = Loading::None;
     set(kConfig, 0);
     set(kRole, 0);
+    unbind();
     control_->loaded(status);
   }
 
@@ -778,19 +822,19 @@ class Hardware final : public Platform {
   uint8_t key_[32];
   uint16_t types_[9];
   uint64_t time_ = 0;
-  uint32_t draws_ = 0, role_resets_ = 0, local_ = 0;
+  uint32_t draws_ = 0, role_resets_ = 0, local_ = 0, bound_ = 0;
 
   bool fast_ = false;  // the hardware executes writes
   bool receiving_ = false, manifest_good_ = false, manifest_due_ = false, running_ = false;
   uint32_t body_at_ = 0, blocks_ = 0, missing_ = 0, manifest_missing_ = 0, good_count_ = 0;
-  uint32_t checks_first_ = 0, checks_next_ = 0, job_block_ = 0;
+  uint32_t due_count_ = 0, due_at_ = 0, job_block_ = 0;
   Job job_ = Job::None;
   Loading loading_ = Loading::None;
   uint64_t loading_since_ = 0;
   uint32_t have_[kMaxChunks / 32 + 1] = {};  // the first chunk in the most significant bit
   uint32_t good_[kMaxBlocks / 32] = {};
   uint16_t block_missing_[kMaxBlocks] = {};
-  uint16_t checks_[kMaxBlocks] = {};
+  uint32_t due_[kMaxBlocks / 32] = {};  // blocks that wait for their check
   Resend resends_[kMaxStreams];
   uint32_t handled_ = 0;
 };

@@ -5,15 +5,16 @@
 ///
 ///     MAC -> gs_shell_rx -> ring -> gs_shell_tag -> gs_shell_fast -> processor (gs_rv32) -> gs_shell_tx -> MAC
 ///                            |                            |              |                      |
-///                            |              gs_shell_messages -----------|----------------------+
+///                            |              gs_shell_messages, ---------|----------------------+
+///                            |              gs_shell_links               |
 ///                            |                            |              |
 ///                            +--> gs_shell_writer <-------+--------------+
 ///                                        |
 ///                                        +--> memory --> gs_shell_reader --> tx, role's streams, configuration port
 ///
 /// The hardware receives, checks checksums and tags, moves all bytes, executes writes that the firmware allows
-/// (gs_shell_fast), and moves packets between frames and the role's streams (gs_shell_messages); the firmware
-/// (device/firmware) decides about the other frames. It cannot load an image that is not whole: gs_shell_image guards
+/// (gs_shell_fast), and moves packets between frames and the role's streams (gs_shell_messages) and frames of its links
+/// (gs_shell_links); the firmware (device/firmware) decides about the other frames. It cannot load an image that is not whole: gs_shell_image guards
 /// that. The role may be missing or hang.
 module gs_shell
   import gossamer_shell_pkg::*;
@@ -31,6 +32,8 @@ module gs_shell
   /// bytes of the processor's RAM, and its contents (gossamer.shell._firmware)
   parameter  int unsigned RamBytes   = 65536,
   parameter  string       Firmware   = "",
+  /// virtual links to other boards, at most 4
+  parameter  int unsigned Links      = 4,
   /// cycles after which a register of the role that does not answer has failed
   parameter  int unsigned RoleWait   = 4096
 ) (
@@ -136,6 +139,19 @@ module gs_shell
   input  logic [2:0]       stream_bytes_i,
   input  logic             stream_last_i,
   input  logic [7:0]       stream_dest_i,
+  // Frames of the role's links to other boards, a byte a cycle. Those from other boards come without back-pressure, and
+  // frames of different links may interleave; with an error at the end, a frame is damaged and its last byte is none
+  input  logic [15:0]      role_links_i,     ///< links of the role
+  output logic             link_valid_o,
+  output logic [7:0]       link_data_o,
+  output logic             link_last_o,
+  output logic             link_error_o,
+  output logic [1:0]       link_dest_o,
+  input  logic             link_valid_i,     ///< frames of at most 16,383 bytes, one after the other
+  output logic             link_ready_o,
+  input  logic [7:0]       link_data_i,
+  input  logic             link_last_i,
+  input  logic [1:0]       link_dest_i,
   // Status
   output logic             watchdog_o,     ///< the processor has stopped: the shell needs a reset
   output logic             pause_o,        ///< the ring or the queue was half full, and not yet less than a quarter:
@@ -182,7 +198,7 @@ module gs_shell
   logic [RingLog2-1:0] rx_addr, xor_at_q, xor_to_q;
   logic [31:0]         rx_word, xor_word;
   ptr_t                tail_q;
-  logic                frame_valid, frame_tagged, frame_room;
+  logic                frame_valid, frame_tagged, frame_link, frame_room;
   ptr_t                frame_start;
   logic [15:0]         frame_length;
   gs_shell_rx #(
@@ -205,6 +221,7 @@ module gs_shell
     .frame_start_o (frame_start),
     .frame_length_o(frame_length),
     .frame_tagged_o(frame_tagged),
+    .frame_link_o  (frame_link),
     .frame_room_i  (frame_room),
     .seen_o        (seen),
     .bad_o         (bad),
@@ -221,24 +238,27 @@ module gs_shell
     if (!rst_ni) pause_o <= 1'b0;
   end
 
-  // One port reads the ring: tags, the writer of memory, XOR, headers of writes, the processor.
+  // One port reads the ring: tags, the writer of memory, XOR, headers of writes or link frames, the processor.
   logic                tag_read, tag_ready, source_read, fast_read, fast_ready, cpu_ring_read, cpu_ring_ready;
   logic [RingLog2-1:0] tag_addr, source_addr, fast_addr, ring_addr;
   logic [RingLog2-1:0] cpu_ring_addr;
   logic [31:0]         ring_data;
   logic                source_ready;
+  logic                link_read;            // never with fast_read
+  logic [RingLog2-1:0] link_addr;
   always_comb begin
     ring_addr = cpu_ring_addr;
     if (tag_read) ring_addr = tag_addr;
     else if (source_read) ring_addr = source_addr;
     else if (xor_read) ring_addr = xor_at_q;
     else if (fast_read) ring_addr = fast_addr;
+    else if (link_read) ring_addr = link_addr;
   end
   assign tag_ready      = 1'b1;
   assign source_ready   = !tag_read;
   assign xor_ready      = !tag_read && !source_read;
   assign fast_ready     = !tag_read && !source_read && !xor_read;
-  assign cpu_ring_ready = fast_ready && !fast_read;
+  assign cpu_ring_ready = fast_ready && !fast_read && !link_read;
   gs_ram_sdp #(
     .Width(32),
     .Depth(1 << RingLog2),
@@ -249,7 +269,7 @@ module gs_shell
     .wstrb_i(1'b1),
     .waddr_i(rx_write ? rx_addr : xor_to_q),
     .wdata_i(rx_write ? rx_word : xor_word),
-    .re_i   (tag_read || source_read || xor_read || fast_read || cpu_ring_read),
+    .re_i   (tag_read || source_read || xor_read || fast_read || link_read || cpu_ring_read),
     .raddr_i(ring_addr),
     .rdata_o(ring_data)
   );
@@ -284,7 +304,7 @@ module gs_shell
     .h_o    (hash_h)
   );
 
-  logic        judged_valid, judged_authentic, judged_ready;
+  logic        judged_valid, judged_authentic, judged_link, judged_ready, link_frame, link_frame_done;
   ptr_t        judged_start;
   logic [15:0] judged_length;
   gs_shell_tag #(
@@ -298,6 +318,7 @@ module gs_shell
     .in_start_i     (frame_start),
     .in_length_i    (frame_length),
     .in_tagged_i    (frame_tagged),
+    .in_link_i      (frame_link && Links != 0),
     .session_i      (session_q),
     .crowded_o      (crowded),
     .calm_o         (calm),
@@ -317,7 +338,8 @@ module gs_shell
     .out_ready_i    (judged_ready),
     .out_start_o    (judged_start),
     .out_length_o   (judged_length),
-    .out_authentic_o(judged_authentic)
+    .out_authentic_o(judged_authentic),
+    .out_link_o     (judged_link)
   );
 
   logic                fast_q, fast_write, pattern_set, expected_set, writer_busy_q;
@@ -358,6 +380,7 @@ module gs_shell
     .in_start_i     (judged_start),
     .in_length_i    (judged_length),
     .in_authentic_i (judged_authentic),
+    .in_link_i      (judged_link),
     .read_valid_o   (fast_read),
     .read_ready_i   (fast_ready),
     .read_addr_o    (fast_addr),
@@ -372,6 +395,8 @@ module gs_shell
     .message_stream_o     (message_stream),
     .message_seq_o        (message_seq),
     .message_acknowledge_o(message_acknowledge),
+    .link_o         (link_frame),
+    .link_done_i    (link_frame_done),
     .out_valid_o    (frame_q),
     .out_ready_i    (pop),
     .out_start_o    (frame_start_q),
@@ -821,16 +846,36 @@ module gs_shell
   logic                  reader_place, unused_sent;
   assign reader_place = dest_q == ToPlace && reader_busy && word_valid;
   assign place_write  = io_valid && io_write && is_place;
-  // The place to fill belongs to the processor from its read of 25 on, or to gs_shell_messages, until it is sent.
+  // The place to fill belongs to the processor from its read of 25 on, to gs_shell_messages, or to gs_shell_links, until
+  // it is sent. Links claim it first: while they do, messages do not begin.
   logic        place_mine_q, place_asked, message_taken, message_header, message_send;
   logic [3:0]  message_word_at;
   logic [31:0] message_word;
-  logic [15:0] message_length;
+  logic [15:0] message_length, link_length;
+  logic        link_claim, link_taken, link_write, link_send;
+  logic [PlaceLog2-1:0] link_word_at;
+  logic [31:0] link_word;
   assign place_asked = io_valid && io_ready && !io_write && is_register && index == 10'h025;
   always_ff @(posedge clk_i) begin
-    if (place_asked && place_free && !message_taken) place_mine_q <= 1'b1;
+    if (place_asked && place_free && !message_taken && !link_taken && !link_claim) place_mine_q <= 1'b1;
     if (set && index == 10'h025) place_mine_q <= 1'b0;
     if (!rst_ni) place_mine_q <= 1'b0;
+  end
+  logic [PlaceLog2-1:0] place_addr;
+  logic [31:0]          place_data;
+  always_comb begin
+    place_addr = place_word_q;
+    place_data = word;
+    if (place_write) begin
+      place_addr = io_addr[2+:PlaceLog2];
+      place_data = place_word;
+    end else if (message_header) begin
+      place_addr = PlaceLog2'(message_word_at);
+      place_data = message_word;
+    end else if (link_write) begin
+      place_addr = link_word_at;
+      place_data = link_word;
+    end
   end
   gs_shell_tx #(
     .PlaceLog2 (PlaceLog2),
@@ -838,15 +883,15 @@ module gs_shell
   ) i_tx (
     .clk_i,
     .rst_ni,
-    .write_valid_i(place_write || message_header || reader_place),
+    .write_valid_i(place_write || message_header || link_write || reader_place),
     .write_ready_o(place_ready),
-    .write_addr_i (place_write ? io_addr[2+:PlaceLog2] : message_header ? PlaceLog2'(message_word_at) : place_word_q),
-    .write_data_i (place_write ? place_word : message_header ? message_word : word),
+    .write_addr_i (place_addr),
+    .write_data_i (place_data),
     .free_o       (place_free),
     .place_o      (unused_place),
-    .send_i       (message_send || (set && index == 10'h025)),
-    .length_i     (message_send ? message_length : io_wdata[15:0]),
-    .seal_i       (message_send || io_wdata[31]),
+    .send_i       (message_send || link_send || (set && index == 10'h025)),
+    .length_i     (message_send ? message_length : link_send ? link_length : io_wdata[15:0]),
+    .seal_i       (message_send || (io_wdata[31] && !link_send)),
     .hash_valid_o (hash_valid[1]),
     .hash_ready_i (hash_ready[1]),
     .hash_word_o  (hash_word[1]),
@@ -997,7 +1042,7 @@ module gs_shell
     .wanted_i           (stream_wanted_i[3:0]),
     .dest_o             (message_dest),
     .empty_packet_o     (empty_packet),
-    .place_free_i       (place_free && !place_mine_q && !place_asked),
+    .place_free_i       (place_free && !place_mine_q && !place_asked && !link_taken && !link_claim),
     .place_taken_o      (message_taken),
     .place_write_o      (message_header),
     .place_ready_i      (place_ready && !place_write),
@@ -1006,6 +1051,66 @@ module gs_shell
     .send_o             (message_send),
     .send_bytes_o       (message_length)
   );
+
+  // ---------------------------------------------------------------------------------------------- links
+  logic             link_reads_table;
+  logic [3:0][31:0] link_counts;
+  if (Links != 0) begin : gen_links
+    logic [Links-1:0] unused_bound;
+    gs_shell_links #(
+      .Links    (Links),
+      .WordsLog2(RingLog2),
+      .PlaceLog2(PlaceLog2)
+    ) i_links (
+      .clk_i,
+      .rst_ni,
+      .mac_i,
+      .type_i       (types_i[8]),
+      .run_i        (messages_on && !role_stop_o),
+      .bound_set_i  (set && index == 10'h0B0),
+      .bound_i      (io_wdata[Links-1:0]),
+      .bound_o      (unused_bound),
+      .table_set_i  (set && index[9:4] == 6'h0A),
+      .table_at_i   (index[3:0]),
+      .table_i      (io_wdata),
+      .reads_table_o(link_reads_table),
+      .counts_o     (link_counts),
+      .frame_i      (link_frame),
+      .start_i      (judged_start[RingLog2-1:0]),
+      .bytes_i      (judged_length),
+      .done_o       (link_frame_done),
+      .read_valid_o (link_read),
+      .read_ready_i (fast_ready),
+      .read_addr_o  (link_addr),
+      .read_data_i  (ring_data),
+      .valid_o      (link_valid_o),
+      .data_o       (link_data_o),
+      .last_o       (link_last_o),
+      .error_o      (link_error_o),
+      .dest_o       (link_dest_o),
+      .valid_i      (link_valid_i),
+      .ready_o      (link_ready_o),
+      .data_i       (link_data_i),
+      .last_i       (link_last_i),
+      .dest_i       (link_dest_i),
+      .claim_o      (link_claim),
+      .grant_i      (place_free && !place_mine_q && !place_asked && !message_taken),
+      .taken_o      (link_taken),
+      .write_o      (link_write),
+      .ready_i      (place_ready && !place_write),
+      .addr_o       (link_word_at),
+      .word_o       (link_word),
+      .send_o       (link_send),
+      .bytes_o      (link_length)
+    );
+  end else begin : gen_no_links
+    assign {link_reads_table, link_counts, link_frame_done, link_read, link_addr} = '0;
+    assign {link_valid_o, link_data_o, link_last_o, link_error_o, link_dest_o} = '0;
+    assign {link_claim, link_taken, link_write, link_word_at, link_word, link_send, link_length} = '0;
+    assign link_ready_o = 1'b1;
+    logic unused_links;
+    assign unused_links = ^{link_frame, link_valid_i, link_data_i, link_last_i, link_dest_i};
+  end
 
   // ---------------------------------------------------------------------------------------------- role
   logic        stop_q, running_q, done_q;
@@ -1156,7 +1261,7 @@ module gs_shell
         10'h022: io_rdata = seen_q;
         10'h023: io_rdata = bad_q;
         10'h024: io_rdata = overrun_q;
-        10'h025: io_rdata = {31'd0, place_free && !message_taken};
+        10'h025: io_rdata = {31'd0, place_free && !message_taken && !link_taken && !link_claim};
         10'h026: io_rdata = fast_expected;
         10'h02A: io_rdata = {30'd0, writer_bad_q, writer_asked_q || (writer_busy_q && !writer_message_q)};
         10'h02E: io_rdata = {30'd0, request_failed_q, request_q || mine_q};
@@ -1179,6 +1284,8 @@ module gs_shell
         10'h054, 10'h055, 10'h056, 10'h057: io_rdata = local_role_i[32*(3-32'(index[1:0]))+:32];
         10'h071: io_rdata = {31'd0, hash_running_q};
         10'h078, 10'h079, 10'h07A, 10'h07B, 10'h07C, 10'h07D, 10'h07E, 10'h07F: io_rdata = hash_h[3][index[2:0]];
+        10'h0B0: io_rdata = {role_links_i, 7'd0, link_reads_table, 8'(Links)};
+        10'h0B4, 10'h0B5, 10'h0B6, 10'h0B7: io_rdata = link_counts[index[1:0]];
         10'h060: io_rdata = {messages_handled, packet_valid, message_busy, 2'd0, message_pending, message_events};
         10'h061: io_rdata = messages_accepted;
         10'h062: io_rdata = messages_sent;

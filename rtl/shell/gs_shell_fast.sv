@@ -7,6 +7,7 @@
 ///     gs_shell_tag -> compare words 0 to 12 -+-> gs_shell_writer            (write: the firmware does not see it)
 ///                                            +-> gs_shell_writer, processor (write that is answered)
 ///                                            +-> gs_shell_messages, writer  (packet or credit)
+///                                            +-> gs_shell_links             (link frame)
 ///                                            +-> processor                  (any other frame)
 ///
 /// While the processor has a frame that it decides about, this block waits. While the processor answers a write that
@@ -45,6 +46,7 @@ module gs_shell_fast #(
   input  ptr_t                 in_start_i,
   input  logic [15:0]          in_length_i,
   input  logic                 in_authentic_i,
+  input  logic                 in_link_i,
   // Read port of the ring; data in the cycle after the grant
   output logic                 read_valid_o,
   input  logic                 read_ready_i,
@@ -62,6 +64,9 @@ module gs_shell_fast #(
   output logic [1:0]           message_stream_o,
   output logic [31:0]          message_seq_o,
   output logic [31:0]          message_acknowledge_o,
+  // gs_shell_links: the frame is a link frame; held until it is done
+  output logic                 link_o,
+  input  logic                 link_done_i,
   // The frame of the processor
   output logic                 out_valid_o,
   input  logic                 out_ready_i,
@@ -78,7 +83,7 @@ module gs_shell_fast #(
   /// Words of a header from 0 to that of the acknowledgement
   localparam int unsigned Words = 13;
 
-  typedef enum logic [1:0] {Idle, Check, Judge} state_e;
+  typedef enum logic [1:0] {Idle, Check, Judge, Link} state_e;
   state_e      state_q;
   logic [3:0]  ask_q;            // next word to read
   logic [3:0]  at_q;             // word in read_data_i, if coming_q
@@ -150,16 +155,20 @@ module gs_shell_fast #(
   // The firmware may disable this block at any time; the number that it reads then includes the last write.
   logic own, own_message, free, commit, commit_message, pass, active;
   assign active         = (enable_i || messages_i) && in_authentic_i;
+  assign link_o         = state_q == Link;
   assign own            = state_q == Judge && match_q && inside_q && usable_q && enable_i;
   assign own_message    = state_q == Judge && message_q && in_length_i <= most_i && messages_i;
   assign free           = !out_valid_q;
   assign commit         = own && !writer_busy_i && (!wants_answer_q || free);
   assign commit_message = own_message && !writer_busy_i;
-  assign pass           = free && ((state_q == Idle && in_valid_i && !active) ||
+  assign pass           = free && ((state_q == Idle && in_valid_i && !active && !in_link_i) ||
                                    (state_q == Judge && !own && !own_message));
 
   logic judged_q;                // the sums of Judge are those of this frame
-  assign in_ready_o    = ((commit || commit_message) && judged_q) || (pass && (state_q == Idle || judged_q));
+  logic to_processor;
+  assign in_ready_o    = ((commit || commit_message) && judged_q) || (pass && (state_q == Idle || judged_q)) ||
+                         (link_o && link_done_i);
+  assign to_processor  = in_ready_o && !link_o && !message_o && (!write_o || wants_answer_q);
   assign message_o             = commit_message && judged_q;
   assign message_packet_o      = packet_q;
   assign message_stream_o      = address_q[1:0];
@@ -201,20 +210,21 @@ module gs_shell_fast #(
     judged_q <= state_q == Judge && !in_ready_o;
     case (state_q)
       Idle:
-      // A frame that the processor decides about may change what this block compares with.
-      if (in_valid_i && active && (!out_valid_q || out_stored_q)) begin
-        state_q   <= Check;
+      // A frame that the processor decides about may change what this block, or gs_shell_links, compares with.
+      if (in_valid_i && (active || in_link_i) && (!out_valid_q || out_stored_q)) begin
+        state_q   <= in_link_i ? Link : Check;
         ask_q     <= '0;
         match_q   <= enable_i;
         message_q <= messages_i;
       end
       Check: if (coming_q && at_q == 4'(Words - 1)) state_q <= Judge;
+      Link: if (link_done_i) state_q <= Idle;
       default: if (in_ready_o) state_q <= Idle;
     endcase
     if (out_ready_i) out_valid_q <= 1'b0;
     if (in_ready_o) begin
       released_q <= in_start_i + ptr_t'((32'(HeadBytes) + 32'(in_length_i) + 32'd3) >> 2);
-      if (!message_o && (!write_o || wants_answer_q)) begin
+      if (to_processor) begin
         out_valid_q     <= 1'b1;
         out_start_q     <= in_start_i;
         out_authentic_q <= in_authentic_i;
@@ -233,8 +243,7 @@ module gs_shell_fast #(
     end
   end
 
-  `GS_ASSERT_NOW(the_processor_has_one_frame,
-                 !(in_ready_o && !message_o && (!write_o || wants_answer_q)) || !out_valid_q)
+  `GS_ASSERT_NOW(the_processor_has_one_frame, !to_processor || !out_valid_q)
   `GS_ASSERT_NOW(a_frame_is_of_one_kind, !(write_o && message_o))
   `GS_ASSERT_NOW(a_write_is_in_the_memory, !write_o || stop <= 33'(memory_bytes_i))
   `GS_ASSERT_NOW(pattern_is_not_read_while_it_is_written, !i_pattern.collides)

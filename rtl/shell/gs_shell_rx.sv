@@ -12,7 +12,7 @@
 module gs_shell_rx #(
   /// logarithm of the ring's words of 32 bits
   parameter int unsigned WordsLog2 = 12,
-  /// the shell's EtherTypes (config/constants/shell, ethertype)
+  /// the shell's EtherTypes (config/constants/shell, ethertype); the last one is that of links
   parameter int unsigned Types     = 9,
   localparam type ptr_t = logic [WordsLog2:0]
 ) (
@@ -38,6 +38,8 @@ module gs_shell_rx #(
   output logic [15:0]            frame_length_o,
   /// the frame's kind is one with a tag of the session's key
   output logic                   frame_tagged_o,
+  /// the frame is a link frame: EtherType, version and kind are right
+  output logic                   frame_link_o,
   /// 0 if there is no place for another frame in the queue behind
   input  logic                   frame_room_i,
   // Events, one cycle each
@@ -48,6 +50,7 @@ module gs_shell_rx #(
   /// it was dropped because the ring is full
   output logic                   overrun_o
 );
+  import gossamer_shell_pkg::*;
   import gs_shell_frame_pkg::*;
 
   // A byte waits for one cycle, so that the CRC is the only logic behind its register.
@@ -80,6 +83,7 @@ module gs_shell_rx #(
   logic [7:0] covered;
   assign covered = at_q >= 16'(CheckAt) && at_q < 16'(TagAt) ? 8'd0 : byte_q;
 
+  logic link_q;                   // EtherType and version are those of link frames
   logic is_type, is_type_q;       // the EtherType whose second byte is in byte_q
   always_comb begin
     is_type = 1'b0;
@@ -103,6 +107,7 @@ module gs_shell_rx #(
   assign frame_start_o  = base_q;
   assign frame_length_o = length_q;
   assign frame_tagged_o = session_tagged(kind_q);
+  assign frame_link_o   = link_q && kind_q == ShellKindLinkFrame;
 
   logic [4:0][7:0] mac_bytes;  // bytes 1 to 5
   assign mac_bytes = mac_i[39:0];
@@ -153,7 +158,11 @@ module gs_shell_rx #(
       endcase
       case (at_q)
         16'(TypeAt):       type_q         <= byte_q;
-        16'(TypeAt) + 1:   is_type_q      <= is_type;
+        16'(TypeAt) + 1: begin
+          is_type_q <= is_type;
+          link_q    <= types_i[Types-1] == {type_q, byte_q};
+        end
+        16'(TypeAt) + 2:   if (byte_q[7:4] != 4'(ShellVersion)) link_q <= 1'b0;
         16'(KindAt):       kind_q         <= byte_q;
         16'(LengthAt):     length_q[15:8] <= byte_q;
         16'(LengthAt) + 1: length_q[7:0]  <= byte_q;

@@ -19,6 +19,7 @@ module gs_shell_tag #(
   input  ptr_t                 in_start_i,
   input  logic [15:0]          in_length_i,
   input  logic                 in_tagged_i,
+  input  logic                 in_link_i,
   input  logic                 session_i,
   /// half of the places for frames whose tag is not known are taken
   output logic                 crowded_o,
@@ -43,7 +44,8 @@ module gs_shell_tag #(
   input  logic                 out_ready_i,
   output ptr_t                 out_start_o,
   output logic [15:0]          out_length_o,
-  output logic                 out_authentic_o
+  output logic                 out_authentic_o,
+  output logic                 out_link_o
 );
   import gs_shell_frame_pkg::HeadBytes;
 
@@ -51,11 +53,13 @@ module gs_shell_tag #(
     ptr_t        start;
     logic [15:0] length;
     logic        sealed;
+    logic        link;
   } frame_t;
   typedef struct packed {
     ptr_t        start;
     logic [15:0] length;
     logic        authentic;
+    logic        link;
   } judged_t;
 
   frame_t head;
@@ -71,7 +75,7 @@ module gs_shell_tag #(
     .rst_ni,
     .in_valid_i,
     .in_ready_o (in_room_o),
-    .in_data_i  (frame_t'{start: in_start_i, length: in_length_i, sealed: in_tagged_i}),
+    .in_data_i  (frame_t'{start: in_start_i, length: in_length_i, sealed: in_tagged_i, link: in_link_i}),
     .out_valid_o(head_valid),
     .out_ready_i(head_ready),
     .out_data_o (head),
@@ -124,8 +128,8 @@ module gs_shell_tag #(
   assign judged      = done || pass;
   assign start       = head_valid && sealed && digest_ready && room;
   assign head_ready  = start || pass;
-  assign judged_data = done ? judged_t'{start: flight.start, length: flight.length, authentic: agrees}
-                            : judged_t'{start: head.start, length: head.length, authentic: 1'b0};
+  assign judged_data = done ? judged_t'{start: flight.start, length: flight.length, authentic: agrees, link: 1'b0}
+                            : judged_t'{start: head.start, length: head.length, authentic: 1'b0, link: head.link};
   gs_fifo #(
     .data_t(judged_t),
     .Depth (1 << FramesLog2)
@@ -143,9 +147,10 @@ module gs_shell_tag #(
   assign out_start_o     = out.start;
   assign out_length_o    = out.length;
   assign out_authentic_o = out.authentic;
+  assign out_link_o      = out.link;
 
   logic unused;
-  assign unused = ^{unused_room, unused_ready, flight.sealed};
+  assign unused = ^{unused_room, unused_ready, flight.sealed, flight.link};
 
   `GS_ASSERT_NOW(a_judged_frame_has_a_place, !judged || unused_ready)
 endmodule

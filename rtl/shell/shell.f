@@ -16,4 +16,7 @@ shell/gs_shell_reader.sv
 -f shell/image.f
 shell/gs_shell_packets.sv
 shell/gs_shell_messages.sv
+shell/gs_shell_links_rx.sv
+shell/gs_shell_links_tx.sv
+shell/gs_shell_links.sv
 shell/gs_shell.sv

@@ -79,6 +79,7 @@ void Board::run(const std::function<bool()>& stop) {
     }
     if (!frame.empty()) handle(frame);
     role_.awake();
+    send_links();
     control_.tick();
   }
 }
@@ -91,6 +92,7 @@ void Board::handle(std::span<const uint8_t> bytes) {
   Request request{frame.to.number(), frame.from.number(), frame.header, bytes.data()};
   if (drop != Drop::None) return control_.dropped(request, drop == Drop::Version && frame.to == options_.mac);
   if (frame.to != options_.mac && !frame.to.group()) return;
+  if (frame.header.kind == ShellKind::LinkFrame) return link_frame(request);
   const bool by_session = tagged(frame.header.kind) && frame.header.kind != ShellKind::Open;
   request.authentic = by_session && keyed_ && tag_matches(bytes, *keyed_);
   control_.handle(request);
@@ -282,7 +284,7 @@ void Board::image_load() {
   const bool good = role_.load(r.body);
   if (good) {
     windows_ = std::vector<StreamWindow>(role_.streams());
-    peers_ = std::vector<LinkPeer>(role_.links());
+    unbind();
   }
   reception_.reset();
   control_.loaded(good ? ShellStatus::Ok : ShellStatus::ConfigFailed);
@@ -316,15 +318,59 @@ bool Board::ended(ShellRun& result, uint32_t& code) {
   return true;
 }
 
-void Board::transmit_link(uint64_t to, const ShellHeader& header, uint16_t link) {
-  link_payload_.clear();
-  role_.link_take(link, link_payload_, shell_link_bytes);
-  if (to) transmit(to, header, link_payload_.data(), static_cast<uint32_t>(link_payload_.size()), Seal::None);
-}
-
 void Board::transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) {
   const auto packet = role_.outward(stream, index);
   transmit(to, header, packet.data(), static_cast<uint32_t>(packet.size()), Seal::Session);
+}
+
+// ------------------------------------------------------------------------------------------------------ links
+
+void Board::link_frame(const Request& frame) {
+  if (frame.to != options_.mac.number()) return;
+  const uint64_t number = frame.header.offset;
+  Link* link = number < links_.size() ? &links_[number] : nullptr;
+  if (!link || !link->peer.mac || frame.from != link->peer.mac || frame.header.binding != link->peer.identity) {
+    link_counts_.wrong_peer++;
+    return;
+  }
+  // The hardware of a link relies on the order of its frames: a late one is as good as lost.
+  if (static_cast<int32_t>(frame.header.seq - link->received) <= 0) {
+    link_counts_.late++;
+    return;
+  }
+  // The first frame since the link was bound continues no frame of the peer before.
+  const bool gap = frame.header.seq != link->received + 1 || frame.header.seq == 1;
+  link->received = frame.header.seq;
+  if (control_.state() != ShellState::Running) return;
+  if (!role_.link_deliver(static_cast<uint16_t>(number), gap, {frame.payload(), frame.header.length}))
+    link_counts_.malformed++;
+}
+
+/// Sends what the role has queued; frames of a link without a peer are lost.
+void Board::send_links() {
+  for (uint16_t number = 0; number < links_.size(); number++) {
+    auto& [peer, sent, received] = links_[number];
+    while (role_.link_holds(number)) {
+      link_payload_.clear();
+      role_.link_take(number, link_payload_, shell_link_bytes);
+      if (!peer.mac) continue;
+      ShellHeader header;
+      header.kind = ShellKind::LinkFrame;
+      header.offset = peer.link;
+      header.binding = peer.identity;
+      header.seq = ++sent;
+      link_counts_.sent++;
+      transmit(peer.mac, header, link_payload_.data(), static_cast<uint32_t>(link_payload_.size()), Seal::None);
+    }
+  }
+}
+
+void Board::count(ShellStatusReport& report) {
+  report.role_resets = role_.resets();
+  report.frames_sent += link_counts_.sent;
+  report.bad_tags += link_counts_.wrong_peer;
+  report.replays += link_counts_.late;
+  report.bad_frames += link_counts_.malformed;
 }
 
 }  // namespace gossamer::shell

@@ -64,7 +64,7 @@ struct Reception {
   std::vector<uint32_t> unchecked;  ///< blocks whose chunks are all there, to be hashed together
 };
 
-class Board : private Platform, private StreamQueues, private LinkPorts {
+class Board : private Platform, private StreamQueues {
  public:
   Board(const BoardOptions& options, Port& port);
 
@@ -82,7 +82,7 @@ class Board : private Platform, private StreamQueues, private LinkPorts {
   void transmit_memory(uint64_t to, const ShellHeader& header, uint64_t address, uint32_t length) override;
   void session_key(const uint8_t* key) override;
   bool keep_keys(const uint8_t* key, const uint8_t* next) override;
-  void count(ShellStatusReport& report) override { report.role_resets = role_.resets(); }
+  void count(ShellStatusReport& report) override;
   ShellStatus image_begin(const ShellImage& image) override;
   void image_data(const Request& frame) override;
   void image_repair(const Request& frame) override;
@@ -106,17 +106,20 @@ class Board : private Platform, private StreamQueues, private LinkPorts {
   uint32_t outward_held(uint16_t stream) override { return role_.outward_held(stream); }
   void outward_retire(uint16_t stream, uint32_t packets) override { role_.outward_retire(stream, packets); }
   void transmit_outward(uint64_t to, const ShellHeader& header, uint16_t stream, uint32_t index) override;
-  LinkPorts* link_ports() override { return this; }
   uint16_t links() override { return role_.links(); }
-  LinkPeer& peer(uint16_t link) override { return peers_[link]; }
-  bool deliver_link(uint16_t link, bool gap, const uint8_t* bytes, uint32_t length) override {
-    return role_.link_deliver(link, gap, {bytes, length});
-  }
-  bool holds(uint16_t link) override { return role_.link_holds(link); }
-  void transmit_link(uint64_t to, const ShellHeader& header, uint16_t link) override;
+  void bind(uint16_t link, const LinkPeer& peer) override { links_[link] = {peer}; }
+  void unbind() override { links_ = std::vector<Link>(role_.links()); }
   void start(uint32_t kernel, uint64_t) override { role_.start(kernel); }
   void stop() override { role_.stop(); }
   bool ended(ShellRun& result, uint32_t& code) override;
+
+  // Links
+  struct Link {
+    LinkPeer peer;
+    uint32_t sent = 0, received = 0;  ///< numbers of the last frames
+  };
+  void link_frame(const Request& frame);
+  void send_links();
 
   // Images
   void store_chunk(uint32_t chunk, std::span<const uint8_t> bytes);
@@ -133,8 +136,11 @@ class Board : private Platform, private StreamQueues, private LinkPorts {
   Control control_;
   RoleHost role_;
   std::vector<StreamWindow> windows_;
-  std::vector<LinkPeer> peers_;
+  std::vector<Link> links_;
   std::vector<uint8_t> link_payload_;
+  struct LinkCounts {
+    uint32_t sent = 0, wrong_peer = 0, late = 0, malformed = 0;  ///< frames
+  } link_counts_;
   std::optional<Blake2s> keyed_;
   std::unique_ptr<LargePages> image_memory_;  // of the largest image so far
   std::unique_ptr<Reception> reception_;

@@ -115,6 +115,19 @@ module gs_sim_shell #(
   input  logic [2:0]       stream_bytes_i,
   input  logic             stream_last_i,
   input  logic [7:0]       stream_dest_i,
+  // Frames of the role's links to other boards, a byte a cycle. Those from other boards come without back-pressure, and
+  // frames of different links may interleave; with an error at the end, a frame is damaged and its last byte is none
+  input  logic [15:0]      role_links_i,     ///< links of the role
+  output logic             link_valid_o,
+  output logic [7:0]       link_data_o,
+  output logic             link_last_o,
+  output logic             link_error_o,
+  output logic [1:0]       link_dest_o,
+  input  logic             link_valid_i,     ///< frames of at most 16,383 bytes, one after the other
+  output logic             link_ready_o,
+  input  logic [7:0]       link_data_i,
+  input  logic             link_last_i,
+  input  logic [1:0]       link_dest_i,
   // Status
   output logic             watchdog_o,     ///< the processor has stopped: the shell needs a reset
   output logic             pause_o,        ///< the ring or the queue is half full: the MAC may pause its peer (802.3x)

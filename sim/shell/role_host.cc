@@ -109,6 +109,12 @@ struct RoleHost::Run {
   };
   std::vector<Link> links;
   std::deque<std::pair<uint32_t, std::vector<uint8_t>>> link_in;
+
+  /// With `mutex` held.
+  void link_arrives(uint16_t link, std::span<const uint8_t> frame) {
+    if (link_in.size() < kLinkFrames * links.size())
+      link_in.emplace_back(link, std::vector(frame.begin(), frame.end()));
+  }
   int wake = -1;
 
   /// Wakes the shell, which waits for frames and for the kernel.
@@ -349,6 +355,23 @@ void RoleHost::link_take(uint16_t link, std::vector<uint8_t>& payload, size_t mo
   }
 }
 
+std::vector<uint8_t> RoleHost::link_next(uint16_t link) {
+  if (!run_) return {};
+  const std::lock_guard lock(run_->mutex);
+  auto& out = run_->links[link].out;
+  if (out.empty()) return {};
+  auto frame = std::move(out.front());
+  out.pop_front();
+  return frame;
+}
+
+void RoleHost::link_pass(uint16_t link, std::span<const uint8_t> frame) {
+  if (!run_ || link >= run_->links.size() || frame.empty() || frame.size() > kMostFrame) return;
+  const std::lock_guard lock(run_->mutex);
+  run_->link_arrives(link, frame);
+  run_->changed.notify_all();
+}
+
 bool RoleHost::link_deliver(uint16_t link, bool gap, std::span<const uint8_t> payload) {
   if (!run_) return true;
   const std::lock_guard lock(run_->mutex);
@@ -357,9 +380,9 @@ bool RoleHost::link_deliver(uint16_t link, bool gap, std::span<const uint8_t> pa
   auto& pieces = run_->links[link].pieces;
   if (gap) pieces.clear();
   for (size_t at = 0; at < payload.size();) {
-    if (payload.size() - at < kPieceHead) return false;
-    const auto piece = layout_of<ShellLinkPiece>(payload.subspan(at));
-    at += kPieceHead;
+    ShellLinkPiece piece;
+    if (payload.size() - at >= kPieceHead) piece = layout_of<ShellLinkPiece>(payload.subspan(at));
+    at += std::min(kPieceHead, payload.size() - at);
     if (piece.length == 0 || piece.length > payload.size() - at || pieces.size() + piece.length > kMostFrame) {
       pieces.clear();
       return false;
@@ -371,7 +394,7 @@ bool RoleHost::link_deliver(uint16_t link, bool gap, std::span<const uint8_t> pa
     if (!piece.first && pieces.empty()) continue;
     pieces.insert(pieces.end(), bytes.begin(), bytes.end());
     if (!piece.last) continue;
-    if (run_->link_in.size() < kLinkFrames * run_->links.size()) run_->link_in.emplace_back(link, pieces);
+    run_->link_arrives(link, pieces);
     pieces.clear();
   }
   return true;

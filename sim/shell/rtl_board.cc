@@ -44,6 +44,7 @@ using std::chrono::milliseconds;
 
 constexpr uint64_t kImageBase = 0x0400'0000, kMemory = uint64_t{1} << 29;
 constexpr unsigned kGap = 24;            // cycles between frames: checksum, gap, preamble
+constexpr uint16_t kLinks = 4;           // of gs_shell
 constexpr unsigned kMsCycles = 2000;     // the fewest cycles of a millisecond
 constexpr uint64_t kQuietCycles = 2000;  // without activity: the simulation waits for frames and time
 
@@ -297,6 +298,16 @@ class RtlBoard {
         sending_ = false;
       }
     }
+    if (top_.link_valid_i && top_.link_ready_o) ++link_at_;
+    if (top_.link_valid_o) {
+      auto& frame = link_in_[top_.link_dest_o];
+      if (!top_.link_error_o) frame.push_back(top_.link_data_o);
+      if (top_.link_last_o) {
+        if (!top_.link_error_o) role_.link_pass(top_.link_dest_o, frame);
+        frame.clear();
+      }
+      active_ = cycles_;
+    }
     if (top_.register_valid_o && top_.register_ready_i && top_.register_write_o)
       role_.register_at(top_.register_address_o) = top_.register_data_o;
     local_.sample(top_);
@@ -313,6 +324,8 @@ class RtlBoard {
     if (role_.loaded()) top_.register_data_i = role_.register_at(top_.register_address_o);
     if (top_.role_stop_o && role_.running()) {
       role_.stop();
+      for (auto& frame : link_in_) frame.clear();
+      link_out_.clear();
       sending_ = false;
       inward_.clear();
     }
@@ -321,7 +334,10 @@ class RtlBoard {
     top_.role_done_i = 0;
     top_.stream_valid_i = 0;
     top_.stream_wanted_i = 0;
+    top_.role_links_i = role_.links();
+    top_.link_valid_i = 0;
     if (!role_.running()) return;
+    links();
     // The kernel runs on this machine's clock: it is asked now and then, which is often for a kernel.
     if (cycles_ % 64 == 0 || sending_) {
       wanted_ = 0;
@@ -351,6 +367,25 @@ class RtlBoard {
     top_.stream_bytes_i = static_cast<uint8_t>(bytes);
     top_.stream_last_i = left <= 4;
     top_.stream_dest_i = static_cast<uint8_t>(outward_stream_);
+    active_ = cycles_;
+  }
+
+  /// Offers the next byte of the frames that the role sends on its links.
+  void links() {
+    if (link_at_ == link_out_.size()) {
+      link_out_.clear();
+      link_at_ = 0;
+      if (cycles_ % 16) return;
+      for (uint16_t i = 0; i < kLinks && link_out_.empty(); i++) {
+        link_from_ = static_cast<uint16_t>((link_from_ + 1) % kLinks);
+        if (link_from_ < role_.links()) link_out_ = role_.link_next(link_from_);
+      }
+      if (link_out_.empty()) return;
+    }
+    top_.link_valid_i = 1;
+    top_.link_data_i = link_out_[link_at_];
+    top_.link_last_i = link_at_ + 1 == link_out_.size();
+    top_.link_dest_i = static_cast<uint8_t>(link_from_);
     active_ = cycles_;
   }
 
@@ -414,6 +449,9 @@ class RtlBoard {
   bool whole_ = false, rejected_ = false, sending_ = false, store_done_ = false;
   size_t outward_at_ = 0;
   uint16_t outward_stream_ = 0;
+  std::vector<uint8_t> link_in_[kLinks], link_out_;  // frames that come in; the one that goes out
+  size_t link_at_ = 0;
+  uint16_t link_from_ = 0;
   uint8_t wanted_ = 0;
   std::deque<uint32_t> addresses_;
   std::deque<Word> words_;

@@ -166,10 +166,10 @@ void Control::handle(const Request& frame) {
       return;
     case ShellKind::Query: return reports(frame);
     case ShellKind::Fire: return fire(frame);
-    case ShellKind::LinkFrame: return link_frame(frame);
     case ShellKind::Announce:
     case ShellKind::Error:
-    case ShellKind::Status: return;  // of other boards
+    case ShellKind::Status:  // of other boards
+    case ShellKind::LinkFrame: return;
     default: break;
   }
   if (frame.to != identity_.mac) return;
@@ -682,63 +682,19 @@ void Control::pump(StreamQueues& queues, uint64_t now) {
 
 void Control::bind(const Request& frame) {
   const auto reply = [&](ShellStatus status) { answer(frame, ShellKind::Done, status); };
-  auto* ports = link_ports();
-  if (!ports) return reply(ShellStatus::UnknownKind);
   if (frame.header.length != ShellLinkBinding::kBits / 8) return reply(ShellStatus::BadLength);
   if (!has_role_) return reply(ShellStatus::NoRole);
-  if (frame.header.offset >= ports->links()) return reply(ShellStatus::BadAddress);
+  if (frame.header.offset >= platform_.links()) return reply(ShellStatus::BadAddress);
   const auto wanted = of_bytes<ShellLinkBinding>(frame.payload());
-  ports->peer(static_cast<uint16_t>(frame.header.offset)) = {wanted.peer, wanted.identity, wanted.peer_link};
+  platform_.bind(static_cast<uint16_t>(frame.header.offset), {wanted.peer, wanted.identity, wanted.peer_link});
   reply(ShellStatus::Ok);
-}
-
-void Control::link_frame(const Request& frame) {
-  // Broadcasts are none, and a board without links ignores those of others.
-  auto* ports = link_ports();
-  if (!ports || frame.to != identity_.mac) return;
-  const uint64_t link = frame.header.offset;
-  LinkPeer* peer = has_role_ && link < ports->links() ? &ports->peer(static_cast<uint16_t>(link)) : nullptr;
-  if (!peer || !peer->mac || frame.from != peer->mac || frame.header.binding != peer->identity) {
-    counters_.bad_tags++;
-    return;
-  }
-  // The hardware of a link relies on the order of its frames: a late one is as good as lost.
-  if (static_cast<int32_t>(frame.header.seq - peer->received) <= 0) {
-    counters_.replays++;
-    return;
-  }
-  const bool gap = frame.header.seq != peer->received + 1;
-  peer->received = frame.header.seq;
-  if (state_ != ShellState::Running) return;
-  if (!ports->deliver_link(static_cast<uint16_t>(link), gap, frame.payload(), frame.header.length))
-    counters_.bad_frames++;
-}
-
-void Control::pump_links(LinkPorts& ports) {
-  for (uint16_t link = 0; link < ports.links(); link++) {
-    while (ports.holds(link)) {
-      auto& peer = ports.peer(link);
-      ShellHeader header;
-      header.kind = ShellKind::LinkFrame;
-      header.offset = peer.link;
-      header.binding = peer.identity;
-      header.seq = ++peer.sent;
-      counters_.frames_sent += peer.mac != 0;
-      ports.transmit_link(peer.mac, header, link);
-    }
-  }
-}
-
-void Control::unbind() {
-  if (auto* ports = link_ports())
-    for (uint16_t link = 0; link < ports->links(); link++) ports->peer(link) = {};
 }
 
 // ------------------------------------------------------------------------------------------------------ time
 
 void Control::end_session(bool announced) {
   stop_run();
-  unbind();
+  platform_.unbind();
   if (state_ == ShellState::Receiving || state_ == ShellState::Verified) platform_.image_discard();
   has_ended_ = false;
   session_ = 0;
@@ -770,7 +726,6 @@ void Control::tick() {
     send_status(ShellKind::Heartbeat, owner_, header);
   }
   if (!has_run_) return;
-  if (auto* ports = link_ports()) pump_links(*ports);
   if (auto* queues = platform_.queues())
     pump(*queues, now);
   else

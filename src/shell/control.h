@@ -84,37 +84,11 @@ class StreamQueues {
   ~StreamQueues() = default;
 };
 
-/// Whether the control part has virtual links. The firmware has none, and no room for their code.
-#ifdef GS_SHELL_WITHOUT_LINKS
-constexpr bool kVirtualLinks = false;
-#else
-constexpr bool kVirtualLinks = true;
-#endif
-
 /// The peer of a virtual link between two boards (docs/hardware/shell.md, "Links").
 struct LinkPeer {
   uint64_t mac = 0;  ///< 0: the link has no peer
   uint64_t identity = 0;
-  uint16_t link = 0;      ///< number of the link at the peer
-  uint32_t sent = 0;      ///< number of the last frame sent
-  uint32_t received = 0;  ///< number of the last frame received
-};
-
-/// Virtual links of a board's role.
-class LinkPorts {
- public:
-  /// Links of the loaded role.
-  virtual uint16_t links() = 0;
-  virtual LinkPeer& peer(uint16_t link) = 0;
-  /// Passes the payload of a link frame to the role; false if it is malformed. `gap`: frames before it were lost.
-  virtual bool deliver_link(uint16_t link, bool gap, const uint8_t* bytes, uint32_t length) = 0;
-  /// Whether the role has queued frames for a link.
-  virtual bool holds(uint16_t link) = 0;
-  /// Sends as many of these frames, or pieces of them, as one frame of the network holds; discards them if `to` is 0.
-  virtual void transmit_link(uint64_t to, const ShellHeader& header, uint16_t link) = 0;
-
- protected:
-  ~LinkPorts() = default;
+  uint16_t link = 0;  ///< number of the link at the peer
 };
 
 /// What the control part needs of a board.
@@ -159,8 +133,12 @@ class Platform {
   virtual uint16_t streams() = 0;
   /// The queues of packets; null if the hardware handles packets and credits of a run by itself.
   virtual StreamQueues* queues() { return nullptr; }
-  /// The links of the role; null if the board supports none.
-  virtual LinkPorts* link_ports() { return nullptr; }
+  /// Virtual links of the loaded role; 0 if the board supports none.
+  virtual uint16_t links() = 0;
+  /// Makes `peer` the peer of link `link`, whose frames are numbered from 1 again. The platform handles these frames.
+  virtual void bind(uint16_t link, const LinkPeer& peer) = 0;
+  /// Unbinds all links. The platform does the same when it loads a role.
+  virtual void unbind() = 0;
   /// What that hardware must be told in time; called in a run.
   virtual void pump(uint64_t) {}
   /// Starts kernel `kernel`, and the messages of run number `run`.
@@ -254,14 +232,7 @@ class Control {
   void stop_run();
   void ask_result(const Request& frame);
   void finish(const Request& frame);
-  LinkPorts* link_ports() {
-    if constexpr (kVirtualLinks) return platform_.link_ports();
-    return nullptr;
-  }
   void bind(const Request& frame);
-  void link_frame(const Request& frame);
-  void pump_links(LinkPorts& ports);
-  void unbind();
   void message(const Request& frame);
   void pump(StreamQueues& queues, uint64_t now);
   void new_challenge();

@@ -21,11 +21,11 @@ MOST = 1400
 FIRST, LAST = 1 << 15, 1 << 14
 
 
-@pytest.fixture
-def twin(tmp_path: Path) -> Iterator[Board]:
+@pytest.fixture(params=["twin", "rtl"])
+def board(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Board]:
     cluster = Cluster(tmp_path)
     try:
-        board = Board(KINDS["twin"], cluster)
+        board = Board(KINDS[request.param], cluster)
         yield board
         board.close()
     finally:
@@ -94,41 +94,41 @@ def bind(session: Session, link: int, peer: Peer | None, peer_link: int = 5) -> 
     return session.do(scapy.BIND, binding, offset=link)
 
 
-def reaches(twin: Board, before: tuple[int, int, int, int], frames: int = 0, tags: int = 0, replays: int = 0) -> None:
+def reaches(board: Board, before: tuple[int, int, int, int], frames: int = 0, tags: int = 0, replays: int = 0) -> None:
     """The board's counters grow by these numbers. Frames of other stations may pass the switch after the question."""
     wanted = (before[0] + frames, before[1] + tags, before[2] + replays, before[3])
     end = time.monotonic() + 5
-    while (found := twin.counters()) != wanted and time.monotonic() < end:
+    while (found := board.counters()) != wanted and time.monotonic() < end:
         time.sleep(0.02)
     assert found == wanted
 
 
-def test_links_are_bound_by_commands_of_the_session_alone(twin: Board) -> None:
-    peer = Peer(twin, twin.wire(), IDENTITY)
-    session = Session(twin)
+def test_links_are_bound_by_commands_of_the_session_alone(board: Board) -> None:
+    peer = Peer(board, board.wire(), IDENTITY)
+    session = Session(board)
     assert bind(session, 0, peer) == scapy.NO_ROLE
-    session.load(twin.kind.role())
+    session.load(board.kind.role())
     assert bind(session, 0, peer) == bind(session, 1, peer) == scapy.OK
     assert bind(session, 2, peer) == bind(session, 1 << 40, peer) == scapy.BAD_ADDRESS
     for length in (0, 15, 17):
         assert session.do(scapy.BIND, bytes(length), offset=0) == scapy.BAD_LENGTH
     assert session.do(scapy.START, offset=6, binding=1) == scapy.OK
     # A command without the session's tag binds nothing.
-    forger = Peer(twin, twin.wire(), OTHER)
-    binding = LinkBinding(peer=twin.address(forger.wire), peer_link=0, identity=OTHER)
-    before = twin.counters()
-    twin.send(session.make(scapy.BIND, binding, key=bytes(32)))
+    forger = Peer(board, board.wire(), OTHER)
+    binding = LinkBinding(peer=board.address(forger.wire), peer_link=0, identity=OTHER)
+    before = board.counters()
+    board.send(session.make(scapy.BIND, binding, key=bytes(32)))
     session.next -= 1
-    reaches(twin, before, tags=1)
+    reaches(board, before, tags=1)
     forger.send(b"not a peer")
     peer.send(b"a peer")
     assert peer.received(5, 1) == [b"reep a"] and forger.is_silent()
 
 
-def test_frames_of_links_arrive_whole_and_in_order_in_pieces_of_any_length(twin: Board) -> None:
-    peer = Peer(twin, twin.wire(), IDENTITY)
-    session = Session(twin)
-    session.load(twin.kind.role())
+def test_frames_of_links_arrive_whole_and_in_order_in_pieces_of_any_length(board: Board) -> None:
+    peer = Peer(board, board.wire(), IDENTITY)
+    session = Session(board)
+    session.load(board.kind.role())
     assert bind(session, 0, peer) == scapy.OK and session.do(scapy.START, offset=6, binding=7) == scapy.OK
     source = random.Random(3)
     frames = [source.randbytes(size) for size in (1, 60, 1397, 1398, 1399, 5000, 2, 9000, 64, *([72] * 40))]
@@ -139,19 +139,19 @@ def test_frames_of_links_arrive_whole_and_in_order_in_pieces_of_any_length(twin:
     for number, payload in enumerate(pieces(*lost)):
         data = peer.make(payload)
         if number != 1:
-            twin.send(data, peer.wire)
+            board.send(data, peer.wire)
     assert peer.received(5, 2) == [lost[0][::-1], lost[2][::-1]]
 
 
-def test_forged_misdirected_and_late_link_frames_change_nothing(twin: Board) -> None:
-    peer, stranger = Peer(twin, twin.wire(), IDENTITY), Peer(twin, twin.wire(), IDENTITY)
-    session = Session(twin)
-    session.load(twin.kind.role())
+def test_forged_misdirected_and_late_link_frames_change_nothing(board: Board) -> None:
+    peer, stranger = Peer(board, board.wire(), IDENTITY), Peer(board, board.wire(), IDENTITY)
+    session = Session(board)
+    session.load(board.kind.role())
     assert bind(session, 0, peer) == scapy.OK and session.do(scapy.START, offset=6, binding=9) == scapy.OK
     (good,) = pieces(b"genuine")
-    twin.send(peer.make(good), peer.wire)
+    board.send(peer.make(good), peer.wire)
     assert peer.received(5, 1) == [b"eniuneg"]
-    bad = twin.counters()
+    bad = board.counters()
     forged = [
         (stranger, stranger.make(good, seq=100)),  # the identity alone does not suffice
         (stranger, stranger.make(good, seq=100, binding=OTHER)),
@@ -162,68 +162,52 @@ def test_forged_misdirected_and_late_link_frames_change_nothing(twin: Board) -> 
         (peer, peer.make(good, seq=100, link=1 << 63)),
     ]
     for station, data in forged:
-        twin.send(data, station.wire)
-    reaches(twin, bad, tags=len(forged))
+        board.send(data, station.wire)
+    reaches(board, bad, tags=len(forged))
     # A broadcast is no frame of a link, and counts as one of others.
-    twin.send(peer.make(good, seq=100, to=scapy.BROADCAST), peer.wire)
-    reaches(twin, bad, tags=len(forged))
+    board.send(peer.make(good, seq=100, to=scapy.BROADCAST), peer.wire)
+    reaches(board, bad, tags=len(forged))
     for seq in (1, 0, 0xFFFF_FFFF, 1 + (1 << 31)):
-        twin.send(peer.make(good, seq=seq), peer.wire)
-    reaches(twin, bad, tags=len(forged), replays=4)
+        board.send(peer.make(good, seq=seq), peer.wire)
+    reaches(board, bad, tags=len(forged), replays=4)
     malformed = [
         b"\x80", struct.pack(">H", FIRST | LAST), struct.pack(">H", FIRST | LAST | 9) + b"12345678",
         struct.pack(">H", FIRST | LAST | 1) + b"a" + b"\xff",
     ]  # fmt: skip
     peer.seq = 1
     for payload in malformed:
-        twin.send(peer.make(payload), peer.wire)
-    reaches(twin, bad, frames=len(malformed), tags=len(forged), replays=4)
+        board.send(peer.make(payload), peer.wire)
+    reaches(board, bad, frames=len(malformed), tags=len(forged), replays=4)
     # The good frame before the malformed piece is delivered; a piece without its begin is not.
     assert peer.received(5, 1) == [b"a"]
-    twin.send(peer.make(struct.pack(">H", LAST | 3) + b"end"), peer.wire)
-    twin.send(peer.make(good), peer.wire)
+    board.send(peer.make(struct.pack(">H", LAST | 3) + b"end"), peer.wire)
+    board.send(peer.make(good), peer.wire)
     assert peer.received(5, 2, 0.3) == [b"eniuneg"] and stranger.is_silent()
 
 
-def test_links_are_rebound_while_the_kernel_runs_and_unbound_with_the_session(twin: Board) -> None:
-    old, new = Peer(twin, twin.wire(), IDENTITY), Peer(twin, twin.wire(), OTHER)
-    session = Session(twin)
-    session.load(twin.kind.role())
+def test_links_are_rebound_while_the_kernel_runs_and_unbound_with_the_session(board: Board) -> None:
+    old, new = Peer(board, board.wire(), IDENTITY), Peer(board, board.wire(), OTHER)
+    session = Session(board)
+    session.load(board.kind.role())
     assert bind(session, 1, old, 3) == scapy.OK and session.do(scapy.START, offset=6, binding=2) == scapy.OK
     (good,) = pieces(b"abc")
-    twin.send(old.make(good, link=1), old.wire)
+    board.send(old.make(good, link=1), old.wire)
     assert old.received(3, 1) == [b"cba"]
     assert bind(session, 1, new, 8) == scapy.OK
-    before = twin.counters()
-    twin.send(old.make(good, link=1), old.wire)
-    reaches(twin, before, tags=1)
-    twin.send(new.make(good, link=1), new.wire)
+    before = board.counters()
+    board.send(old.make(good, link=1), old.wire)
+    reaches(board, before, tags=1)
+    board.send(new.make(good, link=1), new.wire)
     assert new.received(8, 1) == [b"cba"] and old.is_silent()
     assert bind(session, 1, None) == scapy.OK
-    twin.send(new.make(good, link=1), new.wire)
-    reaches(twin, before, tags=2)
+    board.send(new.make(good, link=1), new.wire)
+    reaches(board, before, tags=2)
     assert new.is_silent()
     assert bind(session, 1, new, 8) == scapy.OK
     assert session.do(scapy.CLOSE) == scapy.OK
-    session = Session(twin)
+    session = Session(board)
     assert session.do(scapy.START, offset=6, binding=3) == scapy.OK
-    before = twin.counters()
-    twin.send(new.make(good, link=1), new.wire)
-    reaches(twin, before, tags=1)
+    before = board.counters()
+    board.send(new.make(good, link=1), new.wire)
+    reaches(board, before, tags=1)
     assert new.is_silent()
-
-
-@pytest.mark.tier("all", seconds=6, adds="the shell's RTL, which has no links yet and says so")
-def test_board_without_links_rejects_a_binding(tmp_path: Path) -> None:
-    cluster = Cluster(tmp_path)
-    try:
-        board = Board(KINDS["rtl"], cluster)
-        session = Session(board)
-        session.load(board.kind.role())
-        assert session.do(scapy.BIND, LinkBinding(peer=board.address()), offset=0) == scapy.UNKNOWN_KIND
-        before = board.counters()
-        board.send(seal(board.frame(scapy.LINK_FRAME, b"x", seq=1)))
-        assert board.counters() == before
-        board.close()
-    finally:
-        cluster.end()

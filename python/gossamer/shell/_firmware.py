@@ -24,7 +24,6 @@ SHELL_RAM_BYTES = 65536
 STACK_BYTES = 3072
 """The least space for the stack, at the end of the RAM: with 1,408 bytes the shell's stack ran into its data."""
 FLAGS = (
-    "-DGS_SHELL_WITHOUT_LINKS",
     # The target with a C library has the headers of C and C++; the library itself is not linked.
     "-target",
     "riscv32-linux-musl",

@@ -159,7 +159,7 @@ module blocks_top #(
   assign rx_events = {judged, crowded, overrun, bad, seen};
 
   // ------------------------------------------------------------------------------------------- receive path
-  logic                ring_write, frame_valid, frame_tagged, frame_room, ring_read;
+  logic                ring_write, frame_valid, frame_tagged, frame_link, frame_room, ring_read, judged_link;
   logic [RingLog2-1:0] ring_waddr, ring_raddr;
   logic [31:0]         ring_wdata, ring_rdata;
   ptr_t                frame_start;
@@ -191,6 +191,7 @@ module blocks_top #(
     .frame_start_o (frame_start),
     .frame_length_o(frame_length),
     .frame_tagged_o(frame_tagged),
+    .frame_link_o  (frame_link),
     .frame_room_i  (frame_room),
     .seen_o        (seen),
     .bad_o         (bad),
@@ -236,6 +237,7 @@ module blocks_top #(
     .in_start_i     (frame_start),
     .in_length_i    (frame_length),
     .in_tagged_i    (frame_tagged),
+    .in_link_i      (frame_link),
     .session_i      (session),
     .crowded_o      (crowded),
     .calm_o         (),
@@ -255,7 +257,8 @@ module blocks_top #(
     .out_ready_i    (pop),
     .out_start_o    (judged_start),
     .out_length_o   (judged_length),
-    .out_authentic_o(judged_authentic)
+    .out_authentic_o(judged_authentic),
+    .out_link_o     (judged_link)
   );
 
   gs_shell_tx #(
