@@ -691,10 +691,11 @@ class Hardware final : public Platform {
     missing_++;
   }
 
-  /// A block waits once at most: it is asked for when its last chunk has come, and lost chunks come after its check.
+  /// A block may be asked for again while it waits: when a chunk that it shares with another block is received again.
   void want_check(uint32_t block) {
-    due_[block / 32] |= 1U << block % 32;
-    due_count_++;
+    uint32_t& word = due_[block / 32];
+    due_count_ += ~word >> block % 32 & 1;
+    word |= 1U << block % 32;
   }
   /// The next block that waits; one does.
   uint32_t next_check() {

@@ -98,10 +98,11 @@ struct Host::Session {
   uint64_t binding = 0;
   uint32_t begun = 0;  // the number of its `begin`
   std::optional<Missing> missing;
-  uint32_t least_missing = 0;  // fewest chunks that it has missed, and since when
-  Clock::time_point progress{};
-  uint32_t round = 0;        // of the query that the reports below answer
-  uint32_t reported_to = 0;  // chunks below are known in this round
+  uint32_t least_missing = 0;    // fewest chunks that it has missed
+  uint32_t most_blocks = 0;      // most blocks that it has verified
+  Clock::time_point progress{};  // when one of the two last changed
+  uint32_t round = 0;            // of the query that the reports below answer
+  uint32_t reported_to = 0;      // chunks below are known in this round
   bool reported = false;
   bool silent = false;                          // has not answered the query before
   unsigned unanswered = 0;                      // queries since the last report
@@ -397,8 +398,12 @@ void Host::handle_session(Session& s, const Frame& frame) {
         s.latency = Clock::now() - asked->second;
         s.asked.erase(s.asked.begin(), std::next(asked));
       }
-      if (header.seq != s.round) return;
       const auto report = layout_of<ShellReport>(frame.payload);
+      if (report.blocks > s.most_blocks) {
+        s.most_blocks = report.blocks;
+        s.progress = Clock::now();
+      }
+      if (header.seq != s.round) return;
       const auto chunks = static_cast<uint32_t>(s.missing->bits.size() * 64);
       // Frames of one round are in order; a gap means that one is lost, and the next round shows it.
       for (uint32_t c = s.reported_to; c < std::min(report.base, chunks); c++) s.missing->set(c, false);
@@ -811,6 +816,7 @@ std::map<Mac, ConfigureResult> Host::configure(std::span<const Mac> boards, cons
     s.probed = 0;
     asked[board] = s.begun = issue(s, ShellKind::Begin, 0, binding, bytes_of(about), true);
     s.least_missing = chunks;
+    s.most_blocks = 0;
     s.progress = Clock::now();
   }
   // A board that does not answer for long after half of the others have is not waited for, and served last.
@@ -950,6 +956,8 @@ std::map<Mac, ConfigureResult> Host::configure(std::span<const Mac> boards, cons
     }
   }
   flush();
+  // To send all chunks once may take longer than a board may be without progress.
+  for (Session* s : active) s->progress = Clock::now();
 
   uint32_t round = static_cast<uint32_t>(random_()) & ~kProbe >> 1;
   std::vector<Session*> slow, fruitless;
