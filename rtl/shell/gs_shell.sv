@@ -847,8 +847,9 @@ module gs_shell
   assign reader_place = dest_q == ToPlace && reader_busy && word_valid;
   assign place_write  = io_valid && io_write && is_place;
   // The place to fill belongs to the processor from its read of 25 on, to gs_shell_messages, or to gs_shell_links, until
-  // it is sent. Links claim it first: while they do, messages do not begin.
-  logic        place_mine_q, place_asked, message_taken, message_header, message_send;
+  // it is sent. Nobody starves: after a read of 25 that found it taken, only the processor gets the place; links claim
+  // it, and messages do not begin while they do.
+  logic        place_mine_q, place_wanted_q, place_available, place_asked, message_taken, message_header, message_send;
   logic [3:0]  message_word_at;
   logic [31:0] message_word;
   logic [15:0] message_length, link_length;
@@ -856,10 +857,15 @@ module gs_shell
   logic [PlaceLog2-1:0] link_word_at;
   logic [31:0] link_word;
   assign place_asked = io_valid && io_ready && !io_write && is_register && index == 10'h025;
+  assign place_available = place_free && !message_taken && !link_taken;
   always_ff @(posedge clk_i) begin
-    if (place_asked && place_free && !message_taken && !link_taken && !link_claim) place_mine_q <= 1'b1;
+    if (place_asked) place_wanted_q <= !place_available;
+    if (place_asked && place_available) place_mine_q <= 1'b1;
     if (set && index == 10'h025) place_mine_q <= 1'b0;
-    if (!rst_ni) place_mine_q <= 1'b0;
+    if (!rst_ni) begin
+      place_mine_q   <= 1'b0;
+      place_wanted_q <= 1'b0;
+    end
   end
   logic [PlaceLog2-1:0] place_addr;
   logic [31:0]          place_data;
@@ -1042,7 +1048,7 @@ module gs_shell
     .wanted_i           (stream_wanted_i[3:0]),
     .dest_o             (message_dest),
     .empty_packet_o     (empty_packet),
-    .place_free_i       (place_free && !place_mine_q && !place_asked && !link_taken && !link_claim),
+    .place_free_i       (place_free && !place_mine_q && !place_wanted_q && !place_asked && !link_taken && !link_claim),
     .place_taken_o      (message_taken),
     .place_write_o      (message_header),
     .place_ready_i      (place_ready && !place_write),
@@ -1094,7 +1100,7 @@ module gs_shell
       .last_i       (link_last_i),
       .dest_i       (link_dest_i),
       .claim_o      (link_claim),
-      .grant_i      (place_free && !place_mine_q && !place_asked && !message_taken),
+      .grant_i      (place_free && !place_mine_q && !place_wanted_q && !place_asked && !message_taken),
       .taken_o      (link_taken),
       .write_o      (link_write),
       .ready_i      (place_ready && !place_write),
@@ -1261,7 +1267,7 @@ module gs_shell
         10'h022: io_rdata = seen_q;
         10'h023: io_rdata = bad_q;
         10'h024: io_rdata = overrun_q;
-        10'h025: io_rdata = {31'd0, place_free && !message_taken && !link_taken && !link_claim};
+        10'h025: io_rdata = {31'd0, place_available};
         10'h026: io_rdata = fast_expected;
         10'h02A: io_rdata = {30'd0, writer_bad_q, writer_asked_q || (writer_busy_q && !writer_message_q)};
         10'h02E: io_rdata = {30'd0, request_failed_q, request_q || mine_q};

@@ -326,6 +326,7 @@ class RtlBoard {
       role_.stop();
       for (auto& frame : link_in_) frame.clear();
       link_out_.clear();
+      link_at_ = 0;
       sending_ = false;
       inward_.clear();
     }

@@ -15,8 +15,9 @@ using shell::ShellStatus;
 
 constexpr uint32_t kLeaseMs = 10'000;
 constexpr unsigned kDiscoverMs = 300, kOpenMs = 3000;
-/// Milliseconds without a frame after which a board is lost: it sends heartbeats once a second.
-constexpr int64_t kLost = 5000;
+/// Milliseconds without a frame after which a board is asked for a sign of life, and after which it is lost. It sends
+/// heartbeats once a second of its own time, which a simulation may stretch.
+constexpr int64_t kQuiet = 1500, kLost = 5000;
 constexpr std::chrono::milliseconds kCheckEvery{20};
 
 /// What a status means for the user.
@@ -161,6 +162,7 @@ void BoardGroup::step(int timeout_ms) {
   for (const One& one : boards_) {
     const int64_t age = host_->age(one.mac);
     if (age < 0) throw BoardError("board " + one.mac.text() + ": was reset, or has ended the session");
+    if (age > kQuiet) host_->ping(one.mac);
     if (age > kLost) throw BoardError("board " + one.mac.text() + ": does not answer any more");
     shell::ShellRun end;
     const ShellStatus status = host_->wait(one.mac, run_, 0, end);

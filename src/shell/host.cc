@@ -82,6 +82,7 @@ struct Host::Session {
     std::vector<uint8_t> payload;
   };
   std::map<uint32_t, Answer> answers;    // of commands that wait for one
+  uint32_t pinged = 0;                   // number of the last command of `ping`
   uint32_t writing = 1;                  // number of the first command of the last call of write
   ShellStatus failed = ShellStatus::Ok;  // the first error of a write whose answer was not asked for
   std::optional<ShellStatusReport> status;
@@ -216,6 +217,13 @@ int64_t Host::age(const Mac& board) const {
   const auto at = sessions_.find(board);
   if (at == sessions_.end() || at->second->lost) return -1;
   return std::chrono::duration_cast<milliseconds>(Clock::now() - at->second->heard).count();
+}
+
+void Host::ping(const Mac& board) {
+  Session& s = session(board);
+  if (s.lost || !s.pending.empty()) return;
+  s.answers.erase(s.pinged);
+  s.pinged = issue(s, ShellKind::AskRegister, 0, 0, {}, true);
 }
 
 ShellStatus Host::open(const Mac& board, const Key& key, uint32_t lease_ms, bool take_over, unsigned timeout_ms,

@@ -99,6 +99,9 @@ class Host {
 
   /// Milliseconds since the last valid frame of a session; -1 without one, or if the board no longer knows it.
   int64_t age(const Mac& board) const;
+  /// Makes the board answer, as a sign of life; does not wait for it. Without effect while a command waits for an
+  /// answer.
+  void ping(const Mac& board);
   /// Forgets a session without telling the board.
   void drop(const Mac& board);
   /// The last status that a board has sent; null before the first.

@@ -111,11 +111,16 @@ def test_vertices_on_a_board_over_a_lossy_network_have_scipys_components(twins: 
     assert (labels == least_of_components(matrix)).all()
 
 
-def test_vertices_on_two_boards_over_a_lossy_network_have_scipys_components(twins: Cluster) -> None:
+@pytest.mark.default_cases("software|rtl", seconds=12, adds="a board with the shell's RTL that has a software peer")
+@pytest.mark.parametrize("shells", ["software", "rtl", "mixed"])
+def test_vertices_on_two_boards_over_a_lossy_network_have_scipys_components(twins: Cluster, shells: str) -> None:
     """The network loses frames of the host port and of the links between the boards; each repairs its own losses."""
     twins.start_switch("--loss", "0.01", "--duplicate", "0.01", "--reorder", "0.01", "--seed", "6")
     for number in (1, 2):
-        twins.start_board(number)
+        if shells == "rtl" or (shells == "mixed" and number == 2):
+            twins.start_rtl(number)
+        else:
+            twins.start_board(number)
     plan = Plan(configs.load_cluster("pair"))
     matrix = random_matrix(12)
     engine = BoardHardware(plan=plan, place=place(twins, 2), multicast="full", mapping="random")

@@ -57,6 +57,9 @@ class Place:
         return Boards(plan, self, jobs=jobs)
 
 
+_LOOKS = 5
+
+
 @dataclass(frozen=True)
 class _Found:
     """Boards for a run, and how to reach them."""
@@ -78,7 +81,11 @@ def find(place: Place, count: int) -> _Found:
         port, key_file = running.socket, key_file or running.keys
     known = keys.read(Path(key_file)) if key_file else {}
     with Host(port, known) as host:
-        announced = sorted(host.discover(place.wait), key=lambda board: board.mac)
+        # A board that is slow to answer, such as a simulated one, announces itself once a second.
+        for _ in range(_LOOKS):
+            announced = sorted(host.discover(place.wait), key=lambda board: board.mac)
+            if len(announced) >= count:
+                break
         unreadable = host.unreadable()
     usable, why = [], [f"board {mac_text(mac)} {reason}" for mac, reason in unreadable.items()]
     for board in announced:
