@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// The host port of a board as message streams of the shell, between their clocks. A stream has the flits of one
-/// virtual network, so no network waits for another.
+/// The host port of a board as message streams of the shell, between their clocks. A stream to the board has the flits
+/// of one virtual network, so no network waits for another. All flits from the board are on stream 0, in their order.
 ///
 ///     s_axis -> gs_host_stream_in  -> host_in     by network: queue of words, crossing, flit
-///     m_axis <- gs_host_stream_out <- host_out    by network: flits, crossing of words; packets of several flits
+///     m_axis <- gs_host_stream_out <- host_out    records, crossing of words; packets of several records
 ///
-/// A packet of a stream has whole flits, 24 bytes each: the bits of `flit_t` from the lowest on. Flits of one packet on
-/// the board may be in several packets of the stream, and reverse. The end of a packet that is no whole flit is
-/// dropped, and so is a packet to a stream that is none.
+/// A packet to the board has whole flits, 24 bytes each: the bits of `flit_t` from the lowest on. The end of a packet
+/// that is no whole flit is dropped, and so is a packet to a stream that is none. A packet from the board has records of
+/// 32 bytes: a flit, and the board's cycle in which it left the port. Flits of one packet on the board may be in several
+/// packets of a stream, and reverse.
 module gs_board_host_stream
   import gs_noc_pkg::Vnets;
   import gossamer_pkg::*;
 #(
-  /// most flits of a packet to the host; a packet of the host may have one more
-  parameter int unsigned PacketFlits = 59,
+  /// most flits of a packet of the host
+  parameter int unsigned InFlits     = 60,
+  /// most flits of a packet to the host
+  parameter int unsigned OutFlits    = 43,
   /// cycles of clk_i for which a packet to the host waits for a further flit
   parameter int unsigned Linger      = 32
 ) (
@@ -71,7 +74,7 @@ module gs_board_host_stream
   assign in_reset_o   = !crossing_rst_n;
 
   gs_host_stream_in #(
-    .PacketFlits(PacketFlits + 1)
+    .PacketFlits(InFlits)
   ) u_in (
     .clk_i,
     .rst_ni         (rst_n),
@@ -92,7 +95,7 @@ module gs_board_host_stream
   );
 
   gs_host_stream_out #(
-    .PacketFlits(PacketFlits),
+    .PacketFlits(OutFlits),
     .Linger     (Linger)
   ) u_out (
     .clk_i,

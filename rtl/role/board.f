@@ -3,4 +3,5 @@
 -f common/axil.f
 -f board/board.f
 -f board/crossings.f
+role/gs_role_links.sv
 role/gs_role_board.sv

@@ -5,7 +5,8 @@
 ///
 ///     shell <=> gs_board_host_stream <=> gs_board <=> memory controllers, MACs of the links
 ///
-/// Stream v has the flits of virtual network v at the board's host port (gs_board_host_stream). While no kernel runs,
+/// Stream v to the board has the flits for virtual network v of its host port; stream 0 from the board has all of its
+/// flits, with cycles (gs_board_host_stream). While no kernel runs,
 /// the board is in reset. Kernel 0 releases it, accepts packets as soon as the board is ready, and ends when a packet
 /// without bytes arrives, or when it is stopped; the board is in reset again before `done_o`, which pulses once for
 /// each start. With it `code_o` is 0 done, 1 no such kernel, or 4 stopped.
@@ -100,7 +101,7 @@ module gs_role_board
   output logic [StreamLanes-1:0] kernel_m_axis_tlast_o,
   input  gs_board_pkg::collective_in_t  [gs_board_pkg::CollectiveLanes-1:0] kernel_collective_i,
   output gs_board_pkg::collective_out_t [gs_board_pkg::CollectiveLanes-1:0] kernel_collective_o,
-  // Links, as at gs_board: a gs_link_mac for each, or a PHY of the board's clock
+  // Links, as at gs_board: gs_role_links for virtual links, a gs_link_mac for a PHY, or a PHY of the board's clock
   output logic [Links-1:0] mac_tx_valid_o,
   input  logic [Links-1:0] mac_tx_ready_i,
   output logic [8*LinksDatapathBytes-1:0] mac_tx_data_o[Links],

@@ -111,7 +111,7 @@ module gs_shell_links_rx #(
 
   // A frame to the role that cannot be completed ends with an error.
   logic close;
-  assign close   = (state_q == Close || close_q) && open_q;
+  assign close   = (state_q == Close || (state_q == Pieces && close_q)) && open_q;
   assign valid_o = emit || close;
   assign data_o  = now_q[7:0];
   assign last_o  = close || (last_q && piece_q == 14'd1);

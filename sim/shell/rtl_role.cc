@@ -4,11 +4,12 @@
 ///
 /// The top has kernel control and registers (AXI4-Lite); memory (AXI4 with 64 bits, incrementing bursts of whole
 /// beats), as rtl/role/gs_role_ptrans.sv has it, message streams (AXI4-Stream with 32 bits), as
-/// rtl/role/gs_role_echo.sv has them, or both. The memory is that of the board: a read is answered after one cycle, a
-/// beat in each cycle, and an access outside of it with an error. A packet of the role for the host waits for a free
-/// slot, and the model's time stands still; one for no stream, or longer than a frame, is dropped. Each run begins with
-/// a reset. Then the registers that are not 0 are written, and after the run all are read back, so that the host sees
-/// those that the role has changed; registers that answer with an error keep their value.
+/// rtl/role/gs_role_echo.sv has them, or both. It may have virtual links, as rtl/role/gs_role_links.sv has them: a
+/// frame arrives at a byte a cycle. The memory is that of the board: a read is answered after one cycle, a beat in each
+/// cycle, and an access outside of it with an error. A packet of the role for the host waits for a free slot, and the
+/// model's time stands still; one for no stream, or longer than a frame, is dropped. Each run begins with a reset. Then
+/// the registers that are not 0 are written, and after the run all are read back, so that the host sees those that the
+/// role has changed; registers that answer with an error keep their value.
 ///
 /// GS_ROLE_TOP is the class of the model, GS_ROLE_HEADER its header, GS_ROLE_NAME the name of the top.
 
@@ -56,6 +57,11 @@ concept StreamTop = requires(T& top) {
   top.m_axis_tvalid_o, top.m_axis_tready_i, top.m_axis_tdata_o, top.m_axis_tkeep_o, top.m_axis_tlast_o;
   top.m_axis_tdest_o;
 };
+template <class T>
+concept LinkTop = requires(T& top) {
+  top.role_links_o, top.link_valid_i, top.link_data_i, top.link_last_i, top.link_error_i, top.link_dest_i;
+  top.link_valid_o, top.link_ready_i, top.link_data_o, top.link_last_o, top.link_dest_o;
+};
 static_assert(RoleTop<GS_ROLE_TOP> && (MemoryTop<GS_ROLE_TOP> || StreamTop<GS_ROLE_TOP>),
               "the top of the role lacks a port of rtl/role/gs_role_ptrans.sv");
 
@@ -66,6 +72,9 @@ constexpr unsigned kStopCycles = 1 << 20;  // in which a role must end after tha
 constexpr unsigned kRegisterCycles = 4096;
 constexpr unsigned kAskPacket = 16;  // cycles from one look for a packet of the host to the next
 constexpr size_t kLongestPacket = 1 << 14;
+constexpr uint32_t kLinks = 4;
+constexpr uint64_t kSilence = 3000;      // cycles; a link sends a frame at least every 512, and reports 6,000
+constexpr unsigned kPeerPatience = 500;  // milliseconds in which a slow peer is waited for
 constexpr int kStopped = 4;
 
 template <class Top>
@@ -118,6 +127,12 @@ class Simulation {
     return 0;
   }
 
+  /// Virtual links of the role.
+  uint32_t links() {
+    if constexpr (LinkTop<Top>) return std::min<uint32_t>(top_.role_links_o, kLinks);
+    return 0;
+  }
+
  private:
   struct Burst {
     uint64_t address;
@@ -128,11 +143,13 @@ class Simulation {
   void cycle() {
     if constexpr (MemoryTop<Top>) memory();
     if constexpr (StreamTop<Top>) packets();
+    if constexpr (LinkTop<Top>) link_frames();
     top_.clk_i = 0;
     top_.eval();
     // Transfers of this cycle.
     if constexpr (MemoryTop<Top>) transfer();
     if constexpr (StreamTop<Top>) transfer_packets();
+    if constexpr (LinkTop<Top>) transfer_links();
     top_.clk_i = 1;
     top_.eval();
     context_->timeInc(1);
@@ -209,6 +226,55 @@ class Simulation {
     out_.clear();
   }
 
+  // Frames to the role's links, and from them.
+  void link_frames() {
+    top_.link_ready_i = 1;
+    top_.link_valid_i = 0;
+    top_.link_error_i = 0;
+    if (!shell_ || !running_) return;
+    if (link_at_ == link_in_.size()) {
+      // After a frame, the next one is looked for at once.
+      if (link_in_.empty() && cycles_ % kAskPacket) return;
+      receive_frame(0);
+      if (link_in_.empty()) wait_for_peers();
+      if (link_in_.empty()) return;
+    }
+    top_.link_valid_i = 1;
+    top_.link_data_i = link_in_[link_at_++];
+    top_.link_last_i = link_at_ == link_in_.size();
+  }
+
+  void receive_frame(int timeout_ms) {
+    link_in_.resize(kLongestPacket);
+    uint32_t link = 0;
+    const long bytes = shell_->link_receive(shell_->shell, &link, link_in_.data(), link_in_.size(), timeout_ms);
+    link_in_.resize(bytes > 0 && link < links() ? std::min(static_cast<size_t>(bytes), link_in_.size()) : 0);
+    link_at_ = 0;
+    if (link_in_.empty()) return;
+    heard_[link] = cycles_;
+    known_[link] = true;
+    top_.link_dest_i = static_cast<uint8_t>(link);
+  }
+
+  /// The model stalls while a peer that has sent frames before is silent, so that no link reports the silence of a peer
+  /// that the operating system has not scheduled. A peer that stays silent is given up until it is heard again.
+  void wait_for_peers() {
+    const auto silent = [this](unsigned link) { return known_[link] && cycles_ - heard_[link] > kSilence; };
+    if (!silent(0) && !silent(1) && !silent(2) && !silent(3)) return;
+    for (unsigned waited = 0; waited < kPeerPatience && link_in_.empty() && !shell_->stopped(shell_->shell); waited++)
+      receive_frame(1);
+    if (!link_in_.empty()) return;
+    for (unsigned link = 0; link < kLinks; link++) known_[link] = known_[link] && !silent(link);
+  }
+
+  void transfer_links() {
+    if (!top_.link_valid_o || !shell_) return;
+    link_out_.push_back(top_.link_data_o);
+    if (!top_.link_last_o) return;
+    shell_->link_send(shell_->shell, top_.link_dest_o, link_out_.data(), link_out_.size());
+    link_out_.clear();
+  }
+
   static Burst burst(uint64_t address, unsigned length, unsigned size, unsigned kind) {
     return {address, length, size != kBeatSize || kind != kIncrementing || address % kBeat != 0};
   }
@@ -282,6 +348,10 @@ class Simulation {
   std::vector<uint8_t> in_, out_;  // the packet to the role, that of the role so far
   size_t in_at_ = 0;
   uint32_t next_stream_ = 0;
+  std::vector<uint8_t> link_in_, link_out_;  // the frame to a link of the role, that of the role so far
+  size_t link_at_ = 0;
+  uint64_t heard_[kLinks] = {};  // the cycle of the last frame of each link's peer, which has sent some
+  bool known_[kLinks] = {};
   std::deque<Burst> reads_, writes_;
   std::deque<uint8_t> answers_;  // of written bursts
   unsigned worst_ = 0;           // response of the burst that is written
@@ -292,8 +362,9 @@ int run(const gs_role_shell* shell, uint32_t kernel, gs_role_result* result) {
 }
 
 uint32_t streams() { return Simulation<GS_ROLE_TOP>(nullptr).streams(); }
+uint32_t links() { return Simulation<GS_ROLE_TOP>(nullptr).links(); }
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default")))
-const gs_role gs_role_entry = {GS_ROLE_VERSION, 1, GS_ROLE_NAME, streams(), run};
+const gs_role gs_role_entry = {GS_ROLE_VERSION, 1, GS_ROLE_NAME, streams(), run, links()};

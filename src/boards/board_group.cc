@@ -56,8 +56,8 @@ BoardGroup::BoardGroup(const GroupOptions& options) {
     for (size_t b = 0; b < boards_.size(); ++b) {
       const uint32_t values[] = {static_cast<uint32_t>(b), static_cast<uint32_t>(options.kernels),
                                  static_cast<uint32_t>(options.kernels >> 32)};
-      shell::ShellRegisterWrite writes[std::size(values)];
-      for (uint32_t i = 0; i < std::size(values); ++i) {
+      std::vector<shell::ShellRegisterWrite> writes(options.kernels ? std::size(values) : 1);
+      for (uint32_t i = 0; i < writes.size(); ++i) {
         writes[i].address = sizeof(uint32_t) * i;
         writes[i].data = values[i];
       }

@@ -24,7 +24,8 @@ from gossamer.engines.board import BoardHardware, Boards, Place
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.errors import InputError, RunDied
 from gossamer.graph import Graph
-from gossamer.shell import host, keys
+from gossamer.hdl import sources
+from gossamer.shell import _build, host, keys
 
 TINY = configs.load("tiny")
 HELLO = "programs/hello.c"
@@ -151,6 +152,31 @@ def test_host_programs_and_polite_run_on_two_boards(command: Command, scratch: d
     greatest = [int(np.flatnonzero(reference == reference[vertex]).max()) for vertex in range(vertices)]
     labels = {int(vertex): int(label) for vertex, label in map(str.split, lines)}
     assert labels == {vertex: (1 << 40) - greatest[vertex] * 7919 for vertex in range(vertices)}
+
+
+def role_in_systemverilog() -> str:
+    """gs_role_board with gs_role_links and models of the memories, as a role file for simulated boards."""
+    top = ROOT / "tests" / "rtl" / "role" / "board_top.sv"
+    design = sources.blocks("role/board.f", "sim/memory/sim_memory.f", config=TINY) + (top,)
+    return str(_build.rtl_role(design))
+
+
+@pytest.mark.tier("all", seconds=120, adds="boards that are wholly in SystemVerilog: shell, role, links")
+@pytest.mark.parametrize("shells", ["software", "rtl"])
+def test_boards_in_systemverilog_have_scipys_components(twins: Cluster, shells: str) -> None:
+    """The role that a bitstream would have: clocks cross between shell and board, links have no back-pressure."""
+    role = role_in_systemverilog()
+    twins.start_switch("--loss", "0.01", "--duplicate", "0.01", "--reorder", "0.01", "--seed", "8")
+    for number in (1, 2):
+        (twins.start_rtl if shells == "rtl" else twins.start_board)(number)
+    matrix = random_matrix(14)
+    where = Place(twins.socket, key_file(twins, 2), role=role)
+    engine = BoardHardware(plan=Plan(configs.load_cluster("pair")), place=where, mapping="random")
+    found = gossamer.run("hashmin", Graph.from_scipy(matrix, weighted=False), engine=engine)
+    assert (np.asarray(found.values) == least_of_components(matrix)).all()
+    run = engine.done
+    assert run is not None and run.reason == "done" and run.cycles > 1000
+    assert sum(one["rx_packets"] > 0 for one in run.links.values()) >= 2
 
 
 @pytest.mark.tier("all", seconds=90, adds="SMI programs on boards, which need a role of their own")

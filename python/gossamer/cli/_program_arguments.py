@@ -128,6 +128,7 @@ _VALUES = {
     "--tile": "tile",
     "--port": "port",
     "--keys": "keys",
+    "--role": "role",
     "--define": "define",
     "-D": "define",
     "--timeout": "timeout",
@@ -286,14 +287,14 @@ class Request:
         from gossamer.engines import board, guest
 
         if engine == guest.NAME:
-            for name in (*guest.UNSUPPORTED, "port", "keys"):
+            for name in (*guest.UNSUPPORTED, "port", "keys", "role"):
                 if name in self.options:
                     raise InputError(f"--{name}: is not for guests, which share their cluster; omit it")
             if self.one_tile:
                 raise InputError("--one-tile: is not for guests, which share their cluster; omit it")
             return guest.Place.here()
         if engine != board.NAME:
-            for name in ("port", "keys"):
+            for name in ("port", "keys", "role"):
                 if name in self.options:
                     raise InputError(f"--{name}: names boards on Ethernet; add --engine board")
             return None
@@ -302,7 +303,7 @@ class Request:
                 raise InputError(f"--{name}: needs a simulator; boards have none; use --engine rtl")
         if self.one_tile:
             raise InputError("--one-tile: needs a simulator; boards have none; use --engine rtl")
-        return board.Place(self.one("port"), self.one("keys"))
+        return board.Place(self.one("port"), self.one("keys"), role=self.one("role"))
 
     def has_host(self) -> bool:
         """Whether the program has a part that runs on this machine."""

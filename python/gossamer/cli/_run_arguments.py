@@ -37,7 +37,7 @@ VALUES = {
 }
 HARDWARE = (
     "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report", "least-wait",
-    "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps", "port", "keys",
+    "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps", "port", "keys", "role",
 )  # fmt: skip
 """Options of the engines ``rtl`` and ``board`` only."""
 ON_HARDWARE = ("rtl", "board", "guest")

@@ -29,6 +29,7 @@ _RTL_OPTIONS: tuple[str, ...] = (
 _RTL_OPTIONS += (
     "port",
     "keys",
+    "role",
     "max-cycles",
     "max-steps",
     "watchdog",

@@ -211,9 +211,8 @@ def _run_app(words: tuple[str, ...]) -> None:
             "(--engine rtl --cluster NAME); name one of these engines"
         )
     elif other := [name for name in hardware if name != "seed"]:
-        raise InputError(
-            f"--{other[0]}: needs the hardware; add --engine {'board' if other[0] in ('port', 'keys') else 'rtl'}"
-        )
+        hardware_engine = "board" if other[0] in ("port", "keys", "role") else "rtl"
+        raise InputError(f"--{other[0]}: needs the hardware; add --engine {hardware_engine}")
     else:
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
@@ -328,6 +327,7 @@ _HARDWARE_HELP = """Further options of --engine rtl, and of --engine board excep
       --port PORT       with --engine board: the interface at which boards are; without it
                         those that ./gossamer cluster sim up has started
       --keys FILE       with --port: the boards' keys
+      --role FILE       with board: the role file; else one for simulated boards
       --max-cycles N    abort after N cycles
       --watchdog N      abort after N cycles without an instruction
       --workers N       threads of this machine that simulate

@@ -51,6 +51,8 @@ class Place:
     keys: str | None = None
     wait: float = 0.5
     """Seconds for boards to announce themselves."""
+    role: str | None = None
+    """File of the role that is the configuration's board; by default one for simulated boards is built."""
 
     def open(self, plan: Plan, jobs: Sequence[Job] = ()) -> Boards:
         """The boards of a plan."""
@@ -133,6 +135,8 @@ class Boards(Cluster):
         self._place, self._streams, self._kernels = place, streams, kernels
         # The role may take minutes to build, so boards that cannot be used are reported first. A lease would end
         # meanwhile, so they are looked for again.
+        if place.role and not Path(place.role).is_file():
+            raise InputError(f"{place.role}: no such file; name the file of a role for these boards")
         find(place, plan.boards)
         super().__init__(plan, jobs=jobs)
 
@@ -151,7 +155,7 @@ class Boards(Cluster):
     def _start(self, command: Sequence[str | Path]) -> Simulator:
         from gossamer.shell import mac_text
 
-        role = _rtl_build.board_role(self.config, self.plan.links, jobs=self._slots())
+        role = self._place.role or _rtl_build.board_role(self.config, self.plan.links, jobs=self._slots())
         found = find(self._place, self.plan.boards)
         facts = [f"port {found.port}", f"role {role}", f"type {_rtl_build.BOARD_TYPE}"]
         facts.append(f"hosts {' '.join(map(str, self.plan.hosts))}")

@@ -62,8 +62,9 @@ module crossings_top
   flit_t flit;
   assign host_in_o = flit;
   gs_board_host_stream #(
-    .PacketFlits(5),
-    .Linger     (24)
+    .InFlits (6),
+    .OutFlits(5),
+    .Linger  (24)
   ) u_host (
     .clk_i,
     .rst_ni,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A board as a role, with models of its memories; one clock of the board is two of the shell. Its first link is looped
-/// to its second one through crossings to a MAC's clock, and so is the second one to the first.
+/// A board as a role, with models of its memories and with virtual links; one clock of the board is two of the shell.
 module board_top
   import gs_board_memory_pkg::*;
   import gs_board_pkg::StreamLanes;
@@ -48,21 +47,29 @@ module board_top
   output logic [31:0] m_axis_tdata_o,
   output logic [3:0]  m_axis_tkeep_o,
   output logic        m_axis_tlast_o,
-  output logic [7:0]  m_axis_tdest_o
+  output logic [7:0]  m_axis_tdest_o,
+  // Virtual links, as at gs_shell
+  output logic [15:0] role_links_o,
+  input  logic        link_valid_i,
+  input  logic [7:0]  link_data_i,
+  input  logic        link_last_i,
+  input  logic        link_error_i,
+  input  logic [1:0]  link_dest_i,
+  output logic        link_valid_o,
+  input  logic        link_ready_i,
+  output logic [7:0]  link_data_o,
+  output logic        link_last_o,
+  output logic [1:0]  link_dest_o
 );
-  // The board's clock and the MACs', one edge of each in two of the shell's
-  logic board_clk, mac_clk;
-  logic board_q, mac_q;
+  logic board_clk, board_q;
   always_ff @(posedge clk_i) board_q <= !board_q;
-  always_ff @(negedge clk_i) mac_q <= !mac_q;
   assign board_clk = board_q;
-  assign mac_clk   = mac_q;
 
   logic     board_rst_n;
   logic     mem_req_valid[Memories], mem_req_ready[Memories], mem_rsp_valid[Memories], mem_rsp_ready[Memories];
   mem_req_t mem_req[Memories];
   mem_rsp_t mem_rsp[Memories];
-  logic [Links-1:0] tx_valid, tx_ready, tx_last, rx_valid, rx_last, rx_error, unused_up, unused_rst;
+  logic [Links-1:0] tx_valid, tx_ready, tx_last, rx_valid, rx_last, rx_error, unused_up;
   logic [8*LinksDatapathBytes-1:0] tx_data[Links], rx_data[Links];
   logic [LinksDatapathBytes-1:0]   tx_keep[Links], rx_keep[Links];
 
@@ -121,36 +128,24 @@ module board_top
     .up_o           (unused_up)
   );
 
-  logic [7:0] bytes[Links];
-  logic [Links-1:0] byte_valid, byte_ready, byte_last;
-  for (genvar l = 0; l < Links; l++) begin : gen_link
-    localparam int unsigned From = Links - 1 - l;
-    gs_link_mac u_mac (
-      .clk_i           (board_clk),
-      .rst_ni          (board_rst_n),
-      .rst_no          (unused_rst[l]),
-      .tx_valid_i      (tx_valid[l]),
-      .tx_ready_o      (tx_ready[l]),
-      .tx_data_i       (tx_data[l]),
-      .tx_keep_i       (tx_keep[l]),
-      .tx_last_i       (tx_last[l]),
-      .rx_valid_o      (rx_valid[l]),
-      .rx_data_o       (rx_data[l]),
-      .rx_keep_o       (rx_keep[l]),
-      .rx_last_o       (rx_last[l]),
-      .rx_error_o      (rx_error[l]),
-      .mac_clk_i       (mac_clk),
-      .tx_axis_tdata_o (bytes[l]),
-      .tx_axis_tvalid_o(byte_valid[l]),
-      .tx_axis_tready_i(byte_ready[From]),
-      .tx_axis_tlast_o (byte_last[l]),
-      .rx_axis_tdata_i (bytes[From]),
-      .rx_axis_tvalid_i(byte_valid[From]),
-      .rx_axis_tready_o(byte_ready[l]),
-      .rx_axis_tlast_i (byte_last[From]),
-      .rx_axis_tuser_i (1'b0)
-    );
-  end
+  gs_role_links #(
+    .Links(Links)
+  ) u_links (
+    .clk_i, .role_links_o, .link_valid_i, .link_data_i, .link_last_i, .link_error_i, .link_dest_i,
+    .link_valid_o, .link_ready_i, .link_data_o, .link_last_o, .link_dest_o,
+    .board_clk_i   (board_clk),
+    .board_rst_ni  (board_rst_n),
+    .mac_tx_valid_i(tx_valid),
+    .mac_tx_ready_o(tx_ready),
+    .mac_tx_data_i (tx_data),
+    .mac_tx_keep_i (tx_keep),
+    .mac_tx_last_i (tx_last),
+    .mac_rx_valid_o(rx_valid),
+    .mac_rx_data_o (rx_data),
+    .mac_rx_keep_o (rx_keep),
+    .mac_rx_last_o (rx_last),
+    .mac_rx_error_o(rx_error)
+  );
 
   for (genvar p = 0; p < DramCount; p++) begin : gen_port
     localparam int unsigned First = p * PortMemories;

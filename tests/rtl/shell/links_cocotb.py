@@ -213,8 +213,8 @@ async def received_frames_are_those_of_the_peer_in_order(dut) -> None:
     for link in range(LINKS):
         await bench.bind(link, bench.peer())
     queued: list[deque[bytes]] = [deque() for _ in range(LINKS)]
-    others = ["lost", "late", "group", "station", "source", "identity", "number", "upper", "malformed", "malformed",
-              "rebound", "rebound", "unbound", "stopped", "stopped"]  # fmt: skip
+    others = ["late"] * 4 + ["malformed", "rebound", "stopped"] * 2
+    others += ["lost", "group", "station", "source", "identity", "number", "upper", "unbound"]
     deck: list[str] = []
     for _ in range(COUNT * 8):
         if not deck:
@@ -298,7 +298,7 @@ async def received_frames_are_those_of_the_peer_in_order(dut) -> None:
 
 @cocotb.test()
 async def frames_of_the_role_reach_the_peer_of_their_link(dut) -> None:
-    """All of them, in order, packed; those of links without a peer are dropped. The line pauses, others use the place."""
+    """All, in order, packed; those of links without a peer are dropped. The line pauses, others use the place."""
     bench = Bench(dut)
     await bench.begin()
     draw = bench.draw
