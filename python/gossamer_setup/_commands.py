@@ -9,6 +9,12 @@ from __future__ import annotations
 
 VERSION = "0.1.0"
 
+ENTRY_POINTS: dict[str, dict[str, str]] = {
+    "networkx.backends": {"gossamer": "gossamer.networkx_backend:backend"},
+    "networkx.backend_info": {"gossamer": "gossamer.networkx_backend:get_info"},
+}
+"""The package's entry points, by group; pyproject.toml has the same for wheels."""
+
 # name: (what it does, groups it needs before it says what its options are; more it asks for itself)
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
