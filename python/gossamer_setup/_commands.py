@@ -18,6 +18,7 @@ ENTRY_POINTS: dict[str, dict[str, str]] = {
 # name: (what it does, groups it needs before it says what its options are; more it asks for itself)
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
+    "diff": ("Compare two results.", ("core",)),
     "new": ("Write a vertex of your own, with a test.", ("core",)),
     "graph": ("Inspect, convert and generate graphs.", ("core",)),
     "config": ("Show and check hardware configurations and clusters.", ("core",)),

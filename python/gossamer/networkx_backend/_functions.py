@@ -96,11 +96,11 @@ def pagerank(
         parameters["source"] = {int(at): float(restart[at]) for at in np.flatnonzero(restart)}
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    weighted = G.least is not None or G.total is not None
+    graph = G.summed(weight)
     try:
         result = _search.run(
-            "pagerank-weighted" if weighted else "pagerank64",
-            G.summed,
+            "pagerank-weighted" if graph.weighted else "pagerank64",
+            graph,
             defines,
             limit=min(math.ceil(max_iter), 10**9),
             **parameters,
@@ -122,7 +122,7 @@ def _find(G: ConvertedGraph, node: Node, text: str) -> int:
 
 
 def _walk(G: ConvertedGraph, source: Node, text: str, cutoff: float | None = None) -> Visit:
-    return visit(G, _find(G, source, text), weighted=False, cutoff=depth(cutoff))
+    return visit(G, _find(G, source, text), None, depth(cutoff))
 
 
 @_answers()
@@ -196,7 +196,7 @@ def _check_search(G: Any, reverse: bool = False, sort_neighbors: Any = None, **_
 def _tree(G: ConvertedGraph, source: Node, depth_limit: float | None) -> Visit:
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.is_directed() else 'graph'}.")
-    return visit(G, G.index[source], weighted=False, cutoff=depth(depth_limit))
+    return visit(G, G.index[source], None, depth(depth_limit))
 
 
 @_answers(_check_search)
@@ -270,8 +270,8 @@ def descendants_at_distance(G: ConvertedGraph, source: Node, distance: int) -> s
 # ---- Dijkstra ----------------------------------------------------------------------------
 
 
-def _dijkstra(G: ConvertedGraph, source: Node, cutoff: float | None = None) -> Visit:
-    return visit(G, _find(G, source, f"Node {source} not found in graph"), weighted=True, cutoff=cutoff)
+def _dijkstra(G: ConvertedGraph, source: Node, weight: str | None, cutoff: float | None = None) -> Visit:
+    return visit(G, _find(G, source, f"Node {source} not found in graph"), weight, cutoff)
 
 
 def _reached(G: ConvertedGraph, found: Visit, target: Node) -> int | None:
@@ -286,37 +286,37 @@ def single_source_dijkstra(
     source: Node,
     target: Node | None = None,
     cutoff: float | None = None,
-    weight: str = "weight",
+    weight: str | None = "weight",
 ) -> Any:
     return multi_source_dijkstra(G, {source}, target, cutoff, weight)
 
 
 @_answers()
 def single_source_dijkstra_path(
-    G: ConvertedGraph, source: Node, cutoff: float | None = None, weight: str = "weight"
+    G: ConvertedGraph, source: Node, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Paths:
-    return _dijkstra(G, source, cutoff).paths()
+    return _dijkstra(G, source, weight, cutoff).paths()
 
 
 @_answers()
 def single_source_dijkstra_path_length(
-    G: ConvertedGraph, source: Node, cutoff: float | None = None, weight: str = "weight"
+    G: ConvertedGraph, source: Node, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Lengths:
-    return _dijkstra(G, source, cutoff).lengths()
+    return _dijkstra(G, source, weight, cutoff).lengths()
 
 
 @_answers()
-def dijkstra_path(G: ConvertedGraph, source: Node, target: Node, weight: str = "weight") -> list[Node]:
+def dijkstra_path(G: ConvertedGraph, source: Node, target: Node, weight: str | None = "weight") -> list[Node]:
     path: list[Node] = single_source_dijkstra(G, source, target, None, weight)[1]
     return path
 
 
 @_answers()
-def dijkstra_path_length(G: ConvertedGraph, source: Node, target: Node, weight: str = "weight") -> Any:
+def dijkstra_path_length(G: ConvertedGraph, source: Node, target: Node, weight: str | None = "weight") -> Any:
     start = _find(G, source, f"Node {source} not found in graph")
     if source == target:
         return 0
-    distances = _search.lengths(G, start)
+    distances = _search.lengths(G, start, weight)
     end = G.index.get(target)
     if end is None or not 0 <= distances[end] < math.inf:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
@@ -345,13 +345,13 @@ def multi_source_dijkstra(
     sources: Any,
     target: Node | None = None,
     cutoff: float | None = None,
-    weight: str = "weight",
+    weight: str | None = "weight",
 ) -> Any:
     source = _only(sources)
     _find(G, source, f"Node {source} not found in graph")
     if target in sources:
         return 0, [target]
-    found = _dijkstra(G, source, cutoff)
+    found = _dijkstra(G, source, weight, cutoff)
     if target is None:
         return found.lengths(), found.paths()
     end = _reached(G, found, target)
@@ -362,50 +362,50 @@ def multi_source_dijkstra(
 
 @_answers(_check_sources)
 def multi_source_dijkstra_path(
-    G: ConvertedGraph, sources: Any, cutoff: float | None = None, weight: str = "weight"
+    G: ConvertedGraph, sources: Any, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Paths:
-    return _dijkstra(G, _only(sources), cutoff).paths()
+    return _dijkstra(G, _only(sources), weight, cutoff).paths()
 
 
 @_answers(_check_sources)
 def multi_source_dijkstra_path_length(
-    G: ConvertedGraph, sources: Any, cutoff: float | None = None, weight: str = "weight"
+    G: ConvertedGraph, sources: Any, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Lengths:
-    return _dijkstra(G, _only(sources), cutoff).lengths()
+    return _dijkstra(G, _only(sources), weight, cutoff).lengths()
 
 
 @_answers()
 def dijkstra_predecessor_and_distance(
-    G: ConvertedGraph, source: Node, cutoff: float | None = None, weight: str = "weight"
+    G: ConvertedGraph, source: Node, cutoff: float | None = None, weight: str | None = "weight"
 ) -> tuple[dict[Node, list[Node]], Lengths]:
     start = _find(G, source, f"Node {source} is not found in the graph")
-    found = visit(G, start, weighted=True, cutoff=cutoff)
-    return found.predecessors(G.least), found.lengths()
+    found = visit(G, start, weight, cutoff)
+    return found.predecessors(G.least_of(weight)), found.lengths()
 
 
 @_answers()
 def all_pairs_dijkstra(
-    G: ConvertedGraph, cutoff: float | None = None, weight: str = "weight"
+    G: ConvertedGraph, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Iterator[tuple[Node, tuple[Lengths, Paths]]]:
     for node in G:
-        found = _dijkstra(G, node, cutoff)
+        found = _dijkstra(G, node, weight, cutoff)
         yield node, (found.lengths(), found.paths())
 
 
 @_answers()
 def all_pairs_dijkstra_path_length(
-    G: ConvertedGraph, cutoff: float | None = None, weight: str = "weight"
+    G: ConvertedGraph, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Iterator[tuple[Node, Lengths]]:
     for node in G:
-        yield node, _dijkstra(G, node, cutoff).lengths()
+        yield node, _dijkstra(G, node, weight, cutoff).lengths()
 
 
 @_answers()
 def all_pairs_dijkstra_path(
-    G: ConvertedGraph, cutoff: float | None = None, weight: str = "weight"
+    G: ConvertedGraph, cutoff: float | None = None, weight: str | None = "weight"
 ) -> Iterator[tuple[Node, Paths]]:
     for node in G:
-        yield node, _dijkstra(G, node, cutoff).paths()
+        yield node, _dijkstra(G, node, weight, cutoff).paths()
 
 
 # ---- Bellman-Ford ------------------------------------------------------------------------
@@ -414,16 +414,17 @@ def all_pairs_dijkstra_path(
 class _Relaxed:
     """Shortest paths from one node, with weights of either sign."""
 
-    def __init__(self, G: ConvertedGraph, source: Node) -> None:
+    def __init__(self, G: ConvertedGraph, source: Node, weight: str | None) -> None:
         self._graph = G
         self._source = source
         start = _find(G, source, f"Source {source} not in G")
-        if G.least is None:
+        weights = G.least_of(weight)
+        if weights is None:
             result = _search.run("bfs", G.plain, source=start)
         else:
-            name = "bellman-ford-double" if G.least.dtype.kind == "f" else "bellman-ford"
+            name = "bellman-ford-double" if weights.dtype.kind == "f" else "bellman-ford"
             try:
-                result = _search.run(name, G.shortest, source=start)
+                result = _search.run(name, G.shortest(weight), source=start)
             except NoAnswer:
                 raise nx.NetworkXUnbounded("Negative cycle detected.") from None
         first = result.app.columns[0]
@@ -451,23 +452,23 @@ class _Relaxed:
 
 
 @_answers()
-def single_source_bellman_ford_path_length(G: ConvertedGraph, source: Node, weight: str = "weight") -> Lengths:
-    return _Relaxed(G, source).lengths()
+def single_source_bellman_ford_path_length(G: ConvertedGraph, source: Node, weight: str | None = "weight") -> Lengths:
+    return _Relaxed(G, source, weight).lengths()
 
 
 @_answers()
-def single_source_bellman_ford_path(G: ConvertedGraph, source: Node, weight: str = "weight") -> Paths:
-    return _Relaxed(G, source).paths()
+def single_source_bellman_ford_path(G: ConvertedGraph, source: Node, weight: str | None = "weight") -> Paths:
+    return _Relaxed(G, source, weight).paths()
 
 
 @_answers()
 def single_source_bellman_ford(
-    G: ConvertedGraph, source: Node, target: Node | None = None, weight: str = "weight"
+    G: ConvertedGraph, source: Node, target: Node | None = None, weight: str | None = "weight"
 ) -> Any:
     if source == target:
         _find(G, source, f"Node {source} is not found in the graph")
         return 0, [source]
-    found = _Relaxed(G, source)
+    found = _Relaxed(G, source, weight)
     if target is None:
         return found.lengths(), found.paths()
     end = found.reaches(target)
@@ -477,17 +478,17 @@ def single_source_bellman_ford(
 
 
 @_answers()
-def bellman_ford_path(G: ConvertedGraph, source: Node, target: Node, weight: str = "weight") -> list[Node]:
+def bellman_ford_path(G: ConvertedGraph, source: Node, target: Node, weight: str | None = "weight") -> list[Node]:
     path: list[Node] = single_source_bellman_ford(G, source, target, weight)[1]
     return path
 
 
 @_answers()
-def bellman_ford_path_length(G: ConvertedGraph, source: Node, target: Node, weight: str = "weight") -> Any:
+def bellman_ford_path_length(G: ConvertedGraph, source: Node, target: Node, weight: str | None = "weight") -> Any:
     if source == target:
         _find(G, source, f"Node {source} not found in graph")
         return 0
-    found = _Relaxed(G, source)
+    found = _Relaxed(G, source, weight)
     end = found.reaches(target)
     if end is None:
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
@@ -495,15 +496,17 @@ def bellman_ford_path_length(G: ConvertedGraph, source: Node, target: Node, weig
 
 
 @_answers()
-def all_pairs_bellman_ford_path_length(G: ConvertedGraph, weight: str = "weight") -> Iterator[tuple[Node, Lengths]]:
+def all_pairs_bellman_ford_path_length(
+    G: ConvertedGraph, weight: str | None = "weight"
+) -> Iterator[tuple[Node, Lengths]]:
     for node in G:
-        yield node, _Relaxed(G, node).lengths()
+        yield node, _Relaxed(G, node, weight).lengths()
 
 
 @_answers()
-def all_pairs_bellman_ford_path(G: ConvertedGraph, weight: str = "weight") -> Iterator[tuple[Node, Paths]]:
+def all_pairs_bellman_ford_path(G: ConvertedGraph, weight: str | None = "weight") -> Iterator[tuple[Node, Paths]]:
     for node in G:
-        yield node, _Relaxed(G, node).paths()
+        yield node, _Relaxed(G, node, weight).paths()
 
 
 # ---- Paths of either kind ----------------------------------------------------------------
@@ -543,14 +546,15 @@ def shortest_path(
     weight: str | None = None,
     method: str = "dijkstra",
 ) -> Any:
-    paths = _PATHS[_method(weight, method)]
+    kind = _method(weight, method)
+    paths, named_weight = _PATHS[kind], {} if weight is None else {"weight": weight}
     if source is None and target is None:
-        return ((node, paths(G, node)) for node in G)
+        return ((node, paths(G, node, **named_weight)) for node in G)
     if source is None:
-        return {node: path[::-1] for node, path in paths(G, target).items()}
+        return {node: path[::-1] for node, path in paths(G, target, **named_weight).items()}
     if target is None:
-        return paths(G, source)
-    return bellman_ford_path(G, source, target)
+        return paths(G, source, **named_weight)
+    return bellman_ford_path(G, source, target, **named_weight)
 
 
 def _check_shortest_path_length(G: Any, source: Any, target: Any, weight: Any, method: str) -> str:
@@ -566,17 +570,17 @@ def shortest_path_length(
     method: str = "dijkstra",
 ) -> Any:
     kind = _method(weight, method)
-    lengths = _LENGTHS[kind]
+    lengths, named_weight = _LENGTHS[kind], {} if weight is None else {"weight": weight}
     if source is None and target is None:
-        return ((node, lengths(G, node)) for node in G)
+        return ((node, lengths(G, node, **named_weight)) for node in G)
     if source is None:
-        return lengths(G, target)
+        return lengths(G, target, **named_weight)
     if target is None:
-        return lengths(G, source)
+        return lengths(G, source, **named_weight)
     if kind == "dijkstra":
-        return dijkstra_path_length(G, source, target)
+        return dijkstra_path_length(G, source, target, **named_weight)
     if kind == "bellman-ford":
-        return bellman_ford_path_length(G, source, target)
+        return bellman_ford_path_length(G, source, target, **named_weight)
     start = _find(G, source, f"Source {source} is not in G")
     end = _find(G, target, f"Target {target} is not in G")
     length = int(_search.levels(G, start)[end])
@@ -767,10 +771,10 @@ def betweenness_centrality(
     parameters: dict[str, Any] = {"sources": count} if sample is None else {"source": sample}
     if sample == []:
         raise NotImplementedError("a sample of no nodes")
-    if weight is None or G.least is None:
+    if G.least_of(weight) is None:
         result = _search.run("betweenness", G.plain, **parameters)
     else:
-        result = _search.run("betweenness-weighted", G.shortest, **parameters)
+        result = _search.run("betweenness-weighted", G.shortest(weight), **parameters)
     sums = result.values.astype(np.float64)
     others = count - 1
     if others < 2:

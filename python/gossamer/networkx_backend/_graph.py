@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class ConvertedGraph:
         weight: str | None,
         least: Array | None,
         total: Array | None,
+        parallel: Array | None,
         graph: dict[str, Any],
     ) -> None:
         self._nodes = nodes
@@ -51,7 +52,9 @@ class ConvertedGraph:
         self.least = least
         """int64 or float64, for each neighbour: the weight, of parallel edges the least. None: all 1."""
         self.total = total
-        """The same, of parallel edges the sum (without weights their number). None: equal to ``least``."""
+        """The same, of parallel edges the sum. None: equal to ``least``."""
+        self.parallel = parallel
+        """int64, for each neighbour: the number of parallel edges. None: all 1."""
         self.graph = graph
         self._directed = directed
         self._multigraph = multigraph
@@ -110,34 +113,47 @@ class ConvertedGraph:
     @functools.cached_property
     def sources(self) -> Array:
         """The source of each adjacency."""
-        return np.repeat(np.arange(len(self), dtype=np.uint32), np.diff(self.offsets.astype(np.int64)))
+        return np.repeat(np.arange(len(self), dtype=np.uint32), self._lengths)
 
     @functools.cached_property
     def degrees(self) -> Array:
         """The number of distinct neighbours other than itself, for each node of an undirected graph: int64."""
         loops = self.neighbours[self.sources == self.neighbours]
-        degrees: Array = np.diff(self.offsets.astype(np.int64))
+        degrees = self._lengths
         degrees[loops] -= 1
         return degrees
 
     @property
+    def _lengths(self) -> Array:
+        ends = self.offsets.astype(np.int64)
+        return ends[1:] - ends[:-1]
+
+    def least_of(self, weight: str | None) -> Array | None:
+        """The weights of edges for shortest paths by an attribute; None: all 1.
+
+        NetworkX's cache may pass a graph with weights to a call without.
+        """
+        return self.least if weight is not None and weight == self.weight else None
+
+    @property
     def plain(self) -> Graph:
         """Each distinct edge once, without weights."""
-        return self._form("plain", lambda: None)
+        return self._form("plain", None)
 
-    @property
-    def shortest(self) -> Graph:
+    def shortest(self, weight: str | None) -> Graph:
         """Each distinct edge once, with the least weight."""
-        return self._form("least", lambda: self.least)
+        weights = self.least_of(weight)
+        return self.plain if weights is None else self._form("least", weights)
 
-    @property
-    def summed(self) -> Graph:
-        """Each distinct edge once, with the sum of the weights of its parallel edges."""
-        return self._form("total", lambda: self.least if self.total is None else self.total)
+    def summed(self, weight: str | None) -> Graph:
+        """Each distinct edge once, with the sum of the weights of its parallel edges: without weights, their number."""
+        if weight is None or weight != self.weight:
+            return self.plain if self.parallel is None else self._form("parallel", self.parallel)
+        return self.shortest(weight) if self.total is None else self._form("total", self.total)
 
-    def _form(self, name: str, weights: Callable[[], Array | None]) -> Graph:
+    def _form(self, name: str, weights: Array | None) -> Graph:
         if name not in self._forms:
-            rows = ascending(CSR(self.offsets, self.neighbours, weights()))
+            rows = ascending(CSR(self.offsets, self.neighbours, weights))
             self._forms[name] = Graph(out=rows, symmetric=not self._directed)
         return self._forms[name]
 
@@ -159,6 +175,7 @@ class ConvertedGraph:
             weight=None,
             least=None,
             total=None,
+            parallel=None,
             graph=self.graph,
         )
 
@@ -207,19 +224,19 @@ def convert(graph: Any, weight: str | None, default: Any) -> ConvertedGraph:
     multigraph = graph.is_multigraph()
     least: Array | None = None
     total: Array | None = None
+    parallel: Array | None = None
     every = itertools.chain.from_iterable(neighbour.values() for neighbour in adjacency)
-    if weight is not None:
-        if multigraph:
-            groups = [[data.get(weight, default) for data in keyed.values()] for keyed in every]
-            flat = _numbers(list(itertools.chain.from_iterable(groups)), weight)
-            least, total = _merged(flat, np.fromiter(map(len, groups), np.int64, count))
-        else:
-            least = _numbers([data.get(weight, default) for data in every], weight)
-    elif multigraph:
-        total = np.fromiter(map(len, every), np.int64, count)
-    if total is not None and (total == (1 if least is None else least)).all():
-        total = None
-    if least is not None and (least == 1).all() and (total is None):
+    if multigraph:
+        groups = [list(keyed.values()) for keyed in every]
+        parallel = np.fromiter(map(len, groups), np.int64, count)
+        if weight is not None:
+            flat = _numbers([data.get(weight, default) for group in groups for data in group], weight)
+            least, total = _merged(flat, parallel)
+    elif weight is not None:
+        least = _numbers([data.get(weight, default) for data in every], weight)
+    if parallel is not None and (parallel == 1).all():
+        total = parallel = None
+    if least is not None and total is None and (least == 1).all():
         least = None
     return ConvertedGraph(
         nodes,
@@ -230,6 +247,7 @@ def convert(graph: Any, weight: str | None, default: Any) -> ConvertedGraph:
         weight=weight,
         least=least,
         total=total,
+        parallel=parallel,
         graph=dict(graph.graph),
     )
 

@@ -110,8 +110,9 @@ class Backend:
             raise NotImplementedError("attributes of nodes are not converted")
         if preserve_edge_attrs or len(edge_attrs or ()) > 1:
             raise NotImplementedError("only one attribute of edges is converted")
-        (weight, default), *_ = (edge_attrs or {None: 1}).items()
-        return convert(graph, weight, default)
+        for weight, default in (edge_attrs or {}).items():
+            return convert(graph, weight, default)
+        return convert(graph, None, 1)
 
     def convert_to_nx(self, result: Any, *, name: str | None = None) -> Any:
         """A converted graph as a NetworkX graph; other results unchanged."""

@@ -58,15 +58,16 @@ def levels(graph: ConvertedGraph, source: int) -> Array:
     return distances
 
 
-def lengths(graph: ConvertedGraph, source: int) -> Array:
+def lengths(graph: ConvertedGraph, source: int, weight: str | None) -> Array:
     """Lengths of shortest paths with weights of at least 0: int64 (-1: no path exists) or float64 (infinity)."""
-    if graph.least is None:
+    weights = graph.least_of(weight)
+    if weights is None:
         return levels(graph, source)
-    if graph.least.size and graph.least.min() < 0:
+    if weights.size and weights.min() < 0:
         raise NotImplementedError("a weight is negative")
-    if graph.least.dtype.kind == "f":
-        return run("sssp-double", graph.shortest, source=source).values
-    found = run("sssp64", graph.shortest, source=source)
+    if weights.dtype.kind == "f":
+        return run("sssp-double", graph.shortest(weight), source=source).values
+    found = run("sssp64", graph.shortest(weight), source=source)
     there = found.app.columns[0].present(found.values)
     if (found.values[there] > _LONGEST).any():
         raise NotImplementedError("a shortest path exceeds signed 64 bits")
@@ -134,12 +135,12 @@ class Visit:
         return found
 
 
-def visit(graph: ConvertedGraph, source: int, *, weighted: bool, cutoff: float | None = None) -> Visit:
-    """A breadth-first search, or Dijkstra's algorithm if ``weighted``.
+def visit(graph: ConvertedGraph, source: int, weight: str | None, cutoff: float | None = None) -> Visit:
+    """Dijkstra's algorithm with an attribute of the edges as weight, or a breadth-first search.
 
     ``cutoff``: paths up to this length; None: all.
     """
-    distances = lengths(graph, source) if weighted else levels(graph, source)
+    distances = lengths(graph, source, weight)
     if cutoff is not None:
         far = distances > cutoff
         far[source] = False
@@ -148,7 +149,7 @@ def visit(graph: ConvertedGraph, source: int, *, weighted: bool, cutoff: float |
     order = np.empty(len(graph), np.uint32)
     previous = np.empty(len(graph), np.uint32)
     reached = ctypes.c_uint64()
-    weights = graph.least if weighted else None
+    weights = graph.least_of(weight)
     distances = np.ascontiguousarray(distances)
     _native.call(
         "search_order",
