@@ -379,6 +379,27 @@ def test_converted_graphs_are_accepted_and_converted_back() -> None:
         networkx_backend.backend.convert_from_nx(graph, node_attrs={"color": 1})
 
 
+def test_views_and_subclasses_are_converted_as_their_methods_show_them() -> None:
+    class Complement(nx.Graph):
+        """Neighbours are all other nodes that are none in the dictionaries."""
+
+        @property
+        def adj(self) -> Any:
+            return {a: {b: {} for b in self._node if b != a and b not in self._adj[a]} for a in self._node}
+
+    whole = Complement(nx.path_graph(6))
+    assert nx.number_connected_components(whole, backend="gossamer") == 1
+    assert nx.triangles(whole, backend="gossamer") == nx.triangles(nx.complement(nx.path_graph(6)))
+    for kind in CLASSES:
+        graph = made(4, kind)
+        shown = nx.subgraph_view(graph, filter_node=lambda n: hash(n) % 3 != 0, filter_edge=lambda *e: hash(e) % 3 != 0)
+        for view in (shown, graph.to_directed(as_view=True), graph.subgraph(list(graph)[5:30])):
+            check("single_source_dijkstra", view, next(iter(view)))
+            near("pagerank", view)
+            if view.is_directed():
+                check("weakly_connected_components", graph.reverse(copy=False) if graph.is_directed() else view)
+
+
 def test_the_declared_functions_are_the_answered_ones() -> None:
     assert sorted(_functions.ANSWERED) == sorted(_info.FUNCTIONS)
     assert set(_functions.CHECKS) <= set(_info.FUNCTIONS)

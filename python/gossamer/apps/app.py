@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import builds, native, processes
+from gossamer import builds, native, paths, processes
 from gossamer.diagnostics import complaint, demangled, first_error, relative
 from gossamer.errors import InputError
 from gossamer.paths import APPS, INCLUDE, app_headers
@@ -157,15 +157,23 @@ def _comment(header: Path) -> str:
     return "\n".join(line[3:].strip() for line in found[0].splitlines()) if found else ""
 
 
+_found: dict[tuple[Path, str], Path] = {}
+"""Headers of bundled applications by name: a search of the folders takes longer than a short run."""
+
+
 def find(app: str | os.PathLike[str]) -> Path:
     """The header of an application, given by the name of a bundled application or by a path."""
     text = os.fspath(app)
+    known = _found.get((paths.APPS, text))
+    if known is not None and known.is_file():
+        return known
     if re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text):
         headers = app_headers(text)
         if len(headers) > 1:
             found = ", ".join(map(relative, headers))
             raise InputError(f"the application name {text!r} is ambiguous: {found}; rename one header or give its path")
         if headers:
+            _found[paths.APPS, text] = headers[0]
             return headers[0]
     path = Path(text)
     if path.suffix in {".h", ".hh", ".hpp"}:

@@ -115,7 +115,7 @@ class Graph:
         where = name or "graph"
         for what, array in (("offsets", offsets), ("targets", targets), ("weights", weights), ("labels", labels)):
             refuse_masked(f"{where}: {what}", array)
-        starts = array_of(offsets, np.uint64)
+        starts = array_of(offsets, np.int64)
         if starts.ndim != 1 or len(starts) < 2:
             raise InputError(f"{where}: offsets must have vertices + 1 elements, with at least one vertex")
         if len(starts) - 1 > MOST_VERTICES:
@@ -405,7 +405,7 @@ class Graph:
         rows = self._any
         loops = self.census()["loops"]
         count = 2 * self.edges - loops
-        offsets = np.empty(self.vertices + 1, np.uint64)
+        offsets = np.empty(self.vertices + 1, np.int64)
         targets = np.empty(count, np.uint32)
         weights = None if rows.weights is None else np.empty(count, rows.weights.dtype)
         _native.call(

@@ -44,7 +44,7 @@ class ConvertedGraph:
     ) -> None:
         self._nodes = nodes
         self.offsets = offsets
-        """uint64, nodes + 1: the neighbours of node i are ``neighbours[offsets[i]:offsets[i + 1]]``."""
+        """int64, nodes + 1: the neighbours of node i are ``neighbours[offsets[i]:offsets[i + 1]]``."""
         self.neighbours = neighbours
         """uint32: each distinct successor, in the order of NetworkX's adjacency."""
         self.weight = weight
@@ -125,8 +125,7 @@ class ConvertedGraph:
 
     @property
     def _lengths(self) -> Array:
-        ends = self.offsets.astype(np.int64)
-        return ends[1:] - ends[:-1]
+        return self.offsets[1:] - self.offsets[:-1]
 
     def least_of(self, weight: str | None) -> Array | None:
         """The weights of edges for shortest paths by an attribute; None: all 1.
@@ -210,9 +209,13 @@ def convert(graph: Any, weight: str | None, default: Any) -> ConvertedGraph:
     bits.
     """
     nodes = list(graph)
-    adjacency: list[Mapping[Node, Any]] = [graph._adj[node] for node in nodes]
-    offsets = np.zeros(len(nodes) + 1, np.uint64)
-    np.cumsum(np.fromiter(map(len, adjacency), np.uint64, len(nodes)), out=offsets[1:])
+    # A subclass may compute its neighbours, which only the public view shows.
+    views = graph._adj if type(graph).__module__.startswith("networkx.classes.") else graph.adj
+    rows = [views[node] for node in nodes]
+    # The length of a filtered row may count neighbours that its iteration omits.
+    adjacency: list[Mapping[Node, Any]] = [row if type(row) is dict else dict(row.items()) for row in rows]
+    offsets = np.zeros(len(nodes) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, adjacency), np.int64, len(nodes)), out=offsets[1:])
     count = int(offsets[-1])
     ends = itertools.chain.from_iterable(adjacency)
     # type(), because a bool or a float that is equal to an index would be taken for it.
