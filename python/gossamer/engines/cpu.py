@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
 import time
 import weakref
@@ -18,6 +17,7 @@ from gossamer.engines._abi import ResumeArgs, RunArgs, change, collect, explaine
 from gossamer.engines._base import Change, Engine, Indices, ResumableRun, Weights
 from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
+from gossamer.progress import Line
 
 _T = TypeVar("_T")
 
@@ -124,13 +124,12 @@ def _attend(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array
         raise RunDied(
             f"{what}: the system cannot start a thread; end other programs, or raise the limit (ulimit -u)"
         ) from None
-    shown = False
+    line: Line | None = None
     try:
         done.wait(1.0)
         while not done.is_set():
-            if sys.stderr.isatty():
-                print(f"\r{what}: step {progress[0]}, {progress[1]} rounds of messages", end="", file=sys.stderr)
-                shown = True
+            line = line or Line()
+            line.show(f"{what}: step {progress[0]}, {progress[1]} rounds of messages")
             done.wait(0.25)
     except (KeyboardInterrupt, SystemExit):  # SystemExit: the command has received SIGTERM
         stop.value = 1
@@ -140,5 +139,5 @@ def _attend(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array
         if not done.wait(_PATIENCE):
             raise RunDied(f"{what}: did not stop: a handler does not return") from None
     finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr)
+        if line is not None:
+            line.clear()

@@ -42,10 +42,6 @@ def _directed(graph: Any) -> bool:
     return bool(graph.is_directed())
 
 
-def _by_node(graph: ConvertedGraph, values: Array) -> dict[Node, Any]:
-    return dict(zip(graph.nodes, values.tolist(), strict=True))
-
-
 # ---- PageRank ----------------------------------------------------------------------------
 
 
@@ -107,7 +103,7 @@ def pagerank(
         )
     except NoAnswer:
         raise nx.PowerIterationFailedConvergence(max_iter) from None
-    return _by_node(G, result.values)
+    return G.by_node(result.values)
 
 
 # ---- Searches without weights ------------------------------------------------------------
@@ -681,7 +677,7 @@ def core_number(G: ConvertedGraph) -> dict[Node, int]:
             "Input graph has self loops which is not permitted; "
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
         )
-    return _by_node(G, _search.run("kcore", G.plain).values)
+    return G.by_node(_search.run("kcore", G.plain).values)
 
 
 def _check_triangles(G: Any, nodes: Any) -> str:
@@ -704,7 +700,7 @@ def _chosen(G: ConvertedGraph, nodes: Any, values: dict[Node, Any]) -> Any:
 @_answers(_check_triangles)
 def triangles(G: ConvertedGraph, nodes: Any = None) -> Any:
     found = _search.run("clustering", G.plain).columns["triangles"] if len(G) else np.empty(0, np.uint64)
-    return _chosen(G, nodes, _by_node(G, found))
+    return _chosen(G, nodes, G.by_node(found))
 
 
 def _check_clustering(G: Any, weight: Any = None, **_: Any) -> str:
@@ -717,10 +713,10 @@ def _clustering(G: ConvertedGraph) -> dict[Node, Any]:
     if not len(G):
         return {}
     if G.is_directed():
-        return _by_node(G, _search.run("clustering-directed", G.plain).columns["clustering"])
+        return G.by_node(_search.run("clustering-directed", G.plain).columns["clustering"])
     double = 2 * _search.run("clustering", G.plain).columns["triangles"].astype(np.int64)
     pairs = G.degrees * (G.degrees - 1)
-    return _by_node(G, double / np.maximum(pairs, 1))
+    return G.by_node(double / np.maximum(pairs, 1))
 
 
 @_answers(_check_clustering)
@@ -778,7 +774,7 @@ def betweenness_centrality(
     sums = result.values.astype(np.float64)
     others = count - 1
     if others < 2:
-        return _by_node(G, sums)
+        return G.by_node(sums)
     correction = 1 if G.is_directed() else 2
 
     def scale(sources: int) -> float:
@@ -788,10 +784,10 @@ def betweenness_centrality(
 
     # Without a sample NetworkX counts the pairs of other nodes.
     if sample is None:
-        return _by_node(G, sums * scale(others))
+        return G.by_node(sums * scale(others))
     scales = np.full(count, scale(len(sample)))
     scales[sample] = scale(len(sample) - 1)
-    return _by_node(G, sums * scales)
+    return G.by_node(sums * scales)
 
 
 __all__ = ["ANSWERED", "CHECKS"]
