@@ -35,6 +35,9 @@ LABELS: list[Callable[[int], Any]] = [
     lambda i: 39 - i,
     lambda i: [f"n{i}", ("t", i), frozenset({i}), i, i + 0.5, None if i == 7 else -i - 1][i % 6],
 ]
+VERSION = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2]))
+# Deprecated in NetworkX 3.7.
+pytestmark = pytest.mark.filterwarnings(r"ignore:\s*bfs_predecessors is deprecated:DeprecationWarning")
 WEIGHTS: list[Callable[[random.Random], Any]] = [
     lambda r: r.randint(1, 4),
     lambda r: r.choice([0, 0, 1, 2]),
@@ -85,6 +88,8 @@ def both(function: str, graph: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any
 
 def ordered(value: Any) -> Any:
     """A value whose comparison includes the order of dictionaries."""
+    if VERSION < (3, 6):
+        return value  # paths were in another order than lengths
     return [(key, ordered(item)) for key, item in value.items()] if isinstance(value, dict) else value
 
 
@@ -133,8 +138,9 @@ def test_searches_without_weights_are_in_networkx_order(kind: Any) -> None:
                 check("predecessor", graph, source, cutoff=cutoff)
                 if not kind().is_directed():
                     check("single_target_shortest_path", graph, source, cutoff=cutoff)
-                expected, got = both("single_target_shortest_path_length", graph, source, cutoff=cutoff)
-                assert got == expected
+                if VERSION >= (3, 5):
+                    expected, got = both("single_target_shortest_path_length", graph, source, cutoff=cutoff)
+                    assert got == expected
             for depth in (None, 0, 1, 3):
                 for function in ("bfs_edges", "bfs_predecessors", "bfs_successors"):
                     check(function, graph, source, depth_limit=depth)
@@ -264,8 +270,9 @@ def test_betweenness_is_that_of_networkx(kind: Any) -> None:
         for weight in (None, "weight"):
             for normalized in (False, True):
                 near("betweenness_centrality", graph, weight=weight, normalized=normalized)
-                near("betweenness_centrality", graph, weight=weight, normalized=normalized, k=7, seed=seed)
-        near("betweenness_centrality", graph, k=1, seed=2)
+                if VERSION >= (3, 6):
+                    near("betweenness_centrality", graph, weight=weight, normalized=normalized, k=7, seed=seed)
+                    near("betweenness_centrality", graph, weight=weight, normalized=normalized, k=1, seed=seed)
     for count in range(4):
         near("betweenness_centrality", nx.path_graph(count, create_using=kind()))
 
@@ -277,6 +284,8 @@ def test_errors_are_those_of_networkx() -> None:
     graph = nx.Graph([("a", "b")])
     graph.add_node("c")
     for function in sorted(_info.FUNCTIONS):
+        if function == "single_target_shortest_path_length" and VERSION < (3, 5):
+            continue
         if function.startswith(("single_", "bfs_", "predecessor", "descendants")) and function != "bfs_layers":
             expected, got = both(function, graph, "x", *([1] if function.startswith("descendants") else []))
             assert got == expected and issubclass(got[0], nx.NetworkXException), function

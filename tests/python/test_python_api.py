@@ -137,11 +137,11 @@ def test_unknown_argument_names_what_takes_it(graph: gs.Graph) -> None:
             gs.run("hashmin", graph, **{name: True})
     with pytest.raises(gs.InputError, match=r"^hashmin has no parameter 'sweeps'; it has: none$"):
         gs.run("hashmin", graph, sweeps=3)
-    with pytest.raises(
-        gs.InputError, match=r"^hashmin has no parameter 'source'; it has: none; .* have it$"
-    ) as caught:
+    with pytest.raises(gs.InputError, match=r"^hashmin has no parameter 'source'; it has: none; .* have it$") as caught:
         gs.run("hashmin", graph, source="a")
-    named = re.findall(r"[\w-]+", str(caught.value).partition("none; ")[2].partition(" have it")[0].replace(" and others", ""))
+    named = re.findall(
+        r"[\w-]+", str(caught.value).partition("none; ")[2].partition(" have it")[0].replace(" and others", "")
+    )
     assert named and all(gs.apps.load(app).parameter("source") for app in named)
     # Arguments that the message names exist.
     from gossamer.apps import app as module

@@ -8,6 +8,7 @@ answer all arguments, a function that returns the reason why they cannot answer 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,8 @@ from gossamer.networkx_backend._search import Visit, depth, named, visit
 
 ANSWERED: dict[str, Callable[..., Any]] = {}
 CHECKS: dict[str, Callable[..., str]] = {}
+
+_VERSION = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2]))
 
 Lengths = dict[Node, Any]
 Paths = dict[Node, list[Node]]
@@ -131,7 +134,11 @@ def single_source_shortest_path(G: ConvertedGraph, source: Node, cutoff: float |
     return _walk(G, source, f"Source {source} not in G", cutoff).paths()
 
 
-@_answers()
+def _check_target_lengths(G: Any, **_: Any) -> str:
+    return "NetworkX before 3.5 returns an iterator" if _VERSION < (3, 5) else ""
+
+
+@_answers(_check_target_lengths)
 def single_target_shortest_path_length(G: ConvertedGraph, target: Node, cutoff: float | None = None) -> Lengths:
     return _walk(G.reversed, target, f"Target {target} is not in G", cutoff).lengths()
 
@@ -747,7 +754,9 @@ def transitivity(G: ConvertedGraph) -> float:
     return double / int((G.degrees * (G.degrees - 1)).sum()) if double else 0
 
 
-def _check_betweenness(G: Any, endpoints: bool, **_: Any) -> str:
+def _check_betweenness(G: Any, k: int | None, endpoints: bool, **_: Any) -> str:
+    if k is not None and _VERSION < (3, 6):
+        return "NetworkX before 3.6 scales a sample otherwise"
     return "endpoints are not supported" if endpoints else ""
 
 
