@@ -166,6 +166,23 @@ def test_command_reports_agreement_and_differences(command: Command, tmp_path: P
     assert rest[2] == "  and 1 more"
 
 
+@pytest.mark.parametrize(("app", "relative"), [("pagerank", "2e-3"), ("sssp-paths", "0"), ("label-propagation", "0")])
+def test_engines_agree_by_their_files(command: Command, tmp_path: Path, app: str, relative: str) -> None:
+    """The results of both engines as a user compares them, and a damaged one."""
+    graph, files = "gen:rmat:scale=7,seed=2", [tmp_path / "cpu.json", tmp_path / "shuffle.csv"]
+    for engine, path in zip(("cpu", "shuffle"), files, strict=True):
+        assert command("run", app, graph, "--engine", engine, "-o", str(path)).returncode == 0
+    arguments = ["diff", *map(str, files), "--relative", relative, "--column"]
+    column = next(iter(comparison.read_table(files[0]).columns))
+    assert command(*arguments, column).returncode == 0
+    lines = files[1].read_text().splitlines()
+    label, value, *rest = lines[9].split(",")
+    lines[9] = ",".join([label, str(float(value) * 1.01 + 1), *rest])
+    files[1].write_text("\n".join(lines) + "\n")
+    done = command(*arguments, column)
+    assert done.returncode == 1 and f"  vertex {label}, {column}: " in done.stdout
+
+
 BAD = {
     "missing.csv": (None, "No such file or directory"),
     "a.txt": ("1", "unknown ending; a result ends in .csv, .json, .npy, .npz"),
