@@ -17,8 +17,8 @@
 ///
 /// A vertex with very many in-edges needs more digits for their sum than for a score: see Accumulator.
 ///
-/// PAGERANK_SETTLING: the scores of the first step whose changes sum to less than the tolerance, if each step distributes
-/// the mass of dangling vertices: those of NetworkX. The run needs one step more, which computes nothing.
+/// PAGERANK_SETTLING: each step distributes the mass of dangling vertices; the result is the scores of the first step
+/// whose changes sum to less than the tolerance, as in NetworkX. The run has one step more, which computes nothing.
 ///
 /// PAGERANK_WEIGHTED: edges share a score in proportion to their weights. PAGERANK_PERSONAL: the part of the score that
 /// does not follow the edges restarts at some vertices, in given shares, and so does the mass of dangling vertices.
@@ -237,7 +237,8 @@ struct AppOf : gossamer::Application<V> {
     p.shares("source", sources, "a vertex where the walk restarts, and its share relative to the others (1)");
 #endif
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
-    p.real("tolerance", accuracy, 1e-15, PAGERANK_GREATEST_TOLERANCE, "stop when the scores change by at most this share of their sum in a step");
+    p.real("tolerance", accuracy, 1e-15, PAGERANK_GREATEST_TOLERANCE,
+           "stop when the scores change by at most this share of their sum in a step");
     p.integer("iterations", iterations, 0, 1000000000, "run exactly this many steps (0: until the tolerance)");
     p.integer("limit", limit, 1, 1000000000, "give up if the tolerance needs more steps");
     p.flag("raw", raw, "omit the mass of vertices without out-edges, and do not normalise the scores to a sum of 1");

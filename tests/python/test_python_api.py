@@ -123,7 +123,9 @@ def test_scipy_matrix_is_shared_unless_a_copy_is_asked_for() -> None:
     assert (shared.out.weights[0], copied.out.weights[0]) == (7, 1.5)
     # Rows with duplicates, whose weights are not sorted, are sorted in a copy.
     twice = scipy.sparse.csr_array((np.array([5.0, 2.0]), np.array([1, 1], np.int32), np.array([0, 2, 2], np.int32)))
-    assert gs.Graph.from_scipy(twice).out.weights.tolist() == [2, 5] and twice.data.tolist() == [5, 2]  # type: ignore[union-attr]
+    sorted_rows = gs.Graph.from_scipy(twice).out
+    assert sorted_rows.weights is not None and sorted_rows.weights.tolist() == [2, 5]
+    assert twice.data.tolist() == [5, 2]
 
 
 # ---- Advice ----------------------------------------------------------------------------------------
@@ -262,7 +264,7 @@ def test_progress_is_redrawn_in_a_notebook(monkeypatch: pytest.MonkeyPatch, caps
     assert capsys.readouterr().err == ""
     # The name of the class by which IPython distinguishes a kernel from a terminal.
     shell = type("ZMQInteractiveShell", (), {})()
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
     assert progress.in_notebook()
     line = progress.Line()
     line.show("step 100")

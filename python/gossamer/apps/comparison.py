@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 import json
 import math
@@ -42,8 +43,7 @@ class Table:
     def __post_init__(self) -> None:
         if len(set(self.labels)) == len(self.labels):
             return
-        seen: set[str] = set()
-        twice = next(label for label in self.labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+        twice = next(label for label, count in collections.Counter(self.labels).items() if count > 1)
         raise InputError(f"{self.name}: vertex {twice} occurs twice; a result has each vertex once")
 
     @classmethod
