@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import threading
 import time
@@ -109,34 +110,43 @@ def _run_interruptibly(work: Callable[[], _T], arguments: RunArgs | ResumeArgs, 
 
 
 def _attend(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
-    # Not join(): up to Python 3.12, Ctrl-C during join() marks a running thread as ended (bpo-45274).
-    done = threading.Event()
+    # Not join(): up to Python 3.12, Ctrl-C during join() marks a running thread as ended (bpo-45274). A short run takes
+    # less time than a Thread object, whose start() waits until the thread runs: a thread and a lock of the system do.
+    running = threading.Lock()
+    running.acquire()
 
     def work_and_signal() -> None:
         try:
             work()
         finally:
-            done.set()
+            running.release()
+
+    def ended(seconds: float) -> bool:
+        """Waits for the end of the work; Ctrl-C interrupts the wait."""
+        if not running.acquire(timeout=seconds):
+            return False
+        running.release()
+        return True
 
     try:
-        threading.Thread(target=work_and_signal, daemon=True).start()
+        _thread.start_new_thread(work_and_signal, ())
     except RuntimeError:
         raise RunDied(
             f"{what}: the system cannot start a thread; end other programs, or raise the limit (ulimit -u)"
         ) from None
     line: Line | None = None
     try:
-        done.wait(1.0)
-        while not done.is_set():
+        finished = ended(1.0)
+        while not finished:
             line = line or Line()
             line.show(f"{what}: step {progress[0]}, {progress[1]} rounds of messages")
-            done.wait(0.25)
+            finished = ended(0.25)
     except (KeyboardInterrupt, SystemExit):  # SystemExit: the command has received SIGTERM
         stop.value = 1
-        if done.wait(_PATIENCE):
+        if ended(_PATIENCE):
             raise
         native.lib().gs_interrupt()
-        if not done.wait(_PATIENCE):
+        if not ended(_PATIENCE):
             raise RunDied(f"{what}: did not stop: a handler does not return") from None
     finally:
         if line is not None:
