@@ -16,7 +16,6 @@ import types
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,9 +23,16 @@ import scipy.sparse
 from conftest import ROOT
 
 import gossamer as gs
+import gossamer_setup
 from gossamer import progress
 
 HOPS = (ROOT / "examples" / "hops" / "hops.h").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def plotting() -> None:
+    """Installs what plots need, as ./gossamer test does for all tests."""
+    gossamer_setup.require("core", "plot")
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +233,10 @@ def test_pandas_table_has_labels_and_missing_values(graph: gs.Graph) -> None:
     assert alone.parent.tolist()[6] == 5
 
 
+@pytest.mark.usefixtures("plotting")
 def test_plot_draws_every_column(graph: gs.Graph) -> None:
+    import matplotlib
+
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -295,6 +304,7 @@ print(len(gs.run("bfs", graph).values), threading.active_count())
     assert signal.getsignal(signal.SIGINT) is not None
 
 
+@pytest.mark.usefixtures("plotting")
 def test_example_notebook_runs(tmp_path: Path) -> None:
     """Every code cell, one after the other in one process, as a kernel executes them."""
     notebook = json.loads((ROOT / "examples" / "notebook" / "gossamer.ipynb").read_text(encoding="utf-8"))
