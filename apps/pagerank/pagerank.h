@@ -17,6 +17,9 @@
 ///
 /// A vertex with very many in-edges needs more digits for their sum than for a score: see Accumulator.
 ///
+/// PAGERANK_SETTLING: each step distributes the mass of dangling vertices; the result is the scores of the first step
+/// whose changes sum to less than the tolerance, as in NetworkX. The run has one step more, which computes nothing.
+///
 /// PAGERANK_WEIGHTED: edges share a score in proportion to their weights. PAGERANK_PERSONAL: the part of the score that
 /// does not follow the edges restarts at some vertices, in given shares, and so does the mass of dangling vertices.
 #pragma once
@@ -26,6 +29,11 @@
 
 #ifndef PAGERANK_REAL
 #define PAGERANK_REAL float
+#endif
+#ifdef PAGERANK_SETTLING
+#define PAGERANK_GREATEST_TOLERANCE 2.5  // all changes sum to at most 2
+#else
+#define PAGERANK_GREATEST_TOLERANCE 1
 #endif
 
 namespace pagerank {
@@ -59,6 +67,9 @@ struct State {
 #ifdef PAGERANK_PERSONAL
   Real base;  // (1 - damping) * its share at a vertex where the walk restarts, else 0
 #endif
+#ifdef PAGERANK_SETTLING
+  bool first;  // the vertex that reports the change of the last step
+#endif
 };
 
 #ifdef PAGERANK_WEIGHTED
@@ -71,6 +82,7 @@ enum Mode : uint32_t {
   Fixed,        // a fixed number of steps, without dangling mass
   Distributed,  // a fixed number of steps, each of which distributes the dangling mass
   Converging,   // until the scores settle
+  Settling,     // until the scores settle, and each step distributes the dangling mass
 };
 
 struct Params {
@@ -122,6 +134,26 @@ struct Vertex : gossamer::PVertex<State, Weight, Real, Params, Totals> {
     Real base = s->base;
 #else
     Real base = params->base;
+#endif
+#ifdef PAGERANK_SETTLING
+    if (params->mode == Settling) {
+      // The previous step was the last: its scores remain, and its change is reported again by one vertex.
+      if (time > 0 && all.change.value() < params->tolerance) {
+        if (s->first) mine.change.give(all.change.value());
+        mine.scores.give(s->score);
+        s->sum.clear();
+        return false;
+      }
+      base += base * params->spread * (time > 0 ? all.scores.value() : params->dangling);
+      const Real score = static_cast<Real>(base + s->sum.value());
+      const bool on = time + 1 < params->most;
+      mine.change.give(magnitude(score - s->score));
+      if (s->share == 0 || !on) mine.scores.give(score);
+      s->score = score;
+      s->sum.clear();
+      if (on) *readyToSend = gossamer::Pin(0);
+      return on;
+    }
 #endif
     if (__builtin_expect(params->mode == Distributed, 0)) {
       base += base * params->spread * (time > 0 ? valueOf(all.scores) : params->dangling);
@@ -205,7 +237,8 @@ struct AppOf : gossamer::Application<V> {
     p.shares("source", sources, "a vertex where the walk restarts, and its share relative to the others (1)");
 #endif
     p.real("damping", damping, 0, 0.9999, "share of a score that follows the edges");
-    p.real("tolerance", accuracy, 1e-15, 1, "stop when the scores change by at most this share of their sum in a step");
+    p.real("tolerance", accuracy, 1e-15, PAGERANK_GREATEST_TOLERANCE,
+           "stop when the scores change by at most this share of their sum in a step");
     p.integer("iterations", iterations, 0, 1000000000, "run exactly this many steps (0: until the tolerance)");
     p.integer("limit", limit, 1, 1000000000, "give up if the tolerance needs more steps");
     p.flag("raw", raw, "omit the mass of vertices without out-edges, and do not normalise the scores to a sum of 1");
@@ -214,7 +247,7 @@ struct AppOf : gossamer::Application<V> {
 #ifdef PAGERANK_PERSONAL
   using Source = gossamer::WeightedVertex;
 
-  void begin(const gossamer::GraphInfo&) {
+  void restart() {
     if (sources.empty()) sources = {{0, 1}};
     std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.vertex < b.vertex; });
     // First by the greatest weight, so that the sum neither overflows nor vanishes.
@@ -233,15 +266,22 @@ struct AppOf : gossamer::Application<V> {
   }
 #endif
 
+#if defined(PAGERANK_PERSONAL) || defined(PAGERANK_WEIGHTED)
+  void begin([[maybe_unused]] const gossamer::GraphInfo& g) {
+#ifdef PAGERANK_PERSONAL
+    restart();
+#endif
 #ifdef PAGERANK_WEIGHTED
-  void begin(const gossamer::GraphInfo& g) {
     if (g.weightLow < 0) {
       throw std::invalid_argument(std::string(name) + ": the graph has a negative weight; weights must be at least 0");
     }
     // Messages and weights of one run need one scale, also if its graph changes.
     if (weightScale == 0) weightScale = scaleOf(g);
+#endif
   }
+#endif
 
+#ifdef PAGERANK_WEIGHTED
   /// A power of two with which the sums of weights lie in the permitted range, if the weights do not differ by more.
   static double scaleOf(const gossamer::GraphInfo& g) {
     int exponent = 0;
@@ -258,6 +298,12 @@ struct AppOf : gossamer::Application<V> {
     p.tolerance = static_cast<Real>(stepTolerance());
     p.most = iterations ? iterations : limit;
     p.mode = !iterations ? Converging : raw ? Fixed : Distributed;
+#ifdef PAGERANK_SETTLING
+    if (p.mode == Converging) {
+      p.mode = Settling;
+      p.tolerance = static_cast<Real>(accuracy);
+    }
+#endif
     p.spread = static_cast<Real>(damping / (1 - damping));
 #ifdef PAGERANK_WEIGHTED
     p.weightScale = weightScale;
@@ -267,7 +313,7 @@ struct AppOf : gossamer::Application<V> {
 
   /// The dangling mass before the first step; without dangling vertices no step computes one.
   void complete(Params& p, const gossamer::States<State>& all) {
-    if (p.mode != Distributed) return;
+    if (p.mode != Distributed && p.mode != Settling) return;
     bool any = false;
     double sum = 0;
     all.each([&](const State& s) {
@@ -275,7 +321,7 @@ struct AppOf : gossamer::Application<V> {
       sum += s.share == 0 ? static_cast<double>(s.score) : 0;
     });
     p.dangling = static_cast<Real>(sum);
-    if (!any) p.mode = Fixed;
+    if (!any && p.mode == Distributed) p.mode = Fixed;
   }
 
   // All later steps together would add the last change times damping / (1 - damping).
@@ -298,6 +344,9 @@ struct AppOf : gossamer::Application<V> {
 #endif
     // Below the limit a run ends only because an earlier step was within the tolerance; `totals` is the last step's.
     if (iterations || run.statistics.steps < limit) return gossamer::Verdict::answer();
+#ifdef PAGERANK_SETTLING
+    if (run.totals.change.value() < static_cast<Real>(accuracy)) return gossamer::Verdict::answer();
+#endif
     if (run.totals.within(static_cast<Real>(stepTolerance()))) return gossamer::Verdict::answer();
     return gossamer::Verdict::notConverged("after " + std::to_string(limit) +
                                            " steps the scores still change by more than the tolerance; use a larger "
@@ -307,12 +356,17 @@ struct AppOf : gossamer::Application<V> {
 
   void init(const gossamer::VertexInfo& v, State& s) {
     s.sum.clear();
+#ifdef PAGERANK_SETTLING
+    s.first = v.index == 0;
+#endif
     s.score = static_cast<Real>(1.0 / v.vertices);
 #ifdef PAGERANK_PERSONAL
     const double share = shareOf(v.index);
     // From the sources on, vertices that the walk cannot reach have the score 0 in every step. NetworkX starts from
     // equal scores.
+#ifndef PAGERANK_SETTLING
     if (!iterations) s.score = static_cast<Real>(share);
+#endif
     s.base = static_cast<Real>((1 - damping) * share);
 #endif
     changed(v, s);

@@ -8,7 +8,22 @@ result.values  # a NumPy array, one rank per vertex
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # For editors and type checkers; at run time names are loaded on first use.
+    from gossamer.apps.app import vertex as vertex
+    from gossamer.apps.results import Result as Result
+    from gossamer.apps.resumable import Run as Run
+    from gossamer.apps.resumable import start as start
+    from gossamer.apps.runner import run as run
+    from gossamer.errors import GossamerError as GossamerError
+    from gossamer.errors import GraphWarning as GraphWarning
+    from gossamer.errors import InputError as InputError
+    from gossamer.errors import NoAnswer as NoAnswer
+    from gossamer.graph import Graph as Graph
+    from gossamer.graph import read_graph as read_graph
+    from gossamer.graph import write_graph as write_graph
 
 __version__ = "0.1.0"
 
@@ -18,6 +33,7 @@ _PUBLIC = {
     "write_graph": "gossamer.graph",
     "Result": "gossamer.apps.results",
     "run": "gossamer.apps.runner",
+    "vertex": "gossamer.apps.app",
     "start": "gossamer.apps.resumable",
     "Run": "gossamer.apps.resumable",
     "GossamerError": "gossamer.errors",
@@ -38,6 +54,7 @@ __all__ = [
     "read_graph",
     "run",
     "start",
+    "vertex",
     "write_graph",
 ]
 
@@ -51,3 +68,8 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(_PUBLIC[name]), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not loaded yet: for completion in editors and notebooks."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of long work on stderr: a bar on a terminal, a line every 10 seconds elsewhere.
+"""Progress of long work on stderr: a bar on a terminal and in a notebook, a line every 10 seconds elsewhere.
 
 ``GOSSAMER_PROGRESS=off`` turns both off.
 """
@@ -71,6 +71,33 @@ def _short(number: float) -> str:
     return f"{number:.3g}T"
 
 
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook, whose output redraws a line after a carriage return."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class Line:
+    """One line on stderr that is redrawn, on a terminal or in a notebook; elsewhere nothing is shown."""
+
+    def __init__(self) -> None:
+        self._shows = not silent() and (sys.stderr.isatty() or in_notebook())
+        self._width = 0
+
+    def show(self, text: str) -> None:
+        """Replaces the line."""
+        if self._shows:
+            # Blanks, because a notebook does not know the terminal's code that clears a line.
+            print(f"\r{text:<{self._width}}", end="", file=sys.stderr, flush=True)
+            self._width = len(text)
+
+    def clear(self) -> None:
+        """Removes the line."""
+        if self._width:
+            print(f"\r{'':<{self._width}}\r", end="", file=sys.stderr, flush=True)
+            self._width = 0
+
+
 def silent() -> bool:
     """Whether GOSSAMER_PROGRESS turns progress off."""
     return os.environ.get("GOSSAMER_PROGRESS") == "off"
@@ -81,7 +108,7 @@ def _shown(total: float | None, what: str, unit: str, *, scaled: bool) -> Iterat
     if silent():
         yield _Silent()
         return
-    if not sys.stderr.isatty():
+    if not (sys.stderr.isatty() or in_notebook()):
         lines = _Lines(total, what, unit, estimates=True)
         try:
             yield lines
@@ -131,4 +158,4 @@ def steps(what: str, total: int | None) -> Iterator[Bar]:
         yield shown
 
 
-__all__ = ["INTERVAL", "Bar", "bar", "silent", "steps"]
+__all__ = ["INTERVAL", "Bar", "Line", "bar", "in_notebook", "silent", "steps"]

@@ -9,9 +9,16 @@ from __future__ import annotations
 
 VERSION = "0.1.0"
 
+ENTRY_POINTS: dict[str, dict[str, str]] = {
+    "networkx.backends": {"gossamer": "gossamer.networkx_backend:backend"},
+    "networkx.backend_info": {"gossamer": "gossamer.networkx_backend:get_info"},
+}
+"""The package's entry points, by group; pyproject.toml has the same for wheels."""
+
 # name: (what it does, groups it needs before it says what its options are; more it asks for itself)
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
+    "diff": ("Compare two results.", ("core",)),
     "new": ("Write a vertex of your own, with a test.", ("core",)),
     "graph": ("Inspect, convert and generate graphs.", ("core",)),
     "config": ("Show and check hardware configurations and clusters.", ("core",)),

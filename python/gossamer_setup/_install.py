@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterator
 
 from gossamer_setup import _env, _packages, _system
+from gossamer_setup._commands import ENTRY_POINTS, VERSION
 from gossamer_setup._env import SetupError
 from gossamer_setup._lock import lock
 from gossamer_setup._progress import Meter
@@ -179,6 +180,30 @@ def _make(env: str, lock_fd: int) -> None:
     meter.close(f"made with Python {sys.version.split()[0]}")
 
 
+def _register(env: str) -> None:
+    """Adds metadata of a package to the environment, so that other packages find Gossamer's entry points.
+
+    The checkout is on the environment's path without being installed, and NetworkX finds backends by metadata alone.
+    """
+    place = _packages.site(env)
+    folder = os.path.join(place, f"gossamer-{VERSION}.dist-info")
+    entries = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in names.items())
+        for group, names in ENTRY_POINTS.items()
+    )
+    with contextlib.suppress(OSError), open(os.path.join(folder, "entry_points.txt"), encoding="utf-8") as file:
+        if file.read() == entries:
+            return
+    for other in glob.glob(os.path.join(glob.escape(place), "gossamer-*.dist-info")):
+        shutil.rmtree(other, ignore_errors=True)
+    os.makedirs(folder, exist_ok=True)
+    metadata = f"Metadata-Version: 2.1\nName: gossamer\nVersion: {VERSION}\n"
+    for name, text in (("METADATA", metadata), ("INSTALLER", "gossamer\n"), ("entry_points.txt", entries)):
+        with open(os.path.join(folder, f"{name}.part"), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(os.path.join(folder, f"{name}.part"), os.path.join(folder, name))
+
+
 def _sweep(env: str) -> None:
     """Removes environments that this checkout had under another path; they cannot work any more."""
     for other in glob.glob(os.path.join(glob.escape(os.path.dirname(env)), "*")):
@@ -288,6 +313,8 @@ def ensure(groups: list[str], wheels: str | None = None, *, verify: bool = False
         return not _env.installed(env, group) or (verify and bool(_packages.faults(env, group)))
 
     if not any(map(is_due, groups)):
+        with contextlib.suppress(OSError):  # an environment that only reading is permitted in works without
+            _register(env)
         return env
     with SIGNALS.handled(), lock() as lock_fd:
         todo = [group for group in groups if is_due(group)]
@@ -302,6 +329,7 @@ def ensure(groups: list[str], wheels: str | None = None, *, verify: bool = False
             _sweep(env)
             if not _env.made(env):
                 _make(env, lock_fd)
+            _register(env)
             for group in todo:
                 _install(env, group, lock_fd, wheels)
             _link(env)

@@ -51,7 +51,7 @@ def edges_of(graph: Graph, into: bool = False) -> Counter[tuple[object, ...]]:
 def assert_sound(graph: Graph) -> None:
     """Types, and rows that ascend by (target, weight)."""
     for rows in (graph.out, graph.into):
-        assert rows.offsets.dtype == np.uint64
+        assert rows.offsets.dtype == np.int64
         assert rows.targets.dtype == np.uint32
         assert rows.offsets[0] == 0
         assert rows.offsets[-1] == len(rows.targets) == graph.edges

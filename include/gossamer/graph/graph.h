@@ -127,6 +127,14 @@ int gs_graph_check_rows(uint64_t vertices, uint64_t edges, const uint64_t* offse
 int gs_graph_check_symmetric(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, const void* weights,
                              int weight_type, int threads, uint64_t* vertex, uint64_t* other);
 
+/// The vertices in the order in which a sequential search from `source` visits them, and the tree that it builds, from
+/// known distances: `type` is GS_I64 (-1 is unreached) or GS_F64 (infinity is unreached), of `weights` too. Weights are
+/// at least 0; NULL: all 1. Rows are in the order of the search, and need not ascend. order[vertices] is filled up to
+/// *reached; previous[vertices] has 0xffffffff for the source and unreached vertices.
+int gs_graph_search_order(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, const void* weights,
+                          int type, const void* distances, uint32_t source, uint32_t* order, uint32_t* previous,
+                          uint64_t* reached);
+
 /// Geometric random graph: `vertices` tasks at random positions in the unit square,
 /// numbered band by band; each has edges to `fanout` others, drawn without
 /// repetition from those within `radius` (to all of them if they are fewer).

@@ -18,6 +18,7 @@ from gossamer.apps.app import (
     find,
     load,
     names,
+    vertex,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "find",
     "load",
     "names",
+    "vertex",
 ]

@@ -12,16 +12,17 @@ import functools
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gossamer import builds, native, processes
+from gossamer import builds, native, paths, processes
 from gossamer.diagnostics import complaint, demangled, first_error, relative
 from gossamer.errors import InputError
+from gossamer.files import write_whole
 from gossamer.paths import APPS, INCLUDE, app_headers
 
 FLAGS = ("-std=c++20", "-O3", "-march=native", "-mtune=generic", "-g1", "-fPIC", "-Wall", "-Wextra")
@@ -117,7 +118,51 @@ class App:
             if parameter.name == name:
                 return parameter
         known = ", ".join(p.name for p in self.parameters) or "none"
-        raise InputError(f"{self.name} has no parameter {name!r}; it has: {known}")
+        raise InputError(f"{self.name} has no parameter {name!r}; it has: {known}{_taken_by(name)}")
+
+
+_ARGUMENTS = {
+    "columns": "read_graph",
+    "dedupe": "read_graph",
+    "drop_loops": "read_graph",
+    "format": "read_graph",
+    "undirected": "read_graph and Graph.from_arrays",
+    "symmetric": "Graph.from_csr and Graph.from_scipy",
+    "weighted": "Graph.from_scipy",
+    "weight": "Graph.from_networkx",
+    "weights": "Graph.from_arrays, Graph.from_csr and Graph.with_weights",
+    "labels": "Graph.from_csr",
+    "defines": "vertex",
+    "config": "gossamer.engines.rtl_vertices.Hardware",
+    "mapping": "gossamer.engines.rtl_vertices.Hardware",
+    "multicast": "gossamer.engines.rtl_vertices.Hardware",
+    "max_steps": "gossamer.engines.rtl_vertices.Hardware",
+}
+"""Arguments of other functions that users give to ``run``, and the functions that take them."""
+
+
+def _taken_by(name: str) -> str:
+    """Which function, or which bundled applications, take an argument that an application does not have."""
+    if name in _ARGUMENTS:
+        return f"; {name} is an argument of {_ARGUMENTS[name]}"
+    headers = app_headers()
+    known = [path.stem for path in headers if any(found[1] == name and _always(found) for found in _declared(path))]
+    if not known:
+        return ""
+    return (
+        f"; {', '.join(known[:4])}{' and others' if len(known) > 4 else ''} {'has' if len(known) == 1 else 'have'} it"
+    )
+
+
+def _always(declared: re.Match[str]) -> bool:
+    """Whether a parameter is not inside a conditional part of the header, other than that for the host."""
+    open_parts: list[str] = []
+    for line in declared.string[: declared.start()].splitlines():
+        if re.match(r"\s*#\s*if", line):
+            open_parts.append(line)
+        elif re.match(r"\s*#\s*endif", line) and open_parts:
+            open_parts.pop()
+    return all("__STDC_HOSTED__" in part for part in open_parts)
 
 
 COMMAND_WORDS = frozenset(
@@ -157,15 +202,23 @@ def _comment(header: Path) -> str:
     return "\n".join(line[3:].strip() for line in found[0].splitlines()) if found else ""
 
 
+_found: dict[tuple[Path, str], Path] = {}
+"""Headers of bundled applications by name: a search of the folders takes longer than a short run."""
+
+
 def find(app: str | os.PathLike[str]) -> Path:
     """The header of an application, given by the name of a bundled application or by a path."""
     text = os.fspath(app)
+    known = _found.get((paths.APPS, text))
+    if known is not None and known.is_file():
+        return known
     if re.fullmatch(r"[a-z0-9][a-z0-9_-]*", text):
         headers = app_headers(text)
         if len(headers) > 1:
             found = ", ".join(map(relative, headers))
             raise InputError(f"the application name {text!r} is ambiguous: {found}; rename one header or give its path")
         if headers:
+            _found[paths.APPS, text] = headers[0]
             return headers[0]
     path = Path(text)
     if path.suffix in {".h", ".hh", ".hpp"}:
@@ -183,13 +236,17 @@ _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PARAMETER = re.compile(r'\.\s*(?:integer|real|flag|vertex|vertices|shares)\s*\(\s*"([^"]*)"')
 
 
+def _declared(header: Path) -> Iterator[re.Match[str]]:
+    """The parameters that a header itself declares; group 1 of each match is the name."""
+    text = header.read_text(encoding="utf-8", errors="replace")
+    return _PARAMETER.finditer(_COMMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text))
+
+
 def _check_reserved(header: Path) -> None:
     """Raises InputError, before the header is compiled, for a parameter whose name is an option of the command."""
-    text = header.read_text(encoding="utf-8", errors="replace")
-    text = _COMMENTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
-    for found in _PARAMETER.finditer(text):
+    for found in _declared(header):
         if found[1] in COMMAND_WORDS:
-            line = text.count("\n", 0, found.start()) + 1
+            line = found.string.count("\n", 0, found.start()) + 1
             raise InputError(
                 f"{relative(header)}:{line}: parameter {found[1]!r}: is reserved by the command; rename it, for "
                 f"instance my-{found[1]}"
@@ -285,6 +342,23 @@ def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
     """
     native.lib()
     return _load(find(app), tuple(defines))
+
+
+def vertex(source: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
+    """Compiles and loads a vertex of your own: the path of its header, or its text, which has several lines.
+
+    The result is an argument of ``run`` and ``start``. It is compiled once, also for later processes. A changed text is
+    another vertex; a changed header is compiled again in the next process. ``defines`` are macros, ``NAME=VALUE``. A
+    text includes other files by absolute paths, or as ``<gossamer/polite.h>``. Raises InputError as ``load`` does; line
+    numbers are those of the text.
+    """
+    if not isinstance(source, str) or "\n" not in source:
+        return load(source, defines)
+    header = builds.build_dir() / "vertices" / f"vertex-{builds.tag(source)}.h"
+    if not header.is_file():
+        header.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(header, source.encode())
+    return load(header, defines)
 
 
 def _compiled(header: Path, defines: tuple[str, ...]) -> Path:

@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gossamer import optional
 from gossamer.apps import App, Column
 from gossamer.errors import InputError
 from gossamer.graph import Graph
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas
 
 _PREDECESSORS = frozenset({"parent", "previous"})
 """Names of columns with the predecessor of each vertex on a path."""
@@ -23,7 +28,9 @@ class Result:
     """The result of a run; arrays are in index order."""
 
     app: App
+    """The application that ran."""
     graph: Graph
+    """The graph that it ran on."""
     columns: dict[str, Values]
     """One array for each of the application's columns."""
     totals: dict[str, int | float]
@@ -99,6 +106,60 @@ class Result:
                 raise InputError(f"{self.app.name}: {before.name} contains a cycle; correct the application")
             path.append(int(self.columns[before.name][path[-1]]))
         return [self.graph.label_of(v) for v in reversed(path)]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas DataFrame: a row for each vertex, its label as index, columns as of ``named``.
+
+        Values that mean "no value" (an unreached vertex, no predecessor) are missing. Raises InputError if pandas is
+        not installed.
+        """
+        frames = optional.load("pandas", "Result.to_pandas")
+        columns: dict[str, Any] = {}
+        for about in self.app.columns:
+            values, there = self.named(about.name), about.present(self.columns[about.name])
+            if there.all():
+                columns[about.name] = values
+            elif values.dtype.kind == "f":
+                columns[about.name] = np.where(there, values, np.nan)
+            else:
+                # Integers and text that may be missing have types of their own in pandas.
+                kind = "string" if values.dtype.kind in "US" else f"{'U' if values.dtype.kind == 'u' else ''}Int64"
+                array = frames.array(np.where(there, values, values[there][:1] if there.any() else 0), dtype=kind)
+                array[~there] = frames.NA
+                columns[about.name] = array
+        index = frames.Index(self.graph.labels_at(np.arange(self.graph.vertices)), name="vertex")
+        return frames.DataFrame(columns, index=index)
+
+    def plot(self, column: str | None = None, *, ax: Any = None) -> matplotlib.axes.Axes:
+        """Draws how the values of a column (by default the first) are distributed, and returns matplotlib's Axes.
+
+        A histogram; of a column that groups vertices (components, communities) the sizes of the groups, largest first.
+        ``ax`` draws into an existing plot. Raises InputError if matplotlib is not installed or the application has no
+        such column.
+        """
+        name = self.app.columns[0].name if column is None else column
+        about = self._about(name)
+        pyplot = optional.load("matplotlib.pyplot", "Result.plot")
+        axes: matplotlib.axes.Axes = pyplot.subplots()[1] if ax is None else ax
+        values: np.ndarray[Any, Any] = self.columns[name]
+        values = values[about.present(values)]
+        if about.vertex or about.order == "groups":
+            counts = np.sort(np.unique(values, return_counts=True)[1])[::-1]
+            axes.loglog(np.arange(1, len(counts) + 1), counts, ".")
+            axes.set_xlabel(f"{name}s, largest first")
+        else:
+            finite = values[np.isfinite(values.astype(np.float64))]
+            distinct = np.unique(finite)
+            if finite.dtype.kind in "iu" and len(distinct) > 0 and int(distinct[-1]) - int(distinct[0]) < 60:
+                bins: Any = np.arange(int(distinct[0]), int(distinct[-1]) + 2) - 0.5
+            else:
+                bins = 60
+            axes.hist(finite.astype(np.float64), bins=bins, log=True)
+            axes.set_xlabel(name)
+        axes.set_ylabel("vertices")
+        missing = self.graph.vertices - len(values)
+        axes.set_title(f"{self.app.name}" + (f" ({missing:,} vertices without {name})" if missing else ""))
+        return axes
 
     @property
     def labels(self) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from gossamer import apps, engines, native
 from gossamer.apps import App, Numbers, Parameter
+from gossamer.apps.comparison import apart
 from gossamer.apps.results import Result
 from gossamer.errors import GraphWarning, InputError
 from gossamer.graph import Graph
@@ -206,14 +207,10 @@ def difference(first: Result, second: Result) -> Difference | None:
     """
     tolerance = first.app.tolerance if first.app.same == "within" else 0.0
     for name, a in first.columns.items():
-        x, y = a.astype(np.float64), second.columns[name].astype(np.float64)
-        if tolerance:
-            floor = float(np.nanmax(np.abs(x), initial=0.0)) / max(1, len(x))
-            near = np.abs(x - y) <= tolerance * np.maximum(np.maximum(np.abs(x), np.abs(y)), floor)
-        else:
-            near = a == second.columns[name]
-        wrong = np.flatnonzero(~(near | (np.isnan(x) & np.isnan(y))))
+        b = second.columns[name]
+        floor = float(np.nanmax(np.abs(a.astype(np.float64)), initial=0.0)) / max(1, len(a)) if tolerance else 0.0
+        wrong = np.flatnonzero(apart(a, b, absolute=tolerance * floor, relative=tolerance))
         if len(wrong):
             at = int(wrong[0])
-            return Difference(name, at, a[at].item(), second.columns[name][at].item(), len(wrong))
+            return Difference(name, at, a[at].item(), b[at].item(), len(wrong))
     return None

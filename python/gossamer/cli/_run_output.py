@@ -95,7 +95,7 @@ def text_of(result: Result, column: str, vertex: int) -> str:
 
 def writer(path: Path) -> Callable[[Result], None]:
     """The function that writes a result to a file. InputError for an unknown ending, or if it cannot be written."""
-    formats: dict[str, Callable[[Result, BinaryIO], None]] = {".npy": _npy, ".npz": _npz, ".csv": _csv}
+    formats: dict[str, Callable[[Result, BinaryIO], None]] = {".npy": _npy, ".npz": _npz, ".csv": _csv, ".json": _json}
     form = formats.get(path.suffix)
     if form is None:
         raise InputError(f"{path}: unknown ending; write a file that ends in {', '.join(formats)}")
@@ -128,6 +128,17 @@ def _npz(result: Result, file: BinaryIO) -> None:
     labels = result.graph.labels_at(np.arange(result.graph.vertices))
     arrays: dict[str, Any] = {"vertex": labels, **{name: result.named(name) for name in result.columns}}
     np.savez(file, **arrays)
+
+
+def _json(result: Result, file: BinaryIO) -> None:
+    """An object with an array for each column, and the labels as "vertex"; columns of vertices contain labels."""
+    import numpy as np
+
+    from gossamer.apps import comparison
+
+    labels = result.graph.labels_at(np.arange(result.graph.vertices))
+    for part in comparison.json_of(labels, {name: result.named(name) for name in result.columns}):
+        file.write(part.encode())
 
 
 def _csv(result: Result, file: BinaryIO) -> None:

@@ -62,7 +62,7 @@ Options:
                         boards on Ethernet (docs/cluster.md)
   -t, --threads N       threads to use (default: every CPU)
   -k, --top K           number of result lines to print (default 10)
-  -o, --output FILE     write the result: .npy, .npz or .csv (may be repeated)
+  -o, --output FILE     write the result: .npy, .npz, .csv or .json (may be repeated)
       --stats FILE      write the statistics as JSON
       --format NAME     the graph's format, if content and name of the file do not tell:
                         {formats}

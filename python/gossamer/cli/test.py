@@ -77,7 +77,7 @@ def command(
     if not names and platform.machine() == "x86_64":
         # All tests: those of the hardware need its tools, which have builds for this machine alone. A test that is
         # named asks for what it needs itself.
-        gossamer_setup.require("rtl", "mpi", "golden", "synth", "cluster", "sign")
+        gossamer_setup.require("rtl", "mpi", "golden", "synth", "cluster", "sign", "plot")
     arguments = ["-m", "pytest", "--no-header", "-q", "-rs", "--durations=40", "--durations-min=20"]
     arguments += ["-p", "gossamer.cli._test_plugin"]
     own = [Path(name).resolve() for name in names if name.endswith(".py") and Path(name).is_file()]

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
-import sys
 import threading
 import time
 import weakref
@@ -18,6 +18,7 @@ from gossamer.engines._abi import ResumeArgs, RunArgs, change, collect, explaine
 from gossamer.engines._base import Change, Engine, Indices, ResumableRun, Weights
 from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
+from gossamer.progress import Line
 
 _T = TypeVar("_T")
 
@@ -109,36 +110,44 @@ def _run_interruptibly(work: Callable[[], _T], arguments: RunArgs | ResumeArgs, 
 
 
 def _attend(work: Callable[[], None], stop: ctypes.c_int, progress: ctypes.Array[ctypes.c_uint64], what: str) -> None:
-    # Not join(): up to Python 3.12, Ctrl-C during join() marks a running thread as ended (bpo-45274).
-    done = threading.Event()
+    # Not join(): up to Python 3.12, Ctrl-C during join() marks a running thread as ended (bpo-45274). A short run takes
+    # less time than a Thread object, whose start() waits until the thread runs: a thread and a lock of the system do.
+    running = threading.Lock()
+    running.acquire()
 
     def work_and_signal() -> None:
         try:
             work()
         finally:
-            done.set()
+            running.release()
+
+    def ended(seconds: float) -> bool:
+        """Waits for the end of the work; Ctrl-C interrupts the wait."""
+        if not running.acquire(timeout=seconds):
+            return False
+        running.release()
+        return True
 
     try:
-        threading.Thread(target=work_and_signal, daemon=True).start()
+        _thread.start_new_thread(work_and_signal, ())
     except RuntimeError:
         raise RunDied(
             f"{what}: the system cannot start a thread; end other programs, or raise the limit (ulimit -u)"
         ) from None
-    shown = False
+    line: Line | None = None
     try:
-        done.wait(1.0)
-        while not done.is_set():
-            if sys.stderr.isatty():
-                print(f"\r{what}: step {progress[0]}, {progress[1]} rounds of messages", end="", file=sys.stderr)
-                shown = True
-            done.wait(0.25)
+        finished = ended(1.0)
+        while not finished:
+            line = line or Line()
+            line.show(f"{what}: step {progress[0]}, {progress[1]} rounds of messages")
+            finished = ended(0.25)
     except (KeyboardInterrupt, SystemExit):  # SystemExit: the command has received SIGTERM
         stop.value = 1
-        if done.wait(_PATIENCE):
+        if ended(_PATIENCE):
             raise
         native.lib().gs_interrupt()
-        if not done.wait(_PATIENCE):
+        if not ended(_PATIENCE):
             raise RunDied(f"{what}: did not stop: a handler does not return") from None
     finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr)
+        if line is not None:
+            line.clear()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gossamer import optional
 from gossamer.errors import InputError
 from gossamer.graph import _native
 from gossamer.graph._adjlist import LabelTable
@@ -58,14 +59,17 @@ class Graph:
     )
 
     vertices: int
+    """The number of vertices."""
     edges: int
     """Directed edges as stored: an edge of a symmetric graph counts once for each direction."""
     symmetric: bool
+    """Whether every edge is stored in both directions."""
     labels: Labels | None
     """None (the label is index + base), int64 ascending, or a sequence of str."""
     base: int
     """The label of vertex 0 without ``labels``: 0 or 1."""
     name: str
+    """For messages: the file, or text of the caller."""
     notes: tuple[str, ...]
     """Observations of a reader that may matter to the user, one line each."""
 
@@ -115,7 +119,7 @@ class Graph:
         where = name or "graph"
         for what, array in (("offsets", offsets), ("targets", targets), ("weights", weights), ("labels", labels)):
             refuse_masked(f"{where}: {what}", array)
-        starts = array_of(offsets, np.uint64)
+        starts = array_of(offsets, np.int64)
         if starts.ndim != 1 or len(starts) < 2:
             raise InputError(f"{where}: offsets must have vertices + 1 elements, with at least one vertex")
         if len(starts) - 1 > MOST_VERTICES:
@@ -405,7 +409,7 @@ class Graph:
         rows = self._any
         loops = self.census()["loops"]
         count = 2 * self.edges - loops
-        offsets = np.empty(self.vertices + 1, np.uint64)
+        offsets = np.empty(self.vertices + 1, np.int64)
         targets = np.empty(count, np.uint32)
         weights = None if rows.weights is None else np.empty(count, rows.weights.dtype)
         _native.call(
@@ -449,11 +453,15 @@ class Graph:
         )
 
     @classmethod
-    def from_scipy(cls, matrix: Any, *, symmetric: bool = False, weighted: bool = True, name: str = "") -> Graph:
+    def from_scipy(
+        cls, matrix: Any, *, symmetric: bool = False, weighted: bool = True, copy: bool = False, name: str = ""
+    ) -> Graph:
         """From a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j.
 
-        Explicit zeros are edges. Boolean matrices have no weights. Raises InputError if the matrix is not
-        symmetric despite ``symmetric``.
+        Explicit zeros are edges. Boolean matrices have no weights. Arrays of a CSR matrix whose types agree (indices of
+        32 bits, indptr of 64 bits, data of int32, int64, float32 or float64) are not copied if rows are sorted and have
+        no duplicates: later changes of the matrix change the graph, unless ``copy``. Raises InputError if the matrix is
+        not symmetric despite ``symmetric``.
         """
         if not hasattr(matrix, "tocsr") or not hasattr(matrix, "shape"):
             raise InputError(
@@ -461,21 +469,29 @@ class Graph:
             )
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"{name or 'matrix'}: shape {matrix.shape}; the matrix of a graph must be square")
-        rows = matrix.tocsr()
+        rows = matrix.tocsr(copy=copy)
         weights = rows.data if weighted and rows.data.dtype.kind != "b" else None
         return cls.from_csr(rows.indptr, rows.indices, weights, symmetric=symmetric, name=name)
 
-    def to_scipy(self) -> scipy.sparse.csr_array:
-        """A SciPy CSR array; without weights every entry is 1. Parallel edges stay separate entries."""
-        import scipy.sparse
+    def to_scipy(self, *, copy: bool = True) -> scipy.sparse.csr_array:
+        """A SciPy CSR array; without weights every entry is 1. Parallel edges stay separate entries.
 
+        Without ``copy`` its data and, of graphs with fewer than 2^31 vertices and edges, its indices are the graph's
+        arrays: SciPy modifies arrays in place, for example to sum duplicate entries, and would change the graph.
+        Raises InputError if SciPy is not installed.
+        """
+        sparse = optional.load("scipy.sparse", "Graph.to_scipy")
         out = self.out
         index = np.int32 if max(self.edges, self.vertices) < 2**31 else np.int64
-        # A copy, because SciPy modifies arrays in place, for example to sum duplicate entries.
-        data = np.ones(self.edges) if out.weights is None else out.weights.copy()
-        parts = (data, out.targets.astype(index), out.offsets.astype(index))
+        targets = array_of(out.targets, np.int32) if index is np.int32 else out.targets.astype(index)
+        data = np.ones(self.edges) if out.weights is None else out.weights
+        if copy:
+            targets, data = targets.copy(), data.copy()
         check_mapped()
-        return scipy.sparse.csr_array(parts, shape=(self.vertices, self.vertices))
+        matrix = sparse.csr_array((self.vertices, self.vertices), dtype=data.dtype)
+        # The constructor would copy; an array of a mapped file is not writable, and SciPy accepts it.
+        matrix.data, matrix.indices, matrix.indptr = data, targets, out.offsets.astype(index)
+        return matrix
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any], *, weight: str | None = "weight", name: str = "") -> Graph:
@@ -519,10 +535,12 @@ class Graph:
         return cls(out=result, symmetric=not directed, labels=labels, base=base, name=name)
 
     def to_networkx(self) -> networkx.Graph[Any]:
-        """A NetworkX MultiDiGraph, or MultiGraph if symmetric; nodes are labels, weights are ``weight``."""
-        import networkx
+        """A NetworkX MultiDiGraph, or MultiGraph if symmetric; nodes are labels, weights are ``weight``.
 
-        result: networkx.Graph[Any] = networkx.MultiGraph() if self.symmetric else networkx.MultiDiGraph()
+        Raises InputError if NetworkX is not installed.
+        """
+        nx = optional.load("networkx", "Graph.to_networkx")
+        result: networkx.Graph[Any] = nx.MultiGraph() if self.symmetric else nx.MultiDiGraph()
         names = (
             [self.label_of(i) for i in range(self.vertices)]
             if self.labels is None

@@ -181,7 +181,7 @@ def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Gra
         return np.frombuffer(area, dtype, elements, begin)
 
     def rows(first: int) -> CSR:
-        offsets = array(first, np.uint64, n + 1)
+        offsets = array(first, np.int64, n + 1)
         targets = array(first + 1, np.uint32, m)
         try:
             _native.call("check_rows", n, m, *map(_native.pointer, (offsets, targets)), 0)

@@ -195,7 +195,7 @@ def _build(source: Source, parser: ctypes.c_void_p, shape: _native.Shape) -> tup
     starts: np.ndarray[Any, np.dtype[np.uint64]] | None = None
     text: bytearray | None = None
     try:
-        offsets = np.empty(n + 1, np.uint64)
+        offsets = np.empty(n + 1, np.int64)
         targets = np.empty(m, np.uint32)
         weights = np.empty(m, _native.WEIGHT_TYPES[shape.weight_type]) if shape.weight_type else None
         if shape.label_kind == _native.LABELS_NUMBER:
@@ -248,7 +248,9 @@ def _from_adjlist(source: Source, text: Iterator[bytes], head: bytes, undirected
     notes: tuple[str, ...] = ()
     if not undirected and is_networkx_adjlist(head[:_PEEK]):
         notes = (f"{source.name}: NetworkX's list does not say whether it is directed; if not, add --undirected",)
-    return Graph(out=CSR(found.offsets, found.targets), labels=found.labels, name=source.name, notes=notes)
+    return Graph(
+        out=CSR(found.offsets.view(np.int64), found.targets), labels=found.labels, name=source.name, notes=notes
+    )
 
 
 __all__ = ["FORMATS", "read_graph"]

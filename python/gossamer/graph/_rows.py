@@ -12,7 +12,7 @@ import numpy as np
 from gossamer.errors import InputError
 from gossamer.graph import _native
 
-Offsets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint64]]"
+Offsets: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Targets: TypeAlias = "np.ndarray[Any, np.dtype[np.uint32]]"
 Weights: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
@@ -24,14 +24,19 @@ class CSR:
     """Compressed sparse rows: the neighbours of vertex v are ``targets[offsets[v]:offsets[v + 1]]``."""
 
     offsets: Offsets
-    """vertices + 1"""
+    """vertices + 1, int64"""
     targets: Targets
-    """one for each edge, ascending within a row"""
+    """uint32, one for each edge, ascending within a row"""
     weights: Weights | None = None
     """one for each edge in the same order: int32, int64, float32 or float64"""
 
-    def degrees(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """The length of every row."""
+    def __post_init__(self) -> None:
+        # The library's offsets are unsigned; NumPy's indexing and repetition want signed ones.
+        if self.offsets.dtype != np.int64:
+            object.__setattr__(self, "offsets", self.offsets.view(np.int64))
+
+    def degrees(self) -> Offsets:
+        """The length of every row, int64; ``np.repeat(np.arange(vertices), rows.degrees())`` are the edges' sources."""
         return self.offsets[1:] - self.offsets[:-1]
 
 
@@ -42,8 +47,15 @@ def refuse_masked(where: str, values: Any) -> None:
 
 
 def array_of(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
-    """Values as a contiguous array of a type, without a copy if they are one."""
-    return np.ascontiguousarray(values, dtype=dtype)
+    """Values as a contiguous array of a type, without a copy if they are one.
+
+    Integers of the same width and the other sign are not copied either: the caller checks their range.
+    """
+    array, wanted = np.asarray(values), np.dtype(dtype)
+    same_bits = array.dtype.kind in "iu" and wanted.kind in "iu" and array.dtype.itemsize == wanted.itemsize
+    if same_bits and array.dtype.isnative and array.flags.c_contiguous and array.flags.aligned:
+        return array.view(wanted)
+    return np.ascontiguousarray(array, dtype=wanted)
 
 
 def weights_of(values: Any) -> Weights:
@@ -66,7 +78,7 @@ def from_edges(vertices: int, sources: Any, targets: Any, weights: Any = None) -
     """Rows from the sources and targets of edges, in any order."""
     starts, ends = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
     order = np.argsort(starts, kind="stable")
-    offsets = np.zeros(vertices + 1, np.uint64)
+    offsets = np.zeros(vertices + 1, np.int64)
     np.cumsum(np.bincount(starts, minlength=vertices), out=offsets[1:])
     costs = None if weights is None else weights_of(np.asarray(weights))[order]
     return ascending(CSR(offsets, ends[order].astype(np.uint32), costs))
@@ -74,10 +86,12 @@ def from_edges(vertices: int, sources: Any, targets: Any, weights: Any = None) -
 
 def ascending(rows: CSR) -> CSR:
     """Rows sorted by (target, weight); a copy unless they are sorted already."""
-    steps = rows.targets[1:] < rows.targets[:-1]
+    # With weights, the order of parallel edges matters too.
+    unsorted = np.less if rows.weights is None else np.less_equal
+    steps = unsorted(rows.targets[1:], rows.targets[:-1])
     inner = rows.offsets[1:-1]
-    steps[(inner[(inner > 0) & (inner < len(rows.targets))] - np.uint64(1)).astype(np.int64)] = False
-    if not steps.any() and rows.weights is None:
+    steps[inner[(inner > 0) & (inner < len(rows.targets))] - 1] = False
+    if not steps.any():
         return rows
     targets = rows.targets.copy()
     weights = None if rows.weights is None else rows.weights.copy()
@@ -114,7 +128,7 @@ def edge_without_reverse(rows: CSR) -> tuple[int, int] | None:
 def transposed(rows: CSR, threads: int = 0) -> CSR:
     """The transpose. Rows ascend; parallel edges keep the order of their weights."""
     vertices, edges = len(rows.offsets) - 1, len(rows.targets)
-    offsets = np.empty(vertices + 1, np.uint64)
+    offsets = np.empty(vertices + 1, np.int64)
     targets = np.empty(edges, np.uint32)
     weights = None if rows.weights is None else np.empty(edges, rows.weights.dtype)
     _native.call(

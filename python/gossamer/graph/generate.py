@@ -104,7 +104,7 @@ def grid(width: int, height: int, *, seed: int = 1, weights: WeightRange | None 
     """
     _within("width", width, 1, MOST_VERTICES)
     _within("height", height, 1, MOST_VERTICES // width)
-    offsets = np.empty(width * height + 1, np.uint64)
+    offsets = np.empty(width * height + 1, np.int64)
     targets = np.empty(2 * ((width - 1) * height + width * (height - 1)), np.uint32)
     _native.call("grid", width, height, _native.pointer(offsets), _native.pointer(targets))
     return _finish(CSR(offsets, targets), True, weights, seed, threads, f"grid:width={width},height={height}")
@@ -150,7 +150,7 @@ def cube(
         targets[:, at] = np.where(inside, (there[0] * height + there[1]) * width + there[2], -1)
     targets.sort(axis=1)
     there = targets >= 0
-    offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.uint64)
+    offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
     name = f"cube:width={width},height={height},depth={depth}"
     name += "" if neighbours == 6 else f",neighbours={neighbours}"
     name += ",around=yes" if around else ""
@@ -160,7 +160,7 @@ def cube(
 def ring(vertices: int, *, seed: int = 1, weights: WeightRange | None = None, threads: int = 0) -> Graph:
     """Ring: an edge from each vertex to the next, and from the last to the first. Directed."""
     _within("vertices", vertices, 2, MOST_VERTICES)
-    offsets = np.arange(vertices + 1, dtype=np.uint64)
+    offsets = np.arange(vertices + 1, dtype=np.int64)
     targets = np.arange(1, vertices + 1, dtype=np.uint32)
     targets[-1] = 0
     return _finish(CSR(offsets, targets), False, weights, seed, threads, f"ring:vertices={vertices}")
@@ -227,7 +227,7 @@ def _seed(seed: int) -> int:
 
 def _made(vertices: int, make: Callable[[int | None, Any], None]) -> CSR:
     """Rows of a generator whose number of edges is known only after generation."""
-    offsets = np.empty(vertices + 1, np.uint64)
+    offsets = np.empty(vertices + 1, np.int64)
     state = ctypes.c_void_p()
     make(_native.pointer(offsets), ctypes.byref(state))
     targets = None
