@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "activity.h"
 #include "command.h"
 #include "hardware.h"
 #include "processes.h"
@@ -49,7 +50,8 @@ void send(const std::string& text) {
 std::string cost() {
   return format("\"operations\":%llu,\"switches\":%llu,\"kernels\":%zu,\"ranks\":%zu,\"cycles\":%llu",
                 static_cast<unsigned long long>(operationsDone()), static_cast<unsigned long long>(switchesDone()),
-                fibers.size(), ranks.size(), static_cast<unsigned long long>(now - 1));
+                fibers.size(), ranks.size(), static_cast<unsigned long long>(now - 1)) +
+         endActivity();
 }
 
 bool ended = false;

@@ -11,7 +11,7 @@ import contextlib
 import mmap
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,17 @@ _CHANNELS = ("send", "receive")
 _COLLECTIVES = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather")
 _FLOATS = ("float", "double", "half")
 _MOST_BLOCKS = 15
+
+
+@dataclass(frozen=True)
+class Boards:
+    """The boards of a run."""
+
+    lines: list[str]
+    """Of the emulator's plan."""
+    plan: Plan
+    links: Callable[[], Mapping[tuple[int, int], Mapping[str, int]]] | None = None
+    """Reads the counters of links since the start of the boards; None if the emulator does."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +136,8 @@ def plan(
     config: str | None = None,
     frame_loss: float = 0.0,
     seed: int = 0,
-) -> list[str]:
-    """Lines of the emulator's plan; builds the simulator if necessary.
+) -> Boards:
+    """The boards of a run; builds the simulator if necessary.
 
     ``slack`` is the degree of channels that state none; with ``ordered`` floats are added in the order of ranks.
     ``config`` replaces the configuration of the cluster's boards. ``frame_loss`` is the share of frames that links
@@ -174,13 +185,13 @@ def _with_blocks(cluster: Cluster, count: int) -> Cluster:
     return cluster
 
 
-def _on_boards(cluster: Cluster, ranks: int, wanted: Needs, slack: int, where: str, loss: int, seed: int) -> list[str]:
-    """The plan of a run on boards of the cluster's configuration (gs_board)."""
+def _on_boards(cluster: Cluster, ranks: int, wanted: Needs, slack: int, where: str, loss: int, seed: int) -> Boards:
+    """The boards of a run on those of the cluster's configuration (gs_board)."""
     plan = Plan(cluster)
     blocks, barrier = _blocks(plan, wanted, max(slack, wanted.degree), where)
     script = _boards.script(plan, ranks, blocks, wanted.together or "", barrier, loss, seed)
     library = _rtl_build.board_kernels(plan.config, plan.links)
-    return _lines(library, plan.config, wanted, script)
+    return Boards(_lines(library, plan.config, wanted, script), plan)
 
 
 def plan_of_guest(
@@ -191,8 +202,8 @@ def plan_of_guest(
     slack: int,
     ordered: bool,
     includes: Sequence[str] = (),
-) -> list[str]:
-    """Lines of the emulator's plan for a guest of a cluster: its kernels use streaming ports of boards that another
+) -> Boards:
+    """The boards of a guest of a cluster: its kernels use streaming ports of boards that another
     process simulates. Sets the bindings and tables of the ports."""
     whole, name = place.whole, f"guest {place.name}"
     wanted = needs(files, defines, ordered, includes)
@@ -207,7 +218,7 @@ def plan_of_guest(
         link.close()
     script = [f"attach {place.kernels}", f"boards {whole.boards}", f"quiet {_QUIET_GUEST}"]
     script += [f"barrier {barrier}"] if barrier is not None else []
-    return _lines(_rtl_build.guest_kernels(), whole.config, wanted, script)
+    return Boards(_lines(_rtl_build.guest_kernels(), whole.config, wanted, script), whole)
 
 
 @contextlib.contextmanager
@@ -222,8 +233,8 @@ def on_boards(
     includes: Sequence[str] = (),
     *,
     config: str | None = None,
-) -> Iterator[list[str]]:
-    """Lines of the emulator's plan for kernels at boards with Ethernet shells, which it uses within the context.
+) -> Iterator[Boards]:
+    """The boards, with Ethernet shells, of a run within the context.
 
     The kernels share memory with the boards, which must be simulated on this machine.
     """
@@ -246,7 +257,9 @@ def on_boards(
             _attach(memory, plan.boards)
             script = [f"attach {memory}", f"boards {plan.boards}", f"quiet {_QUIET_BOARDS}"]
             script += [f"barrier {barrier}"] if barrier is not None else []
-            yield _lines(_rtl_build.guest_kernels(), plan.config, wanted, script)
+            before = boards.network_counters()
+            lines = _lines(_rtl_build.guest_kernels(), plan.config, wanted, script)
+            yield Boards(lines, plan, lambda: boards.network_counters(before)[0])
     finally:
         memory.unlink()
 
