@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity.h"
 
-#include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -282,6 +282,7 @@ void addCurves() {
                  "elements", channel->delivered, 1);
   }
   for (const auto& [key, collective] : collectives) {
+    if (collective->moved.bins().empty()) continue;  // a barrier
     trace->curve(collective->rank,
                  format("%s, port %d: elements a cycle", collectiveNames[collective->kind], collective->port),
                  "elements", collective->moved, 1);
@@ -474,8 +475,13 @@ void collectiveEnds(CollectiveActivity& collective, std::uint64_t cycle) {
                  collective.elements);
 }
 
-std::string endActivity() {
+std::string endActivity(bool reported) {
   if (!boards) return {};
+  // A signal that ends the process waits until the trace is complete.
+  sigset_t ending, before;
+  sigemptyset(&ending);
+  for (const int signal : {SIGINT, SIGTERM, SIGALRM}) sigaddset(&ending, signal);
+  sigprocmask(SIG_BLOCK, &ending, &before);
   removeSnapshot();
   if (boards->links) sampleLinks();
   endAll();
@@ -488,7 +494,8 @@ std::string endActivity() {
     out += format(",\"trace\":%s,\"note\":%s", good ? "true" : "false", quoted(trace->omitted()).c_str());
   }
   boards = nullptr;
-  return out;
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return reported ? out : std::string();
 }
 
 }  // namespace gossamer::smi

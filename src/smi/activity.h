@@ -19,7 +19,7 @@ namespace gossamer::smi {
 
 /// How activity is recorded, as the plan states it (main.cc).
 struct ActivityOptions {
-  std::string trace;  ///< file of the trace; empty: none
+  std::string trace;  ///< file of the trace, which appears when it is complete; empty: none
   std::uint64_t leastWait = 24, traceBytes = 64'000'000;
   std::string statusFolder;    ///< of snapshots; empty: none
   std::string about;           ///< members of a snapshot's JSON object that describe the run
@@ -131,7 +131,7 @@ void collectiveBegins(CollectiveActivity& collective, std::uint64_t elements, Ca
 void collectiveEnds(CollectiveActivity& collective, std::uint64_t cycle);
 
 /// Ends recording: writes the trace, removes the snapshot. Returns members of the report's JSON object, each after a
-/// comma; none if nothing was recorded.
-std::string endActivity();
+/// comma; none if nothing was recorded, or without `reported`.
+std::string endActivity(bool reported);
 
 }  // namespace gossamer::smi

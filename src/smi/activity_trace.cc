@@ -2,6 +2,7 @@
 #include "activity_trace.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "programs.h"
 
@@ -110,13 +111,14 @@ std::uint64_t ActivityTrace::curveId(std::size_t curve) const {
 }
 
 bool ActivityTrace::write(const std::string& path, std::uint64_t end) {
-  if (!file_.open(path.c_str())) return false;
+  const std::string partial = path + ".tmp";
+  if (!file_.open(partial.c_str())) return false;
   for (sim::Span& pending : pending_) flush(pending);
   for (const CallSite site : siteAddresses_) sites_.push_back(sourceLine(site));
   writeTracks(end);
   writeItems();
   writeCurves(end);
-  return file_.close();
+  return file_.close() && std::rename(partial.c_str(), path.c_str()) == 0;
 }
 
 std::string ActivityTrace::omitted() const {

@@ -47,11 +47,12 @@ void send(const std::string& text) {
   }
 }
 
-std::string cost() {
+/// `activity`: with what was recorded, which may be more than a pipe holds.
+std::string cost(bool activity = true) {
   return format("\"operations\":%llu,\"switches\":%llu,\"kernels\":%zu,\"ranks\":%zu,\"cycles\":%llu",
                 static_cast<unsigned long long>(operationsDone()), static_cast<unsigned long long>(switchesDone()),
                 fibers.size(), ranks.size(), static_cast<unsigned long long>(now - 1)) +
-         endActivity();
+         endActivity(activity);
 }
 
 bool ended = false;
@@ -115,7 +116,8 @@ void fail(int code, const std::string& message, std::initializer_list<CallSite> 
     if (text.back() != '[') text += ',';
     text += siteJson(site);
   }
-  send(text + "]," + cost() + "}\n");
+  // The command that has interrupted the run does not read the report.
+  send(text + "]," + cost(code != GS_EXIT_INTERRUPTED) + "}\n");
   leave(code);
 }
 

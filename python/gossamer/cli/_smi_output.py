@@ -67,7 +67,6 @@ def _page(result: Result, options: Options, program: str) -> str:
     clock = config.board.clock_mhz
     loss = f"{options.frame_loss:g} lost, {options.frame_loss:g} damaged" if options.frame_loss else "none lost"
     figures = [
-        ("command", command(), ""),
         ("engine", options.engine, ""),
         ("cluster", plan.cluster.name, f"{plan.boards} board{'' if plan.boards == 1 else 's'} of {config.name}"),
         ("end", result.end, f"exit code {result.code}"),
@@ -81,6 +80,7 @@ def _page(result: Result, options: Options, program: str) -> str:
     return stream_report.page(
         stream_report.Page(
             title=f"{Path(program).name} on cluster {plan.cluster.name}",
+            command=command(),
             figures=figures,
             activity=activity,
             wiring=cables.Wiring.of(plan, counters, result.cycles),

@@ -98,8 +98,8 @@ class Options:
             raise InputError("--trace: give --engine rtl or board with it; the emulator has no cycles")
         if not 0 <= self.least_wait <= _INT:
             raise InputError(f"--least-wait {self.least_wait}: give 0 or more cycles")
-        if not 1_000_000 <= self.trace_bytes <= 1_000_000 * _INT:
-            raise InputError(f"--trace-size {self.trace_bytes // 1_000_000}: give 1 or more MB")
+        if not 50_000 <= self.trace_bytes <= 1_000_000 * _INT:
+            raise InputError(f"--trace-size {self.trace_bytes / 1e6:g}: give 1 or more MB")
         if not 0.0 <= self.frame_loss < 1.0:
             raise InputError(f"--frame-loss {self.frame_loss:g}: must be 0 or more, and less than 1")
         if not 1 <= self.stack <= 4096:
@@ -245,11 +245,14 @@ def _emulate(
             plan.write_text("\n".join(lines) + "\n")
             code, text = _process([str(emulator), str(plan)], arguments)
         seconds = time.perf_counter() - begun
-        if trace is not None and options.trace is not None and _wrote_trace(text, options.trace):
-            move_whole(trace, options.trace)
+        if options.trace is not None and _recorded(text).get("trace") is False:
+            raise InputError(f"{options.trace}: cannot be written: free space, or choose another place")
     finally:
-        if trace is not None:
-            trace.unlink(missing_ok=True)
+        # Also after an interrupt, if it is complete.
+        if trace is not None and options.trace is not None:
+            if trace.exists():
+                move_whole(trace, options.trace)
+            trace.with_name(trace.name + ".tmp").unlink(missing_ok=True)
     if code == -signal.SIGINT:
         raise KeyboardInterrupt
     if not text.strip():
@@ -276,14 +279,6 @@ def _recorded(text: str) -> dict[str, Any]:
             if "activity" in report:
                 return report
     return {}
-
-
-def _wrote_trace(text: str, path: Path) -> bool:
-    """Whether the emulator has written a trace. Raises InputError if it could not write all of it."""
-    wrote = _recorded(text).get("trace")
-    if wrote is False:
-        raise InputError(f"{path}: the trace could not be written; free space, or choose another place")
-    return bool(wrote)
 
 
 def _on_boards(text: str, boards: _rtl.Boards | None, programs: Sequence[Program], seconds: float) -> OnBoards | None:

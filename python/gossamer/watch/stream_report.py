@@ -34,6 +34,8 @@ class Page:
     """The content of a page."""
 
     title: str
+    command: str
+    """The command that repeats the run."""
     figures: Sequence[tuple[str, str, str]]
     """Name, value, note."""
     activity: Activity
@@ -49,6 +51,7 @@ def page(about: Page) -> str:
     parts = [
         f"<h1>{_html.escape(about.title)}</h1>",
         *(f'<p class="note">{_html.escape(note)}</p>' for note in about.notes),
+        f"<p><code>{_html.escape(about.command)}</code></p>",
         _html.figures([*about.figures, *_sums(activity)]),
         "<h2>Kernels: what they do, as shares of their time</h2>",
         _html.kinds({name: about for name, about in _KINDS.items() if name in {"runs", *_waits(activity)}}),
@@ -107,11 +110,9 @@ def _label(about: Page, kernel: Kernel) -> str:
 
 def _shown(kernels: Sequence[Kernel]) -> list[Kernel]:
     """The kernels of the picture: in order, or of many those that waited longest."""
-    return (
-        sorted(kernels, key=lambda one: -(one.cycles - one.runs))[:_MOST_ROWS]
-        if len(kernels) > _MOST_ROWS
-        else [*kernels]
-    )
+    if len(kernels) <= _MOST_ROWS:
+        return [*kernels]
+    return sorted(kernels, key=lambda one: one.runs - one.cycles)[:_MOST_ROWS]
 
 
 def _bars(about: Page) -> str:
