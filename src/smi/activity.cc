@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "activity.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "activity_trace.h"
 #include "hardware.h"
+#include "interrupt.h"
 #include "programs.h"
 
 namespace gossamer::smi {
@@ -478,10 +478,7 @@ void collectiveEnds(CollectiveActivity& collective, std::uint64_t cycle) {
 std::string endActivity(bool reported) {
   if (!boards) return {};
   // A signal that ends the process waits until the trace is complete.
-  sigset_t ending, before;
-  sigemptyset(&ending);
-  for (const int signal : {SIGINT, SIGTERM, SIGALRM}) sigaddset(&ending, signal);
-  sigprocmask(SIG_BLOCK, &ending, &before);
+  const HeldSignals held;
   removeSnapshot();
   if (boards->links) sampleLinks();
   endAll();
@@ -494,7 +491,6 @@ std::string endActivity(bool reported) {
     out += format(",\"trace\":%s,\"note\":%s", good ? "true" : "false", quoted(trace->omitted()).c_str());
   }
   boards = nullptr;
-  sigprocmask(SIG_SETMASK, &before, nullptr);
   return reported ? out : std::string();
 }
 

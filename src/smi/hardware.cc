@@ -263,7 +263,11 @@ void makeHardware(const std::string& library, const std::string& script, const s
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto* make = handle ? reinterpret_cast<decltype(&gs_fabric_make)>(dlsym(handle, "gs_fabric_make")) : nullptr;
   if (!make) fail(GS_EXIT_BUG, format("%s: cannot load the boards: %s", library.c_str(), dlerror()));
-  fabric = make(script.c_str());
+  {
+    // The models have threads of their own. A handler runs on the thread of the fibers only.
+    const HeldSignals held;
+    fabric = make(script.c_str());
+  }
   if (!fabric) fail(GS_EXIT_BUG, "the links of the boards do not come up");
   hardware = true;
   beginActivity(*fabric);
