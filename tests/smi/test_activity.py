@@ -28,6 +28,8 @@ from conftest import ROOT, Command
 
 from gossamer import config as configs
 from gossamer import smi
+from gossamer.cli.smi import command as group
+from gossamer.errors import InputError
 
 SMALL = ROOT / "tests" / "fixtures" / "smi" / "ring_small.toml"
 TYPES = {"SMI_INT": "int", "SMI_DOUBLE": "double", "SMI_SHORT": "short", "SMI_CHAR": "char"}
@@ -423,11 +425,19 @@ def test_trace_has_a_bounded_size_and_says_what_it_omits(tmp_path: Path) -> None
     ],
 )
 def test_bad_output_files_are_rejected_before_the_run(
-    command: Command, tmp_path: Path, options: list[str], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], said: str
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "a").mkdir()
     (tmp_path / "one.c").write_text("#include <smi.h>\nint main(void) { return 0; }\n")
-    done = command("smi", "run", "one.c", "--ranks", "2", *ON_BOARDS, *options, cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert re.fullmatch(rf"gossamer: error: {said}\n", done.stderr), done.stderr
+    with pytest.raises(InputError) as caught:
+        group.main(["run", "one.c", "--ranks", "2", *map(str, ON_BOARDS), *options], standalone_mode=False)
+    assert re.fullmatch(said, str(caught.value)), caught.value
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "one.c"]
+
+
+def test_a_bad_output_file_is_one_line(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text("#include <smi.h>\nint main(void) { return 0; }\n")
+    done = command("smi", "run", "one.c", "--ranks", "2", *ON_BOARDS, "--trace", "none/t.pftrace", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("gossamer: error: none/t.pftrace: there is no folder ")
