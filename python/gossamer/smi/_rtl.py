@@ -17,12 +17,13 @@ from pathlib import Path
 
 from gossamer import config as configs
 from gossamer import routes
-from gossamer.config import Cluster, Config
+from gossamer.config import Cluster, Config, constants
 from gossamer.engines import _rtl_build, board, guest
 from gossamer.engines._rtl_plan import Plan
 from gossamer.errors import InputError
 from gossamer.smi import _boards, _buffers
 from gossamer.smi import ports as port_lists
+from gossamer.watch import streams
 
 MOST_RANKS = 256
 """Ranks that the header of a stream packet encodes."""
@@ -45,8 +46,8 @@ class Boards:
     lines: list[str]
     """Of the emulator's plan."""
     plan: Plan
-    links: Callable[[], Mapping[tuple[int, int], Mapping[str, int]]] | None = None
-    """Reads the counters of links since the start of the boards; None if the emulator does."""
+    counters: Callable[[], tuple[list[streams.Link], list[streams.PortCount]]] | None = None
+    """Reads in band what links and streaming ports have counted in the run; None if the emulator reads the links."""
 
 
 @dataclass(frozen=True)
@@ -259,9 +260,26 @@ def on_boards(
             script += [f"barrier {barrier}"] if barrier is not None else []
             before = boards.network_counters()
             lines = _lines(_rtl_build.guest_kernels(), plan.config, wanted, script)
-            yield Boards(lines, plan, lambda: boards.network_counters(before)[0])
+
+            def counters() -> tuple[list[streams.Link], list[streams.PortCount]]:
+                links = boards.network_counters(before)[0].items()
+                found = [streams.Link(*place, bool(its["state"] & 1), its) for place, its in links]
+                return found, [_port_count(boards, rank, *port) for rank in range(ranks) for port in used]
+
+            used = list(enumerate(wanted.ports))
+            yield Boards(lines, plan, counters)
     finally:
         memory.unlink()
+
+
+def _port_count(boards: board.Boards, rank: int, index: int, number: int) -> streams.PortCount:
+    """What the port of a board with this index, the number ``number`` of the program, has counted."""
+    registers = constants.enumeration("stream_register")
+    values = (
+        boards.link.read_register(rank, "stream", index, registers[name], job=0)
+        for name in ("sent", "received", "dropped")
+    )
+    return streams.PortCount(number, rank, *values)
 
 
 _ATTACHED, _MAPPED = 4, 24

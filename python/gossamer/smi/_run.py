@@ -287,10 +287,9 @@ def _on_boards(text: str, boards: _rtl.Boards | None, programs: Sequence[Program
     activity = _activity.parse(recorded, programs)
     if boards is None or activity is None:
         return None
-    if boards.links is not None and recorded["outcome"] in ("done", "exit", "deadlock"):
-        found = boards.links()
-        links = [streams.Link(*place, bool(its["state"] & 1), its) for place, its in found.items()]
-        activity = replace(activity, links=tuple(links))
+    if boards.counters is not None and recorded["outcome"] in ("done", "exit", "deadlock"):
+        links, ports = boards.counters()
+        activity = replace(activity, links=tuple(links), ports=tuple(ports))
     return OnBoards(boards.plan, activity, seconds, recorded.get("note", ""))
 
 

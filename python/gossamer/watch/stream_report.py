@@ -65,6 +65,8 @@ def page(about: Page) -> str:
         parts += ["<h2>Channels</h2>", _note(_CHANNEL_NOTE), _channels(about)]
     if activity.collectives:
         parts += ["<h2>Collectives</h2>", _note(_COLLECTIVE_NOTE), _collectives(about)]
+    if activity.ports:
+        parts += ["<h2>Ports, as the boards count</h2>", _ports(about)]
     if about.wiring.cables:
         parts += cables.sections(about.wiring)
     parts += ["<h2>Table of kernels</h2>", _kernels(about)]
@@ -280,6 +282,14 @@ def _channels(about: Page) -> str:
         for one in about.activity.channels
     ]  # fmt: skip
     return _html.table(heads, rows)
+
+
+def _ports(about: Page) -> str:
+    rows = [
+        [f"port {one.port}, {_name(about, one.rank)}", f"{one.sent:,}", f"{one.received:,}", f"{one.dropped:,}"]
+        for one in about.activity.ports
+    ]
+    return _html.table(["port", "elements sent", "elements received", "packets dropped"], rows)
 
 
 def _of(received: int, sent: int) -> str:

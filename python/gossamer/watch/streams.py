@@ -127,6 +127,18 @@ class Link:
 
 
 @dataclass(frozen=True)
+class PortCount:
+    """What a streaming port has counted itself (stream_register): elements of all channels of its kernel, and packets
+    that it dropped."""
+
+    port: int
+    rank: int
+    sent: int
+    received: int
+    dropped: int
+
+
+@dataclass(frozen=True)
 class Activity:
     """The activity of a run up to a cycle, or between two snapshots."""
 
@@ -136,11 +148,13 @@ class Activity:
     links: tuple[Link, ...] = ()
     bin: int = 0
     """Cycles of a bin of a series; 0 without series."""
+    ports: tuple[PortCount, ...] = ()
+    """With the engine ``board``, which reads them at the end."""
 
     def as_json(self) -> dict[str, Any]:
         """Sums, without series, for JSON."""
         found: dict[str, Any] = {}
-        for name in ("kernels", "channels", "collectives", "links"):
+        for name in ("kernels", "channels", "collectives", "links", "ports"):
             found[name] = [_without_series(one) for one in getattr(self, name)]
         return found
 
@@ -227,6 +241,7 @@ __all__ = [
     "Kernel",
     "Link",
     "Place",
+    "PortCount",
     "between",
     "parse",
     "total",
