@@ -8,9 +8,11 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gossamer.engines import guest
 from gossamer.errors import InputError
 from gossamer.files import check_writable, write_whole
 
@@ -39,15 +41,18 @@ def check_files(files: Mapping[str, Path | None]) -> None:
 def write(result: Result, options: Options, files: Sequence[str], stats: Path | None, report: Path | None) -> None:
     """Writes statistics and the report of a run."""
     if stats is not None:
-        about = {"engine": options.engine, "program": files[0], "command": command(), **result.as_json()}
+        about = {"engine": options.engine, "program": files[0], "command": command(options.engine), **result.as_json()}
         write_whole(stats, (json.dumps(about, indent=1) + "\n").encode())
     if report is not None:
         write_whole(report, _page(result, options, files[0]).encode())
 
 
-def command() -> str:
-    """The command that repeats this run, in the same folder."""
-    return shlex.join(["./gossamer", *sys.argv[1:]])
+def command(engine: str) -> str:
+    """The command that repeats this run, in the same folder; of a guest the line of its file."""
+    if engine != guest.NAME:
+        return shlex.join(["./gossamer", *sys.argv[1:]])
+    at = sys.argv.index("--engine")
+    return f"run = {json.dumps(shlex.join([*sys.argv[1:at], *sys.argv[at + 2 :]]))}"
 
 
 def _page(result: Result, options: Options, program: str) -> str:
@@ -80,10 +85,11 @@ def _page(result: Result, options: Options, program: str) -> str:
     return stream_report.page(
         stream_report.Page(
             title=f"{Path(program).name} on cluster {plan.cluster.name}",
-            command=command(),
+            command=command(options.engine),
             figures=figures,
             activity=activity,
-            wiring=cables.Wiring.of(plan, counters, result.cycles),
+            # Boards on Ethernet report counters before and after the run, whose cycles those of the kernels are not.
+            wiring=replace(cables.Wiring.of(plan, counters, result.cycles), timed=options.engine == "rtl"),
             links=names,
             notes=[note for note in (boards.note, _end_note(result)) if note],
         )

@@ -43,6 +43,8 @@ class Wiring:
     """Positions of boards, in units of boards, y upwards."""
     cycles: int
     """Of the run."""
+    timed: bool = True
+    """Whether the counters are those of these cycles, so that shares of rates are known."""
 
     @classmethod
     def of(cls, plan: Plan, links: Mapping[tuple[int, int], Mapping[str, int]], cycles: int) -> Wiring:
@@ -136,14 +138,18 @@ def table(about: Wiring) -> str:
         its = cable.counters
         counts = [f"{its[name]:,}" for name in ("tx_packets", "tx_bytes", "resends", "damaged", "dropped", "stalls")]
         up = "up" if its.get("state", 1) & 1 else "down"
-        rows.append([_end(about, cable), up, f"{share(about, cable):.1%}", *counts])
-    return _html.table(
-        ["link", "", "used", "packets", "bytes", "resent", "damaged", "dropped", "cycles without credit"], rows
-    )
+        used = [f"{share(about, cable):.1%}"] if about.timed else []
+        rows.append([_end(about, cable), up, *used, *counts])
+    heads = ["link", "", *(["used"] if about.timed else [])]
+    heads += ["packets", "bytes", "resent", "damaged", "dropped", "cycles without credit"]
+    return _html.table(heads, rows)
 
 
 def sections(about: Wiring) -> list[str]:
     """The sections about cables of a page."""
+    if not about.timed:
+        note = "The counters include packets of the host that surround the run, and idle frames of that time."
+        return ["<h2>Links</h2>", f"<p>{note}</p>", table(about)]
     return [
         "<h2>Cables: utilization in each direction</h2>",
         _html.legend("bytes", 1.0),
