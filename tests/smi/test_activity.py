@@ -151,6 +151,9 @@ def test_report_trace_and_statistics_have_the_counts_of_the_program(
             assert busy == known if end else busy >= known, (track, busy, one)
         arrows = [(a, b) for a, b in trace.arrows() if a.track == ends[0][0]]
         assert len(arrows) == messages and all(b.track == ends[1][0] and a.begin < b.begin for a, b in arrows)
+        # Messages arrive in the order in which they were sent.
+        arrows.sort(key=lambda arrow: arrow[0].begin)
+        assert [b.begin for _, b in arrows] == sorted(b.begin for _, b in arrows)
 
     # Collectives and barriers
     blocks = {(one["kind"], one["rank"]): one for one in stats["collectives"]}
@@ -265,6 +268,37 @@ def test_links_carry_the_packets_of_the_elements(command: Command, tmp_path: Pat
         bytes_sent = sum((end - begin) * share / 100 * rate for (begin, share), end in zip(values, ends, strict=False))
         one = links[board, its.split("/")[1].split()[0]]
         assert round(bytes_sent) == one["tx_bytes"] + config.links.overhead_bytes * one["tx_frames"]
+
+
+LATE = """#include <smi.h>
+int main(void) {
+  int v = 0;
+  if (SMI_Comm_rank(SMI_COMM_WORLD) == 0) {
+    char data[64], *memory = SMI_Bank_alloc(0, 1280000);
+    SMI_Bank_stream in = SMI_Open_bank_read(memory, 1280000);
+    for (int i = 0; i < 20000; i++) SMI_Bank_read(&in, data, 64);
+    SMI_Channel c = SMI_Open_send_channel(10, SMI_INT, 1, 0, SMI_COMM_WORLD);
+    for (int i = 0; i < 10; i++) SMI_Push(&c, &v);
+  } else {
+    SMI_Channel c = SMI_Open_recv_channel(10, SMI_INT, 0, 0, SMI_COMM_WORLD);
+    for (int i = 0; i < 10; i++) SMI_Pop(&c, &v);
+  }
+  return 0;
+}
+"""
+
+
+def test_cycles_in_which_idle_boards_are_not_simulated_count(command: Command, tmp_path: Path) -> None:
+    """Boards without traffic are not clocked while rank 0 reads memory, at most 64 bytes a cycle."""
+    run(command, tmp_path, LATE, ranks=2)
+    stats = stats_of(tmp_path)
+    (channel,) = stats["channels"]
+    # The receiver opens its channel in cycle 0, and its last element arrives in the last cycle.
+    assert channel["empty"] + channel["full"] + channel["receive_opening"] == stats["cycles"] - 10 - 1
+    reader, popper = stats["by_kernel"]
+    assert channel["empty"] > reader["end"] > 20_000
+    assert reader["waits"]["memory"] > 500
+    assert popper["waits"]["pop"] > 20_000
 
 
 # ---- Runs that do not end ----
