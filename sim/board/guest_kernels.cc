@@ -55,6 +55,7 @@ const GsFabric fabric{
     cycle,
     // The host of the guests shows the boards' events.
     [] { return -1; },
+    nullptr,
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -115,6 +116,20 @@ class Boards : private machine::Transport, private machine::Listener {
     return now_ - moved_ < kQuiescence;
   }
 
+  /// GsFabric::links.
+  const GsLink* links(int* count) {
+    links_.clear();
+    for (unsigned b = 0; b < boards_.size(); ++b) {
+      boards_[b]->each_link([&](unsigned link, bool up, const EData* counters) {
+        GsLink& one = links_.emplace_back(GsLink{static_cast<int>(b), static_cast<int>(link), up, {}});
+        // The last field of counters_t is in the first word.
+        std::reverse_copy(counters, counters + std::size(one.counters), one.counters);
+      });
+    }
+    *count = static_cast<int>(links_.size());
+    return links_.data();
+  }
+
   /// The board of the first event of an error; -1: none.
   int faulty() {
     // Events that arrive while kernels run
@@ -180,8 +195,10 @@ class Boards : private machine::Transport, private machine::Listener {
         return boards_[plug.first]->models().rest().up_o[plug.second] != 0;
       });
     };
-    if (!run(kReady, ready)) error_ = "a board does not become ready";
-    else if (!run(kUp, up)) error_ = "the links of the boards do not come up";
+    if (!run(kReady, ready))
+      error_ = "a board does not become ready";
+    else if (!run(kUp, up))
+      error_ = "the links of the boards do not come up";
   }
 
   /// Clocks the boards until a condition holds; false after that many cycles.
@@ -241,6 +258,7 @@ class Boards : private machine::Transport, private machine::Listener {
   std::vector<std::pair<unsigned, unsigned>> plugs_;  ///< board and link of each wire's begin
   std::vector<Kernels> kernels_;                      ///< by board
   unsigned barrier_ = kStreamBlocks;                  ///< the block of the barrier; kStreamBlocks: none
+  std::vector<GsLink> links_;
   std::string error_;
 };
 
@@ -256,6 +274,7 @@ const GsFabric fabric{
     [](int rank) { return &all().kernels(rank).barrier; },
     [](bool active) { return all().cycle(active); },
     [] { return all().faulty(); },
+    [](int* count) { return all().links(count); },
 };
 
 }  // namespace

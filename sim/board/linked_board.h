@@ -106,6 +106,14 @@ class LinkedBoard {
     }
   }
 
+  /// The same with all counters; `add` is called with the link, whether it is up, and its counters (Counter).
+  template <typename Add>
+  void each_link(Add add) {
+    for (unsigned l = 0; l < kLinks; ++l) {
+      if (ports_[l].out) add(l, models_.rest().up_o[l] != 0, counters_[l]);
+    }
+  }
+
   /// Adds the traffic of these links so far.
   void add(Traffic& traffic) {
     for (unsigned l = 0; l < kLinks; ++l) {

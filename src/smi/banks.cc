@@ -35,6 +35,8 @@ struct gs_smi_bank_stream : gossamer::smi::Waitable {
   gossamer::smi::Wait wait(const gossamer::smi::Fiber&) const override {
     return {gossamer::smi::format("for DRAM bank %d ({})", number), {}};
   }
+  gossamer::smi::WaitKind kind(const gossamer::smi::Fiber&) const override { return gossamer::smi::WaitKind::memory; }
+  std::string label(gossamer::smi::WaitKind) const override { return gossamer::smi::format("DRAM bank %d", number); }
   /// Key of the arbitration order. Not the order of opening, since kernels run in any order within a cycle.
   auto key() const { return std::tie(start, writes, kernel); }
 };

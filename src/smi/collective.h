@@ -76,6 +76,8 @@ struct Collective : Waitable {
 
   void setDegree(int stated);
   Wait wait(const Fiber& fiber) const override;
+  WaitKind kind(const Fiber& fiber) const override;
+  std::string label(WaitKind kind) const override;
 };
 
 /// `degree`: the asynchronicity degree, if the program specifies one.

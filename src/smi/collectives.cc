@@ -84,6 +84,14 @@ Wait Collective::wait(const Fiber& fiber) const {
   return found;
 }
 
+WaitKind Collective::kind(const Fiber&) const {
+  return signature.kind == Kind::barrier ? WaitKind::barrier : WaitKind::collective;
+}
+
+std::string Collective::label(WaitKind) const {
+  return format("%s, port %d", names[static_cast<int>(signature.kind)], port);
+}
+
 void wakeMember(Member& member) {
   if (!member.waiting) return;
   wake(member.waiting);
@@ -298,7 +306,7 @@ void combineAcrossRanks(Collective& c, int me, const void* sent, void* received,
   if (hardware && !carries) {
     // The hardware's barrier decides when to continue; the arrivals are counted only for reports.
     mine.waitsFor = -1;
-    enterBarrier(mine.waiting, c, site);
+    enterBarrier(c.port, mine.waiting, c, site);
     return;
   }
   while (c.round <= round) waitForMember(c, me, -1, site);

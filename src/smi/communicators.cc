@@ -261,6 +261,7 @@ void SMI_Wait_kernel(SMI_Kernel kernel) {
     Wait wait(const Fiber& fiber) const override {
       return {format("for its kernel %s ({})", other->name.c_str()), cause(fiber)};
     }
+    std::string label(WaitKind) const override { return "end of kernel " + other->name; }
     /// The ranks that the last kernel of the chain of joins waits for: they also block this kernel.
     std::vector<int> cause(const Fiber& fiber) const {
       const Fiber* last = other;

@@ -21,6 +21,13 @@ struct gs_smi_fifo : gossamer::smi::Waitable {
                                   writing ? "full" : "empty"),
             {fiber.rank->index}};
   }
+  gossamer::smi::WaitKind kind(const gossamer::smi::Fiber& fiber) const override {
+    const bool writing = std::find(writers.begin(), writers.end(), &fiber) != writers.end();
+    return writing ? gossamer::smi::WaitKind::write : gossamer::smi::WaitKind::read;
+  }
+  std::string label(gossamer::smi::WaitKind kind) const override {
+    return (kind == gossamer::smi::WaitKind::write ? "write channel " : "read channel ") + name;
+  }
 };
 
 namespace {

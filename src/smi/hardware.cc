@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 
+#include "activity.h"
 #include "banks.h"
 #include "interrupt.h"
 #include "processes.h"
@@ -20,15 +21,22 @@ std::uint64_t now = 1;
 namespace {
 
 constexpr std::size_t minDepth = 1;
+constexpr int barrierKind = 6;  ///< in Kind of collective.h
+
+/// The present cycle, as activity.h counts them.
+std::uint64_t cycleIndex() { return now - 1; }
 
 struct OutgoingMessage {
   int type, count, rank;
   int left;  ///< elements that the port has not accepted yet
+  CallSite site;
+  ChannelActivity* activity;
   bool open = false;
 };
 
 struct ActiveCollective {
   BlockCall call;  ///< `pushes` and `pops` count down
+  CallSite site;
   bool open = false;
 };
 
@@ -43,6 +51,8 @@ struct Endpoint {
   std::uint64_t lastPush = 0, lastPop = 0;  ///< cycles of the last push and pop
   int expected = 0;                         ///< elements of the open message still to receive
   bool opens = false;
+  ChannelActivity* receiving = nullptr;  ///< the channel of the last message
+  CollectiveActivity* collective = nullptr;
   Fiber **pusher = nullptr, **popper = nullptr;
 };
 
@@ -50,6 +60,7 @@ struct BarrierState {
   GsStreamBarrier* wires = nullptr;
   Fiber** waiting = nullptr;
   bool left = true;
+  CollectiveActivity* activity = nullptr;
 };
 
 const GsFabric* fabric = nullptr;
@@ -59,9 +70,11 @@ std::vector<BarrierState> barriers;       ///< by rank
 std::vector<Fiber*> waitingForCycle;
 /// A kernel has used an endpoint since the last cycle; nothing was in flight in the boards at the last cycle.
 bool kernelActivity = true, boardsQuiescent = false;
+std::uint64_t skippedCycles = 0;  ///< in which quiescent boards were not clocked, since the last one that they were
 
 struct Tick : Waitable {
   Wait wait(const Fiber&) const override { return {"for the next cycle ({})", {}}; }
+  WaitKind kind(const Fiber&) const override { return WaitKind::none; }
 };
 const Tick tick;
 
@@ -99,6 +112,43 @@ void driveBlock(Endpoint& end) {
   block.count = static_cast<std::uint32_t>(call.count);
 }
 
+/// The front collective, or the front message that a port sends, is now the present one.
+void beginFront(Endpoint& end, std::uint64_t cycle) {
+  if (end.block) {
+    const ActiveCollective& next = end.collectives.front();
+    collectiveBegins(*end.collective, next.call.pushes + next.call.pops, next.site, cycle);
+  } else {
+    const OutgoingMessage& next = end.messages.front();
+    messageBegins(*next.activity, false, static_cast<std::uint64_t>(next.count), next.site, cycle);
+  }
+}
+
+/// Counts an endpoint's stalls, by its signals in the last cycle of the boards, which `cycles` others were like.
+void countStalls(const Endpoint& end, std::uint64_t cycles) {
+  if (end.block) {
+    if (end.collectives.empty()) return;
+    const GsStreamBlock& block = *end.block;
+    PortActivity &pushed = end.collective->pushed, &popped = end.collective->popped;
+    if (block.opens && !block.opened) pushed.opening += cycles;
+    if (block.push_valid && !block.pushed) pushed.stalled += cycles;
+    if (block.pop_ready && !block.popped) popped.stalled += cycles;
+    const ActiveCollective& now = end.collectives.front();
+    if (now.open && now.call.pops && !block.pop_ready) popped.full += cycles;
+    return;
+  }
+  const GsStreamPort& wires = *end.wires;
+  if (!end.messages.empty()) {
+    PortActivity& sent = end.messages.front().activity->sent;
+    if (wires.opens_send && !wires.opened_send) sent.opening += cycles;
+    if (wires.push_valid && !wires.pushed) sent.stalled += cycles;
+  }
+  if (!end.receiving) return;
+  PortActivity& received = end.receiving->received;
+  if (wires.opens_receive && !wires.opened_receive) received.opening += cycles;
+  if (wires.pop_ready && !wires.popped) received.stalled += cycles;
+  if (end.expected && !end.opens && !wires.pop_ready) received.full += cycles;
+}
+
 void sampleBlock(Endpoint& end) {
   if (end.collectives.empty()) return;
   const GsStreamBlock& block = *end.block;
@@ -107,14 +157,22 @@ void sampleBlock(Endpoint& end) {
   if (block.pushed) {
     end.out.pop_front();
     --now.call.pushes;
+    ++end.collective->pushed.elements;
+    end.collective->moved.add(cycleIndex(), 1);
     wakeOne(end.pusher);
   }
   if (block.popped) {
     end.in.push_back(block.pop_data);
     --now.call.pops;
+    ++end.collective->popped.elements;
+    end.collective->moved.add(cycleIndex(), 1);
     wakeOne(end.popper);
   }
-  if (now.open && !now.call.pushes && !now.call.pops) end.collectives.pop_front();
+  if (now.open && !now.call.pushes && !now.call.pops) {
+    end.collectives.pop_front();
+    collectiveEnds(*end.collective, cycleIndex() + 1);
+    if (!end.collectives.empty()) beginFront(end, cycleIndex() + 1);
+  }
 }
 
 void drive(Endpoint& end) {
@@ -139,32 +197,43 @@ void sample(Endpoint& end) {
   if (wires.opened_send) end.messages.front().open = true;
   if (wires.pushed) {
     end.out.pop_front();
-    if (!--end.messages.front().left) end.messages.pop_front();
+    elementPasses(*end.messages.front().activity, false);
+    if (!--end.messages.front().left) {
+      end.messages.pop_front();
+      if (!end.messages.empty()) beginFront(end, cycleIndex() + 1);
+    }
     wakeOne(end.pusher);
   }
   if (wires.opened_receive) end.opens = false;
   if (wires.popped) {
     end.in.push_back(wires.pop_data);
     --end.expected;
+    elementPasses(*end.receiving, true);
     wakeOne(end.popper);
   }
 }
 
 /// One cycle of the boards; false if nothing is in flight.
 bool clockBoards() {
+  countSkippedStalls();
   for (std::vector<Endpoint>& rank : ends) {
     for (Endpoint& end : rank) drive(end);
   }
   const bool moves = fabric->cycle(kernelActivity);
   kernelActivity = false;
   for (std::vector<Endpoint>& rank : ends) {
-    for (Endpoint& end : rank) sample(end);
+    for (Endpoint& end : rank) {
+      countStalls(end, 1);
+      sample(end);
+    }
   }
   for (BarrierState& state : barriers) {
     if (state.wires->has_entered) state.wires->enters = false;
     if (!state.wires->has_left) continue;
     state.wires->leaves = false;
     state.left = true;
+    ++state.activity->popped.elements;
+    collectiveEnds(*state.activity, cycleIndex() + 1);
     wakeOne(state.waiting);
   }
   if (const int rank = fabric->faulty(); rank >= 0) {
@@ -177,9 +246,13 @@ bool clockBoards() {
 /// One cycle; false if nothing is in flight. Quiescent boards are not clocked until a kernel uses a port. All boards
 /// stop and restart together, so that no link misses a frame of another one.
 bool cycle() {
-  if (kernelActivity || !boardsQuiescent) boardsQuiescent = !clockBoards();
+  if (kernelActivity || !boardsQuiescent)
+    boardsQuiescent = !clockBoards();
+  else
+    ++skippedCycles;
   const bool moves = clockBanks();
   ++now;
+  activityCycle();
   return moves || !boardsQuiescent;
 }
 
@@ -190,9 +263,14 @@ void makeHardware(const std::string& library, const std::string& script, const s
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto* make = handle ? reinterpret_cast<decltype(&gs_fabric_make)>(dlsym(handle, "gs_fabric_make")) : nullptr;
   if (!make) fail(GS_EXIT_BUG, format("%s: cannot load the boards: %s", library.c_str(), dlerror()));
-  fabric = make(script.c_str());
+  {
+    // The models have threads of their own. A handler runs on the thread of the fibers only.
+    const HeldSignals held;
+    fabric = make(script.c_str());
+  }
   if (!fabric) fail(GS_EXIT_BUG, "the links of the boards do not come up");
   hardware = true;
+  beginActivity(*fabric);
   indices.assign(portLimit, -1);
   for (std::size_t at = 0; at < numbers.size(); ++at) {
     indices[static_cast<std::size_t>(numbers[at])] = static_cast<int>(at);
@@ -215,6 +293,15 @@ void makeHardware(const std::string& library, const std::string& script, const s
   }
 }
 
+void countSkippedStalls() {
+  if (!skippedCycles) return;
+  // The signals of these cycles were those of the last one that was clocked.
+  for (const std::vector<Endpoint>& rank : ends) {
+    for (const Endpoint& end : rank) countStalls(end, skippedCycles);
+  }
+  skippedCycles = 0;
+}
+
 void nextCycle(CallSite site) {
   waitingForCycle.push_back(current);
   wait(tick, site);
@@ -227,7 +314,9 @@ void useOnce(std::uint64_t& used, CallSite site) {
 
 void openSend(int port, int type, int count, int rank, int degree, CallSite site) {
   Endpoint& end = endOf(port, site);
-  end.messages.push_back({type, count, rank, count});
+  ChannelActivity& activity = channelActivity(current->rank->index, rank, port, type);
+  end.messages.push_back({type, count, rank, count, site, &activity});
+  if (end.messages.size() == 1) beginFront(end, cycleIndex());
   end.outDepth = std::max(minDepth, static_cast<std::size_t>(degree < 0 ? options.slack : degree));
 }
 
@@ -238,12 +327,17 @@ void openReceive(int port, int type, int count, int rank, int degree, CallSite s
   end.wires->receive_count = static_cast<std::uint32_t>(count);
   end.expected = count;
   end.opens = true;
+  end.receiving = &channelActivity(rank, current->rank->index, port, type);
+  messageBegins(*end.receiving, true, static_cast<std::uint64_t>(count), site, cycleIndex());
   end.inDepth = std::max(minDepth, static_cast<std::size_t>(degree < 0 ? options.slack : degree));
 }
 
 void openBlock(int port, const BlockCall& call, CallSite site) {
   Endpoint& end = endOf(port, site);
-  end.collectives.push_back({call});
+  // smi_collective counts kinds from 1.
+  end.collective = &collectiveActivity(current->rank->index, port, call.kind - 1, call.type);
+  end.collectives.push_back({call, site});
+  if (end.collectives.size() == 1) beginFront(end, cycleIndex());
   end.inDepth = end.outDepth =
       std::max(minDepth, static_cast<std::size_t>(call.degree < 0 ? options.slack : call.degree));
 }
@@ -276,9 +370,12 @@ std::uint64_t popElement(int port, Fiber*& popper, const Waitable& what, CallSit
   return value;
 }
 
-void enterBarrier(Fiber*& waiting, const Waitable& what, CallSite site) {
+void enterBarrier(int port, Fiber*& waiting, const Waitable& what, CallSite site) {
   BarrierState& state = barriers[static_cast<std::size_t>(current->rank->index)];
   state.left = false;
+  state.activity = &collectiveActivity(current->rank->index, port, barrierKind, SMI_INT);
+  ++state.activity->pushed.elements;
+  collectiveBegins(*state.activity, 1, site, cycleIndex());
   kernelActivity = true;
   state.wires->enters = state.wires->leaves = true;
   while (!state.left) {

@@ -44,7 +44,10 @@ struct BlockCall {
 };
 void openBlock(int port, const BlockCall& call, CallSite site);
 /// The running rank enters the barrier; returns when all ranks have.
-void enterBarrier(Fiber*& waiting, const Waitable& what, CallSite site);
+void enterBarrier(int port, Fiber*& waiting, const Waitable& what, CallSite site);
+
+/// Counts the stalls of cycles in which quiescent boards were not clocked (activity.h).
+void countSkippedStalls();
 
 /// Clocks the hardware until a kernel is ready (true), or all have ended or nothing can move any more (false).
 bool clockHardware();

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "activity.h"
 #include "command.h"
 #include "programs.h"
 #include "runtime.h"
@@ -77,6 +78,7 @@ void fault(int signal, siginfo_t* info, void*) {
   const void* address = signal == SIGFPE || signal == SIGILL ? nullptr : info->si_addr;
   if (!current && loading < 0 && !reported()) _exit(GS_EXIT_BUG);
   exitWithinASecond(GS_EXIT_DIED, crashReport);
+  dropActivity();
   if (!current) fail(GS_EXIT_DIED, format("%s: %s, at address %p", outsideOfMain().c_str(), what, address));
   fail(GS_EXIT_DIED,
        format("rank %d, %s: %s, at address %p", current->rank->index, current->name.c_str(), what, address));

@@ -5,7 +5,8 @@
 /// The command writes the plan. Its lines are `program PATH`, `rank PROGRAM NAME`, `option NAME VALUE`, and `argument
 /// RANK WORD`: a rank with such lines gets these arguments in place of those of the command line. With the RTL
 /// transport also `boards LIBRARY`, `port NUMBER` in the order of the boards' ports, `block NUMBER` in the order of
-/// their blocks, `fabric LINE` for the library, and `dram SETTINGS` of each board's banks.
+/// their blocks, `fabric LINE` for the library, `dram SETTINGS` of each board's banks, and, for what is recorded
+/// (activity.h), `name board NAME` in the order of the boards, `name link BOARD LINK NAME`, and `about JSON`.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "activity.h"
 #include "banks.h"
 #include "command.h"
 #include "hardware.h"
@@ -94,11 +96,24 @@ int main(int count, char** values) {
     } else if (kind == "fabric") {
       std::getline(in, value);
       fabric += value + "\n";
+    } else if (kind == "name") {
+      in >> name;
+      if (name == "board") {
+        std::getline(in >> std::ws, value);
+        activityOptions.boards.push_back(value);
+      } else {
+        ActivityOptions::LinkName& one = activityOptions.links.emplace_back();
+        in >> one.board >> one.link;
+        std::getline(in >> std::ws, one.name);
+      }
+    } else if (kind == "about") {
+      std::getline(in >> std::ws, activityOptions.about);
     } else if (kind == "dram") {
       std::getline(in, value);
       makeBanks(value);
     } else {
-      in >> name >> value;
+      in >> name;
+      std::getline(in >> std::ws, value);
       if (name == "slack")
         options.slack = std::stoi(value);
       else if (name == "seed")
@@ -111,6 +126,18 @@ int main(int count, char** values) {
         options.ordered = true;
       else if (name == "timeout")
         seconds = std::stod(value);
+      else if (name == "trace")
+        activityOptions.trace = value;
+      else if (name == "least-wait")
+        activityOptions.leastWait = std::stoull(value);
+      else if (name == "trace-bytes")
+        activityOptions.traceBytes = std::stoull(value);
+      else if (name == "status")
+        activityOptions.statusFolder = value;
+      else if (name == "link-bytes")
+        activityOptions.linkBytes = std::stod(value);
+      else if (name == "frame-overhead")
+        activityOptions.frameOverhead = static_cast<unsigned>(std::stoul(value));
       else
         fail(GS_EXIT_BUG, "unknown option: " + name);
     }

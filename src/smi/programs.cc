@@ -15,6 +15,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "gossamer/core/symbolize.h"
 #include "processes.h"
 
 namespace gossamer::smi {
@@ -29,6 +30,7 @@ struct Loaded {
   int program;
 };
 std::vector<Loaded> loaded;
+std::map<int, std::string> files;  ///< of programs
 /// The program that is being loaded. Its base is not yet known, but its initializers may call the emulator.
 int loadingProgram = -1;
 std::string loadingPath;
@@ -68,6 +70,13 @@ CodeLocation locate(CallSite site) {
   return {-1, 0};
 }
 
+std::string sourceLine(CallSite site) {
+  const CodeLocation at = locate(site);
+  const auto file = files.find(at.program);
+  if (file == files.end()) return {};
+  return userLineOf(format("%s+0x%llx\n", file->second.c_str(), static_cast<unsigned long long>(at.offset)));
+}
+
 void allowFiles(std::size_t ranks) {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
@@ -96,6 +105,7 @@ Main loadProgram(int rank, int program, const std::string& path) {
   if (bytes.empty() || write(copy, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
     fail(GS_EXIT_BUG, format("%s: cannot be copied", path.c_str()));
   }
+  files[program] = path;
   loading = rank;
   loadingProgram = program;
   loadingPath = format("/proc/self/fd/%d", copy);

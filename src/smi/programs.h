@@ -22,6 +22,9 @@ CallSite remoteSite(CodeLocation at);
 /// The program and file offset of a call site.
 CodeLocation locate(CallSite site);
 
+/// File and line of a call site, by binutils' addr2line; empty if that is unknown.
+std::string sourceLine(CallSite site);
+
 /// File descriptor of the run's report.
 extern int reportFile;
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "activity.h"
 #include "command.h"
 #include "hardware.h"
 #include "processes.h"
@@ -46,10 +47,12 @@ void send(const std::string& text) {
   }
 }
 
-std::string cost() {
+/// `activity`: with what was recorded, which may be more than a pipe holds.
+std::string cost(bool activity = true) {
   return format("\"operations\":%llu,\"switches\":%llu,\"kernels\":%zu,\"ranks\":%zu,\"cycles\":%llu",
                 static_cast<unsigned long long>(operationsDone()), static_cast<unsigned long long>(switchesDone()),
-                fibers.size(), ranks.size(), static_cast<unsigned long long>(now - 1));
+                fibers.size(), ranks.size(), static_cast<unsigned long long>(now - 1)) +
+         endActivity(activity);
 }
 
 bool ended = false;
@@ -113,7 +116,8 @@ void fail(int code, const std::string& message, std::initializer_list<CallSite> 
     if (text.back() != '[') text += ',';
     text += siteJson(site);
   }
-  send(text + "]," + cost() + "}\n");
+  // The command that has interrupted the run does not read the report.
+  send(text + "]," + cost(code != GS_EXIT_INTERRUPTED) + "}\n");
   leave(code);
 }
 

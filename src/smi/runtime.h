@@ -60,11 +60,22 @@ struct Wait {
   std::vector<int> ranks;  ///< that could end the wait
 };
 
-/// Describes what a waiting fiber waits for; called only for reports of deadlocks.
+/// What a wait is for, in statistics of runs on hardware (activity.h). `none`: the next cycle, which is no wait.
+enum class WaitKind : std::uint8_t { none, push, pop, collective, barrier, write, read, memory, other };
+constexpr std::size_t waitKinds = 9;
+
+/// Describes what a waiting fiber waits for.
 struct Waitable {
   virtual ~Waitable() = default;
+  /// Called only for reports of deadlocks.
   virtual Wait wait(const Fiber& fiber) const = 0;
+  /// Called before the fiber waits.
+  virtual WaitKind kind(const Fiber&) const { return WaitKind::other; }
+  /// A short description of a wait of that kind, for traces.
+  virtual std::string label(WaitKind) const { return "waits"; }
 };
+
+struct KernelActivity;
 
 struct Fiber {
   boost::context::fiber context;
@@ -78,7 +89,8 @@ struct Fiber {
   CallSite site = nullptr;
   bool settles = false;  ///< it waits in settle()
   Fiber* joiner = nullptr;
-  const Fiber* joins = nullptr;  ///< the fiber whose end it waits for
+  const Fiber* joins = nullptr;        ///< the fiber whose end it waits for
+  KernelActivity* activity = nullptr;  ///< on hardware
 };
 
 struct Options {

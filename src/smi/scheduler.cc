@@ -4,6 +4,7 @@
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <exception>
 
+#include "activity.h"
 #include "hardware.h"
 #include "interrupt.h"
 #include "processes.h"
@@ -97,6 +98,7 @@ context::fiber runFiber(Fiber* self) {
   } catch (...) {
     fail(GS_EXIT_DIED, format("rank %d, %s: uncaught exception", self->rank->index, self->name.c_str()));
   }
+  if (self->activity) kernelEnds(*self->activity);
   self->done = true;
   if (!self->daemon) {
     --self->rank->running;
@@ -130,6 +132,7 @@ Fiber* start(Rank& rank, std::string name, void (*kernel)(void*), void* argument
   fiber->context = context::fiber(std::allocator_arg, context::protected_fixedsize_stack(options.stack),
                                   // the resuming fiber has saved its own context
                                   [fiber](context::fiber&&) { return runFiber(fiber); });
+  fiber->activity = kernelStarts(*fiber);
   rank.running += !daemon;
   unfinished += !daemon;
   fibers.push_back(fiber);
@@ -158,7 +161,12 @@ void wait(const Waitable& what, CallSite site) {
   current->waits = &what;
   current->site = site;
   Fiber* self = current;
+  if (KernelActivity* activity = self->activity) {
+    activity->kind = what.kind(*self);
+    activity->since = now - 1;
+  }
   switchAway(self);
+  if (self->activity) waitEnded(*self->activity, what);
   self->waits = nullptr;
 }
 

@@ -54,6 +54,11 @@ struct Stream : Waitable {
     }
     return {format("to pop from rank %d, port %d: empty ({})", source, port), {source}};
   }
+  WaitKind kind(const Fiber& fiber) const override { return &fiber == pusher ? WaitKind::push : WaitKind::pop; }
+  std::string label(WaitKind kind) const override {
+    return kind == WaitKind::push ? format("push to rank %d, port %d", destination, port)
+                                  : format("pop from rank %d, port %d", source, port);
+  }
 };
 
 namespace {
@@ -120,6 +125,8 @@ void match(Stream& s) {
     Wait wait(const Fiber&) const override {
       return {format("to pop from rank %d, which does not exist, port %d ({})", peer, port), {}};
     }
+    WaitKind kind(const Fiber&) const override { return WaitKind::pop; }
+    std::string label(WaitKind) const override { return format("pop from rank %d, port %d", peer, port); }
   };
   // Never deleted: the wait does not end.
   const auto* nothing = new Nothing(c.peer, c.port);

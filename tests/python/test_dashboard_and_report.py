@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gossamer.watch import dashboard, html_report, snapshots
+from gossamer.watch import cables, dashboard, html_report, snapshots, stream_report, streams
 from gossamer.watch.snapshots import LINK_SUMS, Link, Snapshot, Tile
 
 NAMES = ("runs", "memory", "float", "receive", "send", "barrier", "other")
@@ -244,3 +244,114 @@ def test_links_are_ordered_by_utilization() -> None:
     at = next(i for i, line in enumerate(page) if line.startswith("link"))
     assert page[at + 1].split() == ["b", "west", "up", "..........", "0.0%", "#####.....", "50.0%", "0", "9", "0", "0"]
     assert page[at + 2].startswith("a 0")
+
+
+# ---- Streaming programs ----
+
+
+def activity_json(ranks: int, channels: int, cycle: int = 10_000, seed: int = 1, bins: int = 0) -> dict[str, Any]:
+    """The activity of a streaming program, as the emulator may report it; in a snapshot without ``bins``."""
+    draw = random.Random(seed)
+    halves = ("messages_sent", "sent", "send_opening", "stalled", "messages_received", "received", "receive_opening",
+              "empty", "full")  # fmt: skip
+    counts = ("opened", "cycles", "pushed", "popped", "opening", "stalled", "empty", "full")
+
+    def series() -> dict[str, Any]:
+        return {"series": [draw.randrange(1 + cycle // bins) for _ in range(bins)]} if bins else {}
+
+    def waits() -> list[int]:
+        return [draw.randrange(cycle // 10) for _ in streams.WAITS]
+
+    return {
+        "waits": list(streams.WAITS),
+        "kernels": [
+            {"rank": rank, "name": "<main>", "daemon": False, "begin": 0, "end": cycle, "now": "pop", "waits": waits(),
+             "places": [{"site": [0, 16 + rank], "kind": "pop", "waits": 3, "cycles": 50}] if bins else [], **series()}
+            for rank in range(ranks)
+        ],
+        "channels": [
+            {"port": port, "from": port % ranks, "to": (port + 1) % ranks, "type": "SMI_INT",
+             **{name: draw.randrange(cycle // 4) for name in halves}, **series()}
+            for port in range(channels)
+        ],
+        "collectives": [
+            {"port": 200, "rank": rank, "kind": "Reduce", "type": "SMI_FLOAT",
+             **{name: draw.randrange(cycle // 4) for name in counts}, **series()}
+            for rank in range(ranks)
+        ],
+        "links": [],
+        **({"bin": cycle // bins} if bins else {}),
+    }  # fmt: skip
+
+
+def streaming(ranks: int, channels: int, cycle: int = 10_000) -> Snapshot:
+    about = snapshot_json(boards=ranks, tiles=1, cycle=cycle) | activity_json(ranks, channels, cycle)
+    about |= {"board_tiles": 0, "width": 0, "threads": 0, "cores": 0, "shares": [], "tiles": []}
+    return snapshots.parse(json.dumps(about))
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 79, 80, 200])
+@pytest.mark.parametrize(("ranks", "channels"), [(1, 0), (2, 1), (8, 200)])
+def test_pages_of_streaming_programs_fit_the_terminal(ranks: int, channels: int, columns: int) -> None:
+    one = streaming(ranks, channels)
+    for lines in (0, 10, 16, 24, 300):
+        page = dashboard.page(one, snapshots.between(one, one), dashboard.Size(columns, lines))
+        assert all(len(line) <= columns and line.isprintable() and line.isascii() for line in page)
+        assert not lines or len(page) <= max(lines, 14)
+    whole = "\n".join(dashboard.page(one, one, dashboard.Size(200)))
+    assert all(f"{rank} <main>" in whole for rank in range(ranks)) and f"{ranks} board" in whole
+    assert whole.count("\nport ") == channels and whole.count("Reduce port 200") == ranks
+
+
+def test_difference_of_snapshots_of_a_streaming_program() -> None:
+    early, late = streaming(2, 1), streaming(2, 1)
+    assert late.activity is not None
+    kernel, channel = late.activity.kernels[0], late.activity.channels[0]
+    waits = {**kernel.waits, "pop": kernel.waits["pop"] + 400}
+    more = replace(
+        late.activity,
+        kernels=(replace(kernel, end=kernel.end + 1000, waits=waits), *late.activity.kernels[1:], kernel),
+        channels=(
+            replace(channel, received=channel.received + 250, empty=channel.empty + 400),
+            replace(channel, port=9),
+        ),
+    )
+    late = replace(late, cycle=late.cycle + 1000, activity=more)
+    between = snapshots.between(early, late)
+    assert between.activity is not None
+    first, _, new = between.activity.kernels
+    assert (first.cycles, first.runs, first.waits["pop"], sum(first.waits.values())) == (1000, 600, 400, 400)
+    assert new == kernel and between.activity.channels[1].received == channel.received
+    assert (between.activity.channels[0].received, between.activity.channels[0].empty) == (250, 400)
+    page = dashboard.page(late, between, dashboard.Size(120))
+    row = next(line.split() for line in page if line.startswith("0 <main>"))
+    assert row[2:5] == ["######....", "60.0%", "0%"] and row[5] == "40%" and row[-1] == "pop"
+    row = next(line.split() for line in page if line.startswith("port 0"))
+    assert row[5:] == ["0.250", "0%", "40%", "0%", f"{channel.received + 250:,}"]
+
+
+@pytest.mark.parametrize(("ranks", "channels"), [(1, 0), (2, 1), (16, 200)])
+def test_report_of_a_streaming_program_is_self_contained(ranks: int, channels: int) -> None:
+    activity = streams.parse(
+        activity_json(ranks, channels, bins=100), {(0, 16 + rank): "a<b>.c:7" for rank in range(99)}
+    )
+    names = [f"b{rank}" for rank in range(ranks)]
+    cable = about(ranks, 1).wiring
+    page = parsed(
+        stream_report.page(
+            stream_report.Page(
+                "<prog> & co", "./gossamer smi run '<prog>'", [("cycles", "10,000", "")], activity,
+                cables.Wiring(cable.cables, names, html_report.ring(ranks), 10_000), notes=["<gone>"],
+            )
+        )
+    )  # fmt: skip
+    text = " ".join(page.texts)
+    assert "<prog> & co" in text and "./gossamer smi run '<prog>'" in text and "<gone>" in text
+    assert text.count("a<b>.c:7") == min(ranks, 40)
+    received = sum(one.received for one in activity.channels)
+    assert f"elements received {received:,}" in text
+    for one in activity.channels:
+        assert f"port {one.port}, rank {one.source} to {one.destination}" in text and f"{one.stalled:,}" in text
+    # A title for each part of a kernel's time.
+    bars = [one for one in page.texts if " of 10,000 cycles, " in one]
+    assert sum(int(one.split(" of ")[0].split()[-1].replace(",", "")) for one in bars) == 10_000 * ranks

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+import traces
 from conftest import ROOT, Command
 from shell.shell_cluster import KEY, Cluster, mac
 
@@ -185,11 +187,34 @@ def test_smi_programs_on_boards_give_the_elements_of_the_simulator(
 ) -> None:
     """Channels and a reduction; kernels at one board, too. The memory that kernels and boards share is removed."""
     words = ("smi", "run", "tests/fixtures/guests/chain.cpp", "--cluster", "pair", "--config", "tiny-smi", "--engine")
-    found = [command(*words, engine, env=scratch) for engine in ("board", "rtl")]
+    files = {
+        engine: [tmp_path / f"{engine}{ending}" for ending in (".json", ".html", ".pftrace")]
+        for engine in ("board", "rtl")
+    }
+    found = [
+        command(*words, engine, *(word for pair in zip(("--stats", "--report", "--trace"), its, strict=True)
+                                  for word in pair), env=scratch)
+        for engine, its in files.items()
+    ]  # fmt: skip
     assert [done.returncode for done in found] == [0, 0], found[0].stderr
     lines = [sorted(done.stdout.splitlines()) for done in found]
     assert lines[0] == lines[1] == ["rank 0: 0 wrong, sum 21", "rank 1: 0 wrong, sum 0"]
     assert "cycles" in found[0].stderr
+    stats = [json.loads(its[0].read_text()) for its in files.values()]
+    counts = [[(one["port"], one["source"], one["destination"], one["sent"], one["received"])
+               for one in its["channels"]] for its in stats]  # fmt: skip
+    assert counts[0] == counts[1] and counts[0]
+    # The ports' own counters, which the boards report in band.
+    for one in stats[0]["ports"]:
+        sums = [sum(count[end] for count in counts[0] if (count[0], count[far]) == (one["port"], one["rank"]))
+                for end, far in ((3, 1), (4, 2))]  # fmt: skip
+        assert [one["sent"], one["received"], one["dropped"]] == [*sums, 0]
+    assert sum(one["sent"] for one in stats[0]["ports"]) == sum(count[3] for count in counts[0]) > 0
+    assert all(one["tx_packets"] > 0 for one in stats[0]["links"] if one["link"] == "north")
+    assert "Ports, as the boards count" in files["board"][1].read_text()
+    traced = [{event.track for event in traces.read(its[2]).spans if "/channels/" in event.track}
+              for its in files.values()]  # fmt: skip
+    assert traced[0] == traced[1] and len(traced[0]) == 2 * len(counts[0])
     stuck = tmp_path / "stuck.c"
     stuck.write_text(
         "#include <smi.h>\nint main(void) {\n  int value;\n"

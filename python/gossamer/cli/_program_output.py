@@ -341,31 +341,21 @@ def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tu
 
 def _page(program: str, config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
     """The HTML page of a run."""
-    from gossamer.watch import html_report
+    from gossamer.watch import cables, html_report
 
     assert run.snapshot is not None
-    cables, boards, places = [], ["board"], [(0.0, 0.0)]
+    wiring = cables.Wiring((), ["board"], [(0.0, 0.0)], run.cycles)
     if cluster is not None:
-        plan = cluster.plan
-        boards = [board.name for board in plan.cluster.boards]
-        known = [(board.x, board.y) for board in plan.cluster.boards]
-        placed = [(float(x), float(y or 0)) for x, y in known if x is not None]
-        places = placed if len(placed) == len(boards) else html_report.ring(len(boards))
-        rate = config.links.rate_mbps / 8 / config.board.clock_mhz
-        for from_board, link, to_board, to_link, _ in plan.wires({}):
-            counters = run.links.get((from_board, link))
-            if counters is not None:
-                ends = plan.links_of(from_board)[link], to_board, plan.links_of(to_board)[to_link]
-                cables.append(html_report.Cable(from_board, *ends, counters, rate, config.links.overhead_bytes))
+        wiring = cables.Wiring.of(cluster.plan, run.links, run.cycles)
     return html_report.page(
         html_report.Page(
             title=f"{program} on {f'cluster {cluster.plan.cluster.name}' if cluster is not None else config.name}",
             figures=[("threads", f"{run.threads:,}", ""), ("end", run.reason, ""), *_rows(config, run, cluster)],
             snapshot=run.snapshot,
             counters=run.tiles,
-            cables=cables,
-            boards=boards,
-            places=places,
+            cables=wiring.cables,
+            boards=wiring.boards,
+            places=wiring.places,
             notes=[cluster.describe_event(event) for event in run.events] if cluster is not None else [],
         )
     )

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from gossamer.cli import _deprecated
+from gossamer.cli import _deprecated, _smi_output
 from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 from gossamer.wording import counted
 
@@ -58,6 +57,12 @@ def command(ctx: click.Context) -> None:
 @click.option("--keys", metavar="FILE", help="With --port: the boards' keys.")
 @click.option("--mpi", metavar="N", type=int, default=1, help="Distribute the ranks over N MPI processes (1).")
 @click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="Write statistics of the run as JSON.")
+@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="With boards: write an HTML page.")
+@click.option(
+    "--trace", metavar="FILE", type=click.Path(path_type=Path), help="With boards: write a trace (ui.perfetto.dev)."
+)
+@click.option("--trace-size", metavar="MB", type=int, help="Greatest size of the trace (64); a larger one is thinned.")
+@click.option("--least-wait", metavar="N", type=int, help="Cycles of the shortest wait in the trace (24).")
 def run(
     files: tuple[str, ...],
     ranks: int | None,
@@ -78,6 +83,10 @@ def run(
     keys: str | None,
     mpi: int,
     stats: Path | None,
+    report: Path | None,
+    trace: Path | None,
+    trace_size: int | None,
+    least_wait: int | None,
 ) -> int:
     """Build programs in C, C++ and OpenCL and run them on ranks that exchange streaming messages.
 
@@ -88,6 +97,9 @@ def run(
     @BUF=VALUE. SMI's JSON topology assigns programs to ranks; otherwise the first program runs on rank 0, the second
     on rank 1, and the last on all others. On a deadlock the command prints which rank waits for which, at which line.
 
+    With --engine rtl or board, --report, --trace and --stats tell where cycles go, also in a deadlock, and ./gossamer
+    top shows it while the programs run.
+
     Exit code: the code of the first main that fails; 2 for wrong use of channels, 4 for a deadlock.
 
     \b
@@ -95,21 +107,29 @@ def run(
       ./gossamer smi run examples/streams/pipeline.c --ranks 8
       ./gossamer smi run rank0.c rank1.c -- 1000
       ./gossamer smi run stencil.cpp --cluster torus8.json --slack 0
+      ./gossamer smi run two.c --ranks 2 --cluster torus8 --engine rtl --report two.html --trace two.pftrace
       ./gossamer smi run gesummv.cl -- N=64 alpha=1.5 beta=0.5 A=a.bin B=b.bin x=x.bin y=64:y.bin
     """
     from gossamer import smi
     from gossamer.engines import guest
     from gossamer.errors import InputError
-    from gossamer.files import check_writable, write_whole
 
     cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
     if engine == guest.NAME:
         if cluster is not None or config is not None:
             raise InputError("--cluster, --config: are not for guests, which share their cluster; omit them")
         cluster = guest.Place.here().cluster
-    options = smi.Options(slack, seed, operations, timeout, stack, ordered, mpi, engine, config, frame_loss, port, keys)
-    if stats is not None:
-        check_writable(stats)
+    for name, value in (("trace-size", trace_size), ("least-wait", least_wait)):
+        if value is not None and trace is None:
+            raise InputError(f"--{name}: give --trace with it")
+    if engine == "emulator" and report is not None:
+        raise InputError("--report: give --engine rtl or board with it; the emulator has no cycles")
+    options = smi.Options(
+        slack, seed, operations, timeout, stack, ordered, mpi, engine, config, frame_loss, port, keys, trace,
+        smi.LEAST_WAIT if least_wait is None else least_wait,
+        smi.TRACE_BYTES if trace_size is None else trace_size * 1_000_000,
+    )  # fmt: skip
+    _smi_output.check_files({"stats": stats, "report": report, "trace": trace})
     result = smi.run(
         files,
         ranks=ranks,
@@ -119,12 +139,10 @@ def run(
         includes=include,
         options=options,
         note=lambda line: click.echo(line, err=True),
+        on_end=lambda result: _smi_output.write(result, options, files, stats, report),
     )
     if result.cycles is not None:
         click.echo(f"{result.cycles:,} cycles", err=True)
-    if stats is not None:
-        text = json.dumps(asdict(result), indent=1) + "\n"
-        write_whole(stats, text.encode())
     return result.code
 
 

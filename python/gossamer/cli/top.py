@@ -26,10 +26,12 @@ def command(pid: int | None, once: bool, every: float) -> None:
     """Show the activity of a running simulation.
 
     For each board, tile and link: utilization, running threads, waiting threads by cause, flits per cycle to each
-    neighbour; and the speed of the simulation. The figures cover the time since the last page.
+    neighbour; of streaming programs kernels and what they wait for, channels and collectives; and the speed of the
+    simulation. The figures cover the time since the last page.
 
-    Run it in another terminal while ./gossamer run ... --engine rtl runs in this checkout. If several simulations run,
-    it lists them; PID selects one by its process number. Ctrl-C, or the end of the simulation, ends the command.
+    Run it in another terminal while ./gossamer run ... --engine rtl, or smi run, runs in this checkout. If several
+    simulations run, it lists them; PID selects one by its process number. Ctrl-C, or the end of the simulation, ends
+    the command.
 
     \b
     Examples:

@@ -149,9 +149,9 @@ class Cluster(Tile):
         """Invalidates the record caches of all multicast routers, after the host has written new records to memory."""
         self.link.call("flush_records")
 
-    def network_counters(self) -> NetworkCounters:
-        """Counters of links, by board and link, and of boards, since reset."""
-        return self._network_counters()
+    def network_counters(self, before: NetworkCounters | None = None) -> NetworkCounters:
+        """Counters of links, by board and link, and of boards, since reset, or since ``before``."""
+        return self._network_counters(before)
 
     def _network_counters(self, before: NetworkCounters | None = None) -> NetworkCounters:
         names = constants.enumeration("link_counter").values

@@ -10,6 +10,17 @@ from __future__ import annotations
 
 from gossamer.smi._programs import Program, build
 from gossamer.smi._ranks import Place, places
-from gossamer.smi._run import Options, Result, run
+from gossamer.smi._run import LEAST_WAIT, TRACE_BYTES, OnBoards, Options, Result, run
 
-__all__ = ["Options", "Place", "Program", "Result", "build", "places", "run"]
+__all__ = [
+    "LEAST_WAIT",
+    "TRACE_BYTES",
+    "OnBoards",
+    "Options",
+    "Place",
+    "Program",
+    "Result",
+    "build",
+    "places",
+    "run",
+]

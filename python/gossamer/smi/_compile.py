@@ -22,6 +22,8 @@ SOURCE = ROOT / "src" / "smi"
 COMPAT = ROOT / "compat" / "smi"
 _DRAM = [ROOT / "sim" / "memory" / f"gs_dram_{part}.cc" for part in ("controller", "checker")]
 """The model of a DRAM bank."""
+_SYMBOLIZE = ROOT / "src" / "core" / "symbolize.cc"
+"""Maps call sites to lines, for traces."""
 C_SUFFIXES = (".c",)
 CPP_SUFFIXES = (".cc", ".cpp", ".cxx", ".C")
 OPENCL = ".cl"
@@ -44,8 +46,9 @@ _LANGUAGE = {".c": ("-x", "c", "-std=gnu17"), **dict.fromkeys(CPP_SUFFIXES, ("-x
 
 def emulator() -> Path:
     """The emulator's executable, built if necessary; its library is in the same folder."""
-    sources = [*sorted(SOURCE.glob("*.cc")), *_DRAM]
-    flags = _flags("-std=c++20", "-O2", "-g1", "-fPIC", "-Wall", "-Wextra", f"-I{INCLUDE}", f"-I{_DRAM[0].parent}")
+    sources = [*sorted(SOURCE.glob("*.cc")), *_DRAM, _SYMBOLIZE]
+    includes = [f"-I{folder}" for folder in (INCLUDE, _DRAM[0].parent, ROOT / "sim" / "host")]
+    flags = _flags("-std=c++20", "-O2", "-g1", "-fPIC", "-Wall", "-Wextra", *includes)
 
     def steps(plan: builds.Plan) -> None:
         objects = {source.stem: plan.compile(source, flags) for source in sources}

@@ -11,18 +11,19 @@ import contextlib
 import mmap
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gossamer import config as configs
 from gossamer import routes
-from gossamer.config import Cluster, Config
+from gossamer.config import Cluster, Config, constants
 from gossamer.engines import _rtl_build, board, guest
 from gossamer.engines._rtl_plan import Plan
 from gossamer.errors import InputError
 from gossamer.smi import _boards, _buffers
 from gossamer.smi import ports as port_lists
+from gossamer.watch import streams
 
 MOST_RANKS = 256
 """Ranks that the header of a stream packet encodes."""
@@ -36,6 +37,17 @@ _CHANNELS = ("send", "receive")
 _COLLECTIVES = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather")
 _FLOATS = ("float", "double", "half")
 _MOST_BLOCKS = 15
+
+
+@dataclass(frozen=True)
+class Boards:
+    """The boards of a run."""
+
+    lines: list[str]
+    """Of the emulator's plan."""
+    plan: Plan
+    counters: Callable[[], tuple[list[streams.Link], list[streams.PortCount]]] | None = None
+    """Reads in band what links and streaming ports have counted in the run; None if the emulator reads the links."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +137,8 @@ def plan(
     config: str | None = None,
     frame_loss: float = 0.0,
     seed: int = 0,
-) -> list[str]:
-    """Lines of the emulator's plan; builds the simulator if necessary.
+) -> Boards:
+    """The boards of a run; builds the simulator if necessary.
 
     ``slack`` is the degree of channels that state none; with ``ordered`` floats are added in the order of ranks.
     ``config`` replaces the configuration of the cluster's boards. ``frame_loss`` is the share of frames that links
@@ -174,13 +186,13 @@ def _with_blocks(cluster: Cluster, count: int) -> Cluster:
     return cluster
 
 
-def _on_boards(cluster: Cluster, ranks: int, wanted: Needs, slack: int, where: str, loss: int, seed: int) -> list[str]:
-    """The plan of a run on boards of the cluster's configuration (gs_board)."""
+def _on_boards(cluster: Cluster, ranks: int, wanted: Needs, slack: int, where: str, loss: int, seed: int) -> Boards:
+    """The boards of a run on those of the cluster's configuration (gs_board)."""
     plan = Plan(cluster)
     blocks, barrier = _blocks(plan, wanted, max(slack, wanted.degree), where)
     script = _boards.script(plan, ranks, blocks, wanted.together or "", barrier, loss, seed)
     library = _rtl_build.board_kernels(plan.config, plan.links)
-    return _lines(library, plan.config, wanted, script)
+    return Boards(_lines(library, plan.config, wanted, script), plan)
 
 
 def plan_of_guest(
@@ -191,8 +203,8 @@ def plan_of_guest(
     slack: int,
     ordered: bool,
     includes: Sequence[str] = (),
-) -> list[str]:
-    """Lines of the emulator's plan for a guest of a cluster: its kernels use streaming ports of boards that another
+) -> Boards:
+    """The boards of a guest of a cluster: its kernels use streaming ports of boards that another
     process simulates. Sets the bindings and tables of the ports."""
     whole, name = place.whole, f"guest {place.name}"
     wanted = needs(files, defines, ordered, includes)
@@ -207,7 +219,7 @@ def plan_of_guest(
         link.close()
     script = [f"attach {place.kernels}", f"boards {whole.boards}", f"quiet {_QUIET_GUEST}"]
     script += [f"barrier {barrier}"] if barrier is not None else []
-    return _lines(_rtl_build.guest_kernels(), whole.config, wanted, script)
+    return Boards(_lines(_rtl_build.guest_kernels(), whole.config, wanted, script), whole)
 
 
 @contextlib.contextmanager
@@ -222,8 +234,8 @@ def on_boards(
     includes: Sequence[str] = (),
     *,
     config: str | None = None,
-) -> Iterator[list[str]]:
-    """Lines of the emulator's plan for kernels at boards with Ethernet shells, which it uses within the context.
+) -> Iterator[Boards]:
+    """The boards, with Ethernet shells, of a run within the context.
 
     The kernels share memory with the boards, which must be simulated on this machine.
     """
@@ -246,9 +258,28 @@ def on_boards(
             _attach(memory, plan.boards)
             script = [f"attach {memory}", f"boards {plan.boards}", f"quiet {_QUIET_BOARDS}"]
             script += [f"barrier {barrier}"] if barrier is not None else []
-            yield _lines(_rtl_build.guest_kernels(), plan.config, wanted, script)
+            before = boards.network_counters()
+            lines = _lines(_rtl_build.guest_kernels(), plan.config, wanted, script)
+
+            def counters() -> tuple[list[streams.Link], list[streams.PortCount]]:
+                links = boards.network_counters(before)[0].items()
+                found = [streams.Link(*place, bool(its["state"] & 1), its) for place, its in links]
+                return found, [_port_count(boards, rank, *port) for rank in range(ranks) for port in used]
+
+            used = list(enumerate(wanted.ports))
+            yield Boards(lines, plan, counters)
     finally:
         memory.unlink()
+
+
+def _port_count(boards: board.Boards, rank: int, index: int, number: int) -> streams.PortCount:
+    """What the port of a board with this index, the number ``number`` of the program, has counted."""
+    registers = constants.enumeration("stream_register")
+    values = (
+        boards.link.read_register(rank, "stream", index, registers[name], job=0)
+        for name in ("sent", "received", "dropped")
+    )
+    return streams.PortCount(number, rank, *values)
 
 
 _ATTACHED, _MAPPED = 4, 24

@@ -10,22 +10,32 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gossamer.engines import board, guest
 from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
-from gossamer.smi import _compile, _deadlock, _mpi, _rtl
+from gossamer.files import check_writable, move_whole, temporary_sibling
+from gossamer.smi import _activity, _compile, _deadlock, _mpi, _rtl
 from gossamer.smi._locations import with_locations
 from gossamer.smi._programs import Program, build
 from gossamer.smi._ranks import Place, known, places
+from gossamer.watch import streams
 from gossamer_setup._signals import SIGNALS
+
+if TYPE_CHECKING:
+    from gossamer.engines._rtl_plan import Plan
 
 _GRACE = 5.0
 """Seconds until an interrupted run is killed."""
 ENGINES = ("emulator", "rtl", "board")
+LEAST_WAIT = 24
+"""Cycles of the shortest wait that a trace shows."""
+TRACE_BYTES = 64_000_000
+"""Maximum bytes of a trace."""
 _INT, _WORD = (1 << 31) - 1, (1 << 64) - 1
 """The greatest values of the emulator's options."""
 
@@ -58,6 +68,11 @@ class Options:
     """With `board`: the network interface of the boards; None: those of the simulated cluster."""
     keys: str | None = None
     """With `port`: the file of the boards' keys."""
+    trace: Path | None = None
+    """With boards: the file of a trace, in Perfetto's format."""
+    least_wait: int = LEAST_WAIT
+    trace_bytes: int = TRACE_BYTES
+    """Cycles of the shortest wait that the trace shows, and its greatest size."""
 
     def __post_init__(self) -> None:
         limits = (("slack", self.slack, _INT), ("seed", self.seed, _WORD), ("operations", self.operations, _WORD))
@@ -79,10 +94,41 @@ class Options:
             raise InputError("--config: give --engine rtl or board with it")
         if self.engine != board.NAME and (self.port is not None or self.keys is not None):
             raise InputError(f"--{'keys' if self.port is None else 'port'}: give --engine board with it")
+        if self.engine == "emulator" and self.trace is not None:
+            raise InputError("--trace: give --engine rtl or board with it; the emulator has no cycles")
+        if not 0 <= self.least_wait <= _INT:
+            raise InputError(f"--least-wait {self.least_wait}: give 0 or more cycles")
+        if not 50_000 <= self.trace_bytes <= 1_000_000 * _INT:
+            raise InputError(f"--trace-size {self.trace_bytes / 1e6:g}: give 1 or more MB")
         if not 0.0 <= self.frame_loss < 1.0:
             raise InputError(f"--frame-loss {self.frame_loss:g}: must be 0 or more, and less than 1")
         if not 1 <= self.stack <= 4096:
             raise InputError(f"--stack {self.stack}: give 1 to 4096 MB")
+
+
+_NUMBERS = ("code", "ranks", "kernels", "operations", "switches")
+
+
+@dataclass(frozen=True)
+class OnBoards:
+    """What the boards of a run did."""
+
+    plan: Plan
+    activity: streams.Activity
+    seconds: float
+    """Of the whole simulation, with the configuration of the boards."""
+    note: str = ""
+    """What the trace does not show."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The statistics, for JSON; links and boards by their names."""
+        found = self.activity.as_json()
+        boards = self.plan.cluster.boards
+        for link in found["links"]:
+            link["link"] = self.plan.links_of(link["board"])[link["link"]]
+            link["board"] = boards[link["board"]].name
+        about = {"config": self.plan.config.name, "cluster": self.plan.cluster.name, "seconds": self.seconds}
+        return about | {"by_kernel" if name == "kernels" else name: value for name, value in found.items()}
 
 
 @dataclass(frozen=True)
@@ -99,6 +145,15 @@ class Result:
     """Switches between kernels."""
     cycles: int | None = None
     """Clock cycles of the boards until the last kernel ended; None for the emulator, which has no clock."""
+    end: str = "done"
+    """done, exit (a program has called exit) or deadlock."""
+    boards: OnBoards | None = field(default=None, compare=False)
+    """With boards: what they did."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The statistics, for JSON."""
+        about = {name: getattr(self, name) for name in _NUMBERS} | {"cycles": self.cycles, "end": self.end}
+        return about | (self.boards.as_json() if self.boards else {})
 
 
 def run(
@@ -111,14 +166,18 @@ def run(
     includes: Sequence[str] = (),
     options: Options | None = None,
     note: Callable[[str], None] = lambda line: print(line, file=sys.stderr),
+    on_end: Callable[[Result], object] = lambda _: None,
 ) -> Result:
     """Builds programs and runs them, with the standard streams of this process.
 
     ``includes`` are folders of headers. Kernels without a host get their arguments by name (docs/streams.md). `note`
-    receives the lines that precede an error. Raises InputError for invalid
-    arguments or use of channels, with the lines of both ends; RunDied for a deadlock or an aborted rank.
+    receives the lines that precede an error. `on_end` receives the result of a run that has ended or is deadlocked,
+    before an error is raised. Raises InputError for invalid arguments or use of channels, with the lines of both ends;
+    RunDied for a deadlock or an aborted rank.
     """
     options = options or Options()
+    if options.trace is not None:
+        check_writable(options.trace)
     known(ranks, topology)  # reports errors before the build
     programs = build(files, defines, includes)
     where = places(programs, ranks, topology)
@@ -128,7 +187,7 @@ def run(
     asked = files, defines, len(where)
     how = options.slack, options.ordered, includes
     with contextlib.ExitStack() as stack:
-        boards: list[str] = []
+        boards: _rtl.Boards | None = None
         if options.engine == "rtl":
             boards = _rtl.plan(
                 *asked, topology, *how, config=options.config, frame_loss=options.frame_loss, seed=options.seed
@@ -138,8 +197,7 @@ def run(
         elif options.engine == board.NAME:
             place = board.Place(options.port, options.keys)
             boards = stack.enter_context(_rtl.on_boards(place, *asked, topology, *how, config=options.config))
-        result = _emulate(programs, where, arguments, options, [*words, *boards], note)
-    return result if boards else replace(result, cycles=None)
+        return _emulate(programs, where, arguments, options, words, boards, note, on_end)
 
 
 def _words(programs: Sequence[Program], where: Sequence[Place], arguments: Sequence[str]) -> list[str]:
@@ -158,7 +216,9 @@ def _emulate(
     arguments: Sequence[str],
     options: Options,
     more: Sequence[str],
+    boards: _rtl.Boards | None,
     note: Callable[[str], None],
+    on_end: Callable[[Result], object],
 ) -> Result:
     """``more`` are further lines of the plan."""
     emulator = _compile.emulator()
@@ -170,11 +230,29 @@ def _emulate(
     lines += more
     if options.processes > 1:
         report = _of_all(options.processes, len(where), "\n".join(lines) + "\n", emulator, arguments)
-        return _judged(report, report["code"], programs, where, note)
-    with tempfile.TemporaryDirectory(prefix="gossamer-smi-") as folder:
-        plan = Path(folder) / "plan"
-        plan.write_text("\n".join(lines) + "\n")
-        code, text = _process([str(emulator), str(plan)], arguments)
+        return _judged(report, report["code"], programs, where, note, on_end)
+    trace = None
+    if boards is not None:
+        lines += [*boards.lines, *_activity.lines(boards.plan, programs[0].file.name)]
+        if options.trace is not None:
+            trace = temporary_sibling(options.trace)
+            lines += [f"option trace {trace.absolute()}", f"option least-wait {options.least_wait}"]
+            lines.append(f"option trace-bytes {options.trace_bytes}")
+    begun = time.perf_counter()
+    try:
+        with tempfile.TemporaryDirectory(prefix="gossamer-smi-") as folder:
+            plan = Path(folder) / "plan"
+            plan.write_text("\n".join(lines) + "\n")
+            code, text = _process([str(emulator), str(plan)], arguments)
+        seconds = time.perf_counter() - begun
+        if options.trace is not None and _recorded(text).get("trace") is False:
+            raise InputError(f"{options.trace}: cannot be written: free space, or choose another place")
+    finally:
+        # Also after an interrupt, if it is complete.
+        if trace is not None and options.trace is not None:
+            if trace.exists():
+                move_whole(trace, options.trace)
+            trace.with_name(trace.name + ".tmp").unlink(missing_ok=True)
     if code == -signal.SIGINT:
         raise KeyboardInterrupt
     if not text.strip():
@@ -185,7 +263,34 @@ def _emulate(
         # The emulator reports every other kind of exit.
         raise RunDied(f"a rank ended the process of all ranks, by _exit({code}) or similar; return from main instead")
     # A destructor may fail after the first report, so the last report counts.
-    return _judged(json.loads(text.splitlines()[-1]), code, programs, where, note)
+    last = json.loads(text.splitlines()[-1])
+    found = _on_boards(text, boards, programs, seconds)
+    if found is not None and found.note:
+        note(found.note)
+    return _judged(last, code, programs, where, note, on_end, found)
+
+
+def _recorded(text: str) -> dict[str, Any]:
+    """The report that has what was recorded: the first one."""
+    for line in text.splitlines():
+        # A killed emulator may have written a part of a report.
+        with contextlib.suppress(ValueError):
+            report: dict[str, Any] = json.loads(line)
+            if "activity" in report:
+                return report
+    return {}
+
+
+def _on_boards(text: str, boards: _rtl.Boards | None, programs: Sequence[Program], seconds: float) -> OnBoards | None:
+    """What the boards of a run did, from its reports."""
+    recorded = _recorded(text)
+    activity = _activity.parse(recorded, programs)
+    if boards is None or activity is None:
+        return None
+    if boards.counters is not None and recorded["outcome"] in ("done", "exit", "deadlock"):
+        links, ports = boards.counters()
+        activity = replace(activity, links=tuple(links), ports=tuple(ports))
+    return OnBoards(boards.plan, activity, seconds, recorded.get("note", ""))
 
 
 def _of_all(processes: int, ranks: int, plan: str, emulator: Path, arguments: Sequence[str]) -> dict[str, Any]:
@@ -221,18 +326,29 @@ def _judged(
     programs: Sequence[Program],
     where: Sequence[Place],
     note: Callable[[str], None],
+    on_end: Callable[[Result], object],
+    boards: OnBoards | None = None,
 ) -> Result:
     """The result in a report, or its error; ``code`` is the exit code of the process."""
     if report["outcome"] in ("done", "exit"):
-        names = ("code", "ranks", "kernels", "operations", "switches")
-        return Result(**{name: report[name] for name in names}, cycles=report.get("cycles"))
+        result = _result(report, report["code"], boards)
+        on_end(result)
+        return result
     if report["outcome"] == "deadlock":
+        if boards is not None:
+            on_end(_result(report, ExitCode.DIED, boards))
         raise RunDied(_deadlock.describe(report, programs, where, note))
     if ExitCode.INTERRUPTED in (report["code"], code):
         raise KeyboardInterrupt
     (message,) = with_locations([(report["message"], report["places"])], programs)
     kinds: dict[int, type[GossamerError]] = {ExitCode.INPUT: InputError, ExitCode.DIED: RunDied}
     raise kinds.get(report["code"], GossamerError)(message)
+
+
+def _result(report: Mapping[str, Any], code: int, boards: OnBoards | None) -> Result:
+    numbers = {name: report[name] for name in _NUMBERS if name != "code"}
+    cycles = report["cycles"] if boards is not None else None
+    return Result(code, **numbers, cycles=cycles, end=report["outcome"], boards=boards)
 
 
 def _process(command: Sequence[str], arguments: Sequence[str]) -> tuple[int, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from gossamer.watch.snapshots import DIRECTIONS, Link, Snapshot, Tile
+from gossamer.watch.streams import WAITS, Activity, Kernel
 
 _NARROW = 40
 _WRAPPED_FROM = 16
@@ -18,6 +19,8 @@ _BAR = 10
 LINK_FLIT_BYTES = 16
 _WAITS = (("memory", "mem"), ("float", "fp"), ("receive", "recv"), ("send", "send"), ("barrier", "barr"))
 """States of waiting threads, and their column heads."""
+_KERNEL_HEADS = {"collective": "coll", "barrier": "barr", "memory": "mem"}
+"""Column heads of WAITS that are shorter than their names."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,15 @@ class Size:
 def page(total: Snapshot, lately: Snapshot, size: Size) -> list[str]:
     """A page from the snapshot ``total`` and the difference ``lately``. Lines have at most ``size.columns`` columns."""
     columns = max(_NARROW, size.columns)
-    lines = [*_head(total, lately), ""]
+    activity = total.activity, lately.activity
+    lines = [*(_head(total, lately) if activity[0] is None else _stream_head(total, lately)), ""]
     if not size.lines or size.lines >= _WRAPPED_FROM:
         lines = [part for line in lines for part in _wrapped(line, columns)]
-    lines += _boards(total, lately, columns) if total.boards > 1 else []
+    lines += _boards(total, lately, columns) if total.tiles and total.boards > 1 else []
     links = _links(lately, columns)
+    if activity[0] is not None and activity[1] is not None:
+        parts = [_kernels(activity[1], columns), _channels(activity[0], activity[1], lately.cycle, columns), links]
+        return [line[: size.columns].rstrip() for line in [*lines, *_fitted(parts, size.lines, len(lines))]]
     tiles = _tiles(total, lately, columns)
     free = size.lines - len(lines) if size.lines else len(tiles) + len(links)
     # If not all lines fit, the page shows the busiest tiles, and links on a third of it.
@@ -73,22 +80,31 @@ def _program(seen: Snapshot) -> str:
 
 
 def _head(seen: Snapshot, lately: Snapshot) -> list[str]:
-    what = seen.about.get("cluster") or seen.about.get("config", "")
     boards = f"{seen.boards} boards, " if seen.boards > 1 else ""
     tiles = f"{len(seen.tiles)} tile{'s' if len(seen.tiles) > 1 else ''}"
     started = sum(tile.started for tile in seen.tiles)
     runs = sum(tile.threads("runs") for tile in lately.tiles)
-    speed = lately.cycle / lately.time / 1e3 if lately.time > 0 else 0.0
     issued = sum(tile.instructions for tile in lately.tiles)
     cores = seen.cores * len(seen.tiles)
-    clock = seen.about.get("clock_mhz")
-    real = f" = {seen.cycle / clock / 1e3:,.3f} ms at {clock:g} MHz" if clock else ""
     return [
-        f"{_program(seen) or 'simulation'} on {what} ({boards}{tiles}), process {seen.pid}, {seen.state}",
-        f"cycle {seen.cycle:,}{real}, {speed:,.1f} kHz",
+        _title(seen, f"{boards}{tiles}"),
+        _time(seen, lately),
         f"threads {started:,} started, {runs:,.1f} run, {sum(tile.waiting for tile in lately.tiles):,.1f} wait; "
         f"{issued / max(1, lately.cycle):.3f} instructions a cycle of {cores} core{'' if cores == 1 else 's'}",
     ]
+
+
+def _title(seen: Snapshot, what: str) -> str:
+    """The program, its machine, and the process."""
+    name = seen.about.get("cluster") or seen.about.get("config", "")
+    return f"{_program(seen) or 'simulation'} on {name} ({what}), process {seen.pid}, {seen.state}"
+
+
+def _time(seen: Snapshot, lately: Snapshot) -> str:
+    speed = lately.cycle / lately.time / 1e3 if lately.time > 0 else 0.0
+    clock = seen.about.get("clock_mhz")
+    real = f" = {seen.cycle / clock / 1e3:,.3f} ms at {clock:g} MHz" if clock else ""
+    return f"cycle {seen.cycle:,}{real}, {speed:,.1f} kHz"
 
 
 def _busy(tile: Tile, seen: Snapshot) -> float:
@@ -167,6 +183,69 @@ def _links(lately: Snapshot, columns: int) -> list[str]:
     busiest = sorted(lately.links, key=lambda link: -max(link.sums["bytes_out"], link.sums["bytes_in"]))
     heads = ["link", "", "out", "", "in", "", "packets", "resent", "damaged", "stalls"]
     return ["", *_table(heads, [row(link) for link in busiest], columns)]
+
+
+# ---- Streaming programs ----
+
+
+def _stream_head(seen: Snapshot, lately: Snapshot) -> list[str]:
+    assert seen.activity is not None and lately.activity is not None
+    kernels = [one for one in seen.activity.kernels if one.doing != "ended"]
+    running = sum(one.doing == "runs" for one in kernels)
+    elements = sum(one.received for one in lately.activity.channels)
+    moved = sum(one.pushed + one.popped for one in lately.activity.collectives if one.kind != "Barrier")
+    boards = f"{seen.boards} board{'s' if seen.boards > 1 else ''}"
+    rate = max(1, lately.cycle)
+    return [
+        _title(seen, f"{boards}, {len(seen.activity.kernels)} kernels started"),
+        _time(seen, lately),
+        f"kernels {len(kernels)}: {running} run, {len(kernels) - running} wait; {elements / rate:.3f} elements a cycle "
+        f"over channels, {moved / rate:.3f} pushed and popped in collectives",
+    ]
+
+
+def _fitted(parts: list[list[str]], lines: int, used: int) -> list[str]:
+    """The lines of all parts; if not all fit on a page of ``lines`` lines, each part has its share of it."""
+    free = lines - used if lines else sum(map(len, parts))
+    # The shortest first, so that longer ones get what it leaves.
+    order = sorted((number for number, part in enumerate(parts) if part), key=lambda number: len(parts[number]))
+    shown = {}
+    for at, number in enumerate(order):
+        shown[number] = _cut(parts[number], max(2, free // (len(order) - at)), "rows")
+        free -= len(shown[number])
+    return [line for number in sorted(shown) for line in shown[number]]
+
+
+def _kernels(lately: Activity, columns: int) -> list[str]:
+    def row(one: Kernel) -> list[str]:
+        cycles = max(1, one.cycles)
+        shares = [f"{one.waits[kind] / cycles:.0%}" for kind in WAITS]
+        return [f"{one.rank} {one.name}", _bar(one.runs / cycles), f"{one.runs / cycles:.1%}", *shares, one.doing]
+
+    live = [one for one in lately.kernels if one.doing != "ended" or one.cycles]
+    heads = ["kernel", "", "runs", *(_KERNEL_HEADS.get(kind, kind) for kind in WAITS), "now"]
+    return _table(heads, [row(one) for one in live], columns) if live else []
+
+
+def _channels(seen: Activity, lately: Activity, cycles: int, columns: int) -> list[str]:
+    """Channels, and collectives by rank; the busiest first."""
+    rows: list[tuple[int, list[str]]] = []
+    totals = {(one.port, one.source, one.destination): one.received for one in seen.channels}
+    for one in lately.channels:
+        key = one.port, one.source, one.destination
+        shares = [f"{count / max(1, cycles):.0%}" for count in (one.stalled, one.empty, one.full)]
+        name = f"port {one.port}, {one.source} to {one.destination}"
+        rows.append((one.received, [name, f"{one.received / max(1, cycles):.3f}", *shares, f"{totals[key]:,}"]))
+    sums = {(one.port, one.rank): one.pushed + one.popped for one in seen.collectives}
+    for its in lately.collectives:
+        moved = its.pushed + its.popped
+        shares = [f"{count / max(1, cycles):.0%}" for count in (its.stalled, its.empty, its.full)]
+        name = f"{its.kind} port {its.port}, rank {its.rank}"
+        rows.append((moved, [name, f"{moved / max(1, cycles):.3f}", *shares, f"{sums[its.port, its.rank]:,}"]))
+    if not rows:
+        return []
+    heads = ["channel", "a cycle", "stalled", "empty", "full", "elements"]
+    return ["", *_table(heads, [row for _, row in sorted(rows, key=lambda one: -one[0])], columns)]
 
 
 def _cut(lines: list[str], limit: int, what: str) -> list[str]:

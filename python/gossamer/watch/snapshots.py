@@ -2,7 +2,8 @@
 """Snapshots of simulations: counters and sampled thread states of running and finished simulators.
 
 A running simulator of the ``rtl`` engine writes a file ``PID.json`` a few times a second (sim/host/watch.h), and
-removes it when it ends. ``running`` reads these files; ``between`` is the difference of two snapshots.
+removes it when it ends; so does the emulator of streaming programs on boards (src/smi/activity.cc). ``running`` reads
+these files; ``between`` is the difference of two snapshots.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.paths import STATE
+from gossamer.watch import streams
 
 FOLDER = Path(os.environ.get("GOSSAMER_RUNNING") or STATE / "running").absolute()
 """Folder with the snapshot files of running simulations."""
@@ -81,10 +83,14 @@ class Snapshot:
     links: Sequence[Link] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
     """Description by its host: program, config, cluster, begun, boards, link_names, link_bytes (per cycle)."""
+    activity: streams.Activity | None = None
+    """Of a streaming program, which has no tiles; None for others."""
 
     @property
     def boards(self) -> int:
         """Number of boards."""
+        if not self.board_tiles:
+            return max(1, len(self.about.get("boards", ())))
         return len(self.tiles) // self.board_tiles
 
     def of_board(self, number: int) -> Sequence[Tile]:
@@ -98,7 +104,8 @@ class Snapshot:
 
 
 _KNOWN = (
-    "pid", "state", "time", "first", "cycle", "board_tiles", "width", "threads", "cores", "shares", "tiles", "links"
+    "pid", "state", "time", "first", "cycle", "board_tiles", "width", "threads", "cores", "shares", "tiles", "links",
+    "waits", "kernels", "channels", "collectives",
 )  # fmt: skip
 
 
@@ -122,6 +129,7 @@ def parse(text: bytes | str) -> Snapshot:
             cycle=data["cycle"] - data["first"] if data["first"] else 0, board_tiles=data["board_tiles"],
             width=data["width"], threads=data["threads"], cores=data["cores"], tiles=tiles, links=links,
             about={name: value for name, value in data.items() if name not in _KNOWN},
+            activity=streams.parse(data) if "kernels" in data else None,
         )  # fmt: skip
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a snapshot of a simulator: {error!r}") from None
@@ -148,6 +156,7 @@ def between(early: Snapshot, late: Snapshot) -> Snapshot:
     return Snapshot(
         late.pid, late.state, late.time - early.time, late.cycle - early.cycle, late.board_tiles, late.width,
         late.threads, late.cores, tiles, links, late.about,
+        streams.between(early.activity, late.activity) if early.activity and late.activity else late.activity,
     )  # fmt: skip
 
 
@@ -190,7 +199,7 @@ def folder() -> Path | None:
 def _is_simulator(pid: int) -> bool:
     """Whether the process of that number is a simulator, not another process that reuses the number."""
     try:
-        return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("simulator")
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith(("simulator", "smi-emulator"))
     except FileNotFoundError:
         return False
     except OSError:

@@ -35,6 +35,13 @@ struct GsStreamBarrier {
   bool has_entered, has_left;
 };
 
+/// An end of a cable, and its counters since the boards' reset.
+struct GsLink {
+  int board, link;
+  bool up;
+  std::uint32_t counters[12];  ///< in the order of link_counter (config/constants/fabric.toml), which `up` completes
+};
+
 struct GsFabric {
   GsStreamPort* (*port)(int rank, int port);
   GsStreamBlock* (*block)(int rank, int block);
@@ -45,6 +52,8 @@ struct GsFabric {
   bool (*cycle)(bool active);
   /// The first rank whose board reports a fault; -1: none.
   int (*faulty)();
+  /// All ends of cables now; their number. Null if another process simulates the boards.
+  const GsLink* (*links)(int* count);
 };
 
 /// Creates the boards, or connects to them, from lines that the library describes. Returns when the ports can be used;

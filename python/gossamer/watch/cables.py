@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cables of a cluster in an HTML page: a map coloured by utilization, and a table of the links."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gossamer.watch import _html
+
+if TYPE_CHECKING:
+    from gossamer.engines._rtl_plan import Plan
+
+_DOWN = "#b8433f"
+
+
+@dataclass(frozen=True)
+class Cable:
+    """One end of a cable: what board ``board`` sent over its link ``link`` to board ``to``."""
+
+    board: int
+    link: str
+    to: int
+    to_link: str
+    counters: Mapping[str, int]
+    """Counters of this run (link_counter)."""
+    bytes_a_cycle: float
+    """Maximum rate of the wire."""
+    overhead: int = 0
+    """Bytes of a frame that the counters do not include."""
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Boards and the cables between them."""
+
+    cables: Sequence[Cable]
+    boards: Sequence[str]
+    places: Sequence[tuple[float, float]]
+    """Positions of boards, in units of boards, y upwards."""
+    cycles: int
+    """Of the run."""
+    timed: bool = True
+    """Whether the counters are those of these cycles, so that shares of rates are known."""
+
+    @classmethod
+    def of(cls, plan: Plan, links: Mapping[tuple[int, int], Mapping[str, int]], cycles: int) -> Wiring:
+        """The wiring of a cluster, with counters of its links by board and link."""
+        config, names = plan.config, [board.name for board in plan.cluster.boards]
+        known = [(board.x, board.y) for board in plan.cluster.boards]
+        places = [(float(x), float(y or 0)) for x, y in known if x is not None]
+        rate = config.links.rate_mbps / 8 / config.board.clock_mhz
+        cables = []
+        for board, link, far, far_link, _ in plan.wires({}):
+            counters = links.get((board, link))
+            if counters is not None:
+                ends = plan.links_of(board)[link], far, plan.links_of(far)[far_link]
+                cables.append(Cable(board, *ends, counters, rate, config.links.overhead_bytes))
+        return cls(cables, names, places if len(places) == len(names) else ring(len(names)), cycles)
+
+
+def ring(boards: int) -> list[tuple[float, float]]:
+    """Positions on a circle, for boards without positions; two boards are side by side."""
+    if boards <= 2:
+        return [(float(b), 0.0) for b in range(boards)]
+    radius = max(1.0, boards / 5)
+    return [
+        (radius * math.sin(2 * math.pi * b / boards), radius * math.cos(2 * math.pi * b / boards))
+        for b in range(boards)
+    ]
+
+
+def share(about: Wiring, cable: Cable) -> float:
+    """Share of the rate of a cable that was used."""
+    sent = cable.counters["tx_bytes"] + cable.overhead * cable.counters["tx_frames"]
+    return sent / max(1.0, about.cycles * cable.bytes_a_cycle)
+
+
+def picture(about: Wiring) -> str:
+    """All boards at their positions, with their cables, coloured by utilization in each direction."""
+    xs, ys = [x for x, _ in about.places], [y for _, y in about.places]
+    step = max(70.0, min(210.0, 1000 / (max(xs) - min(xs) + 1)))
+    spots = [((x - min(xs) + 0.5) * step, (max(ys) - y + 0.5) * step) for x, y in about.places]
+    drawn, seen_pairs = [], dict[tuple[int, int], int]()
+    cables_of = Counter((cable.board, cable.to) for cable in about.cables)
+    for cable in about.cables:
+        number = seen_pairs[cable.board, cable.to] = seen_pairs.get((cable.board, cable.to), -1) + 1
+        (ax, ay), (bx, by) = spots[cable.board], spots[cable.to]
+        length = math.hypot(bx - ax, by - ay) or 1.0
+        ux, uy = (bx - ax) / length, (by - ay) / length
+        # Each direction on its own side; further cables of the same boards further out; wraparound cables are bowed.
+        out = 5 + 11 * number
+        bow = 0.16 * length if length > 1.6 * step else 0.0
+        used, resent = share(about, cable), cable.counters["resends"]
+        points = [ax + ux * 22 - uy * out, ay + uy * 22 + ux * out, bx - ux * 22 - uy * out, by - uy * 22 + ux * out]
+        middle = (points[0] + points[2]) / 2 - uy * bow, (points[1] + points[3]) / 2 + ux * bow
+        sent = f"{cable.counters['tx_packets']:,} packets, {resent:,} frames resent"
+        title = f"{_end(about, cable)}: {used:.1%} of the rate, {sent}"
+        up = cable.counters.get("state", 1) & 1
+        curve = (points[:2], middle, points[2:])
+        ends = [f"{x:.1f} {y:.1f}" for x, y in curve]
+        line = f'<path d="M{ends[0]} Q{ends[1]} {ends[2]}" fill="none"'
+        dashes = "" if up else ' stroke-dasharray="5 4"'
+        shade = _html.colour(max(0.06, used)) if up else _DOWN
+        drawn.append(
+            f'{line} stroke="#52606d" stroke-width="7"/>{line} stroke-width="6" stroke="{shade}"{dashes}>'
+            f"<title>{_html.escape(title)}</title></path>"
+        )
+        if step >= 120:
+            # Figures of parallel cables are placed one after the other along them, outside all cables.
+            t = 0.5 + (number + 1) // 2 * (0.24 if number % 2 else -0.24)
+            parts = (1 - t) ** 2, 2 * t * (1 - t), t**2
+            at = [sum(part * spot[i] for part, spot in zip(parts, curve, strict=True)) for i in range(2)]
+            away = 11.0 * (cables_of[cable.board, cable.to] - number) + 4
+            label = f"{used:.0%}" if up else "down"
+            drawn.append(_html.text(at[0] - uy * away * 1.4, at[1] + ux * away + 4, label, "#1d2733"))
+    for board, (x, y) in enumerate(spots):
+        drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="21" fill="#fff" stroke="#52606d"/>')
+        drawn.append(_html.text(x, y + 4, about.boards[board], "#1d2733"))
+    width, height = (max(xs) - min(xs) + 1) * step, (max(ys) - min(ys) + 1) * step
+    return (
+        f'<div class="wide"><svg width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.1f} {height:.1f}">{"".join(drawn)}</svg></div>'
+    )
+
+
+def _end(about: Wiring, cable: Cable) -> str:
+    return f"{about.boards[cable.board]}:{cable.link} to {about.boards[cable.to]}:{cable.to_link}"
+
+
+def table(about: Wiring) -> str:
+    """A table of the links, the busiest first."""
+    rows = []
+    for cable in sorted(about.cables, key=lambda one: -share(about, one)):
+        its = cable.counters
+        counts = [f"{its[name]:,}" for name in ("tx_packets", "tx_bytes", "resends", "damaged", "dropped", "stalls")]
+        up = "up" if its.get("state", 1) & 1 else "down"
+        used = [f"{share(about, cable):.1%}"] if about.timed else []
+        rows.append([_end(about, cable), up, *used, *counts])
+    heads = ["link", "", *(["used"] if about.timed else [])]
+    heads += ["packets", "bytes", "resent", "damaged", "dropped", "cycles without credit"]
+    return _html.table(heads, rows)
+
+
+def sections(about: Wiring) -> list[str]:
+    """The sections about cables of a page."""
+    if not about.timed:
+        note = "The counters include packets of the host that surround the run, and idle frames of that time."
+        return ["<h2>Links</h2>", f"<p>{note}</p>", table(about)]
+    return [
+        "<h2>Cables: utilization in each direction</h2>",
+        _html.legend("bytes", 1.0),
+        picture(about),
+        "<h2>Links</h2>",
+        table(about),
+    ]
+
+
+__all__ = ["Cable", "Wiring", "ring", "sections", "share"]
