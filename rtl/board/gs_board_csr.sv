@@ -74,6 +74,7 @@ module gs_board_csr
 );
   localparam int unsigned LinkW = (Links > 1) ? $clog2(Links) : 1;
   localparam logic [31:0] NoHost = {EndpointHost, 29'd0};
+  localparam board_counter_e LastBoardCounter = (MatchOnBoard > 0) ? BoardCounterMatchDropped : BoardCounterStreamDropped;
   if (Tiles > 64) begin : gen_illegal_tiles
     $fatal(1, "gs_board_csr: Tiles is %0d; control_job has bits for at most 64", Tiles);
   end
@@ -212,7 +213,7 @@ module gs_board_csr
         end
         default: begin
           if (read.unit != BoardUnit && 32'(read.unit) >= Links) rejection = RejectionPlace;
-          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterStreamDropped : LinkCounterState)) begin
+          else if (read.counter > ((read.unit == BoardUnit) ? LastBoardCounter : LinkCounterState)) begin
             rejection = RejectionAddress;
           end
         end
@@ -408,6 +409,7 @@ module gs_board_csr
         BoardCounterTileRefused:  value     = counts_i.tile_drops;
         BoardCounterEntered:      value     = counts_i.entered;
         BoardCounterStreamDropped: value    = counts_i.stream_drops;
+        BoardCounterMatchDropped:  value    = counts_i.match_drops;
         default:                  value     = 32'(counts_i.in_flight);
       endcase
     end else begin
