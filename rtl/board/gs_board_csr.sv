@@ -74,7 +74,6 @@ module gs_board_csr
 );
   localparam int unsigned LinkW = (Links > 1) ? $clog2(Links) : 1;
   localparam logic [31:0] NoHost = {EndpointHost, 29'd0};
-  localparam board_counter_e LastBoardCounter = (MatchOnBoard > 0) ? BoardCounterMatchDropped : BoardCounterStreamDropped;
   if (Tiles > 64) begin : gen_illegal_tiles
     $fatal(1, "gs_board_csr: Tiles is %0d; control_job has bits for at most 64", Tiles);
   end
@@ -213,7 +212,7 @@ module gs_board_csr
         end
         default: begin
           if (read.unit != BoardUnit && 32'(read.unit) >= Links) rejection = RejectionPlace;
-          else if (read.counter > ((read.unit == BoardUnit) ? LastBoardCounter : LinkCounterState)) begin
+          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterMatchDropped : LinkCounterState)) begin
             rejection = RejectionAddress;
           end
         end
