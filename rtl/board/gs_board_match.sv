@@ -11,12 +11,13 @@
 ///
 /// An engine belongs to the first job that holds one of its tiles, until that job holds none of them. It is cleared
 /// when its job changes, and when a job slot that has tiles of it is assigned its job again. Packets of other jobs, to
-/// ranks of tiles that the job does not hold, to ranks that do not exist, of other kinds and of ended epochs are dropped
-/// whole, counted and reported. Longer packets than threads can send are counted and reported, and have no effect.
+/// ranks of tiles that the job does not hold, to ranks that do not exist, of other kinds and of ended epochs are
+/// dropped whole, counted and reported. Longer packets than threads can send are counted and reported, and have no
+/// effect.
 ///
-/// The engines accept every packet of the request network within the time of one request, whatever their threads accept:
-/// packets to threads wait in the engines' stores (gs_match_response_queue). Packets of other networks are dropped in
-/// the cycle in which they arrive, so none of them waits for an engine.
+/// The engines accept every packet of the request network within the time of one request, whatever their threads
+/// accept: packets to threads wait in the engines' stores (gs_match_response_queue). Packets of other networks are
+/// dropped in the cycle in which they arrive, so none of them waits for an engine.
 module gs_board_match
   import gs_board_pkg::*;
   import gs_idle_pkg::*;
@@ -89,7 +90,9 @@ module gs_board_match
       end
       if (!held[e]) begin
         owner_d[e] = NoJob;
-        for (int unsigned t = Tiles; t > 0; t--) if (engine_of(t - 1) == e && job_i[t-1] != NoJob) owner_d[e] = job_i[t-1];
+        for (int unsigned t = Tiles; t > 0; t--) begin
+          if (engine_of(t - 1) == e && job_i[t-1] != NoJob) owner_d[e] = job_i[t-1];
+        end
       end
     end
   end

@@ -57,8 +57,8 @@ module gs_board_reports
 );
   // ---------------------------------------------------------------- events
   // Sources by number: up, down, restarted, mismatch of each link; unroutable packets of each port; records of each
-  // router; rejected control packets; stray messages; messages that tiles dropped, packets that streaming ports dropped,
-  // faults of these, and packets that match engines dropped, which are pending outside.
+  // router; rejected control packets; stray messages; messages that tiles dropped, packets that streaming ports
+  // dropped, faults of these, and packets that match engines dropped, which are pending outside.
   localparam int unsigned Unroutable = 4 * Links;
   localparam int unsigned Record = Unroutable + Ports;
   localparam int unsigned Control = Record + Routers;

@@ -47,8 +47,8 @@ static inline void transport_send_message(const Peer* peer, Packet* packet, uint
   transport_send_to(MATCH_IN_HARDWARE ? peer->matcher : peer->address, packet, bytes);
 }
 
-/// Address of a thread's match engine: the accelerator of its tile, with the thread as port; or the engine at its board,
-/// whose ranks are the parts of threads' addresses below the board.
+/// Address of a thread's match engine: the accelerator of its tile, with the thread as port; or the engine at its
+/// board, whose ranks are the parts of threads' addresses below the board.
 static inline uint32_t transport_matcher(uint32_t address) {
 #if GS_MATCH_ON_BOARD
   return gossamerMatcher(address);

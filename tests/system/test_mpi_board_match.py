@@ -10,6 +10,9 @@ from conftest import ROOT, Command, Size
 from system import mpi_order
 
 from gossamer import config as configs
+from gossamer.config import constants
+from gossamer.device import Image
+from gossamer.engines.rtl import Run
 from gossamer.engines.rtl_cluster import Cluster, Plan
 from gossamer.mpi import _device
 
@@ -27,6 +30,16 @@ def test_programs_match_this_machine(name: str, command: Command) -> None:
     assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()) != []
 
 
+def lossy(plan: Plan, image: Image, threads: int, seed: int) -> tuple[list[str], Run, list[int]]:
+    """Output and result of a run whose links lose frames, and the register `packets` of each board's engine."""
+    lines: list[str] = []
+    number = constants.enumeration("match_register")["packets"]
+    with Cluster(plan, frame_loss=0.02, seed=seed) as boards:
+        boards.load_image(image)
+        done = boards.run(threads, max_cycles=20_000_000, on_line=lambda thread, text, more: lines.append(text))
+        return lines, done, [boards.link.read_register(board, "match", 0, number) for board in range(plan.boards)]
+
+
 def test_random_receives_match_in_mpi_order_over_lossy_links(seed: int, size: Size) -> None:
     """Random streams and receives with wildcards, checked against MPI's rules, while links lose and damage frames. The
     boards' registers show that the engines carried the messages, and that none of them dropped a packet."""
@@ -36,13 +49,7 @@ def test_random_receives_match_in_mpi_order_over_lossy_links(seed: int, size: Si
     for number in range(size.pick(1, 1, 50)):
         one = (seed + number) % (1 << 30)
         image = _device.build([str(FIXTURES / "order.c")], plan.config, place, [str(one), str(each)], shape=plan.shape)
-        lines: list[str] = []
-        with Cluster(plan, frame_loss=0.02, seed=one) as boards:
-            boards.load_image(image)
-            done = boards.run(
-                place.threads, max_cycles=20_000_000, on_line=lambda thread, text, more: lines.append(text)
-            )
-            packets = [boards.link.read_register(board, "match", 0, 2) for board in range(plan.boards)]
+        lines, done, packets = lossy(plan, image, place.threads, one)
         assert done.reason == "done" and not any(done.codes.values()), f"seed {one}: {lines}"
         assert mpi_order.judge("\n".join(lines), ranks, each) == [], f"seed {one}: {lines}"
         for board in range(plan.boards):
@@ -55,8 +62,7 @@ def test_random_receives_match_in_mpi_order_over_lossy_links(seed: int, size: Si
 def test_program_needs_an_engine_that_the_board_lacks(command: Command, tmp_path: Path) -> None:
     source = tmp_path / "needs.c"
     source.write_text(
-        "#include <gossamer/device.h>\n"
-        "int main(void) { return gossamerMatcher(gossamerAddress(0)) == 0; }\n"
+        "#include <gossamer/device.h>\nint main(void) { return gossamerMatcher(gossamerAddress(0)) == 0; }\n"
     )
     done = command("run", source, "--engine", "rtl", "--config", "tiny")
     assert done.returncode == 2

@@ -109,8 +109,7 @@ INLINE uint32_t gossamerAddressOn(uint32_t board, uint32_t number) {
 __attribute__((unavailable("the configuration has no match engine at the board; set match.on_board to 1 or more")))
 #endif
 /// Address of the match engine at the board that serves the thread with this address.
-INLINE uint32_t
-gossamerMatcher(uint32_t address) {
+INLINE uint32_t gossamerMatcher(uint32_t address) {
   uint32_t rank = address & ((1u << GS_ADDRESS_BOARD_LSB) - 1);
   return GS_ADDRESS_MATCH | address >> GS_ADDRESS_BOARD_LSB << GS_ADDRESS_MATCH_BOARD_LSB | rank;
 }
