@@ -21,7 +21,7 @@ FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 CLUSTER = "match2"
 
 
-@pytest.mark.default_cases("unstructured", seconds=60, adds="more programs on engines at the boards")
+@pytest.mark.tier("all", seconds=100, adds="programs on engines at the boards")
 @pytest.mark.parametrize("name", ["unstructured", "sort", "cg", "halo2d"])
 def test_programs_match_this_machine(name: str, command: Command) -> None:
     here = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "8")

@@ -37,7 +37,7 @@ def run(check: str, count: int, loss: float, seed: int, folder: Path, engines: i
 
 
 def test_random_traffic_of_two_boards_matches_in_mpi_order(size: Size, seed: int, tmp_path: Path) -> None:
-    run("random_traffic_of_two_boards_matches_in_mpi_order", size.pick(300, 600, 50_000), 0.02, seed, tmp_path)
+    run("random_traffic_of_two_boards_matches_in_mpi_order", size.pick(300, 300, 50_000), 0.02, seed, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_random_traffic_of_two_boards_matches_in_mpi_order(size: Size, seed: int
     ],
 )
 def test_engines_of_jobs_are_isolated(check: str, size: Size, seed: int, tmp_path: Path) -> None:
-    run(check, size.pick(200, 400, 20_000), 0.02, seed, tmp_path)
+    run(check, size.pick(200, 200, 20_000), 0.02, seed, tmp_path)
 
 
 @pytest.mark.tier("all", seconds=60, adds="two engines on each board")
