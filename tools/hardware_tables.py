@@ -60,6 +60,7 @@ _PARTS = (
         "Board: registers of a block of collectives",
         "All of them have 64 bits. Tables are written only while the block is idle.",
     ),
+    ("match_register", "Board: registers of a match engine at the board", "All of them have 64 bits."),
     ("board_counter", "Board: own counters", "Read by `read` packets, with unit 31."),
 )
 

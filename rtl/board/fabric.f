@@ -16,5 +16,10 @@ board/gs_board_control.sv
 board/gs_board_job.sv
 board/gs_host_port.sv
 board/gs_board_collectives.sv
+board/gs_board_packet_drops.sv
 board/gs_board_streams.sv
+-f match/slot.f
+tile/gs_packet_arbiter.sv
+board/gs_board_match_engine.sv
+board/gs_board_match.sv
 board/gs_board_fabric.sv

@@ -94,6 +94,11 @@ module gs_board_control
   input  logic       [1:0]          stream_i,
   input  logic       [1:0][63:0]    stream_value_i,
   output logic       [1:0]          stream_reported_o,
+  // Match engines at the board: dropped packets; their event
+  input  logic       [31:0]         match_drops_i,
+  input  logic                      match_i,
+  input  logic       [63:0]         match_value_i,
+  output logic                      match_reported_o,
   input  logic       [Ports-1:0]    entered_i,
   input  logic       [2:0]          in_flight_i
 );
@@ -278,6 +283,7 @@ module gs_board_control
       counts_q.entered       <= counts_q.entered + 32'($countones(entered_i));
       counts_q.in_flight     <= in_flight_i;
       counts_q.stream_drops  <= stream_drops_i;
+      counts_q.match_drops   <= match_drops_i;
       rejected_q             <= rejects || broadcast_rejected || stray || idle_dropped_i != '0;
     end
     // Of several in one cycle only the first is reported; all are counted.
@@ -330,6 +336,9 @@ module gs_board_control
     .stream_i,
     .stream_value_i,
     .stream_reported_o,
+    .match_i,
+    .match_value_i,
+    .match_reported_o,
     .out_valid_o    (reply_valid[0]),
     .out_ready_i    (reply_ready[0]),
     .out_o          (replies[0])

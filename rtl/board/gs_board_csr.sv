@@ -212,7 +212,7 @@ module gs_board_csr
         end
         default: begin
           if (read.unit != BoardUnit && 32'(read.unit) >= Links) rejection = RejectionPlace;
-          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterStreamDropped : LinkCounterState)) begin
+          else if (read.counter > ((read.unit == BoardUnit) ? BoardCounterMatchDropped : LinkCounterState)) begin
             rejection = RejectionAddress;
           end
         end
@@ -408,6 +408,7 @@ module gs_board_csr
         BoardCounterTileRefused:  value     = counts_i.tile_drops;
         BoardCounterEntered:      value     = counts_i.entered;
         BoardCounterStreamDropped: value    = counts_i.stream_drops;
+        BoardCounterMatchDropped:  value    = counts_i.match_drops;
         default:                  value     = 32'(counts_i.in_flight);
       endcase
     end else begin

@@ -4,14 +4,15 @@
 ///
 ///     exits of the mesh <=> gs_board_network <=> links
 ///                            ^      ^      ^
-///              gs_board_control     |      gs_board_streams <=> kernels
+///              gs_board_control     |      gs_board_streams <=> kernels; gs_board_match
 ///                   |         gs_host_port <=> host
 ///                   |
 ///     idle detection, a slot for each job => tiles
 ///
 /// After reset the board knows only its number; all settings arrive in packets to its control unit. Ports of the
 /// switch: exits of the mesh from 0, then links, then local ports (board_port). Without streaming ports (stream.ports)
-/// gs_board_streams and its port of the switch are absent.
+/// gs_board_streams and its port of the switch are absent; so is gs_board_match without match engines at the board
+/// (match.on_board).
 module gs_board_fabric
   import gs_board_pkg::*;
   import gs_idle_pkg::*;
@@ -120,6 +121,8 @@ module gs_board_fabric
   localparam int unsigned Host = 32'(BoardPortHost);
   localparam int unsigned ControlPort = Exits + Links + Control;
   localparam int unsigned HostPort = Exits + Links + Host;
+  // Switch port that all match engines at the board share
+  localparam int unsigned Matches = (MatchOnBoard > 0) ? 1 : 0;
 
   channels_t local_in_valid[LocalPorts], local_in_credit[LocalPorts];
   channels_t local_out_valid[LocalPorts], local_out_credit[LocalPorts];
@@ -158,6 +161,14 @@ module gs_board_fabric
   logic [1:0] stream_event, stream_reported;
   logic [1:0][63:0] stream_value;
 
+  // Match engines at the board
+  register_response_t stream_response, match_response;
+  logic [31:0] match_drops;
+  logic match_event, match_reported;
+  logic [63:0] match_value;
+  idle_status_t [Jobs-1:0] match_status;
+  assign register_response = stream_response | match_response;
+
   // Idle detection, by job slot
   logic [Jobs-1:0][4:0] job;
   logic [31:0] wave;
@@ -189,6 +200,7 @@ module gs_board_fabric
     .FirstKeyed(Host),
     .Streams('{first: 8'(Exits + Links + 32'(BoardPortStream)), count: 8'(Streams)}),
     .StreamBits(8),
+    .Matches('{first: 8'(Exits + Links + MatchPort), count: 8'(Matches)}),
     .Multicast(Multicast),
     .Control('{first: 8'(ControlPort), count: 8'd1}),
     .Jobs   (Jobs),
@@ -323,13 +335,17 @@ module gs_board_fabric
     .stream_i         (stream_event),
     .stream_value_i   (stream_value),
     .stream_reported_o(stream_reported),
+    .match_drops_i    (match_drops),
+    .match_i          (match_event),
+    .match_value_i    (match_value),
+    .match_reported_o (match_reported),
     .entered_i        (entered),
     .in_flight_i      (in_flight)
   );
 
-  // Messages that the switch or the streaming ports drop
-  logic [Ports+Streams-1:0] lost;
-  logic [Ports+Streams-1:0][4:0] lost_job;
+  // Messages that the switch, the streaming ports or the match engines drop
+  logic [Ports+Streams+Matches-1:0] lost;
+  logic [Ports+Streams+Matches-1:0][4:0] lost_job;
   assign lost[Ports-1:0]     = unroutable_message;
   assign lost_job[Ports-1:0] = unroutable_job;
   if (StreamPorts > 0) begin : gen_streams
@@ -347,7 +363,7 @@ module gs_board_fabric
       .sw_o            (local_in[Stream]),
       .sw_credit_i     (local_in_credit[Stream]),
       .register_i      (register_request),
-      .register_o      (register_response),
+      .register_o      (stream_response),
       .drops_o         (stream_drops),
       .event_o         (stream_event),
       .event_value_o   (stream_value),
@@ -375,11 +391,43 @@ module gs_board_fabric
     assign collective_o = '0;
     assign {send_open_ready_o, s_axis_tready_o, recv_open_ready_o}                  = '0;
     assign {m_axis_tvalid_o, m_axis_tdata_o, m_axis_tkeep_o, m_axis_tlast_o}        = '0;
-    assign {stream_drops, stream_event, stream_value, register_response}            = '0;
+    assign {stream_drops, stream_event, stream_value, stream_response}              = '0;
     logic unused_streams;
     assign unused_streams = ^{send_open_valid_i, send_open_i, s_axis_tvalid_i, s_axis_tdata_i, recv_open_valid_i,
                               recv_open_i, m_axis_tready_i, collective_i, clear_streams, stream_job, register_request,
                               stream_reported};
+  end
+
+  if (MatchOnBoard > 0) begin : gen_match
+    gs_board_match #(.Jobs(Jobs)) u_match (
+      .clk_i,
+      .rst_ni,
+      .board_i,
+      .job_i           (job_o),
+      .clear_tiles_i   (clear_tiles),
+      .slot_i          (slot),
+      .epoch_i         (host_epoch),
+      .wave_i          (host_wave),
+      .status_o        (match_status),
+      .sw_valid_i      (local_out_valid[MatchPort]),
+      .sw_i            (local_out[MatchPort]),
+      .sw_credit_o     (local_out_credit[MatchPort]),
+      .sw_valid_o      (local_in_valid[MatchPort]),
+      .sw_o            (local_in[MatchPort]),
+      .sw_credit_i     (local_in_credit[MatchPort]),
+      .register_i      (register_request),
+      .register_o      (match_response),
+      .drops_o         (match_drops),
+      .event_o         (match_event),
+      .event_value_o   (match_value),
+      .event_reported_i(match_reported),
+      .lost_o          (lost[Ports+Streams]),
+      .lost_job_o      (lost_job[Ports+Streams])
+    );
+  end else begin : gen_no_match
+    assign {match_response, match_drops, match_event, match_value, match_status} = '0;
+    logic unused_match;
+    assign unused_match = ^{match_reported, match_status};
   end
 
   // No barrier is released before each tile whose threads the host starts has had a started thread.
@@ -424,10 +472,17 @@ module gs_board_fabric
   );
 
   for (genvar j = 0; j < Jobs; j++) begin : gen_job
+    // The match engines of the job are one more endpoint of its idle detection.
+    idle_status_t [Routers+Matches-1:0] endpoints;
+    if (MatchOnBoard > 0) begin : gen_match
+      assign endpoints = {match_status[j], routers[j]};
+    end else begin : gen_no_match
+      assign endpoints = routers[j];
+    end
     gs_board_job #(
-      .Routers(Routers),
+      .Routers(Routers + Matches),
       .Links  (Links),
-      .Ports  (Ports + Streams)
+      .Ports  (Ports + Streams + Matches)
     ) u_job (
       .clk_i,
       .rst_ni,
@@ -437,7 +492,7 @@ module gs_board_fabric
       .status_i,
       .begun_i       (begun),
       .command_o     (command[j]),
-      .routers_i     (routers[j]),
+      .routers_i     (endpoints),
       .wave_o        (job_wave[j]),
       .entry_i       (entry[j]),
       .lost_i        (lost),

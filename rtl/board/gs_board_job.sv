@@ -2,15 +2,16 @@
 
 /// A slot for a job on a board: its idle detection, with the packets for it.
 ///
-/// Endpoints are all tiles, all multicast routers and the host's port. The state of each arrives one register late, and
-/// commands to it pass one register there. One more endpoint counts messages of the job that tiles of other jobs or the
-/// switch have dropped: no other endpoint counts their receipt, and the job would wait for them forever.
+/// Endpoints are all tiles, all multicast routers, the match engines and the host's port. The state of each arrives one
+/// register late, and commands to it pass one register there. One more endpoint counts messages of the job that tiles
+/// of other jobs or the switch have dropped: no other endpoint counts their receipt, and the job would wait for them
+/// forever.
 module gs_board_job
   import gs_board_pkg::*;
   import gs_idle_pkg::*;
   import gossamer_pkg::*;
 #(
-  /// multicast routers, and links
+  /// multicast routers, and the match engines at the board as one more endpoint; links
   parameter int unsigned Routers = 5,
   parameter int unsigned Links   = 2,
   /// ports of the switch, and other blocks that drop messages

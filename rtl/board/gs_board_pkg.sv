@@ -92,6 +92,7 @@ package gs_board_pkg;
     logic [31:0] entered;
     logic [2:0]  in_flight;
     logic [31:0] stream_drops;
+    logic [31:0] match_drops;
   } counts_t;
 
   /// A message that a tile has dropped, as reported

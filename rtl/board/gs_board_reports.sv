@@ -46,6 +46,10 @@ module gs_board_reports
   input  logic [1:0]            stream_i,
   input  logic [1:0][63:0]      stream_value_i,
   output logic [1:0]            stream_reported_o,
+  // Match engines at the board, the same: dropped packets
+  input  logic                  match_i,
+  input  logic [63:0]           match_value_i,
+  output logic                  match_reported_o,
   // To the reply network
   output logic                  out_valid_o,
   input  logic                  out_ready_i,
@@ -53,15 +57,17 @@ module gs_board_reports
 );
   // ---------------------------------------------------------------- events
   // Sources by number: up, down, restarted, mismatch of each link; unroutable packets of each port; records of each
-  // router; rejected control packets; stray messages; messages that tiles dropped, packets that streaming ports dropped
-  // and faults of these, which are pending outside.
+  // router; rejected control packets; stray messages; messages that tiles dropped, packets that streaming ports
+  // dropped, faults of these, and packets that match engines dropped, which are pending outside.
   localparam int unsigned Unroutable = 4 * Links;
   localparam int unsigned Record = Unroutable + Ports;
   localparam int unsigned Control = Record + Routers;
   localparam int unsigned Stray = Control + 1;
   localparam int unsigned Tile = Stray + 1;
   localparam int unsigned Stream = Tile + 1;
-  localparam int unsigned Sources = Stream + 2;
+  localparam int unsigned Match = Stream + 2;
+  localparam int unsigned Matches = (MatchOnBoard > 0) ? 1 : 0;
+  localparam int unsigned Sources = Match + Matches;
   localparam int unsigned SourceW = $clog2(Sources);
 
   logic [Sources-1:0] raised, pending_q, pending, sends, granted;
@@ -80,8 +86,17 @@ module gs_board_reports
     raised[Stray]             = stray_i;
   end
 
-  logic event_valid, event_ready, event_load;
-  assign pending = {stream_i, tile_i, pending_q[Tile-1:0]};
+  logic event_valid, event_ready, event_load, match_granted;
+  assign pending[Match-1:0] = {stream_i, tile_i, pending_q[Tile-1:0]};
+  if (MatchOnBoard > 0) begin : gen_match
+    assign pending[Match]   = match_i;
+    assign match_reported_o = sends[Match];
+    assign match_granted    = granted[Match];
+  end else begin : gen_no_match
+    assign {match_reported_o, match_granted} = '0;
+    logic unused_match;
+    assign unused_match = match_i;
+  end
   assign stream_reported_o = sends[Stream+:2];
   assign event_load = (pending != '0) && reports_i != '0 && (!event_valid || event_ready);
   assign tile_reported_o = sends[Tile];
@@ -137,6 +152,10 @@ module gs_board_reports
         event_d.what  = (k == 0) ? BoardEventStreamDropped : BoardEventStreamFault;
         event_d.value = stream_value_i[k];
       end
+    end
+    if (match_granted) begin
+      event_d.what  = BoardEventMatchDropped;
+      event_d.value = match_value_i;
     end
   end
 

@@ -74,7 +74,6 @@ module gs_board_streams
   output collective_out_t [CollectiveLanes-1:0] collective_o
 );
   localparam int unsigned PortW = (Ports > 1) ? $clog2(Ports) : 1;
-  localparam int unsigned Job = 32;
   localparam channels_t Request = channels_t'(1) << (SwitchVcs * 32'(VnetRequest));
   localparam channels_t Reply = channels_t'(1) << (SwitchVcs * 32'(VnetReply));
   localparam channels_t Control = channels_t'(1) << (SwitchVcs * 32'(VnetControl));
@@ -153,43 +152,33 @@ module gs_board_streams
   end
 
   // -------------------------------------------------------- dropped packets
-  // Reported are the first packet of each job, and those with which the count reaches a power of two. So every offender
-  // is named, and a flood causes few reports.
-  logic [31:0] count_q, count_d;
-  logic [Job-1:0] known_q, due_q, next;
   logic [4:0] at;
-  logic due;
-  logic [11:0] what_q[Job];
+  logic [11:0] what;
+  logic [31:0] count;
   logic [Ports-1:0][31:0] dropped_q;
   stream_drop_t drop_event;
-  assign count_d = count_q + 32'(fate.dropped);
-  assign due     = fate.dropped && (!known_q[fate.job] || (count_q ^ count_d) > count_q);
-  assign next    = due_q & (~due_q + Job'(1));
-  always_comb begin
-    at = '0;
-    for (int unsigned j = 0; j < Job; j++) if (next[j]) at |= 5'(j);
-  end
+  gs_board_packet_drops #(.Width(12)) u_drops (
+    .clk_i,
+    .rst_ni,
+    .drop_i    (fate.dropped),
+    .job_i     (fate.job),
+    .what_i    ({fate.why, fate.port}),
+    .due_o     (event_o[0]),
+    .reported_i(event_reported_i[0]),
+    .job_o     (at),
+    .what_o    (what),
+    .count_o   (count)
+  );
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      count_q <= '0;
-      known_q <= '0;
-      due_q   <= '0;
-    end else begin
-      count_q <= count_d;
-      known_q <= known_q | (Job'(fate.dropped) << fate.job);
-      due_q   <= (due_q & ~(event_reported_i[0] ? next : '0)) | (Job'(due) << fate.job);
-    end
-    if (due) what_q[fate.job] <= {fate.why, fate.port};
     for (int unsigned p = 0; p < Ports; p++) begin
       if (!rst_ni || clear_q[p]) dropped_q[p] <= '0;
       else if (fate.dropped && 32'(fate.port) == p) dropped_q[p] <= dropped_q[p] + 32'd1;
     end
   end
   assign drop_event = '{
-    why: rejection_e'(what_q[at][11:8]), job: at, port: what_q[at][7:0], count: count_q, default: '0
+    why: rejection_e'(what[11:8]), job: at, port: what[7:0], count: count, default: '0
   };
-  assign drops_o          = count_q;
-  assign event_o[0]       = due_q != '0;
+  assign drops_o          = count;
   assign event_value_o[0] = drop_event;
 
   // --------------------------------------------------------------- registers

@@ -83,6 +83,8 @@ module gs_mailbox_decode
                 decoded_o.ok = in_cluster && 7'(dest.thread) < 7'(Threads) && (is_here || !Alone);
               gossamer_pkg::EndpointAccelerator: decoded_o.ok = in_cluster && (is_here || !Alone);
               gossamer_pkg::EndpointHost:        decoded_o.ok = in_cluster;
+              // Match engines at boards: the engine's board checks the rank.
+              gossamer_pkg::EndpointMatch:       decoded_o.ok = gossamer_pkg::MatchOnBoard > 0 && in_cluster && !Alone;
               // This includes a board's control unit: it obeys every sender, so only hosts and boards may send to it.
               default:                           decoded_o.ok = 1'b0;
             endcase

@@ -35,7 +35,7 @@ module gs_match
   output logic [31:0]       posts_o,
   output logic [31:0]       messages_o
 );
-  logic engine_rst_n, engine_cmd_valid, engine_cmd_ready, engine_done_valid, engine_done_ready;
+  logic engine_rst_n, counters_rst_n, engine_cmd_valid, engine_cmd_ready, engine_done_valid, engine_done_ready;
   match_completion_t engine_done;
   gs_match_rank_counters #(.Ranks(Ranks)) u_counts (
     .clk_i,
@@ -46,13 +46,16 @@ module gs_match
     .done_valid_o,
     .done_ready_i,
     .done_o,
-    .engine_rst_no      (engine_rst_n),
+    .engine_rst_no      (counters_rst_n),
     .engine_cmd_valid_o (engine_cmd_valid),
     .engine_cmd_ready_i (engine_cmd_ready),
     .engine_done_valid_i(engine_done_valid),
     .engine_done_ready_o(engine_done_ready),
     .engine_done_i      (engine_done)
   );
+
+  // A reset of one cycle reaches the engine at once, and again with the counters' register.
+  assign engine_rst_n = rst_ni && counters_rst_n;
 
   if (Architecture == 0) begin : gen_hashed
     localparam int unsigned SeedW = $bits(match_key_t) + $clog2(Entries);

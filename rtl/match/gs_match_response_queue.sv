@@ -19,8 +19,10 @@
 module gs_match_response_queue
   import gossamer_pkg::*;
 #(
-  /// threads, 2 to 64
+  /// threads, 2 to 256
   parameter  int unsigned Receivers = 16,
+  /// bits of a thread's number
+  parameter  int unsigned ThreadBits = 6,
   /// flits of the longest message
   parameter  int unsigned MaxFlits  = 4,
   /// slots of the store, a power of two
@@ -34,7 +36,7 @@ module gs_match_response_queue
   input  logic                 rst_ni,
   /// the following inputs are accepted in this cycle
   output logic                 ready_o,
-  input  logic [5:0]           thread_i,
+  input  logic [ThreadBits-1:0] thread_i,
   /// an answer's flit; a message's handle of its receive
   input  match_packet_head_t   head_i,
   /// a message: its slot, the number of its last flit, whether it was sent without credit
@@ -73,12 +75,12 @@ module gs_match_response_queue
   output logic                 out_valid_o,
   input  logic                 out_ready_i,
   output logic                 out_last_o,
-  output logic [5:0]           out_thread_o,
+  output logic [ThreadBits-1:0] out_thread_o,
   output logic [127:0]         out_data_o,
   output logic                 busy_o
 );
-  if (Receivers < 2 || Receivers > 64 || Window < 1 || Window > 255) begin : gen_illegal_size
-    $fatal(1, "gs_match_response_queue: %0d threads (2 to 64), windows of %0d packets (1 to 255)", Receivers, Window);
+  if (Receivers < 2 || Receivers > 256 || Window < 1 || Window > 255) begin : gen_illegal_size
+    $fatal(1, "gs_match_response_queue: %0d threads (2 to 256), windows of %0d packets (1 to 255)", Receivers, Window);
   end
 
   localparam int unsigned ThreadW = $clog2(Receivers);
@@ -109,7 +111,7 @@ module gs_match_response_queue
   threads_t list_q, answer_q, found_q, full_q, bad_q, news_q, cleared_q, reached_q, await_q, open, waits, unused_grant;
   count_t count_q[Receivers];
   logic serve, direct, select, stray_q;
-  logic [5:0] stray_thread_q;
+  logic [ThreadBits-1:0] stray_thread_q;
 
   always_comb begin
     for (int unsigned t = 0; t < Receivers; t++) open[t] = 32'(count_q[t]) < Window;
@@ -262,7 +264,7 @@ module gs_match_response_queue
   logic stored_q, frees_q, out_moves, ends;
   id_t slot_q;
   flit_nr_t last_q, flit_q;
-  logic [5:0] thread_q;
+  logic [ThreadBits-1:0] thread_q;
 
   always_comb begin
     state_d = state_q;
@@ -300,7 +302,7 @@ module gs_match_response_queue
     end
     if (serve) begin
       what_q   <= what;
-      thread_q <= 6'(at_q);
+      thread_q <= ThreadBits'(at_q);
       stored_q <= what == Message || (what == Answer && found_q[at_q]);
       popped_q <= pop;
       slot_q   <= pop ? first : found_slot;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// The match engine of a tile, in its accelerator slot. It receives messages from any tile and receives from this
-/// tile's threads, and delivers to each receive's thread the message that MPI's order assigns to it, including the
-/// payload.
+/// A match engine with a store for messages: in a tile's accelerator slot for the tile's threads, or at the board for
+/// those of several tiles (gs_board_match). It receives messages from any tile and receives from its threads, and
+/// delivers to each receive's thread the message that MPI's order assigns to it, including the payload.
 ///
 /// A packet begins with a `match_packet_head`. A first byte below `found` marks a message; the port of its address is
 /// the receiving thread. A message that matches is forwarded to that thread unchanged, except for the handle of the
@@ -25,8 +25,10 @@ module gs_match_slot
   import gossamer_pkg::*;
   import gs_match_pkg::*;
 #(
-  /// threads of the tile, 2 to 64
+  /// threads that it serves, 2 to 256
   parameter int unsigned Receivers  = 16,
+  /// low bits of an address that name the thread, 6 to 10: those above them are the tile's, or 0 at the board
+  parameter int unsigned ThreadBits = 6,
   /// flits of the longest packet
   parameter int unsigned MaxFlits   = 4,
   /// entries of the CAM, 2 or more
@@ -40,10 +42,14 @@ module gs_match_slot
   /// waiting messages without credit
   parameter int unsigned Announced  = Entries / 8,
   /// packets that a thread has not acknowledged, at most
-  parameter int unsigned Window     = 4
+  parameter int unsigned Window     = 4,
+  /// packets of more than MaxFlits flits: 1: have no effect; 0: lose their tail
+  parameter bit          DropLong   = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
+  /// secret of the hash after reset; 0: a public one
+  input  logic [63:0] seed_i,
   input  logic [11:0] board_i,
   input  logic [3:0]  tile_y_i,
   input  logic [3:0]  tile_x_i,
@@ -54,8 +60,14 @@ module gs_match_slot
   input  logic        out_ready_i,
   output flit_t       out_o,
   /// a packet is in flight; waiting messages and receives do not count
-  output logic        busy_o
+  output logic        busy_o,
+  /// waiting receives and waiting messages
+  output logic [31:0] receives_o,
+  output logic [31:0] messages_o
 );
+  if (ThreadBits < 6 || ThreadBits > 10 || Receivers > 1 << ThreadBits) begin : gen_illegal_width
+    $fatal(1, "gs_match_slot: ThreadBits is %0d for %0d threads; it must be 6 to 10", ThreadBits, Receivers);
+  end
   if (MaxFlits > 255) begin : gen_illegal_size
     $fatal(1, "gs_match_slot: packets of %0d flits; 255 at most", MaxFlits);
   end
@@ -76,9 +88,8 @@ module gs_match_slot
 
   state_e state_q, state_d;
   match_packet_head_t head_q, head_in;
-  address_accelerator_t dest_in;
-  logic [5:0] thread_q;
-  logic first_q, good_q, takes, ends, begun_q;
+  logic [ThreadBits-1:0] thread_q;
+  logic first_q, good_q, takes, ends, begun_q, over_q, too_long;
   flit_nr_t last_q, at_q;
   id_t slot_q, free_id, entry_q;
   logic [109:0] seed_q;
@@ -125,7 +136,7 @@ module gs_match_slot
     cmd = '{op: op, rank: 10'(thread_q), communicator: head_q.communicator, source: head_q.source, tag: head_q.tag,
             length: 8'(last_q), rendezvous: is_announced, default: '0};
     // Handles of waiting receives are unique over all threads.
-    cmd.handle = is_message ? 32'(slot_q) : {10'd0, thread_q, head_q.handle};
+    cmd.handle = is_message ? 32'(slot_q) : 32'({thread_q, head_q.handle});
     cmd.now    = is_message ? is_announced && 32'(waiting_q) >= Announced : posts >= Receives;
     if (!is_message) begin
       cmd.any_source = head_q.any_source;
@@ -156,7 +167,7 @@ module gs_match_slot
     .done_ready_i(done_ready),
     .done_o      (done),
     .posts_o     (posts),
-    .messages_o  ()
+    .messages_o
   );
 
   // ---------------------------------------------------------------- store
@@ -185,14 +196,15 @@ module gs_match_slot
   );
 
   // --------------------------------------------------------------- input
+  assign receives_o = posts;
   assign head_in = in_i.payload;
-  assign dest_in = in_i.dest;
   // A returned slot is available again after a few cycles.
   assign in_ready_o = state_q == Fill && !free_soon && !free_skip;
   assign takes      = in_valid_i && in_ready_o;
   // Discards packets that are neither messages nor requests of threads. The tail of a packet that is too long for
   // threads is not stored.
-  assign ends = takes && in_i.last && (first_q ? in_i.kind == FlitKindBody : good_q);
+  assign ends = takes && in_i.last && (first_q ? in_i.kind == FlitKindBody : good_q && !too_long);
+  assign too_long = DropLong && over_q && !first_q;
 
   // ------------------------------------------------------- actions
   // A request's count of acknowledged packets is applied first.
@@ -281,7 +293,7 @@ module gs_match_slot
       eager_q     <= '0;
       announced_q <= '0;
       waiting_q   <= '0;
-      seed_q      <= '0;
+      seed_q      <= 110'({seed_i, seed_i});
     end else begin
       state_q <= state_d;
       if (takes) begin
@@ -304,12 +316,14 @@ module gs_match_slot
     end
     if (takes && first_q) begin
       head_q   <= head_in;
-      thread_q <= dest_in.port;
+      thread_q <= in_i.dest[ThreadBits-1:0];
       good_q   <= in_i.kind == FlitKindBody;
     end
     if (takes) begin
       last_q <= at_q;
       slot_q <= free_id;
+      // The next flit is the first one that has no place in a message.
+      over_q <= 32'(at_q) == MaxFlits - 1;
     end
     if (state_q == Fill) begin
       begun_q <= 1'b0;
@@ -321,13 +335,14 @@ module gs_match_slot
 
   // --------------------------------------------------------------- output
   logic out_last;
-  logic [5:0] out_thread;
+  logic [ThreadBits-1:0] out_thread;
   logic [127:0] out_data;
   gs_match_response_queue #(
-    .Receivers(Receivers),
-    .MaxFlits (MaxFlits),
-    .Slots    (Entries),
-    .Window   (Window)
+    .Receivers (Receivers),
+    .ThreadBits(ThreadBits),
+    .MaxFlits  (MaxFlits),
+    .Slots     (Entries),
+    .Window    (Window)
   ) u_answers (
     .clk_i,
     .rst_ni,
@@ -365,13 +380,13 @@ module gs_match_slot
   );
   assign out_o = '{
     kind: FlitKindBody, last: out_last, vnet: VnetMailbox, job: '0, epoch: '0, wave: '0,
-    dest: {EndpointThread, 3'd0, board_i, tile_y_i, tile_x_i, out_thread}, payload: out_data
+    dest: {EndpointThread, 3'd0, board_i, {tile_y_i, tile_x_i, 6'd0} | 14'(out_thread)}, payload: out_data
   };
   // The engine tolerates a stopped clock, except while it clears its tables.
   assign busy_o = state_q != Fill || !cmd_ready || !first_q || busy;
 
   logic unused;
-  assign unused = ^{in_i.vnet, in_i.job, in_i.epoch, in_i.wave, dest_in, done};
+  assign unused = ^{in_i.vnet, in_i.job, in_i.epoch, in_i.wave, in_i.dest, done};
 
   `GS_ASSERT_NOW(full_only_on_request, !done_valid || !is_message || !(done.status == MatchStatusFull) || cmd.now)
   `GS_ASSERT_NOW(incoming_packet_has_slot, !takes || free_valid)

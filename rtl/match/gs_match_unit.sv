@@ -57,6 +57,7 @@ module gs_match_unit
   ) u_engine (
     .clk_i,
     .rst_ni,
+    .seed_i     ('0),
     .board_i,
     .tile_y_i,
     .tile_x_i,
@@ -66,7 +67,9 @@ module gs_match_unit
     .out_valid_o(engine_out_valid),
     .out_ready_i(engine_out_ready),
     .out_o      (engine_out),
-    .busy_o     (engine_busy)
+    .busy_o     (engine_busy),
+    .receives_o (),
+    .messages_o ()
   );
 
   if (Dma) begin : gen_dma

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Matching by the engine in the tile's accelerator slot: the same functions as match.c.
+/// Matching by an engine in the tile's accelerator slot or at the board: the same functions as match.c.
 //
 // A receive is posted with its request's number, and the engine forwards the matching message with that number, so this
 // file searches nothing. All packets of a pair take the same path through the request network, so they reach the engine
@@ -15,7 +15,7 @@ static RANK_LOCAL UnexpectedMessage probed;
 static RANK_LOCAL UnexpectedMessage** take_result;  // where a matched probe stores its message
 static RANK_LOCAL uint32_t engine_reply;            // kind of the engine's last reply to a probe or cancel, 0 before
 
-/// Sends a request to the engine of this tile.
+/// Sends a request to the engine of this rank.
 static void request_engine(uint32_t kind, uint32_t context, const Peer* peer, int tag, uint32_t handle) {
   gsmpi_engine_request(kind, context << 16, peer, tag, handle);
 }
@@ -40,12 +40,12 @@ void gsmpi_engine_event(const Packet* packet) {
     case GS_MATCH_PACKET_NEWS: return;  // it woke this thread, which probes again
     case GS_MATCH_PACKET_FULL_POSTS:
       gsmpi_abort_run(MPI_ERR_OTHER, "the match engine",
-                      "no free entry for a receive with tag %d: the tile stores %d posted receives", tag,
+                      "no free entry for a receive with tag %d: the engine stores %d posted receives", tag,
                       GS_MATCH_RECEIVES);
     case GS_MATCH_PACKET_FULL_MESSAGES:
       gsmpi_abort_run(MPI_ERR_OTHER, "the match engine",
                       "no free entry for an unexpected message from rank %d of the world, "
-                      "tag %d: the tile stores %d RTS messages",
+                      "tag %d: the engine stores %d RTS messages",
                       (int)(packet->word[0] >> 16), tag, GS_MATCH_ANNOUNCED);
     case GS_MATCH_PACKET_BAD: gsmpi_abort_run(MPI_ERR_INTERN, "the match engine", "rejects this rank's request");
     default: engine_reply = kind;

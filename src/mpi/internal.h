@@ -40,12 +40,13 @@
 #define RANK_LOCAL _Thread_local
 #define PACKET_BYTES (GS_MAX_FLITS * GS_FLIT_BYTES)
 #define STORE_LIMIT 4096
-#if GS_MATCH_IN_TILES
-/// The match engine of each tile matches messages with receives (rtl/match/gs_match_slot.sv); engine.c drives it.
+#if GS_MATCH_IN_TILES || GS_MATCH_ON_BOARD
+/// A match engine in each tile or at the board matches messages with receives (rtl/match/gs_match_slot.sv); engine.c
+/// drives it.
 #define MATCH_IN_HARDWARE 1
-#define RANKS_PER_TILE (GS_THREADS_PER_TILE / GSMPI_STRIDE ? GS_THREADS_PER_TILE / GSMPI_STRIDE : 1)
+#define RANKS_PER_ENGINE (GS_MATCH_RANKS / GSMPI_STRIDE ? GS_MATCH_RANKS / GSMPI_STRIDE : 1)
 /// Eager messages wait in the engine's store, so the ranks grant no more credits than it has slots.
-#define CREDITS_OF_STORE (GS_MATCH_EAGER / (RANKS_PER_TILE * GSMPI_SIZE))
+#define CREDITS_OF_STORE (GS_MATCH_EAGER / (RANKS_PER_ENGINE * GSMPI_SIZE))
 /// The tile's DMA engine copies long messages (rtl/dma); dma_transfer.c drives it.
 #define DMA_IN_HARDWARE GS_MATCH_DMA
 #endif

@@ -47,8 +47,15 @@ static inline void transport_send_message(const Peer* peer, Packet* packet, uint
   transport_send_to(MATCH_IN_HARDWARE ? peer->matcher : peer->address, packet, bytes);
 }
 
-/// Address of a thread's match engine: the accelerator of its tile, with the thread as port.
-static inline uint32_t transport_matcher(uint32_t address) { return GS_ADDRESS_ACCELERATOR | address; }
+/// Address of a thread's match engine: the accelerator of its tile, with the thread as port; or the engine at its
+/// board, whose ranks are the parts of threads' addresses below the board.
+static inline uint32_t transport_matcher(uint32_t address) {
+#if GS_MATCH_ON_BOARD
+  return gossamerMatcher(address);
+#else
+  return GS_ADDRESS_ACCELERATOR | address;
+#endif
+}
 
 static inline const Packet* transport_receive(void) { return tinselCanRecv() ? (const Packet*)tinselRecv() : NULL; }
 

@@ -338,6 +338,19 @@ WRONG = {
         "[match]\ndma = true #!\nin_tiles = true\n[cache]\nline_bytes = 64",
         "match.dma: needs packets of 71 bytes for part of a 64-byte line (64 bytes with 4 flits here)",
     ),
+    "engines in tiles and at the board": (
+        "[match]\non_board = 1 #!\nin_tiles = true",
+        "match.on_board: is 1, but the engines are in the tiles (in_tiles is true); choose one of the two",
+    ),
+    "more engines than tiles": (
+        "[match]\non_board = 64 #!",
+        "match.on_board: is 64, more than the ",
+    ),
+    "engine at the board without entries": (
+        "[match]\non_board = 1 #!\nlist_entries = 4\nlists = 1",
+        "match.on_board: needs cam_entries of 2 or more and list_entries of 8 or more",
+    ),
+    "engines that are no power of two": ("[match]\non_board = 3 #!", "match.on_board: is 3, must be a power of two"),
     "lists": ("[match]\nlists = 64 #!\nlist_entries = 32", "match.lists: is 64, more than list_entries (32)"),
     "twice": (
         "[core]\nthreads_per_core = 4\nthreads_per_core = 8 #!",

@@ -35,6 +35,8 @@ STREAMS = "tiny-stream"
 """With streaming ports, which the others lack."""
 BLOCKS = "smi520n"
 """With blocks of collectives as well."""
+MATCH = "tiny-match-board"
+"""With a match engine at the board."""
 
 
 def maximal(names: list[str]) -> list[str]:
@@ -94,7 +96,8 @@ def design(name: str, configuration: str, folder: Path) -> sources.Sources:
 
 
 @pytest.mark.parametrize(
-    ("name", "configuration"), [*cases(TOPS), ("board/board.f", STREAMS), ("board/fabric.f", BLOCKS)]
+    ("name", "configuration"),
+    [*cases(TOPS), ("board/board.f", STREAMS), ("board/fabric.f", BLOCKS), ("board/board.f", MATCH)],
 )
 def test_verilator_lints_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
@@ -102,7 +105,8 @@ def test_verilator_lints_every_top_without_warnings(name: str, configuration: st
 
 
 @pytest.mark.parametrize(
-    ("name", "configuration"), [*cases(SYNTHESIZED), ("board/fabric.f", STREAMS), ("board/fabric.f", BLOCKS)]
+    ("name", "configuration"),
+    [*cases(SYNTHESIZED), ("board/fabric.f", STREAMS), ("board/fabric.f", BLOCKS), ("board/fabric.f", MATCH)],
 )
 def test_yosys_elaborates_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)

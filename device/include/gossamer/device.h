@@ -105,6 +105,15 @@ INLINE uint32_t gossamerAddressOn(uint32_t board, uint32_t number) {
   return gsBoardOnWire(board) << GS_ADDRESS_BOARD_LSB | here;
 }
 
+#if !GS_MATCH_ON_BOARD
+__attribute__((unavailable("the configuration has no match engine at the board; set match.on_board to 1 or more")))
+#endif
+/// Address of the match engine at the board that serves the thread with this address.
+INLINE uint32_t gossamerMatcher(uint32_t address) {
+  uint32_t rank = address & ((1u << GS_ADDRESS_BOARD_LSB) - 1);
+  return GS_ADDRESS_MATCH | address >> GS_ADDRESS_BOARD_LSB << GS_ADDRESS_MATCH_BOARD_LSB | rank;
+}
+
 /// First address of the heap of the thread with this number: its partition, interleaved by line.
 INLINE uint32_t gossamerHeapBase(uint32_t number) {
   return GS_PARTITION_BASE + ((number % GS_THREADS_PER_DRAM) << GS_LOG_PARTITION_BYTES);

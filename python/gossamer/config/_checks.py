@@ -135,7 +135,7 @@ def _fabric(config: Parameters) -> Iterator[Violation]:
     most = 1 << constants.layout("switch_entry").field("port").bits
     if config.switch_ports > most:
         has = f"{router.mesh_ports} exits, {config.link_count} links and {config.local_ports} local ports"
-        keys = "router.mesh_ports links.names stream.ports"
+        keys = "router.mesh_ports links.names stream.ports match.on_board"
         yield keys, f"is {router.mesh_ports}, but a switch has at most {most} ports ({has} are {config.switch_ports})"
 
 
@@ -195,16 +195,29 @@ def _match(config: Parameters) -> Iterator[Violation]:
     if match.lists > match.list_entries:
         keys = "match.lists match.list_entries"
         yield keys, f"is {match.lists}, more than list_entries ({match.list_entries}): each list needs an entry"
-    if match.in_tiles and (match.cam_entries < 2 or match.list_entries < 8):
-        keys = "match.in_tiles match.cam_entries match.list_entries"
+    if match.in_tiles and match.on_board:
+        keys = "match.on_board match.in_tiles"
+        yield keys, f"is {match.on_board}, but the engines are in the tiles (in_tiles is true); choose one of the two"
+    used = "match.on_board" if match.on_board else "match.in_tiles"
+    if (match.in_tiles or match.on_board) and (match.cam_entries < 2 or match.list_entries < 8):
+        keys = f"{used} match.cam_entries match.list_entries"
         has = f"{match.cam_entries} and {match.list_entries} here"
         yield keys, f"needs cam_entries of 2 or more and list_entries of 8 or more ({has})"
     # Half of a thread's queue is for packets of the engine. A thread holds two more slots, and one keeps others going.
     window = config.match_window
-    if match.in_tiles and (config.mailbox.queue_depth < 4 or config.mailbox.slots_per_thread < window + 3):
-        keys = "match.in_tiles mailbox.queue_depth mailbox.slots_per_thread"
+    short = config.mailbox.queue_depth < 4 or config.mailbox.slots_per_thread < window + 3
+    if (match.in_tiles or match.on_board) and short:
+        keys = f"{used} mailbox.queue_depth mailbox.slots_per_thread"
         has = f"{config.mailbox.queue_depth} and {config.mailbox.slots_per_thread} here"
         yield keys, f"needs queue_depth of 4 or more and slots_per_thread of {window + 3} or more for it ({has})"
+    if match.on_board > config.tiles:
+        keys = "match.on_board mesh.width mesh.height"
+        yield keys, f"is {match.on_board}, more than the {config.tiles} tiles of the board: each engine serves some"
+    most = 256
+    if match.on_board and config.match_ranks > most:
+        keys = "match.on_board mesh.width mesh.height mailbox.cores_per_mailbox core.threads_per_core"
+        has = f"{config.match_ranks} threads of the board each"
+        yield keys, f"is {match.on_board}, so each engine serves {has}; an engine serves at most {most}"
     if match.dma and not match.in_tiles:
         yield "match.dma match.in_tiles", "needs an engine in each tile (in_tiles is false)"
     # A DMA engine writes whole lines. A core sends the bytes before the first one in one packet after an 8-byte header.

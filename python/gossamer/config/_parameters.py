@@ -140,7 +140,12 @@ class Parameters(Section):
     @property
     def local_ports(self) -> int:
         """Local ports of the board's switch (board_port), after the mesh's exits and the links [ports]"""
-        return len(constants.enumeration("board_port").values) - (0 if self.stream.ports else 1)
+        return self.match_port + (1 if self.match.on_board else 0)
+
+    @property
+    def match_port(self) -> int:
+        """Local port of the match engines at the board, if it has any (board_port) [port]"""
+        return constants.enumeration("board_port")["match"] - (0 if self.stream.ports else 1)
 
     @property
     def switch_ports(self) -> int:
@@ -188,8 +193,16 @@ class Parameters(Section):
         return self.match.list_entries // self.match.lists
 
     @property
+    def match_ranks(self) -> int:
+        """Threads that a match engine serves: of a tile, or of its share of the board's tiles [threads]"""
+        if not self.match.on_board:
+            return self.threads_per_tile
+        bits = self.log2_threads_per_tile + self.log2_mesh_width + self.log2_mesh_height
+        return (1 << bits) // self.match.on_board
+
+    @property
     def match_receives(self) -> int:
-        """Posted receives that a tile's match engine can hold [entries]"""
+        """Posted receives that a match engine can hold [entries]"""
         return self.match.list_entries * 3 // 8
 
     @property

@@ -210,6 +210,9 @@ class MatchSection(Section):
     lists: int = knob("lists after the first level, searched in parallel", "lists", ge=1, le=256, pow2=True)
     list_entries: int = knob("entries of all lists together, for each queue", "entries", ge=1, le=1 << 20, pow2=True)
     in_tiles: bool = knob("whether the accelerator slot of each tile holds an engine")
+    on_board: int = knob(
+        "engines at the board, each for an equal share of its tiles; 0 for none", "engines", ge=0, le=64, pow2=True
+    )
     dma: bool = knob("whether each engine has a DMA engine for the payloads of long messages")
 
 
@@ -242,4 +245,4 @@ NO_STREAM = StreamSection(
     ports=0, width_bytes=1, depth_flits=4, send_flits=4, voq_flits=0, ranks=2, blocks=0, block_edges=1,
     block_kinds=0, block_types=0, element_beats=False,
 )  # fmt: skip
-NO_MATCH = MatchSection(cam_entries=0, lists=1, list_entries=1, in_tiles=False, dma=False)
+NO_MATCH = MatchSection(cam_entries=0, lists=1, list_entries=1, in_tiles=False, on_board=0, dma=False)

@@ -119,6 +119,8 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
     for name, value in shared.enums["match_packet"].values.items():
         yield f"GS_MATCH_PACKET_{name.upper()}", _hex(value)
     yield "GS_MATCH_IN_TILES", str(int(config.match.in_tiles))
+    yield "GS_MATCH_ON_BOARD", str(config.match.on_board)
+    yield "GS_MATCH_RANKS", str(config.match_ranks)
     yield "GS_MATCH_DMA", str(int(config.match.dma))
     yield "GS_MATCH_RECEIVES", str(config.match_receives)
     yield "GS_MATCH_EAGER", str(config.match_eager)
@@ -137,10 +139,11 @@ def _own(config: Config, boards: tuple[int, int]) -> Iterator[tuple[str, str]]:
         yield f"GS_ADDRESS_{name.upper()}_BITS", str(bits)
         lsb += bits
     endpoint = shared.enums["endpoint"]
-    for name in ("tile", "key", "host", "accelerator"):
+    for name in ("tile", "key", "host", "accelerator", "match"):
         layout = shared.layouts.get(f"address_{name}", thread)  # the kind has the same position in all layouts
         yield f"GS_ADDRESS_{name.upper()}", _hex(layout.pack(kind=endpoint[name])) + "u"
     yield "GS_ADDRESS_HOST_LSB", str(shared.layouts["address_host"].field("host").lsb)
+    yield "GS_ADDRESS_MATCH_BOARD_LSB", str(shared.layouts["address_match"].field("board").lsb)
     yield "GS_CACHE_FLUSH_ALL", "0xFFFFFFFFu"
     yield "GS_SCRATCHPAD_BASE", _hex(shared.values["scratchpad_base"].value)
     yield "GS_SCRATCHPAD_BYTES", str(config.scratchpad_bytes)

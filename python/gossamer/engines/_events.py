@@ -45,6 +45,12 @@ def describe(plan: Plan, event: Event) -> str:
             f"board {board}: {event.what}: a packet of job {fields['job']} to streaming port {fields['port']} was "
             f"dropped: {_rejection(fields['why'])}; {fields['count']} dropped on this board so far"
         )
+    if event.what == "match_dropped":
+        fields = constants.layout("match_drop").unpack(event.value)
+        return (
+            f"board {board}: {event.what}: a packet of job {fields['job']} to the match engine of rank "
+            f"{fields['rank']} was dropped: {_rejection(fields['why'])}; {fields['count']} dropped on this board so far"
+        )
     if event.what == "stream_fault":
         fields = constants.layout("stream_fault_report").unpack(event.value)
         faults = constants.enumeration("stream_fault")
@@ -59,6 +65,7 @@ def describe(plan: Plan, event: Event) -> str:
 _JOB_LAYOUTS = {
     "tile_dropped": "tile_drop",
     "stream_dropped": "stream_drop",
+    "match_dropped": "match_drop",
     "stream_fault": "stream_fault_report",
 }
 

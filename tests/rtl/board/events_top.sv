@@ -196,6 +196,10 @@ module events_top
     .stream_i         ('0),
     .stream_value_i   ('0),
     .stream_reported_o(),
+    .match_drops_i    ('0),
+    .match_i          ('0),
+    .match_value_i    ('0),
+    .match_reported_o (),
     .entered_i        (ctl_entered_i),
     .in_flight_i      ('0)
   );

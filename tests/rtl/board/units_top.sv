@@ -119,6 +119,9 @@ module units_top
     .stream_i         ('0),
     .stream_value_i   ('0),
     .stream_reported_o(),
+    .match_i          ('0),
+    .match_value_i    ('0),
+    .match_reported_o (),
     .out_valid_o      (rep_valid_o),
     .out_ready_i      (rep_ready_i),
     .out_o            (reported)
