@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each rank's share of a graph: a range of vertices, and the edges from and to them.
+
+A graph that rank 0 must read is cut into ranges of about equal numbers of edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gossamer.distributed.transport import Array, Ranks
+from gossamer.errors import InputError
+from gossamer.graph import CSR, Graph
+from gossamer.graph._graph import Labels
+
+
+class Outline(Graph):
+    """A graph without its edges: numbers, name, and the labels of the vertices.
+
+    Ranks other than 0 have only the labels of their own vertices, ``first`` and following.
+    """
+
+    __slots__ = ("_dtype", "first", "own")
+
+    def __init__(
+        self,
+        *,
+        vertices: int,
+        edges: int,
+        symmetric: bool,
+        weight_type: Any,
+        weight_range: tuple[float, float],
+        labels: Labels | None,
+        base: int,
+        name: str,
+        notes: tuple[str, ...],
+    ) -> None:
+        self.vertices, self.edges, self.symmetric = vertices, edges, symmetric
+        self.labels, self.base, self.name, self.notes = labels, base, name, notes
+        self.first, self.own = 0, vertices
+        self._dtype = None if weight_type is None else np.dtype(weight_type)
+        self._weight_range = weight_range
+        self._index: dict[str, int] | None = None
+        self._out = self._into = None
+
+    @staticmethod
+    def plan(graph: Graph) -> dict[str, Any]:
+        """The arguments of the constructor for a graph's outline, without its labels."""
+        return {
+            "vertices": graph.vertices,
+            "edges": graph.edges,
+            "symmetric": graph.symmetric,
+            "weight_type": None if graph.weight_type is None else graph.weight_type.str,
+            "weight_range": graph.weight_range,
+            "labels": None,
+            "base": graph.base,
+            "name": graph.name,
+            "notes": graph.notes,
+        }
+
+    @property
+    def weighted(self) -> bool:
+        """See Graph.weighted."""
+        return self._dtype is not None
+
+    @property
+    def weight_type(self) -> np.dtype[Any] | None:
+        """See Graph.weight_type."""
+        return self._dtype
+
+    @property
+    def weight_range(self) -> tuple[float, float]:
+        """See Graph.weight_range."""
+        assert self._weight_range is not None
+        return self._weight_range
+
+    def label_of(self, index: int) -> str | int:
+        """See Graph.label_of. The label of another rank's vertex may be unknown here: then its index."""
+        if self.labels is None or self.own == self.vertices:
+            return super().label_of(index)
+        at = int(index) - self.first
+        if not 0 <= at < self.own:
+            return f"of index {index}"
+        label = self.labels[at]
+        return label if isinstance(label, str) else int(label)
+
+
+@dataclass
+class Share:
+    """One rank's share."""
+
+    whole: Outline
+    cuts: Array
+    """The first vertex of each rank, and the number of vertices; uint64."""
+    out: CSR
+    """Rows of the rank's vertices; a target is less the rank's first vertex, modulo 2^32."""
+    into: CSR
+    """The same by destination; the same object in a symmetric graph."""
+
+
+def cuts_by_edges(weights: Callable[[int], int], vertices: int, ranks: int) -> Array:
+    """The ranges of vertices; ``weights(v)`` is the ascending sum of the work of all vertices before v.
+
+    Each range has at least one vertex. Raises InputError for fewer vertices than ranks.
+    """
+    if vertices < ranks:
+        raise InputError(
+            f"{ranks} ranks for {vertices} vertices; every rank needs at least one vertex, use fewer ranks (-n)"
+        )
+    cuts = np.zeros(ranks + 1, np.uint64)
+    cuts[ranks] = vertices
+    total = weights(vertices)
+    for rank in range(1, ranks):
+        low, high = 0, vertices
+        while low < high:
+            middle = (low + high) // 2
+            if weights(middle) * ranks < total * rank:
+                low = middle + 1
+            else:
+                high = middle
+        cuts[rank] = min(max(low, int(cuts[rank - 1]) + 1), vertices - (ranks - rank))
+    return cuts
+
+
+def scattered(ranks: Ranks, read: Callable[[], Graph], needs_targets: bool) -> Share:
+    """The shares of a graph that rank 0 reads as a whole."""
+    graph: Graph | None = None
+    plan: Any = None
+    if ranks.rank == 0:
+        graph = read()
+        out, into = graph.out, graph.into
+
+        def work(vertex: int) -> int:
+            return int(out.offsets[vertex]) + int(into.offsets[vertex]) + vertex
+
+        cuts = cuts_by_edges(work, graph.vertices, ranks.count)
+        plan = Outline.plan(graph) | {"labelled": graph.labels is not None, "cuts": cuts}
+    plan = ranks.broadcast(plan)
+    cuts, labelled = plan.pop("cuts"), plan.pop("labelled")
+    whole = Outline(**plan)
+    first, last = int(cuts[ranks.rank]), int(cuts[ranks.rank + 1])
+    whole.first, whole.own = first, last - first
+    if graph is None:
+        share = _received(ranks, whole, cuts, needs_targets)
+        if labelled:
+            whole.labels = ranks.broadcast(None)[ranks.rank]
+        return share
+    for rank in range(1, ranks.count):
+        begin, end = int(cuts[rank]), int(cuts[rank + 1])
+        ranks.send(rank, _parts(graph.into, begin, end, True))
+        if not graph.symmetric:
+            ranks.send(rank, _parts(graph.out, begin, end, needs_targets))
+    if labelled:
+        assert graph.labels is not None
+        pieces = [graph.labels[int(cuts[rank]) : int(cuts[rank + 1])] for rank in range(ranks.count)]
+        ranks.broadcast([piece if isinstance(piece, np.ndarray) else list(piece) for piece in pieces])
+        whole.labels, whole.first, whole.own = graph.labels, 0, graph.vertices
+    into = _rows(_parts(graph.into, first, last, True), first)
+    out = into if graph.symmetric else _rows(_parts(graph.out, first, last, needs_targets), first)
+    return Share(whole, cuts, out, into)
+
+
+def _parts(rows: CSR, begin: int, end: int, targets: bool) -> list[Array]:
+    """The rows begin .. end - 1: offsets, targets (if asked for) and weights."""
+    low, high = int(rows.offsets[begin]), int(rows.offsets[end])
+    parts: list[Array] = [rows.offsets[begin : end + 1] - np.uint64(low)]
+    if targets:
+        parts.append(rows.targets[low:high])
+        if rows.weights is not None:
+            parts.append(rows.weights[low:high])
+    return parts
+
+
+def _rows(parts: list[Array], first: int) -> CSR:
+    """Rows with targets less ``first``; without targets an empty array."""
+    targets = parts[1] - np.uint32(first) if len(parts) > 1 else np.empty(0, np.uint32)
+    return CSR(parts[0], targets, np.array(parts[2]) if len(parts) > 2 else None)
+
+
+def _received(ranks: Ranks, whole: Outline, cuts: Array, needs_targets: bool) -> Share:
+    def rows(targets: bool) -> CSR:
+        types: list[Any] = [np.uint64]
+        if targets:
+            types += [np.uint32] + ([whole.weight_type] if whole.weighted else [])
+        return _rows([ranks.receive(0, dtype) for dtype in types], whole.first)
+
+    into = rows(True)
+    return Share(whole, cuts, into if whole.symmetric else rows(needs_targets), into)
+
+
+__all__ = ["Outline", "Share", "cuts_by_edges", "scattered"]
