@@ -54,7 +54,9 @@ def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], fi
     from gossamer.distributed import rank
 
     begun = time.perf_counter()
-    share = rank.load(ranks, app, read)
+    changed = request.flags & {"undirected", "dedupe", "no-loops"} or request.options.keys() & {"format", "columns"}
+    spec = request.graph[4:] if request.graph and request.graph.startswith("gen:") and not changed else None
+    share = rank.load(ranks, app, read, spec)
     read_seconds = time.perf_counter() - begun
     if ranks.rank == 0:
         for note in (*share.whole.notes, *runner.weight_notes(app, share.whole)):

@@ -17,12 +17,18 @@ from gossamer.distributed import shares
 from gossamer.distributed.transport import Ranks
 from gossamer.engines import _abi
 from gossamer.errors import HandlerDied, InputError
-from gossamer.graph import Graph
+from gossamer.graph import Graph, generate
 
 
-def load(ranks: Ranks, app: App, read: Callable[[], Graph]) -> shares.Share:
-    """This rank's share of the graph that ``read`` reads. ``app`` is compiled for this engine."""
+def load(ranks: Ranks, app: App, read: Callable[[], Graph], spec: str | None = None) -> shares.Share:
+    """This rank's share of the graph that ``read`` reads, and that ``spec`` specifies if it is generated.
+
+    ``app`` is compiled for this engine.
+    """
     needs_targets = bool(app.library.gs_app_needs_targets())
+    parts = None if spec is None else generate.parts_of_spec(spec)
+    if parts is not None:
+        return shares.generated(ranks, parts, needs_targets)
     return shares.scattered(ranks, read, needs_targets)
 
 

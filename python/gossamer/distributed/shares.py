@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each rank's share of a graph: a range of vertices, and the edges from and to them.
 
-A graph that rank 0 must read is cut into ranges of about equal numbers of edges.
+Most generated graphs are generated in place: each rank generates a part, and edges move to the ranks of their ends
+(src/distributed/shares.cc). Other graphs are read by rank 0. Ranges have about equal numbers of edges; those of ``geo``
+and ``grid`` have equal numbers of vertices.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gossamer import native
 from gossamer.distributed.transport import Array, Ranks
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
 from gossamer.graph._graph import Labels
+from gossamer.graph.generate import Parts
 
 
 class Outline(Graph):
@@ -126,6 +131,147 @@ def cuts_by_edges(weights: Callable[[int], int], vertices: int, ranks: int) -> A
     return cuts
 
 
+# ---- Graphs that are generated in place ------------------------------------------------
+
+
+class _Move(ctypes.Structure):
+    """gs_edge_move of include/gossamer/distributed/shares.h."""
+
+    _fields_ = [
+        ("ranks", ctypes.c_void_p),
+        ("cuts", ctypes.c_void_p),
+        ("edges", ctypes.c_uint64),
+        ("first", ctypes.c_uint64),
+        ("offsets", ctypes.c_void_p),
+        ("targets", ctypes.c_void_p),
+        ("weights", ctypes.c_void_p),
+        ("weight_type", ctypes.c_int32),
+        ("by_target", ctypes.c_int32),
+        ("draw", ctypes.c_void_p),
+        ("context", ctypes.c_void_p),
+    ]
+
+
+_Draw = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p
+)
+
+
+def generated(ranks: Ranks, parts: Parts, needs_targets: bool) -> Share:
+    """The shares of a graph of which each rank generates a part."""
+    if parts.draw is not None:
+        out, into, cuts = _drawn(ranks, parts, parts.draw, needs_targets)
+    else:
+        assert parts.rows is not None
+        cuts = cuts_by_edges(lambda v: v, parts.vertices, ranks.count)
+        first, last = int(cuts[ranks.rank]), int(cuts[ranks.rank + 1])
+        out = parts.rows(first, last - first)
+        into = out if parts.symmetric else _moved(ranks, cuts, out, by_target=True)
+        if not needs_targets and out is not into:
+            out = CSR(out.offsets, np.empty(0, np.uint32))
+    first = int(cuts[ranks.rank])
+    shared = out is into
+    into = CSR(into.offsets, into.targets, parts.weights_of(first, into.offsets, into.targets, True))
+    if shared:
+        out = into
+    elif len(out.targets):
+        out = CSR(out.offsets, out.targets, parts.weights_of(first, out.offsets, out.targets, False))
+    weights = into.weights if into.weights is not None and len(into.weights) else None
+    ranges = ranks.gather(None if weights is None else (float(weights.min()), float(weights.max())))
+    there = [one for one in ranges if one is not None]
+    (edges,) = ranks.sum([len(into.targets)])
+    whole = Outline(
+        vertices=parts.vertices,
+        edges=edges,
+        symmetric=parts.symmetric,
+        weight_type=None if parts.weights is None else "<i4",
+        weight_range=(min(low for low, _ in there), max(high for _, high in there)) if there else (1.0, 1.0),
+        labels=None,
+        base=0,
+        name=parts.full_name,
+        notes=(),
+    )
+    for rows in (into,) if shared else (into, out):
+        np.subtract(rows.targets, np.uint32(first), out=rows.targets)
+    return Share(whole, cuts, out, into)
+
+
+def _moved(ranks: Ranks, cuts: Array, rows: CSR, *, by_target: bool) -> CSR:
+    """The rows of this rank's vertices by target, from the rows by source of each rank."""
+    move = _Move(
+        ranks.address,
+        cuts.ctypes.data,
+        len(rows.targets),
+        int(cuts[ranks.rank]),
+        rows.offsets.ctypes.data,
+        rows.targets.ctypes.data,
+        None,
+        0,
+        int(by_target),
+        None,
+        None,
+    )
+    offsets = _counted(ranks, cuts, move)
+    return _filled(offsets, move)
+
+
+def _counted(ranks: Ranks, cuts: Array, move: _Move) -> Array:
+    offsets = np.empty(int(cuts[ranks.rank + 1] - cuts[ranks.rank]) + 1, np.uint64)
+    native.check(native.lib().gs_edges_count(ctypes.byref(move), ctypes.c_void_p(offsets.ctypes.data)))
+    return offsets
+
+
+def _filled(offsets: Array, move: _Move) -> CSR:
+    targets = np.empty(int(offsets[-1]), np.uint32)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (offsets, targets)]
+    native.check(native.lib().gs_edges_fill(ctypes.byref(move), *pointers, None))
+    return CSR(offsets, targets)
+
+
+_BLOCK = 1 << 20
+_RANGES = 1 << 16
+"""Ranges of vertices whose edges are counted, to cut a graph."""
+
+
+def _drawn(ranks: Ranks, parts: Parts, draw: Callable[..., None], needs_targets: bool) -> tuple[CSR, CSR, Array]:
+    """Rows by source and by target of edges that each rank draws, and the ranges."""
+    begin = parts.edges * ranks.rank // ranks.count
+    count = parts.edges * (ranks.rank + 1) // ranks.count - begin
+    width = -(-parts.vertices // _RANGES)
+    work = np.zeros(-(-parts.vertices // width), np.int64)
+    ends = np.empty((2, _BLOCK), np.uint32)
+    for at in range(0, count, _BLOCK):
+        size = min(_BLOCK, count - at)
+        draw(begin + at, size, ends[0].ctypes.data, ends[1].ctypes.data)
+        work += np.bincount(ends[:, :size].ravel() // np.uint32(width), minlength=len(work))
+    until = np.concatenate([[0], np.cumsum(ranks.sum(work.tolist()))])
+
+    def weight(vertex: int) -> int:
+        at, rest = divmod(vertex, width)
+        more = int(until[at + 1] - until[at]) * rest // width if rest else 0
+        return int(until[at]) + more + vertex
+
+    cuts = cuts_by_edges(weight, parts.vertices, ranks.count)
+
+    def block(_: Any, first: int, size: int, sources: int, targets: int) -> int:
+        draw(begin + first, size, sources, targets)
+        return 0
+
+    function = _Draw(block)
+
+    def move(by_target: bool) -> _Move:
+        pointer = ctypes.cast(function, ctypes.c_void_p)
+        return _Move(ranks.address, cuts.ctypes.data, count, 0, None, None, None, 0, int(by_target), pointer, None)
+
+    counted = _counted(ranks, cuts, move(False))
+    out = _filled(counted, move(False)) if needs_targets else CSR(counted, np.empty(0, np.uint32))
+    into = _filled(_counted(ranks, cuts, move(True)), move(True))
+    return out, into, cuts
+
+
+# ---- Graphs that rank 0 reads --------------------------------------------------------
+
+
 def scattered(ranks: Ranks, read: Callable[[], Graph], needs_targets: bool) -> Share:
     """The shares of a graph that rank 0 reads as a whole."""
     graph: Graph | None = None
@@ -192,4 +338,4 @@ def _received(ranks: Ranks, whole: Outline, cuts: Array, needs_targets: bool) ->
     return Share(whole, cuts, into if whole.symmetric else rows(needs_targets), into)
 
 
-__all__ = ["Outline", "Share", "cuts_by_edges", "scattered"]
+__all__ = ["Outline", "Share", "cuts_by_edges", "generated", "scattered"]
