@@ -76,7 +76,7 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
         Position position;
         position.handler = Handler::start;
         Fault fault;
-        const auto init = [&] {
+        auto init = [&] {
           for (size_t i = 0; i < infos.size(); ++i) {
             S one{};
             position.vertex = infos[i].index;

@@ -2,8 +2,8 @@
 """A job of ranks: starts them with the launcher of the installed MPI, or finds that this process is one of them.
 
 Each rank is the same command. The command that starts the job creates a folder, in which a rank that fails writes the
-reason. Launchers add messages of their own to the standard error of the ranks; so a rank marks its lines there, and the
-command prints only those.
+reason. Launchers add messages of their own to the output of ranks that fail. So a rank marks its lines on the standard
+error, and the command prints only those; and it prints the standard output, rank 0's result, after a good end only.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from typing import IO, Any, NoReturn
 
 from gossamer import processes
 from gossamer.distributed.transport import Ranks
-from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
+from gossamer.errors import ExitCode, GossamerError, InputError, NoAnswer, RunDied, signal_name
 from gossamer.hosts import mpi_launcher
 from gossamer.paths import ROOT
 from gossamer_setup._signals import SIGNALS
@@ -59,11 +60,11 @@ def prepare() -> Path:
 
 def join(wanted: int | None) -> Ranks:
     """Joins the job. Raises InputError if the launcher belongs to another MPI, or has not ``wanted`` ranks."""
-    folder = os.environ.get(_FOLDER)
-    if folder:
+    if os.environ.get(_FOLDER):
         sys.stderr = _Marked()  # type: ignore[assignment]
-        # The command ends the ranks; output files are replaced whole, so that an end at any time is clean.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # A rank that waits in MPI runs no handler of Python. Output files are replaced whole, so any end is clean.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     ranks = Ranks(prepare())
     tasks = max(_number(name) for name in _SIZES)
     if ranks.count == 1 and tasks > 1:
@@ -117,7 +118,7 @@ def fail(ranks: Ranks | None, error: BaseException) -> NoReturn:
     """Reports the failure of this rank, and ends all. A process that has not joined reports if it is the first."""
     code = int(error.exit_code) if isinstance(error, GossamerError) else int(ExitCode.BUG)
     text = " ".join(str(error).split())
-    if isinstance(error, RunDied) and ranks is not None:
+    if isinstance(error, RunDied) and not isinstance(error, NoAnswer) and ranks is not None:
         text = f"rank {ranks.rank}: {text}"
     folder = os.environ.get(_FOLDER)
     if folder:
@@ -146,7 +147,7 @@ def start(ranks: int, words: Sequence[str]) -> int:
     """Runs ``./gossamer run WORDS`` on that many ranks. Returns 0; raises the error of the rank that failed first."""
     launcher, _ = mpi_launcher.launcher(_SOURCES)
     rank = [sys.executable, "-I", *(["-B"] if sys.dont_write_bytecode else []), "-m", "gossamer", "run", *words]
-    with tempfile.TemporaryDirectory(prefix="gossamer-job-") as folder:
+    with tempfile.TemporaryDirectory(prefix="gossamer-job-") as folder, tempfile.TemporaryFile() as output:
         environment = {**os.environ, _FOLDER: folder}
         said: deque[str] = deque(maxlen=60)
         child: subprocess.Popen[str] | None = None
@@ -156,6 +157,7 @@ def start(ranks: int, words: Sequence[str]) -> int:
                 child = subprocess.Popen(
                     [*launcher, "-n", str(ranks), *rank],
                     env=environment,
+                    stdout=output,
                     stderr=subprocess.PIPE,
                     text=True,
                     errors="surrogateescape",
@@ -170,8 +172,11 @@ def start(ranks: int, words: Sequence[str]) -> int:
         failure = Path(folder) / "failure"
         if failure.exists():
             raise _error(json.loads(failure.read_text(encoding="utf-8")))
+        output.seek(0)
         if code:
+            said.extend(line.decode(errors="replace").rstrip("\n") for line in output)
             raise RunDied(_ended(code, Path(folder), said))
+        shutil.copyfileobj(output, sys.stdout.buffer)
     return 0
 
 
@@ -211,11 +216,10 @@ def _ended(code: int, folder: Path, said: deque[str]) -> str:
         machine = f" on {found[2]}"
         with contextlib.suppress(OSError):
             rank = f"rank {(folder / f'process.{found[1]}').read_text(encoding='ascii')}"
-    if found := re.search(r"KILLED BY SIGNAL: (\d+)|EXIT CODE: (\d+)", text):
-        number = int(found[1] or found[2])
-        if found[1] or number == 9:
-            return f"{rank}{machine} was killed by {signal_name(number)}; there is no result"
-        return f"{rank}{machine} ended with exit code {number}; there is no result"
+    if found := re.search(r"KILLED BY SIGNAL: (\d+)|\(signal (\d+)\)", text):
+        return f"{rank}{machine} was killed by {signal_name(int(found[1] or found[2]))}; there is no result"
+    if found := re.search(r"EXIT CODE: (\d+)", text):
+        return f"{rank}{machine} ended with exit code {found[1]}; there is no result"
     first = next((line.strip() for line in said if line.strip(" =")), f"exit code {code}")
     return f"the ranks did not start, or ended without a report: {first}"
 

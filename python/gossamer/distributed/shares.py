@@ -21,6 +21,7 @@ from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph
 from gossamer.graph._graph import Labels
 from gossamer.graph.generate import Parts
+from gossamer.wording import counted
 
 
 class Outline(Graph):
@@ -114,7 +115,7 @@ def cuts_by_edges(weights: Callable[[int], int], vertices: int, ranks: int) -> A
     """
     if vertices < ranks:
         raise InputError(
-            f"{ranks} ranks for {vertices} vertices; every rank needs at least one vertex, use fewer ranks (-n)"
+            f"{ranks} ranks for {counted(vertices, 'vertex', 'vertices')}; every rank needs at least one vertex, use fewer ranks (-n)"
         )
     cuts = np.zeros(ranks + 1, np.uint64)
     cuts[ranks] = vertices
