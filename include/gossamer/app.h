@@ -224,11 +224,11 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
 
 #ifdef GOSSAMER_DISTRIBUTED
 #include "gossamer/distributed/result.h"
-#define GOSSAMER_SHARES(APP)                                                                                       \
-  int gs_app_needs_targets(void) { return ::gossamer::detail::GraphNetwork<APP>::needsTargets(); }                 \
-  int gs_app_run_share(const gs_share* share, const gs_run_options* options, gs_result** result,                   \
-                       gs_rank_figures* figures) {                                                                 \
-    return ::gossamer::detail::runShare<APP>(share, options, result, figures);                                     \
+#define GOSSAMER_SHARES(APP)                                                                       \
+  int gs_app_needs_targets(void) { return ::gossamer::detail::GraphNetwork<APP>::needsTargets(); } \
+  int gs_app_run_share(const gs_share* share, const gs_run_options* options, gs_result** result,   \
+                       gs_rank_figures* figures) {                                                 \
+    return ::gossamer::detail::runShare<APP>(share, options, result, figures);                     \
   }
 #else
 #define GOSSAMER_SHARES(APP)

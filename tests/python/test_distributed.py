@@ -13,11 +13,11 @@ import sys
 import time
 from pathlib import Path
 
-import gossamer_setup
 import numpy as np
 import pytest
 from conftest import Command
 
+import gossamer_setup
 from gossamer import apps
 from gossamer.distributed import shares
 from gossamer.errors import InputError
@@ -119,9 +119,7 @@ def test_a_plain_launcher_starts_ranks(tmp_path: Path) -> None:
         pytest.param(["no-such.mtx", "-n", "2"], {}, "no-such.mtx: no such file", id="file"),
         pytest.param(["gen:grid:width=9", "-n", "2"], {}, "grid needs height", id="generator"),
         pytest.param(["gen:grid:width=9,height=3", "-n", "2", "--shuffle", "1"], {}, "--shuffle", id="shuffle"),
-        pytest.param(
-            ["gen:grid:width=9,height=3", "-n", "2", "--damping", "7"], {}, "damping", id="parameter"
-        ),
+        pytest.param(["gen:grid:width=9,height=3", "-n", "2", "--damping", "7"], {}, "damping", id="parameter"),
         pytest.param(
             ["gen:grid:width=9,height=3", "-n", "2"],
             {"GOSSAMER_MPIEXEC": "no-mpiexec", "GOSSAMER_MPICXX": "no-mpicxx"},
@@ -167,9 +165,9 @@ def job_processes(folder: Path) -> list[int]:
             variables = (process / "environ").read_bytes()
         except OSError:
             continue
-        if f"GOSSAMER_JOB={folder}".encode() in variables and b"\0-m\0gossamer\0run\0" in words:
-            if b"mpiexec" not in words and b"hydra" not in words:
-                found.append(int(process.name))
+        ours = f"GOSSAMER_JOB={folder}".encode() in variables and b"\0-m\0gossamer\0run\0" in words
+        if ours and b"mpiexec" not in words and b"hydra" not in words:
+            found.append(int(process.name))
     return found
 
 

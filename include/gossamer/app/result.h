@@ -75,11 +75,11 @@ struct AppResult : gs_result {
   Columns<typename V::Aggregates> totals;
   std::vector<gs_relation> relations;
 
-  uint32_t firstIndex = 0;    // of the vertices here, in the whole graph
-  uint32_t allVertices = 0;   // of the whole graph; 0: all are here
+  uint32_t firstIndex = 0;   // of the vertices here, in the whole graph
+  uint32_t allVertices = 0;  // of the whole graph; 0: all are here
 
-  /// Sets parameters and network. Throws if the application rejects them. Where the graph is a rank's share, `whole` are
-  /// the numbers of the whole graph, and `far` has the vertices of other ranks.
+  /// Sets parameters and network. Throws if the application rejects them. Where the graph is a rank's share, `whole`
+  /// are the numbers of the whole graph, and `far` has the vertices of other ranks.
   void prepare(const gs_graph& graph, const gs_run_options& options, Pool& pool, const GraphInfo* whole = nullptr,
                Elsewhere* far = nullptr) {
     Parameters parameters;
@@ -87,10 +87,9 @@ struct AppResult : gs_result {
     for (size_t i = 0; i < options.parameter_count; ++i) parameters.set(options.parameters[i]);
 
     if (graph.vertices > 0xfffffffe) throw std::invalid_argument("the graph has more than 4294967294 vertices");
-    const GraphInfo info =
-        whole ? *whole
-              : GraphInfo{static_cast<uint32_t>(graph.vertices), graph.edges, graph.weight_type != GS_NONE,
-                          graph.weight_low, graph.weight_high};
+    const GraphInfo info = whole ? *whole
+                                 : GraphInfo{static_cast<uint32_t>(graph.vertices), graph.edges,
+                                             graph.weight_type != GS_NONE, graph.weight_low, graph.weight_high};
     if constexpr (!std::is_empty_v<typename V::Edge>) {
       for (const double weight : {info.weightLow, info.weightHigh}) {
         if (!std::isfinite(weight)) {

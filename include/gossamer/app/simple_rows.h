@@ -118,13 +118,7 @@ class SimpleRows {
  public:
   /// `in` is empty if `out` has every edge in both directions; `far` is null if all vertices are here.
   SimpleRows(uint64_t vertices, const Rows& out, const Rows& in, Pool& pool, bool oriented, Elsewhere* far = nullptr)
-      : n_(vertices),
-        given_(out),
-        back_(in),
-        pool_(pool),
-        far_(far),
-        shift_(far ? far->shift : 0),
-        degrees_(vertices) {
+      : n_(vertices), given_(out), back_(in), pool_(pool), far_(far), shift_(far ? far->shift : 0), degrees_(vertices) {
     bool plain = !in;
     std::vector<char> differs(pool.size());
     pool_.chunks(n_, grain, [&](size_t begin, size_t end, unsigned thread) {
@@ -176,9 +170,9 @@ class SimpleRows {
     uint64_t b = back_ ? back_.offsets[v] : 0;
     const uint64_t bEnd = back_ ? back_.offsets[v + 1] : 0;
     while (a < aEnd || b < bEnd) {
-      const uint32_t w =
-          b == bEnd || (a < aEnd && indexOf(given_.targets[a]) <= indexOf(back_.targets[b])) ? given_.targets[a]
-                                                                                             : back_.targets[b];
+      const uint32_t w = b == bEnd || (a < aEnd && indexOf(given_.targets[a]) <= indexOf(back_.targets[b]))
+                             ? given_.targets[a]
+                             : back_.targets[b];
       E value{};
       uint32_t directions = 0;
       const auto take = [&](const Rows& rows, uint64_t& i, uint64_t end, bool first) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The `distributed` engine: vertices on the ranks of an MPI job.
 ///
-/// Result: that of the `cpu` engine. Each rank has a range of the vertices and the edges to them. A message is sent once
-/// to each other rank that has a receiver, and is delivered there to all of them.
+/// Result: that of the `cpu` engine. Each rank has a range of the vertices and the edges to them. A message is sent
+/// once to each other rank that has a receiver, and is delivered there to all of them.
 ///
 /// Rounds: all ranks run rounds of messages together. In a round a rank lets its ready vertices send, starts to send
 /// the messages for each other rank as one buffer, and delivers messages among its own vertices while the buffers are
@@ -134,9 +134,7 @@ class Run {
     return statistics();
   }
 
-  gs_rank_figures figures() const {
-    return {net_.pairs(0).to.size(), bytes_, sent_messages_, rounds_, wait_};
-  }
+  gs_rank_figures figures() const { return {net_.pairs(0).to.size(), bytes_, sent_messages_, rounds_, wait_}; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -314,18 +312,18 @@ class Run {
   Array<PPin> pin_;  // not No exactly where ready_ is set
   Bitmap ready_;
   Bitmap touched_;
-  std::vector<uint32_t> list_;                            // vertices that became ready in a sweep
-  std::vector<std::pair<uint32_t, uint32_t>> queue_;      // with priorities: a heap of priority and vertex
-  Array<M> message_;                                      // by local number of the sender
-  std::vector<Bitmap> sent_;                              // by pin: own vertices and ghosts with a message in flight
-  uint64_t in_flight_ = 0;                                // messages of own vertices in message_
-  uint64_t ghosts_sent_ = 0;                              // messages of ghosts in message_
+  std::vector<uint32_t> list_;                        // vertices that became ready in a sweep
+  std::vector<std::pair<uint32_t, uint32_t>> queue_;  // with priorities: a heap of priority and vertex
+  Array<M> message_;                                  // by local number of the sender
+  std::vector<Bitmap> sent_;                          // by pin: own vertices and ghosts with a message in flight
+  uint64_t in_flight_ = 0;                            // messages of own vertices in message_
+  uint64_t ghosts_sent_ = 0;                          // messages of ghosts in message_
 
-  std::vector<uint32_t> receivers_;  // ranks that need messages of this one
-  std::vector<uint32_t> senders_;    // ranks whose messages this one needs
-  std::vector<Bytes> send_;          // by rank
-  std::vector<uint64_t> requests_;   // by rank: of the last buffer
-  std::vector<Bytes> arrived_;       // by rank
+  std::vector<uint32_t> receivers_;                           // ranks that need messages of this one
+  std::vector<uint32_t> senders_;                             // ranks whose messages this one needs
+  std::vector<Bytes> send_;                                   // by rank
+  std::vector<uint64_t> requests_;                            // by rank: of the last buffer
+  std::vector<Bytes> arrived_;                                // by rank
   std::vector<std::vector<std::vector<uint32_t>>> event_at_;  // by pin and rank: positions of the messages of a sweep
   std::vector<std::vector<std::vector<M>>> events_;
   uint64_t event_count_ = 0;

@@ -2,8 +2,8 @@
 /// The network of one rank: its own vertices, ghosts (vertices of other ranks with edges to them), and lists of the
 /// vertices whose messages other ranks need.
 ///
-/// Local numbers: own vertices first, in the order of their indices, then the ghosts, in the order of theirs. Since ranks
-/// have consecutive vertices, the ghosts of one rank are consecutive.
+/// Local numbers: own vertices first, in the order of their indices, then the ghosts, in the order of theirs. Since
+/// ranks have consecutive vertices, the ghosts of one rank are consecutive.
 #pragma once
 
 #include <algorithm>

@@ -52,7 +52,8 @@ class Ranks {
     return in;
   }
 
-  /// Passes the bytes of all ranks to `take(rank, bytes, size)` of rank 0, in the order of the ranks. All ranks call it.
+  /// Passes the bytes of all ranks to `take(rank, bytes, size)` of rank 0, in the order of the ranks. All ranks call
+  /// it.
   template <typename Take>
   void gather(const void* bytes, uint64_t size, Take&& take) const {
     if (rank() != 0) {

@@ -32,8 +32,7 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
   FarDegrees far;
   gs_rank_figures figures{};
 
-  explicit ShareResult(const gs_share& share)
-      : ranks(share.ranks), ranges(share, ranks), far(ranks, ranges) {}
+  explicit ShareResult(const gs_share& share) : ranks(share.ranks), ranges(share, ranks), far(ranks, ranges) {}
 
   void run(const gs_share& share, const gs_run_options& options) {
     RunOptions how = gossamer::detail::runOptions(options);

@@ -119,8 +119,8 @@ void Run<V>::endReduction() {
 }
 
 /// Whether `recv` provably does not change *readyToSend: the optimiser, with the handler inlined, knows its value
-/// afterwards. Otherwise false, and the handler has run without effect, on a copy of a real vertex's state and of a real
-/// message.
+/// afterwards. Otherwise false, and the handler has run without effect, on a copy of a real vertex's state and of a
+/// real message.
 template <typename V>
 bool Run<V>::proveRecvNeverWakes() {
 #ifdef __OPTIMIZE__

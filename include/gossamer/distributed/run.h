@@ -173,8 +173,8 @@ Statistics Run<V>::statistics() {
   s.edgeLooks = s.deliveries;
   s.edges = net_.edges();
   s.seconds = elapsed();
-  uint64_t* const sums[] = {&s.sends,       &s.deliveries,  &s.stepCalls, &s.hostMessages,
-                            &s.vertexLooks, &s.edgeLooks, &s.edges};
+  uint64_t* const sums[] = {&s.sends,       &s.deliveries, &s.stepCalls, &s.hostMessages,
+                            &s.vertexLooks, &s.edgeLooks,  &s.edges};
   std::vector<gs_reduced_word> all;
   for (const uint64_t* sum : sums) all.push_back({static_cast<int64_t>(Reduce::sum), static_cast<int64_t>(*sum)});
   all.push_back({static_cast<int64_t>(Reduce::sum), pool_.size()});

@@ -34,8 +34,8 @@ struct gs_rank_figures {
 
 /// Whether the application needs the targets of out-edges, not only their number.
 int gs_app_needs_targets(void);
-/// As gs_app_run, on all ranks together; every rank gets a result. gs_app_column and gs_app_total are then called by all
-/// ranks together; only rank 0 stores the values, and only there the verdict is known.
+/// As gs_app_run, on all ranks together; every rank gets a result. gs_app_column and gs_app_total are then called by
+/// all ranks together; only rank 0 stores the values, and only there the verdict is known.
 int gs_app_run_share(const struct gs_share* share, const struct gs_run_options* options, struct gs_result** result,
                      struct gs_rank_figures* figures);
 

@@ -148,8 +148,9 @@ int gs_graph_grid(uint64_t width, uint64_t height, uint64_t* offsets, uint32_t* 
 int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, int symmetric,
                             int32_t low, int32_t high, uint64_t seed, int threads, int32_t* weights);
 
-/// Parts of these graphs, for a process that has only some of their vertices or edges: the rows of the vertices first ..
-/// first + count - 1 (offsets[count + 1] from 0), and the edges first .. first + count - 1 of an RMAT graph, in no order.
+/// Parts of these graphs, for a process that has only some of their vertices or edges: the rows of the vertices first
+/// .. first + count - 1 (offsets[count + 1] from 0), and the edges first .. first + count - 1 of an RMAT graph, in no
+/// order.
 int gs_graph_geometric_rows(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
                             uint64_t first, uint64_t count, uint64_t* offsets, void** state);
 int gs_graph_grid_rows(uint64_t width, uint64_t height, uint64_t first, uint64_t count, uint64_t* offsets,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer.cli import _run_output
 from gossamer.cli._run_arguments import Request
 from gossamer.errors import GraphWarning, InputError
 
@@ -22,7 +21,9 @@ if TYPE_CHECKING:
 MOST_RANKS = 65536
 
 
-def run(request: Request, app: App, words: Sequence[str], read: Callable[[], Graph], finish: Callable[..., None]) -> int:
+def run(
+    request: Request, app: App, words: Sequence[str], read: Callable[[], Graph], finish: Callable[..., None]
+) -> int:
     """Runs the checked request. ``read`` reads the graph, ``finish(result, read_seconds)`` outputs rank 0's result."""
     from gossamer.distributed import job, rank
 
@@ -32,7 +33,7 @@ def run(request: Request, app: App, words: Sequence[str], read: Callable[[], Gra
     if not job.is_rank():
         if count is None:
             raise InputError(
-                "--engine distributed: needs the number of ranks, as in -n 4 (or start the command with mpiexec or srun)"
+                "--engine distributed: needs the number of ranks, as in -n 4 (or start the command with mpiexec, srun)"
             )
         rank.compiled(app)
         return job.start(count, words)

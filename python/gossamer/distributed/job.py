@@ -61,7 +61,7 @@ def prepare() -> Path:
 def join(wanted: int | None) -> Ranks:
     """Joins the job. Raises InputError if the launcher belongs to another MPI, or has not ``wanted`` ranks."""
     if os.environ.get(_FOLDER):
-        sys.stderr = _Marked()  # type: ignore[assignment]
+        sys.stderr = _Marked()
     # A rank that waits in MPI runs no handler of Python. Output files are replaced whole, so any end is clean.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)

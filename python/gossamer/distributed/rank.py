@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import resource
 import time
 from collections.abc import Callable
 from typing import Any
@@ -73,7 +74,7 @@ def run(ranks: Ranks, app: App, share: shares.Share, parameters: Callable[[Graph
 
 
 def _figures(ranks: Ranks, mine: _abi.RankFigures) -> dict[str, Any]:
-    """Statistics of the communication; sums over the ranks, but the waits of each."""
+    """Statistics of the communication; sums over the ranks, but waits and the peak of memory of each."""
     pairs, sent, messages = ranks.sum([mine.pairs, mine.bytes, mine.messages])
     return {
         "ranks": ranks.count,
@@ -82,6 +83,7 @@ def _figures(ranks: Ranks, mine: _abi.RankFigures) -> dict[str, Any]:
         "rank_messages": messages,
         "rank_rounds": int(mine.rounds),
         "rank_wait_seconds": [round(wait, 6) for wait in ranks.gather(float(mine.wait))],
+        "rank_peak_bytes": ranks.gather(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024),
     }
 
 

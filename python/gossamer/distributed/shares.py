@@ -115,7 +115,8 @@ def cuts_by_edges(weights: Callable[[int], int], vertices: int, ranks: int) -> A
     """
     if vertices < ranks:
         raise InputError(
-            f"{ranks} ranks for {counted(vertices, 'vertex', 'vertices')}; every rank needs at least one vertex, use fewer ranks (-n)"
+            f"{ranks} ranks for {counted(vertices, 'vertex', 'vertices')}; every rank needs at least one vertex, use "
+            "fewer ranks (-n)"
         )
     cuts = np.zeros(ranks + 1, np.uint64)
     cuts[ranks] = vertices

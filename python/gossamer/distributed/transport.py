@@ -93,7 +93,7 @@ class Ranks:
 
     def sum(self, values: Sequence[int]) -> list[int]:
         """The sums of the ranks' numbers."""
-        words = (_Word * len(values))(*((0, value) for value in values))
+        words = (_Word * len(values))(*(_Word(0, value) for value in values))
         self._table.reduce(words, len(values))
         while not self._table.reduced():
             os.sched_yield()

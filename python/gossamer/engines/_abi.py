@@ -246,9 +246,7 @@ class ShareArgs:
         self.share = _Share(ranks, graph, whole.vertices, whole.edges, share.cuts.ctypes.data)
         self._numbers, count = _numbers(parameters)
         self._arrays = share
-        self.options = _Options(
-            b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count
-        )
+        self.options = _Options(b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count)
         self.figures = RankFigures()
 
 

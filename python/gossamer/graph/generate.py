@@ -171,7 +171,7 @@ def rmat_parts(
     simple: bool = False,
     permute: bool = True,
     weights: WeightRange | None = None,
-    threads: int = 0,  # noqa: ARG001
+    threads: int = 0,
 ) -> Parts:
     """The parts of the graph that ``rmat`` generates with the same arguments."""
     _within("scale", scale, 1, 31)
@@ -205,7 +205,7 @@ def grid_parts(
     *,
     seed: int = 1,
     weights: WeightRange | None = None,
-    threads: int = 0,  # noqa: ARG001
+    threads: int = 0,
 ) -> Parts:
     """The parts of the graph that ``grid`` generates with the same arguments."""
     _within("width", width, 1, MOST_VERTICES)
@@ -275,7 +275,7 @@ def ring(vertices: int, *, seed: int = 1, weights: WeightRange | None = None, th
     offsets = np.arange(vertices + 1, dtype=np.uint64)
     targets = np.arange(1, vertices + 1, dtype=np.uint32)
     targets[-1] = 0
-    return _finish(CSR(offsets, targets), False, weights, seed, threads, f"ring:vertices={vertices}")
+    return _finish(CSR(offsets, targets), Parts(vertices, False, f"ring:vertices={vertices}", seed, weights), threads)
 
 
 def from_spec(spec: str) -> Graph:
@@ -404,4 +404,3 @@ def parts_of_spec(spec: str) -> Parts | None:
     parts = _PARTS[kind](**arguments)
     parts.check_weights()
     return parts if parts.rows or parts.draw else None
-
