@@ -49,7 +49,7 @@ def rows(context: Context) -> Iterator[Row]:
         values = [np.load(Path(folder) / f"{name}.npy") for name in best]
         if not np.allclose(values[0], values[1], rtol=1e-3, atol=0):
             raise RunDied(f"{SPEED}: the ranks of vertices differ from those of the engine cpu")
-        about = {"app": "pagerank", "graph": f"gen:{spec}", "steps": STEPS}
+        about: dict[str, Any] = {"app": "pagerank", "graph": f"gen:{spec}", "steps": STEPS}
         seconds = {name: stats["seconds"] / STEPS for name, stats in best.items()}
         if context.wants(SPEED):
             ratio = seconds["cpu"] / seconds["distributed"]

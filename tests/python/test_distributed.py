@@ -58,7 +58,7 @@ def test_results_are_those_of_cpu(ranks: int, seed: int) -> None:
     compare(ranks, seed, 6, "pagerank", "sssp", FIXTURES / "features.h")
 
 
-@pytest.mark.tier("all", seconds=900, adds=900)
+@pytest.mark.tier("all", seconds=60, adds="all applications; four ranks")
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])
 def test_results_of_every_application_are_those_of_cpu(ranks: int, seed: int) -> None:
     compare(ranks, seed, 8, *apps.names())

@@ -262,6 +262,7 @@ class Run {
   void flushHost();
   void partitionReceivers();
   void step();
+  template <bool SendToo>
   [[gnu::flatten, gnu::noinline]] void stepRange(size_t begin, size_t end, Local& local);
   [[gnu::flatten, gnu::noinline]] void stepTouched(size_t begin, size_t end, Local& local);
 
@@ -269,6 +270,7 @@ class Run {
   void deliverAll();
   bool round();
   [[gnu::noinline]] void produce();
+  void takeMessages();
   void storeMessage(uint32_t v, PPin to, const M& message, Local& local);
   [[gnu::noinline]] void sweep();
   void forward(uint32_t v, Local& local);
@@ -330,6 +332,8 @@ class Run {
 
   std::vector<gs_reduced_word> reduction_;
   bool reducing_ = false;
+  bool all_sent_ = false;    // in the last round with messages of this rank every vertex sent, on the only pin
+  bool produced_ = false;    // the last step has stored the messages of the next round
   bool after_step_ = false;  // the next reduction carries votes and aggregates
   bool proven_ = false;      // on all ranks: recv never sets *readyToSend
   int64_t proof_ = 0;        // 1: proven here, or no vertex here receives

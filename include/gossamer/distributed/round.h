@@ -16,13 +16,18 @@ void Run<V>::deliverAll() {
 /// One round on all ranks. Returns whether another one must follow.
 template <typename V>
 bool Run<V>::round() {
+  const bool produced = std::exchange(produced_, false);
   const uint64_t ready = countReady();
   bool few = ready < own_ / fewShare;
   if (few && pool_.size() > 1) few = ready * (net_.edges() / own_ + 1) < smallEdges;
   uint64_t sent = 0;
   bool leftover = false;
   bool pulls = false;
-  if (ready && few) {
+  if (produced) {
+    takeMessages();
+    sent = in_flight_;
+    leftover = ready != 0;
+  } else if (ready && few) {
     sweep();
     sent = event_count_ + locals_[0].singles.size();
   } else if (ready) {
@@ -52,6 +57,7 @@ bool Run<V>::round() {
   } else if (ready) {
     ++small_rounds_;
   }
+  if (sent) all_sent_ = in_flight_ == own_ && net_.pins() == 1;
   endReduction();
   if (!reduction_[0].word) return false;
   if (!sent) {
@@ -165,6 +171,12 @@ void Run<V>::produce() {
       ready_.word(w) = remaining;
     }
   });
+  takeMessages();
+}
+
+/// Counts the messages that the threads have stored.
+template <typename V>
+inline void Run<V>::takeMessages() {
   in_flight_ = 0;
   for (Local& local : locals_) {
     if (local.badPin) checkPin(static_cast<uint32_t>(local.badPin), static_cast<PPin>(local.badPin >> 32));

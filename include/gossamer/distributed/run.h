@@ -40,11 +40,15 @@ void Run<V>::initialise() {
 
 template <typename V>
 void Run<V>::step() {
+  // If every vertex sent last time, every one probably will: send in the same pass.
+  produced_ = all_sent_ && !lazySteps && !readsEdges && !problem_.host;
   pool_.chunks(own_, grain_, [&](size_t begin, size_t end, unsigned thread) {
     if constexpr (lazySteps) {
       stepTouched(begin, end, locals_[thread]);
+    } else if (produced_) {
+      stepRange<true>(begin, end, locals_[thread]);
     } else {
-      stepRange(begin, end, locals_[thread]);
+      stepRange<false>(begin, end, locals_[thread]);
     }
   });
   stepped_ = after_step_ = true;
@@ -59,26 +63,43 @@ void Run<V>::step() {
 }
 
 template <typename V>
+template <bool SendToo>
 void Run<V>::stepRange(size_t begin, size_t end, Local& local) {
   const A all = all_;  // local copies stay in registers
   const P params = params_;
   A mine{};
   bool vote = false;
-  local.at.handler = Handler::step;
+  local.at.handler = SendToo ? Handler::fused : Handler::step;
   for (size_t from = begin; from < end; from += 64) {
     const size_t to = std::min(end, from + 64);
     uint64_t ready = 0;
+    uint64_t sent = 0;
     for (size_t v = from; v < to; ++v) {
       PPin pin = No;
       V x = vertex(v, &state_[v], &pin);
       x.params = &params;
       local.at.vertex = static_cast<uint32_t>(v) + first_;
       vote |= aggregates::step(x, all, mine);
-      if (pin == No) continue;
+      if constexpr (SendToo) {
+        if (pin == Pin(0)) {
+          ++x.time;  // this send follows the step
+          M message{};
+          x.send(&message);
+          message_[v] = message;
+          sent |= uint64_t{1} << (v - from);
+        }
+      }
       pin_[v] = pin;
-      ready |= uint64_t{1} << (v - from);
+      if (pin != No) ready |= uint64_t{1} << (v - from);
     }
     ready_.word(from / 64) = ready;
+    if constexpr (SendToo) {
+      // Only this rank's vertices of a word have messages now.
+      sent_[0].word(from / 64) = sent;
+      const auto count = static_cast<uint64_t>(std::popcount(sent));
+      local.sends += count;
+      local.messages += count;
+    }
   }
   local.vote |= vote;
   aggregates::reduce(local.mine, mine);
