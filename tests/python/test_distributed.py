@@ -21,7 +21,7 @@ import gossamer_setup
 from gossamer import apps
 from gossamer.distributed import shares
 from gossamer.errors import InputError
-from gossamer.graph import generate
+from gossamer.graph import generate, write_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "distributed"
@@ -95,6 +95,31 @@ def test_a_graph_file_with_labels_has_the_same_result(command: Command, tmp_path
         assert done.returncode == 0, done.stderr
         found.append(to.read_text())
     assert found[0] == found[1]
+
+
+def test_ranks_read_parts_of_a_file_and_report_a_wrong_line(command: Command, tmp_path: Path) -> None:
+    graph = generate.rmat(15, 12, seed=4)
+    file = tmp_path / "graph.mtx"
+    write_graph(graph, file)
+    assert file.stat().st_size > shares.SMALL
+    found = []
+    for engine in (("cpu",), ("distributed", "-n", "3")):
+        to = tmp_path / "result.npy"
+        done = command("run", "pagerank", file, "--iterations", "5", "--engine", *engine, "-o", to)
+        assert done.returncode == 0, done.stderr
+        found.append((np.load(to), done.stdout.splitlines()[0]))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-4)
+    assert found[0][1] == found[1][1]
+    lines = file.read_text().splitlines()
+    lines[250_000] = "17 x"
+    file.write_text("\n".join(lines))
+    errors = []
+    for engine in (("cpu",), ("distributed", "-n", "3")):
+        done = command("run", "pagerank", file, "--engine", *engine)
+        assert done.returncode == 2
+        errors.append(done.stderr)
+    assert errors[0] == errors[1]
+    assert f"{file}:250001: " in errors[0]
 
 
 def test_a_plain_launcher_starts_ranks(tmp_path: Path) -> None:

@@ -55,9 +55,11 @@ def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], fi
     from gossamer.distributed import rank
 
     begun = time.perf_counter()
-    changed = request.flags & {"undirected", "dedupe", "no-loops"} or request.options.keys() & {"format", "columns"}
-    spec = request.graph[4:] if request.graph and request.graph.startswith("gen:") and not changed else None
-    share = rank.load(ranks, app, read, spec)
+    changed = request.flags & {"undirected", "dedupe", "no-loops"} or "columns" in request.options
+    graph = None if changed else request.graph
+    spec = graph[4:] if graph and graph.startswith("gen:") and "format" not in request.options else None
+    file = (graph, request.one("format")) if graph and not graph.startswith("gen:") else None
+    share = rank.load(ranks, app, read, spec, file)
     read_seconds = time.perf_counter() - begun
     if ranks.rank == 0:
         for note in (*share.whole.notes, *runner.weight_notes(app, share.whole)):

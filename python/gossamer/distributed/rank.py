@@ -21,15 +21,25 @@ from gossamer.errors import HandlerDied, InputError
 from gossamer.graph import Graph, generate
 
 
-def load(ranks: Ranks, app: App, read: Callable[[], Graph], spec: str | None = None) -> shares.Share:
-    """This rank's share of the graph that ``read`` reads, and that ``spec`` specifies if it is generated.
+def load(
+    ranks: Ranks,
+    app: App,
+    read: Callable[[], Graph],
+    spec: str | None = None,
+    file: tuple[str, str | None] | None = None,
+) -> shares.Share:
+    """This rank's share of the graph that ``read`` reads.
 
-    ``app`` is compiled for this engine.
+    ``spec`` specifies a graph that may be generated in parts, ``file`` is the path and the format (None: unknown) of
+    one that may be read in parts. ``app`` is compiled for this engine.
     """
     needs_targets = bool(app.library.gs_app_needs_targets())
     parts = None if spec is None else generate.parts_of_spec(spec)
     if parts is not None:
         return shares.generated(ranks, parts, needs_targets)
+    share = None if file is None else shares.parsed(ranks, *file, needs_targets)
+    if share is not None:
+        return share
     return shares.scattered(ranks, read, needs_targets)
 
 

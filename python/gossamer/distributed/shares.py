@@ -2,14 +2,16 @@
 """Each rank's share of a graph: a range of vertices, and the edges from and to them.
 
 Most generated graphs are generated in place: each rank generates a part, and edges move to the ranks of their ends
-(src/distributed/shares.cc). Other graphs are read by rank 0. Ranges have about equal numbers of edges; those of ``geo``
-and ``grid`` have equal numbers of vertices.
+(src/distributed/shares.cc). Matrix Market and DIMACS files are read in the same way, each rank a part of the lines.
+Other graphs are read by rank 0. Ranges have about equal numbers of edges; those of ``geo`` and ``grid`` have equal
+numbers of vertices.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +20,11 @@ import numpy as np
 from gossamer import native
 from gossamer.distributed.transport import Array, Ranks
 from gossamer.errors import InputError
-from gossamer.graph import CSR, Graph
+from gossamer.graph import CSR, Graph, _native
+from gossamer.graph._formats import FORMATS
 from gossamer.graph._graph import Labels
+from gossamer.graph._read import read_part
+from gossamer.graph._stream import Source
 from gossamer.graph.generate import Parts
 from gossamer.wording import counted
 
@@ -178,23 +183,32 @@ def generated(ranks: Ranks, parts: Parts, needs_targets: bool) -> Share:
         out = into
     elif len(out.targets):
         out = CSR(out.offsets, out.targets, parts.weights_of(first, out.offsets, out.targets, False))
+    (edges,) = ranks.sum([len(into.targets)])
+    return _finished(
+        ranks,
+        cuts,
+        out,
+        into,
+        {
+            "vertices": parts.vertices,
+            "edges": edges,
+            "symmetric": parts.symmetric,
+            "weight_type": None if parts.weights is None else "<i4",
+            "base": 0,
+            "name": parts.full_name,
+        },
+    )
+
+
+def _finished(ranks: Ranks, cuts: Array, out: CSR, into: CSR, about: dict[str, Any]) -> Share:
+    """The share with these rows, whose targets are indices of the whole graph until now."""
     weights = into.weights if into.weights is not None and len(into.weights) else None
     ranges = ranks.gather(None if weights is None else (float(weights.min()), float(weights.max())))
     there = [one for one in ranges if one is not None]
-    (edges,) = ranks.sum([len(into.targets)])
-    whole = Outline(
-        vertices=parts.vertices,
-        edges=edges,
-        symmetric=parts.symmetric,
-        weight_type=None if parts.weights is None else "<i4",
-        weight_range=(min(low for low, _ in there), max(high for _, high in there)) if there else (1.0, 1.0),
-        labels=None,
-        base=0,
-        name=parts.full_name,
-        notes=(),
-    )
-    for rows in (into,) if shared else (into, out):
-        np.subtract(rows.targets, np.uint32(first), out=rows.targets)
+    weight_range = (min(low for low, _ in there), max(high for _, high in there)) if there else (1.0, 1.0)
+    whole = Outline(weight_range=weight_range, labels=None, notes=(), **about)
+    for rows in (into,) if out is into else (into, out):
+        np.subtract(rows.targets, np.uint32(cuts[ranks.rank]), out=rows.targets)
     return Share(whole, cuts, out, into)
 
 
@@ -223,11 +237,12 @@ def _counted(ranks: Ranks, cuts: Array, move: _Move) -> Array:
     return offsets
 
 
-def _filled(offsets: Array, move: _Move) -> CSR:
+def _filled(offsets: Array, move: _Move, weight_type: np.dtype[Any] | None = None) -> CSR:
     targets = np.empty(int(offsets[-1]), np.uint32)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (offsets, targets)]
-    native.check(native.lib().gs_edges_fill(ctypes.byref(move), *pointers, None))
-    return CSR(offsets, targets)
+    weights = None if weight_type is None else np.empty(len(targets), weight_type)
+    pointers = [None if array is None else array.ctypes.data for array in (offsets, targets, weights)]
+    native.check(native.lib().gs_edges_fill(ctypes.byref(move), *map(ctypes.c_void_p, pointers)))
+    return CSR(offsets, targets, weights)
 
 
 _BLOCK = 1 << 20
@@ -246,14 +261,7 @@ def _drawn(ranks: Ranks, parts: Parts, draw: Callable[..., None], needs_targets:
         size = min(_BLOCK, count - at)
         draw(begin + at, size, ends[0].ctypes.data, ends[1].ctypes.data)
         work += np.bincount(ends[:, :size].ravel() // np.uint32(width), minlength=len(work))
-    until = np.concatenate([[0], np.cumsum(ranks.sum(work.tolist()))])
-
-    def weight(vertex: int) -> int:
-        at, rest = divmod(vertex, width)
-        more = int(until[at + 1] - until[at]) * rest // width if rest else 0
-        return int(until[at]) + more + vertex
-
-    cuts = cuts_by_edges(weight, parts.vertices, ranks.count)
+    cuts = _cuts(ranks, parts.vertices, width, work)
 
     def block(_: Any, first: int, size: int, sources: int, targets: int) -> int:
         draw(begin + first, size, sources, targets)
@@ -269,6 +277,139 @@ def _drawn(ranks: Ranks, parts: Parts, draw: Callable[..., None], needs_targets:
     out = _filled(counted, move(False)) if needs_targets else CSR(counted, np.empty(0, np.uint32))
     into = _filled(_counted(ranks, cuts, move(True)), move(True))
     return out, into, cuts
+
+
+def _cuts(ranks: Ranks, vertices: int, width: int, work: Array) -> Array:
+    """Ranges of vertices of about equal work, from this rank's part of the work of each ``width`` vertices."""
+    until = np.concatenate([[0], np.cumsum(ranks.sum(work.tolist()))])
+
+    def weight(vertex: int) -> int:
+        at, rest = divmod(vertex, width)
+        more = int(until[at + 1] - until[at]) * rest // width if rest else 0
+        return int(until[at]) + more + vertex
+
+    return cuts_by_edges(weight, vertices, ranks.count)
+
+
+# ---- Files of which each rank reads a part -------------------------------------------
+
+SMALL = 1 << 22
+"""Below this many bytes, rank 0 reads a file alone."""
+_HEAD = 1 << 20
+_READ = 1 << 20
+
+
+def parsed(ranks: Ranks, path: str, format: str | None, needs_targets: bool) -> Share | None:
+    """The shares of a file of which each rank reads a part of the lines.
+
+    None if the file is small, compressed, has another format, or is wrong: rank 0 then reads it, and reports the error.
+    """
+    header, kind = ranks.broadcast(_header(path, format) if ranks.rank == 0 else None)
+    if not header:
+        return None
+    rows: CSR | None = None
+    about: tuple[int, int, int, int, int] | None = None
+    try:
+        rows, shape = read_part(path, kind, header, _lines(path, len(header), ranks))
+        about = (shape.vertices, shape.entries, shape.announced_edges, shape.weight_type, shape.flags)
+    except (InputError, OSError, MemoryError):
+        pass
+    everywhere = ranks.gather(about)
+    if rows is None or any(one is None for one in everywhere):
+        return None
+    vertices, _, announced, _, flags = everywhere[0]
+    if sum(one[1] for one in everywhere) != announced:
+        return None
+    # The lines of one rank may have integers only, those of another also other numbers.
+    kind_of_weights = max(one[3] for one in everywhere)
+    dtype = _native.WEIGHT_TYPES[kind_of_weights] if kind_of_weights else None
+    if dtype is not None:
+        weights = np.empty(0, dtype) if rows.weights is None else rows.weights.astype(dtype, copy=False)
+        rows = CSR(rows.offsets, rows.targets, weights)
+    width = -(-vertices // _RANGES)
+    starts = np.minimum(np.arange(0, vertices + width, width), vertices)
+    work = np.diff(rows.offsets[starts].astype(np.int64))
+    for at in range(0, len(rows.targets), _BLOCK):
+        work += np.bincount(rows.targets[at : at + _BLOCK] // np.uint32(width), minlength=len(work))
+    cuts = _cuts(ranks, vertices, width, work)
+    symmetric = bool(flags & _native.SYMMETRIC)
+
+    def move(by_target: bool) -> _Move:
+        arrays = (rows.offsets, rows.targets, rows.weights)
+        pointers = [None if array is None else array.ctypes.data for array in arrays]
+        count = len(rows.targets)
+        return _Move(ranks.address, cuts.ctypes.data, count, 0, *pointers, kind_of_weights, int(by_target), None, None)
+
+    into = _filled(_counted(ranks, cuts, move(True)), move(True), dtype)
+    out = into
+    if not symmetric:
+        counted = _counted(ranks, cuts, move(False))
+        out = _filled(counted, move(False), dtype) if needs_targets else CSR(counted, np.empty(0, np.uint32))
+    (edges,) = ranks.sum([len(into.targets)])
+    return _finished(
+        ranks,
+        cuts,
+        out,
+        into,
+        {
+            "vertices": vertices,
+            "edges": edges,
+            "symmetric": symmetric,
+            "weight_type": None if dtype is None else dtype.str,
+            "base": 1,
+            "name": path,
+        },
+    )
+
+
+def _header(path: str, format: str | None) -> tuple[bytes, str]:
+    """The header of a large file with a format of which ranks can read parts, and the format's name; else nothing."""
+    if path == "-":
+        return b"", ""
+    try:
+        with Source(path) as source:
+            if source.compression or source.size is None or source.size < SMALL:
+                return b"", ""
+        with open(path, "rb") as file:
+            head = file.read(_HEAD)
+    except (InputError, OSError):
+        return b"", ""
+    lines = head.split(b"\n")[:-1]
+    kind = format
+    if kind is None:
+        kind = next((name for name in ("mtx", "dimacs") if FORMATS[name].begins(head)), None)
+    first = lines[0].lower().split() if lines else []
+    if kind not in ("mtx", "dimacs") or (kind == "mtx" and first[2:3] != [b"coordinate"]):
+        return b"", ""
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + 1
+        words = line.split()
+        if words and not (number == 0 or line.startswith(b"%") if kind == "mtx" else words[0] == b"c"):
+            return head[:size], kind
+    return b"", ""
+
+
+def _lines(path: str, begin: int, ranks: Ranks) -> Iterator[bytes]:
+    """The lines that begin in this rank's part of a file after its header."""
+    size = os.path.getsize(path)
+    first, last = (begin + (size - begin) * rank // ranks.count for rank in (ranks.rank, ranks.rank + 1))
+    with open(path, "rb") as file:
+        at = first
+        if first > begin:
+            # The line that contains the byte before belongs to the rank before.
+            file.seek(first - 1)
+            at = first - 1 + len(file.readline())
+        else:
+            file.seek(first)
+        while at < last:
+            block = file.read(min(_READ, last - at))
+            if not block:
+                return
+            at += len(block)
+            if at >= last and not block.endswith(b"\n"):
+                block += file.readline()
+            yield block
 
 
 # ---- Graphs that rank 0 reads --------------------------------------------------------
@@ -340,4 +481,4 @@ def _received(ranks: Ranks, whole: Outline, cuts: Array, needs_targets: bool) ->
     return Share(whole, cuts, into if whole.symmetric else rows(needs_targets), into)
 
 
-__all__ = ["Outline", "Share", "cuts_by_edges", "generated", "scattered"]
+__all__ = ["Outline", "Share", "cuts_by_edges", "generated", "parsed", "scattered"]
