@@ -97,6 +97,18 @@ def test_a_graph_file_with_labels_has_the_same_result(command: Command, tmp_path
     assert found[0] == found[1]
 
 
+def test_weights_of_a_graph_generated_in_place_belong_to_their_edges(command: Command, tmp_path: Path) -> None:
+    found = []
+    for engine in (("cpu",), ("distributed", "-n", "3")):
+        to = tmp_path / "result.npy"
+        graph = "gen:rmat:scale=9,seed=5,weights=1:90"
+        done = command("run", "sssp", graph, "--source", "7", "--engine", *engine, "-o", to)
+        assert done.returncode == 0, done.stderr
+        found.append(np.load(to))
+    assert (found[0] == found[1]).all()
+    assert len(np.unique(found[0])) > 50
+
+
 def test_ranks_read_parts_of_a_file_and_report_a_wrong_line(command: Command, tmp_path: Path) -> None:
     graph = generate.rmat(15, 12, seed=4)
     file = tmp_path / "graph.mtx"
