@@ -44,13 +44,13 @@ def rows(context: Context) -> Iterator[Row]:
         for turn in range(context.repeat or REPEAT if context.wants(SPEED) else 1):
             for name, engine in (("cpu", ["-t", str(RANKS)]), ("distributed", distributed)):
                 stats = _run(spec, engine, Path(folder) / f"{name}.npy", {})
-                if turn == 0 or stats["seconds"] < best[name]["seconds"]:
+                if turn == 0 or _step_seconds(stats) < _step_seconds(best[name]):
                     best[name] = stats
         values = [np.load(Path(folder) / f"{name}.npy") for name in best]
         if not np.allclose(values[0], values[1], rtol=1e-3, atol=0):
             raise RunDied(f"{SPEED}: the ranks of vertices differ from those of the engine cpu")
         about: dict[str, Any] = {"app": "pagerank", "graph": f"gen:{spec}", "steps": STEPS}
-        seconds = {name: stats["seconds"] / STEPS for name, stats in best.items()}
+        seconds = {name: _step_seconds(stats) for name, stats in best.items()}
         if context.wants(SPEED):
             ratio = seconds["cpu"] / seconds["distributed"]
             reference: Any = {"what": "cpu, 2 threads", "value": seconds["cpu"] * 1e3, "unit": "ms/step"}
@@ -72,6 +72,12 @@ def rows(context: Context) -> Iterator[Row]:
                 share = sum(array.nbytes for array in arrays) / RANKS
                 peak = max(best["distributed"]["rank_peak_bytes"]) - _OWN_BYTES
                 yield context.row(MEMORY, peak / share, "", most=1.3, peak_bytes=peak, share_bytes=share, **about)
+
+
+def _step_seconds(stats: dict[str, Any]) -> float:
+    """Seconds of a step; without the first ones, in which cpu builds rows that ranks get with their shares."""
+    later = stats["step_seconds"][STEPS // 2 :]
+    return float(sum(later)) / len(later)
 
 
 def _run(spec: str, engine: list[str], output: Path, environment: dict[str, str]) -> dict[str, Any]:
