@@ -55,7 +55,7 @@ def compare(ranks: int, seed: int, count: int, *names: str | Path) -> None:
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7])
 def test_results_are_those_of_cpu(ranks: int, seed: int) -> None:
-    compare(ranks, seed, 6, "pagerank", "sssp", FIXTURES / "features.h")
+    compare(ranks, seed, 6, "pagerank", "sssp", FIXTURES / "features.h", FIXTURES / "blocks.h")
 
 
 @pytest.mark.tier("all", seconds=60, adds="all applications; four ranks")
