@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite ``scale``: calls from Python and NetworkX.
+"""The suite ``scale``: several ranks on this machine, calls from Python, NetworkX.
 
 docs/benchmarks.md says what each row is.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import gossamer_setup
 from gossamer.bench import Context, Row
 
-from . import _python
+from . import _distributed, _python
 
-NAMES = (*_python.NAMES,)
+NAMES = (*_distributed.NAMES, *_python.NAMES)
 
 
 def rows(context: Context) -> Iterator[Row]:
     """Every row asked for, each as it is measured."""
+    gossamer_setup.require("mpi")
+    yield from _distributed.rows(context)
     yield from _python.rows(context)

@@ -222,9 +222,22 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
 
 }  // namespace gossamer::detail
 
+#ifdef GOSSAMER_DISTRIBUTED
+#include "gossamer/distributed/result.h"
+#define GOSSAMER_SHARES(APP)                                                                       \
+  int gs_app_needs_targets(void) { return ::gossamer::detail::GraphNetwork<APP>::needsTargets(); } \
+  int gs_app_run_share(const gs_share* share, const gs_run_options* options, gs_result** result,   \
+                       gs_rank_figures* figures) {                                                 \
+    return ::gossamer::detail::runShare<APP>(share, options, result, figures);                     \
+  }
+#else
+#define GOSSAMER_SHARES(APP)
+#endif
+
 /// Exports the C interface of an application. Use it once per shared object.
 #define GOSSAMER_APPLICATION(APP)                                                                                  \
   extern "C" {                                                                                                     \
+  GOSSAMER_SHARES(APP)                                                                                             \
   int gs_app_abi_version(void) { return GS_ABI_VERSION; }                                                          \
   const char* gs_app_describe(void) {                                                                              \
     static std::string text;                                                                                       \

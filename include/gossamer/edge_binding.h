@@ -56,10 +56,11 @@ class OwnEdges<V> {
     if constexpr (!std::is_empty_v<N>) edges.notes_ = const_cast<N*>(notes_.data()) + first;
   }
 
-  /// The edge that `send` of vertex v has selected, as its index in the rows of relation().
-  uint64_t named(const V& vertex, uint32_t v) const {
+  /// The edge that `send` of vertex v has selected, as its index in the rows of relation(). `first` is the index of
+  /// vertex 0 in the whole graph, for messages.
+  uint64_t named(const V& vertex, uint32_t v, uint32_t first = 0) const {
     if (vertex.edges.along_ >= vertex.edges.count_) {
-      throw ProgramError("the vertex of index " + std::to_string(v) + " sends along its edge " +
+      throw ProgramError("the vertex of index " + std::to_string(v + first) + " sends along its edge " +
                          std::to_string(vertex.edges.along_) + ", but it has " + std::to_string(vertex.edges.count_) +
                          (vertex.edges.count_ == 1 ? " edge" : " edges"));
     }

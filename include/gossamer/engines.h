@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The engines by name: the only list of all engines.
+/// The engines that run in one process, by name. The engine `distributed` is in distributed/engine.h.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,11 @@ namespace gossamer {
 
 /// The engine of that name, or null for an unknown name.
 template <typename V>
-std::unique_ptr<Engine<V>> makeEngine(const std::string& name) {
+std::unique_ptr<Engine<V>> makeEngine([[maybe_unused]] const std::string& name) {
+#ifndef GOSSAMER_DISTRIBUTED  // compiled for gs_app_run_share only
   if (name == "cpu") return std::make_unique<cpu::Engine<V>>();
   if (name == "shuffle") return std::make_unique<shuffle::Engine<V>>();
+#endif
   return nullptr;
 }
 

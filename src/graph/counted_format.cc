@@ -77,7 +77,9 @@ void CountedFormat::bad_entry(const char* at, std::uint64_t line, unsigned skip,
 }
 
 Numbering CountedFormat::finish(std::deque<Worker>&, gs_graph_shape& shape) {
-  if (shape.entries != expected())
+  if (header_.part)
+    shape.announced_edges = expected();
+  else if (shape.entries != expected())
     bad_file(
         header_.size_line,
         "the number of %s is %llu in the header, but %llu in the file; the file is truncated or its header is wrong",

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gossamer/core/error.h"
@@ -205,6 +207,64 @@ class Neighbours {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> runs_;
 };
 
+/// Draws the ends of an edge of a recursive matrix.
+class Rmat {
+ public:
+  Rmat(std::uint32_t scale, double a, double b, double c, int permute, std::uint64_t seed)
+      : scale_(scale),
+        permute_(permute),
+        seed_(seed),
+        // Quadrants in 32-bit fixed point; two levels from each random word.
+        to_a_(static_cast<std::uint64_t>(a * 0x1p32)),
+        to_b_(static_cast<std::uint64_t>((a + b) * 0x1p32)),
+        to_c_(static_cast<std::uint64_t>((a + b + c) * 0x1p32)),
+        permutation_(std::uint64_t{1} << scale, seed) {}
+
+  std::pair<std::uint32_t, std::uint32_t> operator()(std::uint64_t edge) const {
+    Draw draw(seed_, kEdge, edge);
+    std::uint64_t source = 0, target = 0, word = 0;
+    for (unsigned level = 0; level < scale_; ++level) {
+      word = level % 2 ? word >> 32 : draw.word();
+      const std::uint64_t part = word & 0xffffffffu;
+      source = source << 1 | (part >= to_b_);
+      target = target << 1 | ((part >= to_a_ && part < to_b_) || part >= to_c_);
+    }
+    if (permute_) {
+      source = permutation_(source);
+      target = permutation_(target);
+    }
+    return {static_cast<std::uint32_t>(source), static_cast<std::uint32_t>(target)};
+  }
+
+ private:
+  std::uint32_t scale_;
+  bool permute_;
+  std::uint64_t seed_, to_a_, to_b_, to_c_;
+  Permutation permutation_;
+};
+
+/// The random weight of an edge.
+class WeightOf {
+ public:
+  WeightOf(int symmetric, std::int32_t low, std::int32_t high, std::uint64_t seed)
+      : symmetric_(symmetric),
+        low_(low),
+        span_(static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1)),
+        seed_(seed) {}
+
+  std::int32_t operator()(std::uint64_t from, std::uint64_t to) const {
+    if (symmetric_ && from > to) std::swap(from, to);
+    const std::uint64_t word = Draw(seed_, kWeight, from << 32 | to).word();
+    // The high half of a 128-bit product: uniform to one part in 2^32.
+    return static_cast<std::int32_t>(low_ + static_cast<std::int64_t>((word >> 32) * span_ >> 32));
+  }
+
+ private:
+  bool symmetric_;
+  std::int32_t low_;
+  std::uint64_t span_, seed_;
+};
+
 /// Runs the body of a generator.
 template <class Body>
 int guarded(Body&& body) {
@@ -221,6 +281,11 @@ extern "C" {
 
 int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
                        uint64_t* offsets, void** state) {
+  return gs_graph_geometric_rows(vertices, fanout, radius, shuffle, seed, threads, 0, vertices, offsets, state);
+}
+
+int gs_graph_geometric_rows(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
+                            uint64_t first, uint64_t count, uint64_t* offsets, void** state) {
   return guarded([&] {
     const Layout layout(vertices, radius, seed);
     std::optional<Permutation> shuffled;
@@ -231,22 +296,23 @@ int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int sh
       for (std::uint64_t p = 0; p < vertices; ++p) position_of[(*shuffled)(p)] = static_cast<std::uint32_t>(p);
     }
     constexpr std::uint64_t kPiece = 2048;
-    std::vector<std::vector<std::uint32_t>> pieces((vertices + kPiece - 1) / kPiece);
-    in_pieces(thread_count(threads), vertices, kPiece, [&](std::uint64_t begin, std::uint64_t end) {
+    std::vector<std::vector<std::uint32_t>> pieces((count + kPiece - 1) / kPiece);
+    in_pieces(thread_count(threads), count, kPiece, [&](std::uint64_t begin, std::uint64_t end) {
       Neighbours neighbours(layout, radius, fanout, seed);
       std::vector<std::uint32_t>& mine = pieces[begin / kPiece];
-      for (std::uint64_t v = begin; v < end; ++v) {
-        const std::size_t first = mine.size();
+      for (std::uint64_t row = begin; row < end; ++row) {
+        const std::uint64_t v = first + row;
+        const std::size_t before = mine.size();
         for (const std::uint32_t other : neighbours(shuffle ? position_of[v] : static_cast<std::uint32_t>(v)))
           mine.push_back(shuffle ? static_cast<std::uint32_t>((*shuffled)(other)) : other);
-        std::sort(mine.begin() + static_cast<std::ptrdiff_t>(first), mine.end());
-        offsets[v + 1] = mine.size() - first;
+        std::sort(mine.begin() + static_cast<std::ptrdiff_t>(before), mine.end());
+        offsets[row + 1] = mine.size() - before;
       }
     });
     offsets[0] = 0;
-    for (std::uint64_t v = 0; v < vertices; ++v) offsets[v + 1] += offsets[v];
+    for (std::uint64_t v = 0; v < count; ++v) offsets[v + 1] += offsets[v];
     auto result = std::make_unique<Generated>();
-    result->targets.reserve(offsets[vertices]);
+    result->targets.reserve(offsets[count]);
     for (auto& piece : pieces) {
       result->targets.insert(result->targets.end(), piece.begin(), piece.end());
       std::vector<std::uint32_t>().swap(piece);
@@ -260,11 +326,7 @@ int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, 
                   uint64_t* offsets, void** state) {
   return guarded([&] {
     const std::uint64_t vertices = std::uint64_t{1} << scale;
-    const Permutation permutation(vertices, seed);
-    // Quadrants in 32-bit fixed point; two levels from each random word.
-    const auto to_a = static_cast<std::uint64_t>(a * 0x1p32);
-    const auto to_b = static_cast<std::uint64_t>((a + b) * 0x1p32);
-    const auto to_c = static_cast<std::uint64_t>((a + b + c) * 0x1p32);
+    const Rmat draw(scale, a, b, c, permute, seed);
     const unsigned count = thread_count(threads);
     const unsigned shift = scale > 8 ? std::min(12u, scale - 8) : 0;
     std::vector<EdgeStore> parts;
@@ -273,19 +335,8 @@ int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, 
     on_threads(count, [&](unsigned t) {
       for (std::uint64_t e = edges / count * t, end = t + 1 == count ? edges : edges / count * (t + 1); e < end; ++e) {
         stop.look(e);
-        Draw draw(seed, kEdge, e);
-        std::uint64_t source = 0, target = 0, word = 0;
-        for (unsigned level = 0; level < scale; ++level) {
-          word = level % 2 ? word >> 32 : draw.word();
-          const std::uint64_t part = word & 0xffffffffu;
-          source = source << 1 | (part >= to_b);
-          target = target << 1 | ((part >= to_a && part < to_b) || part >= to_c);
-        }
-        if (permute) {
-          source = permutation(source);
-          target = permutation(target);
-        }
-        parts[t].add(static_cast<std::uint32_t>(source), static_cast<std::uint32_t>(target));
+        const auto [source, target] = draw(e);
+        parts[t].add(source, target);
       }
     });
     auto result = std::make_unique<Generated>();
@@ -298,6 +349,19 @@ int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, 
   });
 }
 
+int gs_graph_rmat_edges(uint32_t scale, double a, double b, double c, int permute, uint64_t seed, uint64_t first,
+                        uint64_t count, uint32_t* sources, uint32_t* targets) {
+  return guarded([&] {
+    const Rmat draw(scale, a, b, c, permute, seed);
+    const Stop stop;
+    for (std::uint64_t e = 0; e < count; ++e) {
+      stop.look(e);
+      std::tie(sources[e], targets[e]) = draw(first + e);
+    }
+    return 0;
+  });
+}
+
 int gs_graph_generated(void* state, uint32_t* targets) {
   const std::unique_ptr<Generated> generated(static_cast<Generated*>(state));
   if (generated && targets) std::copy(generated->targets.begin(), generated->targets.end(), targets);
@@ -305,20 +369,25 @@ int gs_graph_generated(void* state, uint32_t* targets) {
 }
 
 int gs_graph_grid(uint64_t width, uint64_t height, uint64_t* offsets, uint32_t* targets) {
+  return gs_graph_grid_rows(width, height, 0, width * height, offsets, targets);
+}
+
+int gs_graph_grid_rows(uint64_t width, uint64_t height, uint64_t first, uint64_t count, uint64_t* offsets,
+                       uint32_t* targets) {
   return guarded([&] {
     const Stop stop;
     uint64_t edge = 0;
-    for (uint64_t y = 0; y < height; ++y)
-      for (uint64_t x = 0; x < width; ++x) {
-        const uint64_t v = y * width + x;
-        stop.look(v);
-        offsets[v] = edge;
-        if (y > 0) targets[edge++] = static_cast<uint32_t>(v - width);
-        if (x > 0) targets[edge++] = static_cast<uint32_t>(v - 1);
-        if (x + 1 < width) targets[edge++] = static_cast<uint32_t>(v + 1);
-        if (y + 1 < height) targets[edge++] = static_cast<uint32_t>(v + width);
-      }
-    offsets[width * height] = edge;
+    for (uint64_t row = 0; row < count; ++row) {
+      const uint64_t v = first + row;
+      const uint64_t y = v / width, x = v % width;
+      stop.look(row);
+      offsets[row] = edge;
+      if (y > 0) targets[edge++] = static_cast<uint32_t>(v - width);
+      if (x > 0) targets[edge++] = static_cast<uint32_t>(v - 1);
+      if (x + 1 < width) targets[edge++] = static_cast<uint32_t>(v + 1);
+      if (y + 1 < height) targets[edge++] = static_cast<uint32_t>(v + width);
+    }
+    offsets[count] = edge;
     return 0;
   });
 }
@@ -326,18 +395,26 @@ int gs_graph_grid(uint64_t width, uint64_t height, uint64_t* offsets, uint32_t* 
 int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, int symmetric,
                             int32_t low, int32_t high, uint64_t seed, int threads, int32_t* weights) {
   return guarded([&] {
-    const auto span = static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1);
+    const WeightOf weight(symmetric, low, high, seed);
     in_pieces(thread_count(threads), vertices, 4096, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t v = begin; v < end; ++v)
-        for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-          std::uint64_t from = v, to = targets[e];
-          if (symmetric && from > to) std::swap(from, to);
-          const std::uint64_t word = Draw(seed, kWeight, from << 32 | to).word();
-          // The high half of a 128-bit product: uniform to one part in 2^32.
-          const auto part = static_cast<std::int64_t>((word >> 32) * span >> 32);
-          weights[e] = static_cast<std::int32_t>(low + part);
-        }
+        for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) weights[e] = weight(v, targets[e]);
     });
+    return 0;
+  });
+}
+
+int gs_graph_edge_weights(uint64_t first, uint64_t count, const uint64_t* offsets, const uint32_t* ends, int by_target,
+                          int symmetric, int32_t low, int32_t high, uint64_t seed, int32_t* weights) {
+  return guarded([&] {
+    const WeightOf weight(symmetric, low, high, seed);
+    const Stop stop;
+    for (std::uint64_t row = 0; row < count; ++row) {
+      stop.look(row);
+      const std::uint64_t v = first + row;
+      for (std::uint64_t e = offsets[row]; e < offsets[row + 1]; ++e)
+        weights[e] = by_target ? weight(ends[e], v) : weight(v, ends[e]);
+    }
     return 0;
   });
 }

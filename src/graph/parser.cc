@@ -50,6 +50,7 @@ class Parser {
       : path_(path), threads_(threads) {
     header_.undirected = flags & GS_READ_UNDIRECTED;
     header_.certain = flags & GS_READ_CERTAIN;
+    header_.part = flags & GS_READ_PART;
     header_.threads = threads;
     format_ = format.make(header_);
   }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "gossamer/app/columns.h"
 #include "gossamer/app/parameters.h"
@@ -34,8 +36,11 @@ struct VertexInfo {
 template <typename S>
 class States {
  public:
-  States(const S* states, uint32_t vertices, const uint64_t* gone)
-      : states_(states), vertices_(vertices), gone_(gone) {}
+  /// Passes further states, in order, to its argument, block by block.
+  using Rest = std::function<void(const std::function<void(const S* states, uint64_t count)>&)>;
+
+  States(const S* states, uint32_t vertices, const uint64_t* gone, Rest rest = {})
+      : states_(states), vertices_(vertices), gone_(gone), rest_(std::move(rest)) {}
 
   /// Calls visit(state) for every vertex that is not removed.
   template <typename F>
@@ -43,12 +48,17 @@ class States {
     for (uint32_t v = 0; v < vertices_; ++v) {
       if (!gone_ || !(gone_[v >> 6] >> (v & 63) & 1)) visit(states_[v]);
     }
+    if (!rest_) return;
+    rest_([&](const S* states, uint64_t count) {
+      for (uint64_t i = 0; i < count; ++i) visit(states[i]);
+    });
   }
 
  private:
   const S* states_;
   uint32_t vertices_;
   const uint64_t* gone_;  // one bit per removed vertex, or null: none is removed
+  Rest rest_;             // the states of other ranks
 };
 
 /// The permitted difference between two right answers.

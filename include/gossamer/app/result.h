@@ -75,15 +75,21 @@ struct AppResult : gs_result {
   Columns<typename V::Aggregates> totals;
   std::vector<gs_relation> relations;
 
-  /// Sets parameters and network. Throws if the application rejects them.
-  void prepare(const gs_graph& graph, const gs_run_options& options, Pool& pool) {
+  uint32_t firstIndex = 0;   // of the vertices here, in the whole graph
+  uint32_t allVertices = 0;  // of the whole graph; 0: all are here
+
+  /// Sets parameters and network. Throws if the application rejects them. Where the graph is a rank's share, `whole`
+  /// are the numbers of the whole graph, and `far` has the vertices of other ranks.
+  void prepare(const gs_graph& graph, const gs_run_options& options, Pool& pool, const GraphInfo* whole = nullptr,
+               Elsewhere* far = nullptr) {
     Parameters parameters;
     app.parameters(parameters);
     for (size_t i = 0; i < options.parameter_count; ++i) parameters.set(options.parameters[i]);
 
     if (graph.vertices > 0xfffffffe) throw std::invalid_argument("the graph has more than 4294967294 vertices");
-    const GraphInfo info{static_cast<uint32_t>(graph.vertices), graph.edges, graph.weight_type != GS_NONE,
-                         graph.weight_low, graph.weight_high};
+    const GraphInfo info = whole ? *whole
+                                 : GraphInfo{static_cast<uint32_t>(graph.vertices), graph.edges,
+                                             graph.weight_type != GS_NONE, graph.weight_low, graph.weight_high};
     if constexpr (!std::is_empty_v<typename V::Edge>) {
       for (const double weight : {info.weightLow, info.weightHigh}) {
         if (!std::isfinite(weight)) {
@@ -94,11 +100,11 @@ struct AppResult : gs_result {
       }
     }
     app.begin(info);
-    wiring = std::make_unique<GraphNetwork<App>>(graph, options, app, pool);
+    wiring = std::make_unique<GraphNetwork<App>>(graph, options, app, pool, far);
     problem.network = wiring->network();
     problem.unit = wiring->unit();
     problem.params = app.params(info);
-    state = Array<S>(info.vertices);
+    state = Array<S>(graph.vertices);
     app.results(columns);
     app.totals(totals);
   }
@@ -110,7 +116,7 @@ struct AppResult : gs_result {
     const auto init = [&](size_t begin, size_t end, unsigned thread) {
       positions[thread].handler = Handler::start;
       for (size_t v = begin; v < end; ++v) {
-        positions[thread].vertex = static_cast<uint32_t>(v);
+        positions[thread].vertex = static_cast<uint32_t>(v) + firstIndex;
         app.init(about(v), state[v]);
       }
     };
@@ -130,7 +136,7 @@ struct AppResult : gs_result {
   }
 
   /// Lets the descriptor complete the parameters, when all states are those that the run starts with.
-  void complete() {
+  virtual void complete() {
     if constexpr (requires(App a, typename V::Params p, States<S> all) { a.complete(p, all); }) {
       guard::inDescriptor(Handler::start, [&] {
         app.complete(problem.params, States<S>{state.data(), problem.network.vertices, problem.network.gone});
@@ -141,7 +147,8 @@ struct AppResult : gs_result {
   /// The descriptor's view of a vertex.
   VertexInfo about(size_t v) const {
     const Network& net = problem.network;
-    VertexInfo info{.index = static_cast<uint32_t>(v), .vertices = net.vertices - net.removed};
+    VertexInfo info{.index = static_cast<uint32_t>(v) + firstIndex,
+                    .vertices = allVertices ? allVertices : net.vertices - net.removed};
     for (const Relation& r : net.relations) {
       (r.pin ? info.backward : info.degree) += r.out.length(v);
       if constexpr (App::sumsWeights) info.weight += r.pin ? 0 : sumOfValues(r.out, v);
@@ -213,8 +220,8 @@ struct AppResult : gs_result {
     if (index >= all.size()) throw std::invalid_argument("there is no such column");
     guard::inDescriptor(Handler::results, [&] { all[index].write(state.data(), problem.network.vertices, out); });
     if (!all[index].normalise) return;
-    if (all[index].type == GS_F32) scale(static_cast<float*>(out));
-    if (all[index].type == GS_F64) scale(static_cast<double*>(out));
+    if (all[index].type == GS_F32) scale(static_cast<float*>(out), problem.network.vertices);
+    if (all[index].type == GS_F64) scale(static_cast<double*>(out), problem.network.vertices);
   }
 
   auto finalTotals() const { return statistics.template aggregatesAs<typename V::Aggregates>(); }
@@ -227,11 +234,11 @@ struct AppResult : gs_result {
   }
 
   template <typename T>
-  void scale(T* values) const {
+  void scale(T* values, uint64_t count) const {
     const Network& net = problem.network;
     double sum = 0;
-    for (size_t i = 0; i < net.vertices; ++i) sum += net.isGone(i) ? 0 : static_cast<double>(values[i]);
-    for (size_t i = 0; i < net.vertices; ++i) {
+    for (size_t i = 0; i < count; ++i) sum += net.isGone(i) ? 0 : static_cast<double>(values[i]);
+    for (size_t i = 0; i < count; ++i) {
       if (net.isGone(i)) values[i] = 0;
       if (sum != 0) values[i] = static_cast<T>(static_cast<double>(values[i]) / sum);
     }

@@ -93,6 +93,18 @@ Rows copied(const Rows& from, uint64_t vertices, Without what, Pool& pool, Owned
   return kept.rows();
 }
 
+/// The vertices of a network whose rows are stored elsewhere. Their numbers are not below that of the vertices here.
+class Elsewhere {
+ public:
+  explicit Elsewhere(uint32_t first) : shift(first) {}
+  virtual ~Elsewhere() = default;
+  /// Finds the degrees of all targets of rows, from those of the vertices here.
+  virtual void learn(const Rows& out, const Rows& in, const uint32_t* degrees) = 0;
+  virtual uint32_t degreeOf(uint32_t vertex) const = 0;
+  /// A vertex's number plus this, modulo 2^32, is its index in the whole graph, by which rows ascend.
+  const uint32_t shift;
+};
+
 /// Rows of the simple graph, with each pair of neighbours in both rows. Oriented, each pair is only in the
 /// row of the vertex with fewer neighbours (of the smaller index if their counts are equal). Oriented rows
 /// are short: in a graph of m pairs none has more than sqrt(2 m) entries.
@@ -104,9 +116,9 @@ class SimpleRows {
   static constexpr bool least = std::is_arithmetic_v<E>;
 
  public:
-  /// `in` is empty if `out` has every edge in both directions.
-  SimpleRows(uint64_t vertices, const Rows& out, const Rows& in, Pool& pool, bool oriented)
-      : n_(vertices), given_(out), back_(in), pool_(pool), degrees_(vertices) {
+  /// `in` is empty if `out` has every edge in both directions; `far` is null if all vertices are here.
+  SimpleRows(uint64_t vertices, const Rows& out, const Rows& in, Pool& pool, bool oriented, Elsewhere* far = nullptr)
+      : n_(vertices), given_(out), back_(in), pool_(pool), far_(far), shift_(far ? far->shift : 0), degrees_(vertices) {
     bool plain = !in;
     std::vector<char> differs(pool.size());
     pool_.chunks(n_, grain, [&](size_t begin, size_t end, unsigned thread) {
@@ -120,6 +132,7 @@ class SimpleRows {
     for (const char one : differs) plain = plain && !one;
     plain_ = plain && !counted;
     if (oriented) {
+      if (far_) far_->learn(given_, back_, degrees_.data());
       orient();
     } else if (plain_) {
       result_[0] = result_[1] = given_;
@@ -134,7 +147,12 @@ class SimpleRows {
  private:
   static constexpr size_t grain = 1024;
 
-  bool before(uint32_t v, uint32_t w) const { return degrees_[v] != degrees_[w] ? degrees_[v] < degrees_[w] : v < w; }
+  uint32_t indexOf(uint32_t v) const { return v + shift_; }
+  /// Whether the edge between v, a vertex here, and w leads to w.
+  bool before(uint32_t v, uint32_t w) const {
+    const uint32_t degree = w < n_ ? degrees_[w] : far_->degreeOf(w);
+    return degrees_[v] != degree ? degrees_[v] < degree : indexOf(v) < indexOf(w);
+  }
   bool valued() const { return counted || (least && given_.values); }
 
   static E valueOf(const Rows& rows, uint64_t i) {
@@ -152,8 +170,9 @@ class SimpleRows {
     uint64_t b = back_ ? back_.offsets[v] : 0;
     const uint64_t bEnd = back_ ? back_.offsets[v + 1] : 0;
     while (a < aEnd || b < bEnd) {
-      const uint32_t w =
-          b == bEnd || (a < aEnd && given_.targets[a] <= back_.targets[b]) ? given_.targets[a] : back_.targets[b];
+      const uint32_t w = b == bEnd || (a < aEnd && indexOf(given_.targets[a]) <= indexOf(back_.targets[b]))
+                             ? given_.targets[a]
+                             : back_.targets[b];
       E value{};
       uint32_t directions = 0;
       const auto take = [&](const Rows& rows, uint64_t& i, uint64_t end, bool first) {
@@ -233,6 +252,8 @@ class SimpleRows {
   Rows given_;
   Rows back_;
   Pool& pool_;
+  Elsewhere* far_;
+  uint32_t shift_;
   bool plain_ = false;  // the given rows are already those of a simple graph
   Array<uint32_t> degrees_;
   OwnedRows<E> kept_[2];

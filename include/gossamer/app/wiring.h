@@ -45,8 +45,9 @@ class GraphNetwork {
   using E = typename V::Edge;
 
  public:
-  GraphNetwork(const gs_graph& graph, const gs_run_options& options, App& app, Pool& pool)
-      : graph_(graph), options_(options), app_(app), pool_(pool) {
+  /// `far` has the vertices that are not in the graph but targets of its edges; null if there are none.
+  GraphNetwork(const gs_graph& graph, const gs_run_options& options, App& app, Pool& pool, Elsewhere* far = nullptr)
+      : graph_(graph), options_(options), app_(app), pool_(pool), far_(far) {
     if (!graph_.out.offsets) request(false);
     if (!graph_.out.offsets) throw std::invalid_argument("the graph has no edges by source");
   }
@@ -61,7 +62,7 @@ class GraphNetwork {
       if (!graph_.out.targets) request(false);
       simple_ = std::make_unique<SimpleRows<E>>(graph_.vertices, rows(graph_.out, outValues_),
                                                 needsReverse() ? rows(graph_.in, inValues_) : Rows{}, pool_,
-                                                App::wiring != Wiring::simple);
+                                                App::wiring != Wiring::simple, far_);
       net.relations.push_back({0, simple_->out(), simple_->in()});
       if (App::wiring == Wiring::ranked) net.relations.push_back({1, simple_->in(), simple_->out()});
       return net;
@@ -95,6 +96,9 @@ class GraphNetwork {
       default: return unit();
     }
   }
+
+  /// Whether the application needs the targets of out-edges, not only their number.
+  static constexpr bool needsTargets() { return rules::ReadsEdges<V> || App::sumsWeights || bothDirections(); }
 
   /// Frees the converted values; the network is then invalid.
   void release() {
@@ -278,6 +282,7 @@ class GraphNetwork {
   gs_run_options options_;
   App& app_;
   Pool& pool_;
+  Elsewhere* far_;
   std::unique_ptr<SimpleRows<E>> simple_;
   Array<E> outValues_;
   Array<E> inValues_;

@@ -23,6 +23,7 @@ enum gs_graph_format {
 
 /// Flags of gs_graph_parser_open.
 #define GS_READ_UNDIRECTED 1u  // store every edge in both directions, a self-loop once
+#define GS_READ_PART 4u        // the text has only some of the lines after the header: their number is not checked
 #define GS_READ_CERTAIN 2u     // the format is certain: accept an edge list that may be a list of neighbours
 
 /// The kind of vertex labels.
@@ -155,6 +156,19 @@ int gs_graph_grid(uint64_t width, uint64_t height, uint64_t* offsets, uint32_t* 
 /// (and independent of the direction if `symmetric`).
 int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const uint32_t* targets, int symmetric,
                             int32_t low, int32_t high, uint64_t seed, int threads, int32_t* weights);
+
+/// Parts of these graphs, for a process that has only some of their vertices or edges: the rows of the vertices first
+/// .. first + count - 1 (offsets[count + 1] from 0), and the edges first .. first + count - 1 of an RMAT graph, in no
+/// order.
+int gs_graph_geometric_rows(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
+                            uint64_t first, uint64_t count, uint64_t* offsets, void** state);
+int gs_graph_grid_rows(uint64_t width, uint64_t height, uint64_t first, uint64_t count, uint64_t* offsets,
+                       uint32_t* targets);
+int gs_graph_rmat_edges(uint32_t scale, double a, double b, double c, int permute, uint64_t seed, uint64_t first,
+                        uint64_t count, uint32_t* sources, uint32_t* targets);
+/// The weights of gs_graph_random_weights for such rows, whose other ends are `ends`; `by_target`: of rows by target.
+int gs_graph_edge_weights(uint64_t first, uint64_t count, const uint64_t* offsets, const uint32_t* ends, int by_target,
+                          int symmetric, int32_t low, int32_t high, uint64_t seed, int32_t* weights);
 
 /// A graph to be written as text.
 struct gs_graph_text {

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +168,8 @@ def _always(declared: re.Match[str]) -> bool:
 COMMAND_WORDS = frozenset(
     {"app", "columns", "dedupe", "define", "engine", "format", "graph", "help", "no-loops", "output"}
     | {"seed", "shuffle", "stats", "threads", "top", "undirected"}
+    # options of the engine distributed
+    | {"ranks"}
     # options of the engines rtl and board
     | {"config", "cluster", "routes", "frame-loss", "cut", "waves", "trace", "trace-size", "report", "least-wait"}
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
@@ -272,18 +274,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
             f"{relative(header)}: was compiled for version {version} of the interface, this program has {ABI_VERSION}; "
             f"remove {relative(Path(library._name).parent)}"
         )
-    library.gs_app_describe.restype = ctypes.c_char_p
-    library.gs_app_statistics.restype = None
-    library.gs_app_statistics.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.gs_app_verdict.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-    library.gs_app_column.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
-    library.gs_app_total.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
-    library.gs_app_change.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.gs_app_go.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.gs_app_part.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.gs_app_receive.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-    library.gs_app_ended.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-    library.gs_app_free.argtypes = [ctypes.c_void_p]
+    _declare(library)
     text = library.gs_app_describe()
     if text is None:
         raise InputError(f"{relative(header)}: {native.lib().gs_last_error().decode(errors='replace')}")
@@ -311,6 +302,30 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         edge_bytes=about["edge_bytes"],
         defines=defines,
     )
+
+
+def _declare(library: ctypes.CDLL) -> None:
+    """Declares the types of an application's functions."""
+    library.gs_app_describe.restype = ctypes.c_char_p
+    library.gs_app_statistics.restype = None
+    library.gs_app_statistics.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_verdict.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_column.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+    library.gs_app_total.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+    library.gs_app_change.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_go.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_part.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_receive.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    library.gs_app_ended.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.gs_app_free.argtypes = [ctypes.c_void_p]
+
+
+def distributed(app: App) -> App:
+    """The same application, compiled for the engine ``distributed`` only. Raises InputError as ``load`` does."""
+    library = ctypes.CDLL(str(_compiled(app.path, app.defines, ["-DGOSSAMER_DISTRIBUTED"])))
+    _declare(library)
+    library.gs_app_run_share.argtypes = [ctypes.c_void_p] * 4
+    return replace(app, library=library)
 
 
 def _columns(described: list[dict[str, Any]]) -> tuple[Column, ...]:
@@ -361,9 +376,9 @@ def vertex(source: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
     return load(header, defines)
 
 
-def _compiled(header: Path, defines: tuple[str, ...]) -> Path:
+def _compiled(header: Path, defines: tuple[str, ...], more: Sequence[str] = ()) -> Path:
     bundled = header.is_relative_to(APPS)
-    options = builds.user_level(FLAGS, "GOSSAMER_OPTIMISE_APPS" if bundled else "GOSSAMER_OPTIMISE")
+    options = builds.user_level([*FLAGS, *more], "GOSSAMER_OPTIMISE_APPS" if bundled else "GOSSAMER_OPTIMISE")
     # The compiler does not list the headers inside the precompiled header as dependencies.
     precompiled = _precompiled(options)
     # Two versions of a header may be loaded, so symbols must be local: the dynamic linker would bind the inline

@@ -24,6 +24,8 @@ VALUES = {
     "-e": "engine",
     "--threads": "threads",
     "-t": "threads",
+    "--ranks": "ranks",
+    "-n": "ranks",
     "--top": "top",
     "-k": "top",
     "--output": "output",

@@ -21,6 +21,7 @@ from gossamer.cli import (
     _program_arguments,
     _program_output,
     _run_arguments,
+    _run_distributed,
     _run_output,
     _tile_program,
 )
@@ -58,9 +59,12 @@ for threads of the simulated hardware; see ./gossamer run PROGRAM.c --help.
 GUESTS.toml lists programs of all kinds that share a simulated cluster (docs/guests.md).
 
 Options:
-  -e, --engine NAME     cpu (default), shuffle, rtl: the simulated hardware, or board:
-                        boards on Ethernet (docs/cluster.md)
-  -t, --threads N       threads to use (default: every CPU)
+  -e, --engine NAME     cpu (default), shuffle, rtl: the simulated hardware, board:
+                        boards on Ethernet (docs/cluster.md), or distributed: ranks of
+                        an MPI job (docs/distributed.md)
+  -t, --threads N       threads to use (default: every CPU), with distributed of each
+                        rank (default: 1)
+  -n, --ranks N         with --engine distributed: start this many ranks
   -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz, .csv or .json (may be repeated)
       --stats FILE      write the statistics as JSON
@@ -90,6 +94,7 @@ Examples:
   ./gossamer run hashmin gen:rmat:scale=16,seed=1 --threads 1
   ./gossamer run mine/vertex.h graph.mtx --shuffle 7
   ./gossamer run examples/paths/host.cpp
+  ./gossamer run pagerank web.mtx --engine distributed -n 4
   ./gossamer run hashmin gen:grid:width=40,height=40 --engine rtl --config tiny
   ./gossamer run --engine rtl --config tiny examples/paths/host.cpp
   ./gossamer run programs/hello.c --engine rtl --config tiny
@@ -121,7 +126,8 @@ def command(ctx: click.Context, words: tuple[str, ...]) -> None:
     at = _run_arguments.first_plain(words, _run_arguments.VALUES)
     if at is not None and words[at].endswith(_run_arguments.PROGRAMS):
         sys.exit(_run_program(words[:at], words[at], words[at + 1 :]))
-    _run_app(words)
+    if code := _run_app(words):
+        sys.exit(code)
 
 
 def _show_help(app: App | None, typed: str) -> None:
@@ -182,12 +188,12 @@ def _applications() -> str:
     return "\n".join(["Applications:", *lines])
 
 
-def _run_app(words: tuple[str, ...]) -> None:
+def _run_app(words: tuple[str, ...]) -> int:
     request = _run_arguments.Request.of_app(words)
     app = request.compiled
     if "help" in request.flags:
         _show_help(app, shlex.quote(request.app))
-        return
+        return ExitCode.DONE
     if app is None:
         raise InputError("name an application, for instance: ./gossamer run pagerank (see ./gossamer run --help)")
 
@@ -202,6 +208,8 @@ def _run_app(words: tuple[str, ...]) -> None:
     engine: str | engines.Engine = request.one("engine", "cpu") or "cpu"
     hardware = {name: request.options[name] for name in _run_arguments.HARDWARE if name in request.options}
     asked = None
+    if engine != "distributed" and "ranks" in request.options:
+        raise InputError("--ranks: is for --engine distributed")
     if engine in _run_arguments.ON_HARDWARE:
         asked = _HardwareOptions(app.name, hardware, str(engine))
         engine = asked.engine
@@ -213,7 +221,7 @@ def _run_app(words: tuple[str, ...]) -> None:
     elif other := [name for name in hardware if name != "seed"]:
         hardware_engine = "board" if other[0] in ("port", "keys", "role") else "rtl"
         raise InputError(f"--{other[0]}: needs the hardware; add --engine {hardware_engine}")
-    else:
+    elif engine != "distributed":
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
     for name, value in given.items():
@@ -224,15 +232,27 @@ def _run_app(words: tuple[str, ...]) -> None:
     if stats is not None:
         files.check_writable(Path(stats))
 
+    def read() -> Graph:
+        return read_graph(
+            request.graph or BUNDLED,
+            format=request.one("format"),
+            columns=request.one("columns"),
+            undirected="undirected" in request.flags,
+            dedupe="dedupe" in request.flags,
+            drop_loops="no-loops" in request.flags,
+        )
+
+    def finish(result: Result, read_seconds: float) -> None:
+        for write in outputs:
+            write(result)
+        if stats is not None:
+            _run_output.write_stats(Path(stats), result, request.parameters, read_seconds)
+        _run_output.show(result, top)
+
+    if engine == "distributed":
+        return _run_distributed.run(request, app, words, read, finish)
     begun = time.perf_counter()
-    graph = read_graph(
-        request.graph or BUNDLED,
-        format=request.one("format"),
-        columns=request.one("columns"),
-        undirected="undirected" in request.flags,
-        dedupe="dedupe" in request.flags,
-        drop_loops="no-loops" in request.flags,
-    )
+    graph = read()
     read_seconds = time.perf_counter() - begun
     for note in (*graph.notes, *runner.weight_notes(app, graph)):
         click.echo(f"note: {note}", err=True)
@@ -244,13 +264,10 @@ def _run_app(words: tuple[str, ...]) -> None:
     finally:
         if asked is not None:
             asked.show()
-    for write in outputs:
-        write(result)
-    if stats is not None:
-        _run_output.write_stats(Path(stats), result, request.parameters, read_seconds)
-    _run_output.show(result, top)
+    finish(result, read_seconds)
     if request.one("shuffle") is not None:
         _shuffle(request, app, graph, result)
+    return ExitCode.DONE
 
 
 def _with_shares(app: App, graph: Graph, given: dict[str, Any]) -> dict[str, Any]:

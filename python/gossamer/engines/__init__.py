@@ -3,7 +3,7 @@
 
 ``cpu`` runs an application on threads of this machine; ``shuffle`` delivers messages in random order with random
 delays, to find programs that depend on the order. ``rtl`` runs it on threads of the simulated hardware, instruction by
-instruction; ``board`` runs it on boards behind Ethernet shells.
+instruction; ``board`` runs it on boards behind Ethernet shells; ``distributed`` on the ranks of an MPI job.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gossamer.errors import InputError
 
 def names() -> list[str]:
     """The names of the implemented engines."""
-    return ["cpu", "shuffle", "rtl", "board"]
+    return ["cpu", "shuffle", "rtl", "board", "distributed"]
 
 
 def get(name: str) -> Engine:
@@ -29,6 +29,8 @@ def get(name: str) -> Engine:
         from gossamer.engines.board import BoardHardware
 
         return BoardHardware()
+    if name == "distributed":
+        raise InputError("the engine distributed runs as a command: ./gossamer run APP GRAPH --engine distributed -n 4")
     from gossamer.engines.cpu import InProcess
 
     return InProcess(name)

@@ -19,6 +19,7 @@ from gossamer.graph import CSR, Graph, _native
 
 if TYPE_CHECKING:
     from gossamer import mapper
+    from gossamer.distributed.shares import Share
 
 _TYPES = {np.dtype(np.int32): 1, np.dtype(np.int64): 3, np.dtype(np.float32): 5, np.dtype(np.float64): 6}
 _SYMMETRIC = 1
@@ -156,17 +157,7 @@ class RunArgs:
         """Steps, and rounds of messages."""
         self.failure: list[BaseException] = []
         """The exception that a callback raised, if any."""
-        # A parameter with several values has an entry for each.
-        entries = [(name, one) for name, value in parameters.items() for one in _each(value)]
-        numbers = (_Parameter * max(1, len(entries)))()
-        for slot, (name, value) in zip(numbers, entries, strict=False):
-            slot.name = name.encode()
-            if isinstance(value, tuple):
-                slot.integer, slot.real = value
-            elif isinstance(value, int):
-                slot.integer = value  # all 64 bits, signed or unsigned
-            else:
-                slot.real = value
+        numbers, count = _numbers(parameters)
 
         def complete(_context: int, wanted: ctypes._Pointer[_Graph], want_in: int) -> None:
             try:
@@ -188,8 +179,75 @@ class RunArgs:
             self._callback,
             None,
             numbers,
-            len(entries),
+            count,
         )
+
+
+def _numbers(parameters: Numbers) -> tuple[ctypes.Array[_Parameter], int]:
+    """The parameters as structs, and their number; a parameter with several values has a struct for each."""
+    entries = [(name, one) for name, value in parameters.items() for one in _each(value)]
+    numbers = (_Parameter * max(1, len(entries)))()
+    for slot, (name, value) in zip(numbers, entries, strict=False):
+        slot.name = name.encode()
+        if isinstance(value, tuple):
+            slot.integer, slot.real = value
+        elif isinstance(value, int):
+            slot.integer = value  # all 64 bits, signed or unsigned
+        else:
+            slot.real = value
+    return numbers, len(entries)
+
+
+class _Share(ctypes.Structure):
+    """gs_share of include/gossamer/distributed/share.h."""
+
+    _fields_ = [
+        ("ranks", ctypes.c_void_p),
+        ("graph", _Graph),
+        ("vertices", ctypes.c_uint64),
+        ("edges", ctypes.c_uint64),
+        ("cuts", ctypes.c_void_p),
+    ]
+
+
+class RankFigures(ctypes.Structure):
+    """gs_rank_figures of the same header."""
+
+    _fields_ = [
+        ("pairs", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("messages", ctypes.c_uint64),
+        ("rounds", ctypes.c_uint64),
+        ("wait", ctypes.c_double),
+    ]
+
+
+class ShareArgs:
+    """A rank's share of a graph, options and parameters of a run. Owns the memory that the structs point to."""
+
+    def __init__(self, app: App, ranks: ctypes.c_void_p, share: Share, parameters: Numbers, *, threads: int) -> None:
+        whole = share.whole
+        low, high = whole.weight_range if app.uses_weights else (1.0, 1.0)
+        degrees = share.out.offsets
+        into = _csr(share.into)
+        out = into if share.out is share.into else _csr(share.out)
+        if not len(share.out.targets) and int(degrees[-1]):
+            out.targets = None
+        graph = _Graph(
+            len(degrees) - 1,
+            int(degrees[-1]),
+            out,
+            into,
+            0 if whole.weight_type is None else _TYPES[whole.weight_type],
+            _SYMMETRIC if whole.symmetric else 0,
+            low,
+            high,
+        )
+        self.share = _Share(ranks, graph, whole.vertices, whole.edges, share.cuts.ctypes.data)
+        self._numbers, count = _numbers(parameters)
+        self._arrays = share
+        self.options = _Options(b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count)
+        self.figures = RankFigures()
 
 
 def _each(value: float | tuple[int | tuple[int, float], ...]) -> tuple[float | tuple[int, float], ...]:
@@ -225,7 +283,7 @@ def totals(app: App, handle: ctypes.c_void_p) -> dict[str, int | float]:
 
 def collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> Result:
     """The result of a run inside the application, which started at time ``begun``. Raises NoAnswer if it is invalid."""
-    stats = _statistics(app, handle)
+    stats = statistics(app, handle)
     if stats["stopped"]:
         raise KeyboardInterrupt
     judge(app, graph, handle)
@@ -234,7 +292,8 @@ def collect(app: App, graph: Graph, handle: ctypes.c_void_p, begun: float) -> Re
     return Result(app=app, graph=graph, columns=values, totals=found, stats=stats, seconds=time.perf_counter() - begun)
 
 
-def _statistics(app: App, handle: ctypes.c_void_p) -> dict[str, Any]:
+def statistics(app: App, handle: ctypes.c_void_p) -> dict[str, Any]:
+    """The statistics of a run, by their names in the C interface."""
     found = Statistics()
     app.library.gs_app_statistics(handle, ctypes.byref(found))
     pointers = {"engine", "step_seconds", "step_count", "stopped", "aggregates", "aggregate_count"}
@@ -359,9 +418,11 @@ def problem_of(app: App, opened: ProblemAbi) -> mapper.Problem:
 __all__ = [
     "PartAbi",
     "ProblemAbi",
+    "RankFigures",
     "RelationAbi",
     "ResumeArgs",
     "RunArgs",
+    "ShareArgs",
     "Statistics",
     "change",
     "collect",
@@ -371,5 +432,6 @@ __all__ = [
     "labelled",
     "problem_of",
     "report_end",
+    "statistics",
     "totals",
 ]

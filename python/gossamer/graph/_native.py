@@ -21,6 +21,7 @@ DIMACS: Final = 4
 
 READ_UNDIRECTED: Final = 1
 READ_CERTAIN: Final = 2
+READ_PART: Final = 4
 NOTE_HEADING: Final = 1
 NOTE_COUNTS: Final = 2
 NOTE_UNDIRECTED: Final = 4
@@ -145,6 +146,19 @@ _SIGNATURES: Final[dict[str, list[Any]]] = {
     ],
     "generated": [c_void_p, c_void_p],
     "grid": [c_uint64, c_uint64, c_void_p, c_void_p],
+    "geometric_rows": [
+        *[c_uint64, c_uint32, c_double, c_int, c_uint64, c_int],
+        *[c_uint64, c_uint64, c_void_p, POINTER(c_void_p)],
+    ],
+    "grid_rows": [c_uint64, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p],
+    "rmat_edges": [
+        *[c_uint32, c_double, c_double, c_double, c_int, c_uint64],
+        *[c_uint64, c_uint64, c_void_p, c_void_p],
+    ],
+    "edge_weights": [
+        *[c_uint64, c_uint64, c_void_p, c_void_p, c_int],
+        *[c_int, c_int32, c_int32, c_uint64, c_void_p],
+    ],
     "random_weights": [c_uint64, c_void_p, c_void_p, c_int, c_int32, c_int32, c_uint64, c_int, c_void_p],
     "format": [POINTER(Text), _U64P, _U64P, c_void_p, c_size_t, POINTER(c_size_t)],
 }

@@ -7,7 +7,7 @@ import contextlib
 import ctypes
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -165,6 +165,30 @@ def _kind(source: Source, head: bytes, columns: bool) -> str:
     return recognised(head.removeprefix(b"\xef\xbb\xbf")[:_PEEK], suffix, source.name, columns=columns)
 
 
+def read_part(path: str, kind: str, header: bytes, text: Iterable[bytes]) -> tuple[CSR, _native.Shape]:
+    """The rows of some lines of a file whose header states the number of vertices, and what the parser knows.
+
+    ``text`` are whole lines after the header; their number is not compared with that in the header. Raises InputError
+    for a line that is wrong, with a wrong line number.
+    """
+    parser = ctypes.c_void_p()
+    name = os.fsencode(path)
+    _native.call("parser_open", name, FORMATS[kind].number, _native.READ_PART, 1, ctypes.byref(parser))
+    try:
+        for block in (header, *text):
+            _native.call("parser_feed", parser, block, len(block))
+        shape = _native.Shape()
+        _native.call("parser_finish", parser, ctypes.byref(shape))
+        n, m = int(shape.vertices), int(shape.edges)
+        offsets, targets = np.empty(n + 1, np.uint64), np.empty(m, np.uint32)
+        weights = np.empty(m, _native.WEIGHT_TYPES[shape.weight_type]) if shape.weight_type else None
+        arrays = (offsets, targets, weights, None, None, None)
+        _native.call("parser_build", parser, *map(_native.pointer, arrays))
+    finally:
+        _native.close(parser)
+    return CSR(offsets, targets, weights), shape
+
+
 def _parse(source: Source, kind: int, text: Iterator[bytes], columns: str | None, flags: int, threads: int) -> Graph:
     parser = ctypes.c_void_p()
     name = source.name.encode(errors="surrogateescape")
@@ -253,4 +277,4 @@ def _from_adjlist(source: Source, text: Iterator[bytes], head: bytes, undirected
     )
 
 
-__all__ = ["FORMATS", "read_graph"]
+__all__ = ["FORMATS", "read_graph", "read_part"]

@@ -13,6 +13,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +24,52 @@ from gossamer.graph._graph import MOST_VERTICES, Graph
 from gossamer.graph._rows import CSR, simplify_in_place
 
 WeightRange = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How to generate parts of a graph, and what is known of the whole."""
+
+    vertices: int
+    symmetric: bool
+    name: str
+    """The specification, without ``gen:`` and weights."""
+    seed: int
+    weights: WeightRange | None
+    rows: Callable[[int, int], CSR] | None = None
+    """The rows of ``count`` vertices from ``first`` on, with indices of the whole graph."""
+    edges: int = 0
+    draw: Callable[[int, int, Any, Any], None] | None = None
+    """Of a graph of ``edges`` edges: stores the ends of ``count`` of them from ``first`` on at two addresses."""
+
+    def check_weights(self) -> None:
+        """Raises InputError for a range of weights that does not fit int32."""
+        if self.weights is not None:
+            low, high = self.weights
+            _within("weight", low, -(2**31), 2**31 - 1)
+            _within("greatest weight", high, low, 2**31 - 1)
+
+    @property
+    def full_name(self) -> str:
+        """The name of the graph."""
+        name = self.name
+        if self.weights is not None:
+            low, high = self.weights
+            name += f",weights={low}:{high}" + (f",seed={self.seed}" if "seed=" not in name else "")
+        return f"gen:{name}"
+
+    def weights_of(self, first: int, offsets: Any, ends: Any, by_target: bool) -> Any:
+        """The weights of rows of vertices from ``first`` on, in int32; None if the graph has none."""
+        if self.weights is None:
+            return None
+        low, high = self.weights
+        costs = np.empty(len(ends), np.int32)
+        flags = (int(by_target), int(self.symmetric))
+        arrays = (_native.pointer(offsets), _native.pointer(ends))
+        seed = _seed(self.seed)
+        count = len(offsets) - 1
+        _native.call("edge_weights", first, count, *arrays, *flags, low, high, seed, _native.pointer(costs))
+        return costs
 
 
 def geometric(
@@ -41,6 +88,22 @@ def geometric(
     No self-loops, no parallel edges. ``order``: "space" numbers the vertices by position, band by
     band, so that close vertices have close indices; "random" shuffles the indices.
     """
+    parts = geometric_parts(vertices, fanout, radius, seed=seed, order=order, weights=weights, threads=threads)
+    assert parts.rows is not None
+    return _finish(parts.rows(0, vertices), parts, threads)
+
+
+def geometric_parts(
+    vertices: int,
+    fanout: int = 100,
+    radius: float = 0.02,
+    *,
+    seed: int = 1,
+    order: str = "space",
+    weights: WeightRange | None = None,
+    threads: int = 0,
+) -> Parts:
+    """The parts of the graph that ``geometric`` generates with the same arguments."""
     _within("vertices", vertices, 1, MOST_VERTICES)
     _within("fanout", fanout, 1, 2**24)
     if not (math.isfinite(radius) and 1e-6 <= radius <= 2):
@@ -48,14 +111,16 @@ def geometric(
     if order not in ("space", "random"):
         raise InputError(f"order {order!r}; it must be space or random")
 
-    def make(offsets: int | None, state: Any) -> None:
-        shuffle = int(order == "random")
-        _native.call("geometric", vertices, fanout, radius, shuffle, _seed(seed), threads, offsets, state)
+    def rows(first: int, count: int) -> CSR:
+        def make(offsets: int | None, state: Any) -> None:
+            arguments = (vertices, fanout, radius, int(order == "random"), _seed(seed), threads, first, count)
+            _native.call("geometric_rows", *arguments, offsets, state)
 
-    rows = _made(vertices, make)
+        return _made(count, make)
+
     name = f"geo:vertices={vertices},fanout={fanout},radius={radius:g},seed={seed}"
     name += "" if order == "space" else f",order={order}"
-    return _finish(rows, False, weights, seed, threads, name)
+    return Parts(vertices, False, name, seed, weights, rows=rows)
 
 
 def rmat(
@@ -77,24 +142,51 @@ def rmat(
     ``simple`` removes parallel edges and self-loops; ``symmetric`` adds the reverse of every edge
     (before the removal). ``permute`` shuffles the indices, which otherwise correlate with degrees.
     """
-    _within("scale", scale, 1, 31)
-    _within("edge_factor", edge_factor, 1, 2**20)
-    if not (min(a, b, c) >= 0 and a + b + c <= 1 + 1e-9):
-        raise InputError(f"a={a}, b={b}, c={c}; they must be probabilities with a sum of at most 1")
+    parts = rmat_parts(
+        scale, edge_factor, a=a, b=b, c=c, seed=seed, symmetric=symmetric, simple=simple, permute=permute,
+        weights=weights, threads=threads,
+    )  # fmt: skip
 
     def make(offsets: int | None, state: Any) -> None:
         count = edge_factor << scale
         _native.call("rmat", scale, count, a, b, c, int(permute), _seed(seed), threads, offsets, state)
 
-    name = f"rmat:scale={scale},edge_factor={edge_factor},seed={seed}"
-    for key, flag in (("symmetric", symmetric), ("simple", simple)):
-        name += f",{key}=yes" if flag else ""
     rows = _made(1 << scale, make)
     if symmetric:
         rows = Graph(out=rows).symmetrised().out
     if simple:
         rows = simplify_in_place(rows, parallel=True, loops=True)
-    return _finish(rows, symmetric, weights, seed, threads, name)
+    return _finish(rows, parts, threads)
+
+
+def rmat_parts(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    seed: int = 1,
+    symmetric: bool = False,
+    simple: bool = False,
+    permute: bool = True,
+    weights: WeightRange | None = None,
+    threads: int = 0,
+) -> Parts:
+    """The parts of the graph that ``rmat`` generates with the same arguments."""
+    _within("scale", scale, 1, 31)
+    _within("edge_factor", edge_factor, 1, 2**20)
+    if not (min(a, b, c) >= 0 and a + b + c <= 1 + 1e-9):
+        raise InputError(f"a={a}, b={b}, c={c}; they must be probabilities with a sum of at most 1")
+
+    def draw(first: int, count: int, sources: Any, targets: Any) -> None:
+        _native.call("rmat_edges", scale, a, b, c, int(permute), _seed(seed), first, count, sources, targets)
+
+    name = f"rmat:scale={scale},edge_factor={edge_factor},seed={seed}"
+    for key, flag in (("symmetric", symmetric), ("simple", simple)):
+        name += f",{key}=yes" if flag else ""
+    whole = symmetric or simple
+    return Parts(1 << scale, symmetric, name, seed, weights, edges=edge_factor << scale, draw=None if whole else draw)
 
 
 def grid(width: int, height: int, *, seed: int = 1, weights: WeightRange | None = None, threads: int = 0) -> Graph:
@@ -102,12 +194,31 @@ def grid(width: int, height: int, *, seed: int = 1, weights: WeightRange | None 
 
     ``seed`` affects the weights only, which are equal in both directions.
     """
+    parts = grid_parts(width, height, seed=seed, weights=weights)
+    assert parts.rows is not None
+    return _finish(parts.rows(0, width * height), parts, threads)
+
+
+def grid_parts(
+    width: int,
+    height: int,
+    *,
+    seed: int = 1,
+    weights: WeightRange | None = None,
+    threads: int = 0,
+) -> Parts:
+    """The parts of the graph that ``grid`` generates with the same arguments."""
     _within("width", width, 1, MOST_VERTICES)
     _within("height", height, 1, MOST_VERTICES // width)
-    offsets = np.empty(width * height + 1, np.int64)
-    targets = np.empty(2 * ((width - 1) * height + width * (height - 1)), np.uint32)
-    _native.call("grid", width, height, _native.pointer(offsets), _native.pointer(targets))
-    return _finish(CSR(offsets, targets), True, weights, seed, threads, f"grid:width={width},height={height}")
+
+    def rows(first: int, count: int) -> CSR:
+        offsets = np.empty(count + 1, np.int64)
+        targets = np.empty(4 * count, np.uint32)
+        _native.call("grid_rows", width, height, first, count, _native.pointer(offsets), _native.pointer(targets))
+        targets.resize(int(offsets[-1]), refcheck=False)
+        return CSR(offsets, targets)
+
+    return Parts(width * height, True, f"grid:width={width},height={height}", seed, weights, rows=rows)
 
 
 def cube(
@@ -154,7 +265,8 @@ def cube(
     name = f"cube:width={width},height={height},depth={depth}"
     name += "" if neighbours == 6 else f",neighbours={neighbours}"
     name += ",around=yes" if around else ""
-    return _finish(CSR(offsets, targets[there].astype(np.uint32)), True, weights, seed, threads, name)
+    parts = Parts(len(offsets) - 1, True, name, seed, weights)
+    return _finish(CSR(offsets, targets[there].astype(np.uint32)), parts, threads)
 
 
 def ring(vertices: int, *, seed: int = 1, weights: WeightRange | None = None, threads: int = 0) -> Graph:
@@ -163,11 +275,17 @@ def ring(vertices: int, *, seed: int = 1, weights: WeightRange | None = None, th
     offsets = np.arange(vertices + 1, dtype=np.int64)
     targets = np.arange(1, vertices + 1, dtype=np.uint32)
     targets[-1] = 0
-    return _finish(CSR(offsets, targets), False, weights, seed, threads, f"ring:vertices={vertices}")
+    return _finish(CSR(offsets, targets), Parts(vertices, False, f"ring:vertices={vertices}", seed, weights), threads)
 
 
 def from_spec(spec: str) -> Graph:
     """A graph from "KIND:KEY=VALUE,...": the keys are the generators' arguments."""
+    _, function, arguments = _parsed(spec)
+    return function(**arguments)
+
+
+def _parsed(spec: str) -> tuple[str, Callable[..., Graph], dict[str, Any]]:
+    """The kind of a specification, its generator and arguments."""
     kind, _, rest = spec.partition(":")
     function = KINDS.get(kind)
     if function is None:
@@ -187,7 +305,7 @@ def from_spec(spec: str) -> Graph:
     for key, parameter in known.items():
         if parameter.default is inspect.Parameter.empty and key not in arguments:
             raise InputError(f"gen:{spec}: {kind} needs {key}; write gen:{kind}:{key}=VALUE")
-    return function(**arguments)
+    return kind, function, arguments
 
 
 def _value(spec: str, key: str, text: str, annotation: str) -> Any:
@@ -238,27 +356,25 @@ def _made(vertices: int, make: Callable[[int | None, Any], None]) -> CSR:
     return CSR(offsets, targets)
 
 
-def _finish(rows: CSR, symmetric: bool, weights: WeightRange | None, seed: int, threads: int, name: str) -> Graph:
-    if weights is not None:
-        low, high = weights
-        _within("weight", low, -(2**31), 2**31 - 1)
-        _within("greatest weight", high, low, 2**31 - 1)
+def _finish(rows: CSR, parts: Parts, threads: int) -> Graph:
+    parts.check_weights()
+    if parts.weights is not None:
+        low, high = parts.weights
         costs = np.empty(len(rows.targets), np.int32)
         _native.call(
             "random_weights",
             len(rows.offsets) - 1,
             _native.pointer(rows.offsets),
             _native.pointer(rows.targets),
-            int(symmetric),
+            int(parts.symmetric),
             low,
             high,
-            _seed(seed),
+            _seed(parts.seed),
             threads,
             _native.pointer(costs),
         )
         rows = CSR(rows.offsets, rows.targets, costs)
-        name += f",weights={low}:{high}" + (f",seed={seed}" if "seed=" not in name else "")
-    return Graph(out=rows, symmetric=symmetric, name=f"gen:{name}")
+    return Graph(out=rows, symmetric=parts.symmetric, name=parts.full_name)
 
 
 KINDS: Final[dict[str, Callable[..., Graph]]] = {
@@ -270,3 +386,21 @@ KINDS: Final[dict[str, Callable[..., Graph]]] = {
     "ring": ring,
 }
 """Generators by their name in a specification."""
+
+_PARTS: Final[dict[str, Callable[..., Parts]]] = {
+    "geo": geometric_parts,
+    "geometric": geometric_parts,
+    "rmat": rmat_parts,
+    "grid": grid_parts,
+}
+"""Generators that can generate parts."""
+
+
+def parts_of_spec(spec: str) -> Parts | None:
+    """The parts of the graph of a specification as ``from_spec`` has it; None if it can only be generated whole."""
+    kind, _, arguments = _parsed(spec)
+    if kind not in _PARTS:
+        return None
+    parts = _PARTS[kind](**arguments)
+    parts.check_weights()
+    return parts if parts.rows or parts.draw else None

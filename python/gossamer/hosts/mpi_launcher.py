@@ -20,7 +20,7 @@ import gossamer_setup
 from gossamer import builds
 from gossamer.errors import InputError
 from gossamer.hdl import _run
-from gossamer.paths import ROOT
+from gossamer.paths import INCLUDE, ROOT
 
 _SOURCES = ROOT / "sim" / "ranks"
 _START, _COMPILER = "GOSSAMER_MPIEXEC", "GOSSAMER_MPICXX"
@@ -68,12 +68,12 @@ def _words(name: str) -> list[str]:
 
 def _library(folder: Path, compiler: Sequence[str]) -> Path:
     """The shared library of a folder's MPI functions, built with a compiler and its flags. InputError if that fails."""
-    sources = sorted(folder.iterdir())
     (main,) = folder.glob("*.cc")
+    sources = [main, *_run.included([main], [INCLUDE])]
     key = hashlib.sha256("\0".join(compiler).encode() + b"".join(path.read_bytes() for path in sources))
 
     def make(made: Path) -> None:
-        flags = ["-std=c++20", "-O2", "-shared", "-fPIC", str(main)]
+        flags = ["-std=c++20", "-O2", "-shared", "-fPIC", f"-I{INCLUDE}", str(main)]
         libraries = [word for word in compiler if word.startswith("-l")]
         words = [*(word for word in compiler if word not in libraries), *flags, *libraries]
         log = made / "build.log"

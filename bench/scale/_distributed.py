@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the engine ``distributed``: speed, bytes between ranks and memory, on a geometric graph."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gossamer import builds, processes
+from gossamer.bench import Context, Row
+from gossamer.distributed import shares
+from gossamer.errors import RunDied
+from gossamer.graph import Graph, generate
+from gossamer.paths import ROOT
+
+SPEED, BYTES, MEMORY = "distributed.2x1-vs-cpu", "distributed.bytes-ratio", "distributed.memory-ratio"
+NAMES = (SPEED, BYTES, MEMORY)
+SCALE = "GOSSAMER_BENCH_SCALE"
+"""A number below 1 shrinks the graph: to test the suite, not to measure."""
+RANKS = 2
+STEPS = 20
+REPEAT = 5
+_MESSAGE_BYTES = 4
+_OWN_BYTES = 64e6
+"""Memory of a rank that is not its share of the graph: the interpreter, MPI and the libraries."""
+
+
+def rows(context: Context) -> Iterator[Row]:
+    """The rows asked for. Raises RunDied where the ranks of vertices are not those of the engine ``cpu``."""
+    if not any(context.wants(name) for name in NAMES):
+        return
+    scale = float(os.environ.get(SCALE, "1"))
+    spec = f"geo:vertices={max(1000, int(200_000 * scale))},fanout=100,radius={0.02 / scale**0.5:.3g}"
+    distributed = ["--engine", "distributed", "-n", str(RANKS), "-t", "1"]
+    best: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(context.repeat or REPEAT if context.wants(SPEED) else 1):
+            for name, engine in (("cpu", ["-t", str(RANKS)]), ("distributed", distributed)):
+                stats = _run(spec, engine, Path(folder) / f"{name}.npy", {})
+                if turn == 0 or _step_seconds(stats) < _step_seconds(best[name]):
+                    best[name] = stats
+        values = [np.load(Path(folder) / f"{name}.npy") for name in best]
+        if not np.allclose(values[0], values[1], rtol=1e-3, atol=0):
+            raise RunDied(f"{SPEED}: the ranks of vertices differ from those of the engine cpu")
+        about: dict[str, Any] = {"app": "pagerank", "graph": f"gen:{spec}", "steps": STEPS}
+        seconds = {name: _step_seconds(stats) for name, stats in best.items()}
+        if context.wants(SPEED):
+            ratio = seconds["cpu"] / seconds["distributed"]
+            reference: Any = {"what": "cpu, 2 threads", "value": seconds["cpu"] * 1e3, "unit": "ms/step"}
+            yield context.row(
+                SPEED,
+                seconds["distributed"] * 1e3,
+                "ms/step",
+                reference=reference,
+                ratio=ratio,
+                least_ratio=0.8,
+                **about,
+            )
+        if context.wants(BYTES) or context.wants(MEMORY):
+            graph = generate.from_spec(spec)
+            if context.wants(BYTES):
+                yield context.row(BYTES, _bytes_ratio(spec, distributed, graph, Path(folder)), "", most=1.1, **about)
+            if context.wants(MEMORY):
+                arrays = [array for rows in (graph.out, graph.into) for array in (rows.offsets, rows.targets)]
+                share = sum(array.nbytes for array in arrays) / RANKS
+                peak = max(best["distributed"]["rank_peak_bytes"]) - _OWN_BYTES
+                yield context.row(MEMORY, peak / share, "", most=1.3, peak_bytes=peak, share_bytes=share, **about)
+
+
+def _step_seconds(stats: dict[str, Any]) -> float:
+    """Seconds of a step; without the first ones, in which cpu builds rows that ranks get with their shares."""
+    later = stats["step_seconds"][STEPS // 2 :]
+    return float(sum(later)) / len(later)
+
+
+def _run(spec: str, engine: list[str], output: Path, environment: dict[str, str]) -> dict[str, Any]:
+    stats = output.with_suffix(".json")
+    words = ["run", "pagerank", f"gen:{spec}", "--iterations", str(STEPS), *engine, "-o", output, "--stats", stats]
+    command = [sys.executable, str(ROOT / "gossamer"), *map(str, words)]
+    done = processes.run(command, env={**os.environ, **environment})
+    if done.returncode:
+        raise RunDied(done.stderr.strip() or f"{' '.join(command)}: exit code {done.returncode}")
+    found: dict[str, Any] = json.loads(stats.read_text(encoding="utf-8"))
+    return found
+
+
+def _bytes_ratio(spec: str, engine: list[str], graph: Graph, folder: Path) -> float:
+    """Bytes that the ranks send in a step, as MPI sees them, over one message for each vertex and rank with edges."""
+    counter, counts = folder / "sent_bytes.so", folder / "counts"
+    prefix = Path(sys.executable).parent.parent
+    source = Path(__file__).with_name("sent_bytes.c")
+    flags = ["-shared", "-fPIC", "-O2", f"-I{prefix}/include", str(source), "-o", str(counter)]
+    done = processes.run([*builds.c_compiler(), *flags])
+    if done.returncode:
+        raise RunDied(f"{source}: {done.stderr.strip()}")
+    _run(spec, engine, folder / "counted.npy", {"LD_PRELOAD": str(counter), "GOSSAMER_SENT_BYTES": str(counts)})
+    sent = sum(int(line) for line in counts.read_text(encoding="ascii").split())
+    cuts = shares.cuts_by_edges(lambda v: v, graph.vertices, RANKS).astype(np.int64)
+    sources = np.repeat(np.arange(graph.vertices), graph.out.degrees().astype(np.int64))
+    owners = np.searchsorted(cuts, graph.out.targets, side="right") - 1
+    there = owners != np.searchsorted(cuts, sources, side="right") - 1
+    pairs = len(np.unique(sources[there] * RANKS + owners[there]))
+    return sent / STEPS / (pairs * _MESSAGE_BYTES)
+
+
+__all__ = ["NAMES", "rows"]

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A rank's share of a graph: a range of consecutive vertices, and the edges from and to them.
+///
+/// Plain C. An application that is compiled for the `distributed` engine exports gs_app_run_share.
+#pragma once
+
+#include "gossamer/abi.h"
+#include "gossamer/distributed/transport.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gs_share {
+  const struct gs_ranks* ranks;
+  /// The rows of the rank's vertices in both directions; `vertices` is their number, `edges` that of their out-edges.
+  /// A target is stored less the index of the rank's first vertex, modulo 2^32, so that the rank's own vertices are
+  /// 0 .. vertices - 1. A row ascends by the indices in the whole graph. The range of the weights is that of the whole
+  /// graph. The run overwrites the targets.
+  struct gs_graph graph;
+  uint64_t vertices;     // of the whole graph
+  uint64_t edges;        // of the whole graph
+  const uint64_t* cuts;  // rank r has the vertices cuts[r] .. cuts[r + 1] - 1, at least one
+};
+
+/// Numbers of a run, of one rank.
+struct gs_rank_figures {
+  uint64_t pairs;     // pairs of a vertex of this rank and another rank that needs its messages on pin 0
+  uint64_t bytes;     // sent to other ranks in rounds of messages
+  uint64_t messages;  // sent to other ranks, each once per receiving rank
+  uint64_t rounds;    // rounds of messages
+  double wait;        // seconds that this rank has waited for others
+};
+
+/// Whether the application needs the targets of out-edges, not only their number.
+int gs_app_needs_targets(void);
+/// As gs_app_run, on all ranks together; every rank gets a result. gs_app_column and gs_app_total are then called by
+/// all ranks together; only rank 0 stores the values, and only there the verdict is known.
+int gs_app_run_share(const struct gs_share* share, const struct gs_run_options* options, struct gs_result** result,
+                     struct gs_rank_figures* figures);
+
+#ifdef __cplusplus
+}
+#endif

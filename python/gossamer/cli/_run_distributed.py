@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer run APP GRAPH --engine distributed``: starts the ranks, or is one of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gossamer.cli._run_arguments import Request
+from gossamer.errors import GraphWarning, InputError
+
+if TYPE_CHECKING:
+    from gossamer.apps import App
+    from gossamer.apps.results import Result
+    from gossamer.distributed.transport import Ranks
+    from gossamer.graph import Graph
+
+MOST_RANKS = 65536
+
+
+def run(
+    request: Request, app: App, words: Sequence[str], read: Callable[[], Graph], finish: Callable[..., None]
+) -> int:
+    """Runs the checked request. ``read`` reads the graph, ``finish(result, read_seconds)`` outputs rank 0's result."""
+    from gossamer.distributed import job, rank
+
+    if "shuffle" in request.options:
+        raise InputError("--shuffle: runs in one process; check the order of messages with --engine cpu")
+    count = request.number("ranks", 0, 1, MOST_RANKS) or None
+    if not job.is_rank():
+        if count is None:
+            raise InputError(
+                "--engine distributed: needs the number of ranks, as in -n 4 (or start the command with mpiexec, srun)"
+            )
+        rank.compiled(app)
+        return job.start(count, words)
+    ranks: Ranks | None = None
+    try:
+        ranks = job.join(count)
+        job.note_process(ranks)
+        _run(request, ranks, rank.compiled(app), read, finish)
+        ranks.leave()
+    except (Exception, KeyboardInterrupt) as error:
+        job.fail(ranks, error)
+    return 0
+
+
+def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], finish: Callable[..., None]) -> None:
+    import time
+
+    from gossamer.apps import runner
+    from gossamer.distributed import rank
+
+    begun = time.perf_counter()
+    changed = request.flags & {"undirected", "dedupe", "no-loops"} or "columns" in request.options
+    graph = None if changed else request.graph
+    spec = graph[4:] if graph and graph.startswith("gen:") and "format" not in request.options else None
+    file = (graph, request.one("format")) if graph and not graph.startswith("gen:") else None
+    share = rank.load(ranks, app, read, spec, file)
+    read_seconds = time.perf_counter() - begun
+    if ranks.rank == 0:
+        for note in (*share.whole.notes, *runner.weight_notes(app, share.whole)):
+            click.echo(f"note: {note}", err=True)
+    warnings.simplefilter("ignore", GraphWarning)
+    threads = request.number("threads", 1, 1, runner.MOST_THREADS)
+    given: dict[str, Any] = dict(request.parameters)
+    result: Result = rank.run(ranks, app, share, rank.check(app, given), threads)
+    if ranks.rank == 0:
+        finish(result, read_seconds)
+
+
+__all__ = ["run"]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rank of a job: loads its share, runs the application, and collects the result on rank 0."""
+
+from __future__ import annotations
+
+import ctypes
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gossamer import apps, native
+from gossamer.apps import App, Numbers, runner
+from gossamer.apps.results import Result
+from gossamer.distributed import shares
+from gossamer.distributed.transport import Ranks
+from gossamer.engines import _abi
+from gossamer.errors import HandlerDied, InputError
+from gossamer.graph import Graph, generate
+
+
+def load(
+    ranks: Ranks,
+    app: App,
+    read: Callable[[], Graph],
+    spec: str | None = None,
+    file: tuple[str, str | None] | None = None,
+) -> shares.Share:
+    """This rank's share of the graph that ``read`` reads.
+
+    ``spec`` specifies a graph that may be generated in parts, ``file`` is the path and the format (None: unknown) of
+    one that may be read in parts. ``app`` is compiled for this engine.
+    """
+    needs_targets = bool(app.library.gs_app_needs_targets())
+    parts = None if spec is None else generate.parts_of_spec(spec)
+    if parts is not None:
+        return shares.generated(ranks, parts, needs_targets)
+    share = None if file is None else shares.parsed(ranks, *file, needs_targets)
+    if share is not None:
+        return share
+    return shares.scattered(ranks, read, needs_targets)
+
+
+def run(ranks: Ranks, app: App, share: shares.Share, parameters: Callable[[Graph], Numbers], threads: int) -> Result:
+    """Runs the application on all ranks. The result is rank 0's; others get the statistics only.
+
+    ``parameters`` are checked on rank 0, which has all labels. Raises the errors of ``Engine.run``.
+    """
+    whole = share.whole
+    numbers = ranks.broadcast(parameters(whole) if ranks.rank == 0 else None)
+    begun = time.perf_counter()
+    arguments = _abi.ShareArgs(app, ranks.address, share, numbers, threads=threads)
+    handle = ctypes.c_void_p()
+    try:
+        native.check(
+            app.library.gs_app_run_share(
+                ctypes.byref(arguments.share),
+                ctypes.byref(arguments.options),
+                ctypes.byref(handle),
+                ctypes.byref(arguments.figures),
+            )
+        )
+    except HandlerDied as error:
+        raise _abi.explained(error, app, whole) from None
+    except InputError as error:
+        raise InputError(_abi.labelled(str(error), whole.label_of)) from None
+    try:
+        stats = _abi.statistics(app, handle) | _figures(ranks, arguments.figures)
+        if ranks.rank == 0:
+            _abi.judge(app, whole, handle)
+        columns: dict[str, Any] = {}
+        for index, column in enumerate(app.columns):
+            values = np.empty(whole.vertices, column.dtype) if ranks.rank == 0 else None
+            native.check(app.library.gs_app_column(handle, index, None if values is None else values.ctypes.data))
+            columns[column.name] = values
+        totals = _abi.totals(app, handle)
+    finally:
+        app.library.gs_app_free(handle)
+    return Result(
+        app=app, graph=whole, columns=columns, totals=totals, stats=stats, seconds=time.perf_counter() - begun
+    )
+
+
+def _figures(ranks: Ranks, mine: _abi.RankFigures) -> dict[str, Any]:
+    """Statistics of the communication; sums over the ranks, but waits and the peak of memory of each."""
+    pairs, sent, messages = ranks.sum([mine.pairs, mine.bytes, mine.messages])
+    return {
+        "ranks": ranks.count,
+        "rank_pairs": pairs,
+        "rank_bytes": sent,
+        "rank_messages": messages,
+        "rank_rounds": int(mine.rounds),
+        "rank_wait_seconds": [round(wait, 6) for wait in ranks.gather(float(mine.wait))],
+        "rank_peak_bytes": ranks.gather(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024),
+    }
+
+
+def compiled(app: App) -> App:
+    """The application, compiled for this engine."""
+    return apps.distributed(app)
+
+
+def check(app: App, given: dict[str, Any]) -> Callable[[Graph], Numbers]:
+    """The function that checks parameters with the vertices of a graph."""
+
+    def numbers(graph: Graph) -> Numbers:
+        several = {
+            name: runner.shares_of(graph, value) if app.parameter(name).kind == "shares" else value
+            for name, value in given.items()
+        }
+        return runner.check(app, graph, several)
+
+    return numbers
+
+
+__all__ = ["check", "compiled", "load", "run"]
