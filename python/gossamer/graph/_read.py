@@ -180,7 +180,7 @@ def read_part(path: str, kind: str, header: bytes, text: Iterable[bytes]) -> tup
         shape = _native.Shape()
         _native.call("parser_finish", parser, ctypes.byref(shape))
         n, m = int(shape.vertices), int(shape.edges)
-        offsets, targets = np.empty(n + 1, np.uint64), np.empty(m, np.uint32)
+        offsets, targets = np.empty(n + 1, np.int64), np.empty(m, np.uint32)
         weights = np.empty(m, _native.WEIGHT_TYPES[shape.weight_type]) if shape.weight_type else None
         arrays = (offsets, targets, weights, None, None, None)
         _native.call("parser_build", parser, *map(_native.pointer, arrays))
