@@ -290,13 +290,13 @@ def test_parts_of_a_generated_graph_are_those_of_the_whole(spec: str) -> None:
     first, count = 60, 99
     rows = parts.rows(first, count)
     low, high = int(graph.out.offsets[first]), int(graph.out.offsets[first + count])
-    assert (rows.offsets == graph.out.offsets[first : first + count + 1] - np.uint64(low)).all()
+    assert (rows.offsets == graph.out.offsets[first : first + count + 1] - np.int64(low)).all()
     assert (rows.targets == graph.out.targets[low:high]).all()
     if graph.weighted:
         assert graph.out.weights is not None
         assert (parts.weights_of(first, rows.offsets, rows.targets, False) == graph.out.weights[low:high]).all()
         into = graph.into
         low, high = int(into.offsets[first]), int(into.offsets[first + count])
-        starts = into.offsets[first : first + count + 1] - np.uint64(low)
+        starts = into.offsets[first : first + count + 1] - np.int64(low)
         assert into.weights is not None
         assert (parts.weights_of(first, starts, into.targets[low:high].copy(), True) == into.weights[low:high]).all()
