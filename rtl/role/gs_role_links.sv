@@ -127,7 +127,9 @@ module gs_role_links #(
   // Frames to the shell: a link keeps its turn to the end of its frame.
   logic [Links-1:0] grant;
   logic [LinkW-1:0] turn, turn_q, now;
-  logic             inside_q = 1'b0, moves;
+  logic             inside_q, moves;
+  // A frame that a reset cuts is ended by gs_link_mac: its turn lasts until then.
+  initial inside_q = 1'b0;
   gs_arbiter #(
     .N(Links)
   ) u_arbiter (
