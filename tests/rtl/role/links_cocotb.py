@@ -26,6 +26,7 @@ class Bench:
         self.at_board: list[list[tuple[bytes, bool]]] = [[] for _ in range(LINKS)]
         self.at_shell: list[list[bytes]] = [[] for _ in range(LINKS)]
         self.idle = 0.2
+        self.inputs: dict[str, int] = {}
         self.tasks = [
             cocotb.start_soon(one)
             for one in (
@@ -110,8 +111,6 @@ class Bench:
             valid = 0
             drive()
 
-    inputs: dict[str, int] = {}
-
     async def hear(self) -> None:
         dut = self.dut
         parts = [b""] * LINKS
@@ -134,7 +133,6 @@ async def begin(dut, period: int, pace: float) -> Bench:
     for name in ("link_valid_i", "link_data_i", "link_last_i", "link_error_i", "link_dest_i", "link_ready_i",
                  "board_rst_ni", "tx_valid_i", "tx_data_i", "tx_keep_i", "tx_last_i"):  # fmt: skip
         getattr(dut, name).value = 0
-    Bench.inputs = {}
     bench = Bench(dut, period, pace)
     await Timer(20 * max(period, SHELL), "ps")
     dut.board_rst_ni.value = 1
@@ -150,33 +148,37 @@ async def settle(what: str, done) -> None:
     raise AssertionError(what)
 
 
+async def both_directions(dut, period: int, pace: float) -> None:
+    bench = await begin(dut, period, pace)
+    draw = bench.draw
+    to_board: list[list[tuple[bytes, bool]]] = [[] for _ in range(LINKS)]
+    to_shell: list[list[bytes]] = [[] for _ in range(LINKS)]
+    for _ in range(COUNT):
+        bench.idle = draw.choice((0.0, 0.2))
+        frame = draw.randbytes(draw.choice((1, 60, 60, draw.randrange(1, 100), draw.randrange(1, 700))))
+        link, bad = draw.randrange(LINKS), draw.random() < 0.1
+        if draw.random() < 0.5:
+            bench.to_board.append((link, frame, bad))
+            to_board[link].append((frame, bad))
+        else:
+            bench.to_shell[link].append(frame)
+            to_shell[link].append(frame)
+        if draw.random() < 0.3:
+            await Timer(draw.randrange(1, 300) * SHELL, "ps")
+    await settle("frames to the shell", lambda: sum(map(len, bench.at_shell)) == sum(map(len, to_shell)))
+    await settle("frames to the board", lambda: sum(map(len, bench.at_board)) == sum(map(len, to_board)))
+    assert bench.at_shell == to_shell
+    assert bench.at_board == to_board
+    for task in bench.tasks:
+        task.cancel()
+    dut.board_rst_ni.value = 0
+    await Timer(20 * SHELL, "ps")
+
+
 @cocotb.test()
 async def frames_pass_once_and_in_order(dut) -> None:
     for period, pace in PERIODS:
-        bench = await begin(dut, period, pace)
-        draw = bench.draw
-        to_board: list[list[tuple[bytes, bool]]] = [[] for _ in range(LINKS)]
-        to_shell: list[list[bytes]] = [[] for _ in range(LINKS)]
-        for _ in range(COUNT):
-            bench.idle = draw.choice((0.0, 0.2))
-            frame = draw.randbytes(draw.choice((1, 60, 60, draw.randrange(1, 100), draw.randrange(1, 700))))
-            link, bad = draw.randrange(LINKS), draw.random() < 0.1
-            if draw.random() < 0.5:
-                bench.to_board.append((link, frame, bad))
-                to_board[link].append((frame, bad))
-            else:
-                bench.to_shell[link].append(frame)
-                to_shell[link].append(frame)
-            if draw.random() < 0.3:
-                await Timer(draw.randrange(1, 300) * SHELL, "ps")
-        await settle("frames to the shell", lambda: sum(map(len, bench.at_shell)) == sum(map(len, to_shell)))
-        await settle("frames to the board", lambda: sum(map(len, bench.at_board)) == sum(map(len, to_board)))
-        assert bench.at_shell == to_shell
-        assert bench.at_board == to_board
-        for task in bench.tasks:
-            task.cancel()
-        dut.board_rst_ni.value = 0
-        await Timer(20 * SHELL, "ps")
+        await both_directions(dut, period, pace)
 
 
 @cocotb.test()
