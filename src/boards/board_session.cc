@@ -64,6 +64,27 @@ struct Sample {
   }
 };
 
+/// When a thread has last done something, as far as samples show.
+class Work {
+ public:
+  explicit Work(const Sample& first) : instructions_(first.instructions), cycle_(first.cycle) {}
+
+  /// The cycles up to a sample without an instruction and without output.
+  uint64_t idle(const Sample& next, const std::vector<sim::TileHost>& tiles) {
+    uint64_t bytes = 0;
+    for (const auto& one : tiles) bytes += one.reported();
+    if (next.instructions != instructions_ || bytes != bytes_) {
+      instructions_ = next.instructions;
+      bytes_ = bytes;
+      cycle_ = next.cycle;
+    }
+    return next.cycle - cycle_;
+  }
+
+ private:
+  uint64_t instructions_, cycle_, bytes_ = 0;
+};
+
 class BoardSession {
  public:
   explicit BoardSession(std::FILE* out) : out_(out) {}
@@ -340,6 +361,7 @@ class BoardSession {
     first_ = cycle_;
     const uint64_t most = request.long_word(8);
     end_ = most && most < ~uint64_t{0} - cycle_ ? most : ~uint64_t{0};
+    watchdog_ = request.long_word(16);
     resume();
   }
 
@@ -360,6 +382,7 @@ class BoardSession {
 
   Reason go() {
     Sample seen = before_;
+    Work work(before_);
     auto sampled = Clock::now(), shown = Clock::now();
     advance(0);
     for (; runs(); advance(kWaitMs)) {
@@ -374,11 +397,15 @@ class BoardSession {
       if (!runs()) break;
       if (!next.complete) return Reason::Stuck;
       sampled = Clock::now();
+      // A deadlock is the better answer if both limits have passed, unless the watchdog's was the first.
+      const bool overdue = work.idle(next, tiles_) >= watchdog_ && watchdog_;
+      if (overdue && watchdog_ < kQuiescence) return Reason::Stuck;
       if (!next.same(seen)) {
         seen = next;
       } else if (next.cycle - seen.cycle >= kQuiescence) {
         return Reason::Deadlock;
       }
+      if (overdue) return Reason::Stuck;
       if (now - shown >= kProgressEvery) {
         shown = now;
         const uint64_t instructions = next.instructions - before_.instructions;
@@ -557,6 +584,7 @@ class BoardSession {
   uint64_t cycle_ = 0;            ///< of the first host's board, as of its last flit
   bool starts_ = false;           ///< no flit has arrived since the start
   uint64_t first_ = 0, end_ = 0;  ///< begin of the run, and its limit of cycles
+  uint64_t watchdog_ = 0;         ///< cycles without an instruction or output after which it ends; 0: none
   uint64_t pause_ = ~uint64_t{0};
 };
 

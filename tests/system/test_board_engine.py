@@ -258,6 +258,8 @@ def test_threads_on_a_board_read_input_trap_wait_and_are_stopped(twins: Cluster,
         run = machine.run(20)
         assert run.reason == "deadlock" and [one.thread for one in run.unfinished] == list(range(14, 20))
         assert {one.words() for one in run.unfinished} == {"has not ended"} and sorted(run.codes) == list(range(14))
+        run = machine.run(20, watchdog=50_000)
+        assert run.reason == "stuck" and len(run.unfinished) == 6
     # A new session resets the board, which threads of the last run still occupied.
     with Boards(TINY, place(twins)) as machine:
         trap = "int main(void) { if (gossamerThread() == 5) *(volatile int*)0x3 = 1; return 0; }"
