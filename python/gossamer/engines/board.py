@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +61,8 @@ class Place:
 
 
 _LOOKS = 5
+_FRESH = 2.0
+"""Seconds for which boards that were found need not be looked for again."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +136,12 @@ class Boards(Cluster):
         kernels share with the boards (sim/board/role.cc)."""
         plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
         self._place, self._streams, self._kernels = place, streams, kernels
-        # The role may take minutes to build, so boards that cannot be used are reported first. A lease would end
-        # meanwhile, so they are looked for again.
+        # The role may take minutes to build, so boards that cannot be used are reported first. Another host may have
+        # opened sessions meanwhile, so they are looked for again unless they have just been found.
         if place.role and not Path(place.role).is_file():
             raise InputError(f"{place.role}: no such file; name the file of a role for these boards")
-        find(place, plan.boards)
+        self._found = find(place, plan.boards)
+        self._found_at = time.monotonic()
         super().__init__(plan, jobs=jobs)
 
     def _slots(self) -> int:
@@ -156,7 +160,9 @@ class Boards(Cluster):
         from gossamer.shell import mac_text
 
         role = self._place.role or _rtl_build.board_role(self.config, self.plan.links, jobs=self._slots())
-        found = find(self._place, self.plan.boards)
+        found = self._found
+        if time.monotonic() - self._found_at > _FRESH:
+            found = find(self._place, self.plan.boards)
         facts = [f"port {found.port}", f"role {role}", f"type {_rtl_build.BOARD_TYPE}"]
         facts.append(f"hosts {' '.join(map(str, self.plan.hosts))}")
         # Keys pass through a pipe, since other users can read the arguments of a program.
