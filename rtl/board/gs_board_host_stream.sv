@@ -8,9 +8,9 @@
 ///     m_axis <- gs_host_stream_out <- host_out    records, crossing of words; packets of several records
 ///
 /// A packet to the board has whole flits, 24 bytes each: the bits of `flit_t` from the lowest on. The end of a packet
-/// that is no whole flit is dropped, and so is a packet to a stream that is none. A packet from the board has records of
-/// 32 bytes: a flit, and the board's cycle in which it left the port. Flits of one packet on the board may be in several
-/// packets of a stream, and reverse.
+/// that is no whole flit is dropped, and so is a packet to a stream that is none. A packet from the board has records
+/// of 32 bytes: a flit, and the board's cycle in which it left the port. Flits of one packet on the board may be in
+/// several packets of a stream, and reverse.
 module gs_board_host_stream
   import gs_noc_pkg::Vnets;
   import gossamer_pkg::*;

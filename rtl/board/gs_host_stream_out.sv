@@ -5,8 +5,8 @@
 ///
 ///     host_out ->[ records ]-> words ->[ crossing ]-> m_axis
 ///
-/// A record is a flit and the cycle of the board's clock, since its reset, in which the flit left the port. A packet has
-/// the records that follow each other within `Linger` cycles, at most `PacketFlits`.
+/// A record is a flit and the cycle of the board's clock, since its reset, in which the flit left the port. A packet
+/// has the records that follow each other within `Linger` cycles, at most `PacketFlits`.
 module gs_host_stream_out
   import gs_noc_pkg::Vnets;
   import gossamer_pkg::*;

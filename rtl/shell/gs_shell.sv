@@ -14,8 +14,8 @@
 ///
 /// The hardware receives, checks checksums and tags, moves all bytes, executes writes that the firmware allows
 /// (gs_shell_fast), and moves packets between frames and the role's streams (gs_shell_messages) and frames of its links
-/// (gs_shell_links); the firmware (device/firmware) decides about the other frames. It cannot load an image that is not whole: gs_shell_image guards
-/// that. The role may be missing or hang.
+/// (gs_shell_links); the firmware (device/firmware) decides about the other frames. It cannot load an image that is not
+/// whole: gs_shell_image guards that. The role may be missing or hang.
 module gs_shell
   import gossamer_shell_pkg::*;
 #(
@@ -846,9 +846,9 @@ module gs_shell
   logic                  reader_place, unused_sent;
   assign reader_place = dest_q == ToPlace && reader_busy && word_valid;
   assign place_write  = io_valid && io_write && is_place;
-  // The place to fill belongs to the processor from its read of 25 on, to gs_shell_messages, or to gs_shell_links, until
-  // it is sent. Nobody starves: after a read of 25 that found it taken, only the processor gets the place; links claim
-  // it, and messages do not begin while they do.
+  // The place to fill belongs to the processor from its read of 25 on, to gs_shell_messages, or to gs_shell_links,
+  // until it is sent. Nobody starves: after a read of 25 that found it taken, only the processor gets the place; links
+  // claim it, and messages do not begin while they do.
   logic        place_mine_q, place_wanted_q, place_available, place_asked, message_taken, message_header, message_send;
   logic [3:0]  message_word_at;
   logic [31:0] message_word;

@@ -125,8 +125,14 @@ module gs_shell_links_rx #(
   assign wrong_peer_o = judged_wrong;
   assign late_o       = judged_late;
   assign malformed_o  = state_q == Pieces && !close_q && ((wrong_head && byte_valid) || piece_wrong);
-  assign ends         = (state_q == Judge && (!own_q || judged_wrong)) || (state_q == Number && (judged_late || !run_i)) ||
-                        (state_q == Pieces && (!run_i || (left_q == '0 && phase_q == Head0 && !close_q))) || state_q == Close;
+  always_comb begin
+    case (state_q)
+      Judge:   ends = !own_q || judged_wrong;
+      Number:  ends = judged_late || !run_i;
+      Pieces:  ends = !run_i || (left_q == '0 && phase_q == Head0 && !close_q);
+      default: ends = state_q == Close;
+    endcase
+  end
   assign done_o       = ends;
 
   always_ff @(posedge clk_i) begin

@@ -5,8 +5,8 @@
 ///
 ///     role --> a FIFO per link --> pieces --> place of gs_shell_tx (payload, then headers)
 ///
-/// A link frame gets all complete frames that its link has when it is made, up to `shell_link_bytes`. It is made as soon
-/// as the line could send it: so a link that is idle sends at once, and a busy one fills its link frames.
+/// A link frame gets all complete frames that its link has when it is made, up to `shell_link_bytes`. It is made as
+/// soon as the line could send it: so a link that is idle sends at once, and a busy one fills its link frames.
 module gs_shell_links_tx #(
   /// virtual links, 1 to 4
   parameter int unsigned Links     = 4,

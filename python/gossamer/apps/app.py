@@ -173,7 +173,7 @@ COMMAND_WORDS = frozenset(
     # options of the engines rtl and board
     | {"config", "cluster", "routes", "frame-loss", "cut", "waves", "trace", "trace-size", "report", "least-wait"}
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}
-    | {"port", "keys"}
+    | {"port", "keys", "role"}
 )
 """Reserved names of parameters: options of ``./gossamer run``, arguments of ``gossamer.run``."""
 ABI_VERSION = 7

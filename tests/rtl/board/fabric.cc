@@ -192,13 +192,14 @@ class Test : public Bench {
     reject({read(30, 0)}, kOfPlace, true);
     reject({read(0, 13)}, kOfAddress, true);
     reject({read(31, kNoCounter)}, kOfAddress, true);
-    // Registers: no such block, link, streaming port or number; a counter is written; a job cuts a link.
+    // Registers: no such block, link, streaming port, match engine or number; a counter is written; a job cuts a link.
     const auto access = [&](unsigned block, unsigned unit, unsigned number, bool write) {
       return Bits().put(kRegister, 4).put(write, 1).put(block << 12 | unit << 4 | number, 16).flit(control);
     };
     reject({access(0, 0, 0, false)}, kOfPlace, true);
     reject({access(kLinkBlock, 2, 0, false)}, kOfPlace, true);
     reject({access(kStreamBlock, 0, 0, false)}, kOfPlace, true);
+    reject({access(kMatchBlock, 0, 0, false)}, kOfPlace, true);
     reject({access(kLinkBlock, 1, 13, false)}, kOfAddress, true);
     reject({access(kLinkBlock, 1, 3, true)}, kOfAddress, true);
     reject({access(kLinkBlock, 1, kCut, true)}, kOfJob, true);

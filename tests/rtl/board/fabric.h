@@ -34,9 +34,9 @@ enum Op : unsigned {
 enum Rejection : unsigned { kOfJob = 1, kOfPlace = 3, kOfKind = 5, kOfLength, kOfMask, kOfAddress, kOfRoom };
 enum Event : unsigned { kUp = 1, kDown, kRestarted, kMismatch, kUnroutable, kRecord, kRejected, kStray, kTileDropped };
 /// Counters of a board.
-enum Counter : unsigned { kCountsTileDropped = 6, kEntered, kInFlight, kStreamDropped, kNoCounter };
+enum Counter : unsigned { kCountsTileDropped = 6, kEntered, kInFlight, kStreamDropped, kMatchDropped, kNoCounter };
 /// Blocks with registers, and a register of a link.
-enum Register : unsigned { kLinkBlock = 1, kStreamBlock = 2, kCut = 15 };
+enum Register : unsigned { kLinkBlock = 1, kStreamBlock = 2, kMatchBlock = 4, kCut = 15 };
 constexpr unsigned kNoJob = 31;
 
 using flit_test::Beat, flit_test::Flit, flit_test::Packet, flit_test::Wide;
