@@ -133,6 +133,16 @@ def _ends_within(child: subprocess.Popen[Any], seconds: float) -> None:
         os.close(handle)
 
 
+def with_argument(word: str) -> list[int]:
+    """The processes of this machine, other than this one, that have this argument. A zombie has none."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if word.encode() in path.read_bytes().split(b"\0") and int(path.parent.name) != os.getpid():
+                found.append(int(path.parent.name))
+    return found
+
+
 def end_with_parent(parent: int) -> None:
     """Makes the kernel kill this process when its parent ends, for any reason.
 
@@ -252,4 +262,4 @@ def processor_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-__all__ = ["end", "end_with_parent", "processor_seconds", "run", "run_attended", "run_lines"]
+__all__ = ["end", "end_with_parent", "processor_seconds", "run", "run_attended", "run_lines", "with_argument"]

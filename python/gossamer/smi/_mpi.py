@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gossamer import processes as local_processes
 from gossamer.errors import RunDied
 from gossamer.hosts import mpi_launcher
 from gossamer.paths import ROOT
@@ -48,7 +49,10 @@ def run(emulator: Path, processes: int, plan: str, arguments: Sequence[str]) -> 
     with socket.create_server(("" if far else "127.0.0.1", 0), backlog=3 * processes) as listener:
         host, port = socket.gethostname() if far else "127.0.0.1", str(listener.getsockname()[1])
         command = [str(emulator), "--mpi", str(library), host, port, token, *arguments]
-        with tempfile.TemporaryFile() as output, _started([*start, "-n", str(processes), *command], output) as child:
+        with (
+            tempfile.TemporaryFile() as output,
+            _started([*start, "-n", str(processes), *command], output, token) as child,
+        ):
             server = _Server(listener, processes, token, plan, child)
             try:
                 return server.run()
@@ -66,8 +70,9 @@ class _Lost(Exception):
 
 
 @contextlib.contextmanager
-def _started(command: Sequence[str], output: Any) -> Any:
-    """The launcher's process; on exit it has ended, and its processes with it."""
+def _started(command: Sequence[str], output: Any, token: str) -> Any:
+    """The launcher's process; on exit it has ended, and with it the processes on this machine, of which ``token`` is an
+    argument."""
     with SIGNALS.held():
         # Only this command handles Ctrl-C; the launcher would kill the ranks before they have flushed their output.
         child = subprocess.Popen(
@@ -85,6 +90,13 @@ def _started(command: Sequence[str], output: Any) -> Any:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             child.wait()
+        # The launcher does not wait for the processes that it kills.
+        until = time.monotonic() + _GRACE
+        while local_processes.with_argument(token) and time.monotonic() < until:
+            time.sleep(0.01)
+        for pid in local_processes.with_argument(token):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
 
 class _Server:
