@@ -133,13 +133,28 @@ def _ends_within(child: subprocess.Popen[Any], seconds: float) -> None:
         os.close(handle)
 
 
-def with_argument(word: str) -> list[int]:
-    """The processes of this machine, other than this one, that have this argument. A zombie has none."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+def end_those_with(word: str, seconds: float) -> None:
+    """Waits until no process of this machine has this word, an argument or ``NAME=VALUE`` of its environment.
+
+    Kills those that are left after so many seconds. An MPI launcher does not wait for the processes that it kills, and
+    they are no children of this one.
+    """
+    until = time.monotonic() + seconds
+    while _with(word) and time.monotonic() < until:
+        time.sleep(0.01)
+    for pid in _with(word):
         with contextlib.suppress(OSError):
-            if word.encode() in path.read_bytes().split(b"\0") and int(path.parent.name) != os.getpid():
-                found.append(int(path.parent.name))
+            os.kill(pid, signal.SIGKILL)
+
+
+def _with(word: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        for file in ("cmdline", "environ"):
+            # A zombie has neither; those of other users cannot be read.
+            with contextlib.suppress(OSError):
+                if word.encode() in (path / file).read_bytes().split(b"\0") and int(path.name) != os.getpid():
+                    found.append(int(path.name))
     return found
 
 
@@ -262,4 +277,4 @@ def processor_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-__all__ = ["end", "end_with_parent", "processor_seconds", "run", "run_attended", "run_lines", "with_argument"]
+__all__ = ["end", "end_those_with", "end_with_parent", "processor_seconds", "run", "run_attended", "run_lines"]

@@ -214,8 +214,10 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _runs(pid: int, name: str) -> bool:
+    """A zombie, which waits for the system's first process, runs no more: it has no arguments."""
     try:
-        return Path(f"/proc/{pid}/comm").read_text().strip() == name[:15]
+        process = Path(f"/proc/{pid}")
+        return (process / "comm").read_text().strip() == name[:15] and bool((process / "cmdline").read_bytes())
     except OSError:
         return False
 

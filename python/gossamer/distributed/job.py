@@ -31,6 +31,8 @@ from gossamer.paths import ROOT
 from gossamer_setup._signals import SIGNALS
 
 _SOURCES = ROOT / "src" / "distributed" / "mpi"
+_GRACE = 5.0
+"""Seconds for ranks to end after their launcher."""
 _FOLDER = "GOSSAMER_JOB"
 """The job's folder, in the environment of ranks that a command has started."""
 _MARK = "\x01"
@@ -169,6 +171,7 @@ def start(ranks: int, words: Sequence[str]) -> int:
         finally:
             if child is not None:
                 processes.end(child)
+                processes.end_those_with(f"{_FOLDER}={folder}", _GRACE)
         failure = Path(folder) / "failure"
         if failure.exists():
             raise _error(json.loads(failure.read_text(encoding="utf-8")))

@@ -90,13 +90,7 @@ def _started(command: Sequence[str], output: Any, token: str) -> Any:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             child.wait()
-        # The launcher does not wait for the processes that it kills.
-        until = time.monotonic() + _GRACE
-        while local_processes.with_argument(token) and time.monotonic() < until:
-            time.sleep(0.01)
-        for pid in local_processes.with_argument(token):
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        local_processes.end_those_with(token, _GRACE)
 
 
 class _Server:
