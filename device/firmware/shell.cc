@@ -800,7 +800,7 @@ class Hardware final : public Platform {
     loading_ = Loading::None;
     set(kConfig, 0);
     set(kRole, 0);
-    unbind();
+    if (status == ShellStatus::Ok) unbind();
     control_->loaded(status);
   }
 

@@ -847,8 +847,8 @@ module gs_shell
   assign reader_place = dest_q == ToPlace && reader_busy && word_valid;
   assign place_write  = io_valid && io_write && is_place;
   // The place to fill belongs to the processor from its read of 25 on, to gs_shell_messages, or to gs_shell_links,
-  // until it is sent. Nobody starves: after a read of 25 that found it taken, only the processor gets the place; links
-  // claim it, and messages do not begin while they do.
+  // until it is sent. No requester starves: after a read of 25 that found it taken, only the processor gets the place;
+  // links claim it, and messages do not begin while they do.
   logic        place_mine_q, place_wanted_q, place_available, place_asked, message_taken, message_header, message_send;
   logic [3:0]  message_word_at;
   logic [31:0] message_word;
@@ -1062,7 +1062,6 @@ module gs_shell
   logic             link_reads_table;
   logic [3:0][31:0] link_counts;
   if (Links != 0) begin : gen_links
-    logic [Links-1:0] unused_bound;
     gs_shell_links #(
       .Links    (Links),
       .WordsLog2(RingLog2),
@@ -1075,7 +1074,6 @@ module gs_shell
       .run_i        (messages_on && !role_stop_o),
       .bound_set_i  (set && index == 10'h0B0),
       .bound_i      (io_wdata[Links-1:0]),
-      .bound_o      (unused_bound),
       .table_set_i  (set && index[9:4] == 6'h0A),
       .table_at_i   (index[3:0]),
       .table_i      (io_wdata),

@@ -22,7 +22,6 @@ module gs_shell_links #(
   // The firmware's settings
   input  logic                 bound_set_i,
   input  logic [Links-1:0]     bound_i,
-  output logic [Links-1:0]     bound_o,
   input  logic                 table_set_i,
   input  logic [3:0]           table_at_i,
   input  logic [31:0]          table_i,
@@ -61,13 +60,16 @@ module gs_shell_links #(
   output logic                 send_o,
   output logic [15:0]          bytes_o
 );
+  if (Links < 1 || Links > 4) begin : gen_illegal_links
+    $fatal(1, "gs_shell_links: Links is %0d; it must be 1 to 4", Links);
+  end
+
   logic [Links-1:0] bound_q, bind_q;
   always_ff @(posedge clk_i) begin
     bind_q <= bound_set_i ? bound_i & ~bound_q : '0;
     if (bound_set_i) bound_q <= bound_i;
     if (!rst_ni) bound_q <= '0;
   end
-  assign bound_o = bound_q;
 
   logic [1:0][3:0]  table_addr;
   logic [1:0][31:0] table_data;

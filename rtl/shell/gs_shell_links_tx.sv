@@ -56,7 +56,7 @@ module gs_shell_links_tx #(
   localparam int unsigned LinkW    = Links > 1 ? $clog2(Links) : 1;
   localparam int unsigned PieceHead = 2;
   localparam logic [15:0] Most     = 16'(ShellLinkBytes);
-  /// bytes on the wire beside a payload: headers, checksum, preamble, gap
+  /// bytes on the wire in addition to the payload: headers, checksum, preamble, gap
   localparam logic [15:0] Around   = 16'(HeadBytes + 24);
   /// bytes that may wait for the line when a link frame is begun: the longest takes about so long to become ready
   localparam logic [15:0] Ahead    = 16'd1536;

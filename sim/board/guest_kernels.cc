@@ -36,7 +36,7 @@ bool cycle(bool active) {
     SharedKernels::Board& board = memory->boards[b];
     for (uint32_t served; (served = board.served.load(std::memory_order_acquire)) != asked;) {
       SharedKernels::wait(board.served, served);
-      // The process that has started the emulator has ended, and nobody awaits results.
+      // The process that has started the emulator has ended: the results have no reader.
       if (::getppid() != parent) std::_Exit(EXIT_FAILURE);
     }
     moved |= board.moved != 0;

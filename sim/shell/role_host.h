@@ -64,7 +64,7 @@ class RoleHost {
   /// Passes the frames of such a payload to the kernel; false if it is malformed. `gap`: a payload before it is
   /// missing.
   bool link_deliver(uint16_t link, bool gap, std::span<const uint8_t> payload);
-  /// The next whole frame of a link; empty if there is none. A caller of `link_take` does not use it.
+  /// The next whole frame of a link, or an empty one. A caller of `link_take` does not use it.
   std::vector<uint8_t> link_next(uint16_t link);
   /// Passes a whole frame to the kernel.
   void link_pass(uint16_t link, std::span<const uint8_t> frame);

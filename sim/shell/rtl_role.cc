@@ -7,7 +7,7 @@
 /// rtl/role/gs_role_echo.sv has them, or both. It may have virtual links, as rtl/role/gs_role_links.sv has them: a
 /// frame arrives at a byte a cycle. The memory is that of the board: a read is answered after one cycle, a beat in each
 /// cycle, and an access outside of it with an error. A packet of the role for the host waits for a free slot, and the
-/// model's time stands still; one for no stream, or longer than a frame, is dropped. Each run begins with a reset. Then
+/// model stalls; one for no stream, or longer than a frame, is dropped. Each run begins with a reset. Then
 /// the registers that are not 0 are written, and after the run all are read back, so that the host sees those that the
 /// role has changed; registers that answer with an error keep their value.
 ///

@@ -232,7 +232,7 @@ int main(void) {
 
 def test_stalls_of_a_channel_are_those_that_its_receiver_causes(command: Command, tmp_path: Path) -> None:
     """Rank 2 opens channel b, pops one element, and pops the rest when all of channel a has arrived. So b fills its
-    queue, and the buffers behind it, then stalls its sender."""
+    queue, and the downstream buffers, then stalls its sender."""
     run(command, tmp_path, SLOW.replace("FIRST", "20000").replace("SECOND", "6000"), ranks=3)
     stats = stats_of(tmp_path)
     a, b = sorted(stats["channels"], key=lambda one: int(one["port"]))
@@ -337,7 +337,7 @@ def test_a_deadlock_has_a_report_and_a_trace(command: Command, tmp_path: Path) -
     assert [(span.name, span.end) for span in last] == [
         (f"pop from rank {1 - rank}, port 1", stats["cycles"]) for rank in range(2)
     ]
-    # Messages that nobody receives have no arrow.
+    # Messages without a receiver have no arrow.
     assert len(trace.of("first element leaves")) == 2 and not trace.arrows()
 
 

@@ -24,7 +24,7 @@ def is_one(words: Sequence[str]) -> bool:
 
 
 def _file_at(words: Sequence[str]) -> int | None:
-    """The index of the file of guests after the command's own options; None if there is none."""
+    """The index of the file of guests after the command's own options, or None."""
     at = 0
     while at < len(words) and words[at].partition("=")[0] in _OPTIONS:
         at += 1 if "=" in words[at] else 2

@@ -3,7 +3,7 @@
 
 ``cpu`` runs an application on threads of this machine; ``shuffle`` delivers messages in random order with random
 delays, to find programs that depend on the order. ``rtl`` runs it on threads of the simulated hardware, instruction by
-instruction; ``board`` runs it on boards behind Ethernet shells; ``distributed`` on the ranks of an MPI job.
+instruction; ``board`` runs it on boards with Ethernet shells; ``distributed`` on the ranks of an MPI job.
 """
 
 from __future__ import annotations

@@ -67,7 +67,6 @@ module links_top #(
     .run_i        (run),
     .bound_set_i  (bound_set),
     .bound_i      (bound[Links-1:0]),
-    .bound_o      (),
     .table_set_i  (table_set),
     .table_at_i   (table_at),
     .table_i      (table_word),
