@@ -22,6 +22,6 @@ def test_frames_of_links_pass_between_shell_and_board(width: int, size: Size, se
         design + (rtl / "role" / "gs_role_links.sv", Path(__file__).parent / "links_top.sv"),
         "rtl.role.links_cocotb",
         parameters={"Links": 2, "Bytes": width},
-        environment={"ROLE_LINKS": "2", "ROLE_BYTES": str(width), "ROLE_COUNT": str(size.pick(40, 100, 1000))},
+        environment={"ROLE_LINKS": "2", "ROLE_BYTES": str(width), "ROLE_COUNT": str(size.pick(100, 200, 1000))},
         seed=seed,
     )

@@ -216,20 +216,27 @@ async def received_frames_are_those_of_the_peer_in_order(dut) -> None:
     others = ["late"] * 4 + ["malformed", "rebound", "stopped"] * 2
     others += ["lost", "group", "station", "source", "identity", "number", "upper", "unbound"]
     deck: list[str] = []
+    same: int | None = None
     for _ in range(COUNT * 8):
         if not deck:
             deck = ["good"] * 30 + others
             draw.shuffle(deck)
         kind = deck.pop()
         bench.stall = draw.choice((0.0, 0.0, 0.3, 0.8))
-        link = draw.randrange(LINKS)
+        link, same = draw.randrange(LINKS) if same is None else same, None
+        if kind == "rebound":
+            link = next((one for one in range(LINKS) if models[one].open), link)
         if kind == "unbound" or (kind != "rebound" and not bench.peers[link]):
             await bench.bind(link, None if kind == "unbound" else bench.peer())
             queued[link].clear()
         peer, queue = bench.peers[link], queued[link]
         if kind == "rebound":
             await bench.bind(link, bench.peer())
-            queue.clear()
+            # The new peer begins with the rest of a frame: it continues none of the peer before.
+            if not models[link].open:
+                queue.clear()
+            deck.append("good")
+            same = link
             continue
         if kind == "stopped":
             running ^= 1
