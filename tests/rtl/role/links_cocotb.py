@@ -134,9 +134,9 @@ async def begin(dut, period: int, pace: float) -> Bench:
                  "board_rst_ni", "tx_valid_i", "tx_data_i", "tx_keep_i", "tx_last_i"):  # fmt: skip
         getattr(dut, name).value = 0
     bench = Bench(dut, period, pace)
-    await Timer(20 * max(period, SHELL), "ps")
+    await Timer(100 * max(period, SHELL), "ps")
     dut.board_rst_ni.value = 1
-    await Timer(20 * max(period, SHELL), "ps")
+    await Timer(100 * max(period, SHELL), "ps")
     return bench
 
 
@@ -169,10 +169,11 @@ async def both_directions(dut, period: int, pace: float) -> None:
     await settle("frames to the board", lambda: sum(map(len, bench.at_board)) == sum(map(len, to_board)))
     assert bench.at_shell == to_shell
     assert bench.at_board == to_board
+    # The reset passes to the other clock while both run.
+    dut.board_rst_ni.value = 0
+    await Timer(100 * max(period, SHELL), "ps")
     for task in bench.tasks:
         task.cancel()
-    dut.board_rst_ni.value = 0
-    await Timer(20 * SHELL, "ps")
 
 
 @cocotb.test()
