@@ -131,12 +131,15 @@ int board_main(const std::string& program, int count, char** words,
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
   try {
+    options.types = EtherTypes::site();
     if (!options.key_file.empty()) read_keys(options.key_file, options);
     const auto opened = open_port(port, options.types, options.mac);
     run(options, *opened, more);
   } catch (const PortError& error) {
     // When the switch ends, so do its boards: that is how a simulated cluster is taken down.
     if (std::string(error.what()).find("has ended") != std::string::npos) return 0;
+    fail(error.what());
+  } catch (const std::invalid_argument& error) {
     fail(error.what());
   }
   return 0;

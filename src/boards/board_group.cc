@@ -45,7 +45,7 @@ Mac random_mac() {
 
 BoardGroup::BoardGroup(const GroupOptions& options) {
   try {
-    const shell::EtherTypes types;
+    const auto types = shell::EtherTypes::site();
     host_ = std::make_unique<shell::Host>(shell::open_port(options.port, types, random_mac()), types);
     host_->discover(kDiscoverMs);
     for (const auto& board : options.boards) {
@@ -69,6 +69,8 @@ BoardGroup::BoardGroup(const GroupOptions& options) {
   } catch (const shell::PortError& error) {
     close();
     throw BoardError(error.what());
+  } catch (const std::invalid_argument& error) {
+    throw BoardError(error.what());  // the site's EtherTypes; no session is open yet
   } catch (...) {
     close();
     throw;

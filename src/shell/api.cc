@@ -45,7 +45,7 @@ const char* gs_shell_error(void) { return last_error.c_str(); }
 
 gs_shell_host* gs_shell_open(const char* port, uint64_t mac, const uint16_t* ethertypes) {
   try {
-    EtherTypes types;
+    EtherTypes types = ethertypes ? EtherTypes{} : EtherTypes::site();
     if (ethertypes) std::copy_n(ethertypes, types.of.size(), types.of.begin());
     auto opened = open_port(port, types, Mac::of(mac));
     const Mac own = opened->mac();

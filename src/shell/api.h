@@ -46,7 +46,8 @@ struct gs_shell_unreadable {
 
 /// Why the last call of this thread returned null or -1.
 const char* gs_shell_error(void);
-/// Opens a port (an interface, or the path of a switch); `ethertypes` is null or nine numbers. Null on failure.
+/// Opens a port (an interface, or the path of a switch); `ethertypes` is nine numbers, or null for
+/// those of the site (GOSSAMER_ETHERTYPES). Null on failure.
 gs_shell_host* gs_shell_open(const char* port, uint64_t mac, const uint16_t* ethertypes);
 void gs_shell_free(gs_shell_host* host);
 uint64_t gs_shell_mac(gs_shell_host* host);

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 namespace gossamer::shell {
 namespace {
@@ -113,6 +115,33 @@ uint16_t EtherTypes::for_kind(ShellKind kind) const {
     case 0x9: return of[8];
     default: return 0;
   }
+}
+
+EtherTypes EtherTypes::site() {
+  EtherTypes types;
+  const char* value = std::getenv("GOSSAMER_ETHERTYPES");
+  if (!value) return types;
+  const std::string text = value;
+  const auto fail = [&](const std::string& why) {
+    throw std::invalid_argument("GOSSAMER_ETHERTYPES=" + text + ": " + why);
+  };
+  size_t count = 0;
+  for (size_t at = 0; at <= text.size(); count++) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string digits = text.substr(at, end - at);
+    if (count == types.of.size() || digits.size() != 4 ||
+        digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+      fail("must be nine numbers of four hexadecimal digits, separated by commas");
+    types.of[count] = static_cast<uint16_t>(std::stoul(digits, nullptr, 16));
+    constexpr std::array<uint16_t, 4> others{0x0800, 0x0806, 0x8100, 0x86DD};
+    if (types.of[count] < 0x0600) fail(digits + " is a length, not an EtherType; those begin at 0600");
+    if (std::ranges::find(others, types.of[count]) != others.end()) fail(digits + " is used by other protocols");
+    if (std::find(types.of.begin(), types.of.begin() + count, types.of[count]) != types.of.begin() + count)
+      fail(digits + " is there twice");
+    at = end + 1;
+  }
+  if (count != types.of.size()) fail("must be nine numbers of four hexadecimal digits, separated by commas");
+  return types;
 }
 
 bool EtherTypes::contains(uint16_t type) const { return std::ranges::find(of, type) != of.end(); }

@@ -39,6 +39,12 @@ struct EtherTypes {
   /// The EtherType of a kind; 0 if the kind has none.
   uint16_t for_kind(ShellKind kind) const;
   bool contains(uint16_t type) const;
+
+  /// The site's: nine numbers of four hexadecimal digits in the environment variable GOSSAMER_ETHERTYPES, separated by
+  /// commas, in the order of the enumeration ethertype. Without it, the default. Throws std::invalid_argument if it has
+  /// other text, a number below 0600, the type of IPv4, ARP, VLAN tags or IPv6, or one number twice: a host or board
+  /// would take other traffic for its own.
+  static EtherTypes site();
 };
 
 /// A frame, decoded. `payload` refers to the bytes that were decoded, or that will be encoded.

@@ -25,13 +25,15 @@ WORDS = 200
 
 
 @contextmanager
-def managed(cluster: Cluster, boards: int, *, sensors: Sensors | None = None) -> Iterator[Manager]:
-    """A manager in a thread of its own; its SQLite connection belongs to that thread."""
+def managed(
+    cluster: Cluster, boards: int, *, sensors: Sensors | None = None, keys: Path | None = None
+) -> Iterator[Manager]:
+    """A manager in a thread of its own; its SQLite connection belongs to that thread. With ``keys``, it reads them."""
     made: list[Manager] = []
     ready = threading.Event()
 
     def work() -> None:
-        known = {mac(n): KEY for n in range(1, boards + 1)}
+        known = keys or {mac(n): KEY for n in range(1, boards + 1)}
         made.append(Manager(cluster.socket, known, cluster.folder / "state.sqlite", sensors=sensors))
         ready.set()
         made[0].run()

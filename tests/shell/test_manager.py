@@ -24,7 +24,7 @@ from shell.managed_cluster import (
 from shell.shell_cluster import KEY, Cluster, mac, role_file, start
 
 from gossamer.errors import InputError
-from gossamer.shell import Host
+from gossamer.shell import Host, keys
 from gossamer.shell._requests import Direct, Managed
 from gossamer.shell.host import mac_text
 from gossamer.shell.manager import LEASE, Manager
@@ -179,6 +179,36 @@ def test_board_that_keeps_failing_is_quarantined_until_it_is_readmitted(cluster:
         assert store.readmit(mac(2)) and not store.readmit(mac(2))
         wait_until(lambda: states(manager).get(mac_text(mac(2))) == "running", "the board works again")
         store.cancel(job)
+        store.close()
+
+
+def test_keys_that_change_are_read_again(cluster: Cluster) -> None:
+    """A board whose key is added joins, also if it was refused with a wrong one; one whose key is removed leaves, and
+    its task runs elsewhere. A damaged file changes nothing."""
+    start(cluster, 3)
+    file = cluster.folder / "keys.json"
+    keys.write(file, {mac(1): KEY, mac(2): bytes(32)})
+    with managed(cluster, 3, keys=file) as manager:
+        store = Store(cluster.folder / "state.sqlite")
+        joined(manager, 1)
+        wait_until(lambda: any(mac_text(mac(2)) in line["text"] for line in store.log()), "a wrong key is noted")
+        keys.write(file, {mac(1): KEY, mac(2): KEY, mac(3): KEY})
+        joined(manager, 3)
+        file.write_text("{", encoding="utf-8")
+        wait_until(lambda: any("stay in use" in line["text"] for line in store.log()), "a damaged file is noted")
+        assert sum(one["managed"] for one in manager.snapshot()["boards"]) == 3
+        job = submit(store, 300)
+        wait_until(lambda: any(one["board"] == mac(2) for one in store.results(job)), "the board works")
+        keys.write(file, {mac(1): KEY, mac(3): KEY})
+        wait_until(lambda: any("has no key in" in line["text"] for line in store.log()), "the board leaves")
+        done = sum(one["board"] == mac(2) for one in store.results(job))
+        assert wait_for_end(store, job) == "done"
+        check_results(store, job, 300)
+        assert sum(one["board"] == mac(2) for one in store.results(job) if one["state"] == "done") <= done
+        assert store.boards()[mac(2)].get("quarantined_until", 0) == 0
+        # The session of the board that left has been closed, not left to its lease.
+        with cluster.host(3) as host:
+            assert next(board.owner for board in host.discover(0.5) if board.mac == mac(2)) is None
         store.close()
 
 

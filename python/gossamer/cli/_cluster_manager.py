@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -78,7 +79,6 @@ def manager(
     import threading
 
     import gossamer_setup
-    from gossamer.shell import keys
     from gossamer.shell.manager import Manager
     from gossamer.shell.sensors import HwmonSensors
 
@@ -89,9 +89,7 @@ def manager(
     path = common.state_path(state)
     if where is not None:
         gossamer_setup.require("core", "cluster")
-    made = Manager(
-        port, keys.read(Path(key_file)), path, Path(trust) if trust else None, sensors=sensors, take_over=take_over
-    )
+    made = Manager(port, Path(key_file), path, Path(trust) if trust else None, sensors=sensors, take_over=take_over)
     ended = threading.Event()
 
     def end(_number: int, _frame: object) -> None:
@@ -266,6 +264,8 @@ def unit(port: str, key_file: str, state: str | None, user: str | None, http: st
 
     _http(http)
     _sensors(hwmon)
+    types = os.environ.get("GOSSAMER_ETHERTYPES")
+    site = f"Environment=GOSSAMER_ETHERTYPES={_escaped(types)}\n" if types else ""
     words = ["cluster", "manager", "--port", port, "--keys", str(Path(key_file).absolute()), "--http", http]
     words += ["--state", str(common.state_path(state).absolute())]
     for one in hwmon:
@@ -292,7 +292,7 @@ SuccessExitStatus=130
 KillMode=mixed
 TimeoutStopSec=10
 Environment=GOSSAMER_PROGRESS=off
-# Raw Ethernet frames, and nothing else of root's.
+{site}# Raw Ethernet frames, and nothing else of root's.
 AmbientCapabilities=CAP_NET_RAW
 CapabilityBoundingSet=CAP_NET_RAW
 NoNewPrivileges=true

@@ -125,7 +125,8 @@ class Host:
 
     ``port`` is a network interface (needs CAP_NET_RAW), or the socket of a simulated switch. ``keys`` has the 32 bytes
     of each board's key by address; ``mac`` is the address at a switch (random), while an interface has its own;
-    ``ethertypes`` are nine numbers in the order of the enumeration ethertype.
+    ``ethertypes`` are nine numbers in the order of the enumeration ethertype; by default those of the site, from the
+    environment variable GOSSAMER_ETHERTYPES.
     Raises InputError if the port cannot be opened.
     """
 

@@ -20,6 +20,7 @@ from typing import Any
 from gossamer.errors import InputError, RunDied
 from gossamer.shell import _requests, signature
 from gossamer.shell.host import BROADCAST, BoardError, BoardInfo, Host, mac_text, root_of, status_text
+from gossamer.shell.keys import read as read_keys
 from gossamer.shell.locks import InterfaceLock, StateLock
 from gossamer.shell.sensors import FirstOf, HeartbeatSensors, Sensors
 from gossamer.shell.store import Store, Task
@@ -86,8 +87,20 @@ class _Request:
     results: dict[int, Any] = field(default_factory=dict)
 
 
+def _stamp(file: Path | None) -> tuple[int, int, int] | None:
+    """Differs when a file has changed; None without a file."""
+    try:
+        found = file.stat() if file is not None else None
+    except OSError:
+        return None
+    return (found.st_mtime_ns, found.st_ino, found.st_size) if found is not None else None
+
+
 class Manager:
-    """Runs until ``stop`` is called. ``state`` is the SQLite file; ``port`` and ``keys`` are those of `Host`.
+    """Runs until ``stop`` is called. ``state`` is the SQLite file; ``port`` is that of `Host`.
+
+    ``keys`` are the boards' keys by address, or the file that has them. A file that changes is read again: boards with
+    a new key join, and a board without one leaves. Sessions that are open keep the key that they were opened with.
 
     With ``trust``, a file of public keys, only roles that one of them has signed are loaded. ``sensors`` is a driver
     that is asked before the heartbeats. ``take_over`` ends the sessions of other hosts.
@@ -97,7 +110,7 @@ class Manager:
     def __init__(
         self,
         port: str,
-        keys: Mapping[int, bytes],
+        keys: Mapping[int, bytes] | Path,
         state: Path,
         trust: Path | None = None,
         *,
@@ -107,6 +120,9 @@ class Manager:
         if trust is not None:
             signature.read_trust(trust)
         self._trust = trust
+        self._key_file = keys if isinstance(keys, Path) else None
+        self._key_stamp = _stamp(self._key_file)
+        known = read_keys(keys) if isinstance(keys, Path) else dict(keys)
         self._accepted: set[int] = set()
         self._lock = StateLock(state)
         try:
@@ -119,14 +135,14 @@ class Manager:
             self._store.check()
             # The address at a switch stays the same, so that boards recognize the manager after a restart.
             own = int(self._store.setting("mac", str(0x02 << 40 | secrets.randbits(40))))
-            self._host = Host(port, keys, mac=own)
+            self._host = Host(port, known, mac=own)
         except InputError:
             self._interface.release()
             self._lock.release()
             raise
         heartbeats = HeartbeatSensors(self._host.status)
         self._sensors: Sensors = FirstOf(sensors, heartbeats) if sensors else heartbeats
-        self._port, self._keys, self._take_over = port, dict(keys), take_over
+        self._port, self._keys, self._take_over = port, known, take_over
         self._boards: dict[int, _Board] = {}
         self._refused: dict[int, float] = {}
         self._owned: dict[int, float] = {}
@@ -221,6 +237,7 @@ class Manager:
         if now - self._discovered < _DISCOVER_EVERY:
             return
         self._discovered = now
+        self._read_keys()
         self._found = self._host.discover(0.0)
         known = self._store.boards()
         for mac, why in self._host.unreadable(least=3).items():
@@ -236,6 +253,27 @@ class Manager:
             ):
                 continue
             self._open(info)
+
+    def _read_keys(self) -> None:
+        """Reads the file of keys again if it has changed; while boards are configured, later."""
+        stamp = _stamp(self._key_file)
+        if self._key_file is None or stamp == self._key_stamp or self._busy:
+            return
+        self._key_stamp = stamp
+        try:
+            keys = read_keys(self._key_file)
+        except InputError as error:
+            self._store.note("error", f"{error}; the keys that were read before stay in use")
+            return
+        for mac in self._boards.keys() - keys.keys():
+            self._host.close(mac)
+            self._vanished(mac, f"has no key in {self._key_file} any more", blame=False)
+        for mac in keys.keys() & self._refused.keys():
+            if keys[mac] != self._keys.get(mac):
+                del self._refused[mac]
+        self._keys = keys
+        self._host.keys = dict(keys)
+        self._store.note("info", f"read {len(keys)} keys from {self._key_file}")
 
     def _open(self, info: BoardInfo) -> None:
         self._store.seen(info.mac)
