@@ -56,10 +56,13 @@ class Sanitized(Cluster):
         self.programs = ordinary
 
 
-@pytest.fixture(params=[kind for kind in KINDS if kind != "rtl"])
+_MARKS = {"rtl": pytest.mark.tier("all", seconds=60, adds="the shell's RTL")}
+
+
+@pytest.fixture(params=[pytest.param(kind, marks=_MARKS.get(kind, ())) for kind in KINDS])
 def fuzzed(request: pytest.FixtureRequest, tmp_path: Path, size: Size) -> Iterator[Board]:
     kind: Kind = KINDS[request.param]
-    cluster = Cluster(tmp_path) if size.name == "small" else Sanitized(tmp_path)
+    cluster = Cluster(tmp_path) if size.name == "small" or request.param == "rtl" else Sanitized(tmp_path)
     try:
         board = Board(kind, cluster)
         yield board
