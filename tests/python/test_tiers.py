@@ -44,7 +44,7 @@ def pytest_collection_finish(session):
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def items(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """All tests of all tiers, collected once in a separate process."""
     folder = tmp_path_factory.mktemp("collect")

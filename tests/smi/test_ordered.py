@@ -62,30 +62,31 @@ def test_kmeans_matches_the_serial_program_bit_for_bit(ranks: int, size: Size, s
     assert cycles[1] == cycles[2] and cycles[1] is not None
 
 
-def test_ordered_sums_match_the_serial_sum_on_any_wiring(size: Size, seed: int, tmp_path: Path) -> None:
+@pytest.mark.default_cases("4", seconds=70, adds="eight boards in two wirings")
+@pytest.mark.parametrize("ranks", WIRINGS)
+def test_ordered_sums_match_the_serial_sum_on_any_wiring(ranks: int, size: Size, seed: int, tmp_path: Path) -> None:
     """Elements whose sums depend on the order, with any root, over wirings with different routes between the ranks."""
     draw = np.random.default_rng(seed)
     kinds = (np.float32, np.float64, np.float16)
     count = size.pick(2, 3, 200)
-    for ranks, wirings in WIRINGS.items():
-        wide = [draw.normal(size=(ranks, count)) * 2.0 ** draw.integers(-4, 5, (ranks, count)) for _ in kinds]
-        data = [one.astype(kind) for one, kind in zip(wide, kinds, strict=True)]
-        sums = [one[0] for one in data]
-        for rank in range(1, ranks):
-            sums = [total + one[rank] for total, one in zip(sums, data, strict=True)]
-        if count > 10:  # another order has other bits
-            backwards = [one[::-1].cumsum(axis=0, dtype=one.dtype)[-1] for one in data]
-            assert any((one != other).any() for one, other in zip(backwards, sums, strict=True))
-        for rank in range(ranks):
-            (tmp_path / f"in.{rank}").write_bytes(b"".join(one[rank].tobytes() for one in data))
-        for wiring in wirings:
-            root = int(draw.integers(ranks))
-            for engine in ("emulator", "rtl"):
-                words = [str(word) for word in (tmp_path / "in", tmp_path / "out", count, root)]
-                done = smi.run([MAIN, SUMS], ranks=ranks, topology=FIXTURES / f"{wiring}.toml", arguments=words,
-                               options=smi.Options(engine=engine))  # fmt: skip
-                assert done.code == 0
-                floats, doubles, halves = (one.tobytes() for one in sums)
-                for rank in range(ranks):
-                    expected = doubles + (floats + halves) * (rank == root)
-                    assert (tmp_path / f"out.{rank}").read_bytes() == expected, f"{engine}, {wiring}, rank {rank}"
+    wide = [draw.normal(size=(ranks, count)) * 2.0 ** draw.integers(-4, 5, (ranks, count)) for _ in kinds]
+    data = [one.astype(kind) for one, kind in zip(wide, kinds, strict=True)]
+    sums = [one[0] for one in data]
+    for rank in range(1, ranks):
+        sums = [total + one[rank] for total, one in zip(sums, data, strict=True)]
+    if count > 10:  # another order has other bits
+        backwards = [one[::-1].cumsum(axis=0, dtype=one.dtype)[-1] for one in data]
+        assert any((one != other).any() for one, other in zip(backwards, sums, strict=True))
+    for rank in range(ranks):
+        (tmp_path / f"in.{rank}").write_bytes(b"".join(one[rank].tobytes() for one in data))
+    for wiring in WIRINGS[ranks]:
+        root = int(draw.integers(ranks))
+        for engine in ("emulator", "rtl"):
+            words = [str(word) for word in (tmp_path / "in", tmp_path / "out", count, root)]
+            done = smi.run([MAIN, SUMS], ranks=ranks, topology=FIXTURES / f"{wiring}.toml", arguments=words,
+                           options=smi.Options(engine=engine))  # fmt: skip
+            assert done.code == 0
+            floats, doubles, halves = (one.tobytes() for one in sums)
+            for rank in range(ranks):
+                expected = doubles + (floats + halves) * (rank == root)
+                assert (tmp_path / f"out.{rank}").read_bytes() == expected, f"{engine}, {wiring}, rank {rank}"

@@ -40,6 +40,7 @@ def lossy(plan: Plan, image: Image, threads: int, seed: int) -> tuple[list[str],
         return lines, done, [boards.link.read_register(board, "match", 0, number) for board in range(plan.boards)]
 
 
+@pytest.mark.tier("all", seconds=60, adds="MPI on engines at the boards; tests/rtl/board has random requests of theirs")
 def test_random_receives_match_in_mpi_order_over_lossy_links(seed: int, size: Size) -> None:
     """Random streams and receives with wildcards, checked against MPI's rules, while links lose and damage frames. The
     boards' registers show that the engines carried the messages, and that none of them dropped a packet."""
