@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 
-from gossamer_setup import _cache, _env, _packages, _system
+from gossamer_setup import _cache, _env, _packages, _places, _system
 from gossamer_setup._commands import VERSION
 from gossamer_setup._env import SetupError
 from gossamer_setup._setup import Parser
@@ -190,7 +190,7 @@ def _memory(report: _Report) -> None:
 
 
 def _libraries() -> list[str]:
-    return sorted(glob.glob(os.path.join(glob.escape(_env.ROOT), "build", "*", "lib", "*", "libgossamer.so")))
+    return sorted(glob.glob(os.path.join(glob.escape(_places.BUILD), "*", "lib", "*", "libgossamer.so")))
 
 
 def _built(report: _Report) -> None:
