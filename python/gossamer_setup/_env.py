@@ -36,6 +36,7 @@ GROUPS: dict[str, tuple[str, int]] = {
     "kahypar": ("another way to partition graphs: --mapping kahypar", 7),
     "cluster": ("metrics of the manager of boards on Ethernet", 1),
     "plot": ("pictures: --plot", 45),
+    "wheel": ("what ./gossamer wheel needs", 3),
     "sign": ("signed roles for boards on Ethernet: ./gossamer cluster sign", 6),
 }
 

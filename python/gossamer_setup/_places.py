@@ -19,6 +19,9 @@ INSTALLED = os.path.isdir(_FILES)
 ROOT = _FILES if INSTALLED else os.path.dirname(PYTHON)
 """The folder that has apps/, config/, include/ and so on."""
 
+NAME = "gossamer" if INSTALLED else "./gossamer"
+"""The command, as users type it."""
+
 PACKAGED = (
     "LICENSE",
     "apps",
