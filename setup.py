@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
@@ -24,6 +24,13 @@ sys.path.insert(0, str(ROOT / "python"))
 from gossamer_setup import _tree  # noqa: E402
 
 PREBUILT = os.environ.get("GOSSAMER_PREBUILT")
+
+
+class Package(Distribution):
+    """A package with binary files belongs to the platform's folder of packages."""
+
+    def has_ext_modules(self) -> bool:
+        return bool(PREBUILT)
 
 
 class BuildPackage(build_py):
@@ -47,10 +54,6 @@ class BuildPackage(build_py):
 class BuildWheel(bdist_wheel):
     """A wheel for one platform if it has compiled files; they are loaded with ctypes, so every Python does."""
 
-    def finalize_options(self) -> None:
-        super().finalize_options()
-        self.root_is_pure = not PREBUILT
-
     def get_tag(self) -> tuple[str, str, str]:
         return ("py3", "none", "linux_x86_64") if PREBUILT else ("py3", "none", "any")
 
@@ -58,9 +61,12 @@ class BuildWheel(bdist_wheel):
 class BuildSource(sdist):
     """All files of the checkout: an unpacked source archive is a checkout."""
 
-    def add_defaults(self) -> None:
-        super().add_defaults()
-        self.filelist.extend(_tree.tracked(str(ROOT)))
+    def make_release_tree(self, base_dir: str, files: list[str]) -> None:
+        names = {*files, *_tree.tracked(str(ROOT))}
+        links = {name for name in names if (ROOT / name).is_symlink()}
+        super().make_release_tree(base_dir, sorted(names - links))
+        for name in sorted(links):
+            os.symlink(os.readlink(ROOT / name), os.path.join(base_dir, name))
 
 
-setup(cmdclass={"build_py": BuildPackage, "bdist_wheel": BuildWheel, "sdist": BuildSource})
+setup(distclass=Package, cmdclass={"build_py": BuildPackage, "bdist_wheel": BuildWheel, "sdist": BuildSource})

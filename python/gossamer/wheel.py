@@ -32,9 +32,11 @@ _STRIPPED = "-Wl,-s"
 
 
 def compile_level(level: str, names: Sequence[str]) -> Path:
-    """The folder with the library and the named applications, compiled for a level of `prebuilt.LEVELS`."""
-    options = [f"-march={level}" if word == "-march=native" else word for word in [*apps.FLAGS, *_MORE]]
-    library = [f"-march={level}" if word == "-march=native" else word for word in [*native.FLAGS, *_MORE]]
+    """The folder with the library and the named applications, compiled for a level of `prebuilt.LEVELS`.
+
+    The environment's GOSSAMER_OPTIMISE_APPS holds for both; tests compile them with less optimisation.
+    """
+    options, library = (_flags(level, flags) for flags in (apps.FLAGS, native.FLAGS))
     precompiled = app.precompiled_header(options)
     headers = [app.find(name) for name in names]
 
@@ -49,6 +51,11 @@ def compile_level(level: str, names: Sequence[str]) -> Path:
     return builds.kept(
         f"wheel/{level}-{tag}", steps, app.failed_at(ROOT / "apps"), title=f"compiling applications for {level}"
     )
+
+
+def _flags(level: str, flags: Sequence[str]) -> list[str]:
+    own = [f"-march={level}" if word == "-march=native" else word for word in (*flags, *_MORE)]
+    return builds.user_level(own, "GOSSAMER_OPTIMISE_APPS")
 
 
 def build(output: Path, levels: Sequence[str], names: Sequence[str]) -> tuple[Path, Path]:

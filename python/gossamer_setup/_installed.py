@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from gossamer_setup._env import GROUPS, REQUIREMENTS, SetupError
 from gossamer_setup._places import INSTALLED
 
-EXTRAS = tuple(group for group in GROUPS if group not in ("core", "golden", "wheel"))
-"""Groups that pip can install with the package; the others serve commands of a checkout."""
+EXTRAS = ("rtl", "mpi", "smi", "kahypar", "cluster", "plot", "sign")
+"""Groups that pip can install with the package, as pyproject.toml declares them; the others serve a checkout."""
 _SETUP = re.compile(rf"\./gossamer setup((?: (?:{'|'.join(GROUPS)})\b)*)")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where Gossamer's files are: the one resolver, for a checkout and for an installed package.
 
-A checkout is the folder above ``python/``. An installed package has the same folders in ``gossamer/files/``, as far as
+A checkout is the folder above ``python/``. An installed package has the same folders in ``gossamer/tree/``, as far as
 programs read them (`PACKAGED`), and writes to the user's cache folder, because its own may be read-only. It imports
 nothing costly: every start of the command reads it.
 """
@@ -13,7 +13,7 @@ import sys
 
 PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder of the packages ``gossamer`` and ``gossamer_setup``."""
-_FILES = os.path.join(PYTHON, "gossamer", "files")
+_FILES = os.path.join(PYTHON, "gossamer", "tree")
 INSTALLED = os.path.isdir(_FILES)
 """Whether this is an installed package, not a checkout."""
 ROOT = _FILES if INSTALLED else os.path.dirname(PYTHON)
@@ -32,7 +32,6 @@ PACKAGED = (
     "examples",
     "host",
     "include",
-    "ip",
     "programs",
     "requirements",
     "rtl",
@@ -40,7 +39,7 @@ PACKAGED = (
     "src",
 )
 """The folders and files of a checkout that an installed package has, too: all that its programs read."""
-CHECKOUT_ONLY = ("bench", "docs", "gossamer", "pyproject.toml", "setup.py", "tests", "tools", "wheel")
+CHECKOUT_ONLY = ("bench", "docs", "gossamer", "ip", "pyproject.toml", "tests", "tools")
 """Those that only commands of a checkout read (`_commands.CHECKOUT_COMMANDS`)."""
 
 

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a checkout that the source archive and the installed package have. setup.py needs it, so it is bare Python."""
+"""The files of a checkout that the source archive and the installed package have.
+
+setup.py imports it, so it needs no package.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 
 from gossamer_setup._places import PACKAGED, ROOT
 
-_NOT_OURS = ("build", "dist", "__pycache__")
+_NOT_OURS = re.compile(r"\.git|\.gossamer|build|dist|__pycache__|\..*_cache|.*\.egg-info")
+"""Folders that are made in a checkout."""
 
 
 def tracked(root: str = ROOT) -> list[str]:
@@ -21,10 +26,9 @@ def tracked(root: str = ROOT) -> list[str]:
         return sorted({name for name in names if os.path.lexists(os.path.join(root, name))})
     found: list[str] = []
     for place, folders, names in os.walk(root):
-        folders[:] = [
-            name for name in folders if not name.startswith(".") and name not in _NOT_OURS and ".egg-info" not in name
-        ]
-        found += [os.path.relpath(os.path.join(place, name), root) for name in names if not name.endswith(".pyc")]
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        folders[:] = [name for name in folders if not _NOT_OURS.fullmatch(name)]
+        found += [os.path.relpath(os.path.join(place, name), root) for name in names + links]
     return sorted(found)
 
 
