@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gossamer_setup._commands import VERSION as __version__
+
 if TYPE_CHECKING:
     # For editors and type checkers; at run time names are loaded on first use.
     from gossamer.apps.app import vertex as vertex
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from gossamer.graph import Graph as Graph
     from gossamer.graph import read_graph as read_graph
     from gossamer.graph import write_graph as write_graph
-
-__version__ = "0.1.0"
 
 _PUBLIC = {
     "Graph": "gossamer.graph",

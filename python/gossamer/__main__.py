@@ -12,7 +12,9 @@ import time
 import click
 
 from gossamer.errors import ExitCode, GossamerError
-from gossamer_setup import SetupError
+from gossamer_setup import SetupError, launch
+from gossamer_setup._installed import spoken
+from gossamer_setup._places import NAME
 from gossamer_setup._signals import SIGNALS, Stopped
 
 # Errors of the environment, not bugs.
@@ -26,7 +28,7 @@ _SIGPIPE = 128 + 13
 
 def _print_error(text: str) -> None:
     # An error is one line, even if the text of the exception has several.
-    sys.stderr.write(f"gossamer: error: {' '.join(text.split())}\n")
+    sys.stderr.write(f"gossamer: error: {spoken(' '.join(text.split()))}\n")
 
 
 def _report_bug(error: BaseException) -> None:
@@ -39,7 +41,7 @@ def _report_bug(error: BaseException) -> None:
     text = "".join(traceback.format_exception(error))
     what = f"{type(error).__name__}: {error}"
     try:
-        STATE.mkdir(exist_ok=True)
+        STATE.mkdir(parents=True, exist_ok=True)
         (STATE / name).write_text(f"$ {' '.join(sys.argv)}\n{text}", encoding="utf-8", errors="replace")
     except OSError:
         sys.stderr.write(text)
@@ -80,11 +82,13 @@ def _report_write_error(error: OSError) -> None:
 
 
 def _report_no_access(error: OSError) -> None:
-    from gossamer.paths import BUILD, ROOT, STATE
+    from gossamer.paths import BUILD, INSTALLED, ROOT, STATE
 
     name = os.path.abspath(os.fsdecode(error.filename))
     own = any(name == str(place) or name.startswith(f"{place}/") for place in (BUILD, STATE))
-    advice = f"make {ROOT} writable, or copy it to where it can be written" if own else "change its permissions"
+    advice = f"make {ROOT} writable, or copy it to where it can be written"
+    if INSTALLED or not own:
+        advice = "change its permissions" + (", or name another folder for caches: XDG_CACHE_HOME" if own else "")
     _print_error(f"{error.filename}: {error.strerror}; {advice}")
 
 
@@ -104,7 +108,7 @@ def _run(arguments: list[str] | None) -> int:
 
         # Not main.main(), which handles Ctrl-C and a closed pipe itself.
         words = sys.argv[1:] if arguments is None else list(arguments)
-        with main.make_context("./gossamer", words) as context:
+        with main.make_context(NAME, words) as context:
             result = main.invoke(context)
         sys.stdout.flush()
         return result if isinstance(result, int) else int(ExitCode.DONE)
@@ -120,7 +124,7 @@ def _run(arguments: list[str] | None) -> int:
         sys.stderr.write(f"{error.format_message()}\n")
         return int(ExitCode.INPUT)
     except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else "./gossamer"
+        path = error.ctx.command_path if error.ctx else NAME
         _print_error(f"{error.format_message().rstrip('.')}; see {path} --help")
         return int(ExitCode.INPUT)
     except click.ClickException as error:
@@ -169,6 +173,19 @@ def _main() -> int:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         # CPython kills itself by SIGINT where Ctrl-C has ended an exec() (of a dataclass), unless another one follows.
         exec("")
+
+
+def main() -> int:
+    """The command ``gossamer`` of an installed package; returns the exit code."""
+    try:
+        return launch(sys.argv[1:], run)
+    except KeyboardInterrupt:  # before the command's own handler
+        sys.stderr.write("gossamer: interrupted\n")
+        return int(ExitCode.INTERRUPTED)
+    finally:
+        # The command is finished; Ctrl-C must not print how the interpreter ends.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        exec("")  # as in _main
 
 
 if __name__ == "__main__":

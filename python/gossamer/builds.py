@@ -34,7 +34,7 @@ from pathlib import Path
 
 from gossamer import processes, progress, step_cache
 from gossamer.errors import GossamerError, InputError
-from gossamer.paths import BUILD, ROOT
+from gossamer.paths import BUILD, INSTALLED, ROOT
 from gossamer_setup import SetupError, _system
 
 _SYSTEM = ("/usr/include/", "/usr/lib", "/usr/share/")
@@ -65,7 +65,10 @@ def _compiler(variable: str, names: Sequence[str], language: str, package: str) 
     except SetupError as error:
         raise InputError(str(error)) from None
     if found is None:
-        raise InputError(f"no {language} compiler found; install one: apt-get install {package}")
+        what = f"what is not in the wheel is compiled on first use, and no {language} compiler"
+        if not INSTALLED:
+            what = f"no {language} compiler"
+        raise InputError(f"{what} found; install one: apt-get install {package}")
     return found
 
 
@@ -194,6 +197,8 @@ def cannot_build(error: OSError, folder: Path) -> str:
     if error.errno in _FULL:
         return f"{error.filename or folder}: {error.strerror}; free space on that disk and call again"
     advice = f"make {ROOT} writable, or copy it to where it can be written"
+    if INSTALLED:
+        advice = "name another folder for caches: XDG_CACHE_HOME"
     return f"something must be built, and {error.filename or folder} cannot be written: {error.strerror}; {advice}"
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import enum
 import signal
 
+from gossamer_setup._installed import spoken
+
 
 class ExitCode(enum.IntEnum):
     """What the command's exit status means."""
@@ -26,6 +28,10 @@ class GossamerError(Exception):
     """Base of every error meant for the user. ``exit_code`` says which kind."""
 
     exit_code: ExitCode = ExitCode.BUG
+
+    def __str__(self) -> str:
+        # An installed package has another command than a checkout.
+        return spoken(super().__str__())
 
 
 class AnswerNo(GossamerError):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ library: built on first use, kept per compiler and CPU, loaded through ctypes.
+"""The C++ library: brought by a wheel (`prebuilt`), or built on first use and kept per compiler and CPU; loaded through
+ctypes.
 
 ``lib()`` returns the library.
 """
@@ -11,12 +12,12 @@ import functools
 import gc
 import mmap
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from gossamer import builds, diagnostics
+from gossamer import builds, diagnostics, prebuilt
 from gossamer.builds import build_dir, lock, toolchain_key
 from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.paths import INCLUDE, ROOT
@@ -33,26 +34,35 @@ def compiler() -> Path:
     return Path(builds.compiler()[0])
 
 
-def ensure_built() -> Path:
-    """Builds the library if necessary; returns its path."""
-    sources = [path for path in sorted(SOURCES.glob("*/*.cc")) if path.parent.name not in _ELSEWHERE]
-    flags = [*FLAGS, f"-I{INCLUDE}", f"-I{SOURCES}"]
-    # With a soname, a dependent library finds it by its rpath, not by the path at link time. It is never unloaded,
-    # because idle threads and a signal handler execute its code.
-    link = ["-shared", "-pthread", "-Wl,-soname,libgossamer.so", "-Wl,-z,nodelete"]
+# With a soname, a dependent library finds it by its rpath, not by the path at link time. It is never unloaded, because
+# idle threads and a signal handler execute its code.
+_LINK = ("-shared", "-pthread", f"-Wl,-soname,{prebuilt.LIBRARY}", "-Wl,-z,nodelete")
 
-    def steps(plan: builds.Plan) -> None:
-        objects = [plan.compile(path, flags) for path in sources]
-        plan.link("libgossamer.so", objects, link)
+
+def _sources() -> list[Path]:
+    return [path for path in sorted(SOURCES.glob("*/*.cc")) if path.parent.name not in _ELSEWHERE]
+
+
+def add_steps(plan: builds.Plan, flags: Sequence[str] = FLAGS, link: Sequence[str] = ()) -> None:
+    """Adds the compilation of the library to a plan; ``link`` are further options of the linker."""
+    objects = [plan.compile(path, [*flags, f"-I{INCLUDE}", f"-I{SOURCES}"]) for path in _sources()]
+    plan.link(prebuilt.LIBRARY, objects, [*_LINK, *link])
+
+
+def ensure_built() -> Path:
+    """The path of the library, which is built if it is necessary."""
+    ready = prebuilt.library()
+    if ready is not None:
+        return ready
 
     def failed(said: str, log: Path) -> InputError:
         first = diagnostics.first_error(said, SOURCES)
         return InputError(f"building the library failed: {first} (all of it in {log})")
 
     # The folder depends on the list of sources: adding or removing one selects another folder.
-    names = [str(path.relative_to(SOURCES)) for path in sources]
-    name = f"lib/{builds.tag(*names, *flags, *link)}"
-    return builds.kept(name, steps, failed, title="building the C++ library") / "libgossamer.so"
+    names = [str(path.relative_to(SOURCES)) for path in _sources()]
+    name = f"lib/{builds.tag(*names, *FLAGS, f'-I{INCLUDE}', f'-I{SOURCES}', *_LINK)}"
+    return builds.kept(name, add_steps, failed, title="building the C++ library") / prebuilt.LIBRARY
 
 
 _mapped: dict[int, tuple[weakref.ref[mmap.mmap], str]] = {}

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from gossamer.errors import InputError
+from gossamer.paths import INSTALLED
 
 _GROUPS = {"matplotlib": "plot", "networkx": "peers", "scipy": "peers"}
 """The group of ./gossamer setup that installs a package; others are installed with pip."""
@@ -21,7 +22,8 @@ def load(module: str, user: str) -> Any:
         package = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != package:
             raise
-        setup = f"./gossamer setup {_GROUPS[package]}, or " if package in _GROUPS else ""
+        in_checkout = package in _GROUPS and not INSTALLED
+        setup = f"./gossamer setup {_GROUPS[package]}, or " if in_checkout else ""
         raise InputError(
             f"{user} needs {package}, which is not installed; install it with: {setup}"
             f"{sys.executable or 'python3'} -m pip install {package}"

@@ -12,20 +12,28 @@ import os
 import sys
 
 from gossamer_setup import _env
-from gossamer_setup._commands import COMMANDS, VERSION, help_text, unknown_command
+from gossamer_setup._commands import CHECKOUT_COMMANDS, COMMANDS, VERSION, help_text, unknown_command
 from gossamer_setup._env import ROOT, SetupError
+from gossamer_setup._places import INSTALLED, NAME
 
 TYPE_CHECKING = False  # as typing has it, without the cost of importing it on every start
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
 
 
 def require(*groups: str) -> None:
     """Installs groups of dependencies in the present environment if they are missing.
 
-    Raises SetupError if they cannot be, or if this Python is not Gossamer's environment.
+    An installed package installs nothing. Raises SetupError if they are missing there, if they cannot be installed, or
+    if this Python is not the environment of a checkout.
     """
     names = _env.check_groups(list(groups))
+    if INSTALLED:
+        from gossamer_setup._installed import require as check
+
+        check(names)
+        return
     env = _env.env_dir()
     if all(_env.installed(env, group) for group in names) and _inside(env):
         return
@@ -86,18 +94,23 @@ def _open_what_is_closed() -> None:
         setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
-def launch(arguments: list[str]) -> int:
-    """Runs the command: in this interpreter if it needs no environment, else in the environment."""
+def launch(arguments: list[str], run: Callable[[list[str]], int] | None = None) -> int:
+    """Runs the command: in this interpreter if it needs no environment, else in the environment.
+
+    ``run`` is for an installed package: it runs all but what needs no import.
+    """
     import signal
 
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         _open_what_is_closed()
-        code = _launch(arguments)
+        code = _launch(arguments, run)
         sys.stdout.flush()
         return code
     except SetupError as error:
-        sys.stderr.write(f"gossamer: error: {error}\n")
+        from gossamer_setup._installed import spoken
+
+        sys.stderr.write(f"gossamer: error: {spoken(str(error))}\n")
         return error.exit_code
     except KeyboardInterrupt:
         sys.stderr.write("gossamer: interrupted\n")
@@ -116,7 +129,7 @@ def launch(arguments: list[str]) -> int:
         return 2
 
 
-def _launch(arguments: list[str]) -> int:
+def _launch(arguments: list[str], run: Callable[[list[str]], int] | None) -> int:
     if os.name != "posix" or not sys.platform.startswith("linux"):
         raise SetupError(f"Gossamer runs on Linux; this is {sys.platform}")
     command = arguments[0] if arguments else "--help"
@@ -128,9 +141,13 @@ def _launch(arguments: list[str]) -> int:
         print(f"gossamer {VERSION}")
         return 0
     if command.startswith("-"):
-        raise SetupError(f"no such option: {command}; ./gossamer --help shows what there is")
+        raise SetupError(f"no such option: {command}; {NAME} --help shows what there is")
     if command not in COMMANDS:
         raise SetupError(unknown_command(command))
+    if INSTALLED and command in CHECKOUT_COMMANDS:
+        raise SetupError(CHECKOUT_COMMANDS[command])
+    if run is not None:
+        return run(arguments)
     _use_borrowed_python(arguments)
     if command in ("setup", "doctor", "clean"):
         return run_here(command, arguments[1:])

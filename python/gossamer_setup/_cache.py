@@ -8,6 +8,7 @@ import fcntl
 import os
 import shutil
 
+from gossamer_setup import _places
 from gossamer_setup._env import SetupError
 
 MARK = "FORMAT"
@@ -23,10 +24,7 @@ def folder() -> str | None:
         if not os.path.isabs(setting):
             raise SetupError(f"GOSSAMER_CACHE={setting}: must be off, or the absolute path of a folder")
         return setting
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG rule: a relative path is ignored.
-    base = home if os.path.isabs(home) else os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "gossamer")
+    return os.path.join(_places.cache_base(), "gossamer")
 
 
 def size(path: str) -> int:

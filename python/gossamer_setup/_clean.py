@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from gossamer_setup import _cache
 from gossamer_setup._env import ROOT, SetupError
+from gossamer_setup._places import BUILD
 from gossamer_setup._setup import Parser
 
-BUILD = os.path.join(ROOT, "build")
 _GOING = ".removing-"
 """Prefix of the name of a folder that is being removed, so that it is not mistaken for a finished build."""
 

@@ -7,13 +7,15 @@ misspelt name, need no imports and no environment.
 
 from __future__ import annotations
 
+from gossamer_setup._places import INSTALLED, NAME
+
 VERSION = "0.1.0"
 
 ENTRY_POINTS: dict[str, dict[str, str]] = {
     "networkx.backends": {"gossamer": "gossamer.networkx_backend:backend"},
     "networkx.backend_info": {"gossamer": "gossamer.networkx_backend:get_info"},
 }
-"""The package's entry points, by group; pyproject.toml has the same for wheels."""
+"""The package's entry points besides the command, by group; pyproject.toml has the same for wheels."""
 
 # name: (what it does, groups it needs before it says what its options are; more it asks for itself)
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -31,9 +33,18 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "test": ("Run the tests.", ("core",)),
     "bench": ("Measure performance and compare it with peers.", ("core",)),
     "setup": ("Install dependencies, or pack them for a machine without a network.", ()),
+    "wheel": ("Build the wheel and the source archive.", ("core",)),
     "clean": ("Remove build products.", ()),
     "doctor": ("Check this installation, and print the command that fixes each fault.", ()),
 }
+
+CHECKOUT_COMMANDS: dict[str, str] = {
+    "test": "the tests are in a checkout of Gossamer; run a test of your own with: python -m pytest FILE",
+    "bench": "the benchmarks are in a checkout of Gossamer; this is an installed package",
+    "setup": "this is an installed package; pip installs what is missing, for instance: pip install 'gossamer[rtl]'",
+    "wheel": "the wheel is built from a checkout of Gossamer, and this is an installed package",
+}
+"""Commands that an installed package does not have, and what it says instead."""
 
 EXAMPLES = """\
   ./gossamer run pagerank                       rank the packages of Debian by their dependencies
@@ -46,8 +57,9 @@ EXAMPLES = """\
 def help_text() -> str:
     """The first page of help."""
     width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {summary}" for name, (summary, _) in COMMANDS.items()]
-    return (
+    shown = {name: about for name, (about, _) in COMMANDS.items() if not (INSTALLED and name in CHECKOUT_COMMANDS)}
+    lines = [f"  {name:<{width}}  {summary}" for name, summary in shown.items()]
+    text = (
         "Usage: ./gossamer [--version] [--help] COMMAND [ARGUMENTS]...\n\n"
         "Gossamer runs programs made of many small parts that exchange small messages:\n"
         "on this machine, and on clusters of FPGAs.\n\n"
@@ -56,6 +68,7 @@ def help_text() -> str:
         "Exit codes: 0 done; 1 the answer is no; 2 wrong input or environment; 4 the run aborted;\n"
         "70 a bug in Gossamer; 130 Ctrl-C.\n"
     )
+    return text.replace("./gossamer", NAME)
 
 
 def unknown_command(name: str) -> str:
@@ -63,5 +76,5 @@ def unknown_command(name: str) -> str:
     import difflib
 
     near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else "./gossamer --help lists them"
+    hint = f"did you mean {near[0]!r}?" if near else f"{NAME} --help lists them"
     return f"no such command: {name!r}; {hint}"

@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 
-from gossamer_setup import _cache, _env, _packages, _system
+from gossamer_setup import _cache, _env, _packages, _places, _system
 from gossamer_setup._commands import VERSION
 from gossamer_setup._env import SetupError
 from gossamer_setup._setup import Parser
@@ -22,7 +22,9 @@ _FEATURES = ("sse4_2", "avx", "avx2", "bmi2", "fma", "avx512f", "avx512vl", "asi
 _ROOM_GB = 2.0
 
 
-class _Report:
+class Report:
+    """Prints a line for each part of an installation; ``runs`` is whether the main job can."""
+
     def __init__(self) -> None:
         self.runs = True
 
@@ -57,7 +59,7 @@ def _read(path: str) -> str:
         return ""
 
 
-def _python(report: _Report) -> None:
+def _python(report: Report) -> None:
     found = f"{platform.python_version()} at {_env.base_python()}"
     borrowed = _env.borrowed()
     if borrowed:
@@ -68,25 +70,31 @@ def _python(report: _Report) -> None:
         report.bad("python", f"{found}, without venv", _system.install_line([_system.venv_package()]))
 
 
-def _compiler(report: _Report) -> None:
+def _compiler(report: Report) -> None:
+    check_compiler(report)
+
+
+def check_compiler(report: Report, *, needed: bool = True) -> None:
+    """Reports the C++ compiler; ``needed`` is whether nothing runs without it."""
+    missing = report.bad if needed else report.hint
     try:
         command = _system.compiler()
     except SetupError as error:
         what, _, advice = str(error).partition("; ")
-        report.bad("compiler", what, advice)
+        missing("compiler", what, advice)
         return
     if command is None:
-        report.bad("compiler", "no g++, c++ or clang++ on the path", _system.install_line(["g++"]))
+        missing("compiler", "no g++, c++ or clang++ on the path", _system.install_line(["g++"]))
         return
     found = f"{shlex.join(command)}, {_system.compiler_version(command)}"
     if _system.speaks_cxx20(command):
         report.good("compiler", f"{found}, speaks C++20")
     else:
         advice = "install g++ 10 or newer and name it: CXX=g++-12 ./gossamer ..."
-        report.bad("compiler", f"{found}, does not speak C++20", advice)
+        missing("compiler", f"{found}, does not speak C++20", advice)
 
 
-def _make(report: _Report) -> None:
+def _make(report: Report) -> None:
     lacks = [tool for tool in ("make", "perl") if not shutil.which(tool)]
     if lacks:
         found = f"no {' and no '.join(lacks)}; only group rtl needs them"
@@ -95,7 +103,7 @@ def _make(report: _Report) -> None:
         report.good("make", "make and perl are there (group rtl needs them)")
 
 
-def _spin(report: _Report) -> None:
+def _spin(report: Report) -> None:
     if shutil.which("spin"):
         report.good("spin", "spin is there (the model checks of idle detection need it)")
     else:
@@ -103,7 +111,7 @@ def _spin(report: _Report) -> None:
         report.hint("spin", found, _system.install_line(["spin"]))
 
 
-def _chromium(report: _Report) -> None:
+def _chromium(report: Report) -> None:
     if shutil.which("chromium"):
         report.good("chromium", "chromium is there (the tests of the cluster manager's page need it)")
     else:
@@ -111,7 +119,7 @@ def _chromium(report: _Report) -> None:
         report.hint("chromium", found, _system.install_line(["chromium"]))
 
 
-def _boost(report: _Report) -> None:
+def _boost(report: Report) -> None:
     if _system.links(*_system.BOOST[:2]):
         report.good("boost", "Boost.Context is there (streaming messages need it)")
     else:
@@ -119,7 +127,7 @@ def _boost(report: _Report) -> None:
         report.hint("boost", found, _system.install_line([_system.BOOST[2]]))
 
 
-def _groups(report: _Report) -> None:
+def _groups(report: Report) -> None:
     env = _env.env_dir()
     for group, (what, size) in _env.GROUPS.items():
         faults = _packages.faults(env, group) if _env.stamped(env, group) else {}
@@ -136,7 +144,7 @@ def _groups(report: _Report) -> None:
             report.hint(f"group {group}", found, f"./gossamer setup {group}")
 
 
-def _disk(report: _Report) -> None:
+def _disk(report: Report) -> None:
     place = _env.STATE if os.path.isdir(_env.STATE) else _env.ROOT
     free = shutil.disk_usage(place).free / 1e9
     if not os.access(place, os.W_OK):
@@ -154,7 +162,8 @@ def _disk(report: _Report) -> None:
         report.good("disk", f"{free:.0f} GB free at {place}")
 
 
-def _cpu(report: _Report) -> None:
+def check_cpu(report: Report) -> None:
+    """Reports processor, cores and NUMA nodes."""
     info = _read("/proc/cpuinfo")
     model = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", info, re.MULTILINE)
     flags = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", info, re.MULTILINE)
@@ -166,7 +175,7 @@ def _cpu(report: _Report) -> None:
     _nodes(report)
 
 
-def _nodes(report: _Report, nodes: str = "/sys/devices/system/node") -> None:
+def _nodes(report: Report, nodes: str = "/sys/devices/system/node") -> None:
     """The number of NUMA nodes of the machine."""
     count = len(glob.glob(os.path.join(glob.escape(nodes), "node[0-9]*")))
     if count > 1:
@@ -176,7 +185,8 @@ def _nodes(report: _Report, nodes: str = "/sys/devices/system/node") -> None:
         report.good("NUMA", "1 node: all memory is equally near")
 
 
-def _memory(report: _Report) -> None:
+def check_memory(report: Report) -> None:
+    """Reports memory and huge pages."""
     found = re.search(r"^MemAvailable:\s*(\d+) kB", _read("/proc/meminfo"), re.MULTILINE)
     if found:
         report.good("memory", f"{int(found[1]) / 1e6:.1f} GB available")
@@ -190,10 +200,10 @@ def _memory(report: _Report) -> None:
 
 
 def _libraries() -> list[str]:
-    return sorted(glob.glob(os.path.join(glob.escape(_env.ROOT), "build", "*", "lib", "*", "libgossamer.so")))
+    return sorted(glob.glob(os.path.join(glob.escape(_places.BUILD), "*", "lib", "*", "libgossamer.so")))
 
 
-def _built(report: _Report) -> None:
+def _built(report: Report) -> None:
     found = _libraries()
     if found:
         report.good("library", ", ".join(os.path.relpath(path, _env.ROOT) for path in found))
@@ -201,7 +211,8 @@ def _built(report: _Report) -> None:
         report.hint("library", "not built yet; built when first needed")
 
 
-def _build_cache(report: _Report) -> None:
+def check_build_cache(report: Report) -> None:
+    """Reports the user's build cache."""
     try:
         path = _cache.folder()
     except SetupError as error:
@@ -216,6 +227,13 @@ def _build_cache(report: _Report) -> None:
             report.hint("build cache", f"{path} is not writable; builds do without it", f"chmod u+rwx {path}")
     else:
         report.hint("build cache", f"{path} does not exist yet; made with the first build")
+
+
+def verdict(report: Report) -> str:
+    """The last line of the report."""
+    if report.runs:
+        return f"{_places.NAME} run works on this machine"
+    return "fix what is MISSING or DAMAGED by the lines after ->"
 
 
 def main(arguments: list[str]) -> int:
@@ -233,7 +251,7 @@ def main(arguments: list[str]) -> int:
     except SystemExit as leave:  # --help
         return leave.code if isinstance(leave.code, int) else 2
     print(f"gossamer {VERSION} in {_env.ROOT}")
-    report = _Report()
+    report = Report()
     for check in (
         _python,
         _compiler,
@@ -243,15 +261,12 @@ def main(arguments: list[str]) -> int:
         _boost,
         _groups,
         _disk,
-        _cpu,
-        _memory,
+        check_cpu,
+        check_memory,
         _built,
-        _build_cache,
+        check_build_cache,
     ):
         check(report)
-    if report.runs:
-        print("./gossamer run works on this machine")
-    else:
-        print("fix what is MISSING or DAMAGED by the lines after ->")
+    print(verdict(report))
     sys.stdout.flush()
     return 0 if report.runs else 2

@@ -16,8 +16,10 @@ from __future__ import annotations
 import os
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-STATE = os.path.join(ROOT, ".gossamer")
+from gossamer_setup._places import ROOT as ROOT
+from gossamer_setup._places import STATE as STATE
+from gossamer_setup._places import checksum
+
 REQUIREMENTS = os.path.join(ROOT, "requirements")
 LINK = os.path.join(STATE, "env")
 
@@ -34,6 +36,7 @@ GROUPS: dict[str, tuple[str, int]] = {
     "kahypar": ("another way to partition graphs: --mapping kahypar", 7),
     "cluster": ("metrics of the manager of boards on Ethernet", 1),
     "plot": ("pictures: --plot", 45),
+    "wheel": ("what ./gossamer wheel needs", 3),
     "sign": ("signed roles for boards on Ethernet: ./gossamer cluster sign", 6),
 }
 
@@ -52,12 +55,6 @@ def _read(path: str) -> bytes | None:
         return None
 
 
-def _checksum(text: str) -> str:
-    import zlib
-
-    return f"{zlib.crc32(text.encode('utf-8', 'surrogateescape')):08x}"
-
-
 def base_python() -> str:
     """The base interpreter, links resolved; the same inside and outside the environment."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
@@ -66,7 +63,7 @@ def base_python() -> str:
 def env_dir() -> str:
     """The environment for this checkout and this Python."""
     tag = sys.implementation.cache_tag or f"python-{sys.version_info[0]}{sys.version_info[1]}"
-    return os.path.join(STATE, "envs", f"{tag}-{_checksum(ROOT + chr(0) + base_python())}")
+    return os.path.join(STATE, "envs", f"{tag}-{checksum(ROOT + chr(0) + base_python())}")
 
 
 def env_python(env: str) -> str:

@@ -19,7 +19,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from gossamer_setup import _env, _packages, _system
+from gossamer_setup import _env, _packages, _places, _system
 from gossamer_setup._commands import ENTRY_POINTS, VERSION
 from gossamer_setup._env import SetupError
 from gossamer_setup._lock import lock
@@ -171,7 +171,7 @@ def _make(env: str, lock_fd: int) -> None:
         raise SetupError(f"making the environment {env} failed: {last}; is {_system.venv_package()} installed?")
     # The environment contains the checkout's path, so its python works without any variable.
     with open(os.path.join(_packages.site(env), "gossamer.pth"), "w", encoding="utf-8") as file:
-        file.write(os.path.join(_env.ROOT, "python") + "\n")
+        file.write(_places.PYTHON + "\n")
     # Scripts in an environment name it by its full path, so one of a moved checkout is useless.
     with open(os.path.join(env, "gossamer-root"), "w", encoding="utf-8") as file:
         file.write(_env.ROOT)

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Size
+from interpreters import interpreter_of
 from sessions import Session
 
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
@@ -25,12 +25,7 @@ def python(request: pytest.FixtureRequest, size: Size) -> str:
 
 @functools.cache
 def interpreter(version: str, size: Size) -> str:
-    # On the path, where shims of pyenv may not run, or in pyenv's own folder.
-    there = [shutil.which(f"python{version}"), *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"))]
-    works = (one for one in there if one and not subprocess.run([one, "-c", ""], capture_output=True).returncode)
-    found = next(works, None)
-    if found is None:
-        pytest.skip(f"there is no Python {version}")
+    found = interpreter_of(version)
     code = f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); from gossamer_setup import _env; "
     code += "sys.exit(not _env.installed(_env.env_dir(), 'core'))"
     if subprocess.run([found, "-c", code], check=False).returncode:

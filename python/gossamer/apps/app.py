@@ -2,7 +2,8 @@
 """Finds, compiles and loads applications, by name or path.
 
 A compiled application is a shared object with the C interface of ``include/gossamer/abi.h``. It is cached under
-``build/`` and rebuilt when the compiler, a flag, or any included file has changed.
+``build/`` and rebuilt when the compiler, a flag, or any included file has changed. A wheel brings the bundled ones
+compiled (`prebuilt`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer import builds, native, paths, processes
+from gossamer import builds, native, paths, prebuilt, processes
 from gossamer.diagnostics import complaint, demangled, first_error, relative
 from gossamer.errors import InputError
 from gossamer.files import write_whole
@@ -378,28 +379,43 @@ def vertex(source: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
 
 def _compiled(header: Path, defines: tuple[str, ...], more: Sequence[str] = ()) -> Path:
     bundled = header.is_relative_to(APPS)
+    ready = prebuilt.application(header, defines) if bundled and not more else None
+    if ready is not None:
+        return ready
     options = builds.user_level([*FLAGS, *more], "GOSSAMER_OPTIMISE_APPS" if bundled else "GOSSAMER_OPTIMISE")
     # The compiler does not list the headers inside the precompiled header as dependencies.
-    precompiled = _precompiled(options)
-    # Two versions of a header may be loaded, so symbols must be local: the dynamic linker would bind the inline
-    # variables of the second version to those of the first.
-    exported = "{ global: gs_app_*; local: *; };\n"
+    precompiled = precompiled_header(options)
 
     def begin() -> None:
         _check_widths(header, defines)
 
     def steps(plan: builds.Plan) -> None:
-        (plan.folder / "exported").write_text(exported)
-        # The source is empty: a path may contain characters that #include cannot express.
-        source = plan.folder / "app.cc"
-        source.write_text("")
-        given = ["-include", "gossamer/app.h", "-include", str(header)]
-        flags = [f"-I{precompiled}", f"-I{INCLUDE}", *options, *(f"-D{d}" for d in defines), *given]
-        flags += ["-shared", "-Wl,--version-script=exported"]
-        plan.compile(source, flags, "app.so", [builds.stamp(precompiled)])
+        add_step(plan, header, defines, options, precompiled, "app.so")
 
     tag = builds.tag(str(header), *options, *defines)
     return builds.kept(f"apps/{builds.plain(header.stem)}-{tag}", steps, failed_at(header), begin=begin) / "app.so"
+
+
+def add_step(
+    plan: builds.Plan,
+    header: Path,
+    defines: Sequence[str],
+    options: Sequence[str],
+    precompiled: Path,
+    target: str,
+) -> None:
+    """Adds the compilation of an application to a plan. ``precompiled`` is that of `precompiled_header` with the same
+    ``options`` of the compiler."""
+    # Two versions of a header may be loaded, so symbols must be local: the dynamic linker would bind the inline
+    # variables of the second version to those of the first.
+    (plan.folder / "exported").write_text("{ global: gs_app_*; local: *; };\n")
+    # The source is empty: a path may contain characters that #include cannot express.
+    source = plan.folder / "app.cc"
+    source.write_text("")
+    given = ["-include", "gossamer/app.h", "-include", str(header)]
+    flags = [f"-I{precompiled}", f"-I{INCLUDE}", *options, *(f"-D{d}" for d in defines), *given]
+    flags += ["-shared", "-Wl,--version-script=exported"]
+    plan.compile(source, flags, target, [builds.stamp(precompiled)])
 
 
 def failed_at(user: Path) -> builds.Failed:
@@ -423,7 +439,7 @@ def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
         raise InputError(first_error(done.stderr, header))
 
 
-def _precompiled(options: Sequence[str]) -> Path:
+def precompiled_header(options: Sequence[str]) -> Path:
     """An include folder, to be searched first, with app.h precompiled; saves a second per application.
 
     A precompiled header serves only compilations with the same ``options``.

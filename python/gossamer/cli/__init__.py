@@ -14,8 +14,21 @@ import click
 
 from gossamer_setup import COMMANDS, VERSION, help_text
 from gossamer_setup._commands import unknown_command
+from gossamer_setup._installed import spoken
+from gossamer_setup._places import INSTALLED
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class _Help(click.HelpFormatter):
+    """Help with the command as an installed package has it."""
+
+    def getvalue(self) -> str:
+        return spoken(super().getvalue())
+
+
+if INSTALLED:
+    click.Context.formatter_class = _Help
 
 
 class _Main(click.Group):

@@ -260,7 +260,7 @@ def unit(port: str, key_file: str, state: str | None, user: str | None, http: st
       ./gossamer cluster unit --port eth0 --keys keys.json > /etc/systemd/system/gossamer-cluster.service
       systemctl enable --now gossamer-cluster
     """
-    from gossamer.paths import ROOT
+    from gossamer import paths
 
     _http(http)
     _sensors(hwmon)
@@ -270,20 +270,24 @@ def unit(port: str, key_file: str, state: str | None, user: str | None, http: st
     words += ["--state", str(common.state_path(state).absolute())]
     for one in hwmon:
         words += ["--hwmon", one]
-    python = shutil.which("python3") or "/usr/bin/python3"
-    command = " ".join(map(_quoted, [python, str(ROOT / "gossamer"), *words]))
+    # The system's Python starts a checkout, whose environment may be made anew meanwhile.
+    start = paths.command()
+    if not paths.INSTALLED:
+        start[0] = shutil.which("python3") or "/usr/bin/python3"
+    command = " ".join(map(_quoted, [*start, *words]))
+    page = _escaped(str(paths.ROOT / "docs" / "cluster.md"))
+    documentation = "" if paths.INSTALLED else f"Documentation=file://{page}\n"
     name = common.user_name(user)
     # No PrivateTmp: the socket of a simulated cluster is in the folder for temporary files.
     click.echo(f"""\
 [Unit]
 Description=Gossamer's manager of boards on Ethernet
-Documentation=file://{_escaped(str(ROOT / "docs" / "cluster.md"))}
-After=network.target
+{documentation}After=network.target
 
 [Service]
 Type=exec
 User={name}
-WorkingDirectory={_escaped(str(ROOT))}
+WorkingDirectory={_escaped(str(paths.ROOT))}
 ExecStart={command}
 Restart=always
 RestartSec=1

@@ -13,6 +13,8 @@ import click
 
 from gossamer import apps, files
 from gossamer.errors import ExitCode, InputError
+from gossamer.paths import INSTALLED
+from gossamer_setup._places import NAME
 
 _VERTEX = """\
 /// The vertices of {name}: each vertex receives the greatest value of all vertices from which a path leads to it.
@@ -150,6 +152,7 @@ def command(name: str) -> int:
             raise
         raise InputError(f"{folder}: cannot be created: {error.strerror}; choose another place") from None
     click.echo(f"wrote {header} and {test}")
-    click.echo(f"next:  ./gossamer run {shlex.quote(str(header))} gen:grid:width=4,height=4")
-    click.echo(f"       ./gossamer test {shlex.quote(str(test))}")
+    click.echo(f"next:  {NAME} run {shlex.quote(str(header))} gen:grid:width=4,height=4")
+    tests = "python -m pytest" if INSTALLED else "./gossamer test"
+    click.echo(f"       {tests} {shlex.quote(str(test))}")
     return int(ExitCode.DONE)

@@ -19,8 +19,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[3]
-_OWN = tuple(f"{_ROOT / folder}{os.sep}" for folder in ("include", "device", "host", "compat"))
+from gossamer.paths import ROOT
+
+_OWN = tuple(f"{ROOT / folder}{os.sep}" for folder in ("include", "device", "host", "compat"))
 """Folders of this project's headers."""
 _TOKEN = re.compile(
     r"""(?P<raw>\b(?:u8|[uUL])?R"(?P<end>[^()\\\s]{0,16})\(.*?\)(?P=end)")"""

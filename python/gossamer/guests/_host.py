@@ -20,7 +20,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +38,7 @@ from gossamer.errors import RunDied, signal_name
 from gossamer.guests import _filter, _wire
 from gossamer.guests._file import Guest, Guests
 from gossamer.guests._wire import Record
-from gossamer.paths import ROOT
+from gossamer.paths import command
 from gossamer.watch import snapshots
 
 _STEP = 4096
@@ -292,7 +291,7 @@ class Host:
         words = list(one.words)
         at = 1 if words[0] == "run" else 2
         words[at:at] = ["--engine", guest.NAME]
-        return [sys.executable, str(ROOT / "gossamer"), *words]
+        return [*command(), *words]
 
     def _look(self, seconds: float) -> None:
         """Receives requests and output of guests, sends them their records, and notes their ends."""

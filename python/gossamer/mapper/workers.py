@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer.errors import GossamerError
-from gossamer.paths import ROOT
+from gossamer.paths import PYTHON
 
 if TYPE_CHECKING:
     from gossamer.mapper.levels import Undirected
@@ -78,7 +78,7 @@ class _Worker:
             [sys.executable, "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+            env=os.environ | {"PYTHONPATH": str(PYTHON)},
             # Ctrl-C in a terminal signals the whole process group; the parent ends this process.
             start_new_session=True,
         )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
 from gossamer.hosts.hostlink import WIDE, Program
-from gossamer.paths import ROOT
+from gossamer.paths import PYTHON
 
 if TYPE_CHECKING:
     from gossamer.engines.rtl_cluster import Plan
@@ -97,7 +97,7 @@ def staged(program: Program, placement: Placement | None = None) -> Iterator[Sta
         environment = {
             "GOSSAMER_POLITE": str(folder),
             "GOSSAMER_PYTHON": sys.executable,
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(PYTHON), os.environ.get("PYTHONPATH")])),
         }
         if program.recipe is not None:
             placement = placement or Placement()

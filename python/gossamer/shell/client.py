@@ -25,7 +25,7 @@ from os import PathLike
 from pathlib import Path
 
 from gossamer.errors import InputError, RunDied
-from gossamer.paths import ROOT
+from gossamer.paths import STATE
 from gossamer.shell import job
 from gossamer.shell.host import root_of
 from gossamer.shell.locks import manager_runs
@@ -38,7 +38,7 @@ _POLL = 0.02
 
 def default_state() -> Path:
     """The state of this checkout's manager."""
-    folder = ROOT / ".gossamer" / "cluster"
+    folder = STATE / "cluster"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / "state.sqlite"
 
