@@ -71,6 +71,11 @@ module gs_core
   input  logic [31:0]               ctl_instr_i,
   output logic                      ctl_allowed_o,
   output logic                      ctl_trapped_o,
+  // Inspection by an operation that changes nothing. In the cycle of `ready`: the thread's next pc in words, and whether
+  // its last instruction sent a request, for whose response it waits or has waited. In the next cycle: that request.
+  output logic [15:0]               ctl_pc_o,
+  output logic                      ctl_waits_o,
+  output asked_t                    ctl_asked_o,
   // A thread parks
   output logic                      park_o,
   output logic [TidW-1:0]           park_tid_o,
@@ -95,7 +100,8 @@ module gs_core
   assign unused_stages = ^{valid, tid};
 
   // Pick to Read
-  logic pick_start, pick_inject, fetch_again, decode_again;
+  logic pick_start, pick_inject, fetch_again, fetch_asks, decode_again, inspect_sends;
+  logic [PcW:0] fetch_pc;
   tid_t pick_tid;
   logic [31:0] decode_instr;
   logic [PcW:0] decode_pc;
@@ -192,6 +198,8 @@ module gs_core
     .decode_valid_i  (valid[DecodeStage]),
     .read_valid_i    (valid[ReadStage]),
     .fetch_again_o   (fetch_again),
+    .fetch_pc_o      (fetch_pc),
+    .fetch_asks_o    (fetch_asks),
     .decode_instr_o  (decode_instr),
     .decode_again_o  (decode_again),
     .decode_pc_o     (decode_pc),
@@ -201,6 +209,7 @@ module gs_core
     .resolve_valid_i (valid[ResolveStage]),
     .resolve_tid_i   (tid[ResolveStage]),
     .resolve_again_i (resolve.again),
+    .resolve_asks_i  (resolve_x || resolve_f || resolve_trap),
     .resolve_pc_i    (resolve_next_pc)
   );
 
@@ -347,6 +356,10 @@ module gs_core
     .send_f_o       (send_f),
     .send_divides_o (send_divides),
     .send_f_tid_o   (send_f_tid),
+    .inspect_i      (ctl_ready_o),
+    .inspect_tid_i  (tid[FetchStage]),
+    .inspect_sends_o(inspect_sends),
+    .inspect_asked_o(ctl_asked_o),
     .x_valid_o,
     .x_ready_i,
     .x_tid_o,
@@ -401,6 +414,8 @@ module gs_core
   );
 
   assign retire_tid_o = write_tid;
+  assign ctl_pc_o     = 16'(fetch_pc);
+  assign ctl_waits_o  = fetch_asks && !inspect_sends;
 
   // A thread has one instruction in the pipeline.
   `GS_ASSERT_NOW(first_register_is_not_read_while_it_is_written, !u_read.u_regs.u_first.collides)

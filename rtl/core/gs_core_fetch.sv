@@ -38,6 +38,9 @@ module gs_core_fetch #(
   input  logic            read_valid_i,
   // The second pass of a divide; bit PcW of a pc is set if it ran past the end of the instruction memory.
   output logic            fetch_again_o,
+  // The thread in Fetch: its next pc; its last instruction has sent a request
+  output logic [PcW:0]    fetch_pc_o,
+  output logic            fetch_asks_o,
   output logic [31:0]     decode_instr_o,
   output logic            decode_again_o,
   output logic [PcW:0]    decode_pc_o,
@@ -48,6 +51,7 @@ module gs_core_fetch #(
   input  logic            resolve_valid_i,
   input  logic [TidW-1:0] resolve_tid_i,
   input  logic            resolve_again_i,
+  input  logic            resolve_asks_i,
   input  logic [PcW:0]    resolve_pc_i
 );
   // A thread's next pc; `again` requests a divide's second pass.
@@ -57,11 +61,13 @@ module gs_core_fetch #(
   } thread_pc_t;
 
   thread_pc_t pick_pc, fetch_pc_q, word_pc_q, decode_pc_q, read_pc_q, operand_pc_q, resolve_pc;
+  // The thread's last instruction has sent a request.
+  logic pick_asks, fetch_asks_q;
 
   assign resolve_pc = '{again: resolve_again_i, pc: resolve_pc_i};
 
   gs_ram_sdp #(
-    .Width  ($bits(thread_pc_t)),
+    .Width  (1 + $bits(thread_pc_t)),
     .Depth  (ThreadsPerCore),
     .Latency(0),
     .Style  ("distributed")
@@ -70,10 +76,10 @@ module gs_core_fetch #(
     .we_i   (resolve_valid_i),
     .wstrb_i(1'b1),
     .waddr_i(resolve_tid_i),
-    .wdata_i(resolve_pc),
+    .wdata_i({resolve_asks_i, resolve_pc}),
     .re_i   (1'b1),
     .raddr_i(pick_tid_i),
-    .rdata_o(pick_pc)
+    .rdata_o({pick_asks, pick_pc})
   );
 
   // Fetch
@@ -85,6 +91,7 @@ module gs_core_fetch #(
     else fetch_we_q <= iwr_valid_i && iwr_write_i;
     fetch_inject_q <= pick_inject_i;
     fetch_pc_q  <= pick_pc;
+    fetch_asks_q <= pick_asks;
     if (iwr_valid_i) fetch_pc_q.pc[PcW-1:0] <= iwr_addr_i;
     else if (pick_start_i) fetch_pc_q <= '0;
     fetch_write_q  <= iwr_data_i;
@@ -111,6 +118,8 @@ module gs_core_fetch #(
   end
 
   assign fetch_again_o    = fetch_pc_q.again;
+  assign fetch_pc_o       = fetch_pc_q.pc;
+  assign fetch_asks_o     = fetch_asks_q;
   assign decode_instr_o   = decode_instr_q;
   assign decode_again_o   = decode_pc_q.again;
   assign decode_pc_o      = decode_pc_q.pc;

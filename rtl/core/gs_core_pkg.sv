@@ -44,6 +44,22 @@ package gs_core_pkg;
     logic [31:0] c;
   } f_req_t;
 
+  /// Kind of the request that a thread has sent last, for inspection; the first four are those of x_op_e.
+  typedef enum logic [2:0] {
+    AskedLoad   = 3'd0,
+    AskedStore  = 3'd1,
+    AskedCsr    = 3'd2,
+    AskedTrap   = 3'd3,
+    AskedFloat  = 3'd4,
+    AskedDivide = 3'd5
+  } asked_e;
+
+  /// A thread's last request: its address; XCsr: the number of the CSR in [11:0], the low bits of the data in [13:12].
+  typedef struct packed {
+    asked_e      kind;
+    logic [31:0] addr;
+  } asked_t;
+
   /// Response to a request or an operation.
   typedef struct packed {
     logic [31:0] data;

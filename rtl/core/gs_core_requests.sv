@@ -6,6 +6,7 @@
 ///     Resolve --> Send --> [ X queue ] --> memory, CSRs of the tile, traps
 ///                     `--> [ F queue ] --> FPU
 ///                                    `---> divider
+///               `--> last request of each thread, which control inspects
 ///
 /// Each thread has a slot in both queues, so the pipeline never stalls.
 module gs_core_requests
@@ -40,6 +41,12 @@ module gs_core_requests
   output logic            send_f_o,
   output logic            send_divides_o,
   output logic [TidW-1:0] send_f_tid_o,
+  // Control inspects a thread: whether a request of it enters a queue in this cycle; in the next one, its last request,
+  // unless one has entered
+  input  logic            inspect_i,
+  input  logic [TidW-1:0] inspect_tid_i,
+  output logic            inspect_sends_o,
+  output asked_t          inspect_asked_o,
   // Requests
   output logic            x_valid_o,
   input  logic            x_ready_i,
@@ -110,6 +117,34 @@ module gs_core_requests
   assign send_divides_o = send_f_entry_q.req.op[4:3] == OpDivide[4:3];
   assign send_f_tid_o   = send_f_entry_q.tid;
 
+  // The last request of each thread. A CSR's address leaves space for the low bits of its data.
+  logic sends;
+  logic [TidW-1:0] send_tid;
+  asked_t send_asked;
+  assign sends    = send_x_q || send_f_q;
+  assign send_tid = send_f_q ? send_f_entry_q.tid : send_x_entry_q.tid;
+  always_comb begin
+    send_asked = '{kind: asked_e'({1'b0, send_x_entry_q.req.op}), addr: send_x_entry_q.req.addr};
+    if (send_x_entry_q.req.op == XCsr) send_asked.addr[13:12] = send_x_entry_q.req.data[1:0];
+    if (send_f_q) send_asked.kind = send_divides_o ? AskedDivide : AskedFloat;
+  end
+
+  gs_ram_sdp #(
+    .Width($bits(asked_t)),
+    .Depth(ThreadsPerCore),
+    .Style("block")
+  ) u_asked (
+    .clk_i,
+    .we_i   (sends),
+    .wstrb_i(1'b1),
+    .waddr_i(send_tid),
+    .wdata_i(send_asked),
+    .re_i   (inspect_i && !inspect_sends_o),
+    .raddr_i(inspect_tid_i),
+    .rdata_o(inspect_asked_o)
+  );
+  assign inspect_sends_o = sends && send_tid == inspect_tid_i;
+
   logic f_out_valid, f_out_ready, div_ready, f_out_div;
   logic unused_x_ready, unused_f_ready;
   logic [$clog2(ThreadsPerCore+1)-1:0] unused_x_count, unused_f_count;
@@ -173,4 +208,6 @@ module gs_core_requests
   );
 
   `GS_ASSERT_NOW(no_queue_overflows, (unused_x_ready || !send_x_q) && (unused_f_ready || !send_f_q))
+  `GS_ASSERT_NOW(last_request_is_not_read_while_it_is_written, !u_asked.collides)
+  `GS_ASSERT_NOW(an_instruction_sends_one_request, !(send_x_q && send_f_q))
 endmodule

@@ -54,6 +54,7 @@ module gs_control
   output thread_ctl_t                        ctl_o,
   input  logic [TileCores-1:0]               ctl_allowed_i,
   input  logic [TileCores-1:0]               ctl_trapped_i,
+  input  inspected_t [TileCores-1:0]         inspected_i,
   input  logic [TileCores-1:0]               park_i,
   input  logic [TileCores-1:0][TidW-1:0]     park_tid_i,
   output logic [InstrMems-1:0]               iwr_valid_o,
@@ -123,6 +124,8 @@ module gs_control
     .op_o             (cmd_op),
     .op_thread_o      (cmd_op_thread),
     .op_allowed_i     (op_allowed),
+    .op_done_i        ((ctl_valid_o & ctl_ready_i) != '0),
+    .inspected_i      (inspected),
     .instr_o          (ctl_o.instr),
     .starts_i         (cmd_starts),
     .activate_valid_o (activate_valid),
@@ -144,6 +147,13 @@ module gs_control
     .busy_o           (cmd_busy)
   );
   assign flush_thread_o = cmd_thread;
+
+  // What the core of the thread that the command names reports
+  inspected_t inspected;
+  always_comb begin
+    inspected = inspected_i[0];
+    for (int unsigned c = 1; c < TileCores; c++) if ((cmd_thread >> TidW) == ThreadW'(c)) inspected = inspected_i[c];
+  end
 
   // ------------------------------------------------------ requests of threads
   plan_t plan, plan_q;

@@ -32,6 +32,9 @@ module gs_debug_command
   output thread_op_e                op_o,
   output logic [ThreadW-1:0]        op_thread_o,
   input  logic                      op_allowed_i,
+  /// a core executes an operation, of this or of another requester; the state of the thread that the command names
+  input  logic                      op_done_i,
+  input  inspected_t                inspected_i,
   output logic [31:0]               instr_o,
   /// a start may proceed: the report queue has free slots for the thread's reports
   input  logic                      starts_i,
@@ -74,7 +77,7 @@ module gs_debug_command
   logic [SettleW-1:0] settle_q;
   logic last_start, low_q, rejecting_q, parks, is_slot, bad_thread, bad_count;
   // The command, decoded one cycle before its execution
-  logic known_q, bad_d, bad_q, starts_d, starts_q, start_many_q, uart_q;
+  logic known_q, bad_d, bad_q, starts_d, starts_q, start_many_q, uart_q, inspects_q;
   thread_op_e op_d;
 
   gs_debug_in u_in (
@@ -107,7 +110,7 @@ module gs_debug_command
   always_comb begin
     unique case (code)
       DebugCommandStart, DebugCommandHalt, DebugCommandResume, DebugCommandFlush, DebugCommandUart,
-      DebugCommandInject: bad_d = bad_thread;
+      DebugCommandInject, DebugCommandInspect: bad_d = bad_thread;
       DebugCommandStartFirst: bad_d = bad_count;
       DebugCommandReadCounter: bad_d = number > DebugCounterRefused;
       default: bad_d = 1'b0;
@@ -130,7 +133,7 @@ module gs_debug_command
       DebugCommandHalt: op_d = ThreadHalt;
       DebugCommandResume: op_d = ThreadResume;
       DebugCommandInject: op_d = ThreadInject;
-      DebugCommandFlush: op_d = ThreadCheckIdle;
+      DebugCommandFlush, DebugCommandInspect: op_d = ThreadCheckIdle;
       default: op_d = ThreadStart;
     endcase
     parks = 1'b0;
@@ -147,6 +150,7 @@ module gs_debug_command
     unique case (code)
       DebugCommandPing: report_code_o = DebugReportIdentity;
       DebugCommandFlush: report_code_o = DebugReportFlushed;
+      DebugCommandInspect: report_code_o = DebugReportState;
       default: report_code_o = DebugReportCounter;
     endcase
     if (state_q == Reject) report_code_o = DebugReportRejected;
@@ -159,7 +163,8 @@ module gs_debug_command
         unique case (code)
           DebugCommandPing: state_d = Report;
           DebugCommandStartFirst, DebugCommandStart: state_d = !starts_q ? Done : activate_ready_i ? Operate : Idle;
-          DebugCommandHalt, DebugCommandResume, DebugCommandInject, DebugCommandFlush: state_d = Operate;
+          DebugCommandHalt, DebugCommandResume, DebugCommandInject, DebugCommandFlush, DebugCommandInspect:
+            state_d = Operate;
           DebugCommandReadCounter: state_d = ReadCounter;
           DebugCommandUart: state_d = uart_ready_i ? Done : Idle;
           // An unknown command is skipped.
@@ -171,7 +176,8 @@ module gs_debug_command
       Flush: if (flush_done_i) state_d = Report;
       Report: if (report_ready_i) state_d = Done;
       Operate: if (op_valid_o && op_ready_i) begin
-        if (!op_allowed_i) state_d = Reject;
+        if (inspects_q) state_d = Report;
+        else if (!op_allowed_i) state_d = Reject;
         else if (op_o == ThreadInject) state_d = Settle;
         else if (op_o == ThreadCheckIdle) state_d = Flush;
         else if (op_o != ThreadStart || last_start) state_d = Done;
@@ -199,6 +205,7 @@ module gs_debug_command
     starts_q     <= starts_d;
     start_many_q <= code == DebugCommandStartFirst;
     uart_q       <= code == DebugCommandUart;
+    inspects_q   <= code == DebugCommandInspect;
     op_o         <= op_d;
     if (state_q == Idle) begin
       next_q      <= '0;
@@ -211,6 +218,11 @@ module gs_debug_command
     if (state_q == ReadCounter && is_slot) begin
       if (high_i) value_q[63:32] <= word_i;
       else value_q[31:0] <= word_i;
+    end
+    // Inspection: the last operation that a core executes before ready is that of the command.
+    if (state_q == Operate) begin
+      if (op_done_i) {value_q[51], value_q[47:32]} <= {inspected_i.waits, inspected_i.pc};
+      {value_q[63:52], value_q[50:48], value_q[31:0]} <= {11'd0, !op_allowed_i, inspected_i.asked};
     end
   end
 

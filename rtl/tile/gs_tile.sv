@@ -78,6 +78,7 @@ module gs_tile
 
   logic [TileCores-1:0] ctl_valid, ctl_ready, ctl_allowed, ctl_trapped, park, issue;
   thread_ctl_t ctl;
+  inspected_t [TileCores-1:0] inspected;
   logic [TileCores-1:0][TidW-1:0] park_tid;
   logic [ThreadW:0] started;
   logic [InstrMems-1:0] iwr_valid;
@@ -112,6 +113,7 @@ module gs_tile
     .ctl_i           (ctl),
     .ctl_allowed_o   (ctl_allowed),
     .ctl_trapped_o   (ctl_trapped),
+    .inspected_o     (inspected),
     .park_o          (park),
     .park_tid_o      (park_tid),
     .issue_o         (issue),
@@ -544,6 +546,7 @@ module gs_tile
     .ctl_o              (ctl),
     .ctl_allowed_i      (ctl_allowed),
     .ctl_trapped_i      (ctl_trapped),
+    .inspected_i        (inspected),
     .park_i             (park),
     .park_tid_i         (park_tid),
     .iwr_valid_o        (iwr_valid),

@@ -169,6 +169,16 @@ package gs_tile_pkg;
     logic [31:0]               instr;
   } thread_ctl_t;
 
+  import gs_core_pkg::asked_t;
+  export gs_core_pkg::asked_t;
+  /// A core's answer to an operation that inspects a thread: pc in words, the last instruction sent a request, both in
+  /// the cycle of `ready`; the request, one cycle later.
+  typedef struct packed {
+    logic [15:0] pc;
+    logic        waits;
+    asked_t      asked;
+  } inspected_t;
+
   /// An access to a word of an instruction memory.
   typedef struct packed {
     logic                      write;

@@ -114,6 +114,25 @@ class alignas(128) TileHost {
   /// The counters of the last sample.
   const std::array<uint64_t, kCounters>& counters() const { return counters_; }
 
+  /// Requests the states of all running threads for the program that drives the tile, as sample() does counters.
+  void inspect() {
+    inspected_ = 0;
+    for (uint64_t left = running_; left; left &= left - 1) {
+      bus_.command(DebugCommand::Inspect);
+      bus_.byte(static_cast<uint8_t>(std::countr_zero(left)));
+      ++inspections_left_;
+    }
+  }
+  /// States that are outstanding.
+  unsigned inspections_left() const { return inspections_left_; }
+  /// The state of a thread as of the last inspection; false if none has arrived.
+  bool inspected(unsigned thread, ActiveThread& state) const {
+    if (!(inspected_ >> thread & 1)) return false;
+    state = states_[thread];
+    state.thread = first_ + thread;
+    return true;
+  }
+
   /// Ends a run: reports the unfinished lines of threads.
   void finish(uint64_t cycle) {
     for (unsigned t = 0; t < kThreads; ++t) flush(t, cycle);
@@ -226,6 +245,14 @@ class alignas(128) TileHost {
           return;
         }
         [[fallthrough]];
+      case DebugReport::State:
+        if (inspections_left_ && static_cast<DebugReport>(report.code) == DebugReport::State) {
+          --inspections_left_;
+          inspected_ |= uint64_t{1} << thread;
+          states_[thread] = state_of(report);
+          return;
+        }
+        [[fallthrough]];
       case DebugReport::Identity:
       case DebugReport::Flushed:
       case DebugReport::Rejected:
@@ -238,6 +265,35 @@ class alignas(128) TileHost {
       }
     }
     fatal("the tile sent a packet of an unknown kind over the debug bus");
+  }
+
+  /// The state in a report, as a simulator reports it.
+  static ActiveThread state_of(const Report& report) {
+    constexpr uint32_t kCsrBits = 12;
+    const auto view = config::ThreadView::unpack(report.argument[7]);
+    const uint32_t address = report.word(1);
+    const bool csr = view.request == config::ThreadRequest::Csr;
+    ActiveThread state;
+    state.pc = uint32_t{report.argument[5]} << 2 | uint32_t{report.argument[6]} << 10;
+    if (!view.active) {
+      state.doing = static_cast<uint8_t>(Doing::Parked);
+    } else if (!view.waits) {
+      state.doing = static_cast<uint8_t>(Doing::Runs);
+    } else {
+      // A request does not jump. A divide that issues again has itself as its next instruction, so it gets the pc of
+      // the one before it.
+      state.pc -= 4;
+      switch (view.request) {
+        case config::ThreadRequest::Float: state.doing = static_cast<uint8_t>(Doing::Float); break;
+        case config::ThreadRequest::Divide: state.doing = static_cast<uint8_t>(Doing::Divide); break;
+        default:
+          state.doing = static_cast<uint8_t>(Doing::Request);
+          state.request = static_cast<uint8_t>(view.request);
+          state.address = csr ? address & ((1U << kCsrBits) - 1) : address;
+          state.data = csr ? address >> kCsrBits & 3 : 0;
+      }
+    }
+    return state;
   }
 
   void character(unsigned thread, char c, uint64_t cycle) {
@@ -308,7 +364,9 @@ class alignas(128) TileHost {
   bool bytes_ = false;
   unsigned pending_pcs_ = 0;
   uint32_t replies_ = 0;
-  unsigned samples_left_ = 0;
+  unsigned samples_left_ = 0, inspections_left_ = 0;
+  uint64_t inspected_ = 0;
+  std::array<ActiveThread, kThreads> states_{};
   std::array<uint64_t, kCounters> counters_{};
 };
 

@@ -144,6 +144,7 @@ class Tile {
         last_ = cycle;
         return;
       case DebugReport::Counter:
+      case DebugReport::State:
       case DebugReport::Identity:
       case DebugReport::Flushed:
       case DebugReport::Rejected:

@@ -9,7 +9,8 @@
 ///   - Cycles are those of the first host's board, whose flits carry them. Between two flits the time is not known.
 ///   - 'P' pauses the host, not the boards.
 ///   - There are no signals to look into. A run is in a deadlock if twice in a row all tiles report the same counters
-///     and all boards report that no packet is in flight. The states of threads that have not ended are unknown.
+///     and all boards report that no packet is in flight. The states of threads that have not ended are those that
+///     the tiles report; they are unknown if a tile does not answer.
 ///   - 'Y' and 'T' have no effect.
 /// It also handles the requests of a host program (sim/host/session.h), between which the boards run on.
 #include <poll.h>
@@ -49,6 +50,7 @@ constexpr unsigned kBoardTiles = config::derived::tiles;
 constexpr uint32_t kEachTile = ~uint32_t{0};
 constexpr uint8_t kUnknown = 0xFF;         ///< the activity of a thread that has not ended
 constexpr milliseconds kPatience{20'000};  ///< within which a board must accept data or answer
+constexpr milliseconds kInspection{2'000};  ///< within which tiles must report the states of their threads
 constexpr milliseconds kSampleEvery{100};
 constexpr milliseconds kProgressEvery{250};
 /// Cycles without any change after which a run is in a deadlock. A DMA engine may work for long between two of them.
@@ -433,13 +435,21 @@ class BoardSession {
   }
 
   /// The threads that have started and not ended.
-  std::vector<sim::ActiveThread> active_threads() const {
+  std::vector<sim::ActiveThread> active_threads() {
+    for (auto& one : tiles_) {
+      if (!one.inspections_left()) one.inspect();
+    }
+    const auto left = [&] {
+      return std::any_of(tiles_.begin(), tiles_.end(), [](const auto& one) { return one.inspections_left() != 0; });
+    };
+    for (const auto end = Clock::now() + kInspection; left() && Clock::now() < end;) advance(kWaitMs);
     std::vector<sim::ActiveThread> active;
     for (unsigned t = 0; t < tiles_.size(); ++t) {
       for (uint64_t left = tiles_[t].running(); left; left &= left - 1) {
         sim::ActiveThread one;
         one.thread = t * sim::kThreads + static_cast<unsigned>(std::countr_zero(left));
         one.doing = kUnknown;
+        tiles_[t].inspected(static_cast<unsigned>(std::countr_zero(left)), one);
         active.push_back(one);
       }
     }

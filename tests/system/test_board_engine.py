@@ -257,7 +257,8 @@ def test_threads_on_a_board_read_input_trap_wait_and_are_stopped(twins: Cluster,
         machine.load_image(device.build(write(tmp_path, wait), TINY))
         run = machine.run(20)
         assert run.reason == "deadlock" and [one.thread for one in run.unfinished] == list(range(14, 20))
-        assert {one.words() for one in run.unfinished} == {"has not ended"} and sorted(run.codes) == list(range(14))
+        assert {one.words() for one in run.unfinished} == {"waits for a message (tinselWaitUntil)"}
+        assert sorted(run.codes) == list(range(14))
         run = machine.run(20, watchdog=50_000)
         assert run.reason == "stuck" and len(run.unfinished) == 6
     # A new session resets the board, which threads of the last run still occupied.
@@ -272,6 +273,35 @@ def test_threads_on_a_board_read_input_trap_wait_and_are_stopped(twins: Cluster,
         machine.load_image(device.build(write(tmp_path, forever), TINY))
         run = machine.run(3, max_cycles=20_000)
         assert run.reason == "max-cycles" and len(run.unfinished) == 3 and run.cycles >= 20_000
+        assert all(re.match("runs|waits for a (load|store)", one.words()) for one in run.unfinished)
+
+
+DEADLOCK = """
+static void idle(void) { tinselIdle(0); }
+static void receive(uint32_t which) {
+  if (which == 2) tinselWaitUntil(TINSEL_CAN_RECV);
+  tinselWaitUntil(0);
+}
+int main(void) {
+  const uint32_t which = gossamerThread() % 5;
+  if (which == 0) return 0;
+  if (which == 1) idle();
+  receive(which);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("words", [("--config", "tiny"), ("--config", "tiny", "--cluster", "pair")])
+def test_deadlock_on_boards_has_the_text_of_the_simulator(
+    command: Command, scratch: dict[str, str], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    prog = write(tmp_path, DEADLOCK)
+    done, reference = (command("run", prog, "--engine", engine, *words, env=scratch) for engine in ("board", "rtl"))
+    assert done.returncode == reference.returncode == 4 and not done.stdout
+    assert done.stderr == reference.stderr
+    waits = ("waits for idleness (tinselIdle) in idle", "for a message (tinselWaitUntil) in receive", "no event")
+    assert all(any(part.removeprefix("waits ") in line for line in done.stderr.splitlines()) for part in waits)
 
 
 def test_messages_to_the_host_arrive_whole_and_before_the_end(twins: Cluster, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+`include "gs_assert.svh"
 
 /// A core with its instruction memory, its own FPU, and the counter of its instructions; the harness emulates the rest
 /// of the tile.
@@ -77,7 +78,9 @@ module core_top
   f_rsp_t f_rsp;
   logic [TidW-1:0] counted_tid;
   logic [31:0] unused_rdata;
-  logic unused_tid, unused_trapped, unused_park;
+  logic unused_tid, unused_trapped, unused_park, waits;
+  logic [15:0] pc;
+  asked_t asked;
   logic [TidW-1:0] unused_park_tid;
 
   gs_core #(
@@ -116,6 +119,9 @@ module core_top
     .ctl_instr_i,
     .ctl_allowed_o,
     .ctl_trapped_o(unused_trapped),
+    .ctl_pc_o    (pc),
+    .ctl_waits_o (waits),
+    .ctl_asked_o (asked),
     .park_o      (unused_park),
     .park_tid_o  (unused_park_tid),
     .issue_o,
@@ -212,5 +218,47 @@ module core_top
   assign write_reg_o    = u_core.u_trace.sim_write_reg;
   assign write_data_o   = u_core.u_trace.sim_write_data;
   assign state_o        = u_core.u_trace.sim_state;
+
+  // An inspected thread that waits, by the trace: state 2 is a request to the tile, 3 the FPU, 4 the divider.
+  logic [TidW-1:0] ctl_tid;
+  logic inspects, inspects_q, request_q;
+  // An injected instruction leaves the pc at the one before which the thread is parked. A divide that issues again has
+  // itself as its next instruction.
+  logic [ThreadsPerCore-1:0] injected_q;
+  logic [7:0] kind, kind_q;
+  logic [31:0] request_addr, request_addr_q;
+  logic [1:0] request_data_q;
+  assign ctl_tid  = ctl_tid_i[TidW-1:0];
+  assign inspects = ctl_valid_i && ctl_ready_o && state_o[ctl_tid] inside {8'd2, 8'd3, 8'd4}
+      && gs_thread_pkg::thread_op_e'(ctl_op_i) inside {gs_thread_pkg::ThreadHalt, gs_thread_pkg::ThreadResume,
+                                                       gs_thread_pkg::ThreadReportParked,
+                                                       gs_thread_pkg::ThreadCheckIdle};
+  assign kind = (state_o[ctl_tid] == 8'd2) ? u_core.u_trace.sim_xop[ctl_tid] : state_o[ctl_tid] + 8'd1;
+  assign request_addr = u_core.u_trace.sim_xaddr[ctl_tid];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) injected_q <= '0;
+    else if (ctl_valid_i && ctl_ready_o && ctl_allowed_o) begin
+      unique case (gs_thread_pkg::thread_op_e'(ctl_op_i))
+        gs_thread_pkg::ThreadInject: injected_q[ctl_tid] <= 1'b1;
+        gs_thread_pkg::ThreadStart, gs_thread_pkg::ThreadResume: injected_q[ctl_tid] <= 1'b0;
+        default: ;
+      endcase
+    end
+    inspects_q     <= inspects && rst_ni;
+    request_q      <= state_o[ctl_tid] == 8'd2;
+    kind_q         <= kind;
+    request_addr_q <= request_addr;
+    request_data_q <= u_core.u_trace.sim_xdata[ctl_tid][1:0];
+  end
+  `GS_ASSERT_NOW(inspected_thread_waits, !inspects || waits)
+  `GS_ASSERT_NOW(inspected_pc_is_that_of_the_instruction_after_the_request,
+                 !inspects || kind == 8'd3 || injected_q[ctl_tid]
+                 || (kind == 8'd5 && 32'({pc, 2'b00}) == u_core.u_trace.sim_pc[ctl_tid]) || 32'({pc, 2'b00}) == u_core.u_trace.sim_pc[ctl_tid] + 32'd4)
+  `GS_ASSERT_NOW(inspected_kind_is_that_of_the_request, !inspects_q || 8'(asked.kind) == kind_q)
+  `GS_ASSERT_NOW(inspected_address_is_that_of_the_request,
+                 !inspects_q || !request_q || kind_q == 8'd2 || asked.addr == request_addr_q)
+  `GS_ASSERT_NOW(inspected_register_is_that_of_the_request,
+                 !inspects_q || !request_q || kind_q != 8'd2
+                 || asked.addr[13:0] == {request_data_q, request_addr_q[11:0]})
   assign unused_tid     = ^{f_rsp.core, rsp_tid_i, ctl_tid_i, instret_tid_i, iwr_addr_i};
 endmodule

@@ -504,6 +504,48 @@ async def host_inspects_halted_threads(dut: HierarchyObject) -> None:
 
 
 @cocotb.test()
+async def host_reads_the_state_of_each_thread(dut: HierarchyObject) -> None:
+    """The report has the state that the thread's core presents, while threads run, park, and start others."""
+
+    def act(bench: Bench, thread: int) -> Request | None:
+        what = random.random()
+        if what < 0.1:
+            return write(thread, "debug_value", 1)
+        return read(thread, random.choice(["cycle", "job", "perf_hits"])) if what < 0.4 else None
+
+    bench = Bench(dut, act)
+    await bench.begin()
+    bench.command("start_first", bytes([THREADS]))
+    halted = set(random.sample(range(THREADS), THREADS // 3))
+    for thread in halted:
+        bench.command("halt", bytes([thread]))
+    await bench.until(lambda: len(bench.of("parked")) == len(halted), 20_000, "not all park")
+    await bench.cycles(BOUND)
+    inspected = [random.randrange(THREADS) for _ in range(60)]
+    others = sorted(set(range(THREADS)) - halted)
+    for thread in inspected:
+        # A halt makes the tile search all threads, with operations of its own.
+        other = random.choice(others)
+        bench.command("halt", bytes([other]))
+        bench.command("inspect", bytes([thread]))
+        bench.command("resume", bytes([other]))
+    await bench.until(lambda: len(bench.of("state")) == len(inspected), 60_000, "not all is answered")
+    busy = 0
+    for thread, report in zip(inspected, bench.of("state"), strict=True):
+        number, address, pc, view = struct.unpack("<xBIHB", report)
+        assert (number, address, pc) == (thread, 0xC0DE_0000 + thread, 0x1200 + thread)
+        assert view & 0xF == (thread & 1) << 3 | thread >> 1 & 3 and view >> 5 == 0
+        if thread in halted:
+            assert not view & 0x10, f"thread {thread} is parked"
+        busy += view >> 4 & 1
+    assert busy > 10 and not bench.of("rejected")
+    if THREADS < 256:
+        bench.command("inspect", bytes([THREADS]))
+        await bench.until(lambda: bool(bench.of("rejected")), 2000, "a thread beyond the tile is not rejected")
+        assert bench.of("rejected") == [bytes([REPORT["rejected"], COMMAND["inspect"], THREADS])]
+
+
+@cocotb.test()
 async def responses_carry_every_bit(dut: HierarchyObject) -> None:
     """A guard is returned as the request router delivers it, for any bits."""
     asked: dict[int, list[int]] = defaultdict(list)

@@ -53,6 +53,7 @@ module control_top
 );
   logic [TileCores-1:0] ctl_valid, ctl_ready, ctl_allowed, ctl_trapped, park;
   thread_ctl_t ctl;
+  inspected_t [TileCores-1:0] inspected;
   logic [TileCores-1:0][TidW-1:0] park_tid;
   logic [InstrMems-1:0] iwr_valid;
   instr_access_t iwr, load;
@@ -104,6 +105,7 @@ module control_top
     .ctl_o              (ctl),
     .ctl_allowed_i      (ctl_allowed),
     .ctl_trapped_i      (ctl_trapped),
+    .inspected_i        (inspected),
     .park_i             (park),
     .park_tid_i         (park_tid),
     .iwr_valid_o        (iwr_valid),
@@ -120,6 +122,18 @@ module control_top
     .started_o          (started),
     .events_i           ('{issue: issued_o, default: '0})
   );
+
+  // The state of an inspected thread, a function of its number, in the cycles in which a core presents it
+  for (genvar c = 0; c < TileCores; c++) begin : gen_inspected
+    logic [15:0] number;
+    assign number             = 16'(c << TidW) + 16'(ctl.tid);
+    assign inspected[c].pc    = ctl_ready[c] ? 16'h1200 + number : '1;
+    assign inspected[c].waits = ctl_ready[c] ? number[0] : !number[0];
+    always_ff @(posedge clk_i) begin
+      inspected[c].asked <= ctl_ready[c] ? '{kind: asked_e'({1'b0, number[2:1]}), addr: 32'hC0DE_0000 + 32'(number)}
+                                         : '{kind: AskedDivide, addr: '1};
+    end
+  end
 
   for (genvar c = 0; c < TileCores; c++) begin : gen_core
     logic [ResolveStage:FetchStage] valid, injected_q;

@@ -20,6 +20,7 @@ TESTS = (
     "instruction_writes_reach_their_memory",
     "busy_loader_starves_no_thread",
     "host_inspects_halted_threads",
+    "host_reads_the_state_of_each_thread",
     "responses_carry_every_bit",
     "uart_bytes_arrive_exactly_once",
     "cycle_high_matches_its_read_cycle",
