@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /// Incremented whenever a struct or a signature below changes.
-#define GS_ABI_VERSION 7
+#define GS_ABI_VERSION 8
 
 /// Element types of edge weights, parameters and result columns.
 enum gs_type {
@@ -72,6 +72,7 @@ struct gs_run_options {
   void* context;
   const struct gs_parameter* parameters;
   size_t parameter_count;
+  struct gs_timeline* timeline;  // NULL, or what the run records over time
 };
 
 /// Statistics of a run; the same for every engine.
@@ -205,6 +206,50 @@ struct gs_part {
 /// Prepares a part for another engine, instead of gs_app_go. gs_app_ended reports its end to the application; without
 /// that call there are no states to continue from.
 int gs_app_part(struct gs_result* result, struct gs_part* part);
+
+/// What a run does over time (gossamer/core/timeline.h).
+enum gs_timeline_kind {
+  GS_TIMELINE_WORK = 0,          // a thread executes its part of a task
+  GS_TIMELINE_WAIT_THREADS = 1,  // the first thread waits for other threads
+  GS_TIMELINE_WAIT_RANKS = 2,    // or for other ranks
+  GS_TIMELINE_STEP = 3,          // from the end of the step before
+  GS_TIMELINE_ROUND = 4,         // of messages
+  GS_TIMELINE_SEND = 5,          // a buffer for another rank has left
+  GS_TIMELINE_RECEIVE = 6,       // and has arrived
+};
+
+/// One of them, or adjacent short ones of one kind.
+struct gs_timeline_item {
+  uint64_t begin;   // nanoseconds of the machine's monotonic clock
+  uint64_t end;
+  uint64_t busy;    // nanoseconds: the sum of the parts' lengths
+  uint64_t amount;  // messages of a round, bytes of a buffer
+  uint64_t number;  // of the first part: step, round, or buffer to or from this peer, from 0
+  uint32_t kind;    // enum gs_timeline_kind
+  uint32_t track;   // the thread
+  uint32_t peer;    // the other rank, or UINT32_MAX
+  uint32_t count;   // parts
+};
+
+/// The items of one rank, for gs_timeline_write.
+struct gs_timeline_rank {
+  const struct gs_timeline_item* items;
+  uint64_t count;
+  uint64_t begin;  // of the run
+  uint64_t end;
+  uint32_t threads;
+  uint32_t reserved;
+};
+
+struct gs_timeline;
+struct gs_timeline* gs_timeline_new(void);  // NULL with gs_last_error() set
+void gs_timeline_free(struct gs_timeline* timeline);
+/// The items of a run that has ended, and its begin and end. They are valid until the next run, or gs_timeline_free.
+uint64_t gs_timeline_items(struct gs_timeline* timeline, const struct gs_timeline_item** items, uint64_t* begin,
+                           uint64_t* end);
+/// Writes a trace in Perfetto's format, with a process of that name for each rank. 0, or a negative code with
+/// gs_last_error() set.
+int gs_timeline_write(const char* path, const char* name, const struct gs_timeline_rank* ranks, uint64_t count);
 
 /// The error message of this thread's last failed call; valid until its next one.
 const char* gs_last_error(void);

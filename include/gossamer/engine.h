@@ -67,6 +67,7 @@ struct RunOptions {
   uint64_t seed = 0;                          // of the shuffle engine
   std::atomic<int>* stop = nullptr;           // set to 1 from outside to end the run early
   std::atomic<uint64_t>* progress = nullptr;  // two counters: steps and rounds so far
+  Timeline* timeline = nullptr;               // null, or what the run records over time
 
   void note(uint64_t steps, uint64_t rounds) const {
     if (!progress) return;

@@ -21,6 +21,7 @@ ENTRY_POINTS: dict[str, dict[str, str]] = {
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("Run an application on a graph.", ("core",)),
     "diff": ("Compare two results.", ("core",)),
+    "report": ("Write a page about a run, or compare runs.", ("core",)),
     "new": ("Write a vertex of your own, with a test.", ("core",)),
     "graph": ("Inspect, convert and generate graphs.", ("core",)),
     "config": ("Show and check hardware configurations and clusters.", ("core",)),

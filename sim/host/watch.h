@@ -15,7 +15,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "probe.h"
@@ -53,10 +55,44 @@ struct LinkSums {
   uint64_t bytes_out = 0, packets_out = 0, resends = 0, bytes_in = 0, damaged = 0, stalls = 0;
 };
 
+/// Sums of one tile over time: at most kBins of them since the begin of the run. When they are full, every second one is
+/// dropped, and the time between two doubles.
+class TileSeries {
+ public:
+  static constexpr unsigned kBins = 128;
+  struct Bin {
+    uint64_t cycle = 0, issued = 0, flits = 0;  ///< cycle of the sample, and sums up to it
+    std::array<uint64_t, kShareCount> shares{};
+    uint64_t samples = 0;
+  };
+
+  /// Stores the sums of a sample if its time has come.
+  void add(const Bin& bin) {
+    if (bin.cycle < next_) return;
+    if (count_ == kBins) {
+      for (unsigned i = 0; i < kBins / 2; ++i) bins_[i] = bins_[2 * i + 1];
+      count_ = kBins / 2;
+      every_ *= 2;
+      next_ = bins_[count_ - 1].cycle + every_;
+      if (bin.cycle < next_) return;
+    }
+    bins_[count_++] = bin;
+    next_ = bin.cycle + every_;
+  }
+  unsigned count() const { return count_; }
+  const Bin& operator[](unsigned i) const { return bins_[i]; }
+
+ private:
+  std::array<Bin, kBins> bins_{};
+  unsigned count_ = 0;
+  uint64_t every_ = 64, next_ = 0;
+};
+
 /// Samples of the threads of one tile. Written by the worker that simulates the tile.
 struct alignas(128) ThreadSamples {
   std::array<uint64_t, kShareCount> shares{};
   uint64_t samples = 0;
+  TileSeries series;
 };
 
 class Watch {
@@ -107,7 +143,8 @@ class Watch {
   }
 
   /// Samples the running threads of a tile (`started`, a mask).
-  void sample(unsigned tile, const Probe& probe, uint64_t started) {
+  /// `its` are the tile's counters, `cycle` is counted from the begin of the run.
+  void sample(unsigned tile, const Probe& probe, uint64_t started, const Tile& its, uint64_t cycle) {
     ThreadSamples& seen = seen_[tile];
     ++seen.samples;
     for (; started; started &= started - 1) {
@@ -115,6 +152,9 @@ class Watch {
       const State state = probe.doing(thread) == Doing::Runs ? State{Doing::Runs} : probe.state(thread);
       ++seen.shares[static_cast<unsigned>(share_of(state))];
     }
+    const Tile sums = since(tile, its);
+    seen.series.add({cycle, sums.issued, std::accumulate(sums.flits.begin(), sums.flits.end(), uint64_t{0}),
+                     seen.shares, seen.samples});
   }
 
   /// All sums as a JSON object. `tile` returns the counters of a tile.
@@ -140,7 +180,10 @@ class Watch {
       for (unsigned i = 0; i < kShareCount; ++i) add(text, "%s%" PRIu64, i ? "," : "", seen_[t].shares[i]);
       text += "],\"flits\":[";
       for (unsigned d = 0; its.mesh && d < its.flits.size(); ++d) add(text, "%s%" PRIu64, d ? "," : "", its.flits[d]);
-      text += "]}";
+      text += "]";
+      // Over time only at the end: the file of a running simulation is rewritten a few times a second.
+      if (std::string_view(state) == "ended") series(text, seen_[t].series);
+      text += "}";
     }
     text += "],\"links\":[";
     for (size_t i = 0; i < links.size(); ++i) {
@@ -164,6 +207,18 @@ class Watch {
   }
 
  private:
+  static void series(std::string& text, const TileSeries& all) {
+    text += ",\"series\":[";
+    for (unsigned i = 0; i < all.count(); ++i) {
+      const TileSeries::Bin& bin = all[i];
+      add(text, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, i ? "," : "", bin.cycle, bin.issued, bin.flits,
+          bin.samples);
+      for (const uint64_t share : bin.shares) add(text, ",%" PRIu64, share);
+      text += "]";
+    }
+    text += "]";
+  }
+
   template <typename... Values>
   static void add(std::string& text, const char* format, Values... values) {
     char part[256];

@@ -113,6 +113,7 @@ void Pool::start(Task task, const void* context) {
   {
     // A jump out of here would leave other threads with dangling pointers, and attribute the fault to a wrong handler.
     const guard::Unguarded outside;
+    const uint64_t from = timeline_ && inside != closed ? Timeline::now() : 0;
     for (unsigned spin = 0; inside != closed; ++spin) {
       if (spin < spins) {
         relax();
@@ -121,6 +122,7 @@ void Pool::start(Task task, const void* context) {
       }
       inside = gate_.load(std::memory_order_acquire);
     }
+    if (from) timeline_->waited(GS_TIMELINE_WAIT_THREADS, from);
   }
   if (!failed_.exchange(false, std::memory_order_relaxed)) {
     intact_ = sound;
@@ -161,7 +163,9 @@ void Pool::work(unsigned thread) {
     seen = round;
     if (stop_.load(std::memory_order_relaxed)) return;
     if (!enter()) continue;
+    const uint64_t from = timeline_ ? Timeline::now() : 0;
     perform(task_, context_, thread);
+    if (timeline_) timeline_->worked(thread, from);
     if (gate_.fetch_sub(1, std::memory_order_acq_rel) == (closed | 1)) gate_.notify_all();
   }
 }
@@ -176,6 +180,7 @@ PoolLease::PoolLease(unsigned threads) : pool_(nullptr) {
 
 PoolLease::~PoolLease() {
   pool_->stopAt(nullptr);
+  pool_->record(nullptr);
   if (pool_->forks_ != countForks()) return;
   Pool* none = nullptr;
   const bool keep = pool_->size() > 1 && pool_->intact_;

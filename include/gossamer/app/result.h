@@ -252,6 +252,7 @@ inline RunOptions runOptions(const gs_run_options& options) {
   run.seed = options.seed;
   run.stop = reinterpret_cast<std::atomic<int>*>(options.stop);
   run.progress = reinterpret_cast<std::atomic<uint64_t>*>(options.progress);
+  run.timeline = timelineOf(options.timeline);
   return run;
 }
 

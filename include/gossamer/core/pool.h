@@ -13,6 +13,7 @@
 
 #include "gossamer/core/cpus.h"
 #include "gossamer/core/guard.h"
+#include "gossamer/core/timeline.h"
 
 namespace gossamer {
 
@@ -37,6 +38,9 @@ class Pool {
 
   /// Sets where a thread stores the vertex and handler that it runs, for messages about faults; null: nowhere.
   void watch(unsigned thread, const Position* position) { positions_[thread] = position; }
+
+  /// Records the work of the threads until the next call. Null: records nothing.
+  void record(Timeline* timeline) { timeline_ = timeline; }
 
   template <typename F>
   void run(F&& f) {
@@ -110,6 +114,7 @@ class Pool {
   Task task_ = nullptr;
   const void* context_ = nullptr;
   const std::atomic<int>* stopFlag_ = nullptr;
+  Timeline* timeline_ = nullptr;
   alignas(64) std::atomic<uint32_t> round_{0};
   alignas(64) std::atomic<uint32_t> gate_{closed};
   std::atomic<bool> stop_{false};

@@ -163,6 +163,12 @@ class Run {
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
 
+  uint64_t deliveries() const {
+    uint64_t sum = 0;
+    for (const Local& local : locals_) sum += local.deliveries;
+    return sum;
+  }
+
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
   // ---- The graph -----------------------------------------------------------

@@ -85,11 +85,14 @@ inline void Run<V>::deliverAll() {
     if (problem_.host) receiveFromHost();
     if ((!ready_count_ && !in_flight_) || stopped()) return;
     options_.note(time_, pull_rounds_ + push_rounds_ + small_rounds_);
+    const uint64_t from = options_.timeline ? Timeline::now() : 0;
+    const uint64_t before = options_.timeline ? deliveries() : 0;
     if constexpr (hasPriority) {
       inOrder();
     } else {
       round();
     }
+    if (options_.timeline) options_.timeline->round(from, deliveries() - before);
   }
 }
 

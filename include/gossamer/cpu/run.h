@@ -10,6 +10,10 @@ namespace gossamer::cpu {
 template <typename V>
 void Run<V>::runAll() {
   begun_ = Clock::now();
+  if (options_.timeline) {
+    options_.timeline->begin(threads_);
+    pool_.record(options_.timeline);
+  }
   if constexpr (readsEdges) {
     requireOut();
     own_edges_.open(net_, problem_.unit);
@@ -27,6 +31,8 @@ void Run<V>::runAll() {
   }
   if (!stopped()) finish();
   flushHost();
+  pool_.record(nullptr);
+  if (options_.timeline) options_.timeline->end();
 }
 
 template <typename V>

@@ -90,6 +90,7 @@ inline void Run<V>::recordStep() {
   }
   ++time_;
   if (step_seconds_.size() < maxStepTimes) step_seconds_.push_back(static_cast<float>(elapsed()));
+  if (options_.timeline) options_.timeline->stepped(time_ - 1);
 }
 
 template <typename V>

@@ -125,6 +125,7 @@ void Run<V>::packSingles() {
 template <typename V>
 void Run<V>::startSend(unsigned rank) {
   bytes_ += send_[rank].size();
+  if (timeline_) timeline_->moved(GS_TIMELINE_SEND, rank, send_[rank].size());
   requests_[rank] = ranks_.table().send(static_cast<int>(rank), kRound, send_[rank].data(), send_[rank].size());
 }
 
@@ -153,6 +154,7 @@ void Run<V>::receiveAll() {
 template <typename V>
 void Run<V>::unpack(unsigned rank) {
   const Bytes& buffer = arrived_[rank];
+  if (timeline_) timeline_->moved(GS_TIMELINE_RECEIVE, rank, buffer.size());
   const uint8_t* at = buffer.data();
   const uint8_t* const end = at + buffer.size();
   Local& local = locals_[0];

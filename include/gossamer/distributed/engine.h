@@ -87,12 +87,14 @@ class Run {
 
  public:
   /// `own` has the edges of this rank's vertices by sender, with indices of the whole graph, if vertices read them.
-  Run(Problem<V>& problem, const Network& own, Array<S>& state, const Ranks& ranks, const Ranges& ranges, Pool& pool)
+  Run(Problem<V>& problem, const Network& own, Array<S>& state, const Ranks& ranks, const Ranges& ranges, Pool& pool,
+      Timeline* timeline = nullptr)
       : problem_(problem),
         params_(problem.params),
         ranks_(ranks),
         ranges_(ranges),
         pool_(pool),
+        timeline_(timeline),
         net_(problem.network, ranks, ranges),
         first_(ranges.first()),
         own_(ranges.own()),
@@ -149,6 +151,7 @@ class Run {
     const auto from = Clock::now();
     Ranks::waitFor(done);
     wait_ += std::chrono::duration<double>(Clock::now() - from).count();
+    if (timeline_) timeline_->waited(GS_TIMELINE_WAIT_RANKS, Timeline::at(from));
   }
 
   V vertex([[maybe_unused]] size_t index, S* state, PPin* pin) const {
@@ -248,6 +251,12 @@ class Run {
     }
   }
 
+  uint64_t deliveries() const {
+    uint64_t sum = 0;
+    for (const Local& local : locals_) sum += local.deliveries;
+    return sum;
+  }
+
   uint64_t countReady() const {
     uint64_t count = 0;
     for (size_t w = 0; w < ready_.words(); ++w) count += static_cast<uint64_t>(std::popcount(ready_.word(w)));
@@ -300,6 +309,7 @@ class Run {
   const Ranks& ranks_;
   const Ranges& ranges_;
   Pool& pool_;
+  Timeline* timeline_;  // null: records nothing
   LocalNetwork<E> net_;
   uint32_t first_;
   size_t own_;

@@ -9,7 +9,11 @@ namespace gossamer::distributed {
 
 template <typename V>
 void Run<V>::deliverAll() {
-  while (round()) {
+  for (bool more = true; more;) {
+    const uint64_t from = timeline_ ? Timeline::now() : 0;
+    const uint64_t before = timeline_ ? deliveries() : 0;
+    more = round();
+    if (timeline_) timeline_->round(from, deliveries() - before);
   }
 }
 

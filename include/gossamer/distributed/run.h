@@ -9,6 +9,10 @@ namespace gossamer::distributed {
 template <typename V>
 void Run<V>::runAll() {
   begun_ = Clock::now();
+  if (timeline_) {
+    timeline_->begin(pool_.size());
+    pool_.record(timeline_);
+  }
   initialise();
   for (;;) {
     deliverAll();
@@ -22,6 +26,8 @@ void Run<V>::runAll() {
     waitFor([&] { return requests_[rank] == noRequest || ranks_.table().sent(requests_[rank]); });
     requests_[rank] = noRequest;
   }
+  pool_.record(nullptr);
+  if (timeline_) timeline_->end();
 }
 
 template <typename V>
@@ -60,6 +66,7 @@ void Run<V>::step() {
   }
   ++time_;
   if (step_seconds_.size() < maxStepTimes) step_seconds_.push_back(static_cast<float>(elapsed()));
+  if (timeline_) timeline_->stepped(time_ - 1);
 }
 
 template <typename V>

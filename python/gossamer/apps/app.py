@@ -177,7 +177,7 @@ COMMAND_WORDS = frozenset(
     | {"port", "keys", "role"}
 )
 """Reserved names of parameters: options of ``./gossamer run``, arguments of ``gossamer.run``."""
-ABI_VERSION = 7
+ABI_VERSION = 8
 """GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_abi.py`` follow."""
 
 

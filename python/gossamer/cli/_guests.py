@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -78,7 +77,19 @@ def run(words: Sequence[str]) -> None:
             "link_bytes": links,
             "events": [dataclasses.asdict(event) for event in events],
         }
-        files.write_whole(stats, (json.dumps(about, indent=1) + "\n").encode())
+        from gossamer.watch import statistics
+
+        configuration = {
+            "engine": "rtl",
+            "config": found.plan.config.name,
+            "cluster": found.cluster,
+            "frame_loss": found.frame_loss,
+            "guests": len(outcomes),
+        }
+        made = statistics.document(
+            "guests", "rtl", path.name, about, command=statistics.command(), configuration=configuration
+        )
+        statistics.write(stats, made)
     code, why = _host.describe_failures(outcomes)
     if code:
         kinds = {ExitCode.NO: AnswerNo, ExitCode.INPUT: InputError}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import sys
 import time
@@ -241,82 +240,27 @@ def write_figures(
     jobs: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Prints or writes the figures that the arguments request, and the page if ``page`` names a file."""
-    if request.stats:
-        if request.stats_file is None:
-            click.echo("\n".join([_table(config, run, cluster), *map(_job, jobs)]))
-        else:
-            about = _statistics(request.program, config, run, cluster) | ({"jobs": jobs} if jobs else {})
-            text = (json.dumps(about, indent=1) + "\n").encode()
-            write_whole(request.stats_file, text)
+    if not request.stats and page is None:
+        return
+    from gossamer.cli import _statistics
+    from gossamer.watch import report, statistics
+
+    options = {name: " ".join(values) for name, values in request.options.items() if name in _CONFIGURATION}
+    about = _statistics.program(request.program, config, run, cluster, jobs, options)
+    if request.stats and request.stats_file is None:
+        click.echo("\n".join([_table(config, run, cluster, about), *map(_job, jobs)]))
+    elif request.stats_file is not None:
+        statistics.write(request.stats_file, about)
     if page is not None:
-        html = _page(request.program, config, run, cluster)
-        write_whole(page, html.encode())
+        write_whole(page, report.page([about]).encode())
 
 
-def _statistics(program: str, config: Config, run: Run, cluster: SimulatedCluster | None) -> dict[str, Any]:
-    tiles = run.tiles or [run.counters]
-    cores = config.mailbox.cores_per_mailbox * len(tiles)
-    count = dict(run.counters)
-    accesses = count["hits"] + count["misses"]
-    return {
-        "engine": run.engine,
-        "config": config.name,
-        "program": program,
-        "threads": run.threads,
-        "tiles": len(tiles),
-        "cores": cores,
-        "end": run.reason,
-        "cycles": run.cycles,
-        "instructions": run.instructions,
-        **({} if run.retired is None else {"retired": run.retired}),
-        "instructions_per_cycle": run.instructions / max(1, run.cycles),
-        "utilisation": run.instructions / max(1, run.cycles * cores),
-        "cache": {
-            "hits": count["hits"],
-            "misses": count["misses"],
-            "writebacks": count["writebacks"],
-            "hit_share": count["hits"] / accesses if accesses else None,
-        },
-        "mailbox": {name: count[name] for name in ("sent", "received", "flits_out", "flits_in")},
-        "fpu_operations": count["fpu"],
-        "exit_codes": {str(thread): code for thread, code in sorted(run.codes.items())},
-        "traps": [
-            {"thread": trap.thread, "cause": trap.name, "pc": trap.pc, "value": trap.value} for trap in run.traps
-        ],
-        "by_tile": [_of_tile(number, tile, config, cluster) for number, tile in enumerate(tiles)],
-        **(_of_network(run, cluster) if cluster is not None else {}),
-        "seconds": run.seconds,
-        "kilohertz": run.cycles / max(1e-9, run.seconds) / 1e3,
-    }
+_CONFIGURATION = ("define", "routes", "frame-loss", "cut", "seed", "multicast", "mapping", "ranks", "workers", "input")
+"""Options that a report shows."""
 
 
-def _of_tile(
-    number: int, counters: Mapping[str, int], config: Config, cluster: SimulatedCluster | None
-) -> dict[str, Any]:
-    board, tile = divmod(number, config.tiles)
-    where = {"board": cluster.plan.cluster.boards[board].name} if cluster is not None else {}
-    return {**where, "tile": [tile % config.mesh.width, tile // config.mesh.width], **counters}
-
-
-def _of_network(run: Run, cluster: SimulatedCluster) -> dict[str, Any]:
-    """Counters by board and link."""
-    plan = cluster.plan
-    return {
-        "cluster": plan.cluster.name,
-        "by_board": [
-            {"board": board.name, **counters} for board, counters in zip(plan.cluster.boards, run.boards, strict=False)
-        ],
-        "by_link": [
-            {"board": plan.cluster.boards[board].name, "link": plan.links_of(board)[link], **counters}
-            for (board, link), counters in run.links.items()
-        ],
-        "events": [cluster.describe_event(event) for event in run.events],
-    }
-
-
-def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tuple[str, str, str]]:
+def _rows(config: Config, run: Run, about: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The main figures: name, value, note."""
-    about = _statistics("", config, run, cluster)
     cache, mailbox = about["cache"], about["mailbox"]
     hit_share = "-" if cache["hit_share"] is None else f"{cache['hit_share']:.3f}"
     # Programs without vertices do not count retired instructions.
@@ -339,31 +283,8 @@ def _rows(config: Config, run: Run, cluster: SimulatedCluster | None) -> list[tu
     ]
 
 
-def _page(program: str, config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
-    """The HTML page of a run."""
-    from gossamer.watch import cables, html_report
-
-    assert run.snapshot is not None
-    wiring = cables.Wiring((), ["board"], [(0.0, 0.0)], run.cycles)
-    if cluster is not None:
-        wiring = cables.Wiring.of(cluster.plan, run.links, run.cycles)
-    return html_report.page(
-        html_report.Page(
-            title=f"{program} on {f'cluster {cluster.plan.cluster.name}' if cluster is not None else config.name}",
-            figures=[("threads", f"{run.threads:,}", ""), ("end", run.reason, ""), *_rows(config, run, cluster)],
-            snapshot=run.snapshot,
-            counters=run.tiles,
-            cables=wiring.cables,
-            boards=wiring.boards,
-            places=wiring.places,
-            notes=[cluster.describe_event(event) for event in run.events] if cluster is not None else [],
-        )
-    )
-
-
-def _table(config: Config, run: Run, cluster: SimulatedCluster | None) -> str:
-    about = _statistics("", config, run, cluster)
-    rows = _rows(config, run, cluster)
+def _table(config: Config, run: Run, cluster: SimulatedCluster | None, about: Mapping[str, Any]) -> str:
+    rows = _rows(config, run, about)
     width = max(len(value) for _, value, _ in rows)
     tiles = f"{about['tiles']} tile{'' if about['tiles'] == 1 else 's'}"
     what = f"a board of {config.name}, {tiles}" if about["tiles"] > 1 else f"one tile of {config.name}"

@@ -22,9 +22,11 @@ MOST_RANKS = 65536
 
 
 def run(
-    request: Request, app: App, words: Sequence[str], read: Callable[[], Graph], finish: Callable[..., None]
+    request: Request, app: App, words: Sequence[str], read: Callable[[], Graph], finish: Callable[..., None],
+    *, watched: bool = False,
 ) -> int:
-    """Runs the checked request. ``read`` reads the graph, ``finish(result, read_seconds)`` outputs rank 0's result."""
+    """Runs the checked request. ``read`` reads the graph, ``finish(result, read_seconds, recorded)`` outputs rank 0's
+    result. ``watched``: ranks record what they do over time."""
     from gossamer.distributed import job, rank
 
     if "shuffle" in request.options:
@@ -41,18 +43,20 @@ def run(
     try:
         ranks = job.join(count)
         job.note_process(ranks)
-        _run(request, ranks, rank.compiled(app), read, finish)
+        _run(request, ranks, rank.compiled(app), read, finish, watched)
         ranks.leave()
     except (Exception, KeyboardInterrupt) as error:
         job.fail(ranks, error)
     return 0
 
 
-def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], finish: Callable[..., None]) -> None:
+def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], finish: Callable[..., None],
+         watched: bool) -> None:
     import time
 
     from gossamer.apps import runner
     from gossamer.distributed import rank
+    from gossamer.watch import timeline
 
     begun = time.perf_counter()
     changed = request.flags & {"undirected", "dedupe", "no-loops"} or "columns" in request.options
@@ -67,9 +71,11 @@ def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], fi
     warnings.simplefilter("ignore", GraphWarning)
     threads = request.number("threads", 1, 1, runner.MOST_THREADS)
     given: dict[str, Any] = dict(request.parameters)
-    result: Result = rank.run(ranks, app, share, rank.check(app, given), threads)
+    recorder = timeline.Timeline() if watched else None
+    result: Result = rank.run(ranks, app, share, rank.check(app, given), threads, recorder)
+    recorded = timeline.aligned(ranks.gather(recorder.recorded(threads))) if recorder is not None else ()
     if ranks.rank == 0:
-        finish(result, read_seconds)
+        finish(result, read_seconds, recorded)
 
 
 __all__ = ["run"]

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -167,18 +166,3 @@ def _csv(result: Result, file: BinaryIO) -> None:
 def _quoted(label: str | int) -> str:
     text = str(label)
     return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\n') else text
-
-
-def write_stats(path: Path, result: Result, parameters: Mapping[str, str | list[str]], read_seconds: float) -> None:
-    """Writes the statistics as JSON."""
-    about = {
-        "app": result.app.name,
-        "graph": result.graph.name,
-        "parameters": dict(parameters),
-        **({"totals": result.totals} if result.totals else {}),
-        **result.stats,
-        "read_seconds": read_seconds,
-        "run_seconds": result.seconds,
-    }
-    text = (json.dumps(about, indent=1) + "\n").encode()
-    files.write_whole(path, text)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gossamer.engines import guest
 from gossamer.errors import InputError
@@ -18,6 +18,7 @@ from gossamer.files import check_writable, write_whole
 
 if TYPE_CHECKING:
     from gossamer.smi import Options, Result
+    from gossamer.smi._run import OnBoards
 
 _ENDINGS = {"trace": (".pftrace", ".perfetto-trace"), "report": (".html", ".htm")}
 
@@ -40,11 +41,16 @@ def check_files(files: Mapping[str, Path | None]) -> None:
 
 def write(result: Result, options: Options, files: Sequence[str], stats: Path | None, report: Path | None) -> None:
     """Writes statistics and the report of a run."""
+    if stats is None and report is None:
+        return
+    from gossamer.watch import report as page
+    from gossamer.watch import statistics
+
+    about = _statistics(result, options, files[0])
     if stats is not None:
-        about = {"engine": options.engine, "program": files[0], "command": command(options.engine), **result.as_json()}
-        write_whole(stats, (json.dumps(about, indent=1) + "\n").encode())
+        statistics.write(stats, about)
     if report is not None:
-        write_whole(report, _page(result, options, files[0]).encode())
+        write_whole(report, page.page([about]).encode())
 
 
 def command(engine: str) -> str:
@@ -55,45 +61,71 @@ def command(engine: str) -> str:
     return f"run = {json.dumps(shlex.join([*sys.argv[1:at], *sys.argv[at + 2 :]]))}"
 
 
-def _page(result: Result, options: Options, program: str) -> str:
-    from gossamer.watch import cables, stream_report
+def _statistics(result: Result, options: Options, program: str) -> dict[str, Any]:
+    """The statistics of a run, in the schema of ``gossamer.watch.statistics``."""
+    from gossamer.watch import statistics
 
-    boards = result.boards
-    assert boards is not None and result.cycles is not None
-    plan, activity = boards.plan, boards.activity
-    config = plan.config
-    counters = {(link.board, link.link): {**link.counters, "state": int(link.up)} for link in activity.links}
-    names = {}
-    for board, link, far, far_link, _ in plan.wires({}):
-        ends = [plan.cluster.boards[board].name, plan.links_of(board)[link]]
-        ends += [plan.cluster.boards[far].name, plan.links_of(far)[far_link]]
-        rate = config.links.rate_mbps / 8 / config.board.clock_mhz
-        names[board, link] = "{}:{} to {}:{}".format(*ends), rate
-    clock = config.board.clock_mhz
-    loss = f"{options.frame_loss:g} lost, {options.frame_loss:g} damaged" if options.frame_loss else "none lost"
-    figures = [
-        ("engine", options.engine, ""),
-        ("cluster", plan.cluster.name, f"{plan.boards} board{'' if plan.boards == 1 else 's'} of {config.name}"),
-        ("end", result.end, f"exit code {result.code}"),
-        ("cycles", f"{result.cycles:,}", f"{result.cycles / clock:,.1f} us at {clock:g} MHz"),
-        ("ranks, kernels", f"{result.ranks:,}, {result.kernels:,}", ""),
-        ("operations", f"{result.operations:,}", "pushes, pops, calls of collectives and of channels within a rank"),
-        ("slack, seed", f"{options.slack}, {options.seed}", "degree of channels that state none; order of kernels"),
-        *([("frames", loss, "share on each link")] if options.engine == "rtl" else []),
-        ("simulated in", f"{boards.seconds:,.2f} s", "with the configuration of the boards"),
-    ]
-    return stream_report.page(
-        stream_report.Page(
-            title=f"{Path(program).name} on cluster {plan.cluster.name}",
-            command=command(options.engine),
-            figures=figures,
-            activity=activity,
-            # Boards on Ethernet report counters before and after the run, whose cycles those of the kernels are not.
-            wiring=replace(cables.Wiring.of(plan, counters, result.cycles), timed=options.engine == "rtl"),
-            links=names,
-            notes=[note for note in (boards.note, _end_note(result)) if note],
-        )
+    values: dict[str, Any] = {"program": program, **result.as_json()}
+    configuration: dict[str, Any] = {
+        "engine": options.engine,
+        "ranks": result.ranks,
+        "slack": options.slack,
+        "seed": options.seed,
+        "processes": options.processes if options.processes > 1 else None,
+        "frame_loss": options.frame_loss if options.engine == "rtl" else None,
+    }
+    if result.boards is not None:
+        values |= _of_boards(result.boards, result, options)
+        config = result.boards.plan.config
+        configuration |= {
+            "config": config.name,
+            "cluster": values["cluster"],
+            "boards": result.boards.plan.boards,
+            "clock_mhz": config.board.clock_mhz,
+        }
+    name = Path(program).name
+    return statistics.document(
+        "streams", options.engine, name, values, command=command(options.engine), configuration=configuration
     )
+
+
+def _of_boards(boards: OnBoards, result: Result, options: Options) -> dict[str, Any]:
+    """Where the boards are, which links they have, and what happened over time."""
+    from gossamer.watch import cables, streams
+
+    plan, activity, cycles = boards.plan, boards.activity, result.cycles or 0
+    counters = {(link.board, link.link): {**link.counters, "state": int(link.up)} for link in activity.links}
+    # Boards on Ethernet report counters before and after the run, whose cycles those of the kernels are not.
+    timed = options.engine == "rtl"
+    wiring = replace(cables.Wiring.of(plan, counters, cycles), timed=timed)
+    links = [
+        {
+            "board": wiring.boards[one.board], "link": one.link, "to": wiring.boards[one.to], "to_link": one.to_link,
+            **({"used": cables.share(wiring, one)} if timed else {}), **one.counters,
+        }
+        for one in wiring.cables
+    ]  # fmt: skip
+    rates = {
+        (one.board, one.link): (
+            f"{wiring.boards[one.board]}:{one.link} to {wiring.boards[one.to]}:{one.to_link}",
+            one.bytes_a_cycle,
+        )
+        for one in wiring.cables
+    }
+    names = {
+        (link.board, link.link): rates[link.board, plan.links_of(link.board)[link.link]]
+        for link in activity.links
+        if (link.board, plan.links_of(link.board)[link.link]) in rates
+    }
+    return {
+        "clock_mhz": plan.config.board.clock_mhz,
+        "board_places": [
+            {"name": name, "x": x, "y": y} for name, (x, y) in zip(wiring.boards, wiring.places, strict=True)
+        ],
+        "by_link": links,
+        "timeline": streams.over_time(activity, cycles, wiring.boards, names),
+        "notes": [note for note in (boards.note, _end_note(result)) if note] or None,
+    }
 
 
 def _end_note(result: Result) -> str:

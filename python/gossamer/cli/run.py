@@ -35,9 +35,15 @@ if TYPE_CHECKING:
     from gossamer.apps.results import Result
     from gossamer.engines.rtl_vertices import Hardware
     from gossamer.graph import Graph
+    from gossamer.watch.timeline import Recorded, Timeline
 
 
 BUNDLED = DATA / "debian12.adj.gz"
+_CONFIGURATION = (
+    "format", "columns", "define", "config", "cluster", "routes", "frame-loss", "cut", "seed", "max-steps", "max-cycles",
+    "workers",
+)  # fmt: skip
+"""Options that statistics and reports have."""
 
 _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run PROGRAM.cpp [ARGUMENTS]
@@ -67,7 +73,9 @@ Options:
   -n, --ranks N         with --engine distributed: start this many ranks
   -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz, .csv or .json (may be repeated)
-      --stats FILE      write the statistics as JSON
+      --stats FILE      write the statistics as JSON (docs/watching.md)
+      --report FILE     write an HTML page of the run; ./gossamer report compares runs
+      --trace FILE      with cpu, distributed, rtl: write a trace for ui.perfetto.dev
       --format NAME     the graph's format, if content and name of the file do not tell:
                         {formats}
       --columns S,T[,W] columns of source, target and weight in an edge list: numbers
@@ -208,20 +216,27 @@ def _run_app(words: tuple[str, ...]) -> int:
     engine: str | engines.Engine = request.one("engine", "cpu") or "cpu"
     hardware = {name: request.options[name] for name in _run_arguments.HARDWARE if name in request.options}
     asked = None
+    trace, report = (hardware.get(name, [""])[-1] or None for name in ("trace", "report"))
+    for file in (trace, report):
+        if file is not None:
+            files.check_writable(Path(file))
     if engine != "distributed" and "ranks" in request.options:
         raise InputError("--ranks: is for --engine distributed")
     if engine in _run_arguments.ON_HARDWARE:
         asked = _HardwareOptions(app.name, hardware, str(engine))
         engine = asked.engine
+        trace = None
     elif "seed" in hardware and engine != "shuffle":
         raise InputError(
             "--seed: is for the order of messages (--engine shuffle) and for lost frames between boards "
             "(--engine rtl --cluster NAME); name one of these engines"
         )
-    elif other := [name for name in hardware if name != "seed"]:
+    elif other := [name for name in hardware if name not in ("seed", "report", "trace")]:
         hardware_engine = "board" if other[0] in ("port", "keys", "role") else "rtl"
         raise InputError(f"--{other[0]}: needs the hardware; add --engine {hardware_engine}")
     elif engine != "distributed":
+        if trace is not None and engine != "cpu":
+            raise InputError(f"--trace: the engine {engine} records none; use cpu, distributed or rtl")
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
     for name, value in given.items():
@@ -242,15 +257,39 @@ def _run_app(words: tuple[str, ...]) -> int:
             drop_loops="no-loops" in request.flags,
         )
 
-    def finish(result: Result, read_seconds: float) -> None:
+    def finish(result: Result, read_seconds: float, recorded: Sequence[Recorded] = ()) -> None:
         for write in outputs:
             write(result)
-        if stats is not None:
-            _run_output.write_stats(Path(stats), result, request.parameters, read_seconds)
+        if stats is not None or report is not None:
+            from gossamer.cli import _statistics
+            from gossamer.watch import report as page
+            from gossamer.watch import statistics
+
+            options = {name: " ".join(values) for name, values in request.options.items() if name in _CONFIGURATION}
+            its = None if asked is None else asked.hardware()
+            about = _statistics.application(
+                result, request.parameters, options, read_seconds, ranks=recorded, hardware=its
+            )
+            if stats is not None:
+                statistics.write(Path(stats), about)
+            if report is not None:
+                files.write_whole(report, page.page([about]).encode())
+        if trace is not None:
+            from gossamer.watch import timeline
+
+            timeline.write(Path(trace), f"{app.name} of {result.graph.name or 'the graph'}", recorded)
         _run_output.show(result, top)
 
+    watched = any(file is not None for file in (stats, report, trace))
     if engine == "distributed":
-        return _run_distributed.run(request, app, words, read, finish)
+        return _run_distributed.run(request, app, words, read, finish, watched=watched)
+    recorder: Timeline | None = None
+    if engine == "cpu" and watched:
+        from gossamer.engines.cpu import InProcess
+        from gossamer.watch.timeline import Timeline
+
+        recorder = Timeline()
+        engine = InProcess("cpu", recorder)
     begun = time.perf_counter()
     graph = read()
     read_seconds = time.perf_counter() - begun
@@ -261,10 +300,13 @@ def _run_app(words: tuple[str, ...]) -> int:
     try:
         seed = request.number("seed", 0, 0) if engine == "shuffle" else 0
         result = runner.run(app, graph, engine=engine, threads=threads or None, seed=seed, **given)
-    finally:
+    except BaseException:
         if asked is not None:
-            asked.show()
-    finish(result, read_seconds)
+            asked.show(aborted=True)
+        raise
+    if asked is not None:
+        asked.show(aborted=False)
+    finish(result, read_seconds, [recorder.recorded(result.stats["threads"])] if recorder is not None else ())
     if request.one("shuffle") is not None:
         _shuffle(request, app, graph, result)
     return ExitCode.DONE
@@ -348,8 +390,7 @@ _HARDWARE_HELP = """Further options of --engine rtl, and of --engine board excep
       --max-cycles N    abort after N cycles
       --watchdog N      abort after N cycles without an instruction
       --workers N       threads of this machine that simulate
-      --report FILE     write an HTML page: figures, utilization maps of tiles and links
-      --trace FILE, --trace-size MB, --least-wait N, --waves FILE, --tile X,Y,
+      --trace-size MB, --least-wait N, --waves FILE, --tile X,Y,
       --routes FILE, --frame-loss RATE, --cut LINK@CYCLE, --seed N: as for programs
                         (./gossamer run prog.c --help)
 """
@@ -410,12 +451,21 @@ class _HardwareOptions:
         else:
             self.engine = board.BoardHardware(place=place, **how)
 
-    def show(self) -> None:
-        """Prints notes and writes the page of a run that has ended or aborted."""
+    def hardware(self) -> dict[str, Any] | None:
+        """The statistics of the hardware; None if it has not run."""
+        from gossamer.cli import _statistics
+
+        if self.engine.done is None:
+            return None
+        simulated = self.engine.simulated if self.engine.plan is not None else None
+        return _statistics.of_hardware(self.engine.machine.config, self.engine.done, simulated)
+
+    def show(self, *, aborted: bool) -> None:
+        """Prints notes. Writes the page of a run that aborted, which has no result."""
         self._progress.clear()
         for note in self.engine.notes:
             click.echo(note, err=True)
-        if self._page is not None and self.engine.done is not None:
+        if aborted and self._page is not None and self.engine.done is not None:
             _program_output.write_figures(
                 self._request,
                 self.engine.machine.config,

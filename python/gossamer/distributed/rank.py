@@ -19,6 +19,7 @@ from gossamer.distributed.transport import Ranks
 from gossamer.engines import _abi
 from gossamer.errors import HandlerDied, InputError
 from gossamer.graph import Graph, generate
+from gossamer.watch.timeline import Timeline
 
 
 def load(
@@ -43,15 +44,17 @@ def load(
     return shares.scattered(ranks, read, needs_targets)
 
 
-def run(ranks: Ranks, app: App, share: shares.Share, parameters: Callable[[Graph], Numbers], threads: int) -> Result:
+def run(ranks: Ranks, app: App, share: shares.Share, parameters: Callable[[Graph], Numbers], threads: int,
+        timeline: Timeline | None = None) -> Result:
     """Runs the application on all ranks. The result is rank 0's; others get the statistics only.
 
-    ``parameters`` are checked on rank 0, which has all labels. Raises the errors of ``Engine.run``.
+    ``parameters`` are checked on rank 0, which has all labels. ``timeline`` records what this rank does. Raises the errors of ``Engine.run``.
     """
     whole = share.whole
     numbers = ranks.broadcast(parameters(whole) if ranks.rank == 0 else None)
     begun = time.perf_counter()
-    arguments = _abi.ShareArgs(app, ranks.address, share, numbers, threads=threads)
+    recorder = None if timeline is None else timeline.address
+    arguments = _abi.ShareArgs(app, ranks.address, share, numbers, threads=threads, timeline=recorder)
     handle = ctypes.c_void_p()
     try:
         native.check(

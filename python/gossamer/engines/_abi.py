@@ -88,6 +88,7 @@ class _Options(ctypes.Structure):
         ("context", ctypes.c_void_p),
         ("parameters", ctypes.POINTER(_Parameter)),
         ("parameter_count", ctypes.c_size_t),
+        ("timeline", ctypes.c_void_p),
     ]
 
 
@@ -134,13 +135,15 @@ class ResumeArgs:
             None,
             None,
             0,
+            None,
         )
 
 
 class RunArgs:
     """Graph, options and parameters of a run. Owns the memory that the structs point to, so it must outlive the run."""
 
-    def __init__(self, app: App, graph: Graph, parameters: Numbers, *, engine: str, threads: int, seed: int) -> None:
+    def __init__(self, app: App, graph: Graph, parameters: Numbers, *, engine: str, threads: int, seed: int,
+                 timeline: ctypes.c_void_p | None = None) -> None:
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
         self.graph = _Graph(
             graph.vertices,
@@ -180,6 +183,7 @@ class RunArgs:
             None,
             numbers,
             count,
+            timeline,
         )
 
 
@@ -225,7 +229,8 @@ class RankFigures(ctypes.Structure):
 class ShareArgs:
     """A rank's share of a graph, options and parameters of a run. Owns the memory that the structs point to."""
 
-    def __init__(self, app: App, ranks: ctypes.c_void_p, share: Share, parameters: Numbers, *, threads: int) -> None:
+    def __init__(self, app: App, ranks: ctypes.c_void_p, share: Share, parameters: Numbers, *, threads: int,
+                 timeline: ctypes.c_void_p | None = None) -> None:
         whole = share.whole
         low, high = whole.weight_range if app.uses_weights else (1.0, 1.0)
         degrees = share.out.offsets
@@ -246,7 +251,7 @@ class ShareArgs:
         self.share = _Share(ranks, graph, whole.vertices, whole.edges, share.cuts.ctypes.data)
         self._numbers, count = _numbers(parameters)
         self._arrays = share
-        self.options = _Options(b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count)
+        self.options = _Options(b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count, timeline)
         self.figures = RankFigures()
 
 

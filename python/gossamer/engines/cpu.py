@@ -19,6 +19,7 @@ from gossamer.engines._base import Change, Engine, Indices, ResumableRun, Weight
 from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
 from gossamer.progress import Line
+from gossamer.watch.timeline import Timeline
 
 _T = TypeVar("_T")
 
@@ -29,12 +30,17 @@ _PATIENCE = 5.0
 class InProcess(Engine):
     """Runs the compiled application on threads of this process."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, timeline: Timeline | None = None) -> None:
+        """``timeline``: records what the threads of each run of the engine ``cpu`` do over time."""
         self.name = name
+        self._timeline = timeline
 
     def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """See Engine.run."""
-        arguments = RunArgs(app, graph, parameters, engine=self.name, threads=threads, seed=seed)
+        recorder = None if self._timeline is None else self._timeline.address
+        arguments = RunArgs(
+            app, graph, parameters, engine=self.name, threads=threads, seed=seed, timeline=recorder
+        )
         handle = ctypes.c_void_p()
 
         def work() -> Result:

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gossamer.watch import _html
 
@@ -31,6 +31,8 @@ class Cable:
     """Maximum rate of the wire."""
     overhead: int = 0
     """Bytes of a frame that the counters do not include."""
+    used: float | None = None
+    """Share of the rate that was used; None: from the counters."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,21 @@ class Wiring:
         return cls(cables, names, places if len(places) == len(names) else ring(len(names)), cycles)
 
 
+def of_statistics(data: Mapping[str, Any]) -> Wiring:
+    """The wiring in a file of statistics."""
+    places = data.get("board_places") or []
+    number = {board["name"]: at for at, board in enumerate(places)}
+    cables = []
+    for one in data.get("by_link") or ():
+        if one.get("to") in number and one["board"] in number:
+            counters = {name: value for name, value in one.items() if isinstance(value, int)}
+            ends = number[one["board"]], one["link"], number[one["to"]], one["to_link"]
+            cables.append(Cable(*ends, counters, 1.0, used=one.get("used")))
+    timed = all(cable.used is not None for cable in cables)
+    spots = [(board["x"], board["y"]) for board in places]
+    return Wiring(cables, list(number), spots, data.get("cycles") or 0, timed)
+
+
 def ring(boards: int) -> list[tuple[float, float]]:
     """Positions on a circle, for boards without positions; two boards are side by side."""
     if boards <= 2:
@@ -75,6 +92,8 @@ def ring(boards: int) -> list[tuple[float, float]]:
 
 def share(about: Wiring, cable: Cable) -> float:
     """Share of the rate of a cable that was used."""
+    if cable.used is not None:
+        return cable.used
     sent = cable.counters["tx_bytes"] + cable.overhead * cable.counters["tx_frames"]
     return sent / max(1.0, about.cycles * cable.bytes_a_cycle)
 
@@ -82,7 +101,7 @@ def share(about: Wiring, cable: Cable) -> float:
 def picture(about: Wiring) -> str:
     """All boards at their positions, with their cables, coloured by utilization in each direction."""
     xs, ys = [x for x, _ in about.places], [y for _, y in about.places]
-    step = max(70.0, min(210.0, 1000 / (max(xs) - min(xs) + 1)))
+    step = max(84.0, min(260.0, 1500 / (max(xs) - min(xs) + 1)))
     spots = [((x - min(xs) + 0.5) * step, (max(ys) - y + 0.5) * step) for x, y in about.places]
     drawn, seen_pairs = [], dict[tuple[int, int], int]()
     cables_of = Counter((cable.board, cable.to) for cable in about.cables)
@@ -92,10 +111,10 @@ def picture(about: Wiring) -> str:
         length = math.hypot(bx - ax, by - ay) or 1.0
         ux, uy = (bx - ax) / length, (by - ay) / length
         # Each direction on its own side; further cables of the same boards further out; wraparound cables are bowed.
-        out = 5 + 11 * number
+        out = 6 + 13 * number
         bow = 0.16 * length if length > 1.6 * step else 0.0
         used, resent = share(about, cable), cable.counters["resends"]
-        points = [ax + ux * 22 - uy * out, ay + uy * 22 + ux * out, bx - ux * 22 - uy * out, by - uy * 22 + ux * out]
+        points = [ax + ux * 28 - uy * out, ay + uy * 28 + ux * out, bx - ux * 28 - uy * out, by - uy * 28 + ux * out]
         middle = (points[0] + points[2]) / 2 - uy * bow, (points[1] + points[3]) / 2 + ux * bow
         sent = f"{cable.counters['tx_packets']:,} packets, {resent:,} frames resent"
         title = f"{_end(about, cable)}: {used:.1%} of the rate, {sent}"
@@ -104,9 +123,9 @@ def picture(about: Wiring) -> str:
         ends = [f"{x:.1f} {y:.1f}" for x, y in curve]
         line = f'<path d="M{ends[0]} Q{ends[1]} {ends[2]}" fill="none"'
         dashes = "" if up else ' stroke-dasharray="5 4"'
-        shade = _html.colour(max(0.06, used)) if up else _DOWN
+        shade = f'class="l{_html.step(max(0.06, used))}"' if up else f'stroke="{_DOWN}"'
         drawn.append(
-            f'{line} stroke="#52606d" stroke-width="7"/>{line} stroke-width="6" stroke="{shade}"{dashes}>'
+            f'{line} class="edge" stroke-width="9"/>{line} stroke-width="7" {shade}{dashes}>'
             f"<title>{_html.escape(title)}</title></path>"
         )
         if step >= 120:
@@ -114,17 +133,14 @@ def picture(about: Wiring) -> str:
             t = 0.5 + (number + 1) // 2 * (0.24 if number % 2 else -0.24)
             parts = (1 - t) ** 2, 2 * t * (1 - t), t**2
             at = [sum(part * spot[i] for part, spot in zip(parts, curve, strict=True)) for i in range(2)]
-            away = 11.0 * (cables_of[cable.board, cable.to] - number) + 4
+            away = 13.0 * (cables_of[cable.board, cable.to] - number) + 4
             label = f"{used:.0%}" if up else "down"
-            drawn.append(_html.text(at[0] - uy * away * 1.4, at[1] + ux * away + 4, label, "#1d2733"))
+            drawn.append(_html.text(at[0] - uy * away * 1.4, at[1] + ux * away + 4, label))
     for board, (x, y) in enumerate(spots):
-        drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="21" fill="#fff" stroke="#52606d"/>')
-        drawn.append(_html.text(x, y + 4, about.boards[board], "#1d2733"))
+        drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="27" class="board"/>')
+        drawn.append(_html.text(x, y + 6, about.boards[board][:6]))
     width, height = (max(xs) - min(xs) + 1) * step, (max(ys) - min(ys) + 1) * step
-    return (
-        f'<div class="wide"><svg width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.1f} {height:.1f}">{"".join(drawn)}</svg></div>'
-    )
+    return _html.svg(width, height, drawn, width * 1.4)
 
 
 def _end(about: Wiring, cable: Cable) -> str:
@@ -152,11 +168,11 @@ def sections(about: Wiring) -> list[str]:
         return ["<h2>Links</h2>", f"<p>{note}</p>", table(about)]
     return [
         "<h2>Cables: utilization in each direction</h2>",
-        _html.legend("bytes", 1.0),
+        _html.legend("share of the rate", 100, "%"),
         picture(about),
         "<h2>Links</h2>",
         table(about),
     ]
 
 
-__all__ = ["Cable", "Wiring", "ring", "sections", "share"]
+__all__ = ["Cable", "Wiring", "of_statistics", "picture", "ring", "sections", "share"]

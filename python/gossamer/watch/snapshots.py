@@ -41,6 +41,8 @@ class Tile:
     """Flits sent to neighbours, by direction; empty if the tile has no neighbours."""
     skipped: int = 0
     """Cycles that were not simulated because the tile was idle: since reset, or between two snapshots."""
+    series: Sequence[Sequence[int]] = ()
+    """Of a run that has ended: sums up to some cycles: cycle, instructions, flits, samples, threads by state."""
 
     def threads(self, name: str) -> float:
         """Mean number of threads in a state."""
@@ -117,7 +119,7 @@ def parse(text: bytes | str) -> Snapshot:
         tiles = [
             Tile(
                 one["started"], one["issued"], one["looks"], dict(zip(names, one["shares"], strict=True)),
-                tuple(one["flits"]), one["skipped"],
+                tuple(one["flits"]), one["skipped"], one.get("series", ()),
             )
             for one in data["tiles"]
         ]  # fmt: skip

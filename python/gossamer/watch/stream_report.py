@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of a streaming program on boards as an HTML page: kernels and their waits, channels, collectives, cables.
-
-The page is a self-contained file without scripts, with inline SVG. Each mark has a tooltip.
-"""
+"""The part of a report about a streaming program on boards: kernels and their waits, channels, collectives, cables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from gossamer.watch import _html, cables
+from gossamer.watch import _charts, _html, cables, streams
 from gossamer.watch.streams import Activity, Channel, Collective, Kernel
 
 _KINDS = {
@@ -23,44 +21,28 @@ _KINDS = {
     "memory": ("#c9772b", "waits for a DRAM bank"),
     "other": ("#d0b03f", "waits for the end of a kernel, or of the run"),
 }
-_MOST_ROWS, _MOST_PLACES = 64, 40
-"""Rows of a time line, and of the table of calls."""
-_WIDTH, _NAME, _ROW = 900, 210, 16
-"""Pixels of a time line, of the names of its rows, of a row's height."""
+_MOST_PLACES = 40
+"""Rows of the table of calls."""
 
 
 @dataclass(frozen=True)
-class Page:
-    """The content of a page."""
-
-    title: str
-    command: str
-    """The command that repeats the run."""
-    figures: Sequence[tuple[str, str, str]]
-    """Name, value, note."""
+class _About:
     activity: Activity
     wiring: cables.Wiring
-    links: Mapping[tuple[int, int], tuple[str, float]] = field(default_factory=dict)
-    """By board and link: its name, and bytes that it can send in a cycle."""
-    notes: Sequence[str] = ()
 
 
-def page(about: Page) -> str:
-    """The page."""
+def sections(data: Mapping[str, Any], width: float, *, tables: bool) -> list[str]:
+    """The sections of a file of statistics with kernels. ``width`` is that of charts, ``tables``: with all tables."""
+    about = _About(streams.of_statistics(data), cables.of_statistics(data))
     activity = about.activity
     parts = [
-        f"<h1>{_html.escape(about.title)}</h1>",
-        *(f'<p class="note">{_html.escape(note)}</p>' for note in about.notes),
-        f"<p><code>{_html.escape(about.command)}</code></p>",
-        _html.figures([*about.figures, *_sums(activity)]),
         "<h2>Kernels: what they do, as shares of their time</h2>",
-        _html.kinds({name: about for name, about in _KINDS.items() if name in {"runs", *_waits(activity)}}),
-        _bars(about),
-        "<h2>Calls that wait longest</h2>",
-        _places(about),
+        _html.kinds({name: said for name, said in _KINDS.items() if name in {"runs", *_waits(activity)}}),
+        _bars(about, width),
     ]
-    for title, drawn in _times(about):
-        parts += [f"<h2>{title}</h2>", drawn]
+    if not tables:
+        return [*parts, *([cables.picture(about.wiring)] if about.wiring.cables and about.wiring.timed else [])]
+    parts += ["<h2>Calls that wait longest</h2>", _places(about)]
     if activity.channels:
         parts += ["<h2>Channels</h2>", _note(_CHANNEL_NOTE), _channels(about)]
     if activity.collectives:
@@ -69,33 +51,34 @@ def page(about: Page) -> str:
         parts += ["<h2>Ports, as the boards count</h2>", _ports(about)]
     if about.wiring.cables:
         parts += cables.sections(about.wiring)
-    parts += ["<h2>Table of kernels</h2>", _kernels(about)]
-    return _html.document(about.title, parts)
+    return [*parts, "<h2>Table of kernels</h2>", _kernels(about)]
 
 
 def _note(text: str) -> str:
-    return f"<p>{_html.escape(text)}</p>"
+    return f'<p class="soft">{_html.escape(text)}</p>'
 
 
-def _name(about: Page, rank: int) -> str:
+def _name(about: _About, rank: int) -> str:
     return f"rank {rank} ({about.wiring.boards[rank]})" if rank < len(about.wiring.boards) else f"rank {rank}"
 
 
-def _sums(activity: Activity) -> list[tuple[str, str, str]]:
-    """Figures of the program's communication."""
-    channels, collectives = activity.channels, activity.collectives
-    rows = [
-        ("messages received", f"{sum(one.messages_received for one in channels):,}", "over channels between ranks"),
-        ("elements received", f"{sum(one.received for one in channels):,}", "of them"),
-    ]
-    if collectives:
-        barriers = [one for one in collectives if one.kind == "Barrier"]
-        others = [one for one in collectives if one.kind != "Barrier"]
-        moved = f"{sum(one.pushed for one in others):,}, {sum(one.popped for one in others):,}"
-        rows.append(("collectives opened", f"{sum(one.opened for one in others):,}", "by all ranks"))
-        rows.append(("elements pushed, popped", moved, "of collectives"))
-        rows.append(("barriers entered", f"{sum(one.opened for one in barriers):,}", "by all ranks"))
-    return rows
+def sums(data: Mapping[str, Any]) -> dict[str, int]:
+    """Sums of the program's communication, by name."""
+    activity = streams.of_statistics(data)
+    found = {
+        "messages received": sum(one.messages_received for one in activity.channels),
+        "elements received": sum(one.received for one in activity.channels),
+    }
+    if activity.collectives:
+        barriers = [one for one in activity.collectives if one.kind == "Barrier"]
+        others = [one for one in activity.collectives if one.kind != "Barrier"]
+        found |= {
+            "collectives opened": sum(one.opened for one in others),
+            "elements pushed to collectives": sum(one.pushed for one in others),
+            "elements popped of collectives": sum(one.popped for one in others),
+            "barriers entered": sum(one.opened for one in barriers),
+        }
+    return found
 
 
 def _waits(activity: Activity) -> list[str]:
@@ -106,39 +89,26 @@ def _waits(activity: Activity) -> list[str]:
 # ---- Kernels ----
 
 
-def _label(about: Page, kernel: Kernel) -> str:
+def _label(about: _About, kernel: Kernel) -> str:
     return f"{_name(about, kernel.rank)} {kernel.name}"
 
 
 def _shown(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """The kernels of the picture: in order, or of many those that waited longest."""
-    if len(kernels) <= _MOST_ROWS:
-        return [*kernels]
-    return sorted(kernels, key=lambda one: one.runs - one.cycles)[:_MOST_ROWS]
+    """The kernels of the picture: in order, or of many those that waited longest first."""
+    return [*kernels] if len(kernels) <= _charts.MOST_ROWS else sorted(kernels, key=lambda one: one.runs - one.cycles)
 
 
-def _bars(about: Page) -> str:
+def _bars(about: _About, width: float) -> str:
     """A bar for each kernel, as long as its life: shares of its cycles."""
-    shown = _shown(about.activity.kernels)
-    end = max(1, about.wiring.cycles)
-    drawn = []
-    for number, kernel in enumerate(shown):
-        top = number * (_ROW + 4)
-        drawn.append(_row_name(_label(about, kernel), top))
-        left = float(_NAME) + _WIDTH * kernel.begin / end
-        parts = {"runs": kernel.runs, **kernel.waits}
-        for kind, (shade, _) in _KINDS.items():
-            width = _WIDTH * parts[kind] / end
-            if width <= 0:
-                continue
-            share = parts[kind] / max(1, kernel.cycles)
-            title = f"{_label(about, kernel)}: {kind} {parts[kind]:,} of {kernel.cycles:,} cycles, {share:.1%}"
-            drawn.append(_rectangle(left, top, width, shade, title))
-            left += width
-    return _svg(len(shown) * (_ROW + 4), drawn) + _more(len(about.activity.kernels), len(shown), "kernels")
+    rows = [
+        (_label(about, one), {"runs": float(one.runs), **{name: float(n) for name, n in one.waits.items()}},
+         float(one.begin))
+        for one in _shown(about.activity.kernels)
+    ]  # fmt: skip
+    return _charts.bars(rows, _KINDS, _charts.Axis("cycles", float(max(1, about.wiring.cycles))), width, "kernels")
 
 
-def _places(about: Page) -> str:
+def _places(about: _About) -> str:
     found = [(place.cycles, kernel, place) for kernel in about.activity.kernels for place in kernel.places]
     found.sort(key=lambda one: -one[0])
     rows = [
@@ -147,10 +117,10 @@ def _places(about: Page) -> str:
         for cycles, kernel, place in found[:_MOST_PLACES]
     ]  # fmt: skip
     heads = ["call", "kernel", "waits for", "waits", "cycles", "of the kernel's time"]
-    return _html.table(heads, rows) + _more(len(found), len(rows), "calls")
+    return _html.table(heads, rows) + _charts.more(len(found), len(rows), "calls")
 
 
-def _kernels(about: Page) -> str:
+def _kernels(about: _About) -> str:
     kinds = _waits(about.activity)
     rows = [
         [_label(about, one), f"{one.begin:,}", f"{one.cycles:,}", f"{one.runs:,}",
@@ -158,97 +128,6 @@ def _kernels(about: Page) -> str:
         for one in about.activity.kernels
     ]  # fmt: skip
     return _html.table(["kernel", "begin", "cycles", "runs", *(f"waits: {kind}" for kind in kinds)], rows)
-
-
-# ---- Time ----
-
-_Row = tuple[str, Sequence[int], float]
-"""Name, sums by bin, and the greatest sum of a cycle."""
-
-
-def _times(about: Page) -> Iterator[tuple[str, str]]:
-    """Titles and pictures of what happens over time."""
-    activity = about.activity
-    if not activity.bin:
-        return
-    kernels: list[_Row] = [(_label(about, one), one.series, 1.0) for one in _shown(activity.kernels)]
-    yield "Kernels over time: share of cycles in which they wait", _timeline(about, kernels, "share that waits", _share)
-    # A channel moves one element a cycle. A collective pushes one and pops one.
-    moving: list[_Row] = [(_channel_name(one), one.series, 1.0) for one in activity.channels]
-    moving += [(_collective_name(about, one), one.series, 2.0) for one in activity.collectives if sum(one.series)]
-    moving.sort(key=lambda one: -sum(one[1]))
-    if moving:
-        title = "Channels and collectives over time: elements a cycle at the receiver, or pushed and popped"
-        yield title, _timeline(about, moving, "elements a cycle, of the most", _rate)
-    links: list[_Row] = []
-    for link in activity.links:
-        if (named := about.links.get((link.board, link.link))) is not None:
-            links.append((named[0], link.series, named[1]))
-    if any(sum(one[1]) for one in links):
-        yield "Links over time: share of the line", _timeline(about, links, "share of the line", _share)
-
-
-def _share(value: float, _: float) -> str:
-    return f"{value:.1%}"
-
-
-def _rate(value: float, most: float) -> str:
-    return f"{value * most:.3f} elements a cycle"
-
-
-def _timeline(about: Page, rows: Sequence[_Row], legend: str, text: Callable[[float, float], str]) -> str:
-    """A strip for each row, coloured by share; neighbours of the same colour are one mark."""
-    length, end = about.activity.bin, max(1, about.wiring.cycles)
-    drawn = []
-    for number, (name, series, most) in enumerate(rows[:_MOST_ROWS]):
-        top = number * (_ROW + 1)
-        drawn.append(_row_name(name, top))
-        drawn.append(
-            f'<rect x="{_NAME}" y="{top}" width="{_WIDTH}" height="{_ROW}" fill="{_html.colour(0)}" stroke="#e4e9ee"/>'
-        )
-        marks: list[tuple[int, int, int, str]] = []
-        for number_of_bin, value in enumerate(series):
-            begin, until = number_of_bin * length, min(end, (number_of_bin + 1) * length)
-            if not value or begin >= until:
-                continue
-            shade = _html.colour(value / (until - begin) / most)
-            if marks and marks[-1][1] == begin and marks[-1][3] == shade:
-                marks[-1] = marks[-1][0], until, marks[-1][2] + value, shade
-            else:
-                marks.append((begin, until, value, shade))
-        for begin, until, value, shade in marks:
-            share = value / (until - begin) / most
-            title = f"{name}, cycles {begin:,} to {until:,}: {text(share, most)}"
-            left = _NAME + _WIDTH * begin / end
-            drawn.append(_rectangle(left, top, _WIDTH * (until - begin) / end, shade, title))
-    height = min(len(rows), _MOST_ROWS) * (_ROW + 1)
-    for part in range(5):
-        x = _NAME + _WIDTH * part / 4
-        drawn.append(_html.text(x, height + 14, f"{end * part // 4:,}", "#52606d"))
-    return _html.legend(legend, 1.0) + _svg(height + 20, drawn) + _more(len(rows), _MOST_ROWS, "rows")
-
-
-def _row_name(name: str, top: float) -> str:
-    return f'<text x="{_NAME - 8}" y="{top + 12:.0f}" text-anchor="end" fill="#1d2733">{_html.escape(name)}</text>'
-
-
-def _rectangle(left: float, top: float, width: float, shade: str, title: str) -> str:
-    return (
-        f'<rect x="{left:.2f}" y="{top:.0f}" width="{width:.2f}" height="{_ROW}" fill="{shade}">'
-        f"<title>{_html.escape(title)}</title></rect>"
-    )
-
-
-def _svg(height: float, drawn: Sequence[str]) -> str:
-    width = _NAME + _WIDTH + 40
-    return (
-        f'<div class="wide"><svg width="{width}" height="{height:.0f}" viewBox="0 0 {width} {height:.0f}">'
-        f"{''.join(drawn)}</svg></div>"
-    )
-
-
-def _more(count: int, shown: int, what: str) -> str:
-    return f"<p>({count - shown:,} more {what})</p>" if count > shown else ""
 
 
 # ---- Channels and collectives ----
@@ -269,11 +148,11 @@ def _channel_name(one: Channel) -> str:
     return f"port {one.port}, rank {one.source} to {one.destination}"
 
 
-def _collective_name(about: Page, one: Collective) -> str:
+def _collective_name(about: _About, one: Collective) -> str:
     return f"{one.kind} port {one.port}, {_name(about, one.rank)}"
 
 
-def _channels(about: Page) -> str:
+def _channels(about: _About) -> str:
     heads = ["channel", "type", "messages", "elements", "elements a cycle", "stalled", "empty", "full", "opening"]
     rows = [
         [_channel_name(one), one.type, f"{one.messages_received:,}", _of(one.received, one.sent),
@@ -284,7 +163,7 @@ def _channels(about: Page) -> str:
     return _html.table(heads, rows)
 
 
-def _ports(about: Page) -> str:
+def _ports(about: _About) -> str:
     rows = [
         [f"port {one.port}, {_name(about, one.rank)}", f"{one.sent:,}", f"{one.received:,}", f"{one.dropped:,}"]
         for one in about.activity.ports
@@ -296,7 +175,7 @@ def _of(received: int, sent: int) -> str:
     return f"{received:,}" if received == sent else f"{received:,} of {sent:,} sent"
 
 
-def _collectives(about: Page) -> str:
+def _collectives(about: _About) -> str:
     heads = ["collective", "type", "opened", "cycles open", "pushed", "popped", "stalled", "empty", "full", "opening"]
     rows = [
         [_collective_name(about, one), "" if one.kind == "Barrier" else one.type,
@@ -307,4 +186,4 @@ def _collectives(about: Page) -> str:
     return _html.table(heads, rows)
 
 
-__all__ = ["Page", "page"]
+__all__ = ["sections", "sums"]

@@ -228,6 +228,59 @@ def _difference(early: _One | None, late: _One) -> _One:
     return replace(late, **{name: getattr(late, name) - getattr(early, name) for name in numbers})
 
 
+def over_time(
+    activity: Activity, cycles: int, boards: Sequence[str], links: Mapping[tuple[int, int], tuple[str, float]]
+) -> dict[str, Any] | None:
+    """The series, as the statistics' ``timeline``; None without series.
+
+    ``links`` has by board and link the name, and the bytes that it can send in a cycle.
+    """
+    edges = [float(at) for at in range(0, cycles, activity.bin)] if activity.bin else []
+    if not edges:
+        return None
+    edges.append(float(cycles))
+    found: list[dict[str, Any]] = []
+
+    def add(name: str, unit: str, of: str, most: float, series: Sequence[int], scale: float = 1.0) -> None:
+        widths = [end - begin for begin, end in zip(edges, edges[1:], strict=False)]
+        sums = [*series, *[0] * len(widths)][: len(widths)]
+        values = [round(value / width / scale, 5) for value, width in zip(sums, widths, strict=True)]
+        found.append({"name": name, "unit": unit, "of": of, "most": most, "values": values})
+
+    def rank(number: int) -> str:
+        return f"rank {number} ({boards[number]})" if number < len(boards) else f"rank {number}"
+
+    for kernel in activity.kernels:
+        of = f"{rank(kernel.rank)} {kernel.name}"
+        add("kernels that wait", "share of the time", of, 1.0, kernel.series)
+    # A channel moves one element a cycle. A collective pushes one and pops one.
+    for channel in activity.channels:
+        of = f"port {channel.port}, rank {channel.source} to {channel.destination}"
+        add("elements a cycle", "1/cycle", of, 1.0, channel.series)
+    for collective in activity.collectives:
+        if sum(collective.series):
+            of = f"{collective.kind} port {collective.port}, {rank(collective.rank)}"
+            add("elements a cycle of collectives", "1/cycle", of, 2.0, collective.series)
+    for link in activity.links:
+        if sum(link.series) and (named := links.get((link.board, link.link))) is not None:
+            add("links", "share of the rate", named[0], 1.0, link.series, named[1])
+    return {"unit": "cycles", "edges": edges, "series": found}
+
+
+def of_statistics(data: Mapping[str, Any]) -> Activity:
+    """The activity in a file of statistics, without series and links."""
+    kernels = [
+        Kernel(**{**one, "places": tuple(Place(**place) for place in one["places"]), "series": ()})
+        for one in data.get("by_kernel", ())
+    ]
+    return Activity(
+        tuple(kernels),
+        tuple(Channel(**one) for one in data.get("channels", ())),
+        tuple(Collective(**one) for one in data.get("collectives", ())),
+        ports=tuple(PortCount(**one) for one in data.get("ports", ())),
+    )
+
+
 def total(kernels: Sequence[Kernel], kind: str) -> int:
     """Cycles that kernels waited for something."""
     return sum(one.waits[kind] for one in kernels)
@@ -243,6 +296,8 @@ __all__ = [
     "Place",
     "PortCount",
     "between",
+    "of_statistics",
+    "over_time",
     "parse",
     "total",
 ]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./gossamer report``: a page about a run, or about several beside each other, from their statistics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gossamer import files
+
+
+@click.command(short_help="Write a page about a run, or compare runs.")
+@click.argument("stats", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--output", "-o", metavar="FILE", type=click.Path(path_type=Path),
+              help="The page (default: the first file's name with .html).")  # fmt: skip
+def command(stats: tuple[Path, ...], output: Path | None) -> None:
+    """Write a self-contained HTML page from files that `--stats FILE` wrote.
+
+    With several files the page compares their runs with the first: all numbers with differences and percent, charts
+    beside each other with the same scales. They must be runs of one program.
+
+    \b
+    Example:
+      ./gossamer run pagerank web.mtx -t 1 --stats one.json
+      ./gossamer run pagerank web.mtx -t 8 --stats eight.json
+      ./gossamer report one.json eight.json -o threads.html
+    """
+    from gossamer.watch import report, statistics
+
+    target = output or stats[0].with_suffix(".html")
+    files.check_writable(target)
+    runs = [statistics.read(path) for path in stats]
+    names = [str(path) for path in stats]
+    report.check_comparable(runs, names)
+    stems = [path.stem for path in stats]
+    labels = stems if len(set(stems)) == len(stems) else [f"{at + 1}: {stem}" for at, stem in enumerate(stems)]
+    files.write_whole(target, report.page(runs, labels if len(runs) > 1 else ()).encode())
+    click.echo(f"wrote {target}")
+
+
+__all__ = ["command"]
