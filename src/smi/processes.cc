@@ -11,10 +11,12 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
+#include "gossamer/distributed/transport.h"
 #include "hardware.h"
 #include "interrupt.h"
-#include "mpi/transport.h"
 #include "programs.h"
 
 namespace gossamer::smi {
@@ -31,7 +33,8 @@ constexpr std::size_t mostBytes = 1 << 20;
 struct Out {
   std::string records;  ///< for the next message, after its kind; empty if there are none
   std::deque<std::string> messages;
-  bool sending = false;  ///< the first message is being sent
+  bool sending = false;       ///< the first message is being sent
+  std::uint64_t request = 0;  ///< of this send
 };
 
 struct Status {
@@ -44,7 +47,9 @@ struct DeferredRecord {
   std::vector<std::uint8_t> fields;
 };
 
-const GsTransport* mpi = nullptr;
+constexpr int kTag = 1;
+
+const gs_ranks* mpi = nullptr;
 std::vector<Out> outs;
 std::uint64_t sent = 0, received = 0;  ///< messages of records
 std::vector<DeferredRecord> deferred;
@@ -68,12 +73,12 @@ void advanceSend(int to) {
   Out& out = outs[static_cast<std::size_t>(to)];
   for (;;) {
     if (out.sending) {
-      if (!mpi->sent(to)) return;
+      if (!mpi->sent(out.request)) return;
       out.messages.pop_front();
       out.sending = false;
     }
     if (out.messages.empty()) return;
-    mpi->send(to, out.messages.front().data(), out.messages.front().size());
+    out.request = mpi->send(to, kTag, out.messages.front().data(), out.messages.front().size());
     out.sending = true;
   }
 }
@@ -124,8 +129,8 @@ void retryDeferred() {
   }
 }
 
-void handleMessage(void*, int, const std::uint8_t* bytes, std::uint64_t size) {
-  Reader in(bytes, bytes + size);
+void handleMessage(const std::vector<std::uint8_t>& bytes) {
+  Reader in(bytes.data(), bytes.data() + bytes.size());
   switch (in.get<Kind>()) {
     case Kind::records: {
       ++received;
@@ -203,7 +208,12 @@ void coordinate(bool idle) {
 }
 
 void receiveAll() {
-  while (mpi->receive(nullptr, handleMessage)) {
+  std::vector<std::uint8_t> bytes;
+  int from = 0;
+  for (std::uint64_t size = 0; mpi->probe_any(kTag, &from, &size);) {
+    bytes.resize(size);
+    mpi->receive(bytes.data(), size);
+    handleMessage(bytes);
   }
 }
 
@@ -261,10 +271,18 @@ Writer newRecord(int to, Record record) {
 
 void join(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  auto* entry = handle ? reinterpret_cast<decltype(&gs_transport_join)>(dlsym(handle, "gs_transport_join")) : nullptr;
-  mpi = entry ? entry() : nullptr;
-  if (!mpi) fail(GS_EXIT_BUG, format("%s: cannot start MPI", handle ? library.c_str() : dlerror()));
-  process = mpi->number;
+  // The command that reports has no connection yet; it finds this line among those of the MPI launcher.
+  const auto failed = [](int code, const char* why) {
+    std::fprintf(stderr, "gossamer: error: %s\n", why);
+    std::_Exit(code);
+  };
+  if (!handle) failed(GS_EXIT_BUG, dlerror());
+  const auto entry = reinterpret_cast<decltype(&gs_ranks_join)>(dlsym(handle, "gs_ranks_join"));
+  const auto problem = reinterpret_cast<decltype(&gs_ranks_problem)>(dlsym(handle, "gs_ranks_problem"));
+  if (!entry || !problem) failed(GS_EXIT_BUG, dlerror());
+  mpi = entry();
+  if (!mpi) failed(GS_EXIT_INPUT, problem());
+  process = mpi->rank;
   processes = mpi->count;
   outs.resize(static_cast<std::size_t>(processes));
 }

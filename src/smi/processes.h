@@ -75,7 +75,7 @@ constexpr std::uint64_t mostElements = 1 << 16;
 /// Begins a record to another process. It is sent by the next exchange().
 Writer newRecord(int to, Record record);
 
-/// Joins the other processes through a library that has `gs_transport_join`.
+/// Joins the other processes through src/distributed/mpi, built for the installed MPI.
 void join(const std::string& library);
 /// Handles received messages, and sends pending updates. Running kernels call it from time to time.
 void exchange();

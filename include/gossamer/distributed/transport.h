@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The interface of the `distributed` engine to MPI, as a table of functions in a separate library: applications are
-/// compiled without MPI, the library (src/distributed/mpi) with the installed MPI implementation.
+/// The interface to MPI of the `distributed` engine, of simulators on several ranks (sim/host/ranks.h) and of the
+/// emulator of streams (src/smi/processes.cc), as a table of functions in a separate library: programs are compiled
+/// without MPI, the library (src/distributed/mpi) with the installed MPI implementation.
 ///
 /// Plain C. One thread of each rank calls these functions. Sizes are in bytes and may exceed 2^31.
 #pragma once
@@ -31,15 +32,24 @@ struct gs_ranks {
   void (*reduce)(struct gs_reduced_word* words, uint64_t count);
   /// Whether the reduction has completed.
   int (*reduced)(void);
-  /// Copies the bytes of a rank to all others.
+  /// Copies the bytes of a rank to all others. They wait without occupying a processor for long.
   void (*broadcast)(int from, void* bytes, uint64_t size);
   /// Ends all ranks with an exit code.
   void (*abort)(int code);
   void (*leave)(void);
+  /// As `probe`, for a message from any rank; sets its rank. Messages of one rank arrive in order.
+  int (*probe_any)(int tag, int* from, uint64_t* size);
 };
 
-/// Joins the other ranks; null if MPI does not start.
+/// Joins the other ranks. Null if this process cannot: gs_ranks_problem() is then one line with the reason.
+///
+/// Ends the process with exit code 2 and such a line on the standard error if the ranks have not met within
+/// GOSSAMER_MPI_TIMEOUT seconds (120 by default).
 const struct gs_ranks* gs_ranks_join(void);
+const char* gs_ranks_problem(void);
+
+/// Name and version of the MPI that the library has loaded, in one line. It may be called before gs_ranks_join().
+const char* gs_ranks_mpi(void);
 
 #ifdef __cplusplus
 }

@@ -26,6 +26,7 @@ VALUES = {
     "-t": "threads",
     "--ranks": "ranks",
     "-n": "ranks",
+    "--hosts": "hosts",
     "--top": "top",
     "-k": "top",
     "--output": "output",

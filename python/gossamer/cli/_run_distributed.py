@@ -32,13 +32,10 @@ def run(
     if "shuffle" in request.options:
         raise InputError("--shuffle: runs in one process; check the order of messages with --engine cpu")
     count = request.number("ranks", 0, 1, MOST_RANKS) or None
-    if not job.is_rank():
-        if count is None:
-            raise InputError(
-                "--engine distributed: needs the number of ranks, as in -n 4 (or start the command with mpiexec, srun)"
-            )
+    hosts = request.one("hosts")
+    if not job.is_rank(count):
         rank.compiled(app)
-        return job.start(count, words)
+        return job.start(count, words, hosts)
     ranks: Ranks | None = None
     try:
         ranks = job.join(count)

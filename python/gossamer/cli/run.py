@@ -71,6 +71,7 @@ Options:
   -t, --threads N       threads to use (default: every CPU), with distributed of each
                         rank (default: 1)
   -n, --ranks N         with --engine distributed: start this many ranks
+      --hosts FILE      with --engine distributed: on these machines, HOST:SLOTS a line
   -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz, .csv or .json (may be repeated)
       --stats FILE      write the statistics as JSON (docs/watching.md)
@@ -222,6 +223,8 @@ def _run_app(words: tuple[str, ...]) -> int:
             files.check_writable(Path(file))
     if engine != "distributed" and "ranks" in request.options:
         raise InputError("--ranks: is for --engine distributed")
+    if engine != "distributed" and "hosts" in request.options:
+        raise InputError("--hosts: is for --engine distributed")
     if engine in _run_arguments.ON_HARDWARE:
         asked = _HardwareOptions(app.name, hardware, str(engine))
         engine = asked.engine

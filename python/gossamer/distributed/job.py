@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -23,28 +22,32 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from gossamer import processes
 from gossamer.distributed.transport import Ranks
-from gossamer.errors import ExitCode, GossamerError, InputError, NoAnswer, RunDied, signal_name
-from gossamer.hosts import mpi_launcher
+from gossamer.errors import ExitCode, GossamerError, InputError, NoAnswer, RunDied
+from gossamer.hosts import machines, mpi_launcher
+from gossamer.hosts.machines import Machines
 from gossamer.paths import ROOT
-from gossamer_setup._signals import SIGNALS
 
-_SOURCES = ROOT / "src" / "distributed" / "mpi"
-_GRACE = 5.0
-"""Seconds for ranks to end after their launcher."""
 _FOLDER = "GOSSAMER_JOB"
 """The job's folder, in the environment of ranks that a command has started."""
 _MARK = "\x01"
 _STARTED = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID")
 """Variables by which a launcher tells a process that it is a rank."""
-_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+_OF_A_RANK = ("PMI_", "PMIX_", "OMPI_COMM_WORLD_")
+"""Beginnings of such variables, which a launcher's ranks must not inherit from a shell that is one process of Slurm."""
 _NUMBERS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
 
 
-def is_rank() -> bool:
-    """Whether a launcher has started this process as one of several, or as the only one of an MPI job."""
-    return any(name in os.environ for name in _STARTED) or _number("SLURM_STEP_NUM_TASKS") > 1
+def is_rank(wanted: int | None) -> bool:
+    """Whether a launcher has started this process as one of several, or as the only one of an MPI job.
+
+    A shell in an allocation of Slurm is the only process of its step; a command in it that has the number of ranks,
+    ``wanted``, starts them.
+    """
+    tasks = _number("SLURM_STEP_NUM_TASKS")
+    if wanted is not None and tasks == 1 and _number("PMI_SIZE") <= 1:
+        return False
+    return any(name in os.environ for name in _STARTED) or tasks > 1
 
 
 def _number(name: str) -> int:
@@ -52,33 +55,17 @@ def _number(name: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def prepare() -> Path:
-    """The library of the installed MPI, built if necessary. Raises InputError without an MPI."""
-    return mpi_launcher.launcher(_SOURCES)[1]
-
-
 # ---- The ranks ---------------------------------------------------------------------
 
 
 def join(wanted: int | None) -> Ranks:
-    """Joins the job. Raises InputError if the launcher belongs to another MPI, or has not ``wanted`` ranks."""
+    """Joins the job. Raises InputError if the launcher belongs to another MPI, or has not started ``wanted`` ranks."""
     if os.environ.get(_FOLDER):
         sys.stderr = _Marked()
     # A rank that waits in MPI runs no handler of Python. Output files are replaced whole, so any end is clean.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    ranks = Ranks(prepare())
-    tasks = max(_number(name) for name in _SIZES)
-    if ranks.count == 1 and tasks > 1:
-        text = f"a launcher has started {tasks} processes, but each is the only rank of its own MPI job; "
-        if _number("SLURM_STEP_NUM_TASKS") > 1:
-            text += "start them with srun --mpi=pmi2, or with ./gossamer run ... -n RANKS"
-        else:
-            text += (
-                "use the launcher of the MPI that Gossamer is built with: ./gossamer run ... -n RANKS, or set "
-                "GOSSAMER_MPIEXEC and GOSSAMER_MPICXX to those of one MPI"
-            )
-        raise InputError(text)
+    ranks = Ranks(mpi_launcher.launcher().library)
     if wanted is not None and wanted != ranks.count:
         raise InputError(f"--ranks: {wanted} ranks, but the launcher has started {ranks.count}; omit the option")
     return ranks
@@ -131,6 +118,8 @@ def fail(ranks: Ranks | None, error: BaseException) -> NoReturn:
     elif ranks is None:
         if first_to_report():
             raise error
+        # A launcher ends all ranks when one exits, so the first gets time for its report; srun ends none.
+        time.sleep(1 if "SLURM_PROCID" in os.environ else 10)
         sys.exit(code)
     else:
         # Ranks that find the same error leave the report to rank 0, which ends them meanwhile.
@@ -145,46 +134,66 @@ def fail(ranks: Ranks | None, error: BaseException) -> NoReturn:
 # ---- The command that starts them ----------------------------------------------------
 
 
-def start(ranks: int, words: Sequence[str]) -> int:
-    """Runs ``./gossamer run WORDS`` on that many ranks. Returns 0; raises the error of the rank that failed first."""
-    launcher, _ = mpi_launcher.launcher(_SOURCES)
+def start(ranks: int | None, words: Sequence[str], hosts: str | None = None) -> int:
+    """Runs ``./gossamer run WORDS`` on that many ranks, or on one for each slot of the machines in the file ``hosts``.
+
+    Returns 0; raises the error of the rank that failed first, or InputError if the ranks cannot be started.
+    """
+    machines = None if hosts is None else _machines(hosts, ranks)
+    count = ranks if machines is None or ranks is not None else machines.slots
+    if count is None:
+        raise InputError(
+            "--engine distributed: needs the number of ranks, as in -n 4 (or start the command with mpiexec, srun)"
+        )
+    launcher = mpi_launcher.launcher()
     rank = [sys.executable, "-I", *(["-B"] if sys.dont_write_bytecode else []), "-m", "gossamer", "run", *words]
-    with tempfile.TemporaryDirectory(prefix="gossamer-job-") as folder, tempfile.TemporaryFile() as output:
-        environment = {**os.environ, _FOLDER: folder}
+    # Ranks on other machines see the checkout, but not this machine's temporary files.
+    shared = None
+    if machines is not None or mpi_launcher.elsewhere():
+        shared = ROOT / "build" / "jobs"
+        shared.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="gossamer-job-", dir=shared) as name, tempfile.TemporaryFile() as output:
+        folder = Path(name)
+        more = {_FOLDER: name, **mpi_launcher.environment(launcher, machines)}
+        command = launcher.command(count, rank, machines=machines, folder=folder, exported=list(more))
         said: deque[str] = deque(maxlen=60)
-        child: subprocess.Popen[str] | None = None
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(_OF_A_RANK)}
         sys.stdout.flush()
-        try:
-            with SIGNALS.held():
-                child = subprocess.Popen(
-                    [*launcher, "-n", str(ranks), *rank],
-                    env=environment,
-                    stdout=output,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    errors="surrogateescape",
-                    start_new_session=True,
-                )
+        with mpi_launcher.started(
+            command, f"{_FOLDER}={name}", stdout=output, stderr=subprocess.PIPE, env=inherited | more
+        ) as child:
             assert child.stderr is not None
             _forward(child.stderr, said)
             code = child.wait()
-        finally:
-            if child is not None:
-                processes.end(child)
-                processes.end_those_with(f"{_FOLDER}={folder}", _GRACE)
-        failure = Path(folder) / "failure"
+        failure = folder / "failure"
         if failure.exists():
             raise _error(json.loads(failure.read_text(encoding="utf-8")))
         output.seek(0)
         if code:
             said.extend(line.decode(errors="replace").rstrip("\n") for line in output)
-            raise RunDied(_ended(code, Path(folder), said))
+            raise mpi_launcher.failure(code, said, lambda process: _rank_of(folder, process))
         shutil.copyfileobj(output, sys.stdout.buffer)
     return 0
 
 
-def _forward(stream: IO[str], said: deque[str]) -> None:
-    for line in stream:
+def _machines(hosts: str, ranks: int | None) -> Machines:
+    """The machines in a file, each of which can be reached. Raises InputError."""
+    found = machines.read(hosts)
+    if ranks is not None and ranks > found.slots:
+        raise InputError(f"--hosts {hosts}: has {found.slots} slots for {ranks} ranks; lower -n, or write HOST:SLOTS")
+    found.check()
+    return found
+
+
+def _rank_of(folder: Path, process: int) -> int | None:
+    with contextlib.suppress(OSError, ValueError):
+        return int((folder / f"process.{process}").read_text(encoding="ascii"))
+    return None
+
+
+def _forward(stream: IO[bytes], said: deque[str]) -> None:
+    for raw in stream:
+        line = raw.decode(errors="surrogateescape")
         mark, found, text = line.partition(_MARK)
         if found:
             sys.stderr.write(text)
@@ -211,20 +220,4 @@ def note_process(ranks: Ranks) -> None:
             (Path(folder) / f"process.{os.getpid()}").write_text(str(ranks.rank), encoding="ascii")
 
 
-def _ended(code: int, folder: Path, said: deque[str]) -> str:
-    """The report of a job that ended without one of its own, from the messages of the launcher."""
-    text = "\n".join(said)
-    rank, machine = "a rank", ""
-    if found := re.search(r"PID (\d+) RUNNING AT (\S+)", text):
-        machine = f" on {found[2]}"
-        with contextlib.suppress(OSError):
-            rank = f"rank {(folder / f'process.{found[1]}').read_text(encoding='ascii')}"
-    if found := re.search(r"KILLED BY SIGNAL: (\d+)|\(signal (\d+)\)", text):
-        return f"{rank}{machine} was killed by {signal_name(int(found[1] or found[2]))}; there is no result"
-    if found := re.search(r"EXIT CODE: (\d+)", text):
-        return f"{rank}{machine} ended with exit code {found[1]}; there is no result"
-    first = next((line.strip() for line in said if line.strip(" =")), f"exit code {code}")
-    return f"the ranks did not start, or ended without a report: {first}"
-
-
-__all__ = ["fail", "first_to_report", "is_rank", "join", "note_process", "prepare", "start"]
+__all__ = ["fail", "first_to_report", "is_rank", "join", "note_process", "start"]

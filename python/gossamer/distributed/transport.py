@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gossamer.errors import RunDied
+from gossamer.errors import InputError
 
 _TAG = 4
 """kRows of include/gossamer/distributed/ranks.h."""
@@ -47,12 +47,14 @@ class Ranks:
     """The ranks of this job. All methods but ``send``, ``receive`` and ``abort`` are called by all ranks together."""
 
     def __init__(self, library: Path) -> None:
-        """Joins the other ranks. Raises RunDied if MPI does not start."""
+        """Joins the other ranks. Raises InputError if this process cannot: the launcher belongs to another MPI, ..."""
         loaded = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
         loaded.gs_ranks_join.restype = ctypes.POINTER(_Table)
         table = loaded.gs_ranks_join()
         if not table:
-            raise RunDied("MPI did not start; start the ranks with the launcher of the MPI that Gossamer is built with")
+            loaded.gs_ranks_problem.restype = ctypes.c_char_p
+            problem: bytes = loaded.gs_ranks_problem()
+            raise InputError(problem.decode(errors="replace"))
         self.address = ctypes.cast(table, ctypes.c_void_p)
         self._table = table.contents
         self.rank = int(self._table.rank)

@@ -113,7 +113,7 @@ def board_kernels(config: Config, links: int = LINKS[0]) -> Path:
             optimise=_level(True),
             flags=_FLAGS,
             cxx=[f"-I{sources.package(config).parent}"],
-            include=[_HOST, _FABRIC, ROOT / "src"],
+            include=[_HOST, _FABRIC, INCLUDE, ROOT / "src"],
             shared=True,
             exported="gs_fabric_make",
             fast=True,
@@ -161,7 +161,7 @@ def _build_board(
     own = sources.blocks(f"sim/board/{model}.f", config=config)
     fast = fast and not waves
     # A role is built with the interface of roles, and with the type of its boards.
-    role = [] if exported is None else [f"-I{INCLUDE}", f"-DGS_BOARD_TYPE={BOARD_TYPE}", f"-DGS_ROLE_TAG={_role_tag()}"]
+    role = [] if exported is None else [f"-DGS_BOARD_TYPE={BOARD_TYPE}", f"-DGS_ROLE_TAG={_role_tag()}"]
     with _announce(f"building the simulator of {label}"):
         return verilate.model(
             own.top,
@@ -172,7 +172,7 @@ def _build_board(
             optimise=_level(fast),
             flags=_FLAGS,
             cxx=[f"-I{sources.package(config).parent}", *role],
-            include=[_HOST, _FABRIC],
+            include=[_HOST, _FABRIC, INCLUDE],
             shared=exported is not None,
             exported=exported,
             fast=fast,
@@ -222,7 +222,7 @@ def build(
             optimise=_level(fast and not waves),
             flags=[*_FLAGS, *flags],
             cxx=[f"-I{lists.package(config).parent}"],
-            include=[_HOST],
+            include=[_HOST, INCLUDE],
             fast=fast,
             many=many,
         )

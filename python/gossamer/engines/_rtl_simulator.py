@@ -21,6 +21,7 @@ from gossamer.config import constants
 from gossamer.engines._machine import Event, Kind, Message, Record
 from gossamer.engines._rtl_diagnostics import ACCELERATOR, UNKNOWN_PC, Held, Trap, UnfinishedThread, parse_queues
 from gossamer.errors import InputError, RunDied
+from gossamer.hosts import mpi_launcher
 from gossamer.watch import snapshots
 
 _POLL = 0.2
@@ -79,6 +80,8 @@ class Simulator:
                         end, _ = listener.accept()
                         return self._child, end
                     if self._child.poll() is not None:
+                        if (problem := mpi_launcher.reported(self._said())) is not None:
+                            raise InputError(problem)
                         raise self.exit_error()
             except BaseException:
                 self._child.kill()
@@ -113,11 +116,15 @@ class Simulator:
         finally:
             self._output.close()
 
+    def _said(self) -> list[str]:
+        """Lines of the child and of its launcher."""
+        self._output.seek(0)
+        return self._output.read().decode(errors="replace").strip().splitlines()
+
     def exit_error(self) -> RunDied:
         """The error for a child that has ended: its exit code and error message."""
         code = self._child.wait()
-        self._output.seek(0)
-        lines = self._output.read().decode(errors="replace").strip().splitlines()
+        lines = self._said()
         reason = next((line for line in lines if any(mark in line for mark in _MARKS)), lines[-1] if lines else "")
         what = f"signal {-code}" if code < 0 else f"code {code}"
         return RunDied(f"the simulator ended with {what}" + (f": {reason}" if reason else ""))

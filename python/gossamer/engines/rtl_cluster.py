@@ -131,7 +131,9 @@ class Cluster(Tile):
     def _start(self, command: Sequence[str | Path]) -> Simulator:
         if self._ranks == 1:
             return super()._start(command)
-        return Simulator(lambda socket: mpi_launcher.command(self._ranks, command, socket))
+        start = mpi_launcher.launcher()
+        ranks = [*command, "--ranks", start.library, "--socket"]
+        return Simulator(lambda socket: start.command(self._ranks, [*ranks, socket]))
 
     def _about(self) -> dict[str, Any]:
         return super()._about() | about_links(self.plan)

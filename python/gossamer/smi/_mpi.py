@@ -14,7 +14,6 @@ import json
 import os
 import secrets
 import selectors
-import signal
 import socket
 import subprocess
 import sys
@@ -24,13 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gossamer import processes as local_processes
-from gossamer.errors import RunDied
 from gossamer.hosts import mpi_launcher
-from gossamer.paths import ROOT
-from gossamer_setup._signals import SIGNALS
 
-_SOURCES = ROOT / "src" / "smi" / "mpi"
 _GRACE = 5.0
 """Seconds between the request to end and the kill of the processes."""
 _LOOK = 0.2
@@ -40,18 +34,19 @@ _LOOK = 0.2
 def run(emulator: Path, processes: int, plan: str, arguments: Sequence[str]) -> list[dict[str, Any] | None]:
     """Runs a plan on the standard output; returns the last report of each process, None without a report.
 
-    If a process failed, returns its report only, since its failure ended the others. RunDied if they do not start.
+    If a process failed, returns its report only, since its failure ended the others. RunDied or
+    InputError if they do not start.
     """
-    start, library = mpi_launcher.launcher(_SOURCES)
+    start = mpi_launcher.launcher()
     far = mpi_launcher.elsewhere()
     sys.stdout.flush()
     token = secrets.token_hex(16)
     with socket.create_server(("" if far else "127.0.0.1", 0), backlog=3 * processes) as listener:
         host, port = socket.gethostname() if far else "127.0.0.1", str(listener.getsockname()[1])
-        command = [str(emulator), "--mpi", str(library), host, port, token, *arguments]
+        command = [str(emulator), "--mpi", str(start.library), host, port, token, *arguments]
         with (
             tempfile.TemporaryFile() as output,
-            _started([*start, "-n", str(processes), *command], output, token) as child,
+            mpi_launcher.started(start.command(processes, command), token, stdout=output, stderr=output) as child,
         ):
             server = _Server(listener, processes, token, plan, child)
             try:
@@ -59,38 +54,13 @@ def run(emulator: Path, processes: int, plan: str, arguments: Sequence[str]) -> 
             except _Lost:
                 output.seek(0)
                 lines = output.read().decode(errors="replace").splitlines()
-                first = next((line for line in lines if line.strip(" =")), "without any output")
-                raise RunDied(f"the processes did not start: {first}") from None
+                raise mpi_launcher.failure(child.wait(), lines) from None
             finally:
                 server.close()
 
 
 class _Lost(Exception):
     """All processes ended before one connected."""
-
-
-@contextlib.contextmanager
-def _started(command: Sequence[str], output: Any, token: str) -> Any:
-    """The launcher's process; on exit it has ended, and with it the processes on this machine, of which ``token`` is an
-    argument."""
-    with SIGNALS.held():
-        # Only this command handles Ctrl-C; the launcher would kill the ranks before they have flushed their output.
-        child = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=os.getcwd()
-        )
-    try:
-        yield child
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            if child.poll() is None:
-                child.terminate()
-        try:
-            child.wait(_GRACE)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-        local_processes.end_those_with(token, _GRACE)
 
 
 class _Server:

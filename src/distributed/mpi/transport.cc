@@ -3,11 +3,20 @@
 #include "gossamer/distributed/transport.h"
 
 #include <mpi.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
+#include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -19,6 +28,9 @@ MPI_Message probed;
 MPI_Request reduction;
 MPI_Op reduce_words;
 MPI_Datatype word_type;
+std::string problem;
+
+// ---- Messages ----
 
 /// A type of `size` bytes for messages whose size no int can hold. The caller frees it.
 MPI_Datatype large_type(uint64_t size) {
@@ -63,16 +75,21 @@ int sent(uint64_t request) {
   return done;
 }
 
-int probe(int from, int tag, uint64_t* size) {
+int probe_from(int rank, int tag, int* from, uint64_t* size) {
   int there = 0;
   MPI_Status status;
-  MPI_Improbe(from, tag, MPI_COMM_WORLD, &there, &probed, &status);
+  MPI_Improbe(rank, tag, MPI_COMM_WORLD, &there, &probed, &status);
   if (!there) return 0;
   MPI_Count bytes = 0;
   MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  *from = status.MPI_SOURCE;
   *size = static_cast<uint64_t>(bytes);
   return 1;
 }
+
+int probe(int from, int tag, uint64_t* size) { return probe_from(from, tag, &from, size); }
+
+int probe_any(int tag, int* from, uint64_t* size) { return probe_from(MPI_ANY_SOURCE, tag, from, size); }
 
 void receive(void* bytes, uint64_t size) {
   with_type(size, [&](int count, MPI_Datatype type) { MPI_Mrecv(bytes, count, type, &probed, MPI_STATUS_IGNORE); });
@@ -112,7 +129,21 @@ int reduced() {
 }
 
 void broadcast(int from, void* bytes, uint64_t size) {
-  with_type(size, [&](int count, MPI_Datatype type) { MPI_Bcast(bytes, count, type, from, MPI_COMM_WORLD); });
+  // MPI would spin in a blocking broadcast: with more ranks than processors for whole time slices of the scheduler, and
+  // in a simulator between the host's requests possibly for minutes.
+  constexpr int kSpins = 200, kYields = 20'000;
+  MPI_Request request;
+  with_type(size,
+            [&](int count, MPI_Datatype type) { MPI_Ibcast(bytes, count, type, from, MPI_COMM_WORLD, &request); });
+  int done = 0;
+  for (int tries = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done; ++tries) {
+    const timespec nap{0, 50'000};
+    if (tries > kYields) {
+      ::nanosleep(&nap, nullptr);
+    } else if (tries > kSpins) {
+      ::sched_yield();
+    }
+  }
 }
 
 void abort_all(int code) {
@@ -126,16 +157,153 @@ void leave() {
   MPI_Finalize();
 }
 
+// ---- Start of the job ----
+
+/// The number in an environment variable, 0 without one.
+long number(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? std::strtol(text, nullptr, 10) : 0;
+}
+
+std::string version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string all(text, static_cast<size_t>(length));
+  all.resize(std::strcspn(all.c_str(), "\n"));
+  // MPICH's first line is "MPICH Version:      4.0.2", Open MPI's "Open MPI v4.1.4, package: ..., ident: ...".
+  all.resize(std::min(all.size(), all.find(',')));
+  std::string line;
+  for (const char c : all) {
+    const bool space = c == ' ' || c == '\t';
+    if (!space || (!line.empty() && line.back() != ' ')) line += space ? ' ' : c;
+  }
+  if (const size_t at = line.find(" Version:"); at != std::string::npos) line.erase(at, std::strlen(" Version:"));
+  return line;
+}
+
+/// A launcher of another MPI starts each process as the only rank of a job of its own, or MPI aborts. So environment
+/// variables of launchers are compared before MPI starts; empty if they match.
+std::string launcher_problem() {
+#ifdef OPEN_MPI
+  constexpr bool kOpenMpi = true;
+#else
+  constexpr bool kOpenMpi = false;
+#endif
+  if (!kOpenMpi && number("OMPI_COMM_WORLD_SIZE")) {
+    return "Open MPI's launcher has started this process, but Gossamer is built with " + version() +
+           "; use ./gossamer run ... -n RANKS, or set GOSSAMER_MPIEXEC and GOSSAMER_MPICXX to those of one MPI";
+  }
+  const bool pmi = std::getenv("PMI_RANK") || std::getenv("PMIX_RANK") || std::getenv("OMPI_COMM_WORLD_RANK");
+  const long tasks = number("SLURM_STEP_NUM_TASKS");
+  if (tasks > 1 && !pmi) {
+    return "srun has started " + std::to_string(tasks) + " processes that cannot form one MPI job; use " +
+           (kOpenMpi ? "srun --mpi=pmix" : "srun --mpi=pmi2") + ", or ./gossamer run ... -n RANKS";
+  }
+  return "";
+}
+
+/// After the start of MPI: the launcher has started more processes than this job has ranks.
+std::string singleton_problem(int count) {
+  long tasks = 0;
+  for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if ((tasks = number(name))) break;
+  }
+  if (count > 1 || tasks <= 1) return "";
+  return "a launcher has started " + std::to_string(tasks) +
+         " processes, but each is the only rank of its own MPI job; use the launcher of " + version() +
+         ": ./gossamer run ... -n RANKS, or set GOSSAMER_MPIEXEC and GOSSAMER_MPICXX to those of one MPI";
+}
+
+/// Compares the versions of MPI of all ranks; empty if they are equal, else the same line on all ranks.
+std::string version_problem() {
+  constexpr int kText = 256;
+  char mine[kText] = {}, first[kText] = {}, other[kText] = {};
+  char host[MPI_MAX_PROCESSOR_NAME];
+  int length = 0;
+  MPI_Get_processor_name(host, &length);
+  std::snprintf(mine, kText, "%s", version().c_str());
+  std::memcpy(first, mine, kText);
+  MPI_Bcast(first, kText, MPI_BYTE, 0, MPI_COMM_WORLD);
+  int differs = std::strcmp(mine, first) ? table.rank : INT_MAX, which = 0;
+  MPI_Allreduce(&differs, &which, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (which == INT_MAX) return "";
+  std::snprintf(other, kText, "rank %d on %.100s has %.90s", table.rank, host, mine);
+  MPI_Bcast(other, kText, MPI_BYTE, which, MPI_COMM_WORLD);
+  return std::string(other) + ", but rank 0 has " + first + "; install one MPI on all machines";
+}
+
+/// Ends the process if MPI does not start in time: ranks that a host or another MPI has kept from the job would let the
+/// others wait for ever.
+class Deadline {
+ public:
+  Deadline() {
+    const long asked = number("GOSSAMER_MPI_TIMEOUT");
+    const std::chrono::seconds limit(asked > 0 ? asked : 120);
+    thread_ = std::thread([this, limit] {
+      std::unique_lock lock(mutex_);
+      if (ended_.wait_for(lock, limit, [this] { return over_; })) return;
+      const std::string line =
+          "gossamer: error: the ranks have not met within " + std::to_string(limit.count()) + " s (this one has " +
+          version() + "); check that all machines are reachable and have the same MPI, or set GOSSAMER_MPI_TIMEOUT\n";
+      [[maybe_unused]] const auto written = ::write(2, line.data(), line.size());
+      std::_Exit(2);
+    });
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  ~Deadline() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
 }  // namespace
 
+extern "C" const char* gs_ranks_problem(void) { return problem.c_str(); }
+
+extern "C" const char* gs_ranks_mpi(void) {
+  static const std::string line = version();
+  return line.c_str();
+}
+
 extern "C" const gs_ranks* gs_ranks_join(void) {
+  problem = launcher_problem();
+  const char* wanted = std::getenv("GOSSAMER_MPI");
+  if (problem.empty() && wanted && version() != wanted) {
+    char host[256] = {};
+    ::gethostname(host, sizeof host - 1);
+    problem = std::string("a rank on ") + host + " has " + version() + ", but the command has " + wanted +
+              "; install one MPI on all machines";
+  }
+  if (!problem.empty()) return nullptr;
+  const Deadline deadline;
   int provided = 0;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return nullptr;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+    problem = version() + " does not start; start the ranks with its launcher";
+    return nullptr;
+  }
+  table = {0, 0, send, sent, probe, receive, reduce, reduced, broadcast, abort_all, leave, probe_any};
+  MPI_Comm_rank(MPI_COMM_WORLD, &table.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &table.count);
+  problem = singleton_problem(table.count);
+  if (problem.empty()) problem = version_problem();
+  if (!problem.empty()) {
+    MPI_Finalize();
+    return nullptr;
+  }
   MPI_Type_contiguous(static_cast<int>(sizeof(gs_reduced_word)), MPI_BYTE, &word_type);
   MPI_Type_commit(&word_type);
   MPI_Op_create(reduce_pairs, 1, &reduce_words);
-  table = {0, 0, send, sent, probe, receive, reduce, reduced, broadcast, abort_all, leave};
-  MPI_Comm_rank(MPI_COMM_WORLD, &table.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &table.count);
   return &table;
 }
