@@ -17,7 +17,8 @@
 /// - Few: one thread delivers directly from sender to receiver, and lets the receivers send again, until no vertex of
 ///   the rank is ready. So a wave crosses a rank in one round.
 ///
-/// This header has the class and the operations on one vertex; round.h the rounds, buffers.h the buffers between ranks.
+/// This header has the class and the operations on one vertex; round.h the rounds, buffers.h the buffers between ranks,
+/// checkpoint.h the checkpoints.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +34,7 @@
 #include "gossamer/core/pool.h"
 #include "gossamer/distributed/network.h"
 #include "gossamer/distributed/ranks.h"
+#include "gossamer/distributed/share.h"
 #include "gossamer/edge_binding.h"
 #include "gossamer/engine.h"
 
@@ -87,7 +89,9 @@ class Run {
 
  public:
   /// `own` has the edges of this rank's vertices by sender, with indices of the whole graph, if vertices read them.
-  Run(Problem<V>& problem, const Network& own, Array<S>& state, const Ranks& ranks, const Ranges& ranges, Pool& pool)
+  /// `checkpoints` may be null.
+  Run(Problem<V>& problem, const Network& own, Array<S>& state, const Ranks& ranks, const Ranges& ranges, Pool& pool,
+      const gs_checkpoints* checkpoints)
       : problem_(problem),
         params_(problem.params),
         ranks_(ranks),
@@ -99,6 +103,7 @@ class Run {
         allVertices_(ranges.vertices()),
         grain_(std::clamp<size_t>(own_ / (pool.size() * 32) / 64 * 64, 64, maxGrain)),
         locals_(pool.size()),
+        checkpoints_(checkpoints),
         state_(state),
         pin_(own_),
         ready_(own_),
@@ -260,6 +265,7 @@ class Run {
   void initialise();
   void finish();
   void flushHost();
+  void receiveAtHost(const Bytes& all);
   void partitionReceivers();
   void step();
   template <bool SendToo>
@@ -288,6 +294,11 @@ class Run {
   [[gnu::flatten, gnu::noinline]] void pushRange(size_t begin, size_t end, unsigned range, Local& local);
   [[gnu::flatten, gnu::noinline]] bool proveRecvNeverWakes();
 
+  // Checkpoints: checkpoint.h
+  void saveCheckpoint();
+  void restoreCheckpoint();
+  std::vector<uint64_t> counters() const;
+
   // Buffers between ranks: buffers.h
   void pack(unsigned rank);
   void packSingles();
@@ -306,6 +317,7 @@ class Run {
   uint64_t allVertices_;
   size_t grain_;
   std::vector<Local> locals_;
+  const gs_checkpoints* checkpoints_;
   std::vector<uint32_t> bounds_;  // receivers bounds_[t] .. bounds_[t + 1] are those of thread t
 
   [[no_unique_address]] OwnEdges<V> own_edges_;
@@ -340,6 +352,7 @@ class Run {
   bool tried_proof_ = false;
 
   Clock::time_point begun_;
+  Bytes host_log_;  // rank 0, with checkpoints: all messages to the host
   uint64_t time_ = 0;
   bool stepped_ = false;
   bool vote_ = false;
@@ -358,5 +371,6 @@ class Run {
 }  // namespace gossamer::distributed
 
 #include "gossamer/distributed/buffers.h"
+#include "gossamer/distributed/checkpoint.h"
 #include "gossamer/distributed/round.h"
 #include "gossamer/distributed/run.h"

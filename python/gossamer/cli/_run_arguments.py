@@ -26,6 +26,9 @@ VALUES = {
     "-t": "threads",
     "--ranks": "ranks",
     "-n": "ranks",
+    "--checkpoint": "checkpoint",
+    "--checkpoint-every": "checkpoint-every",
+    "--restart": "restart",
     "--top": "top",
     "-k": "top",
     "--output": "output",
@@ -37,6 +40,8 @@ VALUES = {
     "--define": "define",
     "-D": "define",
 }
+DISTRIBUTED = ("ranks", "checkpoint", "checkpoint-every", "restart")
+"""Options of the engine ``distributed`` only."""
 HARDWARE = (
     "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report", "least-wait",
     "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps", "port", "keys", "role",

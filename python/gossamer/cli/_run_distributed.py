@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,7 @@ from gossamer.errors import GraphWarning, InputError
 if TYPE_CHECKING:
     from gossamer.apps import App
     from gossamer.apps.results import Result
+    from gossamer.distributed.checkpoints import Settings
     from gossamer.distributed.transport import Ranks
     from gossamer.graph import Graph
 
@@ -35,20 +37,45 @@ def run(
             raise InputError(
                 "--engine distributed: needs the number of ranks, as in -n 4 (or start the command with mpiexec, srun)"
             )
+        settings = _checkpoints(request)
         rank.compiled(app)
-        return job.start(count, words)
+        return job.start(count, words, settings.folder or settings.restart)
     ranks: Ranks | None = None
     try:
+        settings = _checkpoints(request)
         ranks = job.join(count)
         job.note_process(ranks)
-        _run(request, ranks, rank.compiled(app), read, finish)
+        _run(request, ranks, rank.compiled(app), read, finish, settings)
         ranks.leave()
     except (Exception, KeyboardInterrupt) as error:
         job.fail(ranks, error)
     return 0
 
 
-def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], finish: Callable[..., None]) -> None:
+def _checkpoints(request: Request) -> Settings:
+    """The options of checkpoints. Raises InputError for folders that cannot be used."""
+    from gossamer.distributed.checkpoints import INTERVAL, Settings
+
+    folder, restart = request.one("checkpoint"), request.one("restart")
+    if folder is None and "checkpoint-every" in request.options:
+        raise InputError("--checkpoint-every: is for checkpoints; add --checkpoint DIR")
+    settings = Settings(
+        None if folder is None else Path(folder).resolve(),
+        request.number("checkpoint-every", INTERVAL, 1),
+        None if restart is None else Path(restart).resolve(),
+    )
+    settings.check()
+    return settings
+
+
+def _run(
+    request: Request,
+    ranks: Ranks,
+    app: App,
+    read: Callable[[], Graph],
+    finish: Callable[..., None],
+    settings: Settings,
+) -> None:
     import time
 
     from gossamer.apps import runner
@@ -67,7 +94,7 @@ def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], fi
     warnings.simplefilter("ignore", GraphWarning)
     threads = request.number("threads", 1, 1, runner.MOST_THREADS)
     given: dict[str, Any] = dict(request.parameters)
-    result: Result = rank.run(ranks, app, share, rank.check(app, given), threads)
+    result: Result = rank.run(ranks, app, share, rank.check(app, given), threads, settings)
     if ranks.rank == 0:
         finish(result, read_seconds)
 

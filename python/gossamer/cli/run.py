@@ -65,6 +65,9 @@ Options:
   -t, --threads N       threads to use (default: every CPU), with distributed of each
                         rank (default: 1)
   -n, --ranks N         with --engine distributed: start this many ranks
+      --checkpoint DIR  with --engine distributed: write checkpoints there
+      --checkpoint-every N  steps between two checkpoints (default 100)
+      --restart DIR     with --engine distributed: continue from the last checkpoint there
   -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz, .csv or .json (may be repeated)
       --stats FILE      write the statistics as JSON
@@ -208,8 +211,9 @@ def _run_app(words: tuple[str, ...]) -> int:
     engine: str | engines.Engine = request.one("engine", "cpu") or "cpu"
     hardware = {name: request.options[name] for name in _run_arguments.HARDWARE if name in request.options}
     asked = None
-    if engine != "distributed" and "ranks" in request.options:
-        raise InputError("--ranks: is for --engine distributed")
+    for name in _run_arguments.DISTRIBUTED:
+        if engine != "distributed" and name in request.options:
+            raise InputError(f"--{name}: is for --engine distributed")
     if engine in _run_arguments.ON_HARDWARE:
         asked = _HardwareOptions(app.name, hardware, str(engine))
         engine = asked.engine

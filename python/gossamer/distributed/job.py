@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from gossamer import processes
+from gossamer.distributed.checkpoints import last
 from gossamer.distributed.transport import Ranks
 from gossamer.errors import ExitCode, GossamerError, InputError, NoAnswer, RunDied, signal_name
 from gossamer.hosts import mpi_launcher
@@ -145,8 +146,11 @@ def fail(ranks: Ranks | None, error: BaseException) -> NoReturn:
 # ---- The command that starts them ----------------------------------------------------
 
 
-def start(ranks: int, words: Sequence[str]) -> int:
-    """Runs ``./gossamer run WORDS`` on that many ranks. Returns 0; raises the error of the rank that failed first."""
+def start(ranks: int, words: Sequence[str], checkpoints: Path | None = None) -> int:
+    """Runs ``./gossamer run WORDS`` on that many ranks. Returns 0; raises the error of the rank that failed first.
+
+    The error of a rank that died names the last checkpoint in a folder.
+    """
     launcher, _ = mpi_launcher.launcher(_SOURCES)
     rank = [sys.executable, "-I", *(["-B"] if sys.dont_write_bytecode else []), "-m", "gossamer", "run", *words]
     with tempfile.TemporaryDirectory(prefix="gossamer-job-") as folder, tempfile.TemporaryFile() as output:
@@ -174,11 +178,11 @@ def start(ranks: int, words: Sequence[str]) -> int:
                 processes.end_those_with(f"{_FOLDER}={folder}", _GRACE)
         failure = Path(folder) / "failure"
         if failure.exists():
-            raise _error(json.loads(failure.read_text(encoding="utf-8")))
+            raise _error(json.loads(failure.read_text(encoding="utf-8")), checkpoints)
         output.seek(0)
         if code:
             said.extend(line.decode(errors="replace").rstrip("\n") for line in output)
-            raise RunDied(_ended(code, Path(folder), said))
+            raise RunDied(_ended(code, Path(folder), said) + _continue_from(checkpoints))
         shutil.copyfileobj(output, sys.stdout.buffer)
     return 0
 
@@ -194,9 +198,17 @@ def _forward(stream: IO[str], said: deque[str]) -> None:
             said.append(line.rstrip("\n"))
 
 
-def _error(failure: dict[str, Any]) -> BaseException:
+def _continue_from(checkpoints: Path | None) -> str:
+    """The end of a message: how to continue from the last checkpoint."""
+    there = None if checkpoints is None else last(checkpoints)
+    return "" if there is None else f"; the last checkpoint is {there}, continue with --restart {there.parent}"
+
+
+def _error(failure: dict[str, Any], checkpoints: Path | None) -> BaseException:
     """The exception for a failure that a rank has reported."""
     code, text = int(failure["code"]), str(failure["text"])
+    if code == RunDied.exit_code:
+        text += _continue_from(checkpoints)
     for kind in (InputError, RunDied):
         if code == kind.exit_code:
             return kind(text)
