@@ -215,8 +215,8 @@ class LocalNetwork {
     }
   }
 
-  /// Calls f(value by receiver, value by sender) for the two copies of each edge value of a relation; the rows by sender
-  /// must exist, and have values.
+  /// Calls f(value by receiver, value by sender) for the two copies of each edge value of a relation; the rows by
+  /// sender must exist, and have values.
   template <typename F>
   void eachValue(Incoming<E>& r, F&& f) {
     std::vector<uint64_t> next(r.kept.offsets.data(), r.kept.offsets.data() + all());

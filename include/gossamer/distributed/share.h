@@ -38,9 +38,9 @@ struct gs_share {
   /// 0 .. vertices - 1. A row ascends by the indices in the whole graph. The range of the weights is that of the whole
   /// graph. The run overwrites the targets.
   struct gs_graph graph;
-  uint64_t vertices;     // of the whole graph
-  uint64_t edges;        // of the whole graph
-  const uint64_t* cuts;  // rank r has the vertices cuts[r] .. cuts[r + 1] - 1, at least one
+  uint64_t vertices;                         // of the whole graph
+  uint64_t edges;                            // of the whole graph
+  const uint64_t* cuts;                      // rank r has the vertices cuts[r] .. cuts[r + 1] - 1, at least one
   const struct gs_checkpoints* checkpoints;  // or NULL
 };
 

@@ -36,6 +36,8 @@ struct gs_ranks {
   /// Ends all ranks with an exit code.
   void (*abort)(int code);
   void (*leave)(void);
+  /// As `send`, but the request completes only after the receiver has begun to receive.
+  uint64_t (*send_matched)(int to, int tag, const void* bytes, uint64_t size);
 };
 
 /// Joins the other ranks; null if MPI does not start.

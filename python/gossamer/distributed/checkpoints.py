@@ -285,7 +285,7 @@ class Checkpoints:
             return whole, {}, f"{whole}: was written by another version of Gossamer; start again"
         for key, what in _DIFFERENT.items():
             if about[key] != self._identity[key]:
-                detail = f" ({about[key]}, here {self._identity[key]})" if key in _SHOWN else ""
+                detail = _detail(about[key], self._identity[key]) if key in _SHOWN else ""
                 return (
                     whole,
                     {},
@@ -305,8 +305,17 @@ _DIFFERENT = {
 _SHOWN = ("application", "vertices", "edges", "arguments")
 
 
+def _detail(saved: Any, here: Any) -> str:
+    """The first difference, in parentheses."""
+    if isinstance(saved, dict):
+        name = next(name for name in {**saved, **here} if saved.get(name) != here.get(name))
+        return f" ({name} {saved.get(name)}, here {here.get(name)})"
+    return f" ({saved}, here {here})"
+
+
 def _empty(folder: Path, aside: Path) -> None:
     """Removes what killed jobs have left, and creates the folder of a checkpoint."""
+    folder.mkdir(parents=True, exist_ok=True)
     for one in list(folder.iterdir()):
         if re.fullmatch(r"\.step-\d{12}(\.part|\.old)", one.name):
             shutil.rmtree(one)

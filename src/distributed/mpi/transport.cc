@@ -43,7 +43,8 @@ void with_type(uint64_t size, F&& f) {
   MPI_Type_free(&type);  // takes effect when the communication has completed
 }
 
-uint64_t send(int to, int tag, const void* bytes, uint64_t size) {
+template <typename Send>
+uint64_t start(Send&& isend, int to, int tag, const void* bytes, uint64_t size) {
   if (unused.empty()) {
     unused.push_back(requests.size());
     requests.push_back(MPI_REQUEST_NULL);
@@ -51,9 +52,15 @@ uint64_t send(int to, int tag, const void* bytes, uint64_t size) {
   const uint64_t request = unused.back();
   unused.pop_back();
   with_type(size, [&](int count, MPI_Datatype type) {
-    MPI_Isend(bytes, count, type, to, tag, MPI_COMM_WORLD, &requests[request]);
+    isend(bytes, count, type, to, tag, MPI_COMM_WORLD, &requests[request]);
   });
   return request;
+}
+
+uint64_t send(int to, int tag, const void* bytes, uint64_t size) { return start(MPI_Isend, to, tag, bytes, size); }
+
+uint64_t send_matched(int to, int tag, const void* bytes, uint64_t size) {
+  return start(MPI_Issend, to, tag, bytes, size);
 }
 
 int sent(uint64_t request) {
@@ -134,7 +141,7 @@ extern "C" const gs_ranks* gs_ranks_join(void) {
   MPI_Type_contiguous(static_cast<int>(sizeof(gs_reduced_word)), MPI_BYTE, &word_type);
   MPI_Type_commit(&word_type);
   MPI_Op_create(reduce_pairs, 1, &reduce_words);
-  table = {0, 0, send, sent, probe, receive, reduce, reduced, broadcast, abort_all, leave};
+  table = {0, 0, send, sent, probe, receive, reduce, reduced, broadcast, abort_all, leave, send_matched};
   MPI_Comm_rank(MPI_COMM_WORLD, &table.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &table.count);
   return &table;
