@@ -69,6 +69,10 @@ class OwnEdges<V> {
 
   size_t relation() const { return relation_; }
 
+  /// The notes of all edges by sender, and the size of one.
+  N* notes() { return notes_.data(); }
+  static constexpr size_t noteBytes = std::is_empty_v<N> ? 0 : sizeof(N);
+
  private:
   Rows rows_;
   size_t relation_ = 0;

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Command
+from python.distributed_jobs import FIXTURES, ROOT, compare, job_processes, launcher, wait_for_ranks
 
 import gossamer_setup
 from gossamer import apps
@@ -23,34 +24,12 @@ from gossamer.distributed import shares
 from gossamer.errors import InputError
 from gossamer.graph import generate, write_graph
 
-ROOT = Path(__file__).resolve().parents[2]
-FIXTURES = ROOT / "tests" / "fixtures" / "distributed"
 LONG = ("run", "pagerank", "gen:grid:width=60,height=50", "--iterations", "900000000", "--engine", "distributed")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _mpi() -> None:
     gossamer_setup.require("mpi")
-
-
-def launcher() -> str:
-    return str(Path(sys.executable).parent / "mpiexec")
-
-
-def compare(ranks: int, seed: int, count: int, *names: str | Path) -> None:
-    """Compares results of all named applications with those of cpu, on random graphs and ranges."""
-    command = [launcher(), "-n", str(ranks), sys.executable, "-I", str(FIXTURES / "compare.py")]
-    done = subprocess.run(
-        [*command, str(seed % 2**31), str(count), *map(str, names)],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("compared "), done.stdout + done.stderr
-    # Some random graphs are rejected by some applications.
-    assert int(done.stdout.split()[1]) >= len(names) * count / 3, done.stderr
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 7])
@@ -193,21 +172,6 @@ def test_ranks_need_the_engine(command: Command) -> None:
     assert done.stderr == "gossamer: error: --ranks: is for --engine distributed\n"
 
 
-def job_processes(folder: Path) -> list[int]:
-    """The processes of the ranks of a job whose temporary files are in a folder."""
-    found = []
-    for process in Path("/proc").iterdir():
-        try:
-            words = (process / "cmdline").read_bytes()
-            variables = (process / "environ").read_bytes()
-        except OSError:
-            continue
-        ours = f"GOSSAMER_JOB={folder}".encode() in variables and b"\0-m\0gossamer\0run\0" in words
-        if ours and b"mpiexec" not in words and b"hydra" not in words:
-            found.append(int(process.name))
-    return found
-
-
 @pytest.mark.parametrize("how", ["killed", "interrupted"])
 def test_a_job_ends_when_a_rank_or_its_command_does(how: str, seed: int, tmp_path: Path) -> None:
     child = subprocess.Popen(
@@ -218,10 +182,7 @@ def test_a_job_ends_when_a_rank_or_its_command_does(how: str, seed: int, tmp_pat
         text=True,
     )
     try:
-        deadline = time.monotonic() + 60
-        while len(list(tmp_path.glob("gossamer-job-*/process.*"))) < 3:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_for_ranks(tmp_path, 3)
         time.sleep(random.Random(seed).random())
         if how == "killed":
             os.kill(random.Random(seed).choice(job_processes(tmp_path)), signal.SIGKILL)

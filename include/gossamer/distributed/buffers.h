@@ -37,88 +37,102 @@ inline void addSection(Bytes& buffer, Form form, unsigned pin, uint64_t count) {
   __builtin_memcpy(extend(buffer, sizeof section), &section, sizeof section);
 }
 
-/// Fills the buffer for a rank with the messages of this round that are not along one edge.
+/// Waits until the last buffer for a rank has left, which it usually has long ago.
 template <typename V>
-void Run<V>::pack(unsigned rank) {
-  // The last buffer has usually left long ago.
+void Run<V>::awaitBuffer(unsigned rank) {
   waitFor([&] { return requests_[rank] == noRequest || ranks_.table().sent(requests_[rank]); });
   requests_[rank] = noRequest;
-  Bytes& buffer = send_[rank];
-  buffer.clear();
+  send_[rank].clear();
+}
+
+/// Appends the messages in flight that are not along one edge.
+template <typename V>
+void Run<V>::packMessages(unsigned rank, Bytes& buffer) {
+  if (!in_flight_) return;
   for (unsigned pin = 0; pin < net_.pins(); ++pin) {
     const std::vector<uint32_t>& list = net_.pairs(pin).give[rank];
-    if (in_flight_) {
-      const Bitmap& sent = sent_[pin];
-      uint64_t count = 0;
-      for (const uint32_t v : list) count += sent.test(v) ? 1 : 0;
-      if (!count) continue;
-      sent_messages_ += count;
-      const uint64_t bits = (list.size() + 63) / 64 * 8;
-      const Form form = count == list.size() ? Form::all : bits < 4 * count ? Form::bitmap : Form::list;
-      addSection(buffer, form, pin, count);
-      if (form == Form::bitmap) {
-        auto* const at = reinterpret_cast<uint64_t*>(extend(buffer, bits));
-        for (size_t i = 0; i < list.size(); ++i) at[i / 64] |= uint64_t{sent.test(list[i])} << i % 64;
-      } else if (form == Form::list) {
-        auto* at = reinterpret_cast<uint32_t*>(extend(buffer, 4 * count));
-        for (uint32_t i = 0; i < list.size(); ++i) {
-          if (sent.test(list[i])) *at++ = i;
-        }
+    const Bitmap& sent = sent_[pin];
+    uint64_t count = 0;
+    for (const uint32_t v : list) count += sent.test(v) ? 1 : 0;
+    if (!count) continue;
+    sent_messages_ += count;
+    const uint64_t bits = (list.size() + 63) / 64 * 8;
+    const Form form = count == list.size() ? Form::all : bits < 4 * count ? Form::bitmap : Form::list;
+    addSection(buffer, form, pin, count);
+    if (form == Form::bitmap) {
+      auto* const at = reinterpret_cast<uint64_t*>(extend(buffer, bits));
+      for (size_t i = 0; i < list.size(); ++i) at[i / 64] |= uint64_t{sent.test(list[i])} << i % 64;
+    } else if (form == Form::list) {
+      auto* at = reinterpret_cast<uint32_t*>(extend(buffer, 4 * count));
+      for (uint32_t i = 0; i < list.size(); ++i) {
+        if (sent.test(list[i])) *at++ = i;
       }
-      if constexpr (messageBytes > 0) {
-        auto* at = reinterpret_cast<M*>(extend(buffer, messageBytes * count));
-        for (const uint32_t v : list) {
-          if (form == Form::all || sent.test(v)) *at++ = message_[v];
-        }
+    }
+    if constexpr (messageBytes > 0) {
+      auto* at = reinterpret_cast<M*>(extend(buffer, messageBytes * count));
+      for (const uint32_t v : list) {
+        if (form == Form::all || sent.test(v)) *at++ = message_[v];
       }
-    } else if (event_count_ && !event_at_[pin][rank].empty()) {
-      auto& positions = event_at_[pin][rank];
-      addSection(buffer, Form::events, pin, positions.size());
-      sent_messages_ += positions.size();
-      __builtin_memcpy(extend(buffer, 4 * positions.size()), positions.data(), 4 * positions.size());
-      if constexpr (messageBytes > 0) {
-        auto& messages = events_[pin][rank];
-        __builtin_memcpy(extend(buffer, messageBytes * messages.size()), static_cast<const void*>(messages.data()),
-                         messageBytes * messages.size());
-      }
-      positions.clear();
-      events_[pin][rank].clear();
     }
   }
 }
 
-/// Appends the messages along one edge to the buffers; delivers those within this rank.
+/// Moves the messages of few senders to the end of the buffer.
 template <typename V>
-void Run<V>::packSingles() {
+void Run<V>::packEvents(unsigned rank, Bytes& buffer) {
+  for (unsigned pin = 0; pin < events_.size(); ++pin) {
+    auto& positions = event_at_[pin][rank];
+    if (positions.empty()) continue;
+    addSection(buffer, Form::events, pin, positions.size());
+    sent_messages_ += positions.size();
+    __builtin_memcpy(extend(buffer, 4 * positions.size()), positions.data(), 4 * positions.size());
+    if constexpr (messageBytes > 0) {
+      auto& messages = events_[pin][rank];
+      __builtin_memcpy(extend(buffer, messageBytes * messages.size()), static_cast<const void*>(messages.data()),
+                       messageBytes * messages.size());
+    }
+    positions.clear();
+    events_[pin][rank].clear();
+  }
+}
+
+/// Sorts messages along one edge by rank; delivers those within this rank.
+template <typename V>
+void Run<V>::sortSingles() {
   if constexpr (readsEdges) {
-    constexpr uint64_t record = 4 + edgeBytes + messageBytes;
-    std::vector<uint64_t> counts(ranks_.count());
-    for (const Local& local : locals_) {
-      for (const Single& one : local.singles) ++counts[one.rank];
-    }
-    std::vector<uint8_t*> at(ranks_.count());
-    for (const unsigned rank : receivers_) {
-      if (!counts[rank] || rank == ranks_.rank()) continue;
-      addSection(send_[rank], Form::single, 0, counts[rank]);
-      at[rank] = extend(send_[rank], record * counts[rank]);
-      sent_messages_ += counts[rank];
-    }
     Local& mine = locals_[0];
     for (Local& local : locals_) {
       for (const Single& one : local.singles) {
-        if (one.rank == ranks_.rank()) {
-          mine.at.handler = Handler::recv;
-          receive<false>(one.to, one.message, const_cast<E*>(one.value), mine);
-          ++mine.deliveries;
+        if (one.rank != ranks_.rank()) {
+          singles_[one.rank].push_back(one);
           continue;
         }
-        __builtin_memcpy(at[one.rank], &one.to, 4);
-        __builtin_memcpy(at[one.rank] + 4, static_cast<const void*>(one.value), edgeBytes);
-        __builtin_memcpy(at[one.rank] + 4 + edgeBytes, static_cast<const void*>(&one.message), messageBytes);
-        at[one.rank] += record;
+        mine.at.handler = Handler::recv;
+        receive<true>(one.to, one.message, const_cast<E*>(one.value), mine);
+        ++mine.deliveries;
       }
       local.singles.clear();
     }
+  }
+}
+
+/// Moves the messages along one edge to the end of the buffer.
+template <typename V>
+void Run<V>::packSingles(unsigned rank, Bytes& buffer) {
+  if constexpr (readsEdges) {
+    std::vector<Single>& singles = singles_[rank];
+    if (singles.empty()) return;
+    constexpr uint64_t record = 4 + edgeBytes + messageBytes;
+    addSection(buffer, Form::single, 0, singles.size());
+    uint8_t* at = extend(buffer, record * singles.size());
+    for (const Single& one : singles) {
+      __builtin_memcpy(at, &one.to, 4);
+      __builtin_memcpy(at + 4, static_cast<const void*>(one.value), edgeBytes);
+      __builtin_memcpy(at + 4 + edgeBytes, static_cast<const void*>(&one.message), messageBytes);
+      at += record;
+    }
+    sent_messages_ += singles.size();
+    singles.clear();
   }
 }
 
@@ -145,14 +159,17 @@ void Run<V>::receiveAll() {
       }
       return false;
     });
-    unpack(pending.back());
+    unpack<false>(pending.back());
     pending.pop_back();
   }
 }
 
-/// Stores the messages of a buffer for delivery, or delivers them.
+/// Stores the messages of a buffer for delivery, or delivers them. Async: delivers all, and lists the vertices that
+/// become ready; returns false if some may not be listed.
 template <typename V>
-void Run<V>::unpack(unsigned rank) {
+template <bool Async>
+bool Run<V>::unpack(unsigned rank) {
+  bool listed = true;
   const Bytes& buffer = arrived_[rank];
   if (timeline_) timeline_->moved(GS_TIMELINE_RECEIVE, rank, buffer.size());
   const uint8_t* at = buffer.data();
@@ -175,7 +192,7 @@ void Run<V>::unpack(unsigned rank) {
           __builtin_memcpy(&to, one, 4);
           if constexpr (edgeBytes > 0) __builtin_memcpy(&value, one + 4, edgeBytes);
           if constexpr (messageBytes > 0) __builtin_memcpy(&message, one + 4 + edgeBytes, messageBytes);
-          receive<false>(to, message, &value, local);
+          receive<Async>(to, message, &value, local);
         }
         local.deliveries += section.count;
       }
@@ -196,7 +213,9 @@ void Run<V>::unpack(unsigned rank) {
     if (section.form == Form::events) {
       net_.requirePush(pool_);
       const auto* positions = reinterpret_cast<const uint32_t*>(names);
-      for (uint64_t i = 0; i < section.count; ++i) deliverTo<false>(ghosts[positions[i]], section.pin, next(), local);
+      for (uint64_t i = 0; i < section.count; ++i) {
+        deliverTo<Async>(ghosts[positions[i]], section.pin, next(), local);
+      }
       continue;
     }
     if (sent_.empty()) {
@@ -219,7 +238,12 @@ void Run<V>::unpack(unsigned rank) {
       for (uint64_t i = 0; i < section.count; ++i) store(ghosts[positions[i]]);
     }
     ghosts_sent_ += section.count;
+    if constexpr (Async) {
+      deliverGhosts();
+      listed = false;
+    }
   }
+  return listed;
 }
 
 }  // namespace gossamer::distributed

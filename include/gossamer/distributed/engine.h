@@ -4,20 +4,19 @@
 /// Result: that of the `cpu` engine. Each rank has a range of the vertices and the edges to them. A message is sent
 /// once to each other rank that has a receiver, and is delivered there to all of them.
 ///
-/// Rounds: all ranks run rounds of messages together. In a round a rank lets its ready vertices send, starts to send
-/// the messages for each other rank as one buffer, and delivers messages among its own vertices while the buffers are
-/// in flight. The network is idle after a round in which no rank had a message. That is a non-blocking reduction, which
-/// runs while messages are delivered; it also carries the votes and the aggregates of the preceding step. If the
-/// compiler proves that `recv` never sets *readyToSend, the network is idle after the first round, and a step costs
-/// one exchange and one reduction.
+/// Ranks deliver messages asynchronously (async.h), until a rank proves that `recv` never sets *readyToSend: the
+/// compiler knows it. From then on all ranks run rounds of messages together. In a round a rank lets its ready vertices
+/// send, starts to send the messages for each other rank as one buffer, and delivers messages among its own vertices
+/// while the buffers are in flight. The network is idle after the round; a step costs one exchange and one reduction,
+/// which runs while messages are delivered, and also carries the votes and the aggregates of the preceding step.
 ///
-/// Methods of a rank in a round, by the number of ready vertices:
+/// Methods of a rank, by the number of ready vertices:
 /// - Many: all send; then each vertex pulls over its in-edges, or receivers in ranges, one per thread, are pushed to.
 ///   Vertices without in-edges from other ranks are first; they need no message that is still in flight.
-/// - Few: one thread delivers directly from sender to receiver, and lets the receivers send again, until no vertex of
-///   the rank is ready. So a wave crosses a rank in one round.
+/// - Few: one thread delivers directly from sender to receiver, and lets the receivers send again.
 ///
-/// This header has the class and the operations on one vertex; round.h the rounds, buffers.h the buffers between ranks.
+/// This header has the class and the operations on one vertex; round.h the rounds, async.h the delivery without
+/// rounds, buffers.h the buffers between ranks, checkpoint.h the checkpoints.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +32,7 @@
 #include "gossamer/core/pool.h"
 #include "gossamer/distributed/network.h"
 #include "gossamer/distributed/ranks.h"
+#include "gossamer/distributed/share.h"
 #include "gossamer/edge_binding.h"
 #include "gossamer/engine.h"
 
@@ -60,6 +60,8 @@ class Run {
   static constexpr uint64_t fewShare = 8;
   /// Below this many edges a round ends before a second thread has woken.
   static constexpr uint64_t smallEdges = 16384;
+  /// Vertices that send between two looks for buffers of other ranks.
+  static constexpr uint64_t quantum = 1024;
 
   /// A message along one edge.
   struct Single {
@@ -87,8 +89,9 @@ class Run {
 
  public:
   /// `own` has the edges of this rank's vertices by sender, with indices of the whole graph, if vertices read them.
+  /// `checkpoints` and `timeline` may be null.
   Run(Problem<V>& problem, const Network& own, Array<S>& state, const Ranks& ranks, const Ranges& ranges, Pool& pool,
-      Timeline* timeline = nullptr)
+      const gs_checkpoints* checkpoints, Timeline* timeline = nullptr)
       : problem_(problem),
         params_(problem.params),
         ranks_(ranks),
@@ -101,10 +104,13 @@ class Run {
         allVertices_(ranges.vertices()),
         grain_(std::clamp<size_t>(own_ / (pool.size() * 32) / 64 * 64, 64, maxGrain)),
         locals_(pool.size()),
+        checkpoints_(checkpoints),
         state_(state),
         pin_(own_),
         ready_(own_),
         send_(ranks.count()),
+        kept_(ranks.count()),
+        singles_(ranks.count()),
         requests_(ranks.count(), noRequest) {
     static_assert(!(rules::WritesEdges<V> && readsEdges),
                   "a vertex that reads its edges and changes values of edges cannot run on the engine `distributed`");
@@ -269,6 +275,7 @@ class Run {
   void initialise();
   void finish();
   void flushHost();
+  void receiveAtHost(const Bytes& all);
   void partitionReceivers();
   void step();
   template <bool SendToo>
@@ -281,13 +288,16 @@ class Run {
   [[gnu::noinline]] void produce();
   void takeMessages();
   void storeMessage(uint32_t v, PPin to, const M& message, Local& local);
-  [[gnu::noinline]] void sweep();
+  void enlist();
+  [[gnu::noinline]] void runListed(uint64_t limit);
   void forward(uint32_t v, Local& local);
   template <bool Listed>
   [[gnu::flatten]] void deliverTo(uint32_t sender, unsigned pin, const M& message, Local& local);
   void enqueue(uint32_t v, uint32_t priority);
-  void startReduction(uint64_t sent, bool leftover);
-  void endReduction();
+  bool areFew(uint64_t ready) const;
+  bool pullsMessages() const;
+  void startReduction(std::pair<Reduce, uint64_t> first, std::pair<Reduce, uint64_t> second);
+  void finishReduction();
   bool poll();
   void pull(bool boundary);
   [[gnu::flatten, gnu::noinline]] void pullFull(size_t begin, size_t end, bool boundary, Local& local);
@@ -295,14 +305,34 @@ class Run {
   void settle(uint32_t v, const S& state, PPin pin);
   void push(size_t begin, size_t end);
   [[gnu::flatten, gnu::noinline]] void pushRange(size_t begin, size_t end, unsigned range, Local& local);
-  [[gnu::flatten, gnu::noinline]] bool proveRecvNeverWakes();
+  [[gnu::flatten, gnu::noinline]] void tryProof(uint32_t v, const M& sent, E* value);
+
+  // Delivery without rounds: async.h
+  void deliverAsynchronously();
+  void deliverMany();
+  bool receiveArrived(bool& enlisted);
+  void deliverGhosts();
+  void forgetMessages();
+  bool sendKept();
+  void proveFromMessages();
+  int asyncTag() const { return epoch_ % 2 ? kAsyncOdd : kAsyncEven; }
+  void endWait(Clock::time_point since) { wait_ += std::chrono::duration<double>(Clock::now() - since).count(); }
+
+  // Checkpoints: checkpoint.h
+  void saveCheckpoint();
+  void restoreCheckpoint();
+  std::vector<uint64_t> counters() const;
 
   // Buffers between ranks: buffers.h
-  void pack(unsigned rank);
-  void packSingles();
+  void awaitBuffer(unsigned rank);
+  void packMessages(unsigned rank, Bytes& buffer);
+  void packEvents(unsigned rank, Bytes& buffer);
+  void sortSingles();
+  void packSingles(unsigned rank, Bytes& buffer);
   void startSend(unsigned rank);
   void receiveAll();
-  void unpack(unsigned rank);
+  template <bool Async>
+  bool unpack(unsigned rank);
 
   Problem<V>& problem_;
   const P& params_;
@@ -316,6 +346,7 @@ class Run {
   uint64_t allVertices_;
   size_t grain_;
   std::vector<Local> locals_;
+  const gs_checkpoints* checkpoints_;
   std::vector<uint32_t> bounds_;  // receivers bounds_[t] .. bounds_[t + 1] are those of thread t
 
   [[no_unique_address]] OwnEdges<V> own_edges_;
@@ -324,7 +355,8 @@ class Run {
   Array<PPin> pin_;  // not No exactly where ready_ is set
   Bitmap ready_;
   Bitmap touched_;
-  std::vector<uint32_t> list_;                        // vertices that became ready in a sweep
+  std::vector<uint32_t> list_;  // ready vertices, each at least once, from list_at_ on
+  size_t list_at_ = 0;
   std::vector<std::pair<uint32_t, uint32_t>> queue_;  // with priorities: a heap of priority and vertex
   Array<M> message_;                                  // by local number of the sender
   std::vector<Bitmap> sent_;                          // by pin: own vertices and ghosts with a message in flight
@@ -333,23 +365,30 @@ class Run {
 
   std::vector<uint32_t> receivers_;                           // ranks that need messages of this one
   std::vector<uint32_t> senders_;                             // ranks whose messages this one needs
-  std::vector<Bytes> send_;                                   // by rank
+  std::vector<Bytes> send_;                                   // by rank: the last buffer
+  std::vector<Bytes> kept_;                                   // by rank: sections of the next one
+  std::vector<std::vector<Single>> singles_;                  // by rank, for the next one
   std::vector<uint64_t> requests_;                            // by rank: of the last buffer
   std::vector<Bytes> arrived_;                                // by rank
-  std::vector<std::vector<std::vector<uint32_t>>> event_at_;  // by pin and rank: positions of the messages of a sweep
+  std::vector<std::vector<std::vector<uint32_t>>> event_at_;  // by pin and rank: positions of messages of few senders
   std::vector<std::vector<std::vector<M>>> events_;
   uint64_t event_count_ = 0;
+  uint64_t epoch_ = 0;         // deliveries without rounds; a rank is at most one ahead of another
+  uint64_t sent_buffers_ = 0;  // without rounds
+  uint64_t received_buffers_ = 0;
+  uint64_t received_before_ = 0;  // by all ranks, at the last wave
 
   std::vector<gs_reduced_word> reduction_;
   bool reducing_ = false;
   bool all_sent_ = false;    // in the last round with messages of this rank every vertex sent, on the only pin
   bool produced_ = false;    // the last step has stored the messages of the next round
   bool after_step_ = false;  // the next reduction carries votes and aggregates
-  bool proven_ = false;      // on all ranks: recv never sets *readyToSend
-  int64_t proof_ = 0;        // 1: proven here, or no vertex here receives
+  bool proven_ = false;      // on some rank, as all ranks know: recv never sets *readyToSend
+  int64_t proof_ = 0;        // 1: proven here
   bool tried_proof_ = false;
 
   Clock::time_point begun_;
+  Bytes host_log_;  // rank 0, with checkpoints: all messages to the host
   uint64_t time_ = 0;
   bool stepped_ = false;
   bool vote_ = false;
@@ -367,6 +406,8 @@ class Run {
 
 }  // namespace gossamer::distributed
 
+#include "gossamer/distributed/async.h"
 #include "gossamer/distributed/buffers.h"
+#include "gossamer/distributed/checkpoint.h"
 #include "gossamer/distributed/round.h"
 #include "gossamer/distributed/run.h"

@@ -215,6 +215,15 @@ class LocalNetwork {
     }
   }
 
+  /// Calls f(value by receiver, value by sender) for the two copies of each edge value of a relation; the rows by
+  /// sender must exist, and have values.
+  template <typename F>
+  void eachValue(Incoming<E>& r, F&& f) {
+    std::vector<uint64_t> next(r.kept.offsets.data(), r.kept.offsets.data() + all());
+    for (uint64_t i = 0; i < r.in.offsets[own_]; ++i) f(i, r.kept.values[next[r.in.targets[i]]++]);
+  }
+  std::vector<Incoming<E>>& relations() { return relations_; }
+
  private:
   /// The lists of vertices whose messages on a pin this rank sends and receives.
   Pairs agree(const VertexSet& needed, const VertexSet& all, const Ranks& ranks, const Ranges& ranges) const {

@@ -16,7 +16,7 @@ namespace gossamer::distributed {
 
 using Bytes = std::vector<uint8_t>;
 
-enum Tag : int { kRound = 1, kExchange = 2, kGather = 3, kRows = 4 };
+enum Tag : int { kRound = 1, kExchange = 2, kGather = 3, kRows = 4, kAsyncEven = 5, kAsyncOdd = 6 };
 
 /// The ranks of a job. Waiting ranks yield the processor: there may be more ranks than processors.
 class Ranks {

@@ -52,7 +52,7 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
     const Network own = ownEdges();
     gossamer::detail::AppHost<App> host(app);
     if constexpr (gossamer::detail::AppHost<App>::listens()) problem.host = &host;
-    Run<V> run(problem, own, state, ranks, ranges, *pool, how.timeline);
+    Run<V> run(problem, own, state, ranks, ranges, *pool, share.checkpoints, how.timeline);
     statistics = run.run();
     figures = run.figures();
     problem.host = nullptr;

@@ -12,9 +12,28 @@ void Run<V>::deliverAll() {
   for (bool more = true; more;) {
     const uint64_t from = timeline_ ? Timeline::now() : 0;
     const uint64_t before = timeline_ ? deliveries() : 0;
-    more = round();
+    if (proven_) {
+      more = round();
+    } else {
+      deliverAsynchronously();
+      more = false;
+    }
     if (timeline_) timeline_->round(from, deliveries() - before);
   }
+}
+
+template <typename V>
+bool Run<V>::areFew(uint64_t ready) const {
+  if (ready >= own_ / fewShare) return false;
+  return pool_.size() == 1 || ready * (net_.edges() / own_ + 1) < smallEdges;
+}
+
+/// Whether receivers shall pull the messages in flight among the vertices of this rank.
+template <typename V>
+bool Run<V>::pullsMessages() const {
+  // Weights make a pull longer, so that it must deliver on every edge.
+  const bool weighted = edgeBytes && net_.relations()[0].in.values;
+  return mayPull && (weighted ? in_flight_ == own_ : in_flight_ * 3 >= own_);
 }
 
 /// One round on all ranks. Returns whether another one must follow.
@@ -22,35 +41,34 @@ template <typename V>
 bool Run<V>::round() {
   const bool produced = std::exchange(produced_, false);
   const uint64_t ready = countReady();
-  bool few = ready < own_ / fewShare;
-  if (few && pool_.size() > 1) few = ready * (net_.edges() / own_ + 1) < smallEdges;
-  uint64_t sent = 0;
   bool leftover = false;
   bool pulls = false;
   if (produced) {
     takeMessages();
-    sent = in_flight_;
     leftover = ready != 0;
-  } else if (ready && few) {
-    sweep();
-    sent = event_count_ + locals_[0].singles.size();
+  } else if (ready && areFew(ready)) {
+    enlist();
+    runListed(~uint64_t{0});
   } else if (ready) {
     produce();
-    sent = in_flight_;
-    for (const Local& local : locals_) sent += local.singles.size();
     leftover = countReady() != 0;
   }
+  sortSingles();
+  uint64_t sent = in_flight_ + event_count_;
+  for (const auto& singles : singles_) sent += singles.size();
   if (sent) {
-    for (const unsigned rank : receivers_) pack(rank);
-    packSingles();
-    for (const unsigned rank : receivers_) startSend(rank);
+    for (const unsigned rank : receivers_) {
+      awaitBuffer(rank);
+      packMessages(rank, send_[rank]);
+      packEvents(rank, send_[rank]);
+      packSingles(rank, send_[rank]);
+      startSend(rank);
+    }
     event_count_ = 0;
   }
-  startReduction(sent, leftover);
+  startReduction({Reduce::max, sent != 0 || leftover}, {Reduce::max, leftover});
   if (in_flight_) {
-    // Weights make a pull longer, so that it must deliver on every edge.
-    const bool weighted = edgeBytes && net_.relations()[0].in.values;
-    pulls = mayPull && (weighted ? in_flight_ == own_ : in_flight_ * 3 >= own_);
+    pulls = pullsMessages();
     ++(pulls ? pull_rounds_ : push_rounds_);
     if (pulls) {
       pull(false);
@@ -62,12 +80,12 @@ bool Run<V>::round() {
     ++small_rounds_;
   }
   if (sent) all_sent_ = in_flight_ == own_ && net_.pins() == 1;
-  endReduction();
+  waitFor([&] { return poll(); });
+  finishReduction();
   if (!reduction_[0].word) return false;
   if (!sent) {
     for (const unsigned rank : receivers_) {
-      waitFor([&] { return requests_[rank] == noRequest || ranks_.table().sent(requests_[rank]); });
-      send_[rank].clear();
+      awaitBuffer(rank);
       startSend(rank);
     }
   }
@@ -77,29 +95,20 @@ bool Run<V>::round() {
   } else if (ghosts_sent_) {
     push(own_, net_.all());
   }
-  if (pulls && !tried_proof_ && in_flight_ == own_ && ghosts_sent_ == net_.ghosts()) {
-    tried_proof_ = true;
-    proof_ = proveRecvNeverWakes();
-  }
-  if (in_flight_ || ghosts_sent_) {
-    for (Bitmap& bits : sent_) {
-      for (size_t w = 0; w < bits.words(); ++w) bits.word(w) = 0;
-    }
-  }
-  in_flight_ = ghosts_sent_ = 0;
+  if (in_flight_ || ghosts_sent_) forgetMessages();
   ++rounds_;
-  return !proven_ || reduction_[1].word;
+  return reduction_[1].word;
 }
 
-/// Starts the reduction of a round: whether there is a message or a vertex that is still ready, whether there is such a
-/// vertex, and whether all ranks know that recv never wakes; after a step also its votes and aggregates.
+/// Starts a reduction of two words, and of whether a rank has proven that recv never wakes; after a step also of votes
+/// and aggregates.
 template <typename V>
-void Run<V>::startReduction(uint64_t sent, bool leftover) {
+void Run<V>::startReduction(std::pair<Reduce, uint64_t> first, std::pair<Reduce, uint64_t> second) {
   const auto add = [&](Reduce how, int64_t word) { reduction_.push_back({static_cast<int64_t>(how), word}); };
   reduction_.clear();
-  add(Reduce::max, sent != 0 || leftover);
-  add(Reduce::max, leftover);
-  add(Reduce::min, proof_);
+  add(first.first, static_cast<int64_t>(first.second));
+  add(second.first, static_cast<int64_t>(second.second));
+  add(Reduce::max, proof_);
   if (after_step_) {
     add(Reduce::max, vote_);
     int64_t mine[words + 1];
@@ -117,9 +126,9 @@ bool Run<V>::poll() {
   return !reducing_;
 }
 
+/// Stores what a completed reduction has found.
 template <typename V>
-void Run<V>::endReduction() {
-  waitFor([&] { return poll(); });
+void Run<V>::finishReduction() {
   proven_ = reduction_[2].word == 1;
   if (!std::exchange(after_step_, false)) return;
   vote_ = reduction_[3].word != 0;
@@ -128,26 +137,22 @@ void Run<V>::endReduction() {
   aggregates::load(all_, all);
 }
 
-/// Whether `recv` provably does not change *readyToSend: the optimiser, with the handler inlined, knows its value
-/// afterwards. Otherwise false, and the handler has run without effect, on a copy of a real vertex's state and of a
-/// real message.
+/// Tries to prove, once, that `recv` does not change *readyToSend: the optimiser, with the handler inlined, knows its
+/// value afterwards. The handler runs without effect: on a copy of the state of a real vertex, of a real message to it
+/// and of the edge's value.
 template <typename V>
-bool Run<V>::proveRecvNeverWakes() {
+void Run<V>::tryProof(uint32_t v, const M& sent, E* value) {
+  tried_proof_ = true;
 #ifdef __OPTIMIZE__
-  if constexpr (rules::KeepsNotes<V>) return false;  // this call of recv would change notes
-  const Rows& in = net_.relations()[0].in;
-  size_t v = 0;
-  while (v < own_ && in.length(v) == 0) ++v;
-  if (v == own_) return true;  // nothing wakes a vertex here
+  if constexpr (rules::KeepsNotes<V>) return;  // this call of recv would change notes
   S state = state_[v];
   PPin pin = No;
-  M message = message_[in.targets[in.offsets[v]]];
+  M message = sent;
+  E copy = *value;
   V x = vertex(v, &state, &pin);
   setPosition(locals_[0], Handler::recv, v);
-  x.recv(&message, edge(in, in.offsets[v]));
-  return __builtin_constant_p(pin == No) ? pin == No : false;
-#else
-  return false;
+  x.recv(&message, &copy);
+  if (__builtin_constant_p(pin == No)) proof_ = pin == No;
 #endif
 }
 
@@ -329,17 +334,16 @@ void Run<V>::pushRange(size_t begin, size_t end, unsigned range, Local& local) {
 
 // ---- Few senders -----------------------------------------------------------
 
-/// Lets ready vertices send, and the vertices that become ready, until none of this rank is; keeps the messages for
-/// other ranks.
+/// Lists the ready vertices.
 template <typename V>
-void Run<V>::sweep() {
+void Run<V>::enlist() {
   net_.requirePush(pool_);
-  Local& local = locals_[0];
   if (events_.empty()) {
     events_.assign(net_.pins(), std::vector<std::vector<M>>(ranks_.count()));
     event_at_.assign(net_.pins(), std::vector<std::vector<uint32_t>>(ranks_.count()));
   }
   list_.clear();
+  list_at_ = 0;
   queue_.clear();
   forBits(ready_, 0, ready_.words(), [&](uint32_t v) {
     if constexpr (hasPriority) {
@@ -348,9 +352,16 @@ void Run<V>::sweep() {
       list_.push_back(v);
     }
   });
+}
+
+/// Lets listed vertices send, and those that become ready, until none is or about `limit` have sent; keeps the messages
+/// for other ranks.
+template <typename V>
+void Run<V>::runListed(uint64_t limit) {
+  Local& local = locals_[0];
   uint64_t count = 0;
   if constexpr (hasPriority) {
-    while (!queue_.empty()) {
+    while (!queue_.empty() && count < limit) {
       std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
       const uint32_t v = queue_.back().second;
       queue_.pop_back();
@@ -361,15 +372,16 @@ void Run<V>::sweep() {
     }
   } else {
     // A vertex may be listed more than once; only a ready one sends.
-    for (size_t at = 0; at < list_.size(); ++at) {
-      const uint32_t v = list_[at];
+    while (list_at_ < list_.size() && count < limit) {
+      const uint32_t v = list_[list_at_++];
+      if (list_at_ >= 1 << 20) {
+        list_.erase(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(list_at_));
+        list_at_ = 0;
+      }
       if (!ready_.test(v)) continue;
       forward(v, local);
       if (ready_.test(v)) list_.push_back(v);
-      if (at >= 1 << 20) {
-        list_.erase(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-        at = ~size_t{0};
-      }
+      if (++count % 1024 == 0) poll();
     }
   }
 }
@@ -418,6 +430,8 @@ inline void Run<V>::deliverTo(uint32_t sender, unsigned pin, const M& message, L
     const uint64_t begin = r.push.offsets[sender];
     const uint64_t end = r.push.ends[sender];
     const bool valued = edgeBytes && r.push.values;
+    if (!tried_proof_ && begin < end)
+      tryProof(r.push.targets[begin], message, valued ? edge(r.push, begin) : edge({}, 0));
     for (uint64_t i = begin; i < end; ++i) {
       receive<Listed>(r.push.targets[i], message, valued ? edge(r.push, i) : edge({}, 0), local);
     }

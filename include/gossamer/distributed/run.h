@@ -13,11 +13,18 @@ void Run<V>::runAll() {
     timeline_->begin(pool_.size());
     pool_.record(timeline_);
   }
-  initialise();
+  const bool restores = checkpoints_ && checkpoints_->restores;
+  if (restores) {
+    restoreCheckpoint();
+    step();
+  } else {
+    initialise();
+  }
   for (;;) {
     deliverAll();
     flushHost();
     if (stepped_ && !vote_) break;
+    if (checkpoints_ && checkpoints_->interval && time_ && time_ % checkpoints_->interval == 0) saveCheckpoint();
     step();
   }
   finish();
@@ -165,7 +172,14 @@ void Run<V>::flushHost() {
   ranks_.broadcast(0, &size, sizeof size);
   all.resize(size);
   ranks_.broadcast(0, all.data(), size);
-  for (uint64_t at = 0; at + sizeof(M) <= size; at += sizeof(M)) {
+  if (checkpoints_ && checkpoints_->interval && ranks_.rank() == 0) append(host_log_, all.data(), size);
+  receiveAtHost(all);
+}
+
+/// Passes messages to the application's object.
+template <typename V>
+void Run<V>::receiveAtHost(const Bytes& all) {
+  for (uint64_t at = 0; at + sizeof(M) <= all.size(); at += sizeof(M)) {
     M message;
     __builtin_memcpy(static_cast<void*>(&message), all.data() + at, sizeof(M));
     problem_.host->fromVertex(&message);

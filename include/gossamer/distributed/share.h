@@ -11,6 +11,26 @@
 extern "C" {
 #endif
 
+/// A part of the data of a rank at a step boundary: rows of bytes.
+struct gs_saved_part {
+  const char* name;
+  uint64_t rows;            // one for each vertex of the rank; 0: row_bytes bytes, of which rank 0's are kept
+  uint64_t row_bytes;       // 0: rows of different lengths
+  const uint64_t* offsets;  // then rows + 1 offsets in bytes
+  const void* bytes;
+};
+
+/// Checkpoints of a run. Functions return 0, or a nonzero number: the run then fails with the caller's error.
+struct gs_checkpoints {
+  uint64_t interval;  // steps between two checkpoints; 0: none
+  int32_t restores;   // 1: the run continues from saved parts
+  void* context;
+  /// All ranks call it after the same step, each with its parts.
+  int (*save)(void* context, uint64_t step, const struct gs_saved_part* parts, uint64_t count);
+  /// The bytes of this rank's rows of a saved part; NULL if there is no such part or it has another size.
+  const void* (*restore)(void* context, const char* name, uint64_t bytes);
+};
+
 struct gs_share {
   const struct gs_ranks* ranks;
   /// The rows of the rank's vertices in both directions; `vertices` is their number, `edges` that of their out-edges.
@@ -18,9 +38,10 @@ struct gs_share {
   /// 0 .. vertices - 1. A row ascends by the indices in the whole graph. The range of the weights is that of the whole
   /// graph. The run overwrites the targets.
   struct gs_graph graph;
-  uint64_t vertices;     // of the whole graph
-  uint64_t edges;        // of the whole graph
-  const uint64_t* cuts;  // rank r has the vertices cuts[r] .. cuts[r + 1] - 1, at least one
+  uint64_t vertices;                         // of the whole graph
+  uint64_t edges;                            // of the whole graph
+  const uint64_t* cuts;                      // rank r has the vertices cuts[r] .. cuts[r + 1] - 1, at least one
+  const struct gs_checkpoints* checkpoints;  // or NULL
 };
 
 /// Numbers of a run, of one rank.

@@ -39,6 +39,8 @@ struct gs_ranks {
   void (*leave)(void);
   /// As `probe`, for a message from any rank; sets its rank. Messages of one rank arrive in order.
   int (*probe_any)(int tag, int* from, uint64_t* size);
+  /// As `send`, but the request completes only after the receiver has begun to receive.
+  uint64_t (*send_matched)(int to, int tag, const void* bytes, uint64_t size);
 };
 
 /// Joins the other ranks. Null if this process cannot: gs_ranks_problem() is then one line with the reason.

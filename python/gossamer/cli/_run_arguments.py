@@ -27,6 +27,9 @@ VALUES = {
     "--ranks": "ranks",
     "-n": "ranks",
     "--hosts": "hosts",
+    "--checkpoint": "checkpoint",
+    "--checkpoint-every": "checkpoint-every",
+    "--restart": "restart",
     "--top": "top",
     "-k": "top",
     "--output": "output",
@@ -38,6 +41,8 @@ VALUES = {
     "--define": "define",
     "-D": "define",
 }
+DISTRIBUTED = ("ranks", "hosts", "checkpoint", "checkpoint-every", "restart")
+"""Options of the engine ``distributed`` only."""
 HARDWARE = (
     "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report", "least-wait",
     "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps", "port", "keys", "role",

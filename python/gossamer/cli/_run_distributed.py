@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,7 @@ from gossamer.errors import GraphWarning, InputError
 if TYPE_CHECKING:
     from gossamer.apps import App
     from gossamer.apps.results import Result
+    from gossamer.distributed.checkpoints import Settings
     from gossamer.distributed.transport import Ranks
     from gossamer.graph import Graph
 
@@ -22,8 +24,13 @@ MOST_RANKS = 65536
 
 
 def run(
-    request: Request, app: App, words: Sequence[str], read: Callable[[], Graph], finish: Callable[..., None],
-    *, watched: bool = False,
+    request: Request,
+    app: App,
+    words: Sequence[str],
+    read: Callable[[], Graph],
+    finish: Callable[..., None],
+    *,
+    watched: bool = False,
 ) -> int:
     """Runs the checked request. ``read`` reads the graph, ``finish(result, read_seconds, recorded)`` outputs rank 0's
     result. ``watched``: ranks record what they do over time."""
@@ -34,21 +41,46 @@ def run(
     count = request.number("ranks", 0, 1, MOST_RANKS) or None
     hosts = request.one("hosts")
     if not job.is_rank(count):
+        settings = _checkpoints(request)
         rank.compiled(app)
-        return job.start(count, words, hosts)
+        return job.start(count, words, hosts, settings.folder or settings.restart)
     ranks: Ranks | None = None
     try:
+        settings = _checkpoints(request)
         ranks = job.join(count)
         job.note_process(ranks)
-        _run(request, ranks, rank.compiled(app), read, finish, watched)
+        _run(request, ranks, rank.compiled(app), read, finish, watched, settings)
         ranks.leave()
     except (Exception, KeyboardInterrupt) as error:
         job.fail(ranks, error)
     return 0
 
 
-def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], finish: Callable[..., None],
-         watched: bool) -> None:
+def _checkpoints(request: Request) -> Settings:
+    """The options of checkpoints. Raises InputError for folders that cannot be used."""
+    from gossamer.distributed.checkpoints import INTERVAL, Settings
+
+    folder, restart = request.one("checkpoint"), request.one("restart")
+    if folder is None and "checkpoint-every" in request.options:
+        raise InputError("--checkpoint-every: is for checkpoints; add --checkpoint DIR")
+    settings = Settings(
+        None if folder is None else Path(folder).resolve(),
+        request.number("checkpoint-every", INTERVAL, 1),
+        None if restart is None else Path(restart).resolve(),
+    )
+    settings.check()
+    return settings
+
+
+def _run(
+    request: Request,
+    ranks: Ranks,
+    app: App,
+    read: Callable[[], Graph],
+    finish: Callable[..., None],
+    watched: bool,
+    settings: Settings,
+) -> None:
     import time
 
     from gossamer.apps import runner
@@ -69,7 +101,7 @@ def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], fi
     threads = request.number("threads", 1, 1, runner.MOST_THREADS)
     given: dict[str, Any] = dict(request.parameters)
     recorder = timeline.Timeline() if watched else None
-    result: Result = rank.run(ranks, app, share, rank.check(app, given), threads, recorder)
+    result: Result = rank.run(ranks, app, share, rank.check(app, given), threads, settings, recorder)
     recorded = timeline.aligned(ranks.gather(recorder.recorded(threads))) if recorder is not None else ()
     if ranks.rank == 0:
         finish(result, read_seconds, recorded)

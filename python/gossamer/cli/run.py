@@ -72,6 +72,9 @@ Options:
                         rank (default: 1)
   -n, --ranks N         with --engine distributed: start this many ranks
       --hosts FILE      with --engine distributed: on these machines, HOST:SLOTS a line
+      --checkpoint DIR  with --engine distributed: write checkpoints there
+      --checkpoint-every N  steps between two checkpoints (default 100)
+      --restart DIR     with --engine distributed: continue from the last checkpoint there
   -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz, .csv or .json (may be repeated)
       --stats FILE      write the statistics as JSON (docs/watching.md)
@@ -221,10 +224,9 @@ def _run_app(words: tuple[str, ...]) -> int:
     for file in (trace, report):
         if file is not None:
             files.check_writable(Path(file))
-    if engine != "distributed" and "ranks" in request.options:
-        raise InputError("--ranks: is for --engine distributed")
-    if engine != "distributed" and "hosts" in request.options:
-        raise InputError("--hosts: is for --engine distributed")
+    for name in _run_arguments.DISTRIBUTED:
+        if engine != "distributed" and name in request.options:
+            raise InputError(f"--{name}: is for --engine distributed")
     if engine in _run_arguments.ON_HARDWARE:
         asked = _HardwareOptions(app.name, hardware, str(engine))
         engine = asked.engine

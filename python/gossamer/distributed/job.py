@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from gossamer.distributed.checkpoints import last
 from gossamer.distributed.transport import Ranks
 from gossamer.errors import ExitCode, GossamerError, InputError, NoAnswer, RunDied
 from gossamer.hosts import machines, mpi_launcher
@@ -134,10 +135,11 @@ def fail(ranks: Ranks | None, error: BaseException) -> NoReturn:
 # ---- The command that starts them ----------------------------------------------------
 
 
-def start(ranks: int | None, words: Sequence[str], hosts: str | None = None) -> int:
+def start(ranks: int | None, words: Sequence[str], hosts: str | None = None, checkpoints: Path | None = None) -> int:
     """Runs ``./gossamer run WORDS`` on that many ranks, or on one for each slot of the machines in the file ``hosts``.
 
-    Returns 0; raises the error of the rank that failed first, or InputError if the ranks cannot be started.
+    Returns 0; raises the error of the rank that failed first, or InputError if the ranks cannot be started. The error
+    of a rank that died names the last checkpoint in a folder.
     """
     machines = None if hosts is None else _machines(hosts, ranks)
     count = ranks if machines is None or ranks is not None else machines.slots
@@ -167,11 +169,12 @@ def start(ranks: int | None, words: Sequence[str], hosts: str | None = None) -> 
             code = child.wait()
         failure = folder / "failure"
         if failure.exists():
-            raise _error(json.loads(failure.read_text(encoding="utf-8")))
+            raise _error(json.loads(failure.read_text(encoding="utf-8")), checkpoints)
         output.seek(0)
         if code:
             said.extend(line.decode(errors="replace").rstrip("\n") for line in output)
-            raise mpi_launcher.failure(code, said, lambda process: _rank_of(folder, process))
+            error = mpi_launcher.failure(code, said, lambda process: _rank_of(folder, process))
+            raise RunDied(str(error) + _continue_from(checkpoints)) if isinstance(error, RunDied) else error
         shutil.copyfileobj(output, sys.stdout.buffer)
     return 0
 
@@ -203,9 +206,17 @@ def _forward(stream: IO[bytes], said: deque[str]) -> None:
             said.append(line.rstrip("\n"))
 
 
-def _error(failure: dict[str, Any]) -> BaseException:
+def _continue_from(checkpoints: Path | None) -> str:
+    """The end of a message: how to continue from the last checkpoint."""
+    there = None if checkpoints is None else last(checkpoints)
+    return "" if there is None else f"; the last checkpoint is {there}, continue with --restart {there.parent}"
+
+
+def _error(failure: dict[str, Any], checkpoints: Path | None) -> BaseException:
     """The exception for a failure that a rank has reported."""
     code, text = int(failure["code"]), str(failure["text"])
+    if code == RunDied.exit_code:
+        text += _continue_from(checkpoints)
     for kind in (InputError, RunDied):
         if code == kind.exit_code:
             return kind(text)

@@ -14,10 +14,10 @@ import numpy as np
 from gossamer import apps, native
 from gossamer.apps import App, Numbers, runner
 from gossamer.apps.results import Result
-from gossamer.distributed import shares
+from gossamer.distributed import checkpoints, shares
 from gossamer.distributed.transport import Ranks
 from gossamer.engines import _abi
-from gossamer.errors import HandlerDied, InputError
+from gossamer.errors import GossamerError, HandlerDied, InputError
 from gossamer.graph import Graph, generate
 from gossamer.watch.timeline import Timeline
 
@@ -44,17 +44,31 @@ def load(
     return shares.scattered(ranks, read, needs_targets)
 
 
-def run(ranks: Ranks, app: App, share: shares.Share, parameters: Callable[[Graph], Numbers], threads: int,
-        timeline: Timeline | None = None) -> Result:
+def run(
+    ranks: Ranks,
+    app: App,
+    share: shares.Share,
+    parameters: Callable[[Graph], Numbers],
+    threads: int,
+    settings: checkpoints.Settings | None = None,
+    timeline: Timeline | None = None,
+) -> Result:
     """Runs the application on all ranks. The result is rank 0's; others get the statistics only.
 
-    ``parameters`` are checked on rank 0, which has all labels. ``timeline`` records what this rank does. Raises the errors of ``Engine.run``.
+    ``parameters`` are checked on rank 0, which has all labels. ``settings`` are those of checkpoints. ``timeline``
+    records what this rank does. Raises the errors of ``Engine.run``.
     """
     whole = share.whole
     numbers = ranks.broadcast(parameters(whole) if ranks.rank == 0 else None)
     begun = time.perf_counter()
+    saves: checkpoints.Checkpoints | None = None
+    if settings is not None and (settings.folder or settings.restart):
+        saves = checkpoints.Checkpoints(ranks, settings, app, share, numbers)
+    table = None if saves is None else saves.table
     recorder = None if timeline is None else timeline.address
-    arguments = _abi.ShareArgs(app, ranks.address, share, numbers, threads=threads, timeline=recorder)
+    arguments = _abi.ShareArgs(
+        app, ranks.address, share, numbers, threads=threads, checkpoints=table, timeline=recorder
+    )
     handle = ctypes.c_void_p()
     try:
         native.check(
@@ -65,10 +79,10 @@ def run(ranks: Ranks, app: App, share: shares.Share, parameters: Callable[[Graph
                 ctypes.byref(arguments.figures),
             )
         )
-    except HandlerDied as error:
-        raise _abi.explained(error, app, whole) from None
-    except InputError as error:
-        raise InputError(_abi.labelled(str(error), whole.label_of)) from None
+    except GossamerError as error:
+        if saves is not None and saves.failure is not None:
+            raise saves.failure from None
+        raise _explained(error, app, whole) from None
     try:
         stats = _abi.statistics(app, handle) | _figures(ranks, arguments.figures)
         if ranks.rank == 0:
@@ -84,6 +98,13 @@ def run(ranks: Ranks, app: App, share: shares.Share, parameters: Callable[[Graph
     return Result(
         app=app, graph=whole, columns=columns, totals=totals, stats=stats, seconds=time.perf_counter() - begun
     )
+
+
+def _explained(error: GossamerError, app: App, whole: Graph) -> GossamerError:
+    """The same error with labels of vertices."""
+    if isinstance(error, HandlerDied):
+        return _abi.explained(error, app, whole)
+    return InputError(_abi.labelled(str(error), whole.label_of)) if isinstance(error, InputError) else error
 
 
 def _figures(ranks: Ranks, mine: _abi.RankFigures) -> dict[str, Any]:

@@ -40,6 +40,8 @@ class _Table(ctypes.Structure):
         ("broadcast", ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, _u64)),
         ("abort", ctypes.CFUNCTYPE(None, ctypes.c_int)),
         ("leave", ctypes.CFUNCTYPE(None)),
+        ("probe_any", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(_u64))),
+        ("send_matched", ctypes.CFUNCTYPE(_u64, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, _u64)),
     ]
 
 

@@ -142,8 +142,17 @@ class ResumeArgs:
 class RunArgs:
     """Graph, options and parameters of a run. Owns the memory that the structs point to, so it must outlive the run."""
 
-    def __init__(self, app: App, graph: Graph, parameters: Numbers, *, engine: str, threads: int, seed: int,
-                 timeline: ctypes.c_void_p | None = None) -> None:
+    def __init__(
+        self,
+        app: App,
+        graph: Graph,
+        parameters: Numbers,
+        *,
+        engine: str,
+        threads: int,
+        seed: int,
+        timeline: ctypes.c_void_p | None = None,
+    ) -> None:
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
         self.graph = _Graph(
             graph.vertices,
@@ -202,6 +211,36 @@ def _numbers(parameters: Numbers) -> tuple[ctypes.Array[_Parameter], int]:
     return numbers, len(entries)
 
 
+class SavedPart(ctypes.Structure):
+    """gs_saved_part of include/gossamer/distributed/share.h."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("rows", ctypes.c_uint64),
+        ("row_bytes", ctypes.c_uint64),
+        ("offsets", ctypes.c_void_p),
+        ("bytes", ctypes.c_void_p),
+    ]
+
+
+SaveFunction = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(SavedPart), ctypes.c_uint64
+)
+RestoreFunction = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)
+
+
+class Checkpoints(ctypes.Structure):
+    """gs_checkpoints of the same header."""
+
+    _fields_ = [
+        ("interval", ctypes.c_uint64),
+        ("restores", ctypes.c_int32),
+        ("context", ctypes.c_void_p),
+        ("save", SaveFunction),
+        ("restore", RestoreFunction),
+    ]
+
+
 class _Share(ctypes.Structure):
     """gs_share of include/gossamer/distributed/share.h."""
 
@@ -211,6 +250,7 @@ class _Share(ctypes.Structure):
         ("vertices", ctypes.c_uint64),
         ("edges", ctypes.c_uint64),
         ("cuts", ctypes.c_void_p),
+        ("checkpoints", ctypes.c_void_p),
     ]
 
 
@@ -229,8 +269,17 @@ class RankFigures(ctypes.Structure):
 class ShareArgs:
     """A rank's share of a graph, options and parameters of a run. Owns the memory that the structs point to."""
 
-    def __init__(self, app: App, ranks: ctypes.c_void_p, share: Share, parameters: Numbers, *, threads: int,
-                 timeline: ctypes.c_void_p | None = None) -> None:
+    def __init__(
+        self,
+        app: App,
+        ranks: ctypes.c_void_p,
+        share: Share,
+        parameters: Numbers,
+        *,
+        threads: int,
+        checkpoints: Checkpoints | None = None,
+        timeline: ctypes.c_void_p | None = None,
+    ) -> None:
         whole = share.whole
         low, high = whole.weight_range if app.uses_weights else (1.0, 1.0)
         degrees = share.out.offsets
@@ -248,10 +297,14 @@ class ShareArgs:
             low,
             high,
         )
-        self.share = _Share(ranks, graph, whole.vertices, whole.edges, share.cuts.ctypes.data)
+        self._checkpoints = checkpoints
+        where = None if checkpoints is None else ctypes.addressof(checkpoints)
+        self.share = _Share(ranks, graph, whole.vertices, whole.edges, share.cuts.ctypes.data, where)
         self._numbers, count = _numbers(parameters)
         self._arrays = share
-        self.options = _Options(b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count, timeline)
+        self.options = _Options(
+            b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count, timeline
+        )
         self.figures = RankFigures()
 
 
@@ -421,12 +474,16 @@ def problem_of(app: App, opened: ProblemAbi) -> mapper.Problem:
 
 
 __all__ = [
+    "Checkpoints",
     "PartAbi",
     "ProblemAbi",
     "RankFigures",
     "RelationAbi",
+    "RestoreFunction",
     "ResumeArgs",
     "RunArgs",
+    "SaveFunction",
+    "SavedPart",
     "ShareArgs",
     "Statistics",
     "change",

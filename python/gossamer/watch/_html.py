@@ -92,9 +92,7 @@ def _scales() -> str:
 
 def legend(what: str, most: float, unit: str = "") -> str:
     """A legend of the scale of colours, from 0 to ``most``."""
-    boxes = "".join(
-        f'<rect x="{i * 9}" width="9" height="14" class="s{step((i + 0.5) / 24)}"/>' for i in range(24)
-    )
+    boxes = "".join(f'<rect x="{i * 9}" width="9" height="14" class="s{step((i + 0.5) / 24)}"/>' for i in range(24))
     top = f"{most:,.4g}{unit}"
     return (
         f'<span class="legend" data-most="{most:.9g}">{escape(what)}: 0 '
@@ -122,9 +120,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], kind: str = "rows
 def text(x: float, y: float, text: str, kind: str = "", anchor: str = "middle") -> str:
     """Text in SVG at a position."""
     named = f' class="{kind}"' if kind else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{named} pointer-events="none">{escape(text)}</text>'
-    )
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{named} pointer-events="none">{escape(text)}</text>'
 
 
 def svg(width: float, height: float, drawn: Sequence[str], most: float | None = None) -> str:

@@ -199,7 +199,7 @@ def _cards(rows: Sequence[tuple[str, Sequence[str], str]]) -> str:
     for name, values, note in rows:
         shown = "".join(f"<b>{_html.escape(value)}</b>" for value in values)
         many = " many" if len(values) > 1 else ""
-        below = f'<span>{_html.escape(note)}</span>' if note and len(values) == 1 else ""
+        below = f"<span>{_html.escape(note)}</span>" if note and len(values) == 1 else ""
         found.append(f'<div class="card{many}"><span>{_html.escape(name)}</span>{shown}{below}</div>')
     return f'<div class="cards">{"".join(found)}</div>'
 
@@ -301,9 +301,7 @@ def _beside(drawn: Sequence[str], labels: Sequence[str]) -> str:
     return _html.side([f"<h3>{_html.escape(label)}</h3>{one}" for label, one in zip(labels, drawn, strict=True)])
 
 
-def _quantity(
-    name: str, lines: Sequence[Mapping[str, Any] | None], labels: Sequence[str], width: float
-) -> list[str]:
+def _quantity(name: str, lines: Sequence[Mapping[str, Any] | None], labels: Sequence[str], width: float) -> list[str]:
     """The section of one quantity: a chart for each run, all with the same scales."""
     found = [[one for one in (its or {}).get("series", ()) if one["name"] == name] for its in lines]
     each = [one for series in found for one in series]

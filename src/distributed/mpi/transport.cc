@@ -55,7 +55,8 @@ void with_type(uint64_t size, F&& f) {
   MPI_Type_free(&type);  // takes effect when the communication has completed
 }
 
-uint64_t send(int to, int tag, const void* bytes, uint64_t size) {
+template <typename Send>
+uint64_t start(Send&& isend, int to, int tag, const void* bytes, uint64_t size) {
   if (unused.empty()) {
     unused.push_back(requests.size());
     requests.push_back(MPI_REQUEST_NULL);
@@ -63,9 +64,15 @@ uint64_t send(int to, int tag, const void* bytes, uint64_t size) {
   const uint64_t request = unused.back();
   unused.pop_back();
   with_type(size, [&](int count, MPI_Datatype type) {
-    MPI_Isend(bytes, count, type, to, tag, MPI_COMM_WORLD, &requests[request]);
+    isend(bytes, count, type, to, tag, MPI_COMM_WORLD, &requests[request]);
   });
   return request;
+}
+
+uint64_t send(int to, int tag, const void* bytes, uint64_t size) { return start(MPI_Isend, to, tag, bytes, size); }
+
+uint64_t send_matched(int to, int tag, const void* bytes, uint64_t size) {
+  return start(MPI_Issend, to, tag, bytes, size);
 }
 
 int sent(uint64_t request) {
@@ -293,7 +300,7 @@ extern "C" const gs_ranks* gs_ranks_join(void) {
     problem = version() + " does not start; start the ranks with its launcher";
     return nullptr;
   }
-  table = {0, 0, send, sent, probe, receive, reduce, reduced, broadcast, abort_all, leave, probe_any};
+  table = {0, 0, send, sent, probe, receive, reduce, reduced, broadcast, abort_all, leave, probe_any, send_matched};
   MPI_Comm_rank(MPI_COMM_WORLD, &table.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &table.count);
   problem = singleton_problem(table.count);

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of the engine distributed, for its tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "distributed"
+
+
+def launcher() -> str:
+    return str(Path(sys.executable).parent / "mpiexec")
+
+
+def compare(ranks: int, seed: int, count: int, *names: str | Path) -> None:
+    """Compares results of all named applications with those of cpu, on random graphs and ranges."""
+    command = [launcher(), "-n", str(ranks), sys.executable, "-I", str(FIXTURES / "compare.py")]
+    done = subprocess.run(
+        [*command, str(seed % 2**31), str(count), *map(str, names)],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("compared "), done.stdout + done.stderr
+    # Some random graphs are rejected by some applications.
+    applications = [name for name in names if not str(name).startswith("--")]
+    assert int(done.stdout.split()[1]) >= len(applications) * count / 3, done.stderr
+
+
+def job_processes(folder: Path) -> list[int]:
+    """The processes of the ranks of a job whose temporary files are in a folder."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            words = (process / "cmdline").read_bytes()
+            variables = (process / "environ").read_bytes()
+        except OSError:
+            continue
+        ours = f"GOSSAMER_JOB={folder}".encode() in variables and b"\0-m\0gossamer\0run\0" in words
+        if ours and b"mpiexec" not in words and b"hydra" not in words:
+            found.append(int(process.name))
+    return found
+
+
+def wait_for_ranks(folder: Path, ranks: int) -> None:
+    """Waits until all ranks of the job whose temporary files are in a folder have joined it."""
+    deadline = time.monotonic() + 120
+    while len(list(folder.glob("gossamer-job-*/process.*"))) < ranks:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
