@@ -70,6 +70,23 @@ class BucketQueue {
     return 0;
   }
 
+  /// The number of items in the buckets that may contain keys up to `limit`.
+  size_t countUpTo(uint32_t limit) const {
+    size_t sum = 0;
+    for (unsigned level = 0; level < 4; ++level) {
+      const unsigned shift = 8 * level;
+      const uint32_t above = level == 3 ? 0 : lowest_ & (~uint32_t{0} << (shift + 8));
+      for (unsigned w = 0; w < 4; ++w) {
+        for (uint64_t bits = occupied_[level][w]; bits; bits &= bits - 1) {
+          const uint32_t bucket = 64 * w + static_cast<uint32_t>(std::countr_zero(bits));
+          if ((above | bucket << shift) > limit) return sum;
+          sum += buckets_[level][bucket].count;
+        }
+      }
+    }
+    return sum;
+  }
+
   /// Moves the items of the lowest key into `items` (cleared first); false if the queue
   /// is empty. `keyOf(item, key)` sets an item's current key, or returns
   /// false to drop the item.

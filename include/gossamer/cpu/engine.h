@@ -65,6 +65,13 @@ class Run {
   static constexpr bool hasSettled = rules::HasSettled<V>;
   static constexpr bool readsEdges = OwnEdges<V>::some;
   static constexpr bool largeMessages = sizeof(M) > 16;
+  /// States that the processor reads and writes as one word: any thread may deliver to any vertex.
+  static constexpr bool concurrent = hasPriority && rules::ConstantEdges<V> && !readsEdges && !hasSettled && !lazySteps &&
+                                     (sizeof(S) == 4 || sizeof(S) == 8);
+  using PlainStateWord = std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>;
+  using StateWord [[gnu::may_alias]] = PlainStateWord;
+  /// In place of a vertex's pin while a thread writes the vertex back; no pin of a vertex without member edges.
+  static constexpr PPin lockedPin = OneEdge;
   /// If few vertices are touched between two steps, they are listed, so that a step costs nothing for the others.
   static constexpr bool listsTouched = lazySteps && !hasPriority;
 
@@ -78,6 +85,16 @@ class Run {
   static constexpr size_t rowsAhead = 4;
   /// Prefetch distance for a queued sender's row, in senders; twice that for the row's bounds.
   static constexpr uint32_t sendersAhead = 3;
+  /// Edges of a slice of a concurrent round, which one thread takes at a time.
+  static constexpr uint64_t sliceEdges = 2048;
+  /// Edges per thread from which on a concurrent round is long enough.
+  static constexpr uint64_t roundEdges = 8192;
+  /// Concurrent rounds are judged together until they have sent this many messages.
+  static constexpr uint64_t epochSends = 512;
+  /// The window shrinks if more than one of this many sends is a repetition.
+  static constexpr uint64_t mostResends = 16;
+  /// Vertices that one thread takes from the queue before it counts the window again.
+  static constexpr uint64_t checkEvery = 64;
   /// A pull that stops when a vertex settles is worth it from 1/settledPullShare of the edges on.
   static constexpr uint64_t settledPullShare = 15;
   /// Up to this many threads push by cutting rows: cheaper than sorting messages, but each thread reads all senders.
@@ -101,6 +118,9 @@ class Run {
     uint64_t looks = 0;     // reads of vertices or words of them, other than for send and step
     uint64_t probes = 0;    // reads of edges without a delivery
     uint64_t sum = 0;       // partial sum of a parallel sum
+    uint64_t resends = 0;   // sends of vertices that have sent before, in order of priority
+    uint64_t commits = 0;   // concurrent deliveries that changed the receiver
+    uint64_t retries = 0;   // concurrent handlers run again, because another thread changed the vertex
     bool vote = false;
     Position at;
     [[no_unique_address]] A mine{};  // contributions of the vertices' steps
@@ -403,10 +423,14 @@ class Run {
   void queueFromHost();
   auto keyOfReady() {
     return [this](uint32_t v, uint32_t& key) {
-      if (!ready_.test(v)) return false;
+      if (!isReady(v)) return false;
       key = priority(v);
       return true;
     };
+  }
+  bool isReady(uint32_t v) const {
+    if constexpr (concurrent) return pin_[v] != No;
+    return ready_.test(v);
   }
   [[gnu::noinline]] void moveBucketToLanes();
   [[gnu::noinline]] void processLanes(uint64_t large);
@@ -418,6 +442,19 @@ class Run {
   void prefetchRow(const Rows& rows, uint32_t low, size_t i) const;
   [[gnu::flatten, gnu::noinline]] void pushWave(unsigned range, Local& local);
   [[gnu::noinline]] void pushWaveSorted(uint64_t edges);
+
+  // By priority, on all threads: cpu/concurrent.h
+  PPin awaitPin(uint32_t v) const;
+  bool commit(uint32_t v, PPin before, PPin now, StateWord read, StateWord written);
+  void receiveConcurrently(uint32_t v, M message, E* value, BucketQueue& queue, Local& local);
+  void forwardConcurrently(uint32_t v, uint32_t limit, BucketQueue& queue, Local& local);
+  template <bool Concurrent>
+  void noteSent(uint32_t v, Local& local);
+  [[gnu::noinline]] void inOrderConcurrently();
+  [[gnu::noinline]] void moveLanesToQueue(uint32_t limit);
+  [[gnu::noinline]] bool concurrentRound(uint32_t limit, uint64_t large);
+  [[gnu::flatten, gnu::noinline]] void sendSlice(size_t begin, size_t end, uint32_t limit, unsigned thread);
+  void adaptWindow(uint64_t rounds);
 
   Problem<V>& problem_;
   Network& net_;
@@ -469,6 +506,18 @@ class Run {
   std::vector<PPin> wave_pin_;
   Array<M> wave_message_;
 
+  /// The totals at the start of an epoch of concurrent rounds.
+  struct Epoch {
+    uint64_t sends = 0;
+    uint64_t resends = 0;
+    uint64_t edges = 0;
+    uint64_t rounds = 0;
+    uint32_t pause = 0;  // epochs before the window may grow again
+  };
+  Bitmap has_sent_;      // in this network-wide wave of messages; concurrent rounds only
+  uint32_t window_ = 1;  // keys that a concurrent round sends
+  Epoch epoch_;
+
   Clock::time_point begun_;
   uint64_t time_ = 0;
   bool stepped_ = false;
@@ -494,6 +543,7 @@ class Engine final : public gossamer::Engine<V> {
 
 }  // namespace gossamer::cpu
 
+#include "gossamer/cpu/concurrent.h"
 #include "gossamer/cpu/fused.h"
 #include "gossamer/cpu/ordered.h"
 #include "gossamer/cpu/pull.h"

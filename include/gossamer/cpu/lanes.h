@@ -67,6 +67,18 @@ class Lanes {
     for (const Lane& lane : lanes_) sum += lane.queue.bound() == bound_ ? lane.queue.nextBucketSize() : 0;
     return sum;
   }
+  /// The number of vertices in the buckets that may contain keys up to `limit`.
+  size_t countUpTo(uint32_t limit) const {
+    size_t sum = 0;
+    for (const Lane& lane : lanes_) sum += lane.queue.countUpTo(limit);
+    return sum;
+  }
+  /// The lane whose part of the wave contains sender `index` of all lanes.
+  Lane& lastFrom(size_t index) {
+    const auto above = std::upper_bound(lanes_.begin() + 1, lanes_.end(), index,
+                                        [](size_t i, const Lane& lane) { return i < lane.base; });
+    return above[-1];
+  }
   bool holdsBound(const Lane& lane) const { return lane.queue.lowest() == bound_ && lane.queue.lowestCount(); }
 
  private:

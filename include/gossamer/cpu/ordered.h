@@ -16,6 +16,10 @@ inline uint32_t Run<V>::priority(uint32_t v) {
 /// Delivers messages until no vertex is ready, the lowest priorities first.
 template <typename V>
 void Run<V>::inOrder() {
+  if constexpr (concurrent) {
+    // With short rows, one thread is done before the others have found their vertices.
+    if (threads_ > 1 && edges_ / n_ + 1 >= 8) return inOrderConcurrently();
+  }
   queue_.restart();
   requireOut();
   // A bucket is large if its edges keep all threads busy for a while. With few edges
@@ -138,12 +142,15 @@ inline bool Run<V>::poll() {
 /// A vertex from a queue sends, if it is still ready and its priority is at most `low`.
 template <typename V>
 inline void Run<V>::forwardQueued(uint32_t v, uint32_t low, Local& local) {
-  if (!ready_.test(v)) return;
+  if (!isReady(v)) return;
   const uint32_t key = priority(v);
   if (key > low) return queue_.push(key, v);
   ++small_rounds_;
+  if constexpr (concurrent) {
+    if (threads_ > 1) noteSent<false>(v, local);
+  }
   forward<Wake::queue>(v, local);
-  if (ready_.test(v)) queue_.push(priority(v), v);
+  if (isReady(v)) queue_.push(priority(v), v);
 }
 
 /// Delivers messages of the host; vertices that become ready join the queue.
