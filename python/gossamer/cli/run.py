@@ -360,7 +360,7 @@ class _HardwareOptions:
 
     def __init__(self, app: str, options: Mapping[str, Sequence[str]], engine: str) -> None:
         from gossamer import mapper
-        from gossamer.engines import board, guest, rtl, rtl_cluster, rtl_vertices
+        from gossamer.engines import board, guest, model, rtl, rtl_cluster, rtl_vertices
 
         self._request = request = _ProgramRequest(
             programs=[app], options={name: list(got) for name, got in options.items()}
@@ -399,7 +399,10 @@ class _HardwareOptions:
             "on_phase": self._progress.show,
         }
         self.engine: Hardware
-        if place is None:
+        if engine == "model":
+            how["workers"] = request.number("workers", 1) or 0
+            self.engine = model.Model(**how)
+        elif place is None:
             self.engine = rtl_vertices.Hardware(settings=settings, **how)
         elif isinstance(place, guest.Place):
             if how["multicast"] == "full":

@@ -121,7 +121,7 @@ class Tables:
         self.params_at = regions.shared("parameters", len(problem.params))
         self.states_at = regions.region("states", layout.state * self.slots, fast=True)
         self.flags_at = regions.region("flags", layout.flags * self.slots, fast=True)
-        self._queues = regions.region("queues", layout.offset * (self.slots + 1), fast=True)
+        self.queues_at = regions.region("queues", layout.offset * (self.slots + 1), fast=True)
         outs = self.slots * self._pins
         ends_apart = spare is not None or layout.own > 0
         """Whether each list's end is stored with its address."""
@@ -275,7 +275,7 @@ class Tables:
             yield memory, words.tobytes()
 
     def _header(self, thread: int, most_steps: int) -> bytes:
-        regions = (self.states_at, self.flags_at, self.outs_at, self._queues)
+        regions = (self.states_at, self.flags_at, self.outs_at, self.queues_at)
         places = (int(region[thread]) for region in regions)
         count, keys = int(self._mapping.counts[thread]), int(self._keys[thread])
         most = most_steps or _NO_END
