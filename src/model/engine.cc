@@ -31,6 +31,8 @@ constexpr uint32_t kPatience = 32;  // messages received before one is sent (sof
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
 constexpr uint32_t kDram = 0x4000'0000;
+constexpr uint32_t kMostStackLines = 6;
+constexpr double kLineAccesses = 6;  // to the same line of the stack
 
 /// Capacity of a resource, by time.
 class Calendar {
@@ -179,7 +181,9 @@ class Group {
   void deliver(Thread& t, const Message& message, uint32_t list, gs_model_event each);
   void enqueue(Thread& t, uint32_t vertex);
   void spend(Thread& t, const Cost& cost, double times = 1);
-  void touch(Thread& t, uint32_t address, bool store);
+  void touchLine(Thread& t, uint32_t line, bool store);
+  void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address / lineBytes_, store); }
+  void touchStack(Thread& t, gs_model_event event);
   void touchState(Thread& t, uint32_t vertex, bool store);
   void post(Thread& t, uint32_t tile, uint64_t mask, uint32_t message, double at);
   uint32_t make(uint32_t key, const uint8_t* payload);
@@ -196,12 +200,13 @@ class Group {
 
   Engine& its_;
   const gs_model_memory& memory_;
+  const uint32_t lineBytes_;
   std::vector<Event> heap_;
   std::vector<Message> messages_;
   std::vector<uint32_t> free_;
   std::vector<Calendar> cores_, caches_, fpus_;
   std::vector<double> outputs_;  // of each tile: when its last flit leaves
-  Calendar dram_, sram_;
+  Calendar dram_, sramReads_, sramWrites_;
   std::vector<uint32_t> tags_;
   std::vector<uint32_t> order_;
   std::vector<uint8_t> dirty_, received_;
@@ -239,8 +244,10 @@ Group::Group(Engine& its, uint32_t n)
     : number(n),
       its_(its),
       memory_(its.its.memory[n]),
+      lineBytes_(its.machine.line_bytes),
       dram_(kBucket / its.timing.dram_line),
-      sram_(kBucket / its.timing.sram_line) {
+      sramReads_(kBucket / its.timing.sram_line),
+      sramWrites_(kBucket / its.timing.sram_line) {
   const gs_model_machine& m = its.machine;
   const uint32_t count = its.groupTiles * m.threads;
   const uint32_t perCore = m.threads / m.cores;
@@ -301,9 +308,9 @@ void Group::spend(Thread& t, const Cost& cost, double times) {
 }
 
 /// An access to a line: a hit costs what the event's requests cost, a miss more.
-void Group::touch(Thread& t, uint32_t address, bool store) {
+void Group::touchLine(Thread& t, uint32_t line, bool store) {
   const gs_model_machine& m = its_.machine;
-  const uint32_t line = address / m.line_bytes, set = line % m.sets;
+  const uint32_t set = line % m.sets;
   const size_t local = static_cast<size_t>(&t - threads.data());
   const size_t base = (local * m.sets + set) * m.ways;
   uint32_t* const tags = &tags_[base];
@@ -324,16 +331,16 @@ void Group::touch(Thread& t, uint32_t address, bool store) {
     const bool old = dirty_[base + way];
     ++c.misses;
     --c.hits;
-    const bool sram = address < kDram;
+    const bool sram = line < kDram / m.line_bytes;
     const gs_model_timing& x = its_.timing;
     double wait = sram ? x.sram_miss : x.dram_miss;
     if (old) {
       ++c.writebacks;
-      const bool oldSram = tags[way] * m.line_bytes < kDram;
-      wait += x.write_back;
-      (oldSram ? sram_ : dram_).delay(t.t, 1);
+      const bool oldSram = tags[way] < kDram / m.line_bytes;
+      wait += oldSram ? x.sram_write_back : x.write_back;
+      (oldSram ? sramWrites_ : dram_).delay(t.t, 1);
     }
-    wait += (sram ? sram_ : dram_).delay(t.t, 1);
+    wait += (sram ? sramReads_ : dram_).delay(t.t, 1);
     t.t += wait;
     tags[way] = line;
     dirty_[base + way] = 0;
@@ -351,6 +358,17 @@ void Group::touch(Thread& t, uint32_t address, bool store) {
     }
     node = 2 * node + upper;
   }
+}
+
+/// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
+/// interleaved with those of other threads.
+void Group::touchStack(Thread& t, gs_model_event event) {
+  const double other = its_.its.costs[event].other;
+  if (other < 0.3) return;
+  const auto lines = std::min(kMostStackLines, 1 + static_cast<uint32_t>(other / kLineAccesses));
+  const auto stride = static_cast<uint32_t>(threads.size());
+  const auto local = static_cast<uint32_t>(&t - threads.data());
+  for (uint32_t i = 0; i < lines; ++i) touchLine(t, 0x8000'0000 | (i * stride + local), true);
 }
 
 void Group::touchState(Thread& t, uint32_t vertex, bool store) {
@@ -438,6 +456,7 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
     if (looksAtFlags || (what & (GS_MODEL_WOKE | GS_MODEL_SLEPT))) {
       touch(t, t.flagsAt + vertex / stride * m.flag_bytes, what & (GS_MODEL_WOKE | GS_MODEL_SLEPT));
     }
+    touchStack(t, each);
     touchState(t, vertex, stores || (what & GS_MODEL_CHANGED));
     spend(t, its_.costs[each]);
     if (what & GS_MODEL_CHANGED) spend(t, its_.costs[GS_MODEL_CHANGE]);
@@ -468,6 +487,7 @@ void Group::send(Thread& t) {
     spend(t, its_.costs[GS_MODEL_WAIT]);
     return;
   }
+  touchStack(t, GS_MODEL_SEND);
   touchState(t, vertex, its_.its.costs[GS_MODEL_SEND].state_stores > 0.3);
   its_.handlers.send(&its_.context, t.states + vertex, flags, t.slot.payload);
   ++t.sends;
@@ -596,6 +616,7 @@ void Group::visit(Thread& t) {
   const gs_model_machine& m = its_.machine;
   const uint32_t stride = its_.handlers.state_bytes;
   if (t.cursor == 0) {
+    touchStack(t, t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS);
     spend(t, its_.costs[t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS]);
     t.stepActive = 0;
     if (t.mode == Mode::Step) its_.handlers.empty(t.mine.data());
@@ -616,6 +637,7 @@ void Group::visit(Thread& t) {
       if (flags[0]) enqueue(t, vertex);
     } else if (t.mode == Mode::Step) {
       const gs_model_cost& raw = its_.its.costs[GS_MODEL_STEP];
+      touchStack(t, GS_MODEL_STEP);
       if (received_.size() < stride) received_.resize(stride);
       std::memcpy(received_.data(), state, stride);
       const uint8_t before = flags[0];

@@ -2,7 +2,7 @@
 /// An interpreter of RV32IMF programs of vertices, which counts what the compiled softswitch executes.
 //
 // The timing model runs handlers natively. What they cost on the hardware's cores is counted here: the program that the
-// threads of `rtl` run is executed on a small graph, one tile of threads in turn, with messages that arrive at once. A
+// threads of `rtl` run is executed on a small graph, the threads of a few tiles in turn, with messages that arrive at once. A
 // row of counts is recorded for each thread and phase (init, messages, step, finish): the events that the model knows
 // (sends, entries, messages, edges, ...), and instructions, loads, stores and register accesses. gossamer.model.costs
 // solves for the cost of each event.
@@ -80,9 +80,11 @@ class Probe {
  public:
   Probe(const gs_model_probe& its, double* rows, size_t most) : its_(its), rows_(rows), most_(most) {
     threads_.resize(its.threads);
+    memories.resize(its.memories);
+    scratch_.resize(its.threads / its.tileThreads);
   }
 
-  Memory memory;
+  std::vector<Memory> memories;
 
   /// The number of rows, or the negated reason.
   int64_t run() {
@@ -171,7 +173,7 @@ class Probe {
   bool step(Thread& t, uint32_t number);
   bool system(Thread& t, uint32_t number, uint32_t word, uint32_t rd);
   bool floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd);
-  void send(Thread& t, uint32_t destination, uint64_t mask);
+  void send(Thread& t, uint32_t number, uint32_t destination, uint64_t mask);
 
   /// Counts an access by the region of its address.
   void touch(Thread& t, uint32_t number, uint32_t address, bool store) {
@@ -196,8 +198,8 @@ class Probe {
       if (!t.outAddress) {
         t.outAddress = address;
       } else {
-        const uint32_t list = load(address < t.outAddress ? address : t.outAddress, 4);
-        const uint32_t own = load(list, static_cast<int>(its_.offset)) / its_.edge;
+        const uint32_t list = load(number, address < t.outAddress ? address : t.outAddress, 4);
+        const uint32_t own = load(number, list, static_cast<int>(its_.offset)) / its_.edge;
         ++t.counts[kSends];
         t.counts[kOwnEdges] += own;
         if (own) ++t.counts[kOwnLists];
@@ -210,13 +212,24 @@ class Probe {
     }
   }
 
-  uint32_t load(uint32_t address, int size) {
+  /// The memory that an address of a thread means: a message, its tile's scratchpad, or its DRAM.
+  Memory& memoryOf(uint32_t number, uint32_t address) {
+    if (address >= kSram) return memories[its_.memoryOf[number]];
+    return address >= kArrived ? arrived_ : scratch_[number / its_.tileThreads];
+  }
+  uint32_t load(uint32_t number, uint32_t address, int size) {
+    Memory& memory = memoryOf(number, address);
     uint32_t value = 0;
-    for (int i = 0; i < size; ++i) value |= static_cast<uint32_t>(*memory.at(address + static_cast<uint32_t>(i))) << (8 * i);
+    for (int i = 0; i < size; ++i) {
+      value |= static_cast<uint32_t>(*memory.at(address + static_cast<uint32_t>(i))) << (8 * i);
+    }
     return value;
   }
-  void store(uint32_t address, uint32_t value, int size) {
-    for (int i = 0; i < size; ++i) *memory.at(address + static_cast<uint32_t>(i)) = static_cast<uint8_t>(value >> (8 * i));
+  void store(uint32_t number, uint32_t address, uint32_t value, int size) {
+    Memory& memory = memoryOf(number, address);
+    for (int i = 0; i < size; ++i) {
+      *memory.at(address + static_cast<uint32_t>(i)) = static_cast<uint8_t>(value >> (8 * i));
+    }
   }
 
   const gs_model_probe& its_;
@@ -226,19 +239,23 @@ class Probe {
   std::vector<uint32_t> free_;
   std::unordered_map<uint32_t, int> holders_;
   uint32_t slots_ = 0;
+  Memory arrived_;
+  std::vector<Memory> scratch_;
   uint64_t reduced_[2] = {}, given_[2] = {};
   bool contributed_[2] = {};
   uint64_t releases_ = 0;
 };
 
-void Probe::send(Thread& t, uint32_t destination, uint64_t mask) {
+void Probe::send(Thread& t, uint32_t number, uint32_t destination, uint64_t mask) {
   ++t.counts[kEntries];
   t.busy = kSendBusy;
   if (destination >> 29 == its_.hostKind) {
     ++t.counts[kHostMessages];
     return;
   }
-  if (!mask) mask = uint64_t{1} << (destination & 63);
+  // The fields of an address that name a tile.
+  const uint32_t low = its_.tileThreads - 1, place = destination & 0x1FFF'FFFF & ~low;
+  if (!mask) mask = uint64_t{1} << (destination & low);
   uint32_t at;
   if (free_.empty()) {
     at = kArrived + kSlotBytes * slots_++;
@@ -246,10 +263,10 @@ void Probe::send(Thread& t, uint32_t destination, uint64_t mask) {
     at = free_.back();
     free_.pop_back();
   }
-  for (uint32_t i = 0; i < kSlotBytes; i += 4) store(at + i, load(t.slot + i, 4), 4);
+  for (uint32_t i = 0; i < kSlotBytes; i += 4) store(number, at + i, load(number, t.slot + i, 4), 4);
   int holders = 0;
   for (uint32_t i = 0; i < threads_.size(); ++i) {
-    if (!(mask >> i & 1)) continue;
+    if ((its_.ids[i] & ~low) != place || !(mask >> (i & low) & 1)) continue;
     threads_[i].queue.push_back(at);
     ++holders;
   }
@@ -263,12 +280,12 @@ bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
   bool mailbox = false;
   switch (csr) {
     case 0x001: case 0x002: case 0x003: ++t.counts[kPlain]; break;
-    case 0x800: mailbox = true; send(t, given, 0); break;
+    case 0x800: mailbox = true; send(t, number, given, 0); break;
     case 0x801: mailbox = true; t.slot = given; break;
     case 0x802: mailbox = true; break;
     case 0x803: mailbox = true; t.maskLow = given; break;
     case 0x804: mailbox = true; t.maskHigh = given; break;
-    case 0x805: mailbox = true; send(t, given, t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32); break;
+    case 0x805: mailbox = true; send(t, number, given, t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32); break;
     case 0x806: return false;  // no router on a lone tile
     case 0x807: {
       mailbox = true;
@@ -313,18 +330,18 @@ bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
       value = t.queue.front();
       t.queue.pop_front();
       ++t.counts[kReceives];
-      const uint32_t key = load(value, 4);
+      const uint32_t key = load(number, value, 4);
       if (its_.direct && (key & 1)) {
         t.counts[kEdges] += 1;
       } else {
         const uint32_t list = its_.direct ? key : its_.keys[number] + key;
-        t.counts[kEdges] += static_cast<double>(load(list, static_cast<int>(its_.offset)) / its_.edge);
+        t.counts[kEdges] += static_cast<double>(load(number, list, static_cast<int>(its_.offset)) / its_.edge);
       }
       break;
     }
     case 0xCC1: mailbox = true; loop(t); value = t.busy <= 0; break;
     case 0xCC2: mailbox = true; loop(t); value = !t.queue.empty(); break;
-    case 0xCC3: value = number; break;
+    case 0xCC3: value = its_.ids[number]; break;
     case 0xCC4: value = its_.hostKind << 29; break;
     case 0xCC5: value = its_.threads; break;
     case 0xCC6: value = 0; break;
@@ -452,7 +469,7 @@ bool Probe::step(Thread& t, uint32_t number) {
       const uint32_t address = a + static_cast<uint32_t>(immediate);
       const int size = funct3 == 2 ? 4 : (funct3 & 1 ? 2 : 1);
       touch(t, number, address, false);
-      uint32_t value = load(address, size);
+      uint32_t value = load(number, address, size);
       if (funct3 == 0) value = static_cast<uint32_t>(static_cast<int8_t>(value));
       if (funct3 == 1) value = static_cast<uint32_t>(static_cast<int16_t>(value));
       if (op == 0x07) t.f[rd] = value;
@@ -468,13 +485,13 @@ bool Probe::step(Thread& t, uint32_t number) {
         // A vertex whose state has changed, once for each message.
         const uint32_t mask = size == 4 ? ~0u : (1u << (8 * size)) - 1;
         const uint64_t which = (address - its_.states[number]) / its_.stride
-                             | static_cast<uint64_t>(t.counts[kReceives]) << 32;
-        if (load(address, size) != (value & mask) && which != t.lastChanged) {
+                             | static_cast<uint64_t>(t.counts[kReceives] + t.counts[kSends]) << 32;
+        if (load(number, address, size) != (value & mask) && which != t.lastChanged) {
           t.lastChanged = which;
           ++t.counts[kChanged];
         }
       }
-      store(address, value, size);
+      store(number, address, value, size);
       break;
     }
     case 0x13: {
@@ -544,6 +561,6 @@ bool Probe::step(Thread& t, uint32_t number) {
 extern "C" int64_t gs_model_probe_run(const gs_model_probe* its, const gs_model_image* images, size_t count, double* rows,
                                       size_t most) {
   gossamer::model::Probe probe(*its, rows, most);
-  for (size_t i = 0; i < count; ++i) probe.memory.write(images[i].address, images[i].data, images[i].size);
+  for (size_t i = 0; i < count; ++i) probe.memories[images[i].memory].write(images[i].address, images[i].data, images[i].size);
   return probe.run();
 }

@@ -49,7 +49,7 @@ struct gs_model_timing {
   double issue;  // between instructions of a thread
   double load, store, slot, mailbox, control, fpu_long, fpu_short, fpu_divide, divide;
   double dram_miss, sram_miss;            // more than a hit
-  double write_back;                      // of a dirty line, more
+  double write_back, sram_write_back;     // of a dirty line, more
   double dram_line, sram_line;            // between lines that a memory transfers
   double cache_request;                   // between requests of a cache
   double fpu_request;

@@ -24,11 +24,11 @@ enum Column : int {
 
 extern "C" {
 
-/// A tile and its program. Arrays have an element for each thread; addresses are those of threads.
+/// Tiles of a board and their program. Arrays have an element for each thread; addresses are those of threads.
 struct gs_model_probe {
   const uint32_t* code;
   uint64_t words;
-  uint32_t threads;
+  uint32_t threads, tileThreads, memories;
   uint32_t barriers;  // of each step
   uint32_t hostKind;  // the kind of a host's address
   uint32_t direct;    // 1: a key is an address, or names a vertex
@@ -36,6 +36,8 @@ struct gs_model_probe {
   uint32_t edge;
   uint32_t stride;
   uint32_t tables;  // the lowest address of the graph's tables
+  const uint32_t* ids;       // each thread's address
+  const uint32_t* memoryOf;  // each thread's DRAM
   const uint32_t* vertices;
   const uint32_t* states;
   const uint32_t* statesBytes;
@@ -49,6 +51,7 @@ struct gs_model_probe {
 };
 
 struct gs_model_image {
+  uint32_t memory;
   uint32_t address;
   uint64_t size;
   const uint8_t* data;

@@ -31,7 +31,7 @@ COSTS = (
 """Fields of ``gs_model_cost``."""
 TIMING = (
     "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
-    "dram_miss", "sram_miss", "write_back", "dram_line", "sram_line", "cache_request", "fpu_request", "core_issue",
+    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "cache_request", "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
     "link", "link_flit", "link_frame", "router", "router_copy", "begin", "begin_thread", "end",
 )  # fmt: skip
@@ -54,7 +54,7 @@ Counters = _doubles("Counters", COUNTERS)
 class Image(ctypes.Structure):
     """gs_model_image."""
 
-    _fields_ = [("address", c_uint32), ("size", c_uint64), ("data", c_void_p)]
+    _fields_ = [("memory", c_uint32), ("address", c_uint32), ("size", c_uint64), ("data", c_void_p)]
 
 
 class Probe(ctypes.Structure):
@@ -63,11 +63,11 @@ class Probe(ctypes.Structure):
     _fields_ = [
         ("code", c_void_p),
         ("words", c_uint64),
-        *((name, c_uint32) for name in ("threads", "barriers", "host_kind", "direct", "offset", "edge", "stride", "tables")),
+        *((name, c_uint32) for name in ("threads", "tile_threads", "memories", "barriers", "host_kind", "direct", "offset", "edge", "stride", "tables")),
         *(
             (name, c_void_p)
             for name in (
-                "vertices", "states", "states_bytes", "flags", "flags_bytes", "queues", "queues_bytes", "outs",
+                "ids", "memory_of", "vertices", "states", "states_bytes", "flags", "flags_bytes", "queues", "queues_bytes", "outs",
                 "outs_bytes", "keys",
             )
         ),

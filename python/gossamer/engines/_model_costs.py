@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the events of a program cost: counted by an interpreter of the program's instructions (``src/model/probe.cc``).
 
-The program that the threads of ``rtl`` run is executed on a part of the problem's graph, on one tile. Each thread and
+The program that the threads of ``rtl`` run is executed on a part of the problem's graph, on two tiles. Each thread and
 phase is an observation: so many sends, messages and edges took so many instructions and requests. Least squares solve
 for each event's cost.
 """
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _THREAD_VERTICES = 12
 """Vertices of a thread in the part of the graph that is interpreted."""
+_TILES = 2
 _MOST_EDGES = 200_000
 _ROWS = 400_000
 _CLOCK = (0xC00, 0xC80)
@@ -83,11 +84,13 @@ def part_of(problem: mapper.Problem, most: int) -> mapper.Problem:
     return mapper.Problem(problem.states[kept], problem.params, problem.unit, relations)
 
 
-def headers_of(image: dict[int, bytes], addresses: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """The words of threads' headers: a row for each thread."""
-    (start, data) = next(iter(image.items()))
-    rows = [np.frombuffer(data, "<u4", mapper.outcome.INPUT_WORDS, int(at) - start) for at in addresses]
-    return np.array(rows, np.uint32)
+def _uneven(even: mapper.Mapping, tile: mapper.Machine) -> mapper.Mapping:
+    """A mapping in the same order with unequal parts: else costs of threads and of vertices could not be separated."""
+    shares = np.cumsum(1 + 7 * np.arange(tile.threads) % 5)
+    vertices = len(even.order)
+    thread = np.empty(vertices, np.int64)
+    thread[even.order] = np.searchsorted(shares, np.arange(vertices) * (shares[-1] / vertices), side="right")
+    return mapper.partition.mapped(np.minimum(thread, tile.threads - 1), tile)
 
 
 def observe(
@@ -100,16 +103,16 @@ def observe(
     barriers: int,
     steps: int,
 ) -> Matrix:
-    """The interpreter's rows for a part of the problem on one tile of the machine."""
-    tile = mapper.Machine(machine.config, 1, 1)
+    """The interpreter's rows for a part of the problem on two tiles of the machine."""
+    tile = mapper.Machine(machine.config, 1, min(_TILES, machine.board_tiles))
     part = part_of(problem, _THREAD_VERTICES * tile.threads)
-    mapping = mapper.assign(part.vertices, *part.ends(), tile, method="bfs", seed=1)
+    mapping = _uneven(mapper.assign(part.vertices, *part.ends(), tile, method="bfs", seed=1), tile)
     tables = mapper.Tables(part, mapping, tile, layout, base=image.symbols["__data_end"], multicast=multicast)
-    pieces = [(address, data) for _, address, data in tables.images(steps) if data]
-    header = {address: data for address, data in pieces if address == int(tables.headers[0])}
-    words = headers_of(header, tables.headers)
-    pieces += [(image.symbols["gossamer_polite_blocks"], data) for _, data in tables.blocks()]
-    pieces = [(one.address, bytes(one.data)) for one in image.segments if one.data] + pieces
+    pieces = [(memory, address, data) for memory, address, data in tables.images(steps) if data]
+    words = tables.header_words()
+    pieces += [(memory, image.symbols["gossamer_polite_blocks"], data) for memory, data in tables.blocks()]
+    program = [(one.address, bytes(one.data)) for one in image.segments if one.data]
+    pieces = [(memory, *one) for memory in range(tile.memories) for one in program] + pieces
     code = np.array(image.instructions, "<u4")
     count = words[:, 0]
     size = {
@@ -119,7 +122,13 @@ def observe(
         "outs": 4 * (count * part.pins + 1),
     }
     columns = {"states": 2, "flags": 3, "outs": 4, "queues": 5}
-    arrays = {"vertices": count, "keys": words[:, 8]}
+    threads = np.arange(tile.threads)
+    arrays = {
+        "ids": tile.addresses(threads),
+        "memory_of": tile.memory_of(threads),
+        "vertices": count,
+        "keys": words[:, 8],
+    }
     for name, at in columns.items():
         arrays[name] = words[:, at]
         arrays[f"{name}_bytes"] = size[name]
@@ -128,6 +137,8 @@ def observe(
         code=code.ctypes.data,
         words=len(code),
         threads=tile.threads,
+        tile_threads=tile.tile_threads,
+        memories=tile.memories,
         barriers=barriers,
         host_kind=constants.enumeration("endpoint")["host"],
         direct=int(not multicast),
@@ -138,8 +149,8 @@ def observe(
         **{name: values.ctypes.data for name, values in held.items()},
     )
     images = (abi.Image * len(pieces))()
-    for slot, (address, data) in zip(images, pieces, strict=True):
-        slot.address, slot.size = address, len(data)
+    for slot, (memory, address, data) in zip(images, pieces, strict=True):
+        slot.memory, slot.address, slot.size = memory, address, len(data)
         slot.data = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value
     rows = np.zeros((_ROWS, len(abi.COLUMNS)))
     run = native.lib().gs_model_probe_run

@@ -68,7 +68,7 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     activates = max(dram.faw / 4, dram.rrd) / command if dram.faw else dram.rrd / command
     open_row = (dram.rcd + dram.cl + dram.burst_length / 2) / command
     found = {name: latency[name] for name in abi.TIMING if name in latency}
-    found |= {name: memory[name] for name in ("write_back",)}
+    found |= {name: memory[name] for name in ("write_back", "sram_write_back")}
     found["dram_miss"] = memory["dram_path"] + dram.controller_latency + open_row
     found["dram_line"] = max(transfer, activates) / memory["dram_share"]
     found["sram_miss"] = memory["sram_path"] + (sram.read_latency if sram.count else 0)

@@ -282,6 +282,11 @@ class Tables:
         head = struct.pack(f"<{INPUT_WORDS}I", count, self._problem.vertices, *places, self.params_at, most, keys)
         return head + bytes(self.layout.header - len(head))
 
+    def header_words(self) -> NDArray[np.uint32]:
+        """The words of each thread's header that the host writes, without a limit of steps."""
+        rows = [np.frombuffer(self._header(t, 0), "<u4", INPUT_WORDS) for t in range(self.machine.threads)]
+        return np.array(rows, np.uint32)
+
     def _arena(self, thread: int) -> bytes:
         """The content of a thread's arena: pieces that share cache lines."""
         held = bytearray(int(self.arena_used[thread]))
