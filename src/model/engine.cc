@@ -41,7 +41,7 @@ class Calendar {
 
   /// Takes `amount` from time `t` on, at most `rate` a cycle. Returns when the last part is taken.
   double take(double t, double amount, double rate) {
-    auto bucket = static_cast<uint64_t>(t / kBucket);
+    auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
     double from = t - static_cast<double>(bucket) * kBucket;
     for (;;) {
       double& used = at(bucket);
@@ -61,7 +61,7 @@ class Calendar {
 
   /// Takes `amount` at once. Returns the delay.
   double delay(double t, double amount) {
-    auto bucket = static_cast<uint64_t>(t / kBucket);
+    auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
     double found = 0;
     for (;;) {
       double& used = at(bucket);
@@ -94,6 +94,7 @@ class Calendar {
 /// An event's cost, as the engine adds it.
 struct Cost {
   double issues = 0, extra = 0, requests = 0, fpu = 0;
+  bool nothing = false;
 };
 
 struct Message {
@@ -110,6 +111,8 @@ enum class Mode : uint8_t { Init, Loop, Step, Finish, Done };
 
 struct Thread {
   uint32_t number, tile, core, lane;  // in the machine, of the group, of the group, in the tile
+  uint32_t cache, fpu;
+  gs_model_counters* counters;
   uint8_t *states, *flags;
   uint32_t vertices, statesAt, flagsAt, outsAt, queueAt, keysAt;
   std::vector<uint32_t> ring;
@@ -122,6 +125,7 @@ struct Thread {
   bool idle = false, receiving = false, sleeping = false;
   uint32_t patience = kPatience, cursor = 0;
   double t = 0, canSend = 0;
+  uint32_t lastLine = ~0u, lastWay = 0;  // of the last access
   int active = 1, stepActive = 0;
   uint64_t sends = 0, delivered = 0, hostMessages = 0;
   double retired = 0;
@@ -182,7 +186,7 @@ class Group {
   void enqueue(Thread& t, uint32_t vertex);
   void spend(Thread& t, const Cost& cost, double times = 1);
   void touchLine(Thread& t, uint32_t line, bool store);
-  void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address / lineBytes_, store); }
+  void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address >> lineShift_, store); }
   void touchStack(Thread& t, gs_model_event event);
   void touchState(Thread& t, uint32_t vertex, bool store);
   void post(Thread& t, uint32_t tile, uint64_t mask, uint32_t message, double at);
@@ -200,7 +204,7 @@ class Group {
 
   Engine& its_;
   const gs_model_memory& memory_;
-  const uint32_t lineBytes_;
+  const uint32_t lineShift_, setMask_, lines_;  // log2 of a line's bytes; of a thread: sets less one, lines
   std::vector<Event> heap_;
   std::vector<Message> messages_;
   std::vector<uint32_t> free_;
@@ -244,7 +248,9 @@ Group::Group(Engine& its, uint32_t n)
     : number(n),
       its_(its),
       memory_(its.its.memory[n]),
-      lineBytes_(its.machine.line_bytes),
+      lineShift_(static_cast<uint32_t>(__builtin_ctz(its.machine.line_bytes))),
+      setMask_(its.machine.sets - 1),
+      lines_(its.machine.sets * its.machine.ways),
       dram_(kBucket / its.timing.dram_line),
       sramReads_(kBucket / its.timing.sram_line),
       sramWrites_(kBucket / its.timing.sram_line) {
@@ -266,6 +272,9 @@ Group::Group(Engine& its, uint32_t n)
     t.tile = i / m.threads;
     t.lane = i % m.threads;
     t.core = t.tile * m.cores + t.lane / perCore;
+    t.cache = t.core / m.cores_per_cache;
+    t.fpu = t.core / m.cores_per_fpu;
+    t.counters = &its.counters(n * its.groupTiles + t.tile);
     const uint32_t header = its.its.headers[t.number];
     t.vertices = word(header);
     t.statesAt = word(header + 8);
@@ -291,17 +300,16 @@ uint32_t Group::offset(uint32_t address) const {
 }
 
 void Group::spend(Thread& t, const Cost& cost, double times) {
-  if (times <= 0) return;
-  const gs_model_machine& m = its_.machine;
+  if (times <= 0 || cost.nothing) return;
   const double begin = t.t;
   const double issues = cost.issues * times;
   double end = issues > 0 ? cores_[t.core].take(begin, issues, 1 / its_.timing.issue) : begin;
   end += cost.extra * times;
-  if (cost.requests > 0) end += times * caches_[t.core / m.cores_per_cache].delay(begin, cost.requests * times) / std::max(1.0, cost.requests * times) * cost.requests;
-  if (cost.fpu > 0) end += fpus_[t.core / m.cores_per_fpu].delay(begin, cost.fpu * times);
+  if (cost.requests > 0) end += caches_[t.cache].delay(begin, cost.requests * times);
+  if (cost.fpu > 0) end += fpus_[t.fpu].delay(begin, cost.fpu * times);
   t.t = end;
   t.retired += issues;
-  gs_model_counters& c = its_.counters(number * its_.groupTiles + t.tile);
+  gs_model_counters& c = *t.counters;
   c.instructions += issues;
   c.hits += cost.requests * times;
   c.fpu += cost.fpu * times;
@@ -310,10 +318,14 @@ void Group::spend(Thread& t, const Cost& cost, double times) {
 /// An access to a line: a hit costs what the event's requests cost, a miss more.
 void Group::touchLine(Thread& t, uint32_t line, bool store) {
   const gs_model_machine& m = its_.machine;
-  const uint32_t set = line % m.sets;
+  const uint32_t set = line & setMask_;
   const size_t local = static_cast<size_t>(&t - threads.data());
-  const size_t base = (local * m.sets + set) * m.ways;
+  const size_t base = local * lines_ + size_t{set} * m.ways;
   uint32_t* const tags = &tags_[base];
+  if (t.lastLine == line) {  // already the most recent of its set
+    dirty_[base + t.lastWay] |= static_cast<uint8_t>(store);
+    return;
+  }
   uint32_t& order = order_[local * m.sets + set];
   uint32_t way = 0;
   while (way < m.ways && tags[way] != line) ++way;
@@ -327,16 +339,16 @@ void Group::touchLine(Thread& t, uint32_t line, bool store) {
       node = 2 * node + upper;
     }
     way = low;
-    gs_model_counters& c = its_.counters(number * its_.groupTiles + t.tile);
+    gs_model_counters& c = *t.counters;
     const bool old = dirty_[base + way];
     ++c.misses;
     --c.hits;
-    const bool sram = line < kDram / m.line_bytes;
+    const bool sram = line < (kDram >> lineShift_);
     const gs_model_timing& x = its_.timing;
     double wait = sram ? x.sram_miss : x.dram_miss;
     if (old) {
       ++c.writebacks;
-      const bool oldSram = tags[way] < kDram / m.line_bytes;
+      const bool oldSram = tags[way] < (kDram >> lineShift_);
       wait += oldSram ? x.sram_write_back : x.write_back;
       (oldSram ? sramWrites_ : dram_).delay(t.t, 1);
     }
@@ -358,6 +370,8 @@ void Group::touchLine(Thread& t, uint32_t line, bool store) {
     }
     node = 2 * node + upper;
   }
+  t.lastLine = line;
+  t.lastWay = way;
 }
 
 /// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
@@ -373,11 +387,7 @@ void Group::touchStack(Thread& t, gs_model_event event) {
 
 void Group::touchState(Thread& t, uint32_t vertex, bool store) {
   const uint32_t begin = t.statesAt + vertex, end = begin + its_.handlers.state_bytes - 1;
-  const uint32_t line = its_.machine.line_bytes;
-  for (uint32_t at = begin;; at = (at / line + 1) * line) {
-    touch(t, at, store);
-    if (at / line == end / line) return;
-  }
+  for (uint32_t line = begin >> lineShift_; line <= end >> lineShift_; ++line) touchLine(t, line, store);
 }
 
 void Group::enqueue(Thread& t, uint32_t vertex) {
@@ -445,21 +455,23 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
   t.delivered += count;
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
+  const bool looksAtStack = raw.other >= 0.3;
   const uint32_t stride = its_.handlers.state_bytes;
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t edge = edges + i * m.edge_bytes, vertex = offset(edge);
+  uint32_t changed = 0, pushes = 0;
+  const uint8_t* at = its.first;
+  for (uint32_t i = 0; i < count; ++i, at += m.edge_bytes) {
+    const uint32_t edge = edges + i * m.edge_bytes;
+    uint32_t vertex = 0;
+    std::memcpy(&vertex, at, m.offset_bytes == 2 ? 2 : 4);
     touch(t, edge, false);
-    if (m.edge_bytes > m.offset_bytes && (edge + m.edge_bytes - 1) / m.line_bytes != edge / m.line_bytes) {
-      touch(t, edge + m.edge_bytes - 1, false);
-    }
+    if (m.edge_bytes > m.offset_bytes) touch(t, edge + m.edge_bytes - 1, false);
     const uint8_t what = received_[i];
     if (looksAtFlags || (what & (GS_MODEL_WOKE | GS_MODEL_SLEPT))) {
       touch(t, t.flagsAt + vertex / stride * m.flag_bytes, what & (GS_MODEL_WOKE | GS_MODEL_SLEPT));
     }
-    touchStack(t, each);
+    if (looksAtStack) touchStack(t, each);
     touchState(t, vertex, stores || (what & GS_MODEL_CHANGED));
-    spend(t, its_.costs[each]);
-    if (what & GS_MODEL_CHANGED) spend(t, its_.costs[GS_MODEL_CHANGE]);
+    changed += what & GS_MODEL_CHANGED ? 1 : 0;
     if (what & GS_MODEL_SLEPT) t.flags[vertex / stride * m.flag_bytes + 1] = 1;
     if (what & GS_MODEL_WOKE) {
       uint8_t& queued = t.flags[vertex / stride * m.flag_bytes + 1];
@@ -467,10 +479,13 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
         queued = 0;
       } else {
         enqueue(t, vertex);
-        spend(t, its_.costs[GS_MODEL_PUSH]);
+        ++pushes;
       }
     }
   }
+  spend(t, its_.costs[each], count);
+  spend(t, its_.costs[GS_MODEL_CHANGE], changed);
+  spend(t, its_.costs[GS_MODEL_PUSH], pushes);
 }
 
 void Group::send(Thread& t) {
@@ -772,6 +787,7 @@ Engine::Engine(const gs_model_run& run)
                      c.mailbox * (x.mailbox - x.issue) + c.control * (x.control - x.issue) +
                      c.fpu_long * (x.fpu_long - x.issue) + c.fpu_short * (x.fpu_short - x.issue) +
                      c.fpu_divide * (x.fpu_divide - x.issue) + c.divides * (x.divide - x.issue);
+    costs[i].nothing = c.issues + costs[i].extra + costs[i].requests <= 0;
   }
   before.resize(handlers.words + 1);
   handlers.empty(before.data());
