@@ -824,6 +824,7 @@ void Engine::exchange(double until) {
       const double cycles = flight.flits * timing.link_flit + timing.link_frame;
       at = links_[link].take(at, cycles, 1) + timing.link;
       its.link_flits[link] += flight.flits;
+      ++its.link_packets[link];
       board = machine.next_board[hop];
     }
     groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));

@@ -125,6 +125,7 @@ struct gs_model_run {
   uint64_t* progress;          // cycles
   struct gs_model_counters* counters;  // of each tile
   uint64_t* link_flits;        // of each board and link
+  uint64_t* link_packets;
   void (*listen)(void* context, const void* message);  // or NULL
   void* context;
   struct gs_model_outcome* outcome;

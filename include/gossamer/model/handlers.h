@@ -54,7 +54,6 @@ const struct gs_model_handlers* gs_model_vertex(void);
 
 #ifdef GOSSAMER_MODEL_VERTEX_HEADER
 #include <gossamer/polite.h>
-#include <string.h>
 
 namespace gossamer::model {
 
@@ -101,25 +100,25 @@ struct Handlers {
       uint32_t offset = 0;
       if (edges->offset_bytes == 2) {
         uint16_t narrow;
-        memcpy(&narrow, edge, 2);
+        __builtin_memcpy(&narrow, edge, 2);
         offset = narrow;
       } else {
-        memcpy(&offset, edge, 4);
+        __builtin_memcpy(&offset, edge, 4);
       }
       uint8_t* const state = states + offset;
       uint8_t* const pin = flags + offset / stride * flagBytes;
       const uint8_t before = *pin;
       M copy;
-      memcpy(static_cast<void*>(&copy), message, sizeof(M));
+      __builtin_memcpy(static_cast<void*>(&copy), message, sizeof(M));
       E value{};
-      if constexpr (!std::is_empty_v<E>) memcpy(static_cast<void*>(&value), edge + edges->value_at, sizeof(E));
+      if constexpr (!std::is_empty_v<E>) __builtin_memcpy(static_cast<void*>(&value), edge + edges->value_at, sizeof(E));
       uint8_t old[sizeof(S)];
-      memcpy(old, state, sizeof(S));
+      __builtin_memcpy(old, state, sizeof(S));
       at(its, state, pin).recv(&copy, &value);
       uint8_t found = 0;
       if (!before && *pin) found |= GS_MODEL_WOKE;
       if (before && !*pin) found |= GS_MODEL_SLEPT;
-      if (memcmp(old, state, sizeof(S)) != 0) found |= GS_MODEL_CHANGED;
+      if (__builtin_memcmp(old, state, sizeof(S)) != 0) found |= GS_MODEL_CHANGED;
       received[i] = found;
     }
   }

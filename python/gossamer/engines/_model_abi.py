@@ -142,6 +142,7 @@ class Run(ctypes.Structure):
         ("progress", POINTER(c_uint64)),
         ("counters", POINTER(Counters)),
         ("link_flits", c_void_p),
+        ("link_packets", c_void_p),
         ("listen", Listen),
         ("context", c_void_p),
         ("outcome", POINTER(Outcome)),

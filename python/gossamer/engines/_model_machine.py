@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import tomllib
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,11 @@ from gossamer.apps.app import failed_at
 from gossamer.config import constants
 from gossamer.engines import _model_abi as abi
 from gossamer.paths import CONFIG, INCLUDE
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from gossamer.apps import App

@@ -22,7 +22,7 @@ import numpy as np
 from gossamer import mapper, native
 from gossamer.apps import App
 from gossamer.engines import _model_abi as abi
-from gossamer.engines import _model_costs, _model_machine
+from gossamer.engines import _model_costs, _model_machine, _model_validation
 from gossamer.engines._abi import ProblemAbi, problem_of
 from gossamer.engines._rtl_simulator import Run
 from gossamer.engines.rtl_vertices import Hardware
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from gossamer.device import Image
 
 _DEADLINE = 2
+UNSUPPORTED = ("waves", "trace", "trace-size", "report", "least-wait", "watchdog", "frame-loss", "cut", "seed", "tile")
+"""Options of ``rtl`` that need its simulator."""
 
 
 @dataclass
@@ -98,7 +100,9 @@ class Model(Hardware):
         costs = _model_costs.solve(rows)
         memories = _model_machine.Memories(tables, machine, self.max_steps)
         begun = time.perf_counter()
-        outcome, counters, links = self._simulate(app, opened, handle, problem, machine, layout, tables, memories, costs, barriers)
+        outcome, counters, links = self._simulate(
+            app, opened, handle, problem, machine, layout, tables, memories, costs, barriers
+        )
         seconds = time.perf_counter() - begun
         read = [memories.read(*span) for span in tables.outcome.spans()]
         found = tables.outcome.results(read)
@@ -121,6 +125,7 @@ class Model(Hardware):
             messages=[],
             seconds=seconds,
             tiles=tiles,
+            links=links,
             engine=self.name,
         )
         stats = self.statistics(problem.vertices, problem.edges, layout, run, found)
@@ -130,6 +135,10 @@ class Model(Hardware):
             "memory_bytes": int(tables.bytes.max()),
             "barrier_cycles": round(outcome.barrier_cycles),
         }
+        self.notes = _model_validation.notes(stats, app.name)
+        if (point := _model_validation.nearest(stats, app.name)) is not None:
+            stats["nearest_validated"] = str(point)
+            stats["nearest_validated_error"] = point.error
         parts = mapper.cut(mapping, *problem.ends(), machine)
         stats |= {f"mapped_{name}": value for name, value in dataclasses.asdict(parts).items()}
         return stats, tables.outcome.aggregates(read)
@@ -146,7 +155,7 @@ class Model(Hardware):
         memories: _model_machine.Memories,
         costs: dict[str, dict[str, float]],
         barriers: int,
-    ) -> tuple[abi.Outcome, Any, Any]:
+    ) -> tuple[abi.Outcome, Any, dict[tuple[int, int], dict[str, int]]]:
         """Runs the timing model."""
         code = _model_machine.handlers(app)
         code.gs_model_vertex.restype = ctypes.c_void_p
@@ -157,7 +166,8 @@ class Model(Hardware):
         headers = tables.headers.astype(np.uint32)
         memory_of = machine.memory_of(np.arange(machine.threads)).astype(np.uint32)
         counters = (abi.Counters * (machine.boards * machine.board_tiles))()
-        links = np.zeros((machine.boards, shape.links), np.uint64)
+        flits = np.zeros((machine.boards, shape.links), np.uint64)
+        packets = np.zeros_like(flits)
         params = ctypes.create_string_buffer(problem.params, max(1, len(problem.params)))
         stop, progress, outcome = ctypes.c_int(0), ctypes.c_uint64(0), abi.Outcome()
         failed: list[BaseException] = []
@@ -184,7 +194,8 @@ class Model(Hardware):
             stop=ctypes.pointer(stop),
             progress=ctypes.pointer(progress),
             counters=counters,
-            link_flits=links.ctypes.data,
+            link_flits=flits.ctypes.data,
+            link_packets=packets.ctypes.data,
             listen=abi.Listen(listen) if opened.listens else abi.Listen(),
             outcome=ctypes.pointer(outcome),
         )
@@ -197,6 +208,13 @@ class Model(Hardware):
             raise KeyboardInterrupt
         if outcome.status == _DEADLINE:
             raise RunDied(f"{app.name}: did not end within {self.max_cycles or 0:,} cycles; there is no answer")
+        its = machine.boards > 1
+        links = {
+            (board, link): {"tx_packets": int(packets[board, link]), "tx_flits": int(flits[board, link])}
+            for board in range(machine.boards)
+            for link in range(shape.links)
+            if its and packets[board, link]
+        }
         return outcome, counters, links
 
     def _check(self, app: App, graph: Graph, tables: mapper.Tables, found: Mapping[str, Any], vertex_at: Any) -> None:
@@ -216,4 +234,4 @@ def _barriers(words: list[int]) -> int:
     return 1 + (real + 1) // 2 + max(0, (len(words) + 1) // 2 - 1)
 
 
-__all__ = ["Model"]
+__all__ = ["UNSUPPORTED", "Model"]
