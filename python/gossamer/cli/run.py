@@ -65,9 +65,10 @@ for threads of the simulated hardware; see ./gossamer run PROGRAM.c --help.
 GUESTS.toml lists programs of all kinds that share a simulated cluster (docs/guests.md).
 
 Options:
-  -e, --engine NAME     cpu (default), shuffle, rtl: the simulated hardware, board:
-                        boards on Ethernet (docs/cluster.md), or distributed: ranks of
-                        an MPI job (docs/distributed.md)
+  -e, --engine NAME     cpu (default), shuffle, rtl: the simulated hardware, model: a
+                        prediction of its cycles (docs/model.md), board: boards on
+                        Ethernet (docs/cluster.md), or distributed: ranks of an MPI job
+                        (docs/distributed.md)
   -t, --threads N       threads to use (default: every CPU), with distributed of each
                         rank (default: 1)
   -n, --ranks N         with --engine distributed: start this many ranks
@@ -379,7 +380,7 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
 # ---- Applications on simulated hardware ----
 
 
-_HARDWARE_HELP = """Further options of --engine rtl, and of --engine board except those for simulators:
+_HARDWARE_HELP = """Further options of --engine rtl, and of --engine board and model except those for simulators:
   -c, --config NAME     configuration of the board: a name or a file (default quad)
       --cluster NAME    all boards of a cluster: a name (pair, quad4, ...) or a file
       --mapping NAME    how vertices are mapped to threads: metis (default), kahypar,
@@ -406,12 +407,16 @@ class _HardwareOptions:
 
     def __init__(self, app: str, options: Mapping[str, Sequence[str]], engine: str) -> None:
         from gossamer import mapper
-        from gossamer.engines import board, guest, rtl, rtl_cluster, rtl_vertices
+        from gossamer.engines import board, guest, model, rtl, rtl_cluster, rtl_vertices
 
         self._request = request = _ProgramRequest(
             programs=[app], options={name: list(got) for name, got in options.items()}
         )
         request.config = rtl_vertices.CONFIG
+        if engine == model.Model.name:
+            for name in model.UNSUPPORTED:
+                if name in options:
+                    raise InputError(f"--{name}: needs the simulator; use --engine rtl, or omit it")
         place = request.place(engine)
         self._page = request.file("report")
         waves = request.file("waves")
@@ -445,7 +450,10 @@ class _HardwareOptions:
             "on_phase": self._progress.show,
         }
         self.engine: Hardware
-        if place is None:
+        if engine == model.Model.name:
+            how["workers"] = request.number("workers", 1) or 0
+            self.engine = model.Model(**how)
+        elif place is None:
             self.engine = rtl_vertices.Hardware(settings=settings, **how)
         elif isinstance(place, guest.Place):
             if how["multicast"] == "full":

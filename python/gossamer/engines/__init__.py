@@ -3,7 +3,8 @@
 
 ``cpu`` runs an application on threads of this machine; ``shuffle`` delivers messages in random order with random
 delays, to find programs that depend on the order. ``rtl`` runs it on threads of the simulated hardware, instruction by
-instruction; ``board`` runs it on boards with Ethernet shells; ``distributed`` on the ranks of an MPI job.
+instruction; ``model`` predicts its cycles there; ``board`` runs it on boards with Ethernet shells; ``distributed`` on
+the ranks of an MPI job.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gossamer.errors import InputError
 
 def names() -> list[str]:
     """The names of the implemented engines."""
-    return ["cpu", "shuffle", "rtl", "board", "distributed"]
+    return ["cpu", "shuffle", "rtl", "model", "board", "distributed"]
 
 
 def get(name: str) -> Engine:
@@ -25,6 +26,10 @@ def get(name: str) -> Engine:
         from gossamer.engines.rtl_vertices import Hardware
 
         return Hardware()
+    if name == "model":
+        from gossamer.engines.model import Model
+
+        return Model()
     if name == "board":
         from gossamer.engines.board import BoardHardware
 

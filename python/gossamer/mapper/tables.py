@@ -121,7 +121,7 @@ class Tables:
         self.params_at = regions.shared("parameters", len(problem.params))
         self.states_at = regions.region("states", layout.state * self.slots, fast=True)
         self.flags_at = regions.region("flags", layout.flags * self.slots, fast=True)
-        self._queues = regions.region("queues", layout.offset * (self.slots + 1), fast=True)
+        self.queues_at = regions.region("queues", layout.offset * (self.slots + 1), fast=True)
         outs = self.slots * self._pins
         ends_apart = spare is not None or layout.own > 0
         """Whether each list's end is stored with its address."""
@@ -275,12 +275,17 @@ class Tables:
             yield memory, words.tobytes()
 
     def _header(self, thread: int, most_steps: int) -> bytes:
-        regions = (self.states_at, self.flags_at, self.outs_at, self._queues)
+        regions = (self.states_at, self.flags_at, self.outs_at, self.queues_at)
         places = (int(region[thread]) for region in regions)
         count, keys = int(self._mapping.counts[thread]), int(self._keys[thread])
         most = most_steps or _NO_END
         head = struct.pack(f"<{INPUT_WORDS}I", count, self._problem.vertices, *places, self.params_at, most, keys)
         return head + bytes(self.layout.header - len(head))
+
+    def header_words(self) -> NDArray[np.uint32]:
+        """The words of each thread's header that the host writes, without a limit of steps."""
+        rows = [np.frombuffer(self._header(t, 0), "<u4", INPUT_WORDS) for t in range(self.machine.threads)]
+        return np.array(rows, np.uint32)
 
     def _arena(self, thread: int) -> bytes:
         """The content of a thread's arena: pieces that share cache lines."""

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The C interface of the interpreter that counts what a program of vertices executes (src/model/probe.cc).
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace gossamer::model {
+
+enum Phase : int { kInit = 0, kMessages = 1, kStep = 2, kFinish = 3 };
+
+/// Columns of a row: the phase, events, and what they cost. gossamer.model.costs has the same names in this order.
+enum Column : int {
+  kPhase,
+  kVertices, kSends, kOwnLists, kOwnEdges, kEntries, kReceives, kEdges, kPushes, kChanged, kIdles, kWaits, kHostMessages,  // events
+  kInstructions, kLoads, kStores, kSlotLoads, kSlotStores, kMailbox, kControl, kFpuLong, kFpuShort, kFpuDivide, kDivides,
+  kPlain,  // instructions without a request that are counted elsewhere
+  kStateLoads, kStateStores, kFlagLoads, kFlagStores, kQueueLoads, kQueueStores, kOutLoads, kListLoads, kOtherAccesses,
+  kClock,  // reads of the clock
+  kColumns
+};
+
+}  // namespace gossamer::model
+
+extern "C" {
+
+/// Tiles of a board and their program. Arrays have an element for each thread; addresses are those of threads.
+struct gs_model_probe {
+  const uint32_t* code;
+  uint64_t words;
+  uint32_t threads, tileThreads, memories;
+  uint32_t barriers;  // of each step
+  uint32_t hostKind;  // the kind of a host's address
+  uint32_t direct;    // 1: a key is an address, or names a vertex
+  uint32_t offset;    // bytes of an offset, of an edge, of a state
+  uint32_t edge;
+  uint32_t stride;
+  uint32_t tables;  // the lowest address of the graph's tables
+  const uint32_t* ids;       // each thread's address
+  const uint32_t* memoryOf;  // each thread's DRAM
+  const uint32_t* vertices;
+  const uint32_t* states;
+  const uint32_t* statesBytes;
+  const uint32_t* flags;
+  const uint32_t* flagsBytes;
+  const uint32_t* queues;
+  const uint32_t* queuesBytes;
+  const uint32_t* outs;
+  const uint32_t* outsBytes;
+  const uint32_t* keys;
+};
+
+struct gs_model_image {
+  uint32_t memory;
+  uint32_t address;
+  uint64_t size;
+  const uint8_t* data;
+};
+
+/// Runs the program to its end. Returns the number of rows, each of kColumns numbers, at most `most`; or a negative
+/// number: -2, threads wait forever; -3, too long; else -1 minus the address of an instruction that it cannot execute.
+int64_t gs_model_probe_run(const struct gs_model_probe* its, const struct gs_model_image* images, size_t count,
+                           double* rows, size_t most);
+}

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The structs of the timing model (``include/gossamer/model``) for ctypes, and the names of events and costs."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_double, c_int, c_uint32, c_uint64, c_void_p
+
+COLUMNS = (
+    "phase",
+    "vertices", "sends", "own_lists", "own_edges", "entries", "receives", "edges", "pushes", "changed", "idles", "waits",
+    "host_messages",
+    "instructions", "loads", "stores", "slot_loads", "slot_stores", "mailbox", "control", "fpu_long", "fpu_short",
+    "fpu_divide", "divides", "plain",
+    "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads", "list_loads",
+    "other", "clock",
+)  # fmt: skip
+"""Columns of the interpreter's rows: ``Column`` of probe.h."""
+INIT, MESSAGES, STEP, FINISH = range(4)
+"""Phases."""
+EVENTS = (
+    "start", "init", "send", "own_list", "own_edge", "entry", "receive", "edge", "push", "change", "idle", "wait",
+    "steps", "step", "step_push", "step_change", "ends", "finish", "host",
+)  # fmt: skip
+"""``gs_model_event`` of engine.h."""
+COSTS = (
+    "issues", "loads", "stores", "slots", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divides",
+    "other", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
+    "list_loads",
+)  # fmt: skip
+"""Fields of ``gs_model_cost``."""
+TIMING = (
+    "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
+    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "cache_request", "fpu_request", "core_issue",
+    "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
+    "link", "link_flit", "link_frame", "router", "router_copy", "begin", "begin_thread", "end",
+)  # fmt: skip
+"""Fields of ``gs_model_timing``."""
+COUNTERS = (
+    "instructions", "idle", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu",
+)  # fmt: skip
+"""Fields of ``gs_model_counters``, with the names of the hardware's."""
+
+
+def _doubles(name: str, fields: tuple[str, ...]) -> type[ctypes.Structure]:
+    return type(name, (ctypes.Structure,), {"_fields_": [(field, c_double) for field in fields]})
+
+
+Cost = _doubles("Cost", COSTS)
+Timing = _doubles("Timing", TIMING)
+Counters = _doubles("Counters", COUNTERS)
+
+
+class Image(ctypes.Structure):
+    """gs_model_image."""
+
+    _fields_ = [("memory", c_uint32), ("address", c_uint32), ("size", c_uint64), ("data", c_void_p)]
+
+
+class Probe(ctypes.Structure):
+    """gs_model_probe."""
+
+    _fields_ = [
+        ("code", c_void_p),
+        ("words", c_uint64),
+        *((name, c_uint32) for name in ("threads", "tile_threads", "memories", "barriers", "host_kind", "direct", "offset", "edge", "stride", "tables")),
+        *(
+            (name, c_void_p)
+            for name in (
+                "ids", "memory_of", "vertices", "states", "states_bytes", "flags", "flags_bytes", "queues", "queues_bytes", "outs",
+                "outs_bytes", "keys",
+            )
+        ),
+    ]  # fmt: skip
+
+
+class Memory(ctypes.Structure):
+    """gs_model_memory."""
+
+    _fields_ = [
+        ("dram_at", c_uint32),
+        ("sram_at", c_uint32),
+        ("dram", c_void_p),
+        ("sram", c_void_p),
+        ("dram_bytes", c_uint64),
+        ("sram_bytes", c_uint64),
+    ]
+
+
+class Machine(ctypes.Structure):
+    """gs_model_machine."""
+
+    _fields_ = [
+        *(
+            (name, c_uint32)
+            for name in (
+                "boards", "tiles", "width", "memories", "threads", "cores", "cores_per_cache", "cores_per_fpu", "ways",
+                "sets", "line_bytes", "flit_bytes", "exits", "flag_bytes", "offset_bytes", "edge_bytes", "value_at",
+                "list_bytes", "unit", "pins", "multicast", "barriers", "thread_bits", "x_bits", "y_bits", "host_kind",
+            )
+        ),
+        ("board_of", c_void_p),
+        ("numbers", c_uint32),
+        ("next_board", c_void_p),
+        ("next_link", c_void_p),
+        ("links", c_uint32),
+        ("depth", c_void_p),
+        ("tables", c_void_p),
+        ("table_bytes", c_void_p),
+    ]  # fmt: skip
+
+
+class Outcome(ctypes.Structure):
+    """gs_model_outcome."""
+
+    _fields_ = [
+        ("cycles", c_double),
+        *((name, c_uint64) for name in ("steps", "status", "wrong_thread", "wrong_vertex", "wrong_pin")),
+        ("barrier_cycles", c_double),
+        ("retired", c_double),
+    ]
+
+
+Listen = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+class Run(ctypes.Structure):
+    """gs_model_run."""
+
+    _fields_ = [
+        ("machine", POINTER(Machine)),
+        ("handlers", c_void_p),
+        ("costs", POINTER(Cost)),
+        ("timing", POINTER(Timing)),
+        ("memory", POINTER(Memory)),
+        ("headers", c_void_p),
+        ("memory_of", c_void_p),
+        ("params", c_void_p),
+        ("max_cycles", c_double),
+        ("workers", c_uint32),
+        ("stop", POINTER(c_int)),
+        ("progress", POINTER(c_uint64)),
+        ("counters", POINTER(Counters)),
+        ("link_flits", c_void_p),
+        ("link_packets", c_void_p),
+        ("listen", Listen),
+        ("context", c_void_p),
+        ("outcome", POINTER(Outcome)),
+    ]
+
+
+__all__ = [
+    "COLUMNS",
+    "COSTS",
+    "COUNTERS",
+    "EVENTS",
+    "FINISH",
+    "INIT",
+    "MESSAGES",
+    "STEP",
+    "TIMING",
+    "Cost",
+    "Counters",
+    "Image",
+    "Listen",
+    "Machine",
+    "Memory",
+    "Outcome",
+    "Probe",
+    "Run",
+    "Timing",
+]

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine of the timing model: its latencies and rates, the memories of its boards, and the vertex's handlers."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gossamer import builds, mapper
+from gossamer.apps.app import failed_at
+from gossamer.config import constants
+from gossamer.engines import _model_abi as abi
+from gossamer.paths import CONFIG, INCLUDE
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from gossamer.apps import App
+    from gossamer.config import Config
+    from gossamer.engines.rtl_cluster import Plan
+
+TIMING = CONFIG / "model" / "timing.toml"
+_SOURCE = """\
+// SPDX-License-Identifier: Apache-2.0
+// Generated: the handlers of a vertex for the timing model.
+#define GOSSAMER_MODEL_VERTEX_HEADER
+#include "{header}"
+#include <gossamer/model/handlers.h>
+GOSSAMER_MODEL_HANDLERS(GossamerVertex)
+"""
+# Freestanding, as for the hardware's threads: without the application's descriptor.
+_FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-shared", "-ffreestanding", "-ffp-contract=off")
+
+
+def handlers(app: App) -> ctypes.CDLL:
+    """The compiled handlers of an application's vertex. Raises InputError if they do not compile."""
+    flags = [*_FLAGS, f"-I{INCLUDE}", *(f"-D{define}" for define in app.defines)]
+    tag = builds.tag(str(app.path), *flags)
+
+    def steps(plan: builds.Plan) -> None:
+        source = plan.folder / "handlers.cc"
+        source.write_text(_SOURCE.format(header=app.path))
+        plan.compile(source, flags, "handlers.so")
+
+    folder = builds.kept(f"model/{builds.plain(app.path.stem)}-{tag}", steps, failed_at(app.path))
+    return ctypes.CDLL(str(folder / "handlers.so"))
+
+
+@functools.cache
+def constants_of_timing() -> dict[str, dict[str, float]]:
+    """The constants of config/model/timing.toml, by section and name."""
+    with open(TIMING, "rb") as file:
+        return tomllib.load(file)
+
+
+def timing(config: Config, **changed: float) -> dict[str, float]:
+    """The latencies and rates of a configuration, by the names of ``gs_model_timing``; ``changed`` replaces some."""
+    its = constants_of_timing()
+    latency, memory, rate, message = its["latency"], its["memory"], its["rate"], its["message"]
+    dram, sram, links = config.memory.dram, config.memory.sram, config.links
+    clock = config.board.clock_mhz
+    command = dram.rate_mts / 2 / clock
+    """Command clocks of the DRAM in a cycle."""
+    line = config.cache.line_bytes
+    transfer = line / (dram.bus_bits / 8 * dram.rate_mts / clock)
+    activates = max(dram.faw / 4, dram.rrd) / command if dram.faw else dram.rrd / command
+    open_row = (dram.rcd + dram.cl + dram.burst_length / 2) / command
+    found = {name: latency[name] for name in abi.TIMING if name in latency}
+    found |= {name: memory[name] for name in ("write_back", "sram_write_back")}
+    found["dram_miss"] = memory["dram_path"] + dram.controller_latency + open_row
+    found["dram_line"] = max(transfer, activates) / memory["dram_share"]
+    found["sram_miss"] = memory["sram_path"] + (sram.read_latency if sram.count else 0)
+    chips = max(1, sram.count // dram.count)
+    sram_bytes = 2 * sram.data_bits / 8 * sram.clock_mhz / clock * chips if sram.count else 1.0
+    found["sram_line"] = line / sram_bytes / memory["sram_share"]
+    found |= {"cache_request": rate["cache_request"], "core_issue": rate["core_issue"], "fpu_request": 1.0, "flit": 1.0}
+    found |= {
+        "local_message": message["local"], "mesh_message": message["mesh"], "hop": message["hop"],
+        "send_busy": message["send_busy"],
+    }  # fmt: skip
+    barrier, link, run = its["barrier"], its["link"], its["run"]
+    found |= {"barrier": barrier["detect"], "release": barrier["release"], "words": barrier["words"]}
+    bytes_a_cycle = links.rate_mbps / 8 / clock
+    found["link"] = links.flight_cycles + link["latency"]
+    found["link_flit"] = config.mailbox.flit_bytes / bytes_a_cycle / link["share"]
+    found["link_frame"] = 0.0
+    found |= {"router": 0.0, "router_copy": 0.0}
+    found |= {"begin": run["begin"], "begin_thread": run["begin_thread"], "end": run["end"]}
+    assert not (unknown := changed.keys() - found.keys()), unknown
+    return found | changed
+
+
+class Memories:
+    """The images of all DRAMs and SRAMs, in this process."""
+
+    def __init__(self, tables: mapper.Tables, machine: mapper.Machine, most_steps: int) -> None:
+        layout = tables.layout
+        count = machine.memories
+        self._bytes: list[tuple[int, Any, int, Any]] = []
+        self.structs = (abi.Memory * count)()
+        base = int(tables.headers.min())
+        sram_at, sram_end = machine.sram
+        slots = tables.slots
+        memory_of = machine.memory_of(np.arange(machine.threads))
+        queue = layout.offset * (slots + 1)
+        parts = [
+            (tables.states_at, layout.state * slots), (tables.flags_at, layout.flags * slots), (tables.queues_at, queue),
+        ]  # fmt: skip
+        low = base // 64 * 64
+        for memory in range(count):
+            here = memory_of == memory
+            ends = [int((at + size)[here].max()) for at, size in parts]
+            fast = max([end for end in ends if end <= sram_end], default=sram_at)
+            end = base + int(tables.bytes[memory]) + 4096
+            end = max([end, *(one for one in ends if one > sram_end)])
+            dram, sram = np.zeros(end - low, np.uint8), np.zeros(fast - sram_at + 64, np.uint8)
+            self._bytes.append((low, dram, sram_at, sram))
+            its = self.structs[memory]
+            its.dram_at, its.sram_at = low, sram_at
+            its.dram, its.sram = dram.ctypes.data, sram.ctypes.data
+            its.dram_bytes, its.sram_bytes = len(dram), len(sram)
+        for memory, address, data in tables.images(most_steps):
+            if data:
+                self._at(memory, address, len(data))[:] = np.frombuffer(data, np.uint8)
+
+    def _at(self, memory: int, address: int, size: int) -> Any:
+        low, dram, sram_at, sram = self._bytes[memory]
+        at, data = (address - low, dram) if address >= low else (address - sram_at, sram)
+        return data[at : at + size]
+
+    def read(self, memory: int, address: int, size: int) -> bytes:
+        """Bytes of a memory."""
+        return bytes(self._at(memory, address, size))
+
+    @property
+    def total(self) -> int:
+        """Bytes of all images."""
+        return sum(len(dram) + len(sram) for _, dram, _, sram in self._bytes)
+
+
+def machine_struct(
+    machine: mapper.Machine, plan: Plan | None, layout: mapper.Layout, pins: int, multicast: bool, barriers: int
+) -> tuple[abi.Machine, list[Any]]:
+    """The struct of a machine, and the arrays that it points to."""
+    config, boards = machine.config, machine.boards
+    numbers = machine.numbers or tuple(range(boards))
+    board_of = np.zeros(1 << 12, np.uint32)
+    board_of[list(numbers)] = np.arange(boards)
+    next_board = np.zeros((boards, boards), np.uint32)
+    next_link = np.zeros((boards, boards), np.uint32)
+    depth = np.zeros(boards, np.uint32)
+    links = 1
+    if plan is not None and boards > 1:
+        links = plan.links
+        for at in range(boards):
+            for to in range(boards):
+                if at != to:
+                    next_board[at, to] = plan.route(at, to)[1]
+                    next_link[at, to] = plan.link(at, int(plan.tables.port[at, to]))
+        tree = plan.tree(plan.middle())
+        for board in tree.boards():
+            if board in tree.parent:
+                depth[board] = depth[tree.parent[board]] + 1
+    memories = machine.memories // boards
+    its = abi.Machine(
+        boards=boards, tiles=machine.board_tiles, width=config.mesh.width, memories=memories,
+        threads=machine.tile_threads, cores=machine.tile_threads // config.core.threads_per_core,
+        cores_per_cache=config.cache.cores_per_cache, cores_per_fpu=config.fpu.cores_per_fpu,
+        ways=config.cache.ways, sets=config.cache.sets_per_thread, line_bytes=config.cache.line_bytes,
+        flit_bytes=config.mailbox.flit_bytes, exits=config.router.mesh_ports,
+        flag_bytes=layout.flags, offset_bytes=layout.offset, edge_bytes=layout.edge, value_at=layout.value,
+        list_bytes=layout.list, unit=layout.unit, pins=pins, multicast=int(multicast), barriers=barriers,
+        thread_bits=config.log2_threads_per_tile, x_bits=config.log2_mesh_width, y_bits=config.log2_mesh_height,
+        host_kind=constants.enumeration("endpoint")["host"],
+        board_of=board_of.ctypes.data, numbers=len(board_of), next_board=next_board.ctypes.data,
+        next_link=next_link.ctypes.data, links=links, depth=depth.ctypes.data,
+    )  # fmt: skip
+    return its, [board_of, next_board, next_link, depth]
+
+
+__all__ = ["Memories", "handlers", "machine_struct", "timing"]

@@ -1,0 +1,987 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The timing model: the softswitch of every thread, with native handlers, and the cycles that it takes.
+//
+// A group is all tiles that share a DRAM. Its threads execute in the order of their times, one iteration of the
+// softswitch's loop after the other, on the tables that the mapper made. An iteration costs what the interpreter has
+// counted for its events (probe.cc), and touches the lines that the softswitch touches, in a model of each thread's
+// cache. Cores, caches, FPUs, memories and links are calendars: capacity per bucket of cycles, taken in order of
+// request, so that a request of a later time does not delay an earlier one.
+//
+// Groups exchange messages at the ends of windows of time, in an order that does not depend on the number of workers.
+// Results and times are therefore the same for any number.
+#include "gossamer/model/engine.h"
+
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "gossamer/aggregates.h"
+
+namespace gossamer::model {
+namespace {
+
+constexpr double kBucket = 64;  // cycles
+constexpr double kWindow = 64;
+constexpr uint32_t kPatience = 32;  // messages received before one is sent (softswitch.h)
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
+constexpr uint32_t kDram = 0x4000'0000;
+constexpr uint32_t kMostStackLines = 6;
+constexpr double kLineAccesses = 6;  // to the same line of the stack
+
+/// Capacity of a resource, by time.
+class Calendar {
+ public:
+  explicit Calendar(double capacity = kBucket) : capacity_(capacity), used_(kBuckets), stamp_(kBuckets, ~uint64_t{0}) {}
+
+  /// Takes `amount` from time `t` on, at most `rate` a cycle. Returns when the last part is taken.
+  double take(double t, double amount, double rate) {
+    auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
+    double from = t - static_cast<double>(bucket) * kBucket;
+    for (;;) {
+      double& used = at(bucket);
+      const double most = std::min((kBucket - from) * rate, capacity_ - used);
+      if (amount <= most) {
+        used += amount;
+        return static_cast<double>(bucket) * kBucket + from + amount / rate;
+      }
+      if (most > 0) {
+        used += most;
+        amount -= most;
+      }
+      ++bucket;
+      from = 0;
+    }
+  }
+
+  /// Takes `amount` at once. Returns the delay.
+  double delay(double t, double amount) {
+    auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
+    double found = 0;
+    for (;;) {
+      double& used = at(bucket);
+      if (used + amount <= capacity_ || used <= 0) {
+        // Requests of one bucket meet each other by chance.
+        const double load = std::min(used / capacity_, 0.95);
+        used += amount;
+        return found + amount * kBucket / capacity_ * 0.5 * load / (1 - load);
+      }
+      ++bucket;
+      found = static_cast<double>(bucket) * kBucket - t;
+    }
+  }
+
+ private:
+  static constexpr uint64_t kBuckets = 2048;
+  double& at(uint64_t bucket) {
+    const uint64_t slot = bucket % kBuckets;
+    if (stamp_[slot] != bucket) {
+      stamp_[slot] = bucket;
+      used_[slot] = 0;
+    }
+    return used_[slot];
+  }
+  double capacity_;
+  std::vector<double> used_;
+  std::vector<uint64_t> stamp_;
+};
+
+/// An event's cost, as the engine adds it.
+struct Cost {
+  double issues = 0, extra = 0, requests = 0, fpu = 0;
+  bool nothing = false;
+};
+
+struct Message {
+  uint32_t key = 0, holders = 0;
+  uint8_t payload[64];
+};
+
+struct Arrival {
+  double at;
+  uint32_t message;
+};
+
+enum class Mode : uint8_t { Init, Loop, Step, Finish, Done };
+
+struct Thread {
+  uint32_t number, tile, core, lane;  // in the machine, of the group, of the group, in the tile
+  uint32_t cache, fpu;
+  gs_model_counters* counters;
+  uint8_t *states, *flags;
+  uint32_t vertices, statesAt, flagsAt, outsAt, queueAt, keysAt;
+  std::vector<uint32_t> ring;
+  uint32_t head = 0, tail = 0;
+  uint32_t next = 0, listEnd = 0;  // addresses of entries
+  Message slot;
+  std::vector<Arrival> queue;
+  size_t first = 0;  // of the queue
+  Mode mode = Mode::Init;
+  bool idle = false, receiving = false, sleeping = false;
+  uint32_t patience = kPatience, cursor = 0;
+  double t = 0, canSend = 0;
+  uint32_t lastLine = ~0u, lastWay = 0;  // of the last access
+  int active = 1, stepActive = 0;
+  uint64_t sends = 0, delivered = 0, hostMessages = 0;
+  double retired = 0;
+  std::vector<int64_t> mine;
+  uint32_t status = 0, wrong = 0, wrongPin = 0;
+
+  bool waits() const { return first != queue.size(); }
+  bool received(double now) const { return waits() && queue[first].at <= now; }
+};
+
+/// A message to another group.
+struct Flight {
+  double at;
+  uint32_t group, sequence, board, tile;
+  uint64_t mask;
+  uint32_t key, flits;
+  uint8_t payload[64];
+};
+
+struct Event {
+  double t;
+  uint32_t thread;
+  bool operator<(const Event& other) const {  // the earliest is the top of a heap
+    return t != other.t ? t > other.t : thread > other.thread;
+  }
+};
+
+class Engine;
+
+class Group {
+ public:
+  Group(Engine& its, uint32_t number);
+
+  void run(double until);
+  double earliest() const { return heap_.empty() ? kNever : heap_.front().t; }
+  void arrive(const Flight& flight, double at);
+  void wake(uint32_t thread, double t) {
+    threads[thread].t = t;
+    push(thread);
+  }
+
+  std::vector<Thread> threads;
+  std::vector<Flight> out;
+  uint32_t number;
+
+ private:
+  void push(uint32_t thread) {
+    heap_.push_back({threads[thread].t, thread});
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+  void execute(Thread& t);
+  void loop(Thread& t);
+  void send(Thread& t);
+  void entry(Thread& t);
+  void receive(Thread& t);
+  void visit(Thread& t);
+  void deliver(Thread& t, const Message& message, uint32_t list, gs_model_event each);
+  void enqueue(Thread& t, uint32_t vertex);
+  void spend(Thread& t, const Cost& cost, double times = 1);
+  void touchLine(Thread& t, uint32_t line, bool store);
+  void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address >> lineShift_, store); }
+  void touchStack(Thread& t, gs_model_event event);
+  void touchState(Thread& t, uint32_t vertex, bool store);
+  void post(Thread& t, uint32_t tile, uint64_t mask, uint32_t message, double at);
+  uint32_t make(uint32_t key, const uint8_t* payload);
+  void block(Thread& t) { t.sleeping = true; }
+  const uint8_t* host(uint32_t address) const {
+    return address >= kDram ? memory_.dram + (address - memory_.dram_at) : memory_.sram + (address - memory_.sram_at);
+  }
+  uint32_t word(uint32_t address) const {
+    uint32_t found;
+    std::memcpy(&found, host(address), 4);
+    return found;
+  }
+  uint32_t offset(uint32_t address) const;
+
+  Engine& its_;
+  const gs_model_memory& memory_;
+  const uint32_t lineShift_, setMask_, lines_;  // log2 of a line's bytes; of a thread: sets less one, lines
+  std::vector<Event> heap_;
+  std::vector<Message> messages_;
+  std::vector<uint32_t> free_;
+  std::vector<Calendar> cores_, caches_, fpus_;
+  std::vector<double> outputs_;  // of each tile: when its last flit leaves
+  Calendar dram_, sramReads_, sramWrites_;
+  std::vector<uint32_t> tags_;
+  std::vector<uint32_t> order_;
+  std::vector<uint8_t> dirty_, received_;
+  uint32_t sequence_ = 0;
+};
+
+class Engine {
+ public:
+  explicit Engine(const gs_model_run& run);
+  int run();
+
+  const gs_model_run& its;
+  const gs_model_machine& machine;
+  const gs_model_timing& timing;
+  const gs_model_handlers& handlers;
+  gs_model_context context, stepContext;  // of all handlers, and of `step`, which sees one step less
+  Cost costs[GS_MODEL_EVENTS];
+  std::vector<int64_t> before;
+  std::vector<Group> groups;
+  uint32_t groupTiles, steps = 0, most, mostBarrierDepth = 0;
+  bool agreed = false;
+
+  gs_model_counters& counters(uint32_t tile) const { return its.counters[tile]; }
+
+ private:
+  void exchange(double until);
+  bool release();
+  void finish();
+  std::vector<Calendar> links_;
+  std::vector<Flight> flights_;
+  double now_ = 0;
+};
+
+Group::Group(Engine& its, uint32_t n)
+    : number(n),
+      its_(its),
+      memory_(its.its.memory[n]),
+      lineShift_(static_cast<uint32_t>(__builtin_ctz(its.machine.line_bytes))),
+      setMask_(its.machine.sets - 1),
+      lines_(its.machine.sets * its.machine.ways),
+      dram_(kBucket / its.timing.dram_line),
+      sramReads_(kBucket / its.timing.sram_line),
+      sramWrites_(kBucket / its.timing.sram_line) {
+  const gs_model_machine& m = its.machine;
+  const uint32_t count = its.groupTiles * m.threads;
+  const uint32_t perCore = m.threads / m.cores;
+  threads.resize(count);
+  cores_.assign(its.groupTiles * m.cores, Calendar(kBucket / its.timing.core_issue));
+  caches_.assign(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
+  fpus_.assign(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
+  outputs_.assign(its.groupTiles, 0);
+  const uint32_t lines = m.sets * m.ways;
+  tags_.assign(size_t{count} * lines, ~0u);
+  order_.assign(size_t{count} * m.sets, 0);
+  dirty_.assign(size_t{count} * lines, 0);
+  for (uint32_t i = 0; i < count; ++i) {
+    Thread& t = threads[i];
+    t.number = n * count + i;
+    t.tile = i / m.threads;
+    t.lane = i % m.threads;
+    t.core = t.tile * m.cores + t.lane / perCore;
+    t.cache = t.core / m.cores_per_cache;
+    t.fpu = t.core / m.cores_per_fpu;
+    t.counters = &its.counters(n * its.groupTiles + t.tile);
+    const uint32_t header = its.its.headers[t.number];
+    t.vertices = word(header);
+    t.statesAt = word(header + 8);
+    t.flagsAt = word(header + 12);
+    t.outsAt = word(header + 16);
+    t.queueAt = word(header + 20);
+    t.keysAt = word(header + 32);
+    if (i == 0) its.most = word(header + 28);
+    t.states = const_cast<uint8_t*>(host(t.statesAt));
+    t.flags = const_cast<uint8_t*>(host(t.flagsAt));
+    t.ring.resize(t.vertices + 1);
+    t.mine.resize(its.handlers.words + 1);
+    t.t = its.timing.begin + its.timing.begin_thread * (i % m.threads);
+    push(i);
+  }
+}
+
+uint32_t Group::offset(uint32_t address) const {
+  if (its_.machine.offset_bytes == 4) return word(address);
+  uint16_t found;
+  std::memcpy(&found, host(address), 2);
+  return found;
+}
+
+void Group::spend(Thread& t, const Cost& cost, double times) {
+  if (times <= 0 || cost.nothing) return;
+  const double begin = t.t;
+  const double issues = cost.issues * times;
+  double end = issues > 0 ? cores_[t.core].take(begin, issues, 1 / its_.timing.issue) : begin;
+  end += cost.extra * times;
+  if (cost.requests > 0) end += caches_[t.cache].delay(begin, cost.requests * times);
+  if (cost.fpu > 0) end += fpus_[t.fpu].delay(begin, cost.fpu * times);
+  t.t = end;
+  t.retired += issues;
+  gs_model_counters& c = *t.counters;
+  c.instructions += issues;
+  c.hits += cost.requests * times;
+  c.fpu += cost.fpu * times;
+}
+
+/// An access to a line: a hit costs what the event's requests cost, a miss more.
+void Group::touchLine(Thread& t, uint32_t line, bool store) {
+  const gs_model_machine& m = its_.machine;
+  const uint32_t set = line & setMask_;
+  const size_t local = static_cast<size_t>(&t - threads.data());
+  const size_t base = local * lines_ + size_t{set} * m.ways;
+  uint32_t* const tags = &tags_[base];
+  if (t.lastLine == line) {  // already the most recent of its set
+    dirty_[base + t.lastWay] |= static_cast<uint8_t>(store);
+    return;
+  }
+  uint32_t& order = order_[local * m.sets + set];
+  uint32_t way = 0;
+  while (way < m.ways && tags[way] != line) ++way;
+  const bool hit = way < m.ways;
+  if (!hit) {  // the oldest way by the tree's bits: a bit is 1 where the upper half is older
+    uint32_t node = 1, low = 0, size = m.ways;
+    while (size > 1) {
+      const bool upper = order >> node & 1;
+      size /= 2;
+      low += upper ? size : 0;
+      node = 2 * node + upper;
+    }
+    way = low;
+    gs_model_counters& c = *t.counters;
+    const bool old = dirty_[base + way];
+    ++c.misses;
+    --c.hits;
+    const bool sram = line < (kDram >> lineShift_);
+    const gs_model_timing& x = its_.timing;
+    double wait = sram ? x.sram_miss : x.dram_miss;
+    if (old) {
+      ++c.writebacks;
+      const bool oldSram = tags[way] < (kDram >> lineShift_);
+      wait += oldSram ? x.sram_write_back : x.write_back;
+      (oldSram ? sramWrites_ : dram_).delay(t.t, 1);
+    }
+    wait += (sram ? sramReads_ : dram_).delay(t.t, 1);
+    t.t += wait;
+    tags[way] = line;
+    dirty_[base + way] = 0;
+  }
+  if (store) dirty_[base + way] = 1;
+  uint32_t node = 1, low = 0, size = m.ways;
+  while (size > 1) {
+    size /= 2;
+    const bool upper = way >= low + size;
+    if (upper) {
+      low += size;
+      order &= ~(1u << node);
+    } else {
+      order |= 1u << node;
+    }
+    node = 2 * node + upper;
+  }
+  t.lastLine = line;
+  t.lastWay = way;
+}
+
+/// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
+/// interleaved with those of other threads.
+void Group::touchStack(Thread& t, gs_model_event event) {
+  const double other = its_.its.costs[event].other;
+  if (other < 0.3) return;
+  const auto lines = std::min(kMostStackLines, 1 + static_cast<uint32_t>(other / kLineAccesses));
+  const auto stride = static_cast<uint32_t>(threads.size());
+  const auto local = static_cast<uint32_t>(&t - threads.data());
+  for (uint32_t i = 0; i < lines; ++i) touchLine(t, 0x8000'0000 | (i * stride + local), true);
+}
+
+void Group::touchState(Thread& t, uint32_t vertex, bool store) {
+  const uint32_t begin = t.statesAt + vertex, end = begin + its_.handlers.state_bytes - 1;
+  for (uint32_t line = begin >> lineShift_; line <= end >> lineShift_; ++line) touchLine(t, line, store);
+}
+
+void Group::enqueue(Thread& t, uint32_t vertex) {
+  t.ring[t.tail] = vertex;
+  touch(t, t.queueAt + t.tail * its_.machine.offset_bytes, true);
+  if (++t.tail == t.ring.size()) t.tail = 0;
+}
+
+uint32_t Group::make(uint32_t key, const uint8_t* payload) {
+  uint32_t found;
+  if (free_.empty()) {
+    found = static_cast<uint32_t>(messages_.size());
+    messages_.emplace_back();
+  } else {
+    found = free_.back();
+    free_.pop_back();
+  }
+  Message& message = messages_[found];
+  message.key = key;
+  message.holders = 0;
+  std::memcpy(message.payload, payload, its_.handlers.message_bytes);
+  return found;
+}
+
+/// A message arrives at threads of a tile of this group.
+void Group::post(Thread&, uint32_t tile, uint64_t mask, uint32_t message, double at) {
+  const uint32_t first = tile * its_.machine.threads;
+  for (uint64_t left = mask; left; left &= left - 1) {
+    Thread& to = threads[first + static_cast<uint32_t>(__builtin_ctzll(left))];
+    ++messages_[message].holders;
+    double when = at;
+    if (to.waits()) when = std::max(when, to.queue.back().at);
+    if (!to.waits() && to.first) {
+      to.queue.clear();
+      to.first = 0;
+    }
+    to.queue.push_back({when, message});
+    if (to.sleeping) {
+      to.sleeping = false;
+      to.idle = false;
+      to.t = std::max(to.t, when);
+      push(static_cast<uint32_t>(&to - threads.data()));
+    }
+  }
+  ++its_.counters(number * its_.groupTiles + tile).received;
+}
+
+void Group::arrive(const Flight& flight, double at) {
+  const uint32_t message = make(flight.key, flight.payload);
+  const uint32_t tile = flight.tile % its_.groupTiles;
+  its_.counters(number * its_.groupTiles + tile).flits_in += flight.flits;
+  post(threads[0], tile, flight.mask, message, at);
+}
+
+/// `recv` of the vertices in a list.
+void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_event each) {
+  const gs_model_machine& m = its_.machine;
+  touch(t, list, false);
+  const uint32_t bytes = offset(list), count = bytes / m.edge_bytes;
+  if (!count) return;
+  const uint32_t edges = list + m.list_bytes;
+  if (received_.size() < count) received_.resize(count);
+  const gs_model_edges its{host(edges), count, m.edge_bytes, m.value_at, m.offset_bytes};
+  its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, message.payload, &its, received_.data());
+  t.delivered += count;
+  const gs_model_cost& raw = its_.its.costs[each];
+  const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
+  const bool looksAtStack = raw.other >= 0.3;
+  const uint32_t stride = its_.handlers.state_bytes;
+  uint32_t changed = 0, pushes = 0;
+  const uint8_t* at = its.first;
+  for (uint32_t i = 0; i < count; ++i, at += m.edge_bytes) {
+    const uint32_t edge = edges + i * m.edge_bytes;
+    uint32_t vertex = 0;
+    std::memcpy(&vertex, at, m.offset_bytes == 2 ? 2 : 4);
+    touch(t, edge, false);
+    if (m.edge_bytes > m.offset_bytes) touch(t, edge + m.edge_bytes - 1, false);
+    const uint8_t what = received_[i];
+    if (looksAtFlags || (what & (GS_MODEL_WOKE | GS_MODEL_SLEPT))) {
+      touch(t, t.flagsAt + vertex / stride * m.flag_bytes, what & (GS_MODEL_WOKE | GS_MODEL_SLEPT));
+    }
+    if (looksAtStack) touchStack(t, each);
+    touchState(t, vertex, stores || (what & GS_MODEL_CHANGED));
+    changed += what & GS_MODEL_CHANGED ? 1 : 0;
+    if (what & GS_MODEL_SLEPT) t.flags[vertex / stride * m.flag_bytes + 1] = 1;
+    if (what & GS_MODEL_WOKE) {
+      uint8_t& queued = t.flags[vertex / stride * m.flag_bytes + 1];
+      if (queued) {
+        queued = 0;
+      } else {
+        enqueue(t, vertex);
+        ++pushes;
+      }
+    }
+  }
+  spend(t, its_.costs[each], count);
+  spend(t, its_.costs[GS_MODEL_CHANGE], changed);
+  spend(t, its_.costs[GS_MODEL_PUSH], pushes);
+}
+
+void Group::send(Thread& t) {
+  const gs_model_machine& m = its_.machine;
+  const uint32_t vertex = t.ring[t.head];
+  touch(t, t.queueAt + t.head * m.offset_bytes, false);
+  if (++t.head == t.ring.size()) t.head = 0;
+  const uint32_t local = vertex / its_.handlers.state_bytes;
+  uint8_t* const flags = t.flags + local * m.flag_bytes;
+  touch(t, t.flagsAt + local * m.flag_bytes, true);
+  const uint8_t pin = flags[0];
+  if (!pin) {
+    flags[1] = 0;
+    spend(t, its_.costs[GS_MODEL_WAIT]);
+    return;
+  }
+  touchStack(t, GS_MODEL_SEND);
+  touchState(t, vertex, its_.its.costs[GS_MODEL_SEND].state_stores > 0.3);
+  its_.handlers.send(&its_.context, t.states + vertex, flags, t.slot.payload);
+  ++t.sends;
+  spend(t, its_.costs[GS_MODEL_SEND]);
+  if (flags[0]) {
+    enqueue(t, vertex);
+    spend(t, its_.costs[GS_MODEL_PUSH]);
+  }
+  if (pin == 1) {  // to the host
+    ++t.hostMessages;
+    spend(t, its_.costs[GS_MODEL_HOST]);
+    if (its_.its.listen) {
+      its_.its.listen(its_.its.context, t.slot.payload);
+      t.canSend = t.t + its_.timing.send_busy;
+    }
+    return;
+  }
+  if (pin - 2u >= m.pins) {
+    t.status = 3;
+    t.wrongPin = pin - 2u;
+    t.wrong = local;
+    return;
+  }
+  const uint32_t out = t.outsAt + 4 * (local * m.pins + pin - 2u);
+  touch(t, out, false);
+  touch(t, out + 4, false);
+  const uint32_t list = word(out);
+  t.listEnd = word(out + 4);
+  touch(t, list, false);
+  const uint32_t bytes = offset(list);
+  const uint32_t unit = m.unit;
+  t.next = (list + m.list_bytes + bytes + unit - 1) & -unit;
+  if (bytes) {
+    spend(t, its_.costs[GS_MODEL_OWN_LIST]);
+    deliver(t, t.slot, list, GS_MODEL_OWN_EDGE);
+  }
+}
+
+void Group::entry(Thread& t) {
+  const gs_model_machine& m = its_.machine;
+  const uint32_t size = m.multicast ? 16 : 8;
+  touch(t, t.next, false);
+  if ((t.next + size - 1) / m.line_bytes != t.next / m.line_bytes) touch(t, t.next + size - 1, false);
+  spend(t, its_.costs[GS_MODEL_ENTRY]);
+  uint32_t address, key;
+  uint64_t mask;
+  if (m.multicast) {
+    address = word(t.next);
+    key = word(t.next + 4);
+    mask = word(t.next + 8) | static_cast<uint64_t>(word(t.next + 12)) << 32;
+  } else {
+    address = word(t.next);
+    key = word(t.next + 4);
+    mask = uint64_t{1} << (address & ((1u << m.thread_bits) - 1));
+  }
+  t.next += size;
+  const uint32_t x = address >> m.thread_bits & ((1u << m.x_bits) - 1);
+  const uint32_t y = address >> (m.thread_bits + m.x_bits) & ((1u << m.y_bits) - 1);
+  const uint32_t named = address >> (m.thread_bits + m.x_bits + m.y_bits) & 0xFFF;
+  const uint32_t board = m.board_of[named], tile = board * m.tiles + y * m.width + x;
+  const uint32_t mine = number * its_.groupTiles + t.tile;
+  const uint32_t body = (its_.handlers.message_bytes + 4 + m.flit_bytes - 1) / m.flit_bytes;
+  const uint32_t flits = body + (m.multicast ? 1 : 0);
+  ++its_.counters(mine).sent;
+  t.canSend = t.t + its_.timing.send_busy + flits;
+  if (tile == mine) {
+    post(t, t.tile, mask, make(key, t.slot.payload), t.t + its_.timing.local_message + flits);
+    return;
+  }
+  its_.counters(mine).flits_out += flits;
+  double& output = outputs_[t.tile];
+  const double leaves = output = std::max(output, t.t) + flits * its_.timing.flit;
+  const uint32_t from = mine % m.tiles;
+  const uint32_t group = tile / its_.groupTiles;
+  const auto apart = [&](uint32_t a, uint32_t b) { return a > b ? a - b : b - a; };
+  double at = leaves + its_.timing.mesh_message;
+  if (board == mine / m.tiles) at += its_.timing.hop * (apart(from % m.width, x) + apart(from / m.width, y) + 1);
+  if (group == number) {
+    its_.counters(tile).flits_in += flits;
+    post(t, tile % its_.groupTiles, mask, make(key, t.slot.payload), at);
+    return;
+  }
+  Flight flight{at, number, sequence_++, board, tile, mask, key, flits, {}};
+  std::memcpy(flight.payload, t.slot.payload, its_.handlers.message_bytes);
+  out.push_back(flight);
+}
+
+void Group::receive(Thread& t) {
+  const uint32_t number_ = t.queue[t.first].message;
+  ++t.first;
+  // Copied: a delivery may send and thereby allocate.
+  const Message message = messages_[number_];
+  if (--messages_[number_].holders == 0) free_.push_back(number_);
+  spend(t, its_.costs[GS_MODEL_RECEIVE]);
+  const gs_model_machine& m = its_.machine;
+  if (!m.multicast && (message.key & 1)) {
+    // The key names a vertex: a list of one edge that is in no memory.
+    uint8_t edge[4];
+    const uint32_t vertex = message.key - 1;
+    std::memcpy(edge, &vertex, 4);
+    const gs_model_edges one{edge, 1, m.edge_bytes, 0, m.offset_bytes};
+    uint8_t what = 0;
+    its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, message.payload, &one, &what);
+    ++t.delivered;
+    const uint32_t at = vertex / its_.handlers.state_bytes * m.flag_bytes;
+    if (its_.its.costs[GS_MODEL_EDGE].flag_loads > 0.1 || what & 3) touch(t, t.flagsAt + at, what & 3);
+    touchState(t, vertex, its_.its.costs[GS_MODEL_EDGE].state_stores > 0.3 || what & GS_MODEL_CHANGED);
+    spend(t, its_.costs[GS_MODEL_EDGE]);
+    if (what & GS_MODEL_CHANGED) spend(t, its_.costs[GS_MODEL_CHANGE]);
+    if (what & GS_MODEL_SLEPT) t.flags[at + 1] = 1;
+    if (what & GS_MODEL_WOKE) {
+      if (t.flags[at + 1]) {
+        t.flags[at + 1] = 0;
+      } else {
+        enqueue(t, vertex);
+        spend(t, its_.costs[GS_MODEL_PUSH]);
+      }
+    }
+    return;
+  }
+  deliver(t, message, m.multicast ? t.keysAt + message.key : message.key, GS_MODEL_EDGE);
+}
+
+/// One vertex of init, a step or finish.
+void Group::visit(Thread& t) {
+  const gs_model_machine& m = its_.machine;
+  const uint32_t stride = its_.handlers.state_bytes;
+  if (t.cursor == 0) {
+    touchStack(t, t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS);
+    spend(t, its_.costs[t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS]);
+    t.stepActive = 0;
+    if (t.mode == Mode::Step) its_.handlers.empty(t.mine.data());
+    t.head = t.tail = 0;
+  }
+  if (t.cursor < t.vertices) {
+    const uint32_t local = t.cursor++, vertex = local * stride;
+    uint8_t* const flags = t.flags + local * m.flag_bytes;
+    uint8_t* const state = t.states + vertex;
+    touch(t, t.flagsAt + local * m.flag_bytes, t.mode != Mode::Step);
+    if (t.mode == Mode::Init) {
+      flags[0] = flags[1] = 0;
+      if (its_.its.costs[GS_MODEL_INIT].state_loads + its_.its.costs[GS_MODEL_INIT].state_stores > 0.1) {
+        touchState(t, vertex, its_.its.costs[GS_MODEL_INIT].state_stores > 0.3);
+      }
+      its_.handlers.init(&its_.context, state, flags);
+      spend(t, its_.costs[GS_MODEL_INIT]);
+      if (flags[0]) enqueue(t, vertex);
+    } else if (t.mode == Mode::Step) {
+      const gs_model_cost& raw = its_.its.costs[GS_MODEL_STEP];
+      touchStack(t, GS_MODEL_STEP);
+      if (received_.size() < stride) received_.resize(stride);
+      std::memcpy(received_.data(), state, stride);
+      const uint8_t before = flags[0];
+      t.stepActive |= its_.handlers.step(&its_.stepContext, state, flags, its_.before.data(), t.mine.data());
+      const bool changed = std::memcmp(received_.data(), state, stride) != 0;
+      if (raw.state_loads + raw.state_stores > 0.1 || changed) touchState(t, vertex, raw.state_stores > 0.3 || changed);
+      spend(t, its_.costs[GS_MODEL_STEP]);
+      if (changed) spend(t, its_.costs[GS_MODEL_STEP_CHANGE]);
+      if (flags[0] != before) touch(t, t.flagsAt + local * m.flag_bytes, true);
+      if (flags[0]) {
+        enqueue(t, vertex);
+        spend(t, its_.costs[GS_MODEL_STEP_PUSH]);
+      }
+    } else {
+      touchState(t, vertex, false);
+      uint8_t payload[64];
+      const bool sends = its_.handlers.finish(&its_.context, state, flags, payload);
+      flags[0] = flags[1] = 0;
+      spend(t, its_.costs[GS_MODEL_FINISH]);
+      if (sends) {
+        ++t.hostMessages;
+        if (its_.its.listen) {
+          its_.its.listen(its_.its.context, payload);
+          t.t = std::max(t.t, t.canSend);
+          spend(t, its_.costs[GS_MODEL_HOST]);
+          t.canSend = t.t + its_.timing.send_busy;
+        }
+      }
+    }
+    return;
+  }
+  t.cursor = 0;
+  if (t.mode == Mode::Finish) {
+    t.mode = Mode::Done;
+    t.sleeping = true;
+    if (!t.status) t.status = 1;
+    return;
+  }
+  if (t.mode == Mode::Step) {
+    t.active = t.stepActive;
+    if (its_.steps > its_.most) {
+      t.mode = Mode::Done;
+      t.sleeping = true;
+      t.status = 2;
+      return;
+    }
+  }
+  t.mode = Mode::Loop;
+}
+
+void Group::loop(Thread& t) {
+  if (t.receiving) {
+    if (t.received(t.t)) {
+      receive(t);
+      if (--t.patience == 0) {
+        t.patience = kPatience;
+        t.receiving = false;
+      }
+      return;
+    }
+    t.receiving = false;
+  }
+  if (t.next != t.listEnd) {
+    if (t.canSend <= t.t) {
+      entry(t);
+      t.receiving = t.received(t.t);
+      return;
+    }
+  } else if (t.head != t.tail) {
+    if (t.canSend <= t.t) {
+      send(t);
+      t.receiving = t.received(t.t);
+      return;
+    }
+  } else {
+    if (t.received(t.t)) {
+      t.receiving = true;
+      return;
+    }
+    spend(t, its_.costs[GS_MODEL_IDLE]);
+    t.receiving = true;
+    if (t.waits()) {
+      t.t = std::max(t.t, t.queue[t.first].at);
+      return;
+    }
+    t.idle = true;
+    t.sleeping = true;
+    return;
+  }
+  // Waits to send, and keeps receiving.
+  spend(t, its_.costs[GS_MODEL_WAIT]);
+  const double message = t.waits() ? t.queue[t.first].at : kNever;
+  t.t = std::max(t.t, std::min(t.canSend, message));
+  t.receiving = t.received(t.t);
+}
+
+void Group::execute(Thread& t) {
+  if (t.status == 3) {
+    t.mode = Mode::Done;
+    t.sleeping = true;
+    return;
+  }
+  if (t.mode == Mode::Loop) {
+    loop(t);
+  } else {
+    visit(t);
+  }
+}
+
+void Group::run(double until) {
+  while (!heap_.empty() && heap_.front().t < until) {
+    const uint32_t index = heap_.front().thread;
+    std::pop_heap(heap_.begin(), heap_.end());
+    heap_.pop_back();
+    Thread& t = threads[index];
+    do {
+      execute(t);
+    } while (!t.sleeping && t.t < until && (heap_.empty() || t.t < heap_.front().t));
+    if (!t.sleeping) push(index);
+  }
+}
+
+Engine::Engine(const gs_model_run& run)
+    : its(run), machine(*run.machine), timing(*run.timing), handlers(*run.handlers) {
+  for (int i = 0; i < GS_MODEL_EVENTS; ++i) {
+    const gs_model_cost& c = run.costs[i];
+    const gs_model_timing& x = timing;
+    costs[i].issues = c.issues;
+    costs[i].requests = c.loads + c.stores;
+    costs[i].fpu = c.fpu_long + c.fpu_short + c.fpu_divide;
+    costs[i].extra = c.loads * (x.load - x.issue) + c.stores * (x.store - x.issue) + c.slots * (x.slot - x.issue) +
+                     c.mailbox * (x.mailbox - x.issue) + c.control * (x.control - x.issue) +
+                     c.fpu_long * (x.fpu_long - x.issue) + c.fpu_short * (x.fpu_short - x.issue) +
+                     c.fpu_divide * (x.fpu_divide - x.issue) + c.divides * (x.divide - x.issue);
+    costs[i].nothing = c.issues + costs[i].extra + costs[i].requests <= 0;
+  }
+  before.resize(handlers.words + 1);
+  handlers.empty(before.data());
+  groupTiles = machine.tiles / machine.memories;
+  const uint32_t count = machine.boards * machine.memories;
+  groups.reserve(count);
+  context = {run.params, 0, 0};
+  for (uint32_t i = 0; i < count; ++i) groups.emplace_back(*this, i);
+  for (const Group& group : groups) {
+    for (const Thread& t : group.threads) context.vertices += t.vertices;
+  }
+  stepContext = context;
+  links_.assign(size_t{machine.boards} * std::max(1u, machine.links), Calendar(kBucket));
+  for (uint32_t i = 0; i < machine.boards; ++i) mostBarrierDepth = std::max(mostBarrierDepth, machine.depth[i]);
+}
+
+/// Messages between groups leave their senders and arrive, in the order of time.
+void Engine::exchange(double until) {
+  flights_.clear();
+  for (Group& group : groups) {
+    flights_.insert(flights_.end(), group.out.begin(), group.out.end());
+    group.out.clear();
+  }
+  std::sort(flights_.begin(), flights_.end(), [](const Flight& a, const Flight& b) {
+    return a.at != b.at ? a.at < b.at : a.group != b.group ? a.group < b.group : a.sequence < b.sequence;
+  });
+  for (const Flight& flight : flights_) {
+    double at = flight.at;
+    uint32_t board = flight.group / machine.memories;
+    if (board != flight.board) at += timing.hop;
+    while (board != flight.board) {
+      const size_t hop = size_t{board} * machine.boards + flight.board;
+      const size_t link = size_t{board} * machine.links + machine.next_link[hop];
+      const double cycles = flight.flits * timing.link_flit + timing.link_frame;
+      at = links_[link].take(at, cycles, 1) + timing.link;
+      its.link_flits[link] += flight.flits;
+      ++its.link_packets[link];
+      board = machine.next_board[hop];
+    }
+    groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));
+  }
+}
+
+/// All threads wait and no message is in flight: a step, or the end. Returns false if no thread is left.
+bool Engine::release() {
+  double last = 0;
+  bool any = false, all = true;
+  for (const Group& group : groups) {
+    for (const Thread& t : group.threads) {
+      if (t.mode == Mode::Done) continue;
+      any = true;
+      last = std::max(last, t.t);
+      all = all && !t.active;
+    }
+  }
+  if (!any) return false;
+  const uint32_t words = handlers.words;
+  const bool given = words && steps;
+  if (given) {
+    std::vector<int64_t> sum(words + 1);
+    handlers.empty(sum.data());
+    for (const Group& group : groups) {
+      for (const Thread& t : group.threads) {
+        for (uint32_t i = 0; i < words; ++i) {
+          sum[i] = aggregates::reduced(static_cast<Reduce>(handlers.reductions[i]), sum[i], t.mine[i]);
+        }
+      }
+    }
+    before = sum;
+  }
+  const gs_model_timing& x = timing;
+  const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * x.link;
+  const double more = machine.barriers > 1 && steps ? (machine.barriers - 1) * (wave + x.release * machine.threads + 40 * x.issue) : 0;
+  const double base = last + wave - mostBarrierDepth * x.link + more;
+  its.outcome->barrier_cycles += base - last;
+  agreed = all;
+  stepContext.time = steps;
+  if (!all) ++steps;
+  context.time = steps;
+  const uint32_t lanes = machine.threads / machine.cores;
+  for (Group& group : groups) {
+    const uint32_t depth = machine.depth[group.number / machine.memories];
+    for (Thread& t : group.threads) {
+      if (t.mode == Mode::Done) continue;
+      const uint32_t rank = t.lane % lanes * machine.cores + t.lane / lanes;
+      t.mode = all ? Mode::Finish : Mode::Step;
+      t.cursor = 0;
+      t.idle = t.sleeping = t.receiving = false;
+      t.patience = kPatience;
+      group.wake(static_cast<uint32_t>(&t - group.threads.data()), base + depth * x.link + rank * x.release);
+    }
+  }
+  return true;
+}
+
+int Engine::run() {
+  const uint32_t workers = std::max(1u, std::min<uint32_t>(its.workers, static_cast<uint32_t>(groups.size())));
+  double until = kWindow;
+  bool over = false;
+  gs_model_outcome& outcome = *its.outcome;
+  outcome = {};
+  const auto between = [&]() noexcept {
+    for (;;) {
+      if (__atomic_load_n(its.stop, __ATOMIC_RELAXED)) {
+        outcome.status = 1;
+        over = true;
+        return;
+      }
+      exchange(until);
+      double first = kNever;
+      for (const Group& group : groups) first = std::min(first, group.earliest());
+      if (first == kNever) {
+        if (!release()) {
+          over = true;
+          return;
+        }
+        continue;
+      }
+      if (its.progress) __atomic_store_n(its.progress, static_cast<uint64_t>(first), __ATOMIC_RELAXED);
+      if (its.max_cycles > 0 && first > its.max_cycles) {
+        outcome.status = 2;
+        over = true;
+        return;
+      }
+      until = groups.size() == 1 ? kNever : (std::floor(first / kWindow) + 1) * kWindow;
+      return;
+    }
+  };
+  if (groups.size() == 1) {
+    // No other group can send to it: a window lasts until its threads wait.
+    until = 1e6;
+    while (!over) {
+      groups[0].run(until);
+      between();
+      until = groups[0].earliest() + 1e6;
+    }
+  } else if (workers == 1) {
+    while (!over) {
+      for (Group& group : groups) group.run(until);
+      between();
+    }
+  } else {
+    std::barrier sync(workers, between);
+    const auto work = [&](uint32_t which) {
+      while (!over) {
+        for (size_t i = which; i < groups.size(); i += workers) groups[i].run(until);
+        sync.arrive_and_wait();
+      }
+    };
+    std::vector<std::thread> pool;
+    for (uint32_t i = 1; i < workers; ++i) pool.emplace_back(work, i);
+    work(0);
+    for (std::thread& one : pool) one.join();
+  }
+  finish();
+  return 0;
+}
+
+/// Results into the headers, where the softswitch stores them.
+void Engine::finish() {
+  gs_model_outcome& outcome = *its.outcome;
+  double end = 0, begin = kNever;
+  for (Group& group : groups) {
+    for (Thread& t : group.threads) {
+      end = std::max(end, t.t);
+      begin = std::min(begin, t.t);
+      outcome.retired += t.retired;
+      const gs_model_memory& memory = its.memory[group.number];
+      const uint32_t header = its.headers[t.number];
+      uint8_t* const to = memory.dram + (header - memory.dram_at) + 4 * kHeaderWords;
+      const uint32_t words[kResultWords] = {t.status,
+                                            steps,
+                                            static_cast<uint32_t>(t.sends),
+                                            static_cast<uint32_t>(t.delivered * machine.edge_bytes),
+                                            static_cast<uint32_t>(t.hostMessages),
+                                            t.wrongPin,
+                                            t.wrong,
+                                            static_cast<uint32_t>(std::llround(t.retired))};
+      std::memcpy(to, words, sizeof words);
+      std::memcpy(to + sizeof words, before.data(), sizeof(int64_t) * handlers.words);
+    }
+  }
+  outcome.cycles = end + timing.end;
+  outcome.steps = steps;
+  for (uint32_t i = 0; i < machine.boards * machine.tiles; ++i) {
+    gs_model_counters& c = its.counters[i];
+    c.idle = machine.cores * outcome.cycles - c.instructions;
+  }
+}
+
+}  // namespace
+}  // namespace gossamer::model
+
+extern "C" int gs_model_simulate(const gs_model_run* run) {
+  gossamer::model::Engine engine(*run);
+  return engine.run();
+}

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An interpreter of RV32IMF programs of vertices, which counts what the compiled softswitch executes.
+//
+// The timing model runs handlers natively. What they cost on the hardware's cores is counted here: the program that the
+// threads of `rtl` run is executed on a small graph, the threads of a few tiles in turn, with messages that arrive at once. A
+// row of counts is recorded for each thread and phase (init, messages, step, finish): the events that the model knows
+// (sends, entries, messages, edges, ...), and instructions, loads, stores and register accesses. gossamer.model.costs
+// solves for the cost of each event.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "gossamer/model/probe.h"
+
+namespace gossamer::model {
+namespace {
+
+constexpr uint32_t kScratch = 0x0010'0000, kScratchEnd = 0x1000'0000, kSram = 0x1000'0000;
+constexpr uint32_t kArrived = 0x0800'0000;  // addresses of arrived messages: this many slots never run out
+constexpr uint32_t kSlotBytes = 64;
+constexpr int kQuantum = 40;      // instructions of a thread before the next thread executes
+constexpr int kSendBusy = 4;      // instructions for which a thread cannot send again
+constexpr uint64_t kMost = 2'000'000'000;
+
+class Memory {
+ public:
+  uint8_t* at(uint32_t address) {
+    const uint32_t page = address >> 12;
+    if (page != lastPage_) {
+      auto& found = pages_[page];
+      if (!found) found = std::make_unique<uint8_t[]>(4096);  // zeros
+      last_ = found.get();
+      lastPage_ = page;
+    }
+    return last_ + (address & 4095);
+  }
+  void write(uint32_t address, const uint8_t* data, size_t size) {
+    for (size_t i = 0; i < size; ++i) *at(address + static_cast<uint32_t>(i)) = data[i];
+  }
+
+ private:
+  std::unordered_map<uint32_t, std::unique_ptr<uint8_t[]>> pages_;
+  uint32_t lastPage_ = ~0u;
+  uint8_t* last_ = nullptr;
+};
+
+float asFloat(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+uint32_t asBits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  return bits;
+}
+
+struct Thread {
+  uint32_t x[32] = {};
+  uint32_t f[32] = {};
+  uint32_t pc = 0;
+  uint32_t maskLow = 0, maskHigh = 0, slot = 0, guard = 0;
+  std::deque<uint32_t> queue;  // addresses of arrived messages
+  bool ended = false, idle = false, waiting = false;
+  uint32_t vote = 0, wanted = 0;
+  int idleResult = 0, idleRegister = 0;
+  int busy = 0;  // instructions until it may send again
+  uint64_t retired = 0;
+  int phase = kInit;
+  double counts[kColumns] = {};
+  uint64_t lastChanged = ~0ull;
+  uint32_t outAddress = 0;  // of the first word that a send has loaded
+};
+
+class Probe {
+ public:
+  Probe(const gs_model_probe& its, double* rows, size_t most) : its_(its), rows_(rows), most_(most) {
+    threads_.resize(its.threads);
+    memories.resize(its.memories);
+    scratch_.resize(its.threads / its.tileThreads);
+  }
+
+  std::vector<Memory> memories;
+
+  /// The number of rows, or the negated reason.
+  int64_t run() {
+    uint64_t executed = 0;
+    for (;;) {
+      bool any = false, all = true;
+      for (uint32_t i = 0; i < threads_.size(); ++i) {
+        Thread& t = threads_[i];
+        if (t.ended) continue;
+        all = false;
+        if (blocked(t)) continue;
+        any = true;
+        for (int n = 0; n < kQuantum && !t.ended && !blocked(t); ++n) {
+          if (!step(t, i)) return -1 - static_cast<int64_t>(t.pc);
+          if (++executed > kMost) return -3;
+        }
+      }
+      if (all) return static_cast<int64_t>(count_);
+      if (!any && !release()) return -2;
+    }
+  }
+
+ private:
+  bool blocked(Thread& t) {
+    if (t.idle) {
+      if (t.queue.empty() && !t.idleResult) return true;
+      t.idle = false;
+      if (t.idleRegister) t.x[t.idleRegister] = static_cast<uint32_t>(t.idleResult);
+      t.idleResult = 0;
+    }
+    if (t.waiting) {
+      if ((t.wanted & 2) && !t.queue.empty()) t.waiting = false;
+      if (t.wanted & 1) {  // the send ends while the thread sleeps
+        t.busy = 0;
+        t.waiting = false;
+      }
+      if (t.waiting) return true;
+    }
+    return false;
+  }
+
+  /// All threads wait and no message is in flight: the barrier.
+  bool release() {
+    bool agreed = true, any = false;
+    for (Thread& t : threads_) {
+      if (t.ended) continue;
+      if (!t.idle) return false;
+      any = true;
+      agreed = agreed && t.vote;
+    }
+    if (!any) return false;
+    for (int i = 0; i < 2; ++i) {
+      reduced_[i] = given_[i];
+      given_[i] = 0;
+      contributed_[i] = false;
+    }
+    const bool between = releases_++ % (its_.barriers ? its_.barriers : 1) != 0;
+    for (Thread& t : threads_) {
+      if (t.ended) continue;
+      t.idleResult = agreed ? 2 : 1;
+      if (between) continue;
+      record(t);
+      t.phase = agreed ? kFinish : kStep;
+    }
+    return true;
+  }
+
+  void record(Thread& t) {
+    const auto i = static_cast<uint32_t>(&t - threads_.data());
+    if (count_ < most_) {
+      t.counts[0] = t.phase;
+      t.counts[kVertices] = its_.vertices[i];
+      std::memcpy(rows_ + count_ * kColumns, t.counts, sizeof t.counts);
+      ++count_;
+    }
+    std::memset(t.counts, 0, sizeof t.counts);
+  }
+
+  /// The loop over messages begins: what was before it was init or a step.
+  void loop(Thread& t) {
+    if (t.phase != kInit && t.phase != kStep) return;
+    record(t);
+    t.phase = kMessages;
+  }
+
+  bool step(Thread& t, uint32_t number);
+  bool system(Thread& t, uint32_t number, uint32_t word, uint32_t rd);
+  bool floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd);
+  void send(Thread& t, uint32_t number, uint32_t destination, uint64_t mask);
+
+  /// Counts an access by the region of its address.
+  void touch(Thread& t, uint32_t number, uint32_t address, bool store) {
+    if (address < kScratchEnd) {
+      ++t.counts[store ? kSlotStores : kSlotLoads];
+      return;
+    }
+    ++t.counts[store ? kStores : kLoads];
+    const auto in = [&](const uint32_t* begins, const uint32_t* sizes) {
+      return address - begins[number] < sizes[number];
+    };
+    if (in(its_.states, its_.statesBytes)) {
+      ++t.counts[store ? kStateStores : kStateLoads];
+    } else if (in(its_.flags, its_.flagsBytes)) {
+      ++t.counts[store ? kFlagStores : kFlagLoads];
+    } else if (in(its_.queues, its_.queuesBytes)) {
+      ++t.counts[store ? kQueueStores : kQueueLoads];
+      if (store) ++t.counts[kPushes];
+    } else if (in(its_.outs, its_.outsBytes)) {
+      ++t.counts[kOutLoads];
+      // A send loads two words: the address of the vertex's list, and that of the next one.
+      if (!t.outAddress) {
+        t.outAddress = address;
+      } else {
+        const uint32_t list = load(number, address < t.outAddress ? address : t.outAddress, 4);
+        const uint32_t own = load(number, list, static_cast<int>(its_.offset)) / its_.edge;
+        ++t.counts[kSends];
+        t.counts[kOwnEdges] += own;
+        if (own) ++t.counts[kOwnLists];
+        t.outAddress = 0;
+      }
+    } else if (address >= 0x8000'0000 || address < its_.tables) {
+      ++t.counts[kOtherAccesses];
+    } else {
+      ++t.counts[kListLoads];
+    }
+  }
+
+  /// The memory that an address of a thread means: a message, its tile's scratchpad, or its DRAM.
+  Memory& memoryOf(uint32_t number, uint32_t address) {
+    if (address >= kSram) return memories[its_.memoryOf[number]];
+    return address >= kArrived ? arrived_ : scratch_[number / its_.tileThreads];
+  }
+  uint32_t load(uint32_t number, uint32_t address, int size) {
+    Memory& memory = memoryOf(number, address);
+    uint32_t value = 0;
+    for (int i = 0; i < size; ++i) {
+      value |= static_cast<uint32_t>(*memory.at(address + static_cast<uint32_t>(i))) << (8 * i);
+    }
+    return value;
+  }
+  void store(uint32_t number, uint32_t address, uint32_t value, int size) {
+    Memory& memory = memoryOf(number, address);
+    for (int i = 0; i < size; ++i) {
+      *memory.at(address + static_cast<uint32_t>(i)) = static_cast<uint8_t>(value >> (8 * i));
+    }
+  }
+
+  const gs_model_probe& its_;
+  double* rows_;
+  size_t most_, count_ = 0;
+  std::vector<Thread> threads_;
+  std::vector<uint32_t> free_;
+  std::unordered_map<uint32_t, int> holders_;
+  uint32_t slots_ = 0;
+  Memory arrived_;
+  std::vector<Memory> scratch_;
+  uint64_t reduced_[2] = {}, given_[2] = {};
+  bool contributed_[2] = {};
+  uint64_t releases_ = 0;
+};
+
+void Probe::send(Thread& t, uint32_t number, uint32_t destination, uint64_t mask) {
+  ++t.counts[kEntries];
+  t.busy = kSendBusy;
+  if (destination >> 29 == its_.hostKind) {
+    ++t.counts[kHostMessages];
+    return;
+  }
+  // The fields of an address that name a tile.
+  const uint32_t low = its_.tileThreads - 1, place = destination & 0x1FFF'FFFF & ~low;
+  if (!mask) mask = uint64_t{1} << (destination & low);
+  uint32_t at;
+  if (free_.empty()) {
+    at = kArrived + kSlotBytes * slots_++;
+  } else {
+    at = free_.back();
+    free_.pop_back();
+  }
+  for (uint32_t i = 0; i < kSlotBytes; i += 4) store(number, at + i, load(number, t.slot + i, 4), 4);
+  int holders = 0;
+  for (uint32_t i = 0; i < threads_.size(); ++i) {
+    if ((its_.ids[i] & ~low) != place || !(mask >> (i & low) & 1)) continue;
+    threads_[i].queue.push_back(at);
+    ++holders;
+  }
+  holders_[at] = holders;
+}
+
+bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
+  const uint32_t csr = word >> 20, how = word >> 12 & 7, rs = word >> 15 & 31;
+  const uint32_t given = how & 4 ? rs : t.x[rs];
+  uint32_t value = 0;
+  bool mailbox = false;
+  switch (csr) {
+    case 0x001: case 0x002: case 0x003: ++t.counts[kPlain]; break;
+    case 0x800: mailbox = true; send(t, number, given, 0); break;
+    case 0x801: mailbox = true; t.slot = given; break;
+    case 0x802: mailbox = true; break;
+    case 0x803: mailbox = true; t.maskLow = given; break;
+    case 0x804: mailbox = true; t.maskHigh = given; break;
+    case 0x805: mailbox = true; send(t, number, given, t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32); break;
+    case 0x806: return false;  // no router on a lone tile
+    case 0x807: {
+      mailbox = true;
+      if (given >= kArrived && --holders_[given] == 0) free_.push_back(given);
+      break;
+    }
+    case 0x808:
+      mailbox = true;
+      loop(t);
+      ++t.counts[kWaits];
+      t.waiting = true;
+      t.wanted = given;
+      break;
+    case 0x809:
+      mailbox = true;
+      loop(t);
+      ++t.counts[kIdles];
+      t.idle = true;
+      t.idleResult = 0;
+      t.vote = given;
+      t.idleRegister = static_cast<int>(rd);
+      t.retired += 1;
+      t.counts[kMailbox] += 1;
+      return true;  // the register is written at the end of the wait
+    case 0x80A: {
+      mailbox = true;
+      const uint32_t slot = given >> 2 & 1, operation = given & 3;
+      const uint64_t number64 = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
+      uint64_t& sum = given_[slot];
+      const auto a = static_cast<int64_t>(sum), b = static_cast<int64_t>(number64);
+      if (!contributed_[slot]) sum = number64;
+      else if (operation == 0) sum += number64;
+      else if (operation == 1) sum = static_cast<uint64_t>(a < b ? a : b);
+      else if (operation == 2) sum = static_cast<uint64_t>(a > b ? a : b);
+      else sum |= number64;
+      contributed_[slot] = true;
+      break;
+    }
+    case 0xCC0: {
+      mailbox = true;
+      if (t.queue.empty()) return false;
+      value = t.queue.front();
+      t.queue.pop_front();
+      ++t.counts[kReceives];
+      const uint32_t key = load(number, value, 4);
+      if (its_.direct && (key & 1)) {
+        t.counts[kEdges] += 1;
+      } else {
+        const uint32_t list = its_.direct ? key : its_.keys[number] + key;
+        t.counts[kEdges] += static_cast<double>(load(number, list, static_cast<int>(its_.offset)) / its_.edge);
+      }
+      break;
+    }
+    case 0xCC1: mailbox = true; loop(t); value = t.busy <= 0; break;
+    case 0xCC2: mailbox = true; loop(t); value = !t.queue.empty(); break;
+    case 0xCC3: value = its_.ids[number]; break;
+    case 0xCC4: value = its_.hostKind << 29; break;
+    case 0xCC5: value = its_.threads; break;
+    case 0xCC6: value = 0; break;
+    case 0xCD4: case 0xCD5: case 0xCD6: case 0xCD7:
+      mailbox = true;
+      value = static_cast<uint32_t>(reduced_[csr >> 1 & 1] >> (csr & 1 ? 32 : 0));
+      break;
+    case 0xC02: value = static_cast<uint32_t>(t.retired); break;
+    case 0xC82: value = static_cast<uint32_t>(t.retired >> 32); break;
+    case 0xC00: case 0xC80: t.counts[kClock] += 1; break;
+    case 0x810: break;
+    case 0x814:
+      record(t);
+      t.ended = true;
+      return true;
+    case 0x815: t.guard = given; break;
+    default: return false;
+  }
+  if (csr > 3) ++t.counts[mailbox ? kMailbox : kControl];
+  if (rd) t.x[rd] = value;
+  return true;
+}
+
+bool Probe::floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd) {
+  const uint32_t rs1 = word >> 15 & 31, rs2 = word >> 20 & 31, funct3 = word >> 12 & 7;
+  const float a = asFloat(t.f[rs1]), b = asFloat(t.f[rs2]);
+  if (op != 0x53) {
+    const float c = asFloat(t.f[word >> 27]);
+    const float found = op == 0x43 ? std::fma(a, b, c) : op == 0x47 ? std::fma(a, b, -c)
+                      : op == 0x4B ? std::fma(-a, b, c) : std::fma(-a, b, -c);
+    t.f[rd] = asBits(found);
+    ++t.counts[kFpuLong];
+    return true;
+  }
+  const uint32_t funct7 = word >> 25;
+  switch (funct7) {
+    case 0x00: t.f[rd] = asBits(a + b); break;
+    case 0x04: t.f[rd] = asBits(a - b); break;
+    case 0x08: t.f[rd] = asBits(a * b); break;
+    case 0x0C: t.f[rd] = asBits(a / b); ++t.counts[kFpuDivide]; return true;
+    case 0x2C: t.f[rd] = asBits(std::sqrt(a)); ++t.counts[kFpuDivide]; return true;
+    case 0x10: {
+      const uint32_t sign = t.f[rs2] & 0x8000'0000, x = t.f[rs1];
+      t.f[rd] = funct3 == 0 ? (x & 0x7FFF'FFFF) | sign : funct3 == 1 ? (x & 0x7FFF'FFFF) | (sign ^ 0x8000'0000) : x ^ sign;
+      ++t.counts[kFpuShort];
+      return true;
+    }
+    case 0x14: t.f[rd] = asBits(funct3 ? std::fmax(a, b) : std::fmin(a, b)); ++t.counts[kFpuShort]; return true;
+    case 0x50: {
+      const bool found = funct3 == 0 ? a <= b : funct3 == 1 ? a < b : a == b;
+      if (rd) t.x[rd] = found;
+      ++t.counts[kFpuShort];
+      return true;
+    }
+    case 0x60: {
+      double whole = static_cast<double>(a);
+      whole = funct3 == 1 ? std::trunc(whole) : funct3 == 2 ? std::floor(whole) : funct3 == 3 ? std::ceil(whole) : std::nearbyint(whole);
+      uint32_t found;
+      if (rs2 & 1) {
+        found = !(whole >= 0) ? (whole < 0 ? 0 : ~0u) : whole >= 4294967295.0 ? ~0u : static_cast<uint32_t>(whole);
+      } else {
+        found = std::isnan(whole) || whole >= 2147483647.0 ? 0x7FFF'FFFF
+              : whole <= -2147483648.0 ? 0x8000'0000 : static_cast<uint32_t>(static_cast<int32_t>(whole));
+      }
+      if (rd) t.x[rd] = found;
+      break;
+    }
+    case 0x68: t.f[rd] = asBits(rs2 & 1 ? static_cast<float>(t.x[rs1]) : static_cast<float>(static_cast<int32_t>(t.x[rs1]))); break;
+    case 0x70:
+      if (funct3 == 0) {
+        if (rd) t.x[rd] = t.f[rs1];
+        ++t.counts[kPlain];
+        return true;
+      } else {
+        const uint32_t x = t.f[rs1], exponent = x >> 23 & 255, mantissa = x & 0x7F'FFFF;
+        const bool minus = x >> 31;
+        uint32_t found = exponent == 255 ? (mantissa ? (mantissa >> 22 ? 1u << 9 : 1u << 8) : minus ? 1u : 1u << 7)
+                       : exponent ? (minus ? 1u << 1 : 1u << 6)
+                       : mantissa ? (minus ? 1u << 2 : 1u << 5) : (minus ? 1u << 3 : 1u << 4);
+        if (rd) t.x[rd] = found;
+        ++t.counts[kFpuShort];
+        return true;
+      }
+    case 0x78: t.f[rd] = t.x[rs1]; ++t.counts[kPlain]; return true;
+    default: return false;
+  }
+  ++t.counts[kFpuLong];
+  return true;
+}
+
+bool Probe::step(Thread& t, uint32_t number) {
+  if (t.pc / 4 >= its_.words) return false;
+  const uint32_t word = its_.code[t.pc / 4], op = word & 0x7F, rd = word >> 7 & 31, funct3 = word >> 12 & 7;
+  const uint32_t rs1 = word >> 15 & 31, rs2 = word >> 20 & 31, funct7 = word >> 25;
+  const uint32_t a = t.x[rs1], b = t.x[rs2];
+  const auto immediate = static_cast<int32_t>(word) >> 20;
+  uint32_t next = t.pc + 4;
+  ++t.counts[kInstructions];
+  if (t.busy > 0) --t.busy;
+  const auto put = [&](uint32_t value) {
+    if (rd) t.x[rd] = value;
+  };
+  switch (op) {
+    case 0x37: put(word & 0xFFFF'F000); break;
+    case 0x17: put(t.pc + (word & 0xFFFF'F000)); break;
+    case 0x6F: {
+      const uint32_t offset = (word >> 31 ? 0xFFF0'0000 : 0) | (word & 0xF'F000) | (word >> 9 & 0x800) | (word >> 20 & 0x7FE);
+      put(next);
+      next = t.pc + offset;
+      break;
+    }
+    case 0x67:
+      put(next);
+      next = (a + static_cast<uint32_t>(immediate)) & ~1u;
+      break;
+    case 0x63: {
+      const uint32_t offset = (word >> 31 ? 0xFFFF'F000 : 0) | (word << 4 & 0x800) | (word >> 20 & 0x7E0) | (word >> 7 & 0x1E);
+      const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
+      const bool taken = funct3 == 0 ? a == b : funct3 == 1 ? a != b : funct3 == 4 ? sa < sb
+                       : funct3 == 5 ? sa >= sb : funct3 == 6 ? a < b : a >= b;
+      if (taken) next = t.pc + offset;
+      break;
+    }
+    case 0x03: case 0x07: {
+      const uint32_t address = a + static_cast<uint32_t>(immediate);
+      const int size = funct3 == 2 ? 4 : (funct3 & 1 ? 2 : 1);
+      touch(t, number, address, false);
+      uint32_t value = load(number, address, size);
+      if (funct3 == 0) value = static_cast<uint32_t>(static_cast<int8_t>(value));
+      if (funct3 == 1) value = static_cast<uint32_t>(static_cast<int16_t>(value));
+      if (op == 0x07) t.f[rd] = value;
+      else put(value);
+      break;
+    }
+    case 0x23: case 0x27: {
+      const uint32_t address = a + static_cast<uint32_t>((immediate & ~31) | static_cast<int32_t>(rd));
+      const int size = 1 << funct3;
+      touch(t, number, address, true);
+      const uint32_t value = op == 0x27 ? t.f[rs2] : b;
+      if (address - its_.states[number] < its_.statesBytes[number]) {
+        // A vertex whose state has changed, once for each message.
+        const uint32_t mask = size == 4 ? ~0u : (1u << (8 * size)) - 1;
+        const uint64_t which = (address - its_.states[number]) / its_.stride
+                             | static_cast<uint64_t>(t.counts[kReceives] + t.counts[kSends]) << 32;
+        if (load(number, address, size) != (value & mask) && which != t.lastChanged) {
+          t.lastChanged = which;
+          ++t.counts[kChanged];
+        }
+      }
+      store(number, address, value, size);
+      break;
+    }
+    case 0x13: {
+      const auto value = static_cast<uint32_t>(immediate);
+      const uint32_t shift = value & 31;
+      switch (funct3) {
+        case 0: put(a + value); break;
+        case 1: put(a << shift); break;
+        case 2: put(static_cast<int32_t>(a) < immediate); break;
+        case 3: put(a < value); break;
+        case 4: put(a ^ value); break;
+        case 5: put(funct7 & 0x20 ? static_cast<uint32_t>(static_cast<int32_t>(a) >> shift) : a >> shift); break;
+        case 6: put(a | value); break;
+        default: put(a & value);
+      }
+      break;
+    }
+    case 0x33:
+      if (funct7 == 1) {
+        const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
+        if (funct3 >= 4) ++t.counts[kDivides];
+        switch (funct3) {
+          case 0: put(a * b); break;
+          case 1: put(static_cast<uint32_t>((static_cast<int64_t>(sa) * sb) >> 32)); break;
+          case 2: put(static_cast<uint32_t>((static_cast<int64_t>(sa) * static_cast<int64_t>(b)) >> 32)); break;
+          case 3: put(static_cast<uint32_t>((static_cast<uint64_t>(a) * b) >> 32)); break;
+          case 4: put(!b ? ~0u : a == 0x8000'0000 && b == ~0u ? a : static_cast<uint32_t>(sa / sb)); break;
+          case 5: put(b ? a / b : ~0u); break;
+          case 6: put(!b ? a : a == 0x8000'0000 && b == ~0u ? 0 : static_cast<uint32_t>(sa % sb)); break;
+          default: put(b ? a % b : a);
+        }
+        break;
+      }
+      switch (funct3) {
+        case 0: put(funct7 & 0x20 ? a - b : a + b); break;
+        case 1: put(a << (b & 31)); break;
+        case 2: put(static_cast<int32_t>(a) < static_cast<int32_t>(b)); break;
+        case 3: put(a < b); break;
+        case 4: put(a ^ b); break;
+        case 5: put(funct7 & 0x20 ? static_cast<uint32_t>(static_cast<int32_t>(a) >> (b & 31)) : a >> (b & 31)); break;
+        case 6: put(a | b); break;
+        default: put(a & b);
+      }
+      break;
+    case 0x0F: break;
+    case 0x73:
+      if (!funct3 || !system(t, number, word, rd)) return false;
+      if (t.ended) return true;
+      if ((word >> 20) == 0x809) {
+        t.pc = next;
+        return true;
+      }
+      break;
+    case 0x43: case 0x47: case 0x4B: case 0x4F: case 0x53:
+      if (!floating(t, word, op, rd)) return false;
+      break;
+    default: return false;
+  }
+  ++t.retired;
+  t.pc = next;
+  return true;
+}
+
+}  // namespace
+}  // namespace gossamer::model
+
+extern "C" int64_t gs_model_probe_run(const gs_model_probe* its, const gs_model_image* images, size_t count, double* rows,
+                                      size_t most) {
+  gossamer::model::Probe probe(*its, rows, most);
+  for (size_t i = 0; i < count; ++i) probe.memories[images[i].memory].write(images[i].address, images[i].data, images[i].size);
+  return probe.run();
+}
