@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "routes": ("Make and check the routes between boards.", ("core",)),
     "test": ("Run the tests.", ("core",)),
     "bench": ("Measure performance and compare it with peers.", ("core",)),
+    "reproduce": ("Compare this project with the five papers: one page.", ("core",)),
     "setup": ("Install dependencies, or pack them for a machine without a network.", ()),
     "clean": ("Remove build products.", ()),
     "doctor": ("Check this installation, and print the command that fixes each fault.", ()),
