@@ -29,8 +29,8 @@ class Curve:
     points: Sequence[tuple[float, float]]
     tips: Sequence[str]
     """A tooltip for each point."""
-    labels: Sequence[str] = ()
-    """SUITE:NAME of each point's row; empty if it has none."""
+    attributes: Sequence[str] = ()
+    """HTML attributes of each mark."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,10 @@ def draw(x: Axis, y: Axis, curves: Sequence[Curve], title: str) -> str:
             path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
             parts.append(f'<polyline class="line {curve.source} c{curve.colour}" points="{path}"/>')
         for index, ((a, b), tip) in enumerate(zip(places, curve.tips, strict=True)):
-            label = curve.labels[index] if curve.labels else ""
-            row = f' data-row="{escape(label)}" data-y="{curve.points[index][1]!r}"' if label else ""
+            more = f" {curve.attributes[index]}" if curve.attributes else ""
             place = f'cx="{a:.1f}" cy="{b:.1f}" r="{_RADIUS[curve.source]}"'
             kind = f'class="mark {curve.source} c{curve.colour}"'
-            parts.append(f"<circle {kind} {place}{row}><title>{escape(tip)}</title></circle>")
+            parts.append(f"<circle {kind} {place}{more}><title>{escape(tip)}</title></circle>")
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
         f'aria-label="{escape(title)}">{"".join(parts)}</svg>'

@@ -98,8 +98,9 @@ def _head(papers: Sequence[Paper], rows: Rows, sources: Sources) -> str:
             "by cycle, or synthesised by open tools. Figures that have not been reproduced say so.</p>",
             f"<p>{results} tables, figures and results stated in the text have numbers: {states['same']} are "
             f"reproduced with the same experiment, {states['smaller']} with fewer boards or less data, "
-            f"{states['similar']} with a similar experiment or another technology, {states['part']} in part, {states['none']} not at all. "
-            f"{states['drawing']} further figures are drawings, photographs or listings.</p>",
+            f"{states['similar']} with a similar experiment or another technology, {states['part']} in part, "
+            f"{states['none']} not at all. {states['drawing']} further figures are drawings, photographs or "
+            "listings.</p>",
             f"<nav>{nav}<a href='#key-figures'>Key figures</a><a href='#all'>All tables and figures</a>"
             "<a href='#rows'>All rows</a></nav>",
             _overview(papers, rows),
@@ -273,12 +274,17 @@ def _cells(value: Value, rows: Rows, head: bool = True) -> str:
         return f'{first}{paper}<td class="n missing">{escape(_absent(value, rows))}</td><td class="n">–</td><td></td>'
     shown = escape(number(got.number))
     if got.row is not None:
-        about = f'data-row="{escape(got.row.label)}" data-key="{escape(value.key)}" data-scale="{value.scale!r}"'
-        about += f' data-over="{escape(value.over)}" data-over-row="{escape(value.over_row)}"'
-        about += f' data-per="{"" if value.per is None else repr(value.per)}"'
-        shown = f'<a {about} href="#row-{_anchor(got.row)}">{shown}</a>'
+        shown = f'<a {_formula(got.row, value)} href="#row-{_anchor(got.row)}">{shown}</a>'
     ratio = _ratio(value, theirs, got.number)
     return f'{first}{paper}<td class="n">{shown}</td><td class="n">{ratio}</td><td>{_how(value, got)}</td>'
+
+
+def _formula(row: Row, of: Value | Series) -> str:
+    """How a shown number follows from its row, as attributes, which tests read."""
+    over_row = of.over_row if isinstance(of, Value) else ""
+    parts = {"row": row.label, "key": of.key, "scale": repr(of.scale), "over": of.over, "over-row": over_row}
+    parts["per"] = "" if of.per is None else repr(of.per)
+    return " ".join(f'data-{name}="{escape(text)}"' for name, text in parts.items())
 
 
 def _absent(value: Value, rows: Rows) -> str:
@@ -328,7 +334,7 @@ def _chart(about: Chart, rows: Rows) -> str:
             chart.Curve(
                 series.name, series.source, series.colour % chart.COLOURS, [(point.x, point.y) for point in points],
                 [f"{tip} ({label})" if label else tip for tip, label in zip(tips, labels, strict=True)],
-                labels if series.source == "ours" else (),
+                [_formula(point.row, series) if point.row is not None else "" for point in points],
             )
         )  # fmt: skip
     x = chart.Axis(about.x, about.x_log, about.ticks, about.labels)
