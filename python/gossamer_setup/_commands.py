@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "routes": ("Make and check the routes between boards.", ("core",)),
     "test": ("Run the tests.", ("core",)),
     "bench": ("Measure performance and compare it with peers.", ("core",)),
+    "reproduce": ("Compare this project with the five papers: one page.", ("core",)),
     "setup": ("Install dependencies, or pack them for a machine without a network.", ()),
     "wheel": ("Build the wheel and the source archive.", ("core",)),
     "clean": ("Remove build products.", ()),
