@@ -186,7 +186,7 @@ def test_python_interface_runs_without_a_compiler(environment: Environment) -> N
 
 
 def _version() -> str:
-    found = re.search(r'^VERSION = "(.*)"', (ROOT / "python/gossamer_setup/_commands.py").read_text(), re.MULTILINE)
+    found = re.search(r'^VERSION = "(.*)"', (ROOT / "python/gossamer_setup/_version.py").read_text(), re.MULTILINE)
     assert found
     return found[1]
 
