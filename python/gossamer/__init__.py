@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gossamer_setup._commands import VERSION as __version__
+from gossamer_setup._version import VERSION as __version__
 
 if TYPE_CHECKING:
     # For editors and type checkers; at run time names are loaded on first use.

@@ -8,8 +8,7 @@ misspelt name, need no imports and no environment.
 from __future__ import annotations
 
 from gossamer_setup._places import INSTALLED, NAME
-
-VERSION = "0.1.0"
+from gossamer_setup._version import VERSION as VERSION
 
 ENTRY_POINTS: dict[str, dict[str, str]] = {
     "networkx.backends": {"gossamer": "gossamer.networkx_backend:backend"},

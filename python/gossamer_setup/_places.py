@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import sys
 
+from gossamer_setup._version import VERSION
+
 PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder of the packages ``gossamer`` and ``gossamer_setup``."""
 _FILES = os.path.join(PYTHON, "gossamer", "tree")
@@ -60,8 +62,6 @@ def checksum(text: str) -> str:
 def _state() -> str:
     if not INSTALLED:
         return os.path.join(ROOT, ".gossamer")
-    from gossamer_setup._commands import VERSION
-
     # An update in the same place must not use the builds of the version before it.
     return os.path.join(cache_base(), f"gossamer-{VERSION}-{checksum(ROOT)}")
 
