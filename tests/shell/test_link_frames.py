@@ -211,3 +211,26 @@ def test_links_are_rebound_while_the_kernel_runs_and_unbound_with_the_session(bo
     board.send(new.make(good, link=1), new.wire)
     reaches(board, before, tags=1)
     assert new.is_silent()
+
+
+def test_links_stay_bound_if_a_role_does_not_load(board: Board) -> None:
+    peer = Peer(board, board.wire(), IDENTITY)
+    session = Session(board)
+    session.load(board.kind.role())
+    assert bind(session, 0, peer) == scapy.OK and session.do(scapy.START, offset=6, binding=1) == scapy.OK
+    peer.send(b"before")
+    assert peer.received(5, 1) == [b"erofeb"]
+    (failed,) = session.configure(b"no role" * 3000)
+    assert (failed[Shell].kind, failed[Shell].status) == (scapy.LOADED, scapy.CONFIG_FAILED)
+    # The old role is still there, with its links.
+    assert session.do(scapy.START, offset=6, binding=2) == scapy.OK
+    peer.send(b"after")
+    assert peer.received(5, 1) == [b"retfa"]
+    # A role that does load begins without links.
+    session.load(board.kind.role())
+    assert session.do(scapy.START, offset=6, binding=3) == scapy.OK
+    before = board.counters()
+    (good,) = pieces(b"later")
+    board.send(peer.make(good), peer.wire)
+    reaches(board, before, tags=1)
+    assert peer.is_silent()
