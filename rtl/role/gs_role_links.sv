@@ -6,7 +6,10 @@
 ///     board's links <=> gs_link_mac <=> frames one after the other => shell
 ///                                   <== a queue per link           <= shell, without back-pressure
 ///
-/// A frame of which bytes found no room, since the board is slower than the shell, ends with an error.
+/// A frame of which bytes found no room, since the board is slower than the shell, ends with an error. A reset of the
+/// board reaches the shell's clock only in gs_link_mac, by a handshake: a second reset of the shell's side would take
+/// effect at another time, with a clock that stands still at any time later, and would cut frames that gs_link_mac has
+/// begun. So the queues keep their frames, and gs_link_mac drops those that meet its reset.
 module gs_role_links #(
   /// links, 1 to 4
   parameter int unsigned Links = 2,
@@ -54,9 +57,12 @@ module gs_role_links #(
     logic [7:0] data;
   } byte_t;
 
-  // This side of the queues is reset with the board; the crossings of gs_link_mac end and drop what a reset cuts.
-  logic rst_n;
-  gs_sync u_sync (.clk_i, .rst_ni(1'b1), .data_i(board_rst_ni), .data_o(rst_n));
+  // The shell's side begins once, when the role is loaded.
+  logic [1:0] begun_q;
+  logic       rst_n;
+  initial begun_q = '0;
+  always_ff @(posedge clk_i) begun_q <= {begun_q[0], 1'b1};
+  assign rst_n = begun_q[1];
 
   logic [Links-1:0]      tx_valid, tx_ready, tx_last, unused_rst;
   logic [Links-1:0][7:0] tx_data;

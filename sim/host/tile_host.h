@@ -11,6 +11,7 @@
 
 #include "bus.h"
 #include "records.h"
+#include "state.h"
 
 namespace gossamer::sim {
 
@@ -270,7 +271,9 @@ class alignas(128) TileHost {
   /// The state in a report, as a simulator reports it.
   static ActiveThread state_of(const Report& report) {
     constexpr uint32_t kCsrBits = 12;
-    const auto view = config::ThreadView::unpack(report.argument[7]);
+    config::Words<config::ThreadView::kBits> bits{};
+    bits.put(0, config::ThreadView::kBits, report.argument[7]);
+    const auto view = config::ThreadView::unpack(bits);
     const uint32_t address = report.word(1);
     const bool csr = view.request == config::ThreadRequest::Csr;
     ActiveThread state;

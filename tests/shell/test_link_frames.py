@@ -211,3 +211,19 @@ def test_links_are_rebound_while_the_kernel_runs_and_unbound_with_the_session(bo
     board.send(new.make(good, link=1), new.wire)
     reaches(board, before, tags=1)
     assert new.is_silent()
+
+
+@pytest.mark.parametrize("fails", [True, False], ids=["fails", "loads"])
+def test_links_stay_bound_only_if_the_next_role_does_not_load(board: Board, fails: bool) -> None:
+    peer = Peer(board, board.wire(), IDENTITY)
+    session = Session(board)
+    session.load(board.kind.role())
+    assert bind(session, 0, peer) == scapy.OK
+    (loaded,) = session.configure(b"no role" * 3000 if fails else board.kind.role())
+    assert (loaded[Shell].kind, loaded[Shell].status) == (scapy.LOADED, scapy.CONFIG_FAILED if fails else scapy.OK)
+    # A role that failed leaves the old one, with its links.
+    assert session.do(scapy.START, offset=6, binding=1) == scapy.OK
+    before = board.counters()
+    peer.send(b"after")
+    assert peer.received(5, 1, 5.0 if fails else 0.15) == ([b"retfa"] if fails else [])
+    reaches(board, before, tags=0 if fails else 1)

@@ -292,16 +292,16 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("words", [("--config", "tiny"), ("--config", "tiny", "--cluster", "pair")])
 def test_deadlock_on_boards_has_the_text_of_the_simulator(
-    command: Command, scratch: dict[str, str], tmp_path: Path, words: tuple[str, ...]
+    command: Command, scratch: dict[str, str], tmp_path: Path
 ) -> None:
     prog = write(tmp_path, DEADLOCK)
-    done, reference = (command("run", prog, "--engine", engine, *words, env=scratch) for engine in ("board", "rtl"))
+    words = ("run", prog, "--config", "tiny", "--engine")
+    done, reference = (command(*words, engine, env=scratch) for engine in ("board", "rtl"))
     assert done.returncode == reference.returncode == 4 and not done.stdout
     assert done.stderr == reference.stderr
-    waits = ("waits for idleness (tinselIdle) in idle", "for a message (tinselWaitUntil) in receive", "no event")
-    assert all(any(part.removeprefix("waits ") in line for line in done.stderr.splitlines()) for part in waits)
+    waits = ("wait for idleness (tinselIdle) in ", "wait for a message (tinselWaitUntil) in ", "wait for no event")
+    assert all(sum(part in line for line in done.stderr.splitlines()) == 1 for part in waits), done.stderr
 
 
 def test_messages_to_the_host_arrive_whole_and_before_the_end(twins: Cluster, tmp_path: Path) -> None:

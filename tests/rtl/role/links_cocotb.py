@@ -207,3 +207,78 @@ async def frames_that_a_slow_board_loses_end_with_an_error(dut) -> None:
     for link in range(LINKS):
         bench.to_board.append((link, b"after a pause", False))
     await settle("later frames", lambda: all(one and one[-1] == (b"after a pause", False) for one in bench.at_board))
+
+
+def whole(arrived: list[bytes], sent: list[bytes], what: str, cuts: int = 0) -> None:
+    """All that arrived is whole and in order, but for the present byte of frames that a reset has cut."""
+    at = 0
+    for frame in arrived:
+        if frame in sent[at:]:
+            at = sent.index(frame, at) + 1
+            continue
+        cuts -= 1
+        assert cuts >= 0, f"{what}: a stray frame of {len(frame)} bytes"
+        at = next(n for n in range(at, len(sent)) if sent[n].startswith(frame[:-1])) + 1
+
+
+@cocotb.test()
+async def reset_while_a_clock_stands_still_leaves_no_part_of_a_frame(dut) -> None:
+    """The board is reset in the middle of frames while its clock, the shell's or both stand still. The shell's frames
+    that meet the reset arrive whole or not at all, and no frame after it is lost."""
+    draw = random.Random(cocotb.RANDOM_SEED)
+    period, pace = draw.choice(PERIODS)
+    bench = await begin(dut, period, pace)
+    clocks, rest = bench.tasks[:2], bench.tasks[2:4]
+    board = bench.tasks[4:]
+
+    def frames() -> list[list[bytes]]:
+        return [[draw.randbytes(draw.choice((1, 2, 60, 200))) for _ in range(4)] for _ in range(LINKS)]
+
+    def give(to_shell: list[list[bytes]], to_board: list[list[bytes]]) -> None:
+        for arrived in (*bench.at_shell, *bench.at_board):
+            arrived.clear()
+        for link in range(LINKS):
+            bench.to_shell[link].extend(to_shell[link])
+            bench.to_board.extend((link, frame, False) for frame in to_board[link])
+
+    for _ in range(COUNT // 4):
+        to_shell, to_board = frames(), frames()
+        give(to_shell, to_board)
+        await Timer(draw.randrange(1, 700) * SHELL + draw.randrange(SHELL), "ps")
+        stopped = draw.choice(((0,), (1,), (0, 1)))
+        for clock in stopped:
+            clocks[clock].cancel()
+        await Timer(draw.randrange(1, 40 * SHELL), "ps")
+        # The board's logic ends with the reset.
+        for task in board:
+            task.cancel()
+        dut.tx_valid_i.value = 0
+        bench.inputs.clear()
+        dut.board_rst_ni.value = 0
+        for one in bench.to_shell:
+            one.clear()
+        await Timer(draw.randrange(1, 40 * SHELL), "ps")
+        if 1 in stopped:
+            period, bench.pace = draw.choice(PERIODS)
+        for clock, (pin, length) in enumerate(((dut.clk_i, SHELL), (dut.board_clk_i, period))):
+            if clock in stopped:
+                clocks[clock] = cocotb.start_soon(ticking(pin, length, False))
+        await Timer(100 * max(period, SHELL), "ps")
+        heard = [[frame for frame, bad in one if not bad] for one in bench.at_board]
+        for arrived in bench.at_board:
+            arrived.clear()
+        board = [cocotb.start_soon(one) for one in (bench.hear(), *(bench.send(link) for link in range(LINKS)))]
+        dut.board_rst_ni.value = 1
+        await Timer(2000 * max(period, SHELL), "ps")
+        for link in range(LINKS):
+            later = [frame for frame, bad in bench.at_board[link] if not bad]
+            whole(heard[link] + later, to_board[link], f"link {link} to the board")
+            whole(bench.at_shell[link], to_shell[link], f"link {link} to the shell", cuts=1)
+        to_shell, to_board = frames(), frames()
+        give(to_shell, to_board)
+        await settle("frames to the shell", lambda: sum(map(len, bench.at_shell)) == 4 * LINKS)
+        await settle("frames to the board", lambda: sum(map(len, bench.at_board)) == 4 * LINKS)
+        assert bench.at_shell == to_shell
+        assert bench.at_board == [[(frame, False) for frame in one] for one in to_board]
+    for task in (*clocks, *rest, *board):
+        task.cancel()
