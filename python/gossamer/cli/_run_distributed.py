@@ -22,8 +22,13 @@ MOST_RANKS = 65536
 
 
 def run(
-    request: Request, app: App, words: Sequence[str], read: Callable[[], Graph], finish: Callable[..., None],
-    *, watched: bool = False,
+    request: Request,
+    app: App,
+    words: Sequence[str],
+    read: Callable[[], Graph],
+    finish: Callable[..., None],
+    *,
+    watched: bool = False,
 ) -> int:
     """Runs the checked request. ``read`` reads the graph, ``finish(result, read_seconds, recorded)`` outputs rank 0's
     result. ``watched``: ranks record what they do over time."""
@@ -50,8 +55,9 @@ def run(
     return 0
 
 
-def _run(request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], finish: Callable[..., None],
-         watched: bool) -> None:
+def _run(
+    request: Request, ranks: Ranks, app: App, read: Callable[[], Graph], finish: Callable[..., None], watched: bool
+) -> None:
     import time
 
     from gossamer.apps import runner

@@ -44,11 +44,18 @@ def load(
     return shares.scattered(ranks, read, needs_targets)
 
 
-def run(ranks: Ranks, app: App, share: shares.Share, parameters: Callable[[Graph], Numbers], threads: int,
-        timeline: Timeline | None = None) -> Result:
+def run(
+    ranks: Ranks,
+    app: App,
+    share: shares.Share,
+    parameters: Callable[[Graph], Numbers],
+    threads: int,
+    timeline: Timeline | None = None,
+) -> Result:
     """Runs the application on all ranks. The result is rank 0's; others get the statistics only.
 
-    ``parameters`` are checked on rank 0, which has all labels. ``timeline`` records what this rank does. Raises the errors of ``Engine.run``.
+    ``parameters`` are checked on rank 0, which has all labels.
+    ``timeline`` records what this rank does. Raises the errors of ``Engine.run``.
     """
     whole = share.whole
     numbers = ranks.broadcast(parameters(whole) if ranks.rank == 0 else None)

@@ -142,8 +142,17 @@ class ResumeArgs:
 class RunArgs:
     """Graph, options and parameters of a run. Owns the memory that the structs point to, so it must outlive the run."""
 
-    def __init__(self, app: App, graph: Graph, parameters: Numbers, *, engine: str, threads: int, seed: int,
-                 timeline: ctypes.c_void_p | None = None) -> None:
+    def __init__(
+        self,
+        app: App,
+        graph: Graph,
+        parameters: Numbers,
+        *,
+        engine: str,
+        threads: int,
+        seed: int,
+        timeline: ctypes.c_void_p | None = None,
+    ) -> None:
         low, high = graph.weight_range if app.uses_weights else (1.0, 1.0)
         self.graph = _Graph(
             graph.vertices,
@@ -229,8 +238,16 @@ class RankFigures(ctypes.Structure):
 class ShareArgs:
     """A rank's share of a graph, options and parameters of a run. Owns the memory that the structs point to."""
 
-    def __init__(self, app: App, ranks: ctypes.c_void_p, share: Share, parameters: Numbers, *, threads: int,
-                 timeline: ctypes.c_void_p | None = None) -> None:
+    def __init__(
+        self,
+        app: App,
+        ranks: ctypes.c_void_p,
+        share: Share,
+        parameters: Numbers,
+        *,
+        threads: int,
+        timeline: ctypes.c_void_p | None = None,
+    ) -> None:
         whole = share.whole
         low, high = whole.weight_range if app.uses_weights else (1.0, 1.0)
         degrees = share.out.offsets
@@ -251,7 +268,9 @@ class ShareArgs:
         self.share = _Share(ranks, graph, whole.vertices, whole.edges, share.cuts.ctypes.data)
         self._numbers, count = _numbers(parameters)
         self._arrays = share
-        self.options = _Options(b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count, timeline)
+        self.options = _Options(
+            b"distributed", threads, 0, None, None, _Complete(), None, self._numbers, count, timeline
+        )
         self.figures = RankFigures()
 
 

@@ -38,9 +38,7 @@ class InProcess(Engine):
     def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """See Engine.run."""
         recorder = None if self._timeline is None else self._timeline.address
-        arguments = RunArgs(
-            app, graph, parameters, engine=self.name, threads=threads, seed=seed, timeline=recorder
-        )
+        arguments = RunArgs(app, graph, parameters, engine=self.name, threads=threads, seed=seed, timeline=recorder)
         handle = ctypes.c_void_p()
 
         def work() -> Result:

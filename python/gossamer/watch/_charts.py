@@ -163,9 +163,7 @@ def strips(edges: Sequence[float], axis: Axis, rows: Sequence[Row], most: float,
     for number, row in enumerate(shown):
         y = number * _ROW
         drawn.append(_html.text(left - 10, y + 18, cut(row.name), "", "end"))
-        drawn.append(
-            f'<rect x="{left:.1f}" y="{y}" width="{right - left:.1f}" height="{_ROW - 2}" class="s0 frame"/>'
-        )
+        drawn.append(f'<rect x="{left:.1f}" y="{y}" width="{right - left:.1f}" height="{_ROW - 2}" class="s0 frame"/>')
         marks: list[tuple[float, float, float, int]] = []
         for at, value in enumerate(row.values):
             begin, until = edges[at], edges[at + 1]
@@ -227,7 +225,10 @@ def columns(values: Sequence[float], most: float, count: int, width: float) -> s
     """A column for each value (the time of each step), up to ``count``; of many the mean of several."""
     left, right, top, bottom = 78.0, width - 8, 12.0, 230.0
     each = max(1, math.ceil(count / 240))
-    drawn = [_grid(most * 1e3, left, right, top, bottom), _time(Axis("steps", float(max(1, count))), left, right, bottom)]
+    drawn = [
+        _grid(most * 1e3, left, right, top, bottom),
+        _time(Axis("steps", float(max(1, count))), left, right, bottom),
+    ]
     for begin in range(0, len(values), each):
         some = values[begin : begin + each]
         mean = sum(some) / len(some)

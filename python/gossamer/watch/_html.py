@@ -36,7 +36,9 @@ code { font: .92em ui-monospace, monospace; background: var(--panel); border: 1p
   min-width: 0; }
 .card b { display: block; font-size: 1.7em; line-height: 1.25; font-variant-numeric: tabular-nums;
   overflow-wrap: anywhere; }
-.card.many b { font-size: 1.15em; } .card span { color: var(--soft); overflow-wrap: anywhere; }
+.card.many { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 .8em; align-items: baseline; }
+.card.many > span { grid-column: 1 / 3; } .card.many b { font-size: 1.1em; text-align: right; }
+.card.many p { margin: 0; overflow-wrap: anywhere; } .card span { color: var(--soft); overflow-wrap: anywhere; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(24em, 1fr)); gap: 0 2em; }
 .side { display: grid; gap: 1em 1.6em; } .side > div, .panels > div { min-width: 0; }
 .two { grid-template-columns: repeat(2, minmax(0, 1fr)); } .three { grid-template-columns: repeat(3, minmax(0, 1fr)); }
@@ -65,7 +67,7 @@ def escape(text: object) -> str:
 def step(share: float) -> int:
     """The step of a scale for a share from 0 to 1."""
     # Most of a map has low values, so the lower half of the scale has more colours.
-    return round(min(1.0, max(0.0, share)) ** 0.6 * STEPS)
+    return round(float(min(1.0, max(0.0, share)) ** 0.6) * STEPS)
 
 
 def colour(number: int, dark: bool = False) -> str:
@@ -80,7 +82,8 @@ def colour(number: int, dark: bool = False) -> str:
 
 def _scales() -> str:
     """The classes of all steps."""
-    plain, dark = [], []
+    plain: list[str] = []
+    dark: list[str] = []
     for number in range(STEPS + 1):
         for rules, is_dark in ((plain, False), (dark, True)):
             shade = colour(number, is_dark)
@@ -92,9 +95,7 @@ def _scales() -> str:
 
 def legend(what: str, most: float, unit: str = "") -> str:
     """A legend of the scale of colours, from 0 to ``most``."""
-    boxes = "".join(
-        f'<rect x="{i * 9}" width="9" height="14" class="s{step((i + 0.5) / 24)}"/>' for i in range(24)
-    )
+    boxes = "".join(f'<rect x="{i * 9}" width="9" height="14" class="s{step((i + 0.5) / 24)}"/>' for i in range(24))
     top = f"{most:,.4g}{unit}"
     return (
         f'<span class="legend" data-most="{most:.9g}">{escape(what)}: 0 '
@@ -122,9 +123,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], kind: str = "rows
 def text(x: float, y: float, text: str, kind: str = "", anchor: str = "middle") -> str:
     """Text in SVG at a position."""
     named = f' class="{kind}"' if kind else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{named} pointer-events="none">{escape(text)}</text>'
-    )
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{named} pointer-events="none">{escape(text)}</text>'
 
 
 def svg(width: float, height: float, drawn: Sequence[str], most: float | None = None) -> str:

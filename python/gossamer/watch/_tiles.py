@@ -96,9 +96,7 @@ def picture(machine: Machine, draw: Drawn, pixels: float) -> str:
         for tile in board.tiles:
             x, y = tile["tile"]
             at = left + gap + x * step, top + label + gap + (machine.rows - 1 - y) * step
-            drawn.append(
-                f'<g transform="translate({at[0]:.1f} {at[1]:.1f})">{draw(machine, board, tile, reads)}</g>'
-            )
+            drawn.append(f'<g transform="translate({at[0]:.1f} {at[1]:.1f})">{draw(machine, board, tile, reads)}</g>')
     return _html.svg(width, height, drawn, width * 1.3)
 
 

@@ -82,7 +82,7 @@ def _compared(runs: Sequence[Data], labels: Sequence[str]) -> list[str]:
     rows = []
     for name, (_, note) in headlines[0].items():
         rows.append((name, [one[name][0] if name in one else "-" for one in headlines], note))
-    parts += [_cards(rows), "<h2>Differences</h2>", _differences(runs, labels)]
+    parts += [_cards(rows, labels), "<h2>Differences</h2>", _differences(runs, labels)]
     parts += _over_time(runs, labels)
     parts += _parts(runs, labels)
     parts += ["<h2>How they were run</h2>"]
@@ -194,13 +194,17 @@ def _headline(data: Data) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _cards(rows: Sequence[tuple[str, Sequence[str], str]]) -> str:
+def _cards(rows: Sequence[tuple[str, Sequence[str], str]], labels: Sequence[str] = ()) -> str:
+    """Panels of figures; ``labels`` name the runs of several values."""
     found = []
     for name, values, note in rows:
-        shown = "".join(f"<b>{_html.escape(value)}</b>" for value in values)
-        many = " many" if len(values) > 1 else ""
-        below = f'<span>{_html.escape(note)}</span>' if note and len(values) == 1 else ""
-        found.append(f'<div class="card{many}"><span>{_html.escape(name)}</span>{shown}{below}</div>')
+        if labels:
+            named = zip(labels, values, strict=True)
+            shown = "".join(f"<p>{_html.escape(label)}</p><b>{_html.escape(value)}</b>" for label, value in named)
+        else:
+            shown = f"<b>{_html.escape(values[0])}</b>" + (f"<span>{_html.escape(note)}</span>" if note else "")
+        many = " many" if labels else ""
+        found.append(f'<div class="card{many}"><span>{_html.escape(name)}</span>{shown}</div>')
     return f'<div class="cards">{"".join(found)}</div>'
 
 
@@ -301,9 +305,7 @@ def _beside(drawn: Sequence[str], labels: Sequence[str]) -> str:
     return _html.side([f"<h3>{_html.escape(label)}</h3>{one}" for label, one in zip(labels, drawn, strict=True)])
 
 
-def _quantity(
-    name: str, lines: Sequence[Mapping[str, Any] | None], labels: Sequence[str], width: float
-) -> list[str]:
+def _quantity(name: str, lines: Sequence[Mapping[str, Any] | None], labels: Sequence[str], width: float) -> list[str]:
     """The section of one quantity: a chart for each run, all with the same scales."""
     found = [[one for one in (its or {}).get("series", ()) if one["name"] == name] for its in lines]
     each = [one for series in found for one in series]
@@ -344,8 +346,8 @@ def _quantity(
         parts.append(_html.legend(unit, most))
     elif count > 1:
         named = [one["of"] for one in max(found, key=len)]
-        shades = {of: (_html.PALETTE[at % len(_html.PALETTE)], "") for at, of in enumerate(named)}
-        parts.append(_html.kinds(shades))
+        colours = {of: (_html.PALETTE[at % len(_html.PALETTE)], "") for at, of in enumerate(named)}
+        parts.append(_html.kinds(colours))
     return [*parts, _beside(drawn, labels)]
 
 

@@ -7,6 +7,7 @@ from the start of the kernels.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
@@ -242,7 +243,7 @@ def over_time(
     found: list[dict[str, Any]] = []
 
     def add(name: str, unit: str, of: str, most: float, series: Sequence[int], scale: float = 1.0) -> None:
-        widths = [end - begin for begin, end in zip(edges, edges[1:], strict=False)]
+        widths = [end - begin for begin, end in itertools.pairwise(edges)]
         sums = [*series, *[0] * len(widths)][: len(widths)]
         values = [round(value / width / scale, 5) for value, width in zip(sums, widths, strict=True)]
         found.append({"name": name, "unit": unit, "of": of, "most": most, "values": values})
