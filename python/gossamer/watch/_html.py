@@ -45,9 +45,11 @@ code { font: .92em ui-monospace, monospace; background: var(--panel); border: 1p
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
 th { text-align: right; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--soft);
   padding: .2em .7em; }
-td { text-align: right; padding: .15em .7em; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-th:first-child, td:first-child, .text td { text-align: left; } .rows td:first-child { white-space: nowrap; }
-.said td:last-child { text-align: left; color: var(--soft); } .said th:last-child { text-align: left; }
+td { text-align: right; padding: .15em .7em; border-bottom: 1px solid var(--line); }
+th:first-child, td:first-child { text-align: left; } .rows td { white-space: nowrap; }
+.facts td { overflow-wrap: anywhere; }
+.said td:last-child { text-align: left; white-space: normal; color: var(--soft); }
+.said th:last-child { text-align: left; }
 .legend { display: inline-block; margin: 0 1.8em .5em 0; color: var(--soft); }
 .legend svg { display: inline-block; width: auto; height: .8em; vertical-align: baseline; }
 .wide { overflow-x: auto; } svg { display: block; width: 100%; height: auto; }

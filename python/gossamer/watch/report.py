@@ -132,7 +132,7 @@ def _about(data: Data) -> str:
     parts = []
     for title, values in tables:
         rows = [[name.replace("_", " "), _text(value)] for name, value in values.items()]
-        parts.append(f"<div><h3>{title}</h3>{_html.table([], rows)}</div>")
+        parts.append(f"<div><h3>{title}</h3>{_html.table([], rows, 'facts')}</div>")
     return f'<div class="panels">{"".join(parts)}</div>'
 
 
