@@ -47,7 +47,7 @@ th { text-align: right; font-weight: 600; color: var(--soft); border-bottom: 1px
   padding: .2em .7em; }
 td { text-align: right; padding: .15em .7em; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; } .rows td { white-space: nowrap; }
-.facts td { overflow-wrap: anywhere; }
+.facts td { overflow-wrap: anywhere; } .facts td:first-child { white-space: nowrap; }
 .said td:last-child { text-align: left; white-space: normal; color: var(--soft); }
 .said th:last-child { text-align: left; }
 .legend { display: inline-block; margin: 0 1.8em .5em 0; color: var(--soft); }

@@ -381,7 +381,7 @@ def _parts(runs: Sequence[Data], labels: Sequence[str]) -> list[str]:
             parts += cables.sections(wirings[0]) if wirings[0].cables else []
         elif all(one.timed and one.cables for one in wirings):
             parts += ["<h2>Cables: utilization in each direction</h2>", _html.legend("share of the rate", 100, "%")]
-            parts.append(_beside([cables.picture(one) for one in wirings], labels))
+            parts.append(_beside([cables.picture(one, 590.0) for one in wirings], labels))
     if any(one.get("guests") for one in runs):
         parts += ["<h2>Guests</h2>", _beside([_guests(one) for one in runs], labels)]
     if single and runs[0].get("by_tile") and runs[0].get("cycles"):

@@ -242,7 +242,7 @@ def over_time(
     edges.append(float(cycles))
     found: list[dict[str, Any]] = []
 
-    def add(name: str, unit: str, of: str, most: float, series: Sequence[int], scale: float = 1.0) -> None:
+    def add(name: str, unit: str, of: str, most: float | None, series: Sequence[int], scale: float = 1.0) -> None:
         widths = [end - begin for begin, end in itertools.pairwise(edges)]
         sums = [*series, *[0] * len(widths)][: len(widths)]
         values = [round(value / width / scale, 5) for value, width in zip(sums, widths, strict=True)]
@@ -264,7 +264,8 @@ def over_time(
             add("elements a cycle of collectives", "1/cycle", of, 2.0, collective.series)
     for link in activity.links:
         if sum(link.series) and (named := links.get((link.board, link.link))) is not None:
-            add("links", "share of the rate", named[0], 1.0, link.series, named[1])
+            # All bytes of a frame are counted in one cycle, so a short interval may have more than the rate.
+            add("links", "share of the rate", named[0], None, link.series, named[1])
     return {"unit": "cycles", "edges": edges, "series": found}
 
 
