@@ -64,13 +64,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 def look(browser: Browser, page: Path, beside: int = 1) -> None:
-    """Opens a page at two widths, light and dark, and checks its layout. Pictures are left beside the page."""
+    """Opens a page at two widths, light and dark, and checks its layout. A picture of a fault is left beside it."""
     for width, dark in ((1280, False), (1920, True), (1920, False), (1280, True)):
         browser.size(width, 900, dark)
         browser.open(page.resolve().as_uri())
         browser.wait_for("document.readyState === 'complete'")
-        browser.picture(page.with_suffix(f".{width}{'d' if dark else 'l'}.png"))
-        assert browser.value(_FAULTS) == [], (page, width, dark)
+        if faults := browser.value(_FAULTS):
+            browser.picture(picture := page.with_suffix(f".{width}{'d' if dark else 'l'}.png"))
+            raise AssertionError(f"{picture}: {faults}")
         least = 0.93 * width / beside - 30 * (beside - 1)
         assert all(one >= least for one in browser.value(f"{_CHARTS}.map(s => s.getBoundingClientRect().width)"))
         ground, ink = (
