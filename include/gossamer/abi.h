@@ -220,7 +220,7 @@ enum gs_timeline_kind {
 
 /// One of them, or adjacent short ones of one kind.
 struct gs_timeline_item {
-  uint64_t begin;   // nanoseconds of the machine's monotonic clock
+  uint64_t begin;  // nanoseconds of the machine's monotonic clock
   uint64_t end;
   uint64_t busy;    // nanoseconds: the sum of the parts' lengths
   uint64_t amount;  // messages of a round, bytes of a buffer

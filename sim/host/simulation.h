@@ -253,7 +253,7 @@ class Simulation {
         }
         auto mine = static_cast<uint32_t>(ranks_.any(left<kRuns>(worker, plan.workers)));
         if (kRuns && !drains_ && cycle / Watch::kEvery != seen / Watch::kEvery) {
-          machine_.each_tile(worker, plan.workers, [this](unsigned t) {
+          machine_.each_tile(worker, plan.workers, [this, cycle](unsigned t) {
             watch_.sample(t, probes_[t], probes_[t].active(), sums(t), cycle - first_);
           });
           seen = cycle;

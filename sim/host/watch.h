@@ -55,8 +55,8 @@ struct LinkSums {
   uint64_t bytes_out = 0, packets_out = 0, resends = 0, bytes_in = 0, damaged = 0, stalls = 0;
 };
 
-/// Sums of one tile over time: at most kBins of them since the begin of the run. When they are full, every second one is
-/// dropped, and the time between two doubles.
+/// Sums of one tile over time: at most kBins of them since the begin of the run. When the bins are full, every second
+/// one is dropped, and the time between two doubles.
 class TileSeries {
  public:
   static constexpr unsigned kBins = 128;

@@ -117,9 +117,7 @@ struct Writer {
   }
 };
 
-const char* waitName(uint32_t kind) {
-  return kind == GS_TIMELINE_WAIT_RANKS ? "waits for ranks" : "waits for threads";
-}
+const char* waitName(uint32_t kind) { return kind == GS_TIMELINE_WAIT_RANKS ? "waits for ranks" : "waits for threads"; }
 
 /// The spans of a thread: work and waits, which together cover the run.
 void writeThread(Writer& out, uint64_t track, const gs_timeline_rank& rank, uint32_t thread) {

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gossamer.watch import cables, dashboard, html_report, snapshots, stream_report, streams
+from gossamer.watch import _html, cables, dashboard, report, snapshots, statistics, streams
 from gossamer.watch.snapshots import LINK_SUMS, Link, Snapshot, Tile
 
 NAMES = ("runs", "memory", "float", "receive", "send", "barrier", "other")
@@ -174,7 +174,8 @@ def parsed(page: str) -> Strict:
     return reader
 
 
-def about(boards: int, tiles: int, **more: Any) -> html_report.Page:
+def about(boards: int, tiles: int, **more: Any) -> dict[str, Any]:
+    """Statistics of a program on a cluster."""
     names = [f"b{b}" for b in range(boards)]
     counters = {
         "tx_packets": 5,
@@ -185,53 +186,68 @@ def about(boards: int, tiles: int, **more: Any) -> html_report.Page:
         "dropped": 1,
         "stalls": 4,
     }
-    cables = [
-        html_report.Cable(b, "east", (b + 1) % boards, "west", {**counters, "state": int(b != 1)}, 5.0, 24)
+    seen = snapshot(boards=boards, tiles=tiles)
+    by_tile = [
+        {
+            "board": names[n // tiles], "tile": [n % tiles % 2, n % tiles // 2], "instructions": tile.instructions,
+            "sent": 11, "received": 12, "states": {name: tile.threads(name) for name in NAMES},
+            "flits": dict(zip(snapshots.DIRECTIONS, tile.flits, strict=True)),
+        }
+        for n, tile in enumerate(seen.tiles)
+    ]  # fmt: skip
+    links = [
+        {"board": names[b], "link": "east", "to": names[(b + 1) % boards], "to_link": "west", "used": 0.021, **counters,
+         "state": int(b != 1)}
         for b in range(boards if boards > 1 else 0)
-    ]
-    return html_report.Page(
-        title="<prog> & co", figures=[("cycles", "10,000", "<fast>")], snapshot=snapshot(boards=boards, tiles=tiles),
-        counters=[{"sent": 11, "received": 12}] * (boards * tiles), cables=cables, boards=names,
-        places=more.pop("places", html_report.ring(boards)), **more,
-    )  # fmt: skip
+    ]  # fmt: skip
+    values = {
+        "program": "<prog> & co", "threads": 16, "cycles": 10_000, "end": "done", "tiles": boards * tiles,
+        "instructions": sum(tile.instructions for tile in seen.tiles), "cores": 2 * boards * tiles, "by_tile": by_tile,
+        "by_link": links, "clock_mhz": 250.0, "events": ["board b1: <gone>"], "mailbox": {"sent": 1},
+        "board_places": [
+            {"name": name, "x": x, "y": y} for name, (x, y) in zip(names, cables.ring(boards), strict=True)
+        ],
+        **more,
+    }  # fmt: skip
+    return statistics.document("program", "rtl", "<prog> & co", values, command="./gossamer run '<prog>'",
+                               configuration={"engine": "rtl", "cluster": "<c>"})  # fmt: skip
 
 
 @pytest.mark.parametrize(("boards", "tiles"), [(1, 1), (1, 16), (2, 2), (5, 4), (48, 16)])
 def test_report_is_self_contained(boards: int, tiles: int) -> None:
-    page = parsed(html_report.page(about(boards, tiles, notes=["board b1: <gone>"])))
+    page = parsed(report.page([about(boards, tiles)]))
     text = " ".join(page.texts)
-    assert "<prog> & co" in text and "<fast>" in text and "board b1: <gone>" in text
-    # A rectangle or a group for each tile in each of two maps, a row in the table.
+    assert "<prog> & co" in text and "./gossamer run '<prog>'" in text and "board b1: <gone>" in text
+    # A rectangle or a group for each tile in each of two maps.
     titles = [one for one in page.texts if one.startswith("tile ") and ("instructions" in one or "threads" in one)]
     assert len(titles) == 2 * boards * tiles
     assert text.count(" of the rate, ") == (boards if boards > 1 else 0)
 
 
 def test_report_shows_the_values_of_the_run() -> None:
-    page = about(2, 2, places=[(0.0, 0.0), (1.0, 0.0)])
-    tile = Tile(16, 10_000, 100, {**dict.fromkeys(NAMES, 0), "send": 400}, (0, 1_234, 0, 0))
-    page = replace(page, snapshot=replace(page.snapshot, tiles=[tile, *page.snapshot.tiles[1:]]))
-    text = html_report.page(page)
-    assert (
-        "tile b0 0,0: 1.000 instructions a cycle" in text and "tile b0 0,0 to south: 1,234 flits, 0.123 a cycle" in text
-    )
-    assert "tile b0 0,0, of 16 threads on average:" in text and "4.00 send" in text
-    # 1,000 bytes and 2 frames' overhead of 50,000.
+    data = about(2, 2)
+    data["by_tile"][0] |= {
+        "instructions": 10_000, "states": {**dict.fromkeys(NAMES, 0.0), "send": 4.0},
+        "flits": {"north": 0, "south": 1_234, "east": 0, "west": 0},
+    }  # fmt: skip
+    text = report.page([data])
+    # Two cores: half of an instruction a cycle and core.
+    assert "tile b0 0,0: 0.500 instructions a cycle and core, 1.000 of its 2 cores together" in text
+    assert "tile b0 0,0 to south: 1,234 flits, 0.123 a cycle" in text
+    assert "tile b0 0,0, threads on average:" in text and "4.00 send" in text
     assert "b0:east to b1:west: 2.1% of the rate, 5 packets, 3 frames resent" in text
     row = re.search(r"<tr><td>b0 0,0</td>(.*?)</tr>", text)
     assert row and re.findall(r"<td>(.*?)</td>", row[1]) == [
-        "1.000", "0.00", "0.00", "0.00", "0.00", "4.00", "0.00", "0.00", "11", "12", "0", "1,234", "0", "0"
+        "0.500", "0.00", "0.00", "0.00", "0.00", "4.00", "0.00", "0.00", "11", "12", "0", "1,234", "0", "0"
     ]  # fmt: skip
     assert text.count("down") >= 2 and "stroke-dasharray" in text
 
 
-def test_colours_darken_monotonically() -> None:
-    def light(share: float) -> int:
-        return sum(bytes.fromhex(html_report.colour(share)[1:]))
-
-    shades = [light(step / 20) for step in range(21)]
-    assert shades == sorted(shades, reverse=True) and len(set(shades)) == 21
-    assert html_report.colour(-1) == html_report.colour(0) and html_report.colour(9) == html_report.colour(1)
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_are_monotonic_in_greyscale(dark: bool) -> None:
+    shades = [sum(bytes.fromhex(_html.colour(step, dark)[1:])) for step in range(_html.STEPS + 1)]
+    assert shades == sorted(shades, reverse=not dark) and len(set(shades)) == len(shades)
+    assert _html.step(-1) == 0 and _html.step(9) == _html.STEPS
 
 
 def test_links_are_ordered_by_utilization() -> None:
@@ -336,20 +352,23 @@ def test_report_of_a_streaming_program_is_self_contained(ranks: int, channels: i
         activity_json(ranks, channels, bins=100), {(0, 16 + rank): "a<b>.c:7" for rank in range(99)}
     )
     names = [f"b{rank}" for rank in range(ranks)]
-    cable = about(ranks, 1).wiring
-    page = parsed(
-        stream_report.page(
-            stream_report.Page(
-                "<prog> & co", "./gossamer smi run '<prog>'", [("cycles", "10,000", "")], activity,
-                cables.Wiring(cable.cables, names, html_report.ring(ranks), 10_000), notes=["<gone>"],
-            )
-        )
-    )  # fmt: skip
+    values = {
+        "program": "<prog>", "ranks": ranks, "kernels": ranks, "operations": 5, "end": "done", "code": 0,
+        "cycles": 10_000, "notes": ["<gone>"], **activity.as_json(),
+        "timeline": streams.over_time(activity, 10_000, names, {}),
+        **{name: about(ranks, 1)[name] for name in ("board_places", "by_link")},
+    }  # fmt: skip
+    values["by_kernel"] = values.pop("kernels")
+    values["kernels"] = ranks
+    del values["links"]
+    made = statistics.document("streams", "rtl", "<prog> & co", values, command="./gossamer smi run '<prog>'",
+                               configuration={"engine": "rtl"})  # fmt: skip
+    page = parsed(report.page([made]))
     text = " ".join(page.texts)
     assert "<prog> & co" in text and "./gossamer smi run '<prog>'" in text and "<gone>" in text
     assert text.count("a<b>.c:7") == min(ranks, 40)
     received = sum(one.received for one in activity.channels)
-    assert f"elements received {received:,}" in text
+    assert f"elements received {received:,}" in " ".join(text.split())
     for one in activity.channels:
         assert f"port {one.port}, rank {one.source} to {one.destination}" in text and f"{one.stalled:,}" in text
     # A title for each part of a kernel's time.

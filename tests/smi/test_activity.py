@@ -7,7 +7,6 @@ Expected counts are computed from the program alone, or from packets that the ha
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import random
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import statistics_judge
 import traces
 from conftest import ROOT, Command
 
@@ -98,8 +98,7 @@ def run(command: Command, folder: Path, source: str, *more: str | Path, ranks: i
 
 
 def stats_of(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "stats.json").read_text())
-    return found
+    return statistics_judge.read(folder / "stats.json")
 
 
 def rows(page: str, section: str) -> list[list[str]]:

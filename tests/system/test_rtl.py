@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 import signal
@@ -13,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import statistics_judge
 from conftest import ROOT, Command
 from traces import read
 
@@ -55,7 +55,7 @@ def test_output_and_counters_cover_all_threads(command: Command, tmp_path: Path)
     done = command("run", source, "--engine", "rtl", "--config", "tiny", "--stats", stats)
     assert (done.returncode, done.stderr) == (0, "")
     assert lines(done.stdout) == {t: [f"thread {t}", "of many"] for t in range(32)}
-    about = json.loads(stats.read_text())
+    about = statistics_judge.read(stats)
     assert about["end"] == "done" and about["exit_codes"] == {str(t): 0 for t in range(32)}
     assert 0 < about["instructions"] <= about["cycles"] * about["cores"]
     assert about["utilisation"] == pytest.approx(about["instructions"] / about["cycles"] / 4)
@@ -63,7 +63,7 @@ def test_output_and_counters_cover_all_threads(command: Command, tmp_path: Path)
     again = tmp_path / "again.json"
     command("run", source, "--engine", "rtl", f"--stats={again}")
     drop = ("seconds", "kilohertz")
-    repeated = json.loads(again.read_text())
+    repeated = statistics_judge.read(again)
     assert {k: v for k, v in repeated.items() if k not in drop} == {k: v for k, v in about.items() if k not in drop}
 
 
@@ -137,7 +137,7 @@ def test_messages_are_counted_and_traced(command: Command, tmp_path: Path) -> No
     stats, trace = tmp_path / "s.json", tmp_path / "t.pftrace"
     done = command("run", source, "--engine", "rtl", "--threads", "8", "--stats", stats, "--trace", trace)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    mailbox = json.loads(stats.read_text())["mailbox"]
+    mailbox = statistics_judge.read(stats)["mailbox"]
     assert mailbox["sent"] == 7 and mailbox["received"] == 7 and mailbox["flits_out"] == 0
     seen = read(trace)
     marks = [(mark.thread, mark.name) for mark in seen.marks]

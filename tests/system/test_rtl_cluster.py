@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
+import statistics_judge
 from conftest import ROOT, Command, Size
 from system.cluster_runs import Outcome, go
 
@@ -161,7 +161,7 @@ def test_cut_links_are_reported_by_name(command: Command, tmp_path: Path) -> Non
     assert reports <= set(lines)
     assert any(re.match(r"threads? .* \(board [ab], .*tile.*\) wait", line) for line in lines), lines
     assert "deadlock: " in lines[-1] and lines[-1].endswith("; link a:east - b:west, a:north - b:south are down")
-    about = json.loads(stats.read_text())
+    about = statistics_judge.read(stats)
     assert about["end"] == "deadlock" and about["cycles"] < 3000 + 12_000
 
 
@@ -187,7 +187,7 @@ def test_deadlock_names_the_boards(command: Command, tmp_path: Path) -> None:
     waiting = r"threads 62-63 \(board b, tile 1,0\) wait for a message \(tinselWaitUntil\) in tinselWaitUntil at "
     assert re.match(waiting, done.stderr), done.stderr
     assert "deadlock: all threads that run (62-63) wait for messages, and none is in flight" in done.stderr
-    assert json.loads(stats.read_text())["cycles"] < 20_000
+    assert statistics_judge.read(stats)["cycles"] < 20_000
 
 
 def test_output_lines_name_board_tile_and_thread(command: Command, tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_statistics_list_boards_and_links(command: Command, tmp_path: Path) -> N
     words = ("--engine", "rtl", "--cluster", "pair", "-D", "TARGETS=1", "-D", "STEP=1")
     done = command("run", ALL, *words, "--stats", stats)
     assert (done.returncode, done.stderr) == (0, "")
-    about = json.loads(stats.read_text())
+    about = statistics_judge.read(stats)
     assert (about["cluster"], about["threads"], about["tiles"]) == ("pair", 64, 4)
     assert [(tile["board"], tile["tile"]) for tile in about["by_tile"]] == [
         ("a", [0, 0]), ("a", [1, 0]), ("b", [0, 0]), ("b", [1, 0])
@@ -326,7 +326,7 @@ def test_routing_tables_are_loaded_from_a_file(command: Command, tmp_path: Path)
     words = (ALL, "--engine", "rtl", "--cluster", "pair", *FEW_MESSAGES, "--routes")
     done = command("run", *words, mine, "--stats", stats, "--cut", "a:north")
     assert (done.returncode, done.stderr) == (0, "")
-    used = {f"{one['board']}:{one['link']}": one["tx_packets"] for one in json.loads(stats.read_text())["by_link"]}
+    used = {f"{one['board']}:{one['link']}": one["tx_packets"] for one in statistics_judge.read(stats)["by_link"]}
     assert used["a:east"] > 64 and used["b:west"] > 64 and used["a:north"] == used["b:south"] == 0
     done = command("run", *words, other)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import statistics_judge
 from conftest import ROOT, Command
 
 import gossamer_setup
@@ -122,7 +122,7 @@ def test_jobs_end_independently(command: Command, tmp_path: Path) -> None:
     last = done.stderr.splitlines()[-1]
     assert f"{waits} on x1y1: deadlock: all threads that run (96-127) wait for messages" in last
     assert f"{traps} on x1y0, x0y0: threads 3, 35 trapped" in last
-    about = json.loads(stats.read_text())["jobs"]
+    about = statistics_judge.read(stats)["jobs"]
     ends = [(job["boards"], job["threads"], job["end"]) for job in about]
     assert ends == [([0, 1], 64, "done"), ([3], 32, "deadlock")]
     assert about[0]["exit_codes"] == {str(thread): thread // 32 for thread in range(64) if thread % 32 != 3}

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import pty
 import re
@@ -19,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import statistics_judge
 from conftest import ROOT, Command
 
 import gossamer_setup
@@ -197,11 +197,12 @@ def test_report_of_a_board_matches_the_statistics(command: Command, tmp_path: Pa
     page, stats = tmp_path / "r.html", tmp_path / "s.json"
     done = command("run", TALK, "--engine", "rtl", "--report", page, "--stats", stats, "-D", "ALIKE", "-D", "ROUNDS=4")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    text, about = page.read_text(), json.loads(stats.read_text())
+    text, about = page.read_text(), statistics_judge.read(stats)
     rows = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr><td>[01],0</td>.*?</tr>", text)]
     assert len(rows) == 2
     for row, tile in zip(rows, about["by_tile"], strict=True):
-        assert float(row[1]) == pytest.approx(tile["instructions"] / about["cycles"], abs=1e-3)
+        per_core = tile["instructions"] / about["cycles"] / (about["cores"] / about["tiles"])
+        assert float(row[1]) == pytest.approx(per_core, abs=1e-3)
         # Threads run or wait from their start to their end.
         assert 10 < sum(map(float, row[2:9])) <= 16
         assert [int(cell.replace(",", "")) for cell in row[9:11]] == [tile["sent"], tile["received"]]
@@ -217,7 +218,7 @@ def test_report_of_a_cluster_matches_the_statistics(command: Command, tmp_path: 
     options = ["--cluster", "pair", "--frame-loss", "0.05", "-D", "ALIKE"]
     done = command("run", TALK, "--engine", "rtl", "--report", page, "--stats", stats, *options)
     assert (done.returncode, done.stdout) == (0, "")
-    text, about = page.read_text(), json.loads(stats.read_text())
+    text, about = page.read_text(), statistics_judge.read(stats)
     links = {
         (one["board"], one["link"]): (one["tx_packets"], one["tx_bytes"], one["resends"]) for one in about["by_link"]
     }

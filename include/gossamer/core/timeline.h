@@ -24,8 +24,7 @@ class Timeline {
   /// Nanoseconds of a monotonic clock, which all processes of a machine share.
   static uint64_t now() { return at(std::chrono::steady_clock::now()); }
   static uint64_t at(std::chrono::steady_clock::time_point time) {
-    return static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
   }
 
   /// A run of that many threads begins. Only the first thread may call any function but worked().

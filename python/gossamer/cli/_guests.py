@@ -79,7 +79,7 @@ def run(words: Sequence[str]) -> None:
         }
         from gossamer.watch import statistics
 
-        configuration = {
+        configuration: dict[str, int | float | str | bool | None] = {
             "engine": "rtl",
             "config": found.plan.config.name,
             "cluster": found.cluster,

@@ -60,7 +60,7 @@ def application(
 
         values["by_thread"] = timeline.of_threads(ranks)
         values["timeline"] = timeline.over_time(ranks)
-    configuration = {
+    configuration: dict[str, Any] = {
         "engine": engine,
         "threads": stats["threads"],
         **{key: stats[key] for key in ("ranks", "config", "boards", "mapping", "multicast") if key in stats},
@@ -162,7 +162,7 @@ def _over_time(seen: Snapshot, config: Config, cluster: SimulatedCluster | None)
     names = list(seen.tiles[0].shares)
     issued, flits, states = [], [], np.zeros((len(names), len(edges) - 1))
     for tile in seen.tiles:
-        columns = list(zip(*tile.series, strict=True)) or [[0]] * (4 + len(names))
+        columns = list(zip(*tile.series, strict=True)) or [(0,)] * (4 + len(names))
         cycles = list(columns[0])
         issued.append(rates(cycles, list(columns[1]), tile.instructions) / width)
         flits.append(rates(cycles, list(columns[2]), sum(tile.flits)) / width)

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 BUNDLED = DATA / "debian12.adj.gz"
 _CONFIGURATION = (
-    "format", "columns", "define", "config", "cluster", "routes", "frame-loss", "cut", "seed", "max-steps", "max-cycles",
-    "workers",
+    "format", "columns", "define", "config", "cluster", "routes", "frame-loss", "cut", "seed", "max-steps",
+    "max-cycles", "workers",
 )  # fmt: skip
 """Options that statistics and reports have."""
 

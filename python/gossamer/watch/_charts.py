@@ -75,17 +75,17 @@ def _time(axis: Axis, left: float, right: float, y: float) -> str:
     factor, unit = axis.scaled()
     end = axis.end * factor
     parts = 5 if right - left > 900 else 3
-    tick = nice(end / parts)
+    tick, last = nice(end / parts), f"{short(end)} {unit}"
     drawn = []
     for number in range(int(end / tick * (1 + 1e-9)) + 1):
         x = left + (right - left) * number * tick / end
         anchor = "start" if number == 0 else "middle"
-        # The unit is at the right end, where a label of a tick would overlap it.
-        if x > right - 100 and number:
+        # The end and its unit are at the right, where a label of a tick would overlap them.
+        if x + _LETTER * len(short(number * tick)) / 2 > right - _LETTER * (len(last) + 1) and number:
             continue
         drawn.append(f'<path class="axis" d="M{x:.1f} {y:.1f} v6"/>')
         drawn.append(_html.text(x, y + 24, short(number * tick), "soft", anchor))
-    drawn.append(_html.text(right, y + 24, f"{short(end)} {unit}", "soft", "end"))
+    drawn.append(_html.text(right, y + 24, last, "soft", "end"))
     return "".join(drawn)
 
 

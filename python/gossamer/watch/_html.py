@@ -36,16 +36,20 @@ code { font: .92em ui-monospace, monospace; background: var(--panel); border: 1p
   min-width: 0; }
 .card b { display: block; font-size: 1.7em; line-height: 1.25; font-variant-numeric: tabular-nums;
   overflow-wrap: anywhere; }
-.card.many b { font-size: 1.15em; } .card span { color: var(--soft); overflow-wrap: anywhere; }
+.card.many { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 .8em; align-items: baseline; }
+.card.many > span { grid-column: 1 / 3; } .card.many b { font-size: 1.1em; text-align: right; }
+.card.many p { margin: 0; overflow-wrap: anywhere; } .card span { color: var(--soft); overflow-wrap: anywhere; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(24em, 1fr)); gap: 0 2em; }
 .side { display: grid; gap: 1em 1.6em; } .side > div, .panels > div { min-width: 0; }
 .two { grid-template-columns: repeat(2, minmax(0, 1fr)); } .three { grid-template-columns: repeat(3, minmax(0, 1fr)); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
 th { text-align: right; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--soft);
   padding: .2em .7em; }
-td { text-align: right; padding: .15em .7em; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-th:first-child, td:first-child, .text td { text-align: left; } .rows td:first-child { white-space: nowrap; }
-.said td:last-child { text-align: left; color: var(--soft); } .said th:last-child { text-align: left; }
+td { text-align: right; padding: .15em .7em; border-bottom: 1px solid var(--line); }
+th:first-child, td:first-child { text-align: left; } .rows td { white-space: nowrap; }
+.facts td { overflow-wrap: anywhere; } .facts td:first-child { white-space: nowrap; }
+.said td:last-child { text-align: left; white-space: normal; color: var(--soft); }
+.said th:last-child { text-align: left; }
 .legend { display: inline-block; margin: 0 1.8em .5em 0; color: var(--soft); }
 .legend svg { display: inline-block; width: auto; height: .8em; vertical-align: baseline; }
 .wide { overflow-x: auto; } svg { display: block; width: 100%; height: auto; }
@@ -65,7 +69,7 @@ def escape(text: object) -> str:
 def step(share: float) -> int:
     """The step of a scale for a share from 0 to 1."""
     # Most of a map has low values, so the lower half of the scale has more colours.
-    return round(min(1.0, max(0.0, share)) ** 0.6 * STEPS)
+    return round(float(min(1.0, max(0.0, share)) ** 0.6) * STEPS)
 
 
 def colour(number: int, dark: bool = False) -> str:
@@ -80,7 +84,8 @@ def colour(number: int, dark: bool = False) -> str:
 
 def _scales() -> str:
     """The classes of all steps."""
-    plain, dark = [], []
+    plain: list[str] = []
+    dark: list[str] = []
     for number in range(STEPS + 1):
         for rules, is_dark in ((plain, False), (dark, True)):
             shade = colour(number, is_dark)

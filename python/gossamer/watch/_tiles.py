@@ -52,7 +52,7 @@ class Machine:
 
     def rate(self, tile: Mapping[str, Any]) -> float:
         """Instructions a cycle and core of a tile, from 0 to 1."""
-        return float(tile["instructions"] / max(1, self.cycles) / self.cores)
+        return float(tile.get("instructions", 0) / max(1, self.cycles) / self.cores)
 
 
 def of_statistics(data: Mapping[str, Any]) -> Machine:

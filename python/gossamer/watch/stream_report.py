@@ -41,7 +41,7 @@ def sections(data: Mapping[str, Any], width: float, *, tables: bool) -> list[str
         _bars(about, width),
     ]
     if not tables:
-        return [*parts, *([cables.picture(about.wiring)] if about.wiring.cables and about.wiring.timed else [])]
+        return [*parts, *([cables.picture(about.wiring, 590.0)] if about.wiring.cables and about.wiring.timed else [])]
     parts += ["<h2>Calls that wait longest</h2>", _places(about)]
     if activity.channels:
         parts += ["<h2>Channels</h2>", _note(_CHANNEL_NOTE), _channels(about)]

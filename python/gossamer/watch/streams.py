@@ -7,6 +7,7 @@ from the start of the kernels.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
@@ -241,8 +242,8 @@ def over_time(
     edges.append(float(cycles))
     found: list[dict[str, Any]] = []
 
-    def add(name: str, unit: str, of: str, most: float, series: Sequence[int], scale: float = 1.0) -> None:
-        widths = [end - begin for begin, end in zip(edges, edges[1:], strict=False)]
+    def add(name: str, unit: str, of: str, most: float | None, series: Sequence[int], scale: float = 1.0) -> None:
+        widths = [end - begin for begin, end in itertools.pairwise(edges)]
         sums = [*series, *[0] * len(widths)][: len(widths)]
         values = [round(value / width / scale, 5) for value, width in zip(sums, widths, strict=True)]
         found.append({"name": name, "unit": unit, "of": of, "most": most, "values": values})
@@ -263,7 +264,8 @@ def over_time(
             add("elements a cycle of collectives", "1/cycle", of, 2.0, collective.series)
     for link in activity.links:
         if sum(link.series) and (named := links.get((link.board, link.link))) is not None:
-            add("links", "share of the rate", named[0], 1.0, link.series, named[1])
+            # All bytes of a frame are counted in one cycle, so a short interval may have more than the rate.
+            add("links", "share of the rate", named[0], None, link.series, named[1])
     return {"unit": "cycles", "edges": edges, "series": found}
 
 
