@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "CombBLAS/CombBLAS.h"
@@ -24,39 +25,40 @@ using Vector = combblas::FullyDistVec<Index, float>;
 
 constexpr float kDamping = 0.85F;
 
+using Indices = combblas::FullyDistVec<Index, Index>;
+
 struct Edges {
-  std::vector<Index> sources, targets;
+  Indices sources, targets;
 };
 
-/// This rank's share of the edges in a file.
-Edges read(const char* path, int rank, int ranks) {
+/// The edges in a file: each rank reads those that CombBLAS's distribution of a vector gives it.
+Edges read(const char* path, const std::shared_ptr<combblas::CommGrid>& grid) {
   MPI_File file;
   if (MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file)) std::exit(2);
   MPI_Offset bytes = 0;
   MPI_File_get_size(file, &bytes);
-  const MPI_Offset count = bytes / 8, first = count * rank / ranks, last = count * (rank + 1) / ranks;
-  std::vector<int32_t> pairs(static_cast<size_t>(2 * (last - first)));
-  MPI_File_read_at_all(file, 8 * first, pairs.data(), static_cast<int>(pairs.size()), MPI_INT32_T, MPI_STATUS_IGNORE);
+  Edges edges{Indices(grid, bytes / 8, 0), Indices(grid, bytes / 8, 0)};
+  const Index count = edges.sources.MyLocLength();
+  std::vector<int32_t> pairs(static_cast<size_t>(2 * count));
+  MPI_File_read_at_all(file, 8 * edges.sources.LengthUntil(), pairs.data(), static_cast<int>(pairs.size()), MPI_INT32_T,
+                       MPI_STATUS_IGNORE);
   MPI_File_close(&file);
-  Edges edges;
-  for (size_t i = 0; i < pairs.size(); i += 2) {
-    edges.sources.push_back(pairs[i]);
-    edges.targets.push_back(pairs[i + 1]);
+  for (Index i = 0; i < count; ++i) {
+    edges.sources.SetLocalElement(i, pairs[static_cast<size_t>(2 * i)]);
+    edges.targets.SetLocalElement(i, pairs[static_cast<size_t>(2 * i + 1)]);
   }
   return edges;
 }
 
 void run(const char* edges_path, Index vertices, int steps, const char* result_path) {
-  int rank = 0, ranks = 1;
+  int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   auto grid = std::make_shared<combblas::CommGrid>(MPI_COMM_WORLD, 0, 0);
   Vector share(grid, vertices, 0);
   Matrix matrix(grid);
   {
-    Edges mine = read(edges_path, rank, ranks);
-    const combblas::FullyDistVec<Index, Index> sources(mine.sources, grid), targets(mine.targets, grid);
-    matrix = MatrixOf<int>(vertices, vertices, targets, sources, 1);  // has no constructor of bool
+    const Edges edges = read(edges_path, grid);
+    matrix = MatrixOf<int>(vertices, vertices, edges.targets, edges.sources, 1);  // has no constructor of bool
   }
   matrix.Reduce(share, combblas::Column, std::plus<float>(), 0.0F, [](bool) { return 1.0F; });
   share.Apply([](float degree) { return degree > 0 ? kDamping / degree : 0; });
