@@ -36,21 +36,20 @@ def rows(context: Context) -> Iterator[Row]:
     """The rows asked for. Raises RunDied where the ranks of vertices are not those of the engine ``cpu``."""
     if not any(context.wants(name) for name in NAMES):
         return
-    scale = float(os.environ.get(SCALE, "1"))
-    spec = f"geo:vertices={max(1000, int(200_000 * scale))},fanout=100,radius={0.02 / scale**0.5:.3g}"
+    spec = geometric()
     distributed = ["--engine", "distributed", "-n", str(RANKS), "-t", "1"]
     best: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(context.repeat or REPEAT if context.wants(SPEED) else 1):
             for name, engine in (("cpu", ["-t", str(RANKS)]), ("distributed", distributed)):
-                stats = _run(spec, engine, Path(folder) / f"{name}.npy", {})
-                if turn == 0 or _step_seconds(stats) < _step_seconds(best[name]):
+                stats = run_command(spec, engine, Path(folder) / f"{name}.npy", {})
+                if turn == 0 or step_seconds(stats) < step_seconds(best[name]):
                     best[name] = stats
         values = [np.load(Path(folder) / f"{name}.npy") for name in best]
         if not np.allclose(values[0], values[1], rtol=1e-3, atol=0):
             raise RunDied(f"{SPEED}: the ranks of vertices differ from those of the engine cpu")
         about: dict[str, Any] = {"app": "pagerank", "graph": f"gen:{spec}", "steps": STEPS}
-        seconds = {name: _step_seconds(stats) for name, stats in best.items()}
+        seconds = {name: step_seconds(stats) for name, stats in best.items()}
         if context.wants(SPEED):
             ratio = seconds["cpu"] / seconds["distributed"]
             reference: Any = {"what": "cpu, 2 threads", "value": seconds["cpu"] * 1e3, "unit": "ms/step"}
@@ -74,13 +73,20 @@ def rows(context: Context) -> Iterator[Row]:
                 yield context.row(MEMORY, peak / share, "", most=1.3, peak_bytes=peak, share_bytes=share, **about)
 
 
-def _step_seconds(stats: dict[str, Any]) -> float:
+def geometric() -> str:
+    """The specification of the graph, for ``gen:``."""
+    scale = float(os.environ.get(SCALE, "1"))
+    return f"geo:vertices={max(1000, int(200_000 * scale))},fanout=100,radius={0.02 / scale**0.5:.3g}"
+
+
+def step_seconds(stats: dict[str, Any]) -> float:
     """Seconds of a step; without the first ones, in which cpu builds rows that ranks get with their shares."""
     later = stats["step_seconds"][STEPS // 2 :]
     return float(sum(later)) / len(later)
 
 
-def _run(spec: str, engine: list[str], output: Path, environment: dict[str, str]) -> dict[str, Any]:
+def run_command(spec: str, engine: list[str], output: Path, environment: dict[str, str]) -> dict[str, Any]:
+    """Runs PageRank with the arguments ``engine``; returns the statistics. Raises RunDied."""
     stats = output.with_suffix(".json")
     words = ["run", "pagerank", f"gen:{spec}", "--iterations", str(STEPS), *engine, "-o", output, "--stats", stats]
     command = [sys.executable, str(ROOT / "gossamer"), *map(str, words)]
@@ -100,7 +106,7 @@ def _bytes_ratio(spec: str, engine: list[str], graph: Graph, folder: Path) -> fl
     done = processes.run([*builds.c_compiler(), *flags])
     if done.returncode:
         raise RunDied(f"{source}: {done.stderr.strip()}")
-    _run(spec, engine, folder / "counted.npy", {"LD_PRELOAD": str(counter), "GOSSAMER_SENT_BYTES": str(counts)})
+    run_command(spec, engine, folder / "counted.npy", {"LD_PRELOAD": str(counter), "GOSSAMER_SENT_BYTES": str(counts)})
     sent = sum(int(line) for line in counts.read_text(encoding="ascii").split())
     cuts = shares.cuts_by_edges(lambda v: v, graph.vertices, RANKS).astype(np.int64)
     sources = np.repeat(np.arange(graph.vertices), graph.out.degrees().astype(np.int64))
@@ -110,4 +116,4 @@ def _bytes_ratio(spec: str, engine: list[str], graph: Graph, folder: Path) -> fl
     return sent / STEPS / (pairs * _MESSAGE_BYTES)
 
 
-__all__ = ["NAMES", "rows"]
+__all__ = ["NAMES", "REPEAT", "SCALE", "STEPS", "geometric", "rows", "run_command", "step_seconds"]

@@ -29,13 +29,17 @@ Lengths = dict[Node, Any]
 Paths = dict[Node, list[Node]]
 
 
-def _answers(check: Callable[..., str] | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers a function under its name, which is NetworkX's."""
+def _answers(
+    check: Callable[..., str] | None = None, *, also: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a function under its name, which is NetworkX's, and ``also`` under a second one."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        ANSWERED[function.__name__] = function
-        if check is not None:
-            CHECKS[function.__name__] = check
+        for name in (function.__name__, also):
+            if name is not None:
+                ANSWERED[name] = function
+                if check is not None:
+                    CHECKS[name] = check
         return function
 
     return register
@@ -618,17 +622,17 @@ def _whole(G: ConvertedGraph, app: str, what: str) -> bool:
     return _count(_components(G, app)) == 1
 
 
-@_answers()
+@_answers(also="weakly_connected_components")
 def connected_components(G: ConvertedGraph) -> Iterator[set[Node]]:
     yield from _sets(G, _components(G, "hashmin"))
 
 
-@_answers()
+@_answers(also="number_weakly_connected_components")
 def number_connected_components(G: ConvertedGraph) -> int:
     return _count(_components(G, "hashmin"))
 
 
-@_answers()
+@_answers(also="is_weakly_connected")
 def is_connected(G: ConvertedGraph) -> bool:
     return _whole(G, "hashmin", "Connectivity")
 
@@ -636,21 +640,6 @@ def is_connected(G: ConvertedGraph) -> bool:
 @_answers()
 def node_connected_component(G: ConvertedGraph, n: Node) -> set[Node]:
     return set(named(G, np.flatnonzero(_search.levels(G, G.index[n]) >= 0)))
-
-
-@_answers()
-def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Node]]:
-    yield from _sets(G, _components(G, "hashmin"))
-
-
-@_answers()
-def number_weakly_connected_components(G: ConvertedGraph) -> int:
-    return _count(_components(G, "hashmin"))
-
-
-@_answers()
-def is_weakly_connected(G: ConvertedGraph) -> bool:
-    return _whole(G, "hashmin", "Connectivity")
 
 
 @_answers()
