@@ -44,6 +44,35 @@ def test_results_of_every_application_are_those_of_cpu(ranks: int, seed: int) ->
     compare(ranks, seed, 8, *apps.names())
 
 
+def test_messages_above_the_largest_count_arrive(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOSSAMER_MPI_COUNT", "1000")
+    compare(3, seed, 3, "pagerank", "sssp")
+    exchange(2, 12_345_677)
+
+
+@pytest.mark.tier("full", seconds=60, adds="5 GB of messages: sizes above 2^31 bytes")
+def test_messages_of_more_than_two_gigabytes_arrive() -> None:
+    exchange(2, 2**31 + 12_345)
+
+
+def exchange(ranks: int, size: int) -> None:
+    """Sends that many bytes between ranks, in each manner."""
+    command = [launcher(), "-n", str(ranks), sys.executable, "-I", str(FIXTURES / "exchange.py"), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+    assert (done.returncode, done.stdout) == (0, "the same\n"), done.stdout + done.stderr
+
+
+def test_a_slow_rank_does_not_delay_others(command: Command, tmp_path: Path) -> None:
+    to = tmp_path / "times.npz"
+    path = "gen:grid:width=1,height=3"
+    done = command("run", FIXTURES / "sleeper.h", path, "--engine", "distributed", "-n", "3", "-o", to)
+    assert done.returncode == 0, done.stderr
+    found = np.load(to)
+    assert found["received"].tolist() == [3, 4, 3]
+    # Vertices 0 and 1 have exchanged all messages before rank 2 has delivered the first.
+    assert found["ended"][:2].max() < found["ended"][2]
+
+
 def test_command_writes_the_same_result_and_statistics_as_on_cpu(command: Command, tmp_path: Path) -> None:
     stats: list[dict[str, object]] = []
     values = []

@@ -128,7 +128,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "another graph: its number of vertices differs (1200, here 1240)",
             id="graph",
         ),
-        pytest.param([FIXTURES / "blocks.h", GRAPH], "another application (stepped, here blocks)", id="application"),
+        pytest.param(["sssp", GRAPH], "another application (stepped, here sssp)", id="application"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_rejected(

@@ -38,9 +38,11 @@ def load(
     parts = None if spec is None else generate.parts_of_spec(spec)
     if parts is not None:
         return shares.generated(ranks, parts, needs_targets)
-    share = None if file is None else shares.parsed(ranks, *file, needs_targets)
-    if share is not None:
-        return share
+    if file is not None:
+        for read_parts in (shares.mapped, shares.parsed):
+            share = read_parts(ranks, *file, needs_targets)
+            if share is not None:
+                return share
     return shares.scattered(ranks, read, needs_targets)
 
 

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from gossamer import native
+from gossamer.distributed import binary
 from gossamer.distributed.transport import Array, Ranks
 from gossamer.errors import InputError
-from gossamer.graph import CSR, Graph, _native
+from gossamer.graph import CSR, Graph, _gsg, _native
 from gossamer.graph._formats import FORMATS
 from gossamer.graph._graph import Labels
 from gossamer.graph._read import read_part
@@ -412,6 +413,89 @@ def _lines(path: str, begin: int, ranks: Ranks) -> Iterator[bytes]:
             yield block
 
 
+def mapped(ranks: Ranks, path: str, format: str | None, needs_targets: bool) -> Share | None:
+    """The shares of a ``.gsg`` file of which each rank reads its rows.
+
+    None if the file has another format, or is wrong: rank 0 then reads it, and reports the error.
+    """
+
+    def is_one() -> bool:
+        if path == "-" or format not in (None, "gsg"):
+            return False
+        with open(path, "rb") as head:
+            return head.read(len(_gsg.MAGIC)) == _gsg.MAGIC
+
+    fine, one = binary.together(ranks, is_one)
+    if not fine or not all(ranks.gather(one)):
+        return None
+    fine, file = binary.together(ranks, lambda: binary.File(path))
+    try:
+        return _rows_of(ranks, file, path, needs_targets) if fine else None
+    finally:
+        if file is not None:
+            file.close()
+
+
+def _rows_of(ranks: Ranks, file: binary.File, path: str, needs_targets: bool) -> Share | None:
+    about = file.layout
+    both = about.symmetric or file.has(_gsg.INTO)
+    into_kind = _gsg.OUT if about.symmetric or not both else _gsg.INTO
+
+    def work(vertex: int) -> int:
+        return file.offset(_gsg.OUT, vertex) + file.offset(into_kind, vertex) + vertex
+
+    if about.vertices < ranks.count:
+        return None
+    fine, sums = binary.together(ranks, lambda: file.checksums(ranks.rank, ranks.count))
+    if not fine or not file.intact(ranks.gather(sums)):
+        return None
+    fine, cuts = binary.together(
+        ranks, lambda: None if ranks.rank else cuts_by_edges(work, about.vertices, ranks.count)
+    )
+    if not fine:
+        return None
+    cuts = np.ascontiguousarray(ranks.broadcast(cuts))
+    first, last = int(cuts[ranks.rank]), int(cuts[ranks.rank + 1])
+    needs_out = needs_targets or not both
+
+    def rows() -> tuple[CSR, CSR | None, Labels | None]:
+        out = file.rows(_gsg.OUT, first, last, targets=needs_out or about.symmetric)
+        into = None if not both else out if about.symmetric else file.rows(_gsg.INTO, first, last, targets=True)
+        # Rank 0 prints all labels.
+        return out, into, file.labels(*((first, last) if ranks.rank else (0, about.vertices)))
+
+    fine, found = binary.together(ranks, rows)
+    if not fine:
+        return None
+    out, into, labels = found
+    if into is None:
+        pointers = [None if array is None else array.ctypes.data for array in (out.offsets, out.targets, out.weights)]
+        move = _Move(
+            ranks.address, cuts.ctypes.data, len(out.targets), first, *pointers, about.weight_type, 1, None, None
+        )
+        into = _filled(_counted(ranks, cuts, move), move, None if out.weights is None else out.weights.dtype)
+        if not needs_targets:
+            out = CSR(out.offsets, np.empty(0, np.uint32))
+    share = _finished(
+        ranks,
+        cuts,
+        out,
+        into,
+        {
+            "vertices": about.vertices,
+            "edges": about.edges,
+            "symmetric": about.symmetric,
+            "weight_type": _native.WEIGHT_TYPES[about.weight_type].str if about.weight_type else None,
+            "base": about.base,
+            "name": file.name() or path,
+        },
+    )
+    share.whole.labels = labels
+    if ranks.rank:
+        share.whole.first, share.whole.own = first, last - first
+    return share
+
+
 # ---- Graphs that rank 0 reads --------------------------------------------------------
 
 
@@ -481,4 +565,4 @@ def _received(ranks: Ranks, whole: Outline, cuts: Array, needs_targets: bool) ->
     return Share(whole, cuts, into if whole.symmetric else rows(needs_targets), into)
 
 
-__all__ = ["Outline", "Share", "cuts_by_edges", "generated", "parsed", "scattered"]
+__all__ = ["Outline", "Share", "cuts_by_edges", "generated", "mapped", "parsed", "scattered"]

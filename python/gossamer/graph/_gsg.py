@@ -33,6 +33,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -51,9 +52,12 @@ _VERSION = 1
 _ORDER = 0x01020304
 _HEADER = struct.Struct("<8sIIQQIIIIQ8x")
 _SECTION = struct.Struct("<IIQQ8x")
+_MOST_SECTIONS = 64
+HEADER_BYTES: Final = _HEADER.size + _MOST_SECTIONS * _SECTION.size
+"""The header and the largest table of sections."""
 _ALIGN = 64
 _SYMMETRIC, _BASE_1 = 1, 2
-_OUT, _INTO, _NUMBERS, _STARTS, _TEXT, _NAME = 1, 4, 7, 8, 9, 10
+OUT, INTO, NUMBERS, STARTS, TEXT, NAME = 1, 4, 7, 8, 9, 10
 """Kinds of sections; out and in have three each: offsets, targets, weights."""
 _NAMES = {
     1: "out offsets", 2: "out targets", 3: "out weights", 4: "in offsets", 5: "in targets", 6: "in weights",
@@ -70,16 +74,16 @@ def write(graph: Graph, path: str | os.PathLike[str], *, both: bool = True) -> N
     if sys.byteorder != "little":
         raise InputError("a .gsg can only be written on little-endian machines; write .mtx")
     sections: list[tuple[int, np.ndarray[Any, Any] | bytes | bytearray]] = []
-    for first, rows in ((_OUT, graph.out), (_INTO, graph.into if both and not graph.symmetric else None)):
+    for first, rows in ((OUT, graph.out), (INTO, graph.into if both and not graph.symmetric else None)):
         if rows is not None:
             sections += [(first, rows.offsets), (first + 1, rows.targets)]
             sections += [(first + 2, rows.weights)] if rows.weights is not None else []
     if isinstance(graph.labels, np.ndarray):
-        sections.append((_NUMBERS, graph.labels))
+        sections.append((NUMBERS, graph.labels))
     elif graph.labels is not None:
         starts, text = label_block(graph.labels)
-        sections += [(_STARTS, starts), (_TEXT, text)]
-    sections.append((_NAME, os.fsencode(graph.name)))
+        sections += [(STARTS, starts), (TEXT, text)]
+    sections.append((NAME, os.fsencode(graph.name)))
     table = b""
     end = _HEADER.size + _SECTION.size * len(sections)
     positions = []
@@ -144,10 +148,26 @@ def read(path: str) -> Graph:
         raise
 
 
-def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Graph:
-    """The graph of a mapped file; ``bad`` makes the error from a message."""
-    size = len(area)
-    header = area[: _HEADER.size]
+@dataclass(frozen=True)
+class Layout:
+    """The header of a file."""
+
+    vertices: int
+    edges: int
+    symmetric: bool
+    base: int
+    weight_type: int
+    sections: tuple[tuple[int, int, int, int], ...]
+    """Kind, CRC-32, first byte and end of each section."""
+    positions: dict[int, tuple[int, int]]
+    """First byte and end by kind."""
+
+
+def layout(head: bytes, size: int, bad: Callable[[str], InputError]) -> Layout:
+    """The layout of a file of ``size`` bytes, from its first HEADER_BYTES; ``bad`` makes the error from a message."""
+    if size < _HEADER.size:
+        raise bad(f"a .gsg cannot have {size} bytes only")
+    header = head[: _HEADER.size]
     magic, version, order, n, m, flags, weight_type, count, crc, length = _HEADER.unpack(header)
     if magic != MAGIC:
         raise bad("not a .gsg file (wrong signature)")
@@ -155,22 +175,31 @@ def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Gra
         raise bad("has another byte order")
     if version != _VERSION:
         raise bad(f"has version {version} of the format; this program reads version {_VERSION}")
-    if count > 64 or _HEADER.size + count * _SECTION.size > size:
+    if count > _MOST_SECTIONS or _HEADER.size + count * _SECTION.size > size:
         raise bad("the table of sections is corrupt")
-    table = area[_HEADER.size : _HEADER.size + count * _SECTION.size]
+    table = head[_HEADER.size : _HEADER.size + count * _SECTION.size]
     if _crc(header, table) != crc:
         raise bad("the header is corrupt (its checksum is wrong)")
     if length != size:
         raise bad(f"has {size} bytes, but its header says {length}: the file is truncated, or has trailing data")
     if not 0 < n <= MOST_VERTICES or (weight_type and weight_type not in _native.WEIGHT_TYPES):
         raise bad("the header has invalid values")
-    positions = {kind: (at, at + size_of) for kind, _, at, size_of in _SECTION.iter_unpack(table)}
+    sections = tuple((kind, expected, at, at + bytes_) for kind, expected, at, bytes_ in _SECTION.iter_unpack(table))
+    positions = {kind: (at, end) for kind, _, at, end in sections}
     if len(positions) != count or not _NAMES.keys() >= positions.keys():
         raise bad("the table of sections has a duplicate kind, or an unknown one")
     for kind, (_, end) in positions.items():
         if end > size:
             raise bad(f"the section of {_NAMES[kind]} extends beyond the end of the file")
-    for kind in _corrupt(area, table):
+    return Layout(n, m, bool(flags & _SYMMETRIC), 1 if flags & _BASE_1 else 0, weight_type, sections, positions)
+
+
+def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Graph:
+    """The graph of a mapped file; ``bad`` makes the error from a message."""
+    size = len(area)
+    found = layout(area[:HEADER_BYTES], size, bad)
+    n, m, weight_type, positions = found.vertices, found.edges, found.weight_type, found.positions
+    for kind in _corrupt(area, found.sections):
         raise bad(f"the section of {_NAMES[kind]} is corrupt (its checksum is wrong)")
 
     def array(kind: int, dtype: Any, elements: int) -> np.ndarray[Any, Any]:
@@ -190,29 +219,29 @@ def _mapped(path: str, area: mmap.mmap, bad: Callable[[str], InputError]) -> Gra
         return CSR(offsets, targets, array(first + 2, _native.WEIGHT_TYPES[weight_type], m) if weight_type else None)
 
     labels: Labels | None = None
-    if _NUMBERS in positions:
-        numbers = array(_NUMBERS, np.int64, n)
+    if NUMBERS in positions:
+        numbers = array(NUMBERS, np.int64, n)
         if (numbers[1:] <= numbers[:-1]).any():
-            raise bad(f"the {_NAMES[_NUMBERS]} do not ascend")
+            raise bad(f"the {_NAMES[NUMBERS]} do not ascend")
         labels = numbers
-    elif _STARTS in positions and _TEXT in positions:
-        begin, end = positions[_TEXT]
-        labels = _labels(area[begin:end], array(_STARTS, np.uint64, n + 1))
+    elif STARTS in positions and TEXT in positions:
+        begin, end = positions[TEXT]
+        labels = _labels(area[begin:end], array(STARTS, np.uint64, n + 1))
         if labels is None:
-            raise bad(f"the section of {_NAMES[_TEXT]} is not a list of labels")
-    elif _STARTS in positions or _TEXT in positions:
+            raise bad(f"the section of {_NAMES[TEXT]} is not a list of labels")
+    elif STARTS in positions or TEXT in positions:
         raise bad("one of the two sections of labels is missing")
-    begin, end = positions.get(_NAME, (0, 0))
-    out, into = rows(_OUT), rows(_INTO) if _INTO in positions else None
+    begin, end = positions.get(NAME, (0, 0))
+    out, into = rows(OUT), rows(INTO) if INTO in positions else None
     native.check_mapped()
     # The pages touched by the checks stay in the page cache, and count as this process's memory only on access.
     area.madvise(mmap.MADV_DONTNEED)
     return Graph(
         out=out,
         into=into,
-        symmetric=bool(flags & _SYMMETRIC),
+        symmetric=found.symmetric,
         labels=labels,
-        base=1 if flags & _BASE_1 else 0,
+        base=found.base,
         name=os.fsdecode(area[begin:end]) or path,
     )
 
@@ -221,23 +250,23 @@ _PIECE = 1 << 24
 """Bytes of a checksum call, so that Ctrl-C takes effect between calls."""
 
 
-def _corrupt(area: mmap.mmap, table: bytes) -> list[int]:
+def _corrupt(area: mmap.mmap, sections: Sequence[tuple[int, int, int, int]]) -> list[int]:
     """The kinds of sections with a wrong checksum; sections are checked in parallel."""
 
     def valid(section: tuple[int, int, int, int]) -> bool:
-        _, expected, at, size = section
+        _, expected, at, end = section
         found = 0
         with memoryview(area) as view:
-            for start in range(at, at + size, _PIECE):
-                found = crc32(view[start : min(start + _PIECE, at + size)], found)
+            for start in range(at, end, _PIECE):
+                found = crc32(view[start : min(start + _PIECE, end)], found)
         return bool(found == expected)
 
     crc32 = zlib_module().crc32
     # The largest first, so that the others run in parallel with it.
-    sections = sorted(_SECTION.iter_unpack(table), key=lambda section: -section[3])
+    sections = sorted(sections, key=lambda section: section[2] - section[3])
     verdicts: Iterator[bool] = map(valid, sections)
     with contextlib.ExitStack() as stack:
-        if sum(section[3] for section in sections) >= _PIECE:
+        if sum(section[3] - section[2] for section in sections) >= _PIECE:
             pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor())
             with contextlib.suppress(RuntimeError):  # no threads available: this thread checks all
                 verdicts = pool.map(valid, sections)
@@ -258,4 +287,18 @@ def _labels(block: bytes, starts: np.ndarray[Any, np.dtype[np.uint64]]) -> Label
     return LabelTable(block, starts)
 
 
-__all__ = ["MAGIC", "label_block", "read", "write"]
+__all__ = [
+    "HEADER_BYTES",
+    "INTO",
+    "MAGIC",
+    "NAME",
+    "NUMBERS",
+    "OUT",
+    "STARTS",
+    "TEXT",
+    "Layout",
+    "label_block",
+    "layout",
+    "read",
+    "write",
+]

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <climits>
 #include <condition_variable>
@@ -32,9 +33,20 @@ std::string problem;
 
 // ---- Messages ----
 
-/// A type of `size` bytes for messages whose size no int can hold. The caller frees it.
+/// The largest size of a message that is counted in bytes. GOSSAMER_MPI_COUNT lowers it: for tests.
+uint64_t most_bytes = INT_MAX;
+
+void read_most_bytes() {
+  const char* const text = std::getenv("GOSSAMER_MPI_COUNT");
+  uint64_t value = 0;
+  if (!text) return;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+  if (error == std::errc() && !*end && value > 0 && value < most_bytes) most_bytes = value;
+}
+
+/// A type of `size` bytes for larger messages. The caller frees it.
 MPI_Datatype large_type(uint64_t size) {
-  constexpr uint64_t block = uint64_t{1} << 20;
+  const uint64_t block = std::min(uint64_t{1} << 20, most_bytes);
   MPI_Datatype blocks, whole;
   MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
   int lengths[] = {static_cast<int>(size / block), static_cast<int>(size % block)};
@@ -49,7 +61,7 @@ MPI_Datatype large_type(uint64_t size) {
 /// Calls f(count, type) for a buffer of `size` bytes.
 template <typename F>
 void with_type(uint64_t size, F&& f) {
-  if (size <= INT_MAX) return f(static_cast<int>(size), MPI_BYTE);
+  if (size <= most_bytes) return f(static_cast<int>(size), MPI_BYTE);
   MPI_Datatype type = large_type(size);
   f(1, type);
   MPI_Type_free(&type);  // takes effect when the communication has completed
@@ -309,6 +321,7 @@ extern "C" const gs_ranks* gs_ranks_join(void) {
     MPI_Finalize();
     return nullptr;
   }
+  read_most_bytes();
   MPI_Type_contiguous(static_cast<int>(sizeof(gs_reduced_word)), MPI_BYTE, &word_type);
   MPI_Type_commit(&word_type);
   MPI_Op_create(reduce_pairs, 1, &reduce_words);
