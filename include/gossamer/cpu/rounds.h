@@ -108,7 +108,7 @@ inline void Run<V>::round() {
   const bool much = in_flight_ >= n_ / 8 || in_flight_edges_ * 2 >= edges_ || hasSettled;
   if (mayPull && !in_flight_single_ && ((much && worthPulling(in_flight_edges_)) || !hasOut()) && hasIn()) {
     ++pull_rounds_;
-    const bool stepFollows = all_send_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
+    const bool stepFollows = all_send_ && !hasSettled && !ready_count_ && !problem_.host && (!stepped_ || vote_);
     if (stepFollows && recvNeverWakes()) return pullStepSend();
     pull();
   } else {
