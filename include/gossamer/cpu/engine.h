@@ -95,6 +95,8 @@ class Run {
   static constexpr uint64_t mostResends = 16;
   /// Vertices that one thread takes from the queue before it counts the window again.
   static constexpr uint64_t checkEvery = 64;
+  /// Prefetch distance for a row, in vertices that search their in-edges.
+  static constexpr size_t rowsToPull = 32;
   /// A pull that stops when a vertex settles is worth it from 1/settledPullShare of the edges on.
   static constexpr uint64_t settledPullShare = 15;
   /// Up to this many threads push by cutting rows: cheaper than sorting messages, but each thread reads all senders.
