@@ -56,6 +56,7 @@ class Bitmap {
   void set(size_t i) { words_[i >> 6] |= uint64_t{1} << (i & 63); }
   void clear(size_t i) { words_[i >> 6] &= ~(uint64_t{1} << (i & 63)); }
   uint64_t& word(size_t w) { return words_[w]; }
+  const uint64_t* data() const { return words_.data(); }
   uint64_t word(size_t w) const { return words_[w]; }
   size_t words() const { return words_.size(); }
 

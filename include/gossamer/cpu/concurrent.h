@@ -48,12 +48,35 @@ inline bool Run<V>::commit(uint32_t v, PPin before, PPin now, StateWord read, St
   return same;
 }
 
+/// Whether recv would change neither the state nor any pin that a vertex with one pin may have. Reads only the state, so
+/// that most edges cost one access to memory.
+template <typename V>
+inline bool Run<V>::hasNoEffect(uint32_t v, StateWord read, const M& message, E* value) const {
+  for (const PPin pin : {No, HostPin, Pin(0)}) {
+    S state = std::bit_cast<S>(static_cast<PlainStateWord>(read));
+    PPin now = pin;
+    V x = vertex(v, &state, &now);
+    callRecv(x, message, value);
+    if (std::bit_cast<PlainStateWord>(state) != read || now != pin) return false;
+  }
+  return true;
+}
+
 /// recv of a vertex that other threads may change at the same time.
 template <typename V>
 inline void Run<V>::receiveConcurrently(uint32_t v, M message, E* value, BucketQueue& queue, Local& local) {
   local.at.vertex = v;
   // Keeps the store above before the handler's memory accesses, so that a fault is attributed to the right vertex.
   asm volatile("" : "+r"(v));
+  const StateWord read = __atomic_load_n(reinterpret_cast<const StateWord*>(state_.data() + v), __ATOMIC_RELAXED);
+  if (hasNoEffect(v, read, message, value)) [[likely]]
+    return;
+  receiveAndCommit(v, message, value, queue, local);
+}
+
+/// The same, if recv has an effect or may have one.
+template <typename V>
+void Run<V>::receiveAndCommit(uint32_t v, const M& message, E* value, BucketQueue& queue, Local& local) {
   const auto* const word = reinterpret_cast<const StateWord*>(state_.data() + v);
   for (;;) {
     const PPin before = awaitPin(v);
@@ -63,17 +86,12 @@ inline void Run<V>::receiveConcurrently(uint32_t v, M message, E* value, BucketQ
     V x = vertex(v, &state, &now);
     const uint32_t rank = x.priority();
     callRecv(x, message, value);
-    const StateWord written = std::bit_cast<PlainStateWord>(state);
-    if (written == read && now == before) [[likely]] {
-      // Pin and state belong together if the pin is the same afterwards.
-      if (__atomic_load_n(reinterpret_cast<const uint8_t*>(pin_.data() + v), __ATOMIC_RELAXED) == before) return;
-      continue;
-    }
     if (now == lockedPin) [[unlikely]] {
       local.badPin = badPin(v, now);
       return;
     }
-    if (!commit(v, before, now, read, written)) {
+    // Also without a change: only a commit shows that pin and state were read between the same two changes.
+    if (!commit(v, before, now, read, std::bit_cast<PlainStateWord>(state))) {
       ++local.retries;
       continue;
     }

@@ -95,6 +95,8 @@ class Run {
   static constexpr uint64_t mostResends = 16;
   /// Vertices that one thread takes from the queue before it counts the window again.
   static constexpr uint64_t checkEvery = 64;
+  /// Prefetch distance for a row, in vertices that search their in-edges.
+  static constexpr size_t rowsToPull = 32;
   /// A pull that stops when a vertex settles is worth it from 1/settledPullShare of the edges on.
   static constexpr uint64_t settledPullShare = 15;
   /// Up to this many threads push by cutting rows: cheaper than sorting messages, but each thread reads all senders.
@@ -152,7 +154,7 @@ class Run {
       edges_ += r.out.edges(n_);
     }
     if constexpr (lazySteps) touched_ = Bitmap(n_);
-    if constexpr (hasSettled) received_ = Bitmap(n_);
+    if constexpr (hasSettled) closed_ = Bitmap(n_);
     partitionReceivers();
     for (unsigned t = 0; t < threads_; ++t) pool_.watch(t, &locals_[t].at);
     pool_.stopAt(options.stop);
@@ -249,9 +251,14 @@ class Run {
     touched_list_.push_back(v);
   }
 
-  /// After the steps of a word of vertices: none has received since its last step.
-  void clearReceived([[maybe_unused]] size_t word) {
-    if constexpr (hasSettled) received_.word(word) = 0;
+  /// Records whether v ignores all messages until its next step. Call it after init and step. The caller owns v's word
+  /// of the bitmaps.
+  void close([[maybe_unused]] uint32_t v) {
+    if constexpr (hasSettled) {
+      const uint64_t bit = uint64_t{1} << (v % 64);
+      uint64_t& word = closed_.word(v / 64);
+      word = vertex(v, &state_[v], &pin_[v]).settled() ? word | bit : word & ~bit;
+    }
   }
 
   /// The arrays that recv needs, by value, so that the loop reads no members.
@@ -259,23 +266,21 @@ class Run {
     S* state;
     PPin* pin;
     Bitmap* touched;
-    Bitmap* received;
+    const Bitmap* closed;
   };
-  Receivers receivers() { return {state_.data(), pin_.data(), &touched_, &received_}; }
+  Receivers receivers() { return {state_.data(), pin_.data(), &touched_, &closed_}; }
 
   /// recv in place. The caller owns v's word of the bitmaps.
   template <Wake How>
   void receive(const Receivers& at, uint32_t v, std::conditional_t<largeMessages, const M&, M> message, E* value,
                Local& local) {
     constexpr bool ranked = hasPriority && How != Wake::bitmap;
+    if constexpr (hasSettled) {
+      if (at.closed->test(v)) return;
+    }
     local.at.vertex = v;
     // Keeps the store above before the handler's memory accesses, so that a fault is attributed to the right vertex.
     asm volatile("" : "+r"(v));
-    if constexpr (hasSettled) {
-      // A settled vertex that has received nothing since its last step ignores all messages.
-      if (!at.received->test(v) && vertex(v, at.state + v, at.pin + v).settled()) return;
-      at.received->set(v);
-    }
     const PPin before = at.pin[v];
     PPin now = before;
     V x = vertex(v, at.state + v, &now);
@@ -399,7 +404,7 @@ class Run {
   [[gnu::noinline]] void pull();
   [[gnu::flatten, gnu::noinline]] void pullFull(size_t begin, size_t end, Local& local);
   [[gnu::flatten, gnu::noinline]] void pullSome(size_t begin, size_t end, Local& local);
-  uint64_t pullUntilSettled(size_t v);
+  [[gnu::flatten, gnu::noinline]] void pullUntilSettled(size_t begin, size_t end, Local& local);
   void settle(uint32_t v, const S& state, PPin pin);
   void gather(S& state, PPin& pin, const Rows& in, size_t v) const;
 
@@ -447,6 +452,8 @@ class Run {
   PPin awaitPin(uint32_t v) const;
   bool commit(uint32_t v, PPin before, PPin now, StateWord read, StateWord written);
   void receiveConcurrently(uint32_t v, M message, E* value, BucketQueue& queue, Local& local);
+  [[gnu::noinline]] void receiveAndCommit(uint32_t v, const M& message, E* value, BucketQueue& queue, Local& local);
+  bool hasNoEffect(uint32_t v, StateWord read, const M& message, E* value) const;
   void forwardConcurrently(uint32_t v, uint32_t limit, BucketQueue& queue, Local& local);
   template <bool Concurrent>
   void noteSent(uint32_t v, Local& local);
@@ -477,7 +484,7 @@ class Run {
   Array<PPin> pin_;  // not No exactly where ready_ is set
   Bitmap ready_;
   Bitmap touched_;   // sent or received since the last step; lazy steps only
-  Bitmap received_;  // received since the last step; vertices with settled() only
+  Bitmap closed_;    // had settled after init or the last step; vertices with settled() only
   uint64_t ready_count_ = 0;
   std::vector<uint32_t> list_;  // the ready vertices, while listed_
   bool listed_ = false;

@@ -111,7 +111,6 @@ void Run<V>::pullStepSendRange(size_t begin, size_t end, Local& local) {
     ready_.word(from / 64) = ready;
     recordSent(from, to, sent, local);
     if constexpr (lazySteps) touched_.word(from / 64) = sent;
-    clearReceived(from / 64);
   }
   local.vote |= vote;
   aggregates::reduce(local.mine, mine);
@@ -167,7 +166,6 @@ void Run<V>::pullStepSendByLength(size_t begin, size_t end, Local& local) {
       ready_.word(first / 64) = ready[w];
       recordSent(first, std::min(to, first + 64), sent[w], local);
       if constexpr (lazySteps) touched_.word(first / 64) = sent[w];
-      clearReceived(first / 64);
     }
   }
   local.vote |= vote;

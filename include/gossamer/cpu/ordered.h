@@ -18,7 +18,7 @@ template <typename V>
 void Run<V>::inOrder() {
   if constexpr (concurrent) {
     // With short rows, one thread is done before the others have found their vertices.
-    if (threads_ > 1 && edges_ / n_ + 1 >= 8) return inOrderConcurrently();
+    if (threads_ > 1 && pins_ == 1 && edges_ / n_ + 1 >= 8) return inOrderConcurrently();
   }
   queue_.restart();
   requireOut();

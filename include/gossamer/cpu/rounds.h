@@ -111,7 +111,7 @@ inline void Run<V>::round() {
   const bool much = in_flight_ >= n_ / 8 || in_flight_edges_ * 2 >= edges_ || hasSettled;
   if (mayPull && !in_flight_single_ && ((much && worthPulling(in_flight_edges_)) || !hasOut()) && hasIn()) {
     ++pull_rounds_;
-    const bool stepFollows = all_send_ && !ready_count_ && !problem_.host && (!stepped_ || vote_);
+    const bool stepFollows = all_send_ && !hasSettled && !ready_count_ && !problem_.host && (!stepped_ || vote_);
     if (stepFollows && recvNeverWakes()) return pullStepSend();
     pull();
   } else {
@@ -161,8 +161,14 @@ void Run<V>::forwardRound() {
   if (!listed_) touched_listed_ = false;
   if (listed_) {
     uint32_t sends = 0;
-    for (const uint32_t v : list_) {
+    const bool ask = edges_ >= 8 * n_ && !net_.relations.empty();  // short rows are done before a prefetch completes
+    for (size_t k = 0; k < list_.size(); ++k) {
+      const uint32_t v = list_[k];
       if (sends++ % 1024 == 0 && stopped()) break;
+      if (ask && k + 2 * sendersAhead < list_.size()) {
+        prefetchBounds(list_[k + 2 * sendersAhead]);
+        prefetchEdges(list_[k + sendersAhead]);
+      }
       if constexpr (listsTouched) {
         if (touched_listed_ && ready_.test(v) && !touched_.test(v)) addTouched(v);
       }

@@ -27,6 +27,7 @@ inline void Run<V>::initialise() {
       x.init();
       if (pin_[v] != No) ready_.set(v);
       touch(static_cast<uint32_t>(v));
+      close(static_cast<uint32_t>(v));
     }
   });
   recount();
@@ -58,6 +59,11 @@ inline void Run<V>::resumeFrom(const Resumption& from) {
       call(local, Handler::changed, v, [](V& x) { x.changed(); });
       if (pin_[v] == No) ready_.clear(v);  // resume may have set it
     }
+  }
+  if constexpr (hasSettled) {
+    forWords([&](size_t begin, size_t end, Local&) {
+      for (size_t v = begin; v < end; ++v) close(static_cast<uint32_t>(v));
+    });
   }
   recount();
 }
@@ -142,11 +148,13 @@ void Run<V>::stepRange(size_t begin, size_t end, Local& local) {
     const size_t to = std::min(end, from + 64);
     uint64_t ready = 0;
     uint64_t sent = 0;
+    [[maybe_unused]] uint64_t closed = 0;
     for (size_t v = from; v < to; ++v) {
       PPin pin = No;
       V x = vertex(v, &state_[v], &pin);
       local.at.vertex = static_cast<uint32_t>(v);
       vote |= aggregates::step(x, all, mine);
+      if constexpr (hasSettled) closed |= uint64_t{x.settled()} << (v - from);
       if constexpr (SendToo) {
         if (pin == Pin(0)) {
           ++x.time;  // this send follows the step
@@ -164,7 +172,7 @@ void Run<V>::stepRange(size_t begin, size_t end, Local& local) {
     ready_.word(from / 64) = ready;
     if constexpr (SendToo) recordSent(from, to, sent, local);
     if constexpr (lazySteps) touched_.word(from / 64) = sent;
-    clearReceived(from / 64);
+    if constexpr (hasSettled) closed_.word(from / 64) = closed;
   }
   local.vote |= vote;
   aggregates::reduce(local.mine, mine);
@@ -189,13 +197,13 @@ void Run<V>::stepLive(size_t begin, size_t end, Local& local) {
     setPosition(local, Handler::step, v);
     if (aggregates::step(x, all, mine)) local.vote = true;
     ++local.stepCalls;
+    close(static_cast<uint32_t>(v));
     if (pin == No) continue;
     pin_[v] = pin;
     ready_.set(v);
   }
   for (size_t w = begin / 64; w * 64 < end; ++w) {
     if constexpr (lazySteps) touched_.word(w) = 0;
-    clearReceived(w);
   }
   aggregates::reduce(local.mine, mine);
 }
@@ -210,11 +218,11 @@ void Run<V>::stepListed() {
     list_.clear();
     for (const uint32_t v : touched_list_) {
       touched_.clear(v);
-      if constexpr (hasSettled) received_.clear(v);
       PPin pin = No;
       V x = vertex(v, &state_[v], &pin);
       setPosition(local, Handler::step, v);
       if (aggregates::step(x, all, mine)) local.vote = true;
+      close(v);
       if (pin == No) continue;
       pin_[v] = pin;
       ready_.set(v);
@@ -237,13 +245,13 @@ void Run<V>::stepTouched(size_t begin, size_t end, Local& local) {
     A mine{};
     for (size_t w = begin / 64; w * 64 < end; ++w) {
       const uint64_t touched = std::exchange(touched_.word(w), 0);
-      if (touched) clearReceived(w);  // vertices that have received are touched
       for (uint64_t bits = touched; bits; bits &= bits - 1) {
         const size_t v = w * 64 + static_cast<size_t>(std::countr_zero(bits));
         PPin pin = No;
         V x = vertex(v, &state_[v], &pin);
         setPosition(local, Handler::step, v);
         if (aggregates::step(x, all, mine)) local.vote = true;
+        close(static_cast<uint32_t>(v));
         if (pin == No) continue;
         pin_[v] = pin;
         ready_.set(v);
