@@ -31,8 +31,7 @@ constexpr uint32_t kPatience = 32;  // messages received before one is sent (sof
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
 constexpr uint32_t kDram = 0x4000'0000;
-constexpr uint32_t kMostStackLines = 6;
-constexpr double kLineAccesses = 6;  // to the same line of the stack
+constexpr uint32_t kMostStackLines = 12;
 
 /// Capacity of a resource, by time.
 class Calendar {
@@ -377,12 +376,13 @@ void Group::touchLine(Thread& t, uint32_t line, bool store) {
 /// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
 /// interleaved with those of other threads.
 void Group::touchStack(Thread& t, gs_model_event event) {
-  const double other = its_.its.costs[event].other;
-  if (other < 0.3) return;
-  const auto lines = std::min(kMostStackLines, 1 + static_cast<uint32_t>(other / kLineAccesses));
+  const double changes = its_.its.costs[event].other_lines;
+  if (changes < 0.3) return;
+  const auto lines = std::min(kMostStackLines, static_cast<uint32_t>(std::lround(std::max(1.0, changes))));
   const auto stride = static_cast<uint32_t>(threads.size());
   const auto local = static_cast<uint32_t>(&t - threads.data());
-  for (uint32_t i = 0; i < lines; ++i) touchLine(t, 0x8000'0000 | (i * stride + local), true);
+  const double dirty = its_.its.costs[event].other_dirty - 0.5;
+  for (uint32_t i = 0; i < lines; ++i) touchLine(t, 0x8000'0000 | (i * stride + local), i < dirty);
 }
 
 void Group::touchState(Thread& t, uint32_t vertex, bool store) {
@@ -455,7 +455,7 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
   t.delivered += count;
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
-  const bool looksAtStack = raw.other >= 0.3;
+  const bool looksAtStack = raw.other_lines >= 0.3;
   const uint32_t stride = its_.handlers.state_bytes;
   uint32_t changed = 0, pushes = 0;
   const uint8_t* at = its.first;

@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "gossamer/model/probe.h"
@@ -73,6 +74,8 @@ struct Thread {
   int phase = kInit;
   double counts[kColumns] = {};
   uint64_t lastChanged = ~0ull;
+  std::vector<std::pair<uint32_t, bool>> otherLines;  // since the last message or vertex, and whether stored to
+  uint32_t flagAddress = 0;
   uint32_t outAddress = 0;  // of the first word that a send has loaded
 };
 
@@ -175,6 +178,18 @@ class Probe {
   bool floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd);
   void send(Thread& t, uint32_t number, uint32_t destination, uint64_t mask);
 
+  void other(Thread& t, uint32_t line, bool store) {
+    for (auto& [known, stored] : t.otherLines) {
+      if (known != line) continue;
+      t.counts[kOtherDirty] += store && !stored;
+      stored = stored || store;
+      return;
+    }
+    t.otherLines.emplace_back(line, store);
+    ++t.counts[kOtherLines];
+    t.counts[kOtherDirty] += store;
+  }
+
   /// Counts an access by the region of its address.
   void touch(Thread& t, uint32_t number, uint32_t address, bool store) {
     if (address < kScratchEnd) {
@@ -189,6 +204,8 @@ class Probe {
       ++t.counts[store ? kStateStores : kStateLoads];
     } else if (in(its_.flags, its_.flagsBytes)) {
       ++t.counts[store ? kFlagStores : kFlagLoads];
+      if (address / 2 != t.flagAddress) t.otherLines.clear();
+      t.flagAddress = address / 2;
     } else if (in(its_.queues, its_.queuesBytes)) {
       ++t.counts[store ? kQueueStores : kQueueLoads];
       if (store) ++t.counts[kPushes];
@@ -207,6 +224,7 @@ class Probe {
       }
     } else if (address >= 0x8000'0000 || address < its_.tables) {
       ++t.counts[kOtherAccesses];
+      other(t, address / its_.line, store);
     } else {
       ++t.counts[kListLoads];
     }
@@ -330,6 +348,7 @@ bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
       value = t.queue.front();
       t.queue.pop_front();
       ++t.counts[kReceives];
+      t.otherLines.clear();
       const uint32_t key = load(number, value, 4);
       if (its_.direct && (key & 1)) {
         t.counts[kEdges] += 1;

@@ -40,7 +40,7 @@ enum gs_model_event {
 struct gs_model_cost {
   double issues;  // all instructions
   double loads, stores, slots, mailbox, control, fpu_long, fpu_short, fpu_divide, divides;
-  double other;       // of loads and stores, those outside of the tables: they hit
+  double other, other_lines, other_dirty;  // of loads and stores, those outside of the tables, and their lines
   double state_loads, state_stores, flag_loads, flag_stores, queue_loads, queue_stores, out_loads, list_loads;
 };
 

@@ -16,6 +16,7 @@ enum Column : int {
   kInstructions, kLoads, kStores, kSlotLoads, kSlotStores, kMailbox, kControl, kFpuLong, kFpuShort, kFpuDivide, kDivides,
   kPlain,  // instructions without a request that are counted elsewhere
   kStateLoads, kStateStores, kFlagLoads, kFlagStores, kQueueLoads, kQueueStores, kOutLoads, kListLoads, kOtherAccesses,
+  kOtherLines, kOtherDirty,  // lines of these, and those with stores; anew for each message and vertex
   kClock,  // reads of the clock
   kColumns
 };
@@ -35,6 +36,7 @@ struct gs_model_probe {
   uint32_t offset;    // bytes of an offset, of an edge, of a state
   uint32_t edge;
   uint32_t stride;
+  uint32_t line;    // bytes of a cache line
   uint32_t tables;  // the lowest address of the graph's tables
   const uint32_t* ids;       // each thread's address
   const uint32_t* memoryOf;  // each thread's DRAM

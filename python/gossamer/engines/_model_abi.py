@@ -13,7 +13,7 @@ COLUMNS = (
     "instructions", "loads", "stores", "slot_loads", "slot_stores", "mailbox", "control", "fpu_long", "fpu_short",
     "fpu_divide", "divides", "plain",
     "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads", "list_loads",
-    "other", "clock",
+    "other", "other_lines", "other_dirty", "clock",
 )  # fmt: skip
 """Columns of the interpreter's rows: ``Column`` of probe.h."""
 INIT, MESSAGES, STEP, FINISH = range(4)
@@ -25,7 +25,7 @@ EVENTS = (
 """``gs_model_event`` of engine.h."""
 COSTS = (
     "issues", "loads", "stores", "slots", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divides",
-    "other", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
+    "other", "other_lines", "other_dirty", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
     "list_loads",
 )  # fmt: skip
 """Fields of ``gs_model_cost``."""
@@ -63,7 +63,7 @@ class Probe(ctypes.Structure):
     _fields_ = [
         ("code", c_void_p),
         ("words", c_uint64),
-        *((name, c_uint32) for name in ("threads", "tile_threads", "memories", "barriers", "host_kind", "direct", "offset", "edge", "stride", "tables")),
+        *((name, c_uint32) for name in ("threads", "tile_threads", "memories", "barriers", "host_kind", "direct", "offset", "edge", "stride", "line", "tables")),
         *(
             (name, c_void_p)
             for name in (

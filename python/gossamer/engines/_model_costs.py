@@ -145,6 +145,7 @@ def observe(
         offset=layout.offset,
         edge=layout.edge,
         stride=layout.state,
+        line=machine.config.cache.line_bytes,
         tables=int(tables.headers.min()),
         **{name: values.ctypes.data for name, values in held.items()},
     )
@@ -202,7 +203,9 @@ def solve(rows: Matrix) -> dict[str, dict[str, float]]:
 def _positive(given: Matrix, wanted: Matrix) -> Matrix:
     """Least squares without negative values: drops the most negative column until none is left."""
     found = np.zeros(given.shape[1])
-    used = list(np.flatnonzero(given.any(axis=0)))
+    # Of equal columns the first: every vertex of a step may change its state.
+    _, first = np.unique(given, axis=1, return_index=True)
+    used = [index for index in sorted(first.tolist()) if given[:, index].any()]
     while used:
         values = np.linalg.lstsq(given[:, used], wanted, rcond=1e-9)[0]
         if values.min() >= -1e-6:
