@@ -30,6 +30,7 @@ _CLOCK = (0xC00, 0xC80)
 """The registers of the cycle counter."""
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
+Ranges = np.ndarray[Any, np.dtype[np.uint32]]
 
 
 def check_clock(image: Image, name: str) -> None:
@@ -102,8 +103,8 @@ def observe(
     multicast: bool,
     barriers: int,
     steps: int,
-) -> Matrix:
-    """The interpreter's rows for a part of the problem on two tiles of the machine."""
+) -> tuple[Matrix, Ranges]:
+    """The interpreter's rows for a part of the problem on two tiles of the machine, and accessed bytes of states."""
     tile = mapper.Machine(machine.config, 1, min(_TILES, machine.board_tiles))
     part = part_of(problem, _THREAD_VERTICES * tile.threads)
     mapping = _uneven(mapper.assign(part.vertices, *part.ends(), tile, method="bfs", seed=1), tile)
@@ -133,6 +134,7 @@ def observe(
         arrays[name] = words[:, at]
         arrays[f"{name}_bytes"] = size[name]
     held = {name: np.ascontiguousarray(values, np.uint32) for name, values in arrays.items()}
+    ranges = np.zeros((abi.STATE_KINDS, 2), np.uint32)
     its = abi.Probe(
         code=code.ctypes.data,
         words=len(code),
@@ -147,6 +149,7 @@ def observe(
         stride=layout.state,
         line=machine.config.cache.line_bytes,
         tables=int(tables.headers.min()),
+        ranges=ranges.ctypes.data,
         **{name: values.ctypes.data for name, values in held.items()},
     )
     images = (abi.Image * len(pieces))()
@@ -162,7 +165,7 @@ def observe(
     if found < 0:
         place = "" if found == -3 else f" at {image.where(-1 - found)}"
         raise RunDied(f"{image.name}: the interpreter cannot execute the program{place}; there is no prediction")
-    return rows[:found]
+    return rows[:found], ranges
 
 
 _TARGETS = {
@@ -171,7 +174,7 @@ _TARGETS = {
     **{name: (name,) for name in abi.COSTS if name not in ("issues", "slots")},
 }
 """Columns whose sum is each cost."""
-_PHASES = {
+_PHASES: dict[int, dict[str, str | None]] = {
     abi.INIT: {"start": None, "init": "vertices"},
     abi.MESSAGES: {
         "send": "sends", "own_list": "own_lists", "own_edge": "own_edges", "entry": "entries", "receive": "receives",
