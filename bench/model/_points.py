@@ -52,6 +52,8 @@ class Point:
 
 
 PAGERANK = {"iterations": 3}
+HUB = {"source": "497"}
+"""The vertex of RMAT with most edges; the first vertex has none."""
 POINTS = (
     # Fits: one and two boards.
     Point("pagerank", GEO, "tiny", {"iterations": 1}, fitted=True),
@@ -64,21 +66,21 @@ POINTS = (
     Point("hashmin", GRID, "pair", fitted=True),
     # Four applications, two graphs, two machines that no fit has seen.
     *(
-        Point(app, graph, place, parameters)
+        Point(app, graph, place, HUB if app == "sssp-sync" and graph == RMAT else parameters)
         for app, parameters in (("pagerank", PAGERANK), ("hashmin-sync", {}), ("sssp-sync", {}), ("asp", {}))
         for graph in (RMAT, GEO2)
         for place in ("tiny", "pair")
     ),
     # Without barriers between messages: what is sent depends on the times.
     *(
-        Point(app, graph, place)
+        Point(app, graph, place, HUB if app in ("sssp", "bfs") and graph == RMAT else {})
         for app in ("hashmin", "sssp", "kcore", "bfs")
         for graph in (RMAT, GEO2)
         for place in ("tiny", "pair")
     ),
     # Eight boards: a scale that no fit has seen.
     *(
-        Point(app, graph, SCALE8, parameters)
+        Point(app, graph, SCALE8, HUB if app == "sssp-sync" and graph == RMAT else parameters)
         for app, parameters in (("pagerank", PAGERANK), ("sssp-sync", {}))
         for graph in (RMAT, GEO2)
     ),
