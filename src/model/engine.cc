@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "gossamer/aggregates.h"
+#include "gossamer/model/probe.h"
 
 namespace gossamer::model {
 namespace {
@@ -31,8 +32,7 @@ constexpr uint32_t kPatience = 32;  // messages received before one is sent (sof
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
 constexpr uint32_t kDram = 0x4000'0000;
-constexpr uint32_t kMostStackLines = 6;
-constexpr double kLineAccesses = 6;  // to the same line of the stack
+constexpr uint32_t kMostStackLines = 12;
 
 /// Capacity of a resource, by time.
 class Calendar {
@@ -188,7 +188,7 @@ class Group {
   void touchLine(Thread& t, uint32_t line, bool store);
   void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address >> lineShift_, store); }
   void touchStack(Thread& t, gs_model_event event);
-  void touchState(Thread& t, uint32_t vertex, bool store);
+  void touchState(Thread& t, uint32_t vertex, bool store, int kind);
   void post(Thread& t, uint32_t tile, uint64_t mask, uint32_t message, double at);
   uint32_t make(uint32_t key, const uint8_t* payload);
   void block(Thread& t) { t.sleeping = true; }
@@ -377,16 +377,19 @@ void Group::touchLine(Thread& t, uint32_t line, bool store) {
 /// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
 /// interleaved with those of other threads.
 void Group::touchStack(Thread& t, gs_model_event event) {
-  const double other = its_.its.costs[event].other;
-  if (other < 0.3) return;
-  const auto lines = std::min(kMostStackLines, 1 + static_cast<uint32_t>(other / kLineAccesses));
+  const double changes = its_.its.costs[event].other_lines;
+  if (changes < 0.3) return;
+  const auto lines = std::min(kMostStackLines, static_cast<uint32_t>(std::lround(std::max(1.0, changes))));
   const auto stride = static_cast<uint32_t>(threads.size());
   const auto local = static_cast<uint32_t>(&t - threads.data());
-  for (uint32_t i = 0; i < lines; ++i) touchLine(t, 0x8000'0000 | (i * stride + local), true);
+  const double dirty = its_.its.costs[event].other_dirty - 0.5;
+  for (uint32_t i = 0; i < lines; ++i) touchLine(t, 0x8000'0000 | (i * stride + local), i < dirty);
 }
 
-void Group::touchState(Thread& t, uint32_t vertex, bool store) {
-  const uint32_t begin = t.statesAt + vertex, end = begin + its_.handlers.state_bytes - 1;
+void Group::touchState(Thread& t, uint32_t vertex, bool store, int kind) {
+  const uint32_t* const range = its_.its.ranges + 2 * kind;
+  if (!range[1]) return;
+  const uint32_t begin = t.statesAt + vertex + range[0], end = t.statesAt + vertex + range[1] - 1;
   for (uint32_t line = begin >> lineShift_; line <= end >> lineShift_; ++line) touchLine(t, line, store);
 }
 
@@ -455,7 +458,7 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
   t.delivered += count;
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
-  const bool looksAtStack = raw.other >= 0.3;
+  const bool looksAtStack = raw.other_lines >= 0.3;
   const uint32_t stride = its_.handlers.state_bytes;
   uint32_t changed = 0, pushes = 0;
   const uint8_t* at = its.first;
@@ -470,7 +473,7 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
       touch(t, t.flagsAt + vertex / stride * m.flag_bytes, what & (GS_MODEL_WOKE | GS_MODEL_SLEPT));
     }
     if (looksAtStack) touchStack(t, each);
-    touchState(t, vertex, stores || (what & GS_MODEL_CHANGED));
+    touchState(t, vertex, stores || (what & GS_MODEL_CHANGED), kStateReceive);
     changed += what & GS_MODEL_CHANGED ? 1 : 0;
     if (what & GS_MODEL_SLEPT) t.flags[vertex / stride * m.flag_bytes + 1] = 1;
     if (what & GS_MODEL_WOKE) {
@@ -503,7 +506,7 @@ void Group::send(Thread& t) {
     return;
   }
   touchStack(t, GS_MODEL_SEND);
-  touchState(t, vertex, its_.its.costs[GS_MODEL_SEND].state_stores > 0.3);
+  touchState(t, vertex, its_.its.costs[GS_MODEL_SEND].state_stores > 0.3, kStateSend);
   its_.handlers.send(&its_.context, t.states + vertex, flags, t.slot.payload);
   ++t.sends;
   spend(t, its_.costs[GS_MODEL_SEND]);
@@ -609,7 +612,7 @@ void Group::receive(Thread& t) {
     ++t.delivered;
     const uint32_t at = vertex / its_.handlers.state_bytes * m.flag_bytes;
     if (its_.its.costs[GS_MODEL_EDGE].flag_loads > 0.1 || what & 3) touch(t, t.flagsAt + at, what & 3);
-    touchState(t, vertex, its_.its.costs[GS_MODEL_EDGE].state_stores > 0.3 || what & GS_MODEL_CHANGED);
+    touchState(t, vertex, its_.its.costs[GS_MODEL_EDGE].state_stores > 0.3 || what & GS_MODEL_CHANGED, kStateReceive);
     spend(t, its_.costs[GS_MODEL_EDGE]);
     if (what & GS_MODEL_CHANGED) spend(t, its_.costs[GS_MODEL_CHANGE]);
     if (what & GS_MODEL_SLEPT) t.flags[at + 1] = 1;
@@ -645,7 +648,7 @@ void Group::visit(Thread& t) {
     if (t.mode == Mode::Init) {
       flags[0] = flags[1] = 0;
       if (its_.its.costs[GS_MODEL_INIT].state_loads + its_.its.costs[GS_MODEL_INIT].state_stores > 0.1) {
-        touchState(t, vertex, its_.its.costs[GS_MODEL_INIT].state_stores > 0.3);
+        touchState(t, vertex, its_.its.costs[GS_MODEL_INIT].state_stores > 0.3, kStateInit);
       }
       its_.handlers.init(&its_.context, state, flags);
       spend(t, its_.costs[GS_MODEL_INIT]);
@@ -658,7 +661,8 @@ void Group::visit(Thread& t) {
       const uint8_t before = flags[0];
       t.stepActive |= its_.handlers.step(&its_.stepContext, state, flags, its_.before.data(), t.mine.data());
       const bool changed = std::memcmp(received_.data(), state, stride) != 0;
-      if (raw.state_loads + raw.state_stores > 0.1 || changed) touchState(t, vertex, raw.state_stores > 0.3 || changed);
+      if (raw.state_loads + raw.state_stores > 0.1 || changed)
+        touchState(t, vertex, raw.state_stores > 0.3 || changed, kStateStep);
       spend(t, its_.costs[GS_MODEL_STEP]);
       if (changed) spend(t, its_.costs[GS_MODEL_STEP_CHANGE]);
       if (flags[0] != before) touch(t, t.flagsAt + local * m.flag_bytes, true);
@@ -667,7 +671,7 @@ void Group::visit(Thread& t) {
         spend(t, its_.costs[GS_MODEL_STEP_PUSH]);
       }
     } else {
-      touchState(t, vertex, false);
+      touchState(t, vertex, false, kStateFinish);
       uint8_t payload[64];
       const bool sends = its_.handlers.finish(&its_.context, state, flags, payload);
       flags[0] = flags[1] = 0;
@@ -860,7 +864,8 @@ bool Engine::release() {
   }
   const gs_model_timing& x = timing;
   const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * x.link;
-  const double more = machine.barriers > 1 && steps ? (machine.barriers - 1) * (wave + x.release * machine.threads + 40 * x.issue) : 0;
+  const double more =
+      machine.barriers > 1 && steps ? (machine.barriers - 1) * (wave + x.release * machine.threads + 40 * x.issue) : 0;
   const double base = last + wave - mostBarrierDepth * x.link + more;
   its.outcome->barrier_cycles += base - last;
   agreed = all;

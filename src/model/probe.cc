@@ -2,16 +2,18 @@
 /// An interpreter of RV32IMF programs of vertices, which counts what the compiled softswitch executes.
 //
 // The timing model runs handlers natively. What they cost on the hardware's cores is counted here: the program that the
-// threads of `rtl` run is executed on a small graph, the threads of a few tiles in turn, with messages that arrive at once. A
-// row of counts is recorded for each thread and phase (init, messages, step, finish): the events that the model knows
-// (sends, entries, messages, edges, ...), and instructions, loads, stores and register accesses. gossamer.model.costs
-// solves for the cost of each event.
+// threads of `rtl` run is executed on a small graph, the threads of a few tiles in turn, with messages that arrive at
+// once. A row of counts is recorded for each thread and phase (init, messages, step, finish): the events that the model
+// knows (sends, entries, messages, edges, ...), and instructions, loads, stores and register accesses.
+// gossamer.model.costs solves for the cost of each event.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "gossamer/model/probe.h"
@@ -22,8 +24,8 @@ namespace {
 constexpr uint32_t kScratch = 0x0010'0000, kScratchEnd = 0x1000'0000, kSram = 0x1000'0000;
 constexpr uint32_t kArrived = 0x0800'0000;  // addresses of arrived messages: this many slots never run out
 constexpr uint32_t kSlotBytes = 64;
-constexpr int kQuantum = 40;      // instructions of a thread before the next thread executes
-constexpr int kSendBusy = 4;      // instructions for which a thread cannot send again
+constexpr int kQuantum = 40;  // instructions of a thread before the next thread executes
+constexpr int kSendBusy = 4;  // instructions for which a thread cannot send again
 constexpr uint64_t kMost = 2'000'000'000;
 
 class Memory {
@@ -73,6 +75,9 @@ struct Thread {
   int phase = kInit;
   double counts[kColumns] = {};
   uint64_t lastChanged = ~0ull;
+  std::vector<std::pair<uint32_t, bool>> otherLines;  // since the last message or vertex, and whether stored to
+  uint32_t flagAddress = 0;
+  bool sending = false;     // of `send`, until the vertex's list is read
   uint32_t outAddress = 0;  // of the first word that a send has loaded
 };
 
@@ -175,6 +180,18 @@ class Probe {
   bool floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd);
   void send(Thread& t, uint32_t number, uint32_t destination, uint64_t mask);
 
+  void other(Thread& t, uint32_t line, bool store) {
+    for (auto& [known, stored] : t.otherLines) {
+      if (known != line) continue;
+      t.counts[kOtherDirty] += store && !stored;
+      stored = stored || store;
+      return;
+    }
+    t.otherLines.emplace_back(line, store);
+    ++t.counts[kOtherLines];
+    t.counts[kOtherDirty] += store;
+  }
+
   /// Counts an access by the region of its address.
   void touch(Thread& t, uint32_t number, uint32_t address, bool store) {
     if (address < kScratchEnd) {
@@ -187,11 +204,22 @@ class Probe {
     };
     if (in(its_.states, its_.statesBytes)) {
       ++t.counts[store ? kStateStores : kStateLoads];
+      const uint32_t at = (address - its_.states[number]) % its_.stride;
+      const int kind = t.phase == kMessages ? (t.sending ? kStateSend : kStateReceive)
+                       : t.phase == kInit   ? kStateInit
+                       : t.phase == kStep   ? kStateStep
+                                            : kStateFinish;
+      uint32_t* const range = its_.ranges + 2 * kind;
+      range[0] = range[1] ? std::min(range[0], at) : at;
+      range[1] = std::max(range[1], at + 1);
     } else if (in(its_.flags, its_.flagsBytes)) {
       ++t.counts[store ? kFlagStores : kFlagLoads];
+      if (address / 2 != t.flagAddress) t.otherLines.clear();
+      t.flagAddress = address / 2;
     } else if (in(its_.queues, its_.queuesBytes)) {
       ++t.counts[store ? kQueueStores : kQueueLoads];
       if (store) ++t.counts[kPushes];
+      if (!store) t.sending = true;
     } else if (in(its_.outs, its_.outsBytes)) {
       ++t.counts[kOutLoads];
       // A send loads two words: the address of the vertex's list, and that of the next one.
@@ -204,9 +232,11 @@ class Probe {
         t.counts[kOwnEdges] += own;
         if (own) ++t.counts[kOwnLists];
         t.outAddress = 0;
+        t.sending = false;
       }
     } else if (address >= 0x8000'0000 || address < its_.tables) {
       ++t.counts[kOtherAccesses];
+      other(t, address / its_.line, store);
     } else {
       ++t.counts[kListLoads];
     }
@@ -279,13 +309,30 @@ bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
   uint32_t value = 0;
   bool mailbox = false;
   switch (csr) {
-    case 0x001: case 0x002: case 0x003: ++t.counts[kPlain]; break;
-    case 0x800: mailbox = true; send(t, number, given, 0); break;
-    case 0x801: mailbox = true; t.slot = given; break;
+    case 0x001:
+    case 0x002:
+    case 0x003: ++t.counts[kPlain]; break;
+    case 0x800:
+      mailbox = true;
+      send(t, number, given, 0);
+      break;
+    case 0x801:
+      mailbox = true;
+      t.slot = given;
+      break;
     case 0x802: mailbox = true; break;
-    case 0x803: mailbox = true; t.maskLow = given; break;
-    case 0x804: mailbox = true; t.maskHigh = given; break;
-    case 0x805: mailbox = true; send(t, number, given, t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32); break;
+    case 0x803:
+      mailbox = true;
+      t.maskLow = given;
+      break;
+    case 0x804:
+      mailbox = true;
+      t.maskHigh = given;
+      break;
+    case 0x805:
+      mailbox = true;
+      send(t, number, given, t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32);
+      break;
     case 0x806: return false;  // no router on a lone tile
     case 0x807: {
       mailbox = true;
@@ -316,11 +363,16 @@ bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
       const uint64_t number64 = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
       uint64_t& sum = given_[slot];
       const auto a = static_cast<int64_t>(sum), b = static_cast<int64_t>(number64);
-      if (!contributed_[slot]) sum = number64;
-      else if (operation == 0) sum += number64;
-      else if (operation == 1) sum = static_cast<uint64_t>(a < b ? a : b);
-      else if (operation == 2) sum = static_cast<uint64_t>(a > b ? a : b);
-      else sum |= number64;
+      if (!contributed_[slot])
+        sum = number64;
+      else if (operation == 0)
+        sum += number64;
+      else if (operation == 1)
+        sum = static_cast<uint64_t>(a < b ? a : b);
+      else if (operation == 2)
+        sum = static_cast<uint64_t>(a > b ? a : b);
+      else
+        sum |= number64;
       contributed_[slot] = true;
       break;
     }
@@ -330,6 +382,8 @@ bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
       value = t.queue.front();
       t.queue.pop_front();
       ++t.counts[kReceives];
+      t.otherLines.clear();
+      t.sending = false;
       const uint32_t key = load(number, value, 4);
       if (its_.direct && (key & 1)) {
         t.counts[kEdges] += 1;
@@ -339,19 +393,31 @@ bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
       }
       break;
     }
-    case 0xCC1: mailbox = true; loop(t); value = t.busy <= 0; break;
-    case 0xCC2: mailbox = true; loop(t); value = !t.queue.empty(); break;
+    case 0xCC1:
+      mailbox = true;
+      loop(t);
+      value = t.busy <= 0;
+      break;
+    case 0xCC2:
+      mailbox = true;
+      loop(t);
+      value = !t.queue.empty();
+      break;
     case 0xCC3: value = its_.ids[number]; break;
     case 0xCC4: value = its_.hostKind << 29; break;
     case 0xCC5: value = its_.threads; break;
     case 0xCC6: value = 0; break;
-    case 0xCD4: case 0xCD5: case 0xCD6: case 0xCD7:
+    case 0xCD4:
+    case 0xCD5:
+    case 0xCD6:
+    case 0xCD7:
       mailbox = true;
       value = static_cast<uint32_t>(reduced_[csr >> 1 & 1] >> (csr & 1 ? 32 : 0));
       break;
     case 0xC02: value = static_cast<uint32_t>(t.retired); break;
     case 0xC82: value = static_cast<uint32_t>(t.retired >> 32); break;
-    case 0xC00: case 0xC80: t.counts[kClock] += 1; break;
+    case 0xC00:
+    case 0xC80: t.counts[kClock] += 1; break;
     case 0x810: break;
     case 0x814:
       record(t);
@@ -370,8 +436,10 @@ bool Probe::floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd) {
   const float a = asFloat(t.f[rs1]), b = asFloat(t.f[rs2]);
   if (op != 0x53) {
     const float c = asFloat(t.f[word >> 27]);
-    const float found = op == 0x43 ? std::fma(a, b, c) : op == 0x47 ? std::fma(a, b, -c)
-                      : op == 0x4B ? std::fma(-a, b, c) : std::fma(-a, b, -c);
+    const float found = op == 0x43   ? std::fma(a, b, c)
+                        : op == 0x47 ? std::fma(a, b, -c)
+                        : op == 0x4B ? std::fma(-a, b, c)
+                                     : std::fma(-a, b, -c);
     t.f[rd] = asBits(found);
     ++t.counts[kFpuLong];
     return true;
@@ -381,15 +449,26 @@ bool Probe::floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd) {
     case 0x00: t.f[rd] = asBits(a + b); break;
     case 0x04: t.f[rd] = asBits(a - b); break;
     case 0x08: t.f[rd] = asBits(a * b); break;
-    case 0x0C: t.f[rd] = asBits(a / b); ++t.counts[kFpuDivide]; return true;
-    case 0x2C: t.f[rd] = asBits(std::sqrt(a)); ++t.counts[kFpuDivide]; return true;
+    case 0x0C:
+      t.f[rd] = asBits(a / b);
+      ++t.counts[kFpuDivide];
+      return true;
+    case 0x2C:
+      t.f[rd] = asBits(std::sqrt(a));
+      ++t.counts[kFpuDivide];
+      return true;
     case 0x10: {
       const uint32_t sign = t.f[rs2] & 0x8000'0000, x = t.f[rs1];
-      t.f[rd] = funct3 == 0 ? (x & 0x7FFF'FFFF) | sign : funct3 == 1 ? (x & 0x7FFF'FFFF) | (sign ^ 0x8000'0000) : x ^ sign;
+      t.f[rd] = funct3 == 0   ? (x & 0x7FFF'FFFF) | sign
+                : funct3 == 1 ? (x & 0x7FFF'FFFF) | (sign ^ 0x8000'0000)
+                              : x ^ sign;
       ++t.counts[kFpuShort];
       return true;
     }
-    case 0x14: t.f[rd] = asBits(funct3 ? std::fmax(a, b) : std::fmin(a, b)); ++t.counts[kFpuShort]; return true;
+    case 0x14:
+      t.f[rd] = asBits(funct3 ? std::fmax(a, b) : std::fmin(a, b));
+      ++t.counts[kFpuShort];
+      return true;
     case 0x50: {
       const bool found = funct3 == 0 ? a <= b : funct3 == 1 ? a < b : a == b;
       if (rd) t.x[rd] = found;
@@ -398,18 +477,24 @@ bool Probe::floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd) {
     }
     case 0x60: {
       double whole = static_cast<double>(a);
-      whole = funct3 == 1 ? std::trunc(whole) : funct3 == 2 ? std::floor(whole) : funct3 == 3 ? std::ceil(whole) : std::nearbyint(whole);
+      whole = funct3 == 1   ? std::trunc(whole)
+              : funct3 == 2 ? std::floor(whole)
+              : funct3 == 3 ? std::ceil(whole)
+                            : std::nearbyint(whole);
       uint32_t found;
       if (rs2 & 1) {
         found = !(whole >= 0) ? (whole < 0 ? 0 : ~0u) : whole >= 4294967295.0 ? ~0u : static_cast<uint32_t>(whole);
       } else {
         found = std::isnan(whole) || whole >= 2147483647.0 ? 0x7FFF'FFFF
-              : whole <= -2147483648.0 ? 0x8000'0000 : static_cast<uint32_t>(static_cast<int32_t>(whole));
+                : whole <= -2147483648.0                   ? 0x8000'0000
+                                                           : static_cast<uint32_t>(static_cast<int32_t>(whole));
       }
       if (rd) t.x[rd] = found;
       break;
     }
-    case 0x68: t.f[rd] = asBits(rs2 & 1 ? static_cast<float>(t.x[rs1]) : static_cast<float>(static_cast<int32_t>(t.x[rs1]))); break;
+    case 0x68:
+      t.f[rd] = asBits(rs2 & 1 ? static_cast<float>(t.x[rs1]) : static_cast<float>(static_cast<int32_t>(t.x[rs1])));
+      break;
     case 0x70:
       if (funct3 == 0) {
         if (rd) t.x[rd] = t.f[rs1];
@@ -418,14 +503,20 @@ bool Probe::floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd) {
       } else {
         const uint32_t x = t.f[rs1], exponent = x >> 23 & 255, mantissa = x & 0x7F'FFFF;
         const bool minus = x >> 31;
-        uint32_t found = exponent == 255 ? (mantissa ? (mantissa >> 22 ? 1u << 9 : 1u << 8) : minus ? 1u : 1u << 7)
-                       : exponent ? (minus ? 1u << 1 : 1u << 6)
-                       : mantissa ? (minus ? 1u << 2 : 1u << 5) : (minus ? 1u << 3 : 1u << 4);
+        uint32_t found = exponent == 255 ? (mantissa ? (mantissa >> 22 ? 1u << 9 : 1u << 8)
+                                            : minus  ? 1u
+                                                     : 1u << 7)
+                         : exponent      ? (minus ? 1u << 1 : 1u << 6)
+                         : mantissa      ? (minus ? 1u << 2 : 1u << 5)
+                                         : (minus ? 1u << 3 : 1u << 4);
         if (rd) t.x[rd] = found;
         ++t.counts[kFpuShort];
         return true;
       }
-    case 0x78: t.f[rd] = t.x[rs1]; ++t.counts[kPlain]; return true;
+    case 0x78:
+      t.f[rd] = t.x[rs1];
+      ++t.counts[kPlain];
+      return true;
     default: return false;
   }
   ++t.counts[kFpuLong];
@@ -448,7 +539,8 @@ bool Probe::step(Thread& t, uint32_t number) {
     case 0x37: put(word & 0xFFFF'F000); break;
     case 0x17: put(t.pc + (word & 0xFFFF'F000)); break;
     case 0x6F: {
-      const uint32_t offset = (word >> 31 ? 0xFFF0'0000 : 0) | (word & 0xF'F000) | (word >> 9 & 0x800) | (word >> 20 & 0x7FE);
+      const uint32_t offset =
+          (word >> 31 ? 0xFFF0'0000 : 0) | (word & 0xF'F000) | (word >> 9 & 0x800) | (word >> 20 & 0x7FE);
       put(next);
       next = t.pc + offset;
       break;
@@ -458,25 +550,34 @@ bool Probe::step(Thread& t, uint32_t number) {
       next = (a + static_cast<uint32_t>(immediate)) & ~1u;
       break;
     case 0x63: {
-      const uint32_t offset = (word >> 31 ? 0xFFFF'F000 : 0) | (word << 4 & 0x800) | (word >> 20 & 0x7E0) | (word >> 7 & 0x1E);
+      const uint32_t offset =
+          (word >> 31 ? 0xFFFF'F000 : 0) | (word << 4 & 0x800) | (word >> 20 & 0x7E0) | (word >> 7 & 0x1E);
       const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
-      const bool taken = funct3 == 0 ? a == b : funct3 == 1 ? a != b : funct3 == 4 ? sa < sb
-                       : funct3 == 5 ? sa >= sb : funct3 == 6 ? a < b : a >= b;
+      const bool taken = funct3 == 0   ? a == b
+                         : funct3 == 1 ? a != b
+                         : funct3 == 4 ? sa < sb
+                         : funct3 == 5 ? sa >= sb
+                         : funct3 == 6 ? a < b
+                                       : a >= b;
       if (taken) next = t.pc + offset;
       break;
     }
-    case 0x03: case 0x07: {
+    case 0x03:
+    case 0x07: {
       const uint32_t address = a + static_cast<uint32_t>(immediate);
       const int size = funct3 == 2 ? 4 : (funct3 & 1 ? 2 : 1);
       touch(t, number, address, false);
       uint32_t value = load(number, address, size);
       if (funct3 == 0) value = static_cast<uint32_t>(static_cast<int8_t>(value));
       if (funct3 == 1) value = static_cast<uint32_t>(static_cast<int16_t>(value));
-      if (op == 0x07) t.f[rd] = value;
-      else put(value);
+      if (op == 0x07)
+        t.f[rd] = value;
+      else
+        put(value);
       break;
     }
-    case 0x23: case 0x27: {
+    case 0x23:
+    case 0x27: {
       const uint32_t address = a + static_cast<uint32_t>((immediate & ~31) | static_cast<int32_t>(rd));
       const int size = 1 << funct3;
       touch(t, number, address, true);
@@ -484,8 +585,8 @@ bool Probe::step(Thread& t, uint32_t number) {
       if (address - its_.states[number] < its_.statesBytes[number]) {
         // A vertex whose state has changed, once for each message.
         const uint32_t mask = size == 4 ? ~0u : (1u << (8 * size)) - 1;
-        const uint64_t which = (address - its_.states[number]) / its_.stride
-                             | static_cast<uint64_t>(t.counts[kReceives] + t.counts[kSends]) << 32;
+        const uint64_t which = (address - its_.states[number]) / its_.stride |
+                               static_cast<uint64_t>(t.counts[kReceives] + t.counts[kSends]) << 32;
         if (load(number, address, size) != (value & mask) && which != t.lastChanged) {
           t.lastChanged = which;
           ++t.counts[kChanged];
@@ -545,7 +646,11 @@ bool Probe::step(Thread& t, uint32_t number) {
         return true;
       }
       break;
-    case 0x43: case 0x47: case 0x4B: case 0x4F: case 0x53:
+    case 0x43:
+    case 0x47:
+    case 0x4B:
+    case 0x4F:
+    case 0x53:
       if (!floating(t, word, op, rd)) return false;
       break;
     default: return false;
@@ -558,9 +663,10 @@ bool Probe::step(Thread& t, uint32_t number) {
 }  // namespace
 }  // namespace gossamer::model
 
-extern "C" int64_t gs_model_probe_run(const gs_model_probe* its, const gs_model_image* images, size_t count, double* rows,
-                                      size_t most) {
+extern "C" int64_t gs_model_probe_run(const gs_model_probe* its, const gs_model_image* images, size_t count,
+                                      double* rows, size_t most) {
   gossamer::model::Probe probe(*its, rows, most);
-  for (size_t i = 0; i < count; ++i) probe.memories[images[i].memory].write(images[i].address, images[i].data, images[i].size);
+  for (size_t i = 0; i < count; ++i)
+    probe.memories[images[i].memory].write(images[i].address, images[i].data, images[i].size);
   return probe.run();
 }

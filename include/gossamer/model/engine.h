@@ -40,7 +40,7 @@ enum gs_model_event {
 struct gs_model_cost {
   double issues;  // all instructions
   double loads, stores, slots, mailbox, control, fpu_long, fpu_short, fpu_divide, divides;
-  double other;       // of loads and stores, those outside of the tables: they hit
+  double other, other_lines, other_dirty;  // of loads and stores, those outside of the tables, and their lines
   double state_loads, state_stores, flag_loads, flag_stores, queue_loads, queue_stores, out_loads, list_loads;
 };
 
@@ -48,24 +48,23 @@ struct gs_model_cost {
 struct gs_model_timing {
   double issue;  // between instructions of a thread
   double load, store, slot, mailbox, control, fpu_long, fpu_short, fpu_divide, divide;
-  double dram_miss, sram_miss;            // more than a hit
-  double write_back, sram_write_back;     // of a dirty line, more
-  double dram_line, sram_line;            // between lines that a memory transfers
-  double cache_request;                   // between requests of a cache
+  double dram_miss, sram_miss;         // more than a hit
+  double write_back, sram_write_back;  // of a dirty line, more
+  double dram_line, sram_line;         // between lines that a memory transfers
+  double cache_request;                // between requests of a cache
   double fpu_request;
-  double core_issue;                      // between instructions of a core
-  double local_message, mesh_message;     // from the send to the receiver's queue, without hops
-  double hop;                             // of the mesh
-  double flit;                            // between flits of a tile
-  double send_busy;                       // from a send until the thread may send again
-  double barrier;                         // from the last wait to the first release
-  double release;                         // between threads of a tile
-  double words;                           // more, for a barrier with words
-  double link, link_flit, link_frame;     // latency of a link between boards; per flit, per frame
-  double router, router_copy;             // latency of a multicast router; between copies
-  double begin;                           // from the start of a run to the first thread, between threads
+  double core_issue;                   // between instructions of a core
+  double local_message, mesh_message;  // from the send to the receiver's queue, without hops
+  double hop;                          // of the mesh
+  double flit;                         // between flits of a tile
+  double send_busy;                    // from a send until the thread may send again
+  double barrier;                      // from the last wait to the first release
+  double release;                      // between threads of a tile
+  double words;                        // more, for a barrier with words
+  double link, link_flit, link_frame;  // latency of a link between boards; per flit, per frame
+  double begin;                        // from the start of a run to the first thread, between threads
   double begin_thread;
-  double end;                             // from the last thread's end to the end of the run
+  double end;  // from the last thread's end to the end of the run
 };
 
 struct gs_model_memory {
@@ -80,20 +79,16 @@ struct gs_model_machine {
   uint32_t threads, cores;                  // of a tile
   uint32_t cores_per_cache, cores_per_fpu, ways, sets, line_bytes;
   uint32_t flit_bytes;
-  uint32_t exits;
   // Layout of tables
   uint32_t flag_bytes, offset_bytes, edge_bytes, value_at, list_bytes, unit, pins, multicast;
-  uint32_t barriers;  // of each step
+  uint32_t barriers;                                // of each step
   uint32_t thread_bits, x_bits, y_bits, host_kind;  // of addresses
-  const uint32_t* board_of;      // by the number in addresses
+  const uint32_t* board_of;                         // by the number in addresses
   uint32_t numbers;
-  const uint32_t* next_board;    // [board][destination]
-  const uint32_t* next_link;     // [board][destination]
-  uint32_t links;                // of a board
-  const uint32_t* depth;         // of each board in the tree
-  // Routers: for each board the records by key
-  const uint8_t* const* tables;
-  const uint64_t* table_bytes;
+  const uint32_t* next_board;  // [board][destination]
+  const uint32_t* next_link;   // [board][destination]
+  uint32_t links;              // of a board
+  const uint32_t* depth;       // of each board in the tree
 };
 
 /// Counters of a tile, as the hardware names them (debug_counter).
@@ -104,9 +99,8 @@ struct gs_model_counters {
 struct gs_model_outcome {
   double cycles;
   uint64_t steps;
-  uint64_t status;       // 0 done, 1 stopped, 2 too many cycles, 3 a deadlock, 4 a wrong pin
-  uint64_t wrong_thread, wrong_vertex, wrong_pin;
-  double barrier_cycles; // from the last thread's wait to the release, in all steps
+  uint64_t status;        // 0 done, 1 stopped, 2 too many cycles
+  double barrier_cycles;  // from the last thread's wait to the release, in all steps
   double retired;
 };
 
@@ -115,16 +109,17 @@ struct gs_model_run {
   const struct gs_model_handlers* handlers;
   const struct gs_model_cost* costs;
   const struct gs_model_timing* timing;
+  const uint32_t* ranges;  // of the bytes of a state that handlers access (probe.h)
   const struct gs_model_memory* memory;
-  const uint32_t* headers;     // address of each thread's header
-  const uint32_t* memory_of;   // of each thread
+  const uint32_t* headers;    // address of each thread's header
+  const uint32_t* memory_of;  // of each thread
   const uint8_t* params;
-  double max_cycles;           // 0: no limit
+  double max_cycles;  // 0: no limit
   uint32_t workers;
-  int* stop;                   // another thread sets it to end the run
-  uint64_t* progress;          // cycles
+  int* stop;                           // another thread sets it to end the run
+  uint64_t* progress;                  // cycles
   struct gs_model_counters* counters;  // of each tile
-  uint64_t* link_flits;        // of each board and link
+  uint64_t* link_flits;                // of each board and link
   uint64_t* link_packets;
   void (*listen)(void* context, const void* message);  // or NULL
   void* context;

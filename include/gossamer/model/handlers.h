@@ -38,7 +38,7 @@ struct gs_model_handlers {
   uint32_t message_bytes;
   uint32_t words;  // of aggregates
   uint32_t reads_edges;
-  const uint8_t* reductions;  // of each word: enum gossamer::Reduce
+  const uint8_t* reductions;      // of each word: enum gossamer::Reduce
   void (*empty)(int64_t* words);  // the words of aggregates without contributions
   void (*init)(const struct gs_model_context* its, void* state, uint8_t* pin);
   int (*step)(const struct gs_model_context* its, void* state, uint8_t* pin, const int64_t* before, int64_t* mine);
@@ -111,7 +111,8 @@ struct Handlers {
       M copy;
       __builtin_memcpy(static_cast<void*>(&copy), message, sizeof(M));
       E value{};
-      if constexpr (!std::is_empty_v<E>) __builtin_memcpy(static_cast<void*>(&value), edge + edges->value_at, sizeof(E));
+      if constexpr (!std::is_empty_v<E>)
+        __builtin_memcpy(static_cast<void*>(&value), edge + edges->value_at, sizeof(E));
       uint8_t old[sizeof(S)];
       __builtin_memcpy(old, state, sizeof(S));
       at(its, state, pin).recv(&copy, &value);
@@ -126,13 +127,21 @@ struct Handlers {
 
 }  // namespace gossamer::model
 
-#define GOSSAMER_MODEL_HANDLERS(VERTEX)                                                                               \
-  extern "C" const gs_model_handlers* gs_model_vertex(void) {                                                       \
-    using Its = ::gossamer::model::Handlers<VERTEX>;                                                                  \
-    static const gs_model_handlers found = {                                                                          \
-        Its::stride, sizeof(typename VERTEX::Message), Its::words, ::gossamer::rules::ReadsEdges<VERTEX>,             \
-        reinterpret_cast<const uint8_t*>(::gossamer::aggregates::reductions<typename VERTEX::Aggregates>.of),         \
-        Its::empty, Its::init, Its::step, Its::finish, Its::send, Its::receive};                                      \
-    return &found;                                                                                                    \
+#define GOSSAMER_MODEL_HANDLERS(VERTEX)                                                                       \
+  extern "C" const gs_model_handlers* gs_model_vertex(void) {                                                 \
+    using Its = ::gossamer::model::Handlers<VERTEX>;                                                          \
+    static const gs_model_handlers found = {                                                                  \
+        Its::stride,                                                                                          \
+        sizeof(typename VERTEX::Message),                                                                     \
+        Its::words,                                                                                           \
+        ::gossamer::rules::ReadsEdges<VERTEX>,                                                                \
+        reinterpret_cast<const uint8_t*>(::gossamer::aggregates::reductions<typename VERTEX::Aggregates>.of), \
+        Its::empty,                                                                                           \
+        Its::init,                                                                                            \
+        Its::step,                                                                                            \
+        Its::finish,                                                                                          \
+        Its::send,                                                                                            \
+        Its::receive};                                                                                        \
+    return &found;                                                                                            \
   }
 #endif

@@ -12,17 +12,51 @@ enum Phase : int { kInit = 0, kMessages = 1, kStep = 2, kFinish = 3 };
 /// Columns of a row: the phase, events, and what they cost. gossamer.model.costs has the same names in this order.
 enum Column : int {
   kPhase,
-  kVertices, kSends, kOwnLists, kOwnEdges, kEntries, kReceives, kEdges, kPushes, kChanged, kIdles, kWaits, kHostMessages,  // events
-  kInstructions, kLoads, kStores, kSlotLoads, kSlotStores, kMailbox, kControl, kFpuLong, kFpuShort, kFpuDivide, kDivides,
+  kVertices,
+  kSends,
+  kOwnLists,
+  kOwnEdges,
+  kEntries,
+  kReceives,
+  kEdges,
+  kPushes,
+  kChanged,
+  kIdles,
+  kWaits,
+  kHostMessages,  // events
+  kInstructions,
+  kLoads,
+  kStores,
+  kSlotLoads,
+  kSlotStores,
+  kMailbox,
+  kControl,
+  kFpuLong,
+  kFpuShort,
+  kFpuDivide,
+  kDivides,
   kPlain,  // instructions without a request that are counted elsewhere
-  kStateLoads, kStateStores, kFlagLoads, kFlagStores, kQueueLoads, kQueueStores, kOutLoads, kListLoads, kOtherAccesses,
-  kClock,  // reads of the clock
+  kStateLoads,
+  kStateStores,
+  kFlagLoads,
+  kFlagStores,
+  kQueueLoads,
+  kQueueStores,
+  kOutLoads,
+  kListLoads,
+  kOtherAccesses,
+  kOtherLines,
+  kOtherDirty,  // lines of these, and those with stores; anew for each message and vertex
+  kClock,       // reads of the clock
   kColumns
 };
 
 }  // namespace gossamer::model
 
 extern "C" {
+
+/// Where in a state accesses of a kind are: by kStateInit and so on, the first byte and the end.
+enum { kStateInit, kStateSend, kStateReceive, kStateStep, kStateFinish, kStateKinds };
 
 /// Tiles of a board and their program. Arrays have an element for each thread; addresses are those of threads.
 struct gs_model_probe {
@@ -35,7 +69,8 @@ struct gs_model_probe {
   uint32_t offset;    // bytes of an offset, of an edge, of a state
   uint32_t edge;
   uint32_t stride;
-  uint32_t tables;  // the lowest address of the graph's tables
+  uint32_t line;             // bytes of a cache line
+  uint32_t tables;           // the lowest address of the graph's tables
   const uint32_t* ids;       // each thread's address
   const uint32_t* memoryOf;  // each thread's DRAM
   const uint32_t* vertices;
@@ -48,6 +83,7 @@ struct gs_model_probe {
   const uint32_t* outs;
   const uint32_t* outsBytes;
   const uint32_t* keys;
+  uint32_t* ranges;  // [kStateKinds][2], which the interpreter sets; equal where nothing was accessed
 };
 
 struct gs_model_image {

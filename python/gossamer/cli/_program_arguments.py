@@ -144,9 +144,15 @@ def is_one(arguments: Sequence[str]) -> bool:
     program, at_sign, _ = first.rpartition("@")
     if at_sign and program and not os.path.exists(first):
         first = program
+    engines = [value for word, value in _options(arguments) if word in ("--engine", "-e")]
+    if (
+        engines
+        and engines[-1] == "model"
+        and (first.endswith(ENDINGS) or _is_folder(first) or host_at(arguments) == at)
+    ):
+        raise InputError(f"{first}: the engine model runs applications; use --engine rtl")
     if first.endswith(ENDINGS):
         return True
-    engines = [value for word, value in _options(arguments) if word in ("--engine", "-e")]
     if engines and engines[-1] in _run_arguments.ON_HARDWARE:
         # Any path that is not the header of a vertex; whether it is a program is checked when it is read.
         looks = ("/" in first or "." in first) and not first.endswith((".h", ".hpp"))

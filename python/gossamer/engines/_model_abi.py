@@ -8,16 +8,18 @@ from ctypes import POINTER, c_double, c_int, c_uint32, c_uint64, c_void_p
 
 COLUMNS = (
     "phase",
-    "vertices", "sends", "own_lists", "own_edges", "entries", "receives", "edges", "pushes", "changed", "idles", "waits",
-    "host_messages",
+    "vertices", "sends", "own_lists", "own_edges", "entries", "receives", "edges", "pushes", "changed", "idles",
+    "waits", "host_messages",
     "instructions", "loads", "stores", "slot_loads", "slot_stores", "mailbox", "control", "fpu_long", "fpu_short",
     "fpu_divide", "divides", "plain",
-    "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads", "list_loads",
-    "other", "clock",
+    "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
+    "list_loads", "other", "other_lines", "other_dirty", "clock",
 )  # fmt: skip
 """Columns of the interpreter's rows: ``Column`` of probe.h."""
 INIT, MESSAGES, STEP, FINISH = range(4)
 """Phases."""
+STATE_KINDS = 5
+"""Kinds of accesses to a state: kStateKinds of probe.h."""
 EVENTS = (
     "start", "init", "send", "own_list", "own_edge", "entry", "receive", "edge", "push", "change", "idle", "wait",
     "steps", "step", "step_push", "step_change", "ends", "finish", "host",
@@ -25,15 +27,16 @@ EVENTS = (
 """``gs_model_event`` of engine.h."""
 COSTS = (
     "issues", "loads", "stores", "slots", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divides",
-    "other", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
-    "list_loads",
+    "other", "other_lines", "other_dirty", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads",
+    "queue_stores", "out_loads", "list_loads",
 )  # fmt: skip
 """Fields of ``gs_model_cost``."""
 TIMING = (
     "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
-    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "cache_request", "fpu_request", "core_issue",
+    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "cache_request",
+    "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
-    "link", "link_flit", "link_frame", "router", "router_copy", "begin", "begin_thread", "end",
+    "link", "link_flit", "link_frame", "begin", "begin_thread", "end",
 )  # fmt: skip
 """Fields of ``gs_model_timing``."""
 COUNTERS = (
@@ -63,12 +66,16 @@ class Probe(ctypes.Structure):
     _fields_ = [
         ("code", c_void_p),
         ("words", c_uint64),
-        *((name, c_uint32) for name in ("threads", "tile_threads", "memories", "barriers", "host_kind", "direct", "offset", "edge", "stride", "tables")),
+        *((name, c_uint32) for name in (
+            "threads", "tile_threads", "memories", "barriers", "host_kind", "direct", "offset", "edge", "stride",
+            "line", "tables",
+        )),
         *(
             (name, c_void_p)
             for name in (
-                "ids", "memory_of", "vertices", "states", "states_bytes", "flags", "flags_bytes", "queues", "queues_bytes", "outs",
-                "outs_bytes", "keys",
+                "ids", "memory_of", "vertices", "states", "states_bytes", "flags", "flags_bytes", "queues",
+                "queues_bytes",
+                "outs", "outs_bytes", "keys", "ranges",
             )
         ),
     ]  # fmt: skip
@@ -95,7 +102,7 @@ class Machine(ctypes.Structure):
             (name, c_uint32)
             for name in (
                 "boards", "tiles", "width", "memories", "threads", "cores", "cores_per_cache", "cores_per_fpu", "ways",
-                "sets", "line_bytes", "flit_bytes", "exits", "flag_bytes", "offset_bytes", "edge_bytes", "value_at",
+                "sets", "line_bytes", "flit_bytes", "flag_bytes", "offset_bytes", "edge_bytes", "value_at",
                 "list_bytes", "unit", "pins", "multicast", "barriers", "thread_bits", "x_bits", "y_bits", "host_kind",
             )
         ),
@@ -105,8 +112,6 @@ class Machine(ctypes.Structure):
         ("next_link", c_void_p),
         ("links", c_uint32),
         ("depth", c_void_p),
-        ("tables", c_void_p),
-        ("table_bytes", c_void_p),
     ]  # fmt: skip
 
 
@@ -115,7 +120,7 @@ class Outcome(ctypes.Structure):
 
     _fields_ = [
         ("cycles", c_double),
-        *((name, c_uint64) for name in ("steps", "status", "wrong_thread", "wrong_vertex", "wrong_pin")),
+        *((name, c_uint64) for name in ("steps", "status")),
         ("barrier_cycles", c_double),
         ("retired", c_double),
     ]
@@ -132,6 +137,7 @@ class Run(ctypes.Structure):
         ("handlers", c_void_p),
         ("costs", POINTER(Cost)),
         ("timing", POINTER(Timing)),
+        ("ranges", c_void_p),
         ("memory", POINTER(Memory)),
         ("headers", c_void_p),
         ("memory_of", c_void_p),
@@ -157,6 +163,7 @@ __all__ = [
     "FINISH",
     "INIT",
     "MESSAGES",
+    "STATE_KINDS",
     "STEP",
     "TIMING",
     "Cost",

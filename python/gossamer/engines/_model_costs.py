@@ -30,6 +30,7 @@ _CLOCK = (0xC00, 0xC80)
 """The registers of the cycle counter."""
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
+Ranges = np.ndarray[Any, np.dtype[np.uint32]]
 
 
 def check_clock(image: Image, name: str) -> None:
@@ -102,8 +103,8 @@ def observe(
     multicast: bool,
     barriers: int,
     steps: int,
-) -> Matrix:
-    """The interpreter's rows for a part of the problem on two tiles of the machine."""
+) -> tuple[Matrix, Ranges]:
+    """The interpreter's rows for a part of the problem on two tiles of the machine, and accessed bytes of states."""
     tile = mapper.Machine(machine.config, 1, min(_TILES, machine.board_tiles))
     part = part_of(problem, _THREAD_VERTICES * tile.threads)
     mapping = _uneven(mapper.assign(part.vertices, *part.ends(), tile, method="bfs", seed=1), tile)
@@ -133,6 +134,7 @@ def observe(
         arrays[name] = words[:, at]
         arrays[f"{name}_bytes"] = size[name]
     held = {name: np.ascontiguousarray(values, np.uint32) for name, values in arrays.items()}
+    ranges = np.zeros((abi.STATE_KINDS, 2), np.uint32)
     its = abi.Probe(
         code=code.ctypes.data,
         words=len(code),
@@ -145,7 +147,9 @@ def observe(
         offset=layout.offset,
         edge=layout.edge,
         stride=layout.state,
+        line=machine.config.cache.line_bytes,
         tables=int(tables.headers.min()),
+        ranges=ranges.ctypes.data,
         **{name: values.ctypes.data for name, values in held.items()},
     )
     images = (abi.Image * len(pieces))()
@@ -161,7 +165,7 @@ def observe(
     if found < 0:
         place = "" if found == -3 else f" at {image.where(-1 - found)}"
         raise RunDied(f"{image.name}: the interpreter cannot execute the program{place}; there is no prediction")
-    return rows[:found]
+    return rows[:found], ranges
 
 
 _TARGETS = {
@@ -170,7 +174,7 @@ _TARGETS = {
     **{name: (name,) for name in abi.COSTS if name not in ("issues", "slots")},
 }
 """Columns whose sum is each cost."""
-_PHASES = {
+_PHASES: dict[int, dict[str, str | None]] = {
     abi.INIT: {"start": None, "init": "vertices"},
     abi.MESSAGES: {
         "send": "sends", "own_list": "own_lists", "own_edge": "own_edges", "entry": "entries", "receive": "receives",
@@ -202,7 +206,9 @@ def solve(rows: Matrix) -> dict[str, dict[str, float]]:
 def _positive(given: Matrix, wanted: Matrix) -> Matrix:
     """Least squares without negative values: drops the most negative column until none is left."""
     found = np.zeros(given.shape[1])
-    used = list(np.flatnonzero(given.any(axis=0)))
+    # Of equal columns the first: every vertex of a step may change its state.
+    _, first = np.unique(given, axis=1, return_index=True)
+    used = [index for index in sorted(first.tolist()) if given[:, index].any()]
     while used:
         values = np.linalg.lstsq(given[:, used], wanted, rcond=1e-9)[0]
         if values.min() >= -1e-6:

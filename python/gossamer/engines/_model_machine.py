@@ -91,7 +91,6 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     found["link"] = links.flight_cycles + link["latency"]
     found["link_flit"] = config.mailbox.flit_bytes / bytes_a_cycle / link["share"]
     found["link_frame"] = 0.0
-    found |= {"router": 0.0, "router_copy": 0.0}
     found |= {"begin": run["begin"], "begin_thread": run["begin_thread"], "end": run["end"]}
     assert not (unknown := changed.keys() - found.keys()), unknown
     return found | changed
@@ -111,8 +110,10 @@ class Memories:
         memory_of = machine.memory_of(np.arange(machine.threads))
         queue = layout.offset * (slots + 1)
         parts = [
-            (tables.states_at, layout.state * slots), (tables.flags_at, layout.flags * slots), (tables.queues_at, queue),
-        ]  # fmt: skip
+            (tables.states_at, layout.state * slots),
+            (tables.flags_at, layout.flags * slots),
+            (tables.queues_at, queue),
+        ]
         low = base // 64 * 64
         for memory in range(count):
             here = memory_of == memory
@@ -174,7 +175,7 @@ def machine_struct(
         threads=machine.tile_threads, cores=machine.tile_threads // config.core.threads_per_core,
         cores_per_cache=config.cache.cores_per_cache, cores_per_fpu=config.fpu.cores_per_fpu,
         ways=config.cache.ways, sets=config.cache.sets_per_thread, line_bytes=config.cache.line_bytes,
-        flit_bytes=config.mailbox.flit_bytes, exits=config.router.mesh_ports,
+        flit_bytes=config.mailbox.flit_bytes,
         flag_bytes=layout.flags, offset_bytes=layout.offset, edge_bytes=layout.edge, value_at=layout.value,
         list_bytes=layout.list, unit=layout.unit, pins=pins, multicast=int(multicast), barriers=barriers,
         thread_bits=config.log2_threads_per_tile, x_bits=config.log2_mesh_width, y_bits=config.log2_mesh_height,

@@ -60,7 +60,7 @@ def _distance(point: Point, stats: Mapping[str, Any], app: str) -> float:
     boards = abs(math.log2(stats["boards"] / point.boards))
     different = 3 * (point.config != stats["config"]) + (point.multicast != stats["multicast"])
     phases = (point.steps > 1) != (stats["steps"] > 1)
-    return different + boards + edges + 0.5 * (point.app != app) + 1.0 * phases
+    return float(different + boards + edges + 0.5 * (point.app != app) + phases)
 
 
 def nearest(stats: Mapping[str, Any], app: str) -> Point | None:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +28,15 @@ from gossamer.engines._abi import ProblemAbi, problem_of
 from gossamer.engines._rtl_simulator import Run
 from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import InputError, RunDied
-from gossamer.graph import Graph, _native
+from gossamer.graph import Graph
 from gossamer.mapper.outcome import GIVEN_UP, WRONG_PIN
 
 if TYPE_CHECKING:
     from gossamer.device import Image
 
 _DEADLINE = 2
+_LOOK = 0.2
+"""Seconds between two looks at the progress."""
 UNSUPPORTED = ("waves", "trace", "trace-size", "report", "least-wait", "watchdog", "frame-loss", "cut", "seed", "tile")
 """Options of ``rtl`` that need its simulator."""
 
@@ -69,9 +72,7 @@ class Model(Hardware):
         machine = self.machine
         sends = int(self.multicast != "none")
         image, layout = self.program(app, problem.pins, bool(opened.listens), sends, False)
-        mapper.check_least(
-            machine, layout, image.symbols["__data_end"], problem.vertices, problem.edges, problem.pins
-        )
+        mapper.check_least(machine, layout, image.symbols["__data_end"], problem.vertices, problem.edges, problem.pins)
         mapping = mapper.assign(
             problem.vertices,
             *problem.ends(),
@@ -94,14 +95,14 @@ class Model(Hardware):
         words = [opened.aggregates[i] for i in range(opened.aggregate_count)] if opened.aggregate_count else []
         barriers = _barriers(words)
         self.on_phase("counting instructions", 0, 0)
-        rows = _model_costs.observe(
+        rows, ranges = _model_costs.observe(
             problem, machine, image, layout, multicast=sends > 0, barriers=barriers, steps=self.max_steps
         )
         costs = _model_costs.solve(rows)
         memories = _model_machine.Memories(tables, machine, self.max_steps)
         begun = time.perf_counter()
         outcome, counters, links = self._simulate(
-            app, opened, handle, problem, machine, layout, tables, memories, costs, barriers
+            app, opened, handle, problem, machine, layout, tables, memories, costs, ranges, barriers
         )
         seconds = time.perf_counter() - begun
         read = [memories.read(*span) for span in tables.outcome.spans()]
@@ -154,6 +155,7 @@ class Model(Hardware):
         tables: mapper.Tables,
         memories: _model_machine.Memories,
         costs: dict[str, dict[str, float]],
+        ranges: _model_costs.Ranges,
         barriers: int,
     ) -> tuple[abi.Outcome, Any, dict[tuple[int, int], dict[str, int]]]:
         """Runs the timing model."""
@@ -184,6 +186,7 @@ class Model(Hardware):
             handlers=code.gs_model_vertex(),
             costs=each,
             timing=ctypes.pointer(timing),
+            ranges=ranges.ctypes.data,
             memory=memories.structs,
             headers=headers.ctypes.data,
             memory_of=memory_of.ctypes.data,
@@ -199,8 +202,7 @@ class Model(Hardware):
             listen=abi.Listen(listen) if opened.listens else abi.Listen(),
             outcome=ctypes.pointer(outcome),
         )
-        with _native.stopping_at(stop):
-            native.lib().gs_model_simulate(ctypes.byref(run))
+        self._attend(lambda: native.lib().gs_model_simulate(ctypes.byref(run)), stop, progress)
         del kept
         if failed:
             raise failed[0]
@@ -216,6 +218,19 @@ class Model(Hardware):
             if its and packets[board, link]
         }
         return outcome, counters, links
+
+    def _attend(self, simulate: Callable[[], object], stop: ctypes.c_int, progress: ctypes.c_uint64) -> None:
+        """Runs the simulation on a thread, and shows its progress. On Ctrl-C it ends before the exception is raised."""
+        worker = threading.Thread(target=simulate)
+        worker.start()
+        try:
+            while worker.is_alive():
+                worker.join(_LOOK)
+                self.on_phase("cycle", progress.value, 0)
+        except BaseException:
+            stop.value = 1
+            worker.join()
+            raise
 
     def _check(self, app: App, graph: Graph, tables: mapper.Tables, found: Mapping[str, Any], vertex_at: Any) -> None:
         """Raises RunDied if the status words of threads report an error."""

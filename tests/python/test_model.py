@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine ``model``: results of ``cpu``, the same prediction with any number of workers, and what it rejects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, Command
+
+import gossamer_setup
+from gossamer import apps
+from gossamer import config as configs
+from gossamer.apps import runner
+from gossamer.engines import _model_costs, _model_validation
+from gossamer.engines.model import Model
+from gossamer.engines.rtl_cluster import Plan
+from gossamer.errors import InputError
+from gossamer.graph import Graph, read_graph
+
+GRAPH = "gen:geometric:vertices=600,fanout=12,radius=0.1,seed=1"
+CLOCK = """\
+#include <gossamer/polite.h>
+struct State { uint32_t when; };
+struct Vertex : gossamer::PVertex<State, gossamer::None, uint32_t> {
+  void init() { *readyToSend = gossamer::No; }
+  void send(uint32_t*) { *readyToSend = gossamer::No; }
+  void recv(const uint32_t*, const gossamer::None*) {}
+  bool step() {
+#ifdef __riscv
+    asm volatile("csrr %0, 0xC00" : "=r"(s->when));
+#endif
+    return false;
+  }
+};
+GOSSAMER_VERTEX(Vertex)
+#if __STDC_HOSTED__
+#include <gossamer/app.h>
+struct App : gossamer::Application<Vertex> {
+  static constexpr const char* name = "clock";
+  static constexpr const char* summary = "reads the clock";
+  void init(const gossamer::VertexInfo&, State& s) { s.when = 0; }
+  void results(gossamer::Columns<State>& c) { c.add("when", "a time", [](const State& s) { return s.when; }); }
+};
+GOSSAMER_APPLICATION(App)
+#endif
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tools() -> None:
+    gossamer_setup.require("rtl")
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    return read_graph(GRAPH)
+
+
+def on(where: str, **how: Any) -> Model:
+    return Model(config=where, **how) if where == "tiny" else Model(plan=Plan(configs.load_cluster(where)), **how)
+
+
+@pytest.mark.parametrize(
+    ("app", "where", "multicast"),
+    [("pagerank", "tiny", "local"), ("pagerank", "pair", "none"), ("sssp", "pair", "local"), ("asp", "tiny", "none")],
+)
+def test_results_are_those_of_cpu(graph: Graph, app: str, where: str, multicast: str) -> None:
+    more = {"iterations": 3} if app == "pagerank" else {}
+    known = runner.run(app, graph, **more)
+    found = runner.run(app, graph, engine=on(where, multicast=multicast), **more)
+    assert runner.difference(known, found) is None
+    if app == "pagerank":
+        assert found.stats["sends"] == known.stats["sends"]
+        assert found.stats["deliveries"] == known.stats["deliveries"]
+
+
+def test_a_prediction_does_not_depend_on_the_number_of_workers(graph: Graph) -> None:
+    runs = [runner.run("hashmin", graph, engine=on("pair", workers=workers)).stats for workers in (1, 2, 2)]
+    for stats in runs:
+        for name in ("simulation_seconds", "seconds", "run_seconds"):
+            stats.pop(name, None)
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_a_prediction_names_the_nearest_validated_case(graph: Graph) -> None:
+    engine = on("tiny")
+    result = runner.run("pagerank", graph, engine=engine, iterations=1)
+    assert _model_validation.points()
+    assert "nearest validated case: pagerank" in engine.notes[0] and "on tiny" in engine.notes[0]
+    assert abs(result.stats["nearest_validated_error"]) < 0.2
+    assert len(engine.notes) == 1
+
+
+def test_a_configuration_that_was_not_validated_runs_with_a_warning(graph: Graph) -> None:
+    engine = Model(config="quad")
+    runner.run("pagerank", graph, engine=engine, iterations=1)
+    assert "warning: outside of the validated range: configuration quad was not validated" in engine.notes[1]
+
+
+def test_counters_that_are_not_modelled_are_absent(graph: Graph) -> None:
+    counters = runner.run("pagerank", graph, engine=on("tiny"), iterations=1).stats["counters"]
+    assert "refused" not in counters
+    assert {"cycles", "instructions", "hits", "misses", "writebacks", "sent", "flits_out"} <= counters.keys()
+
+
+# Each parameter of the hardware moves the prediction in the direction in which it moves the hardware.
+SLOWER = {
+    "issue": 9.0, "load": 40.0, "store": 40.0, "slot": 60.0, "mailbox": 60.0, "fpu_long": 60.0,
+    "dram_miss": 100.0, "sram_miss": 100.0, "write_back": 40.0, "sram_write_back": 40.0, "dram_line": 20.0,
+    "sram_line": 20.0, "core_issue": 4.0, "cache_request": 6.0, "barrier": 3000.0, "release": 50.0,
+    "link": 4000.0, "begin": 9000.0, "end": 9000.0, "mesh_message": 4000.0, "local_message": 4000.0,
+}  # fmt: skip
+
+
+def test_slower_hardware_takes_more_cycles(graph: Graph) -> None:
+    def cycles(**timing: float) -> int:
+        return int(runner.run("pagerank", graph, engine=on("pair", timing=timing), iterations=2).stats["cycles"])
+
+    known = cycles()
+    assert [name for name, value in SLOWER.items() if cycles(**{name: value}) <= known] == []
+
+
+def test_a_handler_that_reads_the_clock_is_rejected(tmp_path: Path) -> None:
+    header = tmp_path / "clock.h"
+    header.write_text(CLOCK)
+    with pytest.raises(InputError, match=r"clock: a handler reads the clock \(.*clock.h:9.*use --engine rtl"):
+        runner.run(apps.load(header), read_graph("gen:grid:width=4,height=4"), engine=on("tiny"))
+
+
+def test_a_cluster_that_is_too_small_names_the_memory_and_larger_ones() -> None:
+    big = read_graph("gen:rmat:scale=20,edge_factor=16,seed=1")
+    with pytest.raises(InputError, match=r"tiny: .* needs at least .* bytes, and the memories hold .*; it fits on"):
+        runner.run("pagerank", big, engine=on("tiny"), iterations=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("triangles", "--config", "tiny"), "reads its own edges, which the engine model does not support"),
+        (("pagerank", "--cluster", "pair", "--multicast", "full"), "--multicast full: the engine model has no"),
+        (("pagerank", "--trace", "t.pftrace"), "--trace: needs the simulator; use --engine rtl"),
+        (("programs/hello.c",), "the engine model runs applications"),
+    ],
+)
+def test_what_is_not_modelled_is_rejected_in_one_line(gossamer: Command, words: tuple[str, ...], message: str) -> None:
+    graph = [] if words[0].endswith(".c") else ["gen:grid:width=4,height=4"]
+    done = gossamer("run", words[0], *graph, "--engine", "model", *words[1:])
+    assert done.returncode == 2
+    assert message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_solver_finds_the_costs_of_events() -> None:
+    random = np.random.default_rng(1)
+    given = random.integers(0, 50, (200, 5)).astype(float)
+    costs = np.array([3.0, 0.0, 7.5, 1.0, 20.0])
+    assert np.allclose(_model_costs._positive(given, given @ costs), costs, atol=1e-6)
+
+
+def test_the_table_of_points_is_what_the_benchmark_runs() -> None:
+    known = json.loads(_model_validation.POINTS.read_text())["points"]
+    text = (ROOT / "bench" / "model" / "_points.py").read_text()
+    assert {one["graph"] for one in known} <= {
+        line.split('"')[1] for line in text.splitlines() if line.startswith(("GEO", "RMAT", "GRID"))
+    }

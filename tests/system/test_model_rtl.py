@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions of the engine ``model`` compared with the simulated hardware."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from conftest import ROOT, Command
+
+import gossamer_setup
+from gossamer import config as configs
+from gossamer.apps import runner
+from gossamer.engines import _model_machine
+from gossamer.engines.model import Model
+from gossamer.engines.rtl_cluster import Plan
+from gossamer.engines.rtl_vertices import Hardware
+from gossamer.graph import read_graph
+
+GRAPH = "gen:geometric:vertices=600,fanout=12,radius=0.1,seed=1"
+COUNTERS = {"instructions": 0.01, "hits": 0.02, "misses": 0.05, "writebacks": 0.05, "sent": 0.0, "flits_out": 0.0}
+"""The counters that are compared, and the permitted error."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tools() -> None:
+    gossamer_setup.require("rtl")
+
+
+def test_a_prediction_is_close_to_the_hardware() -> None:
+    graph = read_graph(GRAPH)
+    real = runner.run("pagerank", graph, engine=Hardware(config="tiny"), iterations=1)
+    found = runner.run("pagerank", graph, engine=Model(config="tiny"), iterations=1)
+    assert runner.difference(real, found) is None
+    assert found.stats["cycles"] == pytest.approx(real.stats["cycles"], rel=0.03)
+    known = real.stats["counters"]
+    wrong = {
+        name: (found.stats["counters"][name], known[name])
+        for name, most in COUNTERS.items()
+        if abs(found.stats["counters"][name] / known[name] - 1) > most
+    }
+    assert not wrong
+
+
+@pytest.mark.tier("all", seconds=30, adds="the constants of the timing model, measured by a program for threads")
+def test_latencies_are_those_of_the_hardware(gossamer: Command) -> None:
+    done = gossamer("run", str(ROOT / "bench" / "model" / "latency.c"), "--engine", "rtl", "--config", "tiny")
+    assert done.returncode == 0, done.stderr
+    measured = {name: int(cycles) for name, cycles in re.findall(r"(\w+) (\d+)", done.stdout)}
+    timing = _model_machine.timing(configs.load("tiny"))
+    each = 16  # instructions of a measurement
+    for name, mine in (
+        ("alu", "issue"), ("slot_load", "slot"), ("slot_store", "slot"), ("mailbox", "mailbox"),
+        ("control", "control"), ("fpu_long", "fpu_long"), ("fpu_short", "fpu_short"), ("div", "divide"),
+    ):  # fmt: skip
+        assert (measured[name] - measured["empty"]) / each == pytest.approx(timing[mine], abs=1.0), name
+    assert measured["walk_hit"] == pytest.approx(timing["load"], abs=2.0)
+    loop = 2 * timing["issue"]
+    for name, mine in (("dram_read", "dram_miss"), ("sram_read", "sram_miss")):
+        assert measured[name] - loop - timing["load"] == pytest.approx(timing[mine], abs=2.0), name
+    assert measured["dram_write"] - measured["dram_read"] == pytest.approx(timing["write_back"], abs=2.0)
+    assert measured["sram_write"] - measured["sram_read"] == pytest.approx(timing["sram_write_back"], abs=2.0)
+
+
+@pytest.mark.tier("all", seconds=90, adds="longer links, on the hardware and in the model")
+def test_longer_links_take_as_much_longer_as_on_the_hardware() -> None:
+    graph, plan = read_graph("gen:grid:width=16,height=12"), Plan(configs.load_cluster("pair"))
+    near, far = int(plan.config.links.flight_cycles), 2000
+
+    def cycles(engine: Any) -> int:
+        return int(runner.run("hashmin-sync", graph, engine=engine).stats["cycles"])
+
+    def predicted(flight: int) -> int:
+        link = _model_machine.timing(plan.config)["link"] + flight - near
+        return cycles(Model(plan=plan, timing={"link": link}))
+
+    real = cycles(Hardware(plan=plan, settings={"flight": far})) - cycles(Hardware(plan=plan))
+    assert predicted(far) - predicted(near) == pytest.approx(real, rel=0.15)
