@@ -167,7 +167,7 @@ def _sources(papers: Sequence[Paper], rows: Rows, sources: Sources) -> str:
         when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
         said.append(f"{kinds[row_files.SHIPPED]} of the shipped measurement ({when}; {'; '.join(machines)})")
     if kinds[row_files.WRITTEN_DOWN]:
-        said.append(f"{kinds[row_files.WRITTEN_DOWN]} documented measurements, copied from docs/benchmarks.md")
+        said.append(f"{kinds[row_files.WRITTEN_DOWN]} documented measurements, copied from docs/")
     text.append(", ".join(said) + ".")
     text.append(
         "Cycles are exact on any machine; seconds depend on the machine and its load. "
@@ -374,7 +374,8 @@ def _rows(papers: tuple[Paper, ...], rows: Rows) -> str:
         value = row.number("value")
         shown = f"skipped: {row.skipped}" if value is None else number(value)
         about = row.data.get("documented") or f"{row.date}; {row.machine}"
-        command = f"./gossamer bench {row.suite} --only '^{re.escape(row.name)}$'"
+        name = row.name.replace(".", r"\.")
+        command = f"./gossamer bench {row.suite} --only '^{name}$'"
         body.append(
             f'<tr id="row-{_anchor(row)}"><td>{escape(row.label)}</td><td class="n" data-value="{escape(row.label)}">'
             f"{escape(shown)}</td><td>{escape(row.data['unit'])}</td><td>{escape(row.source)}</td>"
