@@ -186,6 +186,43 @@ def test_each_shown_number_states_its_origin(page: tuple[Path, str]) -> None:
     assert shown > 80
 
 
+def test_state_of_each_item_follows_from_its_numbers(page: tuple[Path, str]) -> None:
+    counted: dict[tuple[str, str], int] = {}
+    blocks = re.split(r'(?=<div class="item")', page[1])[1:]
+    items = {f"{paper.key}-{item.anchor}": (paper, item) for paper in facts.papers() for item in paper.items}
+    for block in blocks:
+        block = block.split("</section>")[0]
+        found = re.match(r'<div class="item" id="([^"]+)" data-item="[^"]+" data-state="(\w+)"', block)
+        assert found is not None
+        name, state = found[1], found[2]
+        paper, item = items[name]
+        counted[paper.key, state] = counted.get((paper.key, state), 0) + 1
+        cells = [row for row in Page(block).rows if len(row) == 5]
+        absent = [row for row in cells if not re.fullmatch(r"[\d,.e+-]+", row[2])]
+        marked = {how["data-row"] for how, _ in Page(block).marks}
+        curves = [one for chart in item.charts for one in chart.series if one.source == "ours"]
+        undrawn = [one.name for one in curves if not any(one.row.replace("{}", f"{x:g}") in marked for x in one.at)]
+        if item.kind == "drawing":
+            assert state == "drawing" and not cells
+        elif len(absent) == len(cells) and len(undrawn) == len(curves):
+            assert state == "none", name
+        elif absent or undrawn or "Missing: " in block:
+            assert state == "part", name
+        else:
+            assert state == item.scope, name
+        for value, row in zip(item.values, cells, strict=True):
+            assert row[0].startswith(value.what)
+            if row not in absent and value.better and value.paper:
+                ours, theirs = float(row[2].replace(",", "")), value.paper
+                gain = ours / theirs if value.better == "higher" else theirs / ours
+                assert row[3].endswith("better" if gain > 1.005 else "worse" if gain < 0.995 else "equal"), row
+    cells_of = re.findall(r'<tr data-paper="(\w+)">(.*?)</tr>', page[1])
+    assert [key for key, _ in cells_of] == list(EXPECTED)
+    for key, row in cells_of:
+        for state, count in re.findall(r'data-state="(\w+)">(\d+|–)<', row):
+            assert counted.get((key, state), 0) == (0 if count == "–" else int(count)), (key, state)
+
+
 def test_documented_numbers_are_in_the_pages_that_they_name() -> None:
     for row in json.loads((FOLDER / "documented.json").read_text(encoding="utf-8")):
         found = re.search(r"copied from (\S+), \d{4}-\d\d-\d\d", row["documented"])
