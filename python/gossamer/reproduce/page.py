@@ -32,7 +32,8 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--soft); }
 th, td { padding: 4px 12px 4px 0; }
 td { border-bottom: 1px solid var(--line); vertical-align: top; }
-td.n, th.n { text-align: right; } td.n { white-space: nowrap; } .wide { overflow-x: auto; }
+td.n, th.n { text-align: right; } td.n { white-space: nowrap; }
+td.words { white-space: normal; max-width: 150px; } .wide { overflow-x: auto; }
 code { font: 13px ui-monospace, monospace; background: var(--card); padding: 1px 5px; border-radius: 4px;
   overflow-wrap: anywhere; }
 .item { border: 1px solid var(--line); border-radius: 8px; padding: 14px 18px 12px; margin: 16px 0; }
@@ -273,9 +274,10 @@ def _cells(value: Value, rows: Rows, head: bool = True) -> str:
     printed = escape(value.paper_text) or ("–" if theirs is None else escape(number(theirs)))
     if value.paper_key and theirs is not None:
         printed += '<br><span class="soft">reconstructed</span>'
-    paper = f'<td class="n">{printed}</td>'
+    paper = f'<td class="n{" words" if value.paper_text else ""}">{printed}</td>'
     if got is None:
-        return f'{first}{paper}<td class="n missing">{escape(_absent(value, rows))}</td><td class="n">–</td><td></td>'
+        absent = f'<td class="n words missing">{escape(_absent(value, rows))}</td>'
+        return f'{first}{paper}{absent}<td class="n">–</td><td></td>'
     shown = escape(number(got.number))
     if got.row is not None:
         shown = f'<a {_formula(got.row, value)} href="#row-{_anchor(got.row)}">{shown}</a>'
