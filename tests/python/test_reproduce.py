@@ -186,9 +186,46 @@ def test_each_shown_number_states_its_origin(page: tuple[Path, str]) -> None:
     assert shown > 80
 
 
+def test_state_of_each_item_follows_from_its_numbers(page: tuple[Path, str]) -> None:
+    counted: dict[tuple[str, str], int] = {}
+    blocks = re.split(r'(?=<div class="item")', page[1])[1:]
+    items = {f"{paper.key}-{item.anchor}": (paper, item) for paper in facts.papers() for item in paper.items}
+    for block in blocks:
+        block = block.split("</section>")[0]
+        found = re.match(r'<div class="item" id="([^"]+)" data-item="[^"]+" data-state="(\w+)"', block)
+        assert found is not None
+        name, state = found[1], found[2]
+        paper, item = items[name]
+        counted[paper.key, state] = counted.get((paper.key, state), 0) + 1
+        cells = [row for row in Page(block).rows if len(row) == 5]
+        absent = [row for row in cells if not re.fullmatch(r"[\d,.e+-]+", row[2])]
+        marked = {how["data-row"] for how, _ in Page(block).marks}
+        curves = [one for chart in item.charts for one in chart.series if one.source == "ours"]
+        undrawn = [one.name for one in curves if not any(one.row.replace("{}", f"{x:g}") in marked for x in one.at)]
+        if item.kind == "drawing":
+            assert state == "drawing" and not cells
+        elif len(absent) == len(cells) and len(undrawn) == len(curves):
+            assert state == "none", name
+        elif absent or undrawn or "Missing: " in block:
+            assert state == "part", name
+        else:
+            assert state == item.scope, name
+        for value, row in zip(item.values, cells, strict=True):
+            assert row[0].startswith(value.what)
+            if row not in absent and value.better and value.paper:
+                ours, theirs = float(row[2].replace(",", "")), value.paper
+                gain = ours / theirs if value.better == "higher" else theirs / ours
+                assert row[3].endswith("better" if gain > 1.005 else "worse" if gain < 0.995 else "equal"), row
+    cells_of = re.findall(r'<tr data-paper="(\w+)">(.*?)</tr>', page[1])
+    assert [key for key, _ in cells_of] == list(EXPECTED)
+    for key, row in cells_of:
+        for state, count in re.findall(r'data-state="(\w+)">(\d+|–)<', row):
+            assert counted.get((key, state), 0) == (0 if count == "–" else int(count)), (key, state)
+
+
 def test_documented_numbers_are_in_the_pages_that_they_name() -> None:
     for row in json.loads((FOLDER / "documented.json").read_text(encoding="utf-8")):
-        found = re.search(r"copied from (\S+), whose text is of \d{4}-\d\d-\d\d", row["documented"])
+        found = re.search(r"copied from (\S+), \d{4}-\d\d-\d\d", row["documented"])
         assert found is not None, row
         text = (ROOT / found[1]).read_text(encoding="utf-8").replace(",", "")
         value = row["value"]
@@ -230,15 +267,20 @@ def test_predictions_have_their_places_and_state_their_error(command: Command, t
     path = tmp_path / "page.html"
     row = {"suite": "model", "name": "pagerank.de5x12-s", "value": 0.3125, "unit": "s", "reference": None,
            "ratio": None, "config": {"date": "2026-01-02", "cpu": "A <b>", "error": 0.123}}  # fmt: skip
-    absent = [cells for cells in Page(_made(command, path)).rows if cells[0].startswith("time, with barriers")]
-    assert [cells[2] for cells in absent] == ["not yet predicted"]
+    assert _cells(_made(command, path), "time, with barriers")[2] == "not yet predicted"
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "a.json").write_text(json.dumps([row]))
     text = _made(command, path, "--rows", tmp_path / "rows")
-    there = next(cells for cells in Page(text).rows if cells[0].startswith("time, with barriers"))
+    there = _cells(text, "time, with barriers")
     assert there[2] == "0.3125" and there[3] == "0.638better"
     assert there[4].startswith("predicted by the model, validated error 12.3 %") and "given file" in there[4]
     assert "A <b>" not in text
+
+
+def _cells(text: str, what: str) -> list[str]:
+    """The cells of the only number that begins so."""
+    (cells,) = (cells for cells in Page(text).rows if cells[:1] and cells[0].startswith(what))
+    return cells
 
 
 def _made(command: Command, path: Path, *words: str | Path) -> str:
@@ -259,7 +301,24 @@ def test_given_rows_replace_shipped_ones_and_a_skipped_row_does_not(command: Com
         assert texts and all(shows(text, value) for text in texts)
     # A row that only a file without a value has says why.
     given.write_text(json.dumps([{**skipped, "suite": "model", "name": "pagerank.de5x12-gals-s"}]))
-    assert "skipped: no money" in _made(command, tmp_path / "page.html", "--rows", given)
+    text = _made(command, tmp_path / "page.html", "--rows", given)
+    assert _cells(text, "time, without barriers")[2] == "skipped: no money"
+
+
+def test_of_several_files_the_latest_measurement_counts(tmp_path: Path) -> None:
+    row = {"suite": "s", "name": "n", "unit": "s", "value": 1.0, "config": {"date": "2026-02-01"}}
+    older = {**row, "value": 2.0, "config": {"date": "2026-01-31"}}
+    skipped = {**row, "value": None, "config": {"date": "2026-03-01"}, "skipped": "why"}
+    for order in ((row, older, skipped), (skipped, older, row), (older, row, skipped)):
+        for number, one in enumerate(order):
+            (tmp_path / f"{number}.json").write_text(json.dumps([one]))
+        rows = row_files.Rows(row_files.read_folder(tmp_path))
+        found = rows.find("s:n")
+        assert found is not None and found.number("value") == 1.0 and rows.find("n") == found
+    # The user's own rows count, whatever their date; a name that two suites have is none of them.
+    rows.add([row_files.Row("s", "n", older, row_files.GIVEN, "a"), row_files.Row("t", "n", row, row_files.GIVEN, "a")])
+    found = rows.find("s:n")
+    assert found is not None and found.number("value") == 2.0 and rows.find("n") is None
 
 
 @pytest.mark.parametrize(
@@ -329,7 +388,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def test_page_is_readable(page: tuple[Path, str], browser: Browser, width: int, dark: bool) -> None:
     browser.size(width, 1000, dark)
     browser.open(page[0].as_uri())
-    browser.wait_for("document.readyState === 'complete' && document.querySelectorAll('svg.chart').length > 15")
+    browser.wait_for("document.readyState === 'complete' && document.querySelectorAll('svg.chart').length > 10")
     assert browser.value("document.documentElement.scrollWidth <= innerWidth")
     # No label is cut off by its chart, and none covers another.
     wrong = browser.value(

@@ -164,7 +164,7 @@ def _build(kind: type[_Any], table: Mapping[str, Any], where: str) -> _Any:
         if name not in fields:
             raise InputError(f"{where}: unknown key {key!r}; the keys are {', '.join(fields)}")
         if inner is not None:
-            label = f"{where}, {table.get('number', table.get('title', ''))}".rstrip(", ")
+            label = f"{where}, {table['number']}" if kind is Item and "number" in table else where
             given[name] = tuple(_build(inner, one, label) for one in value)
         else:
             given[name] = _frozen(value)
@@ -174,7 +174,8 @@ def _build(kind: type[_Any], table: Mapping[str, Any], where: str) -> _Any:
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING and name not in given
     ]
     if missing:
-        raise InputError(f"{where}, {table.get('number', table.get('what', ''))}: missing key {missing[0]!r}")
+        name = table.get("number", table.get("what", table.get("name", "")))
+        raise InputError(f"{where}{', ' if name else ''}{name}: missing key {missing[0]!r}")
     return kind(**given)
 
 

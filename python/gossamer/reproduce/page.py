@@ -25,18 +25,23 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back); margin: 0 auto;
   max-width: 1480px; padding: 28px 32px 80px; }
 h1 { font-size: 28px; line-height: 1.2; margin: 0 0 8px; } h2 { font-size: 22px; margin: 56px 0 6px; }
-h3 { font-size: 16px; margin: 0 0 2px; } p { margin: 6px 0; max-width: 105ch; } a { color: var(--link); }
+h3 { font-size: 16px; margin: 0 0 6px; } .place { font-weight: 400; margin-left: 8px; }
+p { margin: 6px 0; max-width: 105ch; } a { color: var(--link); }
 .soft, .tag { color: var(--soft); font-size: 13px; } .lead { font-size: 16px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 14px; margin: 10px 0; }
 th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--soft); }
 th, td { padding: 4px 12px 4px 0; }
 td { border-bottom: 1px solid var(--line); vertical-align: top; }
-td.n, th.n { text-align: right; } td.n { white-space: nowrap; } .wide { overflow-x: auto; }
+td.n, th.n { text-align: right; } td.n { white-space: nowrap; }
+td.words { white-space: normal; max-width: 150px; } .wide { overflow-x: auto; }
 code { font: 13px ui-monospace, monospace; background: var(--card); padding: 1px 5px; border-radius: 4px;
   overflow-wrap: anywhere; }
 .item { border: 1px solid var(--line); border-radius: 8px; padding: 14px 18px 12px; margin: 16px 0; }
-.body { display: flex; flex-wrap: wrap; gap: 8px 36px; align-items: flex-start; } .body > .wide { max-width: 100%; }
-.charts { display: flex; flex-wrap: wrap; gap: 16px 28px; } figure { margin: 8px 0; width: 560px; max-width: 100%; }
+.body { display: flex; flex-wrap: wrap; gap: 4px 32px; align-items: flex-start; }
+.body > .wide { flex: 1 1 580px; max-width: 860px; } .charts { flex: 0 1 auto; display: flex; flex-wrap: wrap; }
+.body > .wide + .charts { width: 530px; } .charts { gap: 8px 28px; } figure { margin: 8px 0; width: 530px; }
+td.how { min-width: 200px; max-width: 320px; overflow-wrap: anywhere; line-height: 1.35; }
+.item td:first-child { min-width: 150px; } td .soft { font-size: 12.5px; }
 figcaption { font-size: 13px; font-weight: 600; margin-bottom: 4px; }
 svg.chart { display: block; max-width: 100%; height: auto; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--soft); } svg text.name { fill: var(--ink); }
@@ -167,7 +172,7 @@ def _sources(papers: Sequence[Paper], rows: Rows, sources: Sources) -> str:
         when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
         said.append(f"{kinds[row_files.SHIPPED]} of the shipped measurement ({when}; {'; '.join(machines)})")
     if kinds[row_files.WRITTEN_DOWN]:
-        said.append(f"{kinds[row_files.WRITTEN_DOWN]} documented measurements, copied from docs/benchmarks.md")
+        said.append(f"{kinds[row_files.WRITTEN_DOWN]} documented measurements, copied from docs/")
     text.append(", ".join(said) + ".")
     text.append(
         "Cycles are exact on any machine; seconds depend on the machine and its load. "
@@ -229,7 +234,8 @@ def _paper(paper: Paper, rows: Rows) -> str:
 
 def _item(paper: Paper, item: Item, rows: Rows) -> str:
     state = compare.state(item, rows)
-    place = f"Section {item.section}" if item.section else ""
+    named = item.number.startswith("Section")
+    place = "" if named else f' <span class="soft place">Section {escape(item.section)}</span>'
     charts = "".join(_chart(one, rows) for one in item.charts)
     values = _table(_HEADS, [f"<tr>{_value(value)}{_cells(value, rows, head=False)}</tr>" for value in item.values])
     links = ", ".join(f"<code>{escape(one)}</code>" for one in item.pages)
@@ -237,13 +243,12 @@ def _item(paper: Paper, item: Item, rows: Rows) -> str:
     parts = [
         f'<div class="item" id="{paper.key}-{item.anchor}" data-item="{escape(item.number)}" data-state="{state}">',
         f'<h3>{escape(item.number)}: {escape(item.title)}<span class="state {state}">'
-        f"{escape(compare.STATES[state][0])}</span></h3>",
-        f'<p class="soft">{escape(place)}</p>' if place else "",
+        f"{escape(compare.STATES[state][0])}</span>{place}</h3>",
         '<div class="body">',
         values if item.values else "",
         f'<div class="charts">{charts}</div>' if charts else "",
         "</div>",
-        f'<p class="missing">Not reproduced: {escape(item.missing)}</p>' if item.missing else "",
+        f'<p class="missing">Missing: {escape(item.missing)}</p>' if item.missing else "",
         f"<p>{escape(item.differs)}</p>",
         f'<p class="soft">Described in {links}.</p>' if links else "",
         f'<p class="soft">Repeat with{commands}</p>' if commands else "",
@@ -268,15 +273,16 @@ def _cells(value: Value, rows: Rows, head: bool = True) -> str:
     first = _value(value) if head else ""
     printed = escape(value.paper_text) or ("–" if theirs is None else escape(number(theirs)))
     if value.paper_key and theirs is not None:
-        printed += ' <span class="soft">reconstructed</span>'
-    paper = f'<td class="n">{printed}</td>'
+        printed += '<br><span class="soft">reconstructed</span>'
+    paper = f'<td class="n{" words" if value.paper_text else ""}">{printed}</td>'
     if got is None:
-        return f'{first}{paper}<td class="n missing">{escape(_absent(value, rows))}</td><td class="n">–</td><td></td>'
+        absent = f'<td class="n words missing">{escape(_absent(value, rows))}</td>'
+        return f'{first}{paper}{absent}<td class="n">–</td><td></td>'
     shown = escape(number(got.number))
     if got.row is not None:
         shown = f'<a {_formula(got.row, value)} href="#row-{_anchor(got.row)}">{shown}</a>'
     ratio = _ratio(value, theirs, got.number)
-    return f'{first}{paper}<td class="n">{shown}</td><td class="n">{ratio}</td><td>{_how(value, got)}</td>'
+    return f'{first}{paper}<td class="n">{shown}</td><td class="n">{ratio}</td><td class="how">{_how(value, got)}</td>'
 
 
 def _formula(row: Row, of: Value | Series) -> str:
@@ -314,7 +320,7 @@ def _how(value: Value, got: compare.Ours) -> str:
         error = ", error not stated" if got.error is None else f", validated error {100 * got.error:.1f} %"
     note = got.row.data.get("documented")
     where = f"{note}" if note else f"{got.row.date}, {got.row.source}"
-    return f'{name}{escape(error)}<br><span class="soft">{escape(got.row.label)}; {escape(where)}</span>'
+    return f'{name}{escape(error)}<br><span class="soft">{escape(got.row.label)}<br>{escape(where)}</span>'
 
 
 # ---- Charts ----
@@ -374,7 +380,8 @@ def _rows(papers: tuple[Paper, ...], rows: Rows) -> str:
         value = row.number("value")
         shown = f"skipped: {row.skipped}" if value is None else number(value)
         about = row.data.get("documented") or f"{row.date}; {row.machine}"
-        command = f"./gossamer bench {row.suite} --only '^{re.escape(row.name)}$'"
+        name = row.name.replace(".", r"\.")
+        command = f"./gossamer bench {row.suite} --only '^{name}$'"
         body.append(
             f'<tr id="row-{_anchor(row)}"><td>{escape(row.label)}</td><td class="n" data-value="{escape(row.label)}">'
             f"{escape(shown)}</td><td>{escape(row.data['unit'])}</td><td>{escape(row.source)}</td>"
