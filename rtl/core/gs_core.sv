@@ -71,8 +71,8 @@ module gs_core
   input  logic [31:0]               ctl_instr_i,
   output logic                      ctl_allowed_o,
   output logic                      ctl_trapped_o,
-  // Inspection by an operation that changes nothing. In the cycle of `ready`: the thread's next pc in words, and whether
-  // its last instruction sent a request, for whose response it waits or has waited. In the next cycle: that request.
+  // Inspection by an operation that changes nothing. In the cycle of `ready`: the thread's next pc in words, and
+  // whether its last instruction sent a request, whose response may have arrived. In the next cycle: that request.
   output logic [15:0]               ctl_pc_o,
   output logic                      ctl_waits_o,
   output asked_t                    ctl_asked_o,

@@ -106,6 +106,13 @@ module gs_control
   logic slot_high;
   logic [31:0] slot_word;
 
+  // What the core of the thread that the command names reports
+  inspected_t inspected;
+  always_comb begin
+    inspected = inspected_i[0];
+    for (int unsigned c = 1; c < TileCores; c++) if ((cmd_thread >> TidW) == ThreadW'(c)) inspected = inspected_i[c];
+  end
+
   gs_debug_command u_command (
     .clk_i            (clk),
     .rst_ni,
@@ -147,13 +154,6 @@ module gs_control
     .busy_o           (cmd_busy)
   );
   assign flush_thread_o = cmd_thread;
-
-  // What the core of the thread that the command names reports
-  inspected_t inspected;
-  always_comb begin
-    inspected = inspected_i[0];
-    for (int unsigned c = 1; c < TileCores; c++) if ((cmd_thread >> TidW) == ThreadW'(c)) inspected = inspected_i[c];
-  end
 
   // ------------------------------------------------------ requests of threads
   plan_t plan, plan_q;

@@ -48,8 +48,8 @@ using std::chrono::milliseconds;
 
 constexpr unsigned kBoardTiles = config::derived::tiles;
 constexpr uint32_t kEachTile = ~uint32_t{0};
-constexpr uint8_t kUnknown = 0xFF;         ///< the activity of a thread that has not ended
-constexpr milliseconds kPatience{20'000};  ///< within which a board must accept data or answer
+constexpr uint8_t kUnknown = 0xFF;          ///< the activity of a thread that has not ended
+constexpr milliseconds kPatience{20'000};   ///< within which a board must accept data or answer
 constexpr milliseconds kInspection{2'000};  ///< within which tiles must report the states of their threads
 constexpr milliseconds kSampleEvery{100};
 constexpr milliseconds kProgressEvery{250};

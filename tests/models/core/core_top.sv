@@ -253,7 +253,8 @@ module core_top
   `GS_ASSERT_NOW(inspected_thread_waits, !inspects || waits)
   `GS_ASSERT_NOW(inspected_pc_is_that_of_the_instruction_after_the_request,
                  !inspects || kind == 8'd3 || injected_q[ctl_tid]
-                 || (kind == 8'd5 && 32'({pc, 2'b00}) == u_core.u_trace.sim_pc[ctl_tid]) || 32'({pc, 2'b00}) == u_core.u_trace.sim_pc[ctl_tid] + 32'd4)
+                 || (kind == 8'd5 && 32'({pc, 2'b00}) == u_core.u_trace.sim_pc[ctl_tid])
+                 || 32'({pc, 2'b00}) == u_core.u_trace.sim_pc[ctl_tid] + 32'd4)
   `GS_ASSERT_NOW(inspected_kind_is_that_of_the_request, !inspects_q || 8'(asked.kind) == kind_q)
   `GS_ASSERT_NOW(inspected_address_is_that_of_the_request,
                  !inspects_q || !request_q || kind_q == 8'd2 || asked.addr == request_addr_q)
