@@ -7,7 +7,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,17 @@ from gossamer.graph import Graph, generate
 from gossamer.paths import ROOT
 
 SPEED, BYTES, MEMORY = "distributed.2x1-vs-cpu", "distributed.bytes-ratio", "distributed.memory-ratio"
-NAMES = (SPEED, BYTES, MEMORY)
+LARGER = "distributed.larger"
+NAMES = (SPEED, BYTES, MEMORY, LARGER)
 SCALE = "GOSSAMER_BENCH_SCALE"
 """A number below 1 shrinks the graph: to test the suite, not to measure."""
 RANKS = 2
+LIMIT = 2_500_000_000
+"""Bytes of virtual memory of a rank in the row of a larger graph, of which LIBRARIES are the interpreter and MPI."""
+LIBRARIES = 450_000_000
+LARGER_RANKS = 4
+TIMES = 3
+"""The graph's size over the limit."""
 STEPS = 20
 REPEAT = 5
 _MESSAGE_BYTES = 4
@@ -37,6 +45,10 @@ def rows(context: Context) -> Iterator[Row]:
     if not any(context.wants(name) for name in NAMES):
         return
     scale = float(os.environ.get(SCALE, "1"))
+    if context.wants(LARGER):
+        yield _larger(context, scale)
+    if not any(context.wants(name) for name in (SPEED, BYTES, MEMORY)):
+        return
     spec = f"geo:vertices={max(1000, int(200_000 * scale))},fanout=100,radius={0.02 / scale**0.5:.3g}"
     distributed = ["--engine", "distributed", "-n", str(RANKS), "-t", "1"]
     best: dict[str, dict[str, Any]] = {}
@@ -74,16 +86,48 @@ def rows(context: Context) -> Iterator[Row]:
                 yield context.row(MEMORY, peak / share, "", most=1.3, peak_bytes=peak, share_bytes=share, **about)
 
 
+def _larger(context: Context, scale: float) -> Row:
+    """A graph of three times the memory limit of a rank. The engine cpu must fail with that limit."""
+    size = TIMES * LIMIT * scale
+    limit = int(LIMIT * scale if scale == 1 else LIMIT * scale + LIBRARIES)
+    vertices = int(size / 8 / 100)
+    radius = 0.02 * (200_000 / vertices) ** 0.5
+    spec = f"geo:vertices={vertices},fanout=100,radius={radius:.3g}"
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "larger.npy"
+        limited = ["bash", "-c", 'ulimit -v "$0" && exec "$@"', str(limit // 1024)]
+        begun = time.perf_counter()
+        engine = ["--engine", "distributed", "-n", str(LARGER_RANKS)]
+        stats = _run(spec, engine, output, {}, limited)
+        seconds = time.perf_counter() - begun
+        total = float(np.load(output, mmap_mode="r").sum(dtype=np.float64))
+        if stats["edges"] < 99 * vertices or abs(total - 1) > 1e-3:
+            raise RunDied(f"{LARGER}: {stats['edges']} edges and ranks with the sum {total} are wrong")
+        try:
+            _run(spec, ["--threads", "1"], output, {}, limited)
+        except RunDied:
+            alone = False
+        else:
+            alone = True
+    # The limit of a shrunken graph includes the libraries, so that one process may have enough of it.
+    if alone and scale == 1:
+        raise RunDied(f"{LARGER}: the engine cpu has run with the same limit, so the graph is not larger")
+    about: dict[str, Any] = {"graph": f"gen:{spec}", "limit_bytes": limit, "ranks": LARGER_RANKS, "seconds": seconds}
+    return context.row(LARGER, size / limit, "", least_ratio=TIMES if scale == 1 else None, ratio=size / limit, **about)
+
+
 def _step_seconds(stats: dict[str, Any]) -> float:
     """Seconds of a step; without the first ones, in which cpu builds rows that ranks get with their shares."""
     later = stats["step_seconds"][STEPS // 2 :]
     return float(sum(later)) / len(later)
 
 
-def _run(spec: str, engine: list[str], output: Path, environment: dict[str, str]) -> dict[str, Any]:
+def _run(
+    spec: str, engine: list[str], output: Path, environment: dict[str, str], before: Sequence[str] = ()
+) -> dict[str, Any]:
     stats = output.with_suffix(".json")
     words = ["run", "pagerank", f"gen:{spec}", "--iterations", str(STEPS), *engine, "-o", output, "--stats", stats]
-    command = [sys.executable, str(ROOT / "gossamer"), *map(str, words)]
+    command = [*before, sys.executable, str(ROOT / "gossamer"), *map(str, words)]
     done = processes.run(command, env={**os.environ, **environment})
     if done.returncode:
         raise RunDied(done.stderr.strip() or f"{' '.join(command)}: exit code {done.returncode}")
