@@ -7,7 +7,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,17 @@ from gossamer.graph import Graph, generate
 from gossamer.paths import ROOT
 
 SPEED, BYTES, MEMORY = "distributed.2x1-vs-cpu", "distributed.bytes-ratio", "distributed.memory-ratio"
-NAMES = (SPEED, BYTES, MEMORY)
+LARGER = "distributed.larger"
+NAMES = (SPEED, BYTES, MEMORY, LARGER)
 SCALE = "GOSSAMER_BENCH_SCALE"
 """A number below 1 shrinks the graph: to test the suite, not to measure."""
 RANKS = 2
+LIMIT = 2_500_000_000
+"""Bytes of virtual memory of a rank in the row of a larger graph, of which LIBRARIES are the interpreter and MPI."""
+LIBRARIES = 450_000_000
+LARGER_RANKS = 4
+TIMES = 3
+"""The graph's size over the limit."""
 STEPS = 20
 REPEAT = 5
 _MESSAGE_BYTES = 4
@@ -35,6 +43,11 @@ _OWN_BYTES = 64e6
 def rows(context: Context) -> Iterator[Row]:
     """The rows asked for. Raises RunDied where the ranks of vertices are not those of the engine ``cpu``."""
     if not any(context.wants(name) for name in NAMES):
+        return
+    scale = _scale()
+    if context.wants(LARGER):
+        yield _larger(context, scale)
+    if not any(context.wants(name) for name in (SPEED, BYTES, MEMORY)):
         return
     spec = geometric()
     distributed = ["--engine", "distributed", "-n", str(RANKS), "-t", "1"]
@@ -73,10 +86,44 @@ def rows(context: Context) -> Iterator[Row]:
                 yield context.row(MEMORY, peak / share, "", most=1.3, peak_bytes=peak, share_bytes=share, **about)
 
 
+def _scale() -> float:
+    return float(os.environ.get(SCALE, "1"))
+
+
 def geometric() -> str:
     """The specification of the graph, for ``gen:``."""
-    scale = float(os.environ.get(SCALE, "1"))
+    scale = _scale()
     return f"geo:vertices={max(1000, int(200_000 * scale))},fanout=100,radius={0.02 / scale**0.5:.3g}"
+
+
+def _larger(context: Context, scale: float) -> Row:
+    """A graph of three times the memory limit of a rank. The engine cpu must fail with that limit."""
+    size = TIMES * LIMIT * scale
+    limit = int(LIMIT * scale if scale == 1 else LIMIT * scale + LIBRARIES)
+    vertices = int(size / 8 / 100)
+    radius = 0.02 * (200_000 / vertices) ** 0.5
+    spec = f"geo:vertices={vertices},fanout=100,radius={radius:.3g}"
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "larger.npy"
+        limited = ["bash", "-c", 'ulimit -v "$0" && exec "$@"', str(limit // 1024)]
+        begun = time.perf_counter()
+        engine = ["--engine", "distributed", "-n", str(LARGER_RANKS)]
+        stats = run_command(spec, engine, output, {}, limited)
+        seconds = time.perf_counter() - begun
+        total = float(np.load(output, mmap_mode="r").sum(dtype=np.float64))
+        if stats["edges"] < 99 * vertices or abs(total - 1) > 1e-3:
+            raise RunDied(f"{LARGER}: {stats['edges']} edges and ranks with the sum {total} are wrong")
+        try:
+            run_command(spec, ["--threads", "1"], output, {}, limited)
+        except RunDied:
+            alone = False
+        else:
+            alone = True
+    # The limit of a shrunken graph includes the libraries, so that one process may have enough of it.
+    if alone and scale == 1:
+        raise RunDied(f"{LARGER}: the engine cpu has run with the same limit, so the graph is not larger")
+    about: dict[str, Any] = {"graph": f"gen:{spec}", "limit_bytes": limit, "ranks": LARGER_RANKS, "seconds": seconds}
+    return context.row(LARGER, size / limit, "", least_ratio=TIMES if scale == 1 else None, ratio=size / limit, **about)
 
 
 def step_seconds(stats: dict[str, Any]) -> float:
@@ -85,11 +132,13 @@ def step_seconds(stats: dict[str, Any]) -> float:
     return float(sum(later)) / len(later)
 
 
-def run_command(spec: str, engine: list[str], output: Path, environment: dict[str, str]) -> dict[str, Any]:
-    """Runs PageRank with the arguments ``engine``; returns the statistics. Raises RunDied."""
+def run_command(
+    spec: str, engine: list[str], output: Path, environment: dict[str, str], before: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Runs PageRank with the arguments ``engine``, after the words ``before``; returns the statistics. Raises RunDied."""
     stats = output.with_suffix(".json")
     words = ["run", "pagerank", f"gen:{spec}", "--iterations", str(STEPS), *engine, "-o", output, "--stats", stats]
-    command = [sys.executable, str(ROOT / "gossamer"), *map(str, words)]
+    command = [*before, sys.executable, str(ROOT / "gossamer"), *map(str, words)]
     done = processes.run(command, env={**os.environ, **environment})
     if done.returncode:
         raise RunDied(done.stderr.strip() or f"{' '.join(command)}: exit code {done.returncode}")
