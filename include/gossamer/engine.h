@@ -92,6 +92,9 @@ struct Statistics {
   uint64_t smallRounds = 0;
   uint64_t vertexLooks = 0;         // times that a thread read a vertex, or skipped a word of 64 vertices
   uint64_t edgeLooks = 0;           // times that a thread read an edge
+  uint64_t commits = 0;             // writes of vertices that several threads may change at the same time
+  uint64_t retries = 0;             // handlers run again, because another thread changed the vertex meanwhile
+  std::vector<uint64_t> byThread;   // deliveries of each thread
   double seconds = 0;               // init to finish
   std::vector<float> stepSeconds;   // elapsed time at each step; at most the first 100,000
   bool stopped = false;             // ended early through RunOptions::stop

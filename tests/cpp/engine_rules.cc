@@ -258,8 +258,10 @@ GS_TEST(priority_is_exact_order) {
       judge(runOn<Path>(wiring.network(), states, {}, threads).state, "no order");
       const auto inOrder = runOn<PathInOrder>(wiring.network(), states, {}, threads);
       judge(inOrder.state, "order");
-      // No length is 0, so in exact order each vertex sends once and is done.
-      CHECK_EQ(inOrder.stats.sends, reached);
+      // No length is 0, so in exact order each vertex sends once and is done. Threads that send at the same time keep
+      // the order as far as it saves messages.
+      CHECK(inOrder.stats.sends >= reached);
+      CHECK(inOrder.stats.sends <= reached + (threads > 1 ? reached / 8 : 0));
       if (waves && threads > 1) CHECK(inOrder.stats.pushRounds > 0);
     }
     if (longest > 1000) continue;

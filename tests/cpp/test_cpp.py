@@ -42,6 +42,7 @@ TESTS: dict[str, Cpp] = {
     "check": Cpp("address thread none"),
     "core": Cpp("address thread", "core/*.cc"),
     "engine": Cpp("address thread", "core/*.cc", full="none"),
+    "engine_concurrent": Cpp("thread", "core/*.cc", full="none"),
     # Tests a pass that needs the optimiser's proofs; -Og makes none.
     "engine_fused": Cpp("address-o1 thread", "core/*.cc"),
     "engine_rules": Cpp("thread", "core/*.cc"),

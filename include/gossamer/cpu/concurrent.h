@@ -320,7 +320,18 @@ void Run<V>::adaptWindow(uint64_t rounds) {
     epoch_.pause = 4;
   } else if (epoch_.pause) {
     --epoch_.pause;
-  } else if (perRound < roundEdges * threads_ && window_ < uint32_t{1} << 30) {
+  } else if (!epoch_.rounds) {
+    // No window was worth a round: finds the narrowest that is, if there is one. Keys may be far apart.
+    const auto inWindow = [&](uint32_t window) {
+      const uint32_t low = std::min(queue_.bound(), lanes_.bound());
+      const uint32_t limit = low + std::min(window - 1, ~low);
+      return queue_.countUpTo(limit) + lanes_.countUpTo(limit);
+    };
+    const uint64_t large = smallEdges / (edges_ / n_ + 1) + 1;
+    if (inWindow(~uint32_t{0}) >= large) {
+      while (window_ < widest && inWindow(window_) < large) window_ *= 2;
+    }
+  } else if (perRound < roundEdges * threads_ && window_ < widest) {
     window_ *= 2;
   }
   epoch_ = {sends, resends, edges, 0, epoch_.pause};

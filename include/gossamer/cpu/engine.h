@@ -93,6 +93,7 @@ class Run {
   static constexpr uint64_t epochSends = 512;
   /// The window shrinks if more than one of this many sends is a repetition.
   static constexpr uint64_t mostResends = 16;
+  static constexpr uint32_t widest = uint32_t{1} << 30;
   /// Vertices that one thread takes from the queue before it counts the window again.
   static constexpr uint64_t checkEvery = 64;
   /// Prefetch distance for a row, in vertices that search their in-edges.
@@ -521,7 +522,7 @@ class Run {
     uint64_t rounds = 0;
     uint32_t pause = 0;  // epochs before the window may grow again
   };
-  Bitmap has_sent_;      // in this network-wide wave of messages; concurrent rounds only
+  Bitmap has_sent_;      // since the last step; empty unless all threads may send in order of priority
   uint32_t window_ = 1;  // keys that a concurrent round sends
   Epoch epoch_;
 

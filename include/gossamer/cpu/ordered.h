@@ -147,7 +147,7 @@ inline void Run<V>::forwardQueued(uint32_t v, uint32_t low, Local& local) {
   if (key > low) return queue_.push(key, v);
   ++small_rounds_;
   if constexpr (concurrent) {
-    if (threads_ > 1) noteSent<false>(v, local);
+    if (has_sent_.words()) noteSent<false>(v, local);
   }
   forward<Wake::queue>(v, local);
   if (isReady(v)) queue_.push(priority(v), v);

@@ -49,6 +49,9 @@ Statistics Run<V>::statistics() {
     s.hostMessages += local.hostMessages;
     s.vertexLooks += local.looks;
     s.edgeLooks += local.probes;
+    s.commits += local.commits;
+    s.retries += local.retries;
+    s.byThread.push_back(local.deliveries);
   }
   // Counted without cost in the loops: every delivery, send and step reads one vertex; init and finish read all. A
   // continued run counts init and finish itself.
