@@ -30,7 +30,8 @@ constexpr double kBucket = 64;  // cycles
 constexpr double kWindow = 64;
 constexpr uint32_t kPatience = 32;  // messages received before one is sent (softswitch.h)
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
+constexpr uint32_t kHeaderWords = 9, kResultWords = 8, kHeaderSteps = 40;
+constexpr uint32_t kCopiedParams = 32;  // bytes of parameters that a step copies at once (softswitch.h)
 constexpr uint32_t kDram = 0x4000'0000;
 constexpr uint32_t kMostStackLines = 12;
 
@@ -114,7 +115,7 @@ struct Thread {
   uint32_t cache, fpu;
   gs_model_counters* counters;
   uint8_t *states, *flags;
-  uint32_t vertices, statesAt, flagsAt, outsAt, queueAt, keysAt;
+  uint32_t vertices, headerAt, statesAt, flagsAt, outsAt, queueAt, keysAt, paramsAt;
   std::vector<uint32_t> ring;
   uint32_t head = 0, tail = 0;
   uint32_t next = 0, listEnd = 0;  // addresses of entries
@@ -276,6 +277,8 @@ Group::Group(Engine& its, uint32_t n)
     t.fpu = t.core / m.cores_per_fpu;
     t.counters = &its.counters(n * its.groupTiles + t.tile);
     const uint32_t header = its.its.headers[t.number];
+    t.headerAt = header;
+    t.paramsAt = word(header + 24);
     t.vertices = word(header);
     t.statesAt = word(header + 8);
     t.flagsAt = word(header + 12);
@@ -634,6 +637,15 @@ void Group::visit(Thread& t) {
   const gs_model_machine& m = its_.machine;
   const uint32_t stride = its_.handlers.state_bytes;
   if (t.cursor == 0) {
+    // The softswitch reads the header's addresses, and stores the number of steps, or all results.
+    touch(t, t.headerAt, false);
+    touch(t, t.headerAt + kHeaderSteps, t.mode != Mode::Init);
+    if (t.mode == Mode::Finish) touch(t, t.headerAt + 4 * (kHeaderWords + kResultWords) - 1, true);
+    if (its_.its.params_bytes && t.mode == Mode::Step) {
+      for (uint32_t at = 0; at < std::min(its_.its.params_bytes, kCopiedParams); at += m.line_bytes) {
+        touch(t, t.paramsAt + at, false);
+      }
+    }
     touchStack(t, t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS);
     spend(t, its_.costs[t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS]);
     t.stepActive = 0;

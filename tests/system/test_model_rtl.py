@@ -44,8 +44,8 @@ def test_a_prediction_is_close_to_the_hardware() -> None:
 
 
 @pytest.mark.tier("all", seconds=30, adds="the constants of the timing model, measured by a program for threads")
-def test_latencies_are_those_of_the_hardware(gossamer: Command) -> None:
-    done = gossamer("run", str(ROOT / "bench" / "model" / "latency.c"), "--engine", "rtl", "--config", "tiny")
+def test_latencies_are_those_of_the_hardware(command: Command) -> None:
+    done = command("run", str(ROOT / "bench" / "model" / "latency.c"), "--engine", "rtl", "--config", "tiny")
     assert done.returncode == 0, done.stderr
     measured = {name: int(cycles) for name, cycles in re.findall(r"(\w+) (\d+)", done.stdout)}
     timing = _model_machine.timing(configs.load("tiny"))

@@ -114,6 +114,7 @@ struct gs_model_run {
   const uint32_t* headers;    // address of each thread's header
   const uint32_t* memory_of;  // of each thread
   const uint8_t* params;
+  uint32_t params_bytes;
   double max_cycles;  // 0: no limit
   uint32_t workers;
   int* stop;                           // another thread sets it to end the run

@@ -142,6 +142,7 @@ class Run(ctypes.Structure):
         ("headers", c_void_p),
         ("memory_of", c_void_p),
         ("params", c_void_p),
+        ("params_bytes", c_uint32),
         ("max_cycles", c_double),
         ("workers", c_uint32),
         ("stop", POINTER(c_int)),

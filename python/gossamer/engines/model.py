@@ -191,6 +191,7 @@ class Model(Hardware):
             headers=headers.ctypes.data,
             memory_of=memory_of.ctypes.data,
             params=ctypes.addressof(params),
+            params_bytes=len(problem.params),
             max_cycles=float(self.max_cycles or 0),
             # Messages to the host reach the application one by one.
             workers=1 if opened.listens else self.workers or len(os.sched_getaffinity(0)),
