@@ -54,7 +54,8 @@ svg text { font: 12px system-ui, sans-serif; fill: var(--soft); } svg text.name 
 .c3 { stroke: var(--c3); } .mark.ours.c3 { fill: var(--c3); }
 .c4 { stroke: var(--c4); } .mark.ours.c4 { fill: var(--c4); }
 .c5 { stroke: var(--c5); } .mark.ours.c5 { fill: var(--c5); }
-.keys { font-size: 13px; margin: 2px 0 0; padding: 0; list-style: none; columns: 2; } .keys li { break-inside: avoid; padding-left: 40px; text-indent: -40px; }
+.keys { font-size: 13px; margin: 2px 0 0; padding: 0; list-style: none; columns: 2; }
+.keys li { break-inside: avoid; padding-left: 40px; text-indent: -40px; }
 .key { vertical-align: -1px; margin-right: 5px; }
 .state { display: inline-block; font-size: 12.5px; font-weight: 600; border: 1px solid currentColor;
   border-radius: 10px; padding: 0 9px; margin-left: 8px; white-space: nowrap; }
