@@ -265,7 +265,8 @@ def test_named_pages_exist_and_named_rows_are_those_of_a_suite(page: tuple[Path,
 
 def test_predictions_have_their_places_and_state_their_error(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    row = {"suite": "model", "name": "pagerank.de5x12-s", "value": 0.3125, "unit": "s", "reference": None,
+    row: dict[str, Any] = {
+           "suite": "model", "name": "pagerank.de5x12-s", "value": 0.3125, "unit": "s", "reference": None,
            "ratio": None, "config": {"date": "2026-01-02", "cpu": "A <b>", "error": 0.123}}  # fmt: skip
     assert _cells(_made(command, path), "time, with barriers")[2] == "not yet predicted"
     (tmp_path / "rows").mkdir()
@@ -275,6 +276,12 @@ def test_predictions_have_their_places_and_state_their_error(command: Command, t
     assert there[2] == "0.3125" and there[3] == "0.638better"
     assert there[4].startswith("predicted by the model, validated error 12.3 %") and "given file" in there[4]
     assert "A <b>" not in text
+    # Without an error of its own, a prediction has the worst one of the model's validation.
+    del row["config"]["error"]
+    worst = {**row, "name": "model.error.worst", "value": 0.19}
+    for rows, said in (([row], "error not stated"), ([row, worst], "validated error 19.0 %")):
+        (tmp_path / "rows" / "a.json").write_text(json.dumps(rows))
+        assert said in _cells(_made(command, path, "--rows", tmp_path / "rows"), "time, with barriers")[4]
 
 
 def _cells(text: str, what: str) -> list[str]:

@@ -20,6 +20,8 @@ STATES = {
     "drawing": ("no result", "a drawing, photograph or listing: there is no number to reproduce"),
 }
 """How far a table or figure is reproduced."""
+_WORST = "model:model.error.worst"
+"""The row with the worst error of the model's validation."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Ours:
     origin: str
     """A file of config/ if there is no row."""
     error: float | None = None
-    """The validated error of a prediction, as a fraction; None if the row states none."""
+    """The validated error of a prediction as a fraction: that of its row, else the worst of the model; None if neither
+    is known."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,12 @@ def ours(value: Value, rows: Rows) -> Ours | None:
         return None
     other = rows.find(value.over_row) if value.over_row else row
     number = _number(row, other, value)
-    return None if number is None else Ours(number, row, row.source, row.number("config.error"))
+    if number is None:
+        return None
+    error = row.number("config.error")
+    if error is None and value.how == "model" and (worst := rows.find(_WORST)) is not None:
+        error = worst.number("value")
+    return Ours(number, row, row.source, error)
 
 
 def _number(row: Row, other: Row | None, of: Value | Series) -> float | None:

@@ -54,7 +54,8 @@ svg text { font: 12px system-ui, sans-serif; fill: var(--soft); } svg text.name 
 .c3 { stroke: var(--c3); } .mark.ours.c3 { fill: var(--c3); }
 .c4 { stroke: var(--c4); } .mark.ours.c4 { fill: var(--c4); }
 .c5 { stroke: var(--c5); } .mark.ours.c5 { fill: var(--c5); }
-.keys { font-size: 13px; margin: 2px 0 0; padding: 0; list-style: none; columns: 2; } .keys li { break-inside: avoid; }
+.keys { font-size: 13px; margin: 2px 0 0; padding: 0; list-style: none; columns: 2; }
+.keys li { break-inside: avoid; padding-left: 40px; text-indent: -40px; }
 .key { vertical-align: -1px; margin-right: 5px; }
 .state { display: inline-block; font-size: 12.5px; font-weight: 600; border: 1px solid currentColor;
   border-radius: 10px; padding: 0 9px; margin-left: 8px; white-space: nowrap; }
@@ -153,7 +154,7 @@ def _origins(paper: Paper, rows: Rows) -> str:
 
 def _origin(how: str, row: Row | None) -> str:
     name = facts.ORIGINS[how][0]
-    return f"{name} (documented)" if row is not None and row.source == row_files.WRITTEN_DOWN else name
+    return f"{name}, documented" if row is not None and row.source == row_files.WRITTEN_DOWN else name
 
 
 def _sources(papers: Sequence[Paper], rows: Rows, sources: Sources) -> str:
@@ -216,7 +217,7 @@ def _list(paper: Paper, rows: Rows) -> str:
 
 # ---- Papers ----
 
-_HEADS = ["", "paper", "ours", "ours ÷ paper", "how ours was obtained"]
+_HEADS = ["", "paper", "ours", "ours ÷ paper", "how ours was obtained"]
 
 
 def _paper(paper: Paper, rows: Rows) -> str:
@@ -258,7 +259,7 @@ def _item(paper: Paper, item: Item, rows: Rows) -> str:
 
 
 def _table(heads: Sequence[str], body: Sequence[str]) -> str:
-    numeric = ("paper", "ours", "ours ÷ paper")
+    numeric = ("paper", "ours", "ours ÷ paper")
     head = "".join(f"<th{' class=n' if one in numeric else ''}>{escape(one)}</th>" for one in heads)
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
 
