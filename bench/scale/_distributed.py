@@ -135,7 +135,10 @@ def step_seconds(stats: dict[str, Any]) -> float:
 def run_command(
     spec: str, engine: list[str], output: Path, environment: dict[str, str], before: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Runs PageRank with the arguments ``engine``, after the words ``before``; returns the statistics. Raises RunDied."""
+    """Runs PageRank with the arguments ``engine``, after the words ``before``; returns the statistics.
+
+    Raises RunDied.
+    """
     stats = output.with_suffix(".json")
     words = ["run", "pagerank", f"gen:{spec}", "--iterations", str(STEPS), *engine, "-o", output, "--stats", stats]
     command = [*before, sys.executable, str(ROOT / "gossamer"), *map(str, words)]
