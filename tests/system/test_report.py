@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,13 @@ from typing import Any
 import pytest
 import statistics_judge
 import traces
+from click.testing import CliRunner
 from conftest import ROOT, Command
+from made_statistics import cluster
 
 import gossamer_setup
+from gossamer.cli.report import command as command_of_report
+from gossamer.errors import InputError
 from gossamer.watch import report, statistics
 
 GRAPH = "gen:geo:vertices=3000,fanout=12,radius=0.08"
@@ -173,6 +178,7 @@ def test_damaged_files_are_rejected_in_one_line(command: Command, tmp_path: Path
         ("{", "is no JSON"),
         ("[" * 100_000, "is no JSON"),
         ("[1]", "is no file of statistics"),
+        ("\udcff", "is no JSON"),
         ('{"engine": "cpu", "cycles": 3}', "before statistics had a schema; repeat the run"),
         (json.dumps(valid(version=2)), "has version 2 of the statistics, and this command reads version 1"),
         (json.dumps(valid(steps="many")), "is damaged: steps"),
@@ -182,7 +188,7 @@ def test_damaged_files_are_rejected_in_one_line(command: Command, tmp_path: Path
         (json.dumps(valid(timeline=short)), "wrong number of values"),
     ]
     for number, (text, why) in enumerate(cases):
-        (tmp_path / "bad.json").write_text(text)
+        (tmp_path / "bad.json").write_bytes(text.encode("utf-8", "surrogateescape"))
         done = command("report", "bad.json", cwd=tmp_path)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), (number, done.stderr)
         assert done.stderr.startswith("gossamer: error: bad.json: ") and why in done.stderr, (why, done.stderr)
@@ -208,6 +214,34 @@ def test_damaged_files_are_rejected_in_one_line(command: Command, tmp_path: Path
         assert why in done.stderr, (why, done.stderr)
     done = command("report", "good.json", "good.json", "good.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_any_damage_is_an_error_or_a_page(tmp_path: Path, seed: int) -> None:
+    """A value anywhere in a file is replaced, or removed: the file is rejected, or shown."""
+    draw = random.Random(seed)
+    whole = cluster(2, 2)
+    whole |= {"by_thread": [{"rank": 0, "thread": 0, "busy_seconds": 1.0, "wait_seconds": 2.0}], "events": ["lost"]}
+    path = tmp_path / "s.json"
+    outcomes = {True: 0, False: 0}
+    for number in range(300):
+        data = json.loads(json.dumps(draw.choice([whole, valid()])))
+        at: Any = data
+        while True:
+            key = draw.choice(list(at)) if isinstance(at, dict) else draw.randrange(len(at))
+            if isinstance(at[key], (dict, list)) and at[key] and draw.random() < 0.8:
+                at = at[key]
+                continue
+            break
+        if draw.random() < 0.2:
+            del at[key]
+        else:
+            at[key] = draw.choice([0, -1, None, "x", [], {}, 1e308, 2**70, True, [[]], float("nan"), "\ud800"])
+        path.write_text(json.dumps(data), encoding="utf-8")
+        done = CliRunner().invoke(command_of_report, [str(path), "-o", str(tmp_path / "p.html")])
+        good = done.exit_code == 0
+        assert good or isinstance(done.exception, InputError), (seed, number, key, done.exc_info)
+        outcomes[good] += 1
+    assert min(outcomes.values()) > 20
 
 
 def test_number_beside_zero_and_missing_numbers_have_no_percent() -> None:
