@@ -130,6 +130,24 @@ def test_shuffle_has_statistics_and_rejects_a_trace(command: Command, tmp_path: 
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1) and "records none" in done.stderr
 
 
+def test_mpi_programs_on_boards_have_statistics(command: Command, tmp_path: Path) -> None:
+    gossamer_setup.require("rtl")
+    (tmp_path / "ring.c").write_text(
+        "#include <mpi.h>\nint main(int argc, char** argv) {\n  int rank, x = 0;\n  MPI_Init(&argc, &argv);\n"
+        "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n  MPI_Allreduce(&rank, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n"
+        "  MPI_Finalize();\n  return x != 6;\n}\n"
+    )
+    words = ("mpi", "run", "ring.c", "-n", "4", "--stats", "s.json")
+    done = command(*words, "--engine", "rtl", "--config", "tiny-mpi", "--cycles", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    data = statistics_judge.read(tmp_path / "s.json")
+    assert f"{data['cycles']} cycles, {data['instructions']} instructions" in done.stderr
+    assert (data["threads"], data["configuration"]["ranks"], data["tiles"]) == (4, 4, 2)
+    assert command("report", "s.json", cwd=tmp_path).returncode == 0
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 2 and "--stats: needs engine rtl" in done.stderr
+
+
 def test_report_compares_two_runs(command: Command, tmp_path: Path) -> None:
     runs = []
     for threads in ("1", "2"):
