@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -283,7 +284,9 @@ def _run_on_boards(
         from gossamer.watch import statistics
 
         simulated = machine if cluster is not None or isinstance(where, guest.Place) else None
-        about = _statistics.program(sources[0], hardware, done, simulated, options={"ranks": ranks})
+        # Ranks are on threads that are spread over the tiles, and the run counts up to the last of them.
+        run = dataclasses.replace(done, threads=ranks)
+        about = _statistics.program(sources[0], hardware, run, simulated, options={"ranks": ranks})
         statistics.write(stats, about)
     _judge(sources[0], image, done, console)
 
