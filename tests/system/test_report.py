@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,13 @@ from typing import Any
 import pytest
 import statistics_judge
 import traces
+from click.testing import CliRunner
 from conftest import ROOT, Command
+from made_statistics import cluster
 
 import gossamer_setup
+from gossamer.cli.report import command as command_of_report
+from gossamer.errors import InputError
 from gossamer.watch import report, statistics
 
 GRAPH = "gen:geo:vertices=3000,fanout=12,radius=0.08"
@@ -125,6 +130,24 @@ def test_shuffle_has_statistics_and_rejects_a_trace(command: Command, tmp_path: 
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1) and "records none" in done.stderr
 
 
+def test_mpi_programs_on_boards_have_statistics(command: Command, tmp_path: Path) -> None:
+    gossamer_setup.require("rtl")
+    (tmp_path / "ring.c").write_text(
+        "#include <mpi.h>\nint main(int argc, char** argv) {\n  int rank, x = 0;\n  MPI_Init(&argc, &argv);\n"
+        "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n  MPI_Allreduce(&rank, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n"
+        "  MPI_Finalize();\n  return x != 6;\n}\n"
+    )
+    words = ("mpi", "run", "ring.c", "-n", "4", "--stats", "s.json")
+    done = command(*words, "--engine", "rtl", "--config", "tiny-mpi", "--cycles", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    data = statistics_judge.read(tmp_path / "s.json")
+    assert f"{data['cycles']} cycles, {data['instructions']} instructions" in done.stderr
+    assert (data["threads"], data["configuration"]["ranks"], data["tiles"]) == (4, 4, 2)
+    assert command("report", "s.json", cwd=tmp_path).returncode == 0
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 2 and "--stats: needs engine rtl" in done.stderr
+
+
 def test_report_compares_two_runs(command: Command, tmp_path: Path) -> None:
     runs = []
     for threads in ("1", "2"):
@@ -173,6 +196,7 @@ def test_damaged_files_are_rejected_in_one_line(command: Command, tmp_path: Path
         ("{", "is no JSON"),
         ("[" * 100_000, "is no JSON"),
         ("[1]", "is no file of statistics"),
+        ("\udcff", "is no JSON"),
         ('{"engine": "cpu", "cycles": 3}', "before statistics had a schema; repeat the run"),
         (json.dumps(valid(version=2)), "has version 2 of the statistics, and this command reads version 1"),
         (json.dumps(valid(steps="many")), "is damaged: steps"),
@@ -182,7 +206,7 @@ def test_damaged_files_are_rejected_in_one_line(command: Command, tmp_path: Path
         (json.dumps(valid(timeline=short)), "wrong number of values"),
     ]
     for number, (text, why) in enumerate(cases):
-        (tmp_path / "bad.json").write_text(text)
+        (tmp_path / "bad.json").write_bytes(text.encode("utf-8", "surrogateescape"))
         done = command("report", "bad.json", cwd=tmp_path)
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), (number, done.stderr)
         assert done.stderr.startswith("gossamer: error: bad.json: ") and why in done.stderr, (why, done.stderr)
@@ -208,6 +232,34 @@ def test_damaged_files_are_rejected_in_one_line(command: Command, tmp_path: Path
         assert why in done.stderr, (why, done.stderr)
     done = command("report", "good.json", "good.json", "good.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_any_damage_is_an_error_or_a_page(tmp_path: Path, seed: int) -> None:
+    """A value anywhere in a file is replaced, or removed: the file is rejected, or shown."""
+    draw = random.Random(seed)
+    whole = cluster(2, 2)
+    whole |= {"by_thread": [{"rank": 0, "thread": 0, "busy_seconds": 1.0, "wait_seconds": 2.0}], "events": ["lost"]}
+    path = tmp_path / "s.json"
+    outcomes = {True: 0, False: 0}
+    for number in range(300):
+        data = json.loads(json.dumps(draw.choice([whole, valid()])))
+        at: Any = data
+        while True:
+            key = draw.choice(list(at)) if isinstance(at, dict) else draw.randrange(len(at))
+            if isinstance(at[key], (dict, list)) and at[key] and draw.random() < 0.8:
+                at = at[key]
+                continue
+            break
+        if draw.random() < 0.2:
+            del at[key]
+        else:
+            at[key] = draw.choice([0, -1, None, "x", [], {}, 1e308, 2**70, True, [[]], float("nan"), "\ud800"])
+        path.write_text(json.dumps(data), encoding="utf-8")
+        done = CliRunner().invoke(command_of_report, [str(path), "-o", str(tmp_path / "p.html")])
+        good = done.exit_code == 0
+        assert good or isinstance(done.exception, InputError), (seed, number, key, done.exc_info)
+        outcomes[good] += 1
+    assert min(outcomes.values()) > 20
 
 
 def test_number_beside_zero_and_missing_numbers_have_no_percent() -> None:

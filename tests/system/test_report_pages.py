@@ -5,7 +5,6 @@ labels are within the scale of their legend, and the figures are those of the st
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,13 @@ from typing import Any
 import pytest
 import statistics_judge
 from conftest import ROOT, Command
+from made_statistics import STATES, cluster
 from shell.browser import Browser
 
 import gossamer_setup
 from gossamer.watch import report, statistics
 
 TALK = ROOT / "tests" / "fixtures" / "watching" / "talk.c"
-STATES = ("runs", "memory", "float", "receive", "send", "barrier", "other")
 _FAULTS = """(() => {
   const faults = [], say = (what, e) => faults.push(what + ': ' + (e.textContent || e.outerHTML).slice(0, 80));
   const root = document.documentElement;
@@ -123,6 +122,7 @@ def check_tiles(browser: Browser, data: dict[str, Any]) -> None:
     assert float(most) == 1 and all(0 <= rate <= 1 for rate in rates)
     cores = data["cores"] / data["tiles"]
     expected = [tile["instructions"] / data["cycles"] / cores for tile in data["by_tile"]]
+    assert len(rates) == len(expected)
     assert sorted(rates) == pytest.approx(sorted(expected), abs=0.0051)
 
 
@@ -169,44 +169,6 @@ def test_page_of_a_board_fits_and_shows_the_statistics(command: Command, browser
     )
     states = sum(statistics_judge.total(data, "threads by state", name) for name in STATES)
     assert states == pytest.approx(sum(sum(t["states"].values()) for t in data["by_tile"]) * data["cycles"], rel=0.05)
-
-
-def cluster(width: int, boards: int, seed: int = 1) -> dict[str, Any]:
-    """Statistics of a program on a cluster of rows of five boards, as an engine may write them."""
-    draw = random.Random(seed)
-    names = [f"board-{b:02}" for b in range(boards)]
-    tiles = [
-        {
-            "board": name, "tile": [x, y], "instructions": draw.randrange(200_000), "sent": draw.randrange(10**7),
-            "received": draw.randrange(10**7), "states": {state: draw.random() * 2 for state in STATES},
-            "flits": {way: draw.randrange(100_000) for way in ("north", "south", "east", "west")},
-        }
-        for name in names
-        for y in range(width)
-        for x in range(width)
-    ]  # fmt: skip
-    links = [
-        {
-            "board": names[b], "link": "east", "to": names[b + 1], "to_link": "west", "used": draw.random(),
-            "state": 1, **{name: draw.randrange(10**9) for name in ("tx_packets", "tx_bytes", "tx_frames", "resends",
-                                                                   "damaged", "dropped", "stalls")},
-        }
-        for b in range(boards - 1)
-    ]  # fmt: skip
-    edges = [float(at) for at in range(0, 100_001, 1000)]
-    series = [
-        {"name": "instructions a cycle and core, by tile", "unit": "1/cycle", "of": f"tile {t['board']} {t['tile']}",
-         "most": 1.0, "values": [draw.random() for _ in edges[1:]]} for t in tiles
-    ]  # fmt: skip
-    values = {
-        "program": "a/very/long/name/" * 5 + "of_a_program.c", "threads": 16 * len(tiles), "cycles": 100_000,
-        "instructions": sum(t["instructions"] for t in tiles), "end": "done", "tiles": len(tiles),
-        "cores": 2 * len(tiles), "clock_mhz": 250.0, "by_tile": tiles, "by_link": links, "cluster": "big",
-        "board_places": [{"name": n, "x": float(b % 5), "y": float(b // 5)} for b, n in enumerate(names)],
-        "timeline": {"unit": "cycles", "edges": edges, "series": series}, "mailbox": {"sent": 3},
-    }  # fmt: skip
-    return statistics.document("program", "rtl", "of_a_program.c", values, command="./gossamer run " + "x" * 400,
-                               configuration={"engine": "rtl", "cluster": "big", "config": "c" * 80})  # fmt: skip
 
 
 @pytest.mark.parametrize(("width", "boards"), [(1, 1), (4, 2), (2, 12)])

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -49,6 +51,7 @@ def command() -> None:
 @click.option("--workers", type=click.IntRange(1), help="Threads of this machine that simulate.")
 @click.option("--label", is_flag=True, help="On boards, begin each line with the rank.")
 @click.option("--cycles", is_flag=True, help="On boards, print cycles and instructions at the end.")
+@click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="On boards, write statistics as JSON.")
 @click.option("--port", metavar="PORT", help="With engine board: a network interface; else the simulated cluster.")
 @click.option("--keys", metavar="FILE", help="With --port: the boards' keys.")
 def run(
@@ -64,6 +67,7 @@ def run(
     workers: int | None,
     label: bool,
     cycles: bool,
+    stats: Path | None,
     port: str | None,
     keys: str | None,
 ) -> None:
@@ -93,12 +97,12 @@ def run(
         _run_on_boards(
             sources, arguments, ranks, config=config, cluster=cluster, defines=define, includes=include,
             verbose=verbose, max_cycles=max_cycles, workers=workers, label=label, cycles=cycles,
-            where=where,
+            stats=stats, where=where,
         )  # fmt: skip
         return
     for name, given in (
         ("config", config), ("cluster", cluster), ("max-cycles", max_cycles), ("workers", workers),
-        ("label", label), ("cycles", cycles),
+        ("label", label), ("cycles", cycles), ("stats", stats),
     ):  # fmt: skip
         if given:
             raise InputError(f"--{name}: needs engine rtl; add --engine rtl")
@@ -224,6 +228,7 @@ def _run_on_boards(
     workers: int | None,
     label: bool,
     cycles: bool,
+    stats: Path | None,
     where: board.Place | guest.Place | None,
 ) -> None:
     """Compiles, loads and runs, on the boards ``where`` or in a simulator.
@@ -233,8 +238,12 @@ def _run_on_boards(
     if config is not None and cluster is not None:
         raise InputError(f"--config: cluster {cluster} names the configuration of its boards; omit --config")
     from gossamer import config as configs
+    from gossamer import files
     from gossamer.engines import guest, rtl_cluster
     from gossamer.mpi import _device
+
+    if stats is not None:
+        files.check_writable(stats)
 
     if isinstance(where, guest.Place):
         plan: rtl_cluster.Plan = where.plan
@@ -270,7 +279,15 @@ def _run_on_boards(
     if cycles:
         cycles_noun, instructions_noun = ("" if n == 1 else "s" for n in (done.cycles, done.instructions))
         click.echo(f"{done.cycles} cycle{cycles_noun}, {done.instructions} instruction{instructions_noun}", err=True)
+    if stats is not None:
+        from gossamer.cli import _statistics
+        from gossamer.watch import statistics
 
+        simulated = machine if cluster is not None or isinstance(where, guest.Place) else None
+        # Ranks are on threads that are spread over the tiles, and the run counts up to the last of them.
+        run = dataclasses.replace(done, threads=ranks)
+        about = _statistics.program(sources[0], hardware, run, simulated, options={"ranks": ranks})
+        statistics.write(stats, about)
     _judge(sources[0], image, done, console)
 
 

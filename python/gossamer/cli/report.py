@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from gossamer import files
+from gossamer.errors import InputError
 
 
 @click.command(short_help="Write a page about a run, or compare runs.")
@@ -28,15 +30,37 @@ def command(stats: tuple[Path, ...], output: Path | None) -> None:
     """
     from gossamer.watch import report, statistics
 
+    if output is not None:
+        files.check_writable(output)
+    runs = [statistics.read(path) for path in stats]
     target = output or stats[0].with_suffix(".html")
     files.check_writable(target)
-    runs = [statistics.read(path) for path in stats]
     names = [str(path) for path in stats]
     report.check_comparable(runs, names)
     stems = [path.stem for path in stats]
     labels = stems if len(set(stems)) == len(stems) else [f"{at + 1}: {stem}" for at, stem in enumerate(stems)]
-    files.write_whole(target, report.page(runs, labels if len(runs) > 1 else ()).encode())
+    try:
+        page = report.page(runs, labels if len(runs) > 1 else ())
+    except _DAMAGED:
+        for run, name in zip(runs, names, strict=True):
+            _check_shown(run, name)
+        raise
+    files.write_whole(target, page.encode("utf-8", "replace"))
     click.echo(f"wrote {target}")
+
+
+_DAMAGED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What values that no run has may raise, such as no cores: the schema does not state how values depend on others."""
+
+
+def _check_shown(run: dict[str, Any], name: str) -> None:
+    """Raises InputError if a run cannot be shown alone."""
+    from gossamer.watch import report
+
+    try:
+        report.page([run])
+    except _DAMAGED:
+        raise InputError(f"{name}: is damaged: its numbers contradict each other; repeat the run") from None
 
 
 __all__ = ["command"]

@@ -19,7 +19,7 @@ KINDS = {
     "barrier": ("#8c8c8c", "waits for idleness"),
     "other": ("#b08f1e", "waits for something else"),
 }
-_TILE = 104.0
+_TILE, _GAP = 104.0, 26.0
 _LEAST_LETTER = 11.0 / 17
 """Scale below which the text of a tile is too small to read."""
 
@@ -73,16 +73,22 @@ Drawn = Callable[[Machine, Board, Mapping[str, Any], bool], str]
 """Draws a tile; the last argument: whether its text is large enough to read."""
 
 
+def is_readable(machine: Machine, pixels: float) -> bool:
+    """Whether the text of tiles is large enough to read in a place of some pixels."""
+    xs = [one.x for one in machine.boards]
+    width = (max(xs) - min(xs) + 1) * (machine.columns * (_TILE + _GAP) + _GAP + 6)
+    return min(1.3, pixels / width) >= _LEAST_LETTER
+
+
 def picture(machine: Machine, draw: Drawn, pixels: float) -> str:
     """All boards at their positions, with their tiles, the first tile at the south-west, in a place of some pixels."""
-    gap = 26.0
-    step = _TILE + gap
+    gap, step = _GAP, _TILE + _GAP
     several = len(machine.boards) > 1
     label = 26 if several else 0
     wide, high = machine.columns * step + gap + 6, machine.rows * step + gap + label + 6
     xs, ys = [one.x for one in machine.boards], [one.y for one in machine.boards]
     width, height = (max(xs) - min(xs) + 1) * wide, (max(ys) - min(ys) + 1) * high
-    reads = min(1.3, pixels / width) >= _LEAST_LETTER
+    reads = is_readable(machine, pixels)
     drawn = []
     for board in machine.boards:
         left, top = (board.x - min(xs)) * wide, (max(ys) - board.y) * high
@@ -176,4 +182,4 @@ def table(machine: Machine) -> str:
     return _html.table(heads, rows)
 
 
-__all__ = ["KINDS", "Machine", "busy", "of_statistics", "picture", "states", "table"]
+__all__ = ["KINDS", "Machine", "busy", "is_readable", "of_statistics", "picture", "states", "table"]

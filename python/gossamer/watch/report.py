@@ -419,7 +419,7 @@ def _maps(runs: Sequence[Data], labels: Sequence[str]) -> list[str]:
     states = "<h2>Tiles: threads by state</h2>" + _html.kinds(_tiles.KINDS)
     if len(runs) == 1:
         machine = machines[0]
-        beside = machine.columns * len({board.x for board in machine.boards}) <= 8
+        beside = _tiles.is_readable(machine, 590.0)
         pixels = 590.0 if beside else 1230.0
         drawn = [busy + _tiles.picture(machine, _tiles.busy, pixels)]
         if samples:

@@ -160,7 +160,7 @@ class Statistics(BaseModel):
     end: str | None = Field(default=None, description="done, or why the run ended.")
     code: int | None = Field(default=None, description="Exit code.")
     stopped: bool | None = None
-    threads: int | None = _u("threads", "Threads of one rank, or threads of the program.")
+    threads: int | None = _u("threads", "Of all ranks together; or of the program.")
     ranks: int | None = _u("ranks", "Ranks.")
     sends: int | None = _u("calls", "Calls of send.")
     deliveries: int | None = _u("messages", "Messages delivered: calls of recv.")
