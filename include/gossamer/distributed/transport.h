@@ -27,6 +27,8 @@ struct gs_ranks {
   int (*sent)(uint64_t request);
   /// Whether a message with this tag has arrived from a rank; sets its size. The next `receive` receives it.
   int (*probe)(int from, int tag, uint64_t* size);
+  /// As `probe`, for a message from any rank; sets its rank. Messages of one rank arrive in order.
+  int (*probe_any)(int tag, int* from, uint64_t* size);
   void (*receive)(void* bytes, uint64_t size);
   /// Starts to reduce words over all ranks, in place. At most one reduction is in progress.
   void (*reduce)(struct gs_reduced_word* words, uint64_t count);
@@ -37,8 +39,6 @@ struct gs_ranks {
   /// Ends all ranks with an exit code.
   void (*abort)(int code);
   void (*leave)(void);
-  /// As `probe`, for a message from any rank; sets its rank. Messages of one rank arrive in order.
-  int (*probe_any)(int tag, int* from, uint64_t* size);
   /// As `send`, but the request completes only after the receiver has begun to receive.
   uint64_t (*send_matched)(int to, int tag, const void* bytes, uint64_t size);
 };

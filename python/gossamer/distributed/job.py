@@ -160,6 +160,8 @@ def start(ranks: int | None, words: Sequence[str], hosts: str | None = None, che
         command = launcher.command(count, rank, machines=machines, folder=folder, exported=list(more))
         said: deque[str] = deque(maxlen=60)
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(_OF_A_RANK)}
+        if _number("SLURM_STEP_NUM_TASKS"):
+            inherited["SLURM_OVERLAP"] = "1"  # the launcher's srun would wait for the processors of this shell's step
         sys.stdout.flush()
         with mpi_launcher.started(
             command, f"{_FOLDER}={name}", stdout=output, stderr=subprocess.PIPE, env=inherited | more

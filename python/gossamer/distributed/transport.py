@@ -34,13 +34,13 @@ class _Table(ctypes.Structure):
         ("send", ctypes.CFUNCTYPE(_u64, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, _u64)),
         ("sent", ctypes.CFUNCTYPE(ctypes.c_int, _u64)),
         ("probe", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(_u64))),
+        ("probe_any", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(_u64))),
         ("receive", ctypes.CFUNCTYPE(None, ctypes.c_void_p, _u64)),
         ("reduce", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Word), _u64)),
         ("reduced", ctypes.CFUNCTYPE(ctypes.c_int)),
         ("broadcast", ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, _u64)),
         ("abort", ctypes.CFUNCTYPE(None, ctypes.c_int)),
         ("leave", ctypes.CFUNCTYPE(None)),
-        ("probe_any", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(_u64))),
         ("send_matched", ctypes.CFUNCTYPE(_u64, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, _u64)),
     ]
 

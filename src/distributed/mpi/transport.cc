@@ -312,7 +312,7 @@ extern "C" const gs_ranks* gs_ranks_join(void) {
     problem = version() + " does not start; start the ranks with its launcher";
     return nullptr;
   }
-  table = {0, 0, send, sent, probe, receive, reduce, reduced, broadcast, abort_all, leave, probe_any, send_matched};
+  table = {0, 0, send, sent, probe, probe_any, receive, reduce, reduced, broadcast, abort_all, leave, send_matched};
   MPI_Comm_rank(MPI_COMM_WORLD, &table.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &table.count);
   problem = singleton_problem(table.count);
