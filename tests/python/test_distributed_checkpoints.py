@@ -32,7 +32,7 @@ def _mpi() -> None:
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_a_run_that_continues_has_the_result_of_cpu(ranks: int, seed: int) -> None:
-    compare(ranks, seed, 4, FIXTURES / "stepped.h", FIXTURES / "features.h", "hashmin-sync", "--checkpoints")
+    compare(ranks, seed, 6, FIXTURES / "stepped.h", FIXTURES / "features.h", "hashmin-sync", "--checkpoints")
 
 
 @pytest.mark.tier("all", seconds=60, adds="all applications")

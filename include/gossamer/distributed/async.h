@@ -31,6 +31,7 @@ void Run<V>::deliverAsynchronously() {
     deliverMany();
   }
   bool enlisted = false;
+  bool wave = false;  // in progress; poll() may have been called elsewhere since it completed
   for (;;) {
     bool worked = receiveArrived(enlisted);
     if (!enlisted) {
@@ -49,8 +50,9 @@ void Run<V>::deliverAsynchronously() {
       }
     }
     const bool kept = sendKept();
-    if (reducing_) {
+    if (wave) {
       if (poll()) {
+        wave = false;
         const auto sent = static_cast<uint64_t>(reduction_[0].word);
         const uint64_t received = std::exchange(received_before_, static_cast<uint64_t>(reduction_[1].word));
         finishReduction();
@@ -58,6 +60,7 @@ void Run<V>::deliverAsynchronously() {
       }
     } else if (!worked && !kept) {
       startReduction({Reduce::sum, sent_buffers_}, {Reduce::sum, received_buffers_});
+      wave = true;
     }
     if (worked) {
       if (std::exchange(waits, false)) endWait(since);
