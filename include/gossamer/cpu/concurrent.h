@@ -5,8 +5,8 @@
 /// Method: each thread has a queue of the vertices that it has made ready. A round collects all queued vertices in a
 /// window of keys, and the threads take slices of them. A thread delivers to any receiver: `recv` runs on a copy of the
 /// receiver's state, and only a copy that differs is written back, if the receiver has not changed meanwhile. So
-/// deliveries without an effect, which are most, write nothing that another thread reads. A thread delivers from its own
-/// queue at the end of a slice if it has made vertices of the same window ready (bucket fusion: Y. Zhang et al.,
+/// deliveries without an effect, which are most, write nothing that another thread reads. A thread delivers from its
+/// own queue at the end of a slice if it has made vertices of the same window ready (bucket fusion: Y. Zhang et al.,
 /// CGO 2020), which saves a round for each link of a chain.
 ///
 /// A window is one key wide at first. It grows while rounds are too short to occupy all threads, and shrinks when
@@ -48,8 +48,8 @@ inline bool Run<V>::commit(uint32_t v, PPin before, PPin now, StateWord read, St
   return same;
 }
 
-/// Whether recv would change neither the state nor any pin that a vertex with one pin may have. Reads only the state, so
-/// that most edges cost one access to memory.
+/// Whether recv would change neither the state nor any pin that a vertex with one pin may have. Reads only the state,
+/// so that most edges cost one access to memory.
 template <typename V>
 inline bool Run<V>::hasNoEffect(uint32_t v, StateWord read, const M& message, E* value) const {
   for (const PPin pin : {No, HostPin, Pin(0)}) {
@@ -255,9 +255,7 @@ bool Run<V>::concurrentRound(uint32_t limit, uint64_t large) {
   ++push_rounds_;
   const uint64_t mean = edges_ / n_ + 1;
   const size_t grain = std::clamp<uint64_t>(sliceEdges / mean, 1, 64);
-  pool_.chunks(count, grain, [&](size_t begin, size_t end, unsigned thread) {
-    sendSlice(begin, end, limit, thread);
-  });
+  pool_.chunks(count, grain, [&](size_t begin, size_t end, unsigned thread) { sendSlice(begin, end, limit, thread); });
   for (Local& local : locals_) {
     if (local.badPin) throwBadPin(local.badPin);
   }

@@ -18,10 +18,14 @@
 /// - Few: one thread delivers directly from sender to receiver.
 /// - With a priority: senders in exact order of priority (BucketQueue), each
 ///   bucket in waves, large waves on all threads, each of which queues its own receivers (Lanes).
+/// - With a priority, and states of one machine word: any thread delivers to any vertex, and writes it back if it has
+/// not
+///   changed meanwhile (concurrent.h).
 ///
 /// This header has the class, its data and the operations on one vertex. The other headers of this folder have the rest
 /// of the class: run.h the run as a whole; steps.h the handlers of all vertices; rounds.h the choice between push and
-/// pull; push.h, pull.h; fused.h one pass per step; ordered.h order by priority.
+/// pull; push.h, pull.h; fused.h one pass per step; ordered.h order by priority;
+/// concurrent.h the same on all threads.
 #pragma once
 
 #include <algorithm>
@@ -66,8 +70,8 @@ class Run {
   static constexpr bool readsEdges = OwnEdges<V>::some;
   static constexpr bool largeMessages = sizeof(M) > 16;
   /// States that the processor reads and writes as one word: any thread may deliver to any vertex.
-  static constexpr bool concurrent = hasPriority && rules::ConstantEdges<V> && !readsEdges && !hasSettled && !lazySteps &&
-                                     (sizeof(S) == 4 || sizeof(S) == 8);
+  static constexpr bool concurrent = hasPriority && rules::ConstantEdges<V> && !readsEdges && !hasSettled &&
+                                     !lazySteps && (sizeof(S) == 4 || sizeof(S) == 8);
   using PlainStateWord = std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>;
   using StateWord [[gnu::may_alias]] = PlainStateWord;
   /// In place of a vertex's pin while a thread writes the vertex back; no pin of a vertex without member edges.
@@ -484,8 +488,8 @@ class Run {
   Array<S>& state_;
   Array<PPin> pin_;  // not No exactly where ready_ is set
   Bitmap ready_;
-  Bitmap touched_;   // sent or received since the last step; lazy steps only
-  Bitmap closed_;    // had settled after init or the last step; vertices with settled() only
+  Bitmap touched_;  // sent or received since the last step; lazy steps only
+  Bitmap closed_;   // had settled after init or the last step; vertices with settled() only
   uint64_t ready_count_ = 0;
   std::vector<uint32_t> list_;  // the ready vertices, while listed_
   bool listed_ = false;
