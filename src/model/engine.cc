@@ -849,13 +849,16 @@ void Engine::exchange(double until) {
 
 /// All threads wait and no message is in flight: a step, or the end. Returns false if no thread is left.
 bool Engine::release() {
-  double last = 0;
+  // A board reports when its last thread waits; its report takes a link for each level of the tree.
+  double last = 0, reported = 0;
   bool any = false, all = true;
   for (const Group& group : groups) {
+    const double up = machine.depth[group.number / machine.memories] * timing.link;
     for (const Thread& t : group.threads) {
       if (t.mode == Mode::Done) continue;
       any = true;
       last = std::max(last, t.t);
+      reported = std::max(reported, t.t + up);
       all = all && !t.active;
     }
   }
@@ -878,7 +881,7 @@ bool Engine::release() {
   const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * x.link;
   const double more =
       machine.barriers > 1 && steps ? (machine.barriers - 1) * (wave + x.release * machine.threads + 40 * x.issue) : 0;
-  const double base = last + wave - mostBarrierDepth * x.link + more;
+  const double base = reported + x.barrier + (given ? x.words : 0) + more;
   its.outcome->barrier_cycles += base - last;
   agreed = all;
   stepContext.time = steps;

@@ -213,7 +213,7 @@ class Model(Hardware):
             raise RunDied(f"{app.name}: did not end within {self.max_cycles or 0:,} cycles; there is no answer")
         its = machine.boards > 1
         links = {
-            (board, link): {"tx_packets": int(packets[board, link]), "tx_flits": int(flits[board, link])}
+            (board, link): {"messages": int(packets[board, link]), "message_flits": int(flits[board, link])}
             for board in range(machine.boards)
             for link in range(shape.links)
             if its and packets[board, link]
