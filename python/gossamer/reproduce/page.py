@@ -65,6 +65,7 @@ svg text { font: 12px system-ui, sans-serif; fill: var(--soft); } svg text.name 
   list-style: none; font-size: 14px; } .grid-of li { display: flex; gap: 8px; }
 .grid-of b { font-weight: 600; flex: none; width: 12px; } nav a { margin-right: 16px; }
 """
+_DOCUMENTED = ", documented"
 _SIGNS = {"same": "●", "smaller": "◑", "similar": "◒", "part": "◔", "none": "○", "drawing": "–"}
 
 
@@ -106,7 +107,7 @@ def _head(papers: Sequence[Paper], rows: Rows, sources: Sources) -> str:
             f"reproduced with the same experiment, {states['smaller']} with fewer boards or less data, "
             f"{states['similar']} with a similar experiment or another technology, {states['part']} in part, "
             f"{states['none']} not at all. {states['drawing']} further figures are drawings, photographs or "
-            "listings.</p>",
+            f"listings. {_counted(papers, rows)}</p>",
             f"<nav>{nav}<a href='#key-figures'>Key figures</a><a href='#all'>All tables and figures</a>"
             "<a href='#rows'>All rows</a></nav>",
             _overview(papers, rows),
@@ -120,6 +121,16 @@ def _head(papers: Sequence[Paper], rows: Rows, sources: Sources) -> str:
     )
 
 
+def _counted(papers: Sequence[Paper], rows: Rows) -> str:
+    """How many numbers of ours there are, and how many of them no row has."""
+    found = sum((_origins(paper, rows) for paper in papers), Counter())
+    copied = sum(count for name, count in found.items() if name.endswith(_DOCUMENTED))
+    said = f"The page has {sum(found.values())} numbers of ours."
+    return (
+        f"{said} {copied} of them are copied from the documentation, since their rows are missing." if copied else said
+    )
+
+
 def _overview(papers: Sequence[Paper], rows: Rows) -> str:
     heads = ["paper", *(name for name, _ in compare.STATES.values()), "our numbers, by origin"]
     cells = "".join(
@@ -129,15 +140,16 @@ def _overview(papers: Sequence[Paper], rows: Rows) -> str:
     for paper in papers:
         states = Counter(compare.state(item, rows) for item in paper.items)
         counts = "".join(f'<td class="n" data-state="{key}">{states[key] or "–"}</td>' for key in compare.STATES)
+        said = "; ".join(f"{count} {name}" for name, count in _origins(paper, rows).most_common())
         body.append(
             f'<tr data-paper="{paper.key}"><td><a href="#{paper.key}">{escape(paper.title)}</a><br>'
-            f'<span class="soft">{escape(paper.venue)}</span></td>{counts}<td>{escape(_origins(paper, rows))}</td></tr>'
+            f'<span class="soft">{escape(paper.venue)}</span></td>{counts}<td>{escape(said)}</td></tr>'
         )
     table = f'<table class="overview"><thead><tr>{cells}</tr></thead><tbody>{"".join(body)}</tbody></table>'
     return f'<div class="wide">{table}</div>'
 
 
-def _origins(paper: Paper, rows: Rows) -> str:
+def _origins(paper: Paper, rows: Rows) -> Counter[str]:
     """How many of our numbers have which origin."""
     found: Counter[str] = Counter()
     for item in paper.items:
@@ -149,12 +161,12 @@ def _origins(paper: Paper, rows: Rows) -> str:
             for point in compare.points(series, rows):
                 if point.row is not None:
                     found[_origin(series.how, point.row)] += 1
-    return ", ".join(f"{count} {name}" for name, count in found.most_common())
+    return found
 
 
 def _origin(how: str, row: Row | None) -> str:
     name = facts.ORIGINS[how][0]
-    return f"{name}, documented" if row is not None and row.source == row_files.WRITTEN_DOWN else name
+    return name + _DOCUMENTED if row is not None and row.source == row_files.WRITTEN_DOWN else name
 
 
 def _sources(papers: Sequence[Paper], rows: Rows, sources: Sources) -> str:
@@ -363,7 +375,7 @@ def _row_of(series: Series, rows: Rows) -> Row | None:
 
 
 def _not_yet(series: Series) -> str:
-    if series.source != "ours":
+    if series.source != "ours" and not series.row:
         return "the paper shows a picture only, its text has no number"
     return "not yet predicted" if series.how == "model" else "not measured"
 
