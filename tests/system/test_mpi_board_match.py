@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command, Size
 from system import mpi_order
-from system.test_mpi import needs_other, other, with_other
+from system.test_mpi import needs_other, other, with_other  # noqa: F401 -- a fixture
 
 from gossamer import config as configs
 from gossamer.config import constants
