@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command, Size
 from system import mpi_order
-from system.test_mpi import needs_other, other, with_other  # noqa: F401 -- a fixture
 
 from gossamer import config as configs
 from gossamer.config import constants
@@ -29,16 +28,6 @@ def test_programs_match_this_machine(name: str, command: Command) -> None:
     there = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "8", "--engine", "rtl", "--cluster", CLUSTER)
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
     assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()) != []
-
-
-@needs_other
-@pytest.mark.tier("all", seconds=60, adds="MPICH as the reference of engines at the boards")
-@pytest.mark.parametrize("name", ["objects", "data"])
-def test_calls_match_mpich(name: str, command: Command, tmp_path: Path) -> None:
-    source = FIXTURES / f"{name}.c"
-    done = command("mpi", "run", source, "-n", "4", "--engine", "rtl", "--config", "tiny-match-board")
-    assert done.returncode == 0, done.stderr
-    assert sorted(done.stdout.splitlines()) == sorted(with_other(source, 4, tmp_path).splitlines()) != []
 
 
 def lossy(plan: Plan, image: Image, threads: int, seed: int) -> tuple[list[str], Run, list[int]]:
