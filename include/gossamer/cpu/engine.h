@@ -439,7 +439,9 @@ class Run {
     };
   }
   bool isReady(uint32_t v) const {
-    if constexpr (concurrent) return pin_[v] != No;
+    if constexpr (concurrent) {
+      if (has_sent_.words()) return pin_[v] != No;  // concurrent rounds do not update the bitmap
+    }
     return ready_.test(v);
   }
   [[gnu::noinline]] void moveBucketToLanes();
