@@ -362,7 +362,7 @@ def _chart(about: Chart, rows: Rows) -> str:
     keys = []
     for curve in curves:
         series = next(one for one in about.series if one.name == curve.name)
-        said = origin.get(series.source) or "ours, " + _origin(series.how, _row_of(series, rows))
+        said = origin.get(series.source) or f"ours, {_origin_of(series, rows)}"
         keys.append(f'<li>{chart.key(curve)}{escape(curve.name)} <span class="soft">({escape(said)})</span></li>')
     keys += [f'<li class="missing">{escape(one)}</li>' for one in absent]
     return (
@@ -370,8 +370,10 @@ def _chart(about: Chart, rows: Rows) -> str:
     )
 
 
-def _row_of(series: Series, rows: Rows) -> Row | None:
-    return next((point.row for point in compare.points(series, rows) if point.row is not None), None)
+def _origin_of(series: Series, rows: Rows) -> str:
+    """The origin of a curve of ours, some points of which may be documented only."""
+    names = {_origin(series.how, point.row) for point in compare.points(series, rows) if point.row is not None}
+    return names.pop() if len(names) == 1 else f"{facts.ORIGINS[series.how][0]}, in part documented"
 
 
 def _not_yet(series: Series) -> str:
