@@ -35,7 +35,7 @@ def test_a_run_that_continues_has_the_result_of_cpu(ranks: int, seed: int) -> No
     compare(ranks, seed, 6, FIXTURES / "stepped.h", FIXTURES / "features.h", "hashmin-sync", "--checkpoints")
 
 
-@pytest.mark.tier("all", seconds=60, adds="all applications")
+@pytest.mark.tier("all", seconds=60, adds="checkpoints of all applications")
 def test_every_application_continues_from_a_checkpoint(seed: int) -> None:
     from gossamer import apps
 

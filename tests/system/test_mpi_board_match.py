@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Command, Size
 from system import mpi_order
+from system.test_mpi import PREFIX, with_other
 
+import gossamer_setup
 from gossamer import config as configs
 from gossamer.config import constants
 from gossamer.device import Image
@@ -28,6 +30,18 @@ def test_programs_match_this_machine(name: str, command: Command) -> None:
     there = command("mpi", "run", PROGRAMS / f"{name}.c", "-n", "8", "--engine", "rtl", "--cluster", CLUSTER)
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
     assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()) != []
+
+
+@pytest.mark.tier("all", seconds=60, adds="MPICH as the reference of engines at the boards")
+@pytest.mark.parametrize("name", ["calls", "objects", "data"])
+def test_calls_match_mpich(name: str, command: Command, tmp_path: Path) -> None:
+    gossamer_setup.require("mpi")
+    if not (PREFIX / "bin" / "mpiexec").exists():
+        pytest.skip("MPICH has wheels for x86-64 alone")
+    source = FIXTURES / f"{name}.c"
+    done = command("mpi", "run", source, "-n", "4", "--engine", "rtl", "--config", "tiny-match-board")
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == sorted(with_other(source, 4, tmp_path).splitlines()) != []
 
 
 def lossy(plan: Plan, image: Image, threads: int, seed: int) -> tuple[list[str], Run, list[int]]:
