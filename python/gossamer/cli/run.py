@@ -74,7 +74,8 @@ Options:
   -n, --ranks N         with --engine distributed: start this many ranks
       --hosts FILE      with --engine distributed: on these machines, HOST:SLOTS a line
       --checkpoint DIR  with --engine distributed: write checkpoints there
-      --checkpoint-every N  steps between two checkpoints (default 100)
+      --checkpoint-every N
+                        steps between two checkpoints (default 100)
       --restart DIR     with --engine distributed: continue from the last checkpoint there
   -k, --top K           number of result lines to print (default 10)
   -o, --output FILE     write the result: .npy, .npz, .csv or .json (may be repeated)
@@ -380,7 +381,7 @@ def _run_program(before: tuple[str, ...], source: str, arguments: tuple[str, ...
 # ---- Applications on simulated hardware ----
 
 
-_HARDWARE_HELP = """Further options of --engine rtl, and of --engine board and model except those for simulators:
+_HARDWARE_HELP = """Options of --engine rtl, and of board and model except those for simulators:
   -c, --config NAME     configuration of the board: a name or a file (default quad)
       --cluster NAME    all boards of a cluster: a name (pair, quad4, ...) or a file
       --mapping NAME    how vertices are mapped to threads: metis (default), kahypar,
