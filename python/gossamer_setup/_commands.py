@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
 CHECKOUT_COMMANDS: dict[str, str] = {
     "test": "the tests are in a checkout of Gossamer; run a test of your own with: python -m pytest FILE",
     "bench": "the benchmarks are in a checkout of Gossamer; this is an installed package",
+    "reproduce": "the page about the papers is made in a checkout of Gossamer; this is an installed package",
     "setup": "this is an installed package; pip installs what is missing, for instance: pip install 'gossamer[rtl]'",
     "wheel": "the wheel is built from a checkout of Gossamer, and this is an installed package",
 }

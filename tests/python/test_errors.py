@@ -39,7 +39,7 @@ def test_setup_exit_codes_match_the_package(monkeypatch: pytest.MonkeyPatch) -> 
     assert {int(code) for code in re.findall(r"(?:^|;)\s*(\d+) ", listed)} == {int(code) for code in ExitCode}
     assert gossamer_setup.SetupError.exit_code == ExitCode.INPUT
 
-    def interrupt(_arguments: list[str]) -> int:
+    def interrupt(_arguments: list[str], _run: object = None) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(gossamer_setup, "_launch", interrupt)

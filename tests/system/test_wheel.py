@@ -130,7 +130,7 @@ def test_each_folder_that_the_package_reads_is_packaged() -> None:
         for found in re.finditer(r"(?<!\w)_?ROOT(?: /|,) f?\"([\w.-]+)", text):
             named.setdefault(found[1], path)
     assert {"apps", "data", "src", "tests"} <= named.keys()
-    unknown = {name: str(path) for name, path in named.items() if name not in {*declared, "build", ".gossamer"}}
+    unknown = {name: str(path) for name, path in named.items() if name not in {*declared, "build", ".gossamer", ".git"}}
     assert not unknown
     assert all((ROOT / name).exists() for name in declared)
 

@@ -152,6 +152,7 @@ bool Run<V>::sendKept() {
     packEvents(rank, send_[rank]);
     packSingles(rank, send_[rank]);
     bytes_ += send_[rank].size();
+    if (timeline_) timeline_->moved(GS_TIMELINE_SEND, rank, send_[rank].size());
     requests_[rank] =
         ranks_.table().send_matched(static_cast<int>(rank), asyncTag(), send_[rank].data(), send_[rank].size());
     ++sent_buffers_;

@@ -156,8 +156,7 @@ class Run {
     if (done()) return;
     const auto from = Clock::now();
     Ranks::waitFor(done);
-    wait_ += std::chrono::duration<double>(Clock::now() - from).count();
-    if (timeline_) timeline_->waited(GS_TIMELINE_WAIT_RANKS, Timeline::at(from));
+    endWait(from);
   }
 
   V vertex([[maybe_unused]] size_t index, S* state, PPin* pin) const {
@@ -316,7 +315,10 @@ class Run {
   bool sendKept();
   void proveFromMessages();
   int asyncTag() const { return epoch_ % 2 ? kAsyncOdd : kAsyncEven; }
-  void endWait(Clock::time_point since) { wait_ += std::chrono::duration<double>(Clock::now() - since).count(); }
+  void endWait(Clock::time_point since) {
+    wait_ += std::chrono::duration<double>(Clock::now() - since).count();
+    if (timeline_) timeline_->waited(GS_TIMELINE_WAIT_RANKS, Timeline::at(since));
+  }
 
   // Checkpoints: checkpoint.h
   void saveCheckpoint();
