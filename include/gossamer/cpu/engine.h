@@ -18,9 +18,8 @@
 /// - Few: one thread delivers directly from sender to receiver.
 /// - With a priority: senders in exact order of priority (BucketQueue), each
 ///   bucket in waves, large waves on all threads, each of which queues its own receivers (Lanes).
-/// - With a priority, and states of one machine word: any thread delivers to any vertex, and writes it back if it has
-/// not
-///   changed meanwhile (concurrent.h).
+/// - With a priority, edge values, and states of one machine word: any thread delivers to any vertex, and writes it
+///   back if it has not changed meanwhile (concurrent.h).
 ///
 /// This header has the class, its data and the operations on one vertex. The other headers of this folder have the rest
 /// of the class: run.h the run as a whole; steps.h the handlers of all vertices; rounds.h the choice between push and
@@ -69,9 +68,10 @@ class Run {
   static constexpr bool hasSettled = rules::HasSettled<V>;
   static constexpr bool readsEdges = OwnEdges<V>::some;
   static constexpr bool largeMessages = sizeof(M) > 16;
-  /// States that the processor reads and writes as one word: any thread may deliver to any vertex.
+  /// States that the processor reads and writes as one word: any thread may deliver to any vertex. Without edge values
+  /// most messages have an effect, and ranges of receivers are faster (docs/design-notes/cpu-engine.md).
   static constexpr bool concurrent = hasPriority && rules::ConstantEdges<V> && !readsEdges && !hasSettled &&
-                                     !lazySteps && (sizeof(S) == 4 || sizeof(S) == 8);
+                                     !lazySteps && !std::is_empty_v<E> && (sizeof(S) == 4 || sizeof(S) == 8);
   using PlainStateWord = std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>;
   using StateWord [[gnu::may_alias]] = PlainStateWord;
   /// In place of a vertex's pin while a thread writes the vertex back; no pin of a vertex without member edges.
