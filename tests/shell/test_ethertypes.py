@@ -25,6 +25,15 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.end()
 
 
+def test_cluster_with_wrong_ethertypes_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOSSAMER_ETHERTYPES", "88B6")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code, out, err = cli("sim", "up", "2")
+    assert (code, out, err.count("\n")) == (2, "", 1) and "GOSSAMER_ETHERTYPES=88B6: must be nine numbers" in err
+    code, _, err = cli("sim", "down")
+    assert code == 2 and "no simulated cluster runs" in err
+
+
 def _announced(wire: Wire, ethertype: int) -> dict[bytes, int]:
     """Boards that answer a request with this EtherType, and the EtherType of their answers."""
     wire.send(Frame(BROADCAST, wire.mac, SOLICIT, ethertype=ethertype).bytes())

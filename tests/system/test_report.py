@@ -222,7 +222,7 @@ def test_damaged_files_are_rejected_in_one_line(command: Command, tmp_path: Path
     for words, why in (
         (("good.json", "other.json"), "other.json: is a run of sssp, and good.json one of pagerank"),
         (("good.json", "kind.json"), "kind.json: statistics of kind 'guests' cannot be compared"),
-        (("good.json",) * 7, "7 runs do not fit beside each other; give at most 6"),
+        (("good.json",) * 7, "7 runs do not fit side by side; give at most 6"),
         (("none.json",), "none.json: cannot be read: No such file"),
         ((".",), "cannot be read: Is a directory"),
         (("good.json", "-o", "no/x.html"), "there is no folder"),

@@ -141,7 +141,7 @@ def test_pages_of_cpu_runs_fit_and_show_the_statistics(command: Command, browser
     look(browser, tmp_path / "both.html", beside=2)
     rows = {row[0]: row for row in shown(browser, "Differences")}
     assert number(rows["threads"][2]) == 1 and number(rows["threads"][3]) == 2 and rows["threads"][5] == "+100.0 %"
-    # Charts beside each other have the same scale.
+    # Charts side by side have the same scale.
     for title in ("Messages delivered over time, 1/s", "Time of each step, in ms"):
         labels = browser.value(
             f"""(() => {{

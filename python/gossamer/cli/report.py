@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``./gossamer report``: a page about a run, or about several beside each other, from their statistics."""
+"""``./gossamer report``: a page about a run, or about several side by side, from their statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def command(stats: tuple[Path, ...], output: Path | None) -> None:
     """Write a self-contained HTML page from files that `--stats FILE` wrote.
 
     With several files the page compares their runs with the first: all numbers with differences and percent, charts
-    beside each other with the same scales. They must be runs of one program.
+    side by side with the same scales. They must be runs of one program.
 
     \b
     Example:

@@ -18,6 +18,7 @@ from pathlib import Path
 from gossamer.errors import InputError
 from gossamer.paths import ROOT
 from gossamer.shell import _build, _firmware, keys
+from gossamer.shell.host import Host
 
 _FIRST_MAC = 0x02_67_73_00_00_00
 _PATIENCE = 10.0
@@ -100,6 +101,8 @@ def up(boards: int, switch_options: Sequence[str] = (), board_options: Sequence[
 
     try:
         start([programs / "shell_switch", socket, *switch_options], True)
+        # A setting that a host rejects would end the boards, which nothing waits for.
+        Host(str(socket)).free()
         for number, mac in enumerate(macs, 1):
             words = ["--port", socket, "--mac", keys.mac_text(mac), "--key", made[mac].hex(), "--serial", number]
             stored = where / f"key-{number}"
@@ -114,6 +117,8 @@ def up(boards: int, switch_options: Sequence[str] = (), board_options: Sequence[
         for one in started:
             one.kill()
             one.wait()
+            if one.stdout is not None:
+                one.stdout.close()
         raise
     finally:
         log.close()

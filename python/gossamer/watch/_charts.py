@@ -2,7 +2,7 @@
 """Charts as inline SVG: lines, stacks and strips over time, bars and columns. Each mark has a tooltip.
 
 Widths are in units of the picture, which is scaled to its place: 1,500 for a chart as wide as the page, less for one of
-several beside each other, so that text has about the same size in both.
+several side by side, so that text has about the same size in both.
 """
 
 from __future__ import annotations

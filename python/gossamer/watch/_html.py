@@ -135,7 +135,7 @@ def svg(width: float, height: float, drawn: Sequence[str], most: float | None = 
 
 
 def side(parts: Sequence[str]) -> str:
-    """Parts beside each other."""
+    """Parts side by side."""
     many = {1: "", 2: " two"}.get(len(parts), " three")
     return f'<div class="side{many}">' + "".join(f"<div>{part}</div>" for part in parts) + "</div>"
 

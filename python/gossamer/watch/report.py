@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of one run, or of several beside each other: a self-contained HTML page from files of statistics.
+"""The report of one run, or of several side by side: a self-contained HTML page from files of statistics.
 
 The page has no scripts and needs no network. It fills the window, follows the reader's preference for light or dark,
 and shows: what was run on what, the main figures, quantities over time, threads, ranks, tiles, links or kernels, and
@@ -16,7 +16,7 @@ from gossamer.watch import _charts, _html, _tiles, cables, stream_report
 
 MOST_RUNS = 6
 _FULL, _BESIDE = 1500.0, 740.0
-"""Widths of charts: as wide as the page, and of several beside each other."""
+"""Widths of charts: as wide as the page, and of several side by side."""
 _WORK = {"works": ("#2171b5", ""), "waits": ("#c9772b", "")}
 _MOST_LINES = 8
 Data = Mapping[str, Any]
@@ -25,7 +25,7 @@ Data = Mapping[str, Any]
 def check_comparable(runs: Sequence[Data], names: Sequence[str]) -> None:
     """Raises InputError if runs cannot be compared: kinds or programs differ. ``names`` are those of the files."""
     if len(runs) > MOST_RUNS:
-        raise InputError(f"{len(runs)} runs do not fit beside each other; give at most {MOST_RUNS}")
+        raise InputError(f"{len(runs)} runs do not fit side by side; give at most {MOST_RUNS}")
     first = runs[0]
     for one, name in zip(runs[1:], names[1:], strict=True):
         if one["kind"] != first["kind"]:
@@ -411,7 +411,7 @@ def _ranks(data: Data) -> str:
 
 
 def _maps(runs: Sequence[Data], labels: Sequence[str]) -> list[str]:
-    """Maps of the tiles: those of one run beside each other, of several one kind after the other."""
+    """Maps of the tiles: those of one run side by side, of several one kind after the other."""
     machines = [_tiles.of_statistics(one) for one in runs if one.get("by_tile")]
     samples = any(tile.get("states") for one in runs for tile in one.get("by_tile") or ())
     busy = "<h2>Tiles: instructions a cycle and core, and flits to neighbours</h2>"
