@@ -139,9 +139,14 @@ module gs_board_match_engine
     .messages_o
   );
 
-  // No packet begins to leave while a clear is pending.
+  // No packet begins to leave while a clear is pending: in the cycle of a flush the owner is already the new one. All
+  // flits of a packet have the job of the first.
   logic holds;
-  assign holds       = (flush_q || clear_q) && !leaving_q;
+  logic [4:0] job_q;
+  logic [1:0] of_epoch_q;
+  logic of_wave_q;
+  assign holds       = (flush_i || flush_q || clear_q) && !leaving_q;
+  always_ff @(posedge clk_i) if (!leaving_q) {job_q, of_epoch_q, of_wave_q} <= {owner_i, epoch_i, wave_i};
   assign out_valid_o = out_valid && !holds;
   assign out_ready   = out_ready_i && !holds;
   assign rank        = RankW'(slot_out.dest[ThreadBits-1:0]) + RankW'(First);
@@ -149,9 +154,9 @@ module gs_board_match_engine
       {EndpointThread, 29'(rank)}, Log2ThreadsPerTile, Log2MeshWidth, Log2MeshHeight);
   always_comb begin
     out_o       = slot_out;
-    out_o.job   = owner_i;
-    out_o.epoch = epoch_i;
-    out_o.wave  = wave_i;
+    out_o.job   = leaving_q ? job_q : owner_i;
+    out_o.epoch = leaving_q ? of_epoch_q : epoch_i;
+    out_o.wave  = leaving_q ? of_wave_q : wave_i;
     out_o.dest  = {EndpointThread, 3'd0, board_i, dest.tile_y, dest.tile_x, dest.thread};
   end
   assign received_o = slot_valid && slot_ready && item.last;
