@@ -10,10 +10,11 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from types import SimpleNamespace
+from typing import Any, Protocol, TypeVar
 
 import durations
 import pytest
@@ -93,6 +94,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
     if hasattr(config, "workerinput"):
         durations.sort(items)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection_finish(session: pytest.Session) -> Iterator[None]:
+    """Sends the group of each test to the scheduler of pytest-xdist, which reads it after the last ``@`` of an id.
+
+    pytest-xdist 3.8 writes the group into an attribute that pytest 9.2 no longer reads, and then schedules each test of
+    a group alone: the workers would build the fixtures of a group once each. Only the sent ids have the group, so
+    reports, ``tests/durations.json`` and ``--name`` keep the ids of a run without workers.
+    """
+    if not hasattr(session.config, "workerinput") or not session.config.getoption("loadgroup", False):
+        yield
+        return
+    items: list[Any] = session.items
+    session.items = [SimpleNamespace(nodeid=_scheduled(item)) for item in items]  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        session.items = items
+
+
+def _scheduled(item: pytest.Item) -> str:
+    """The id of a test with its group, where an older pytest has not written it already."""
+    group = durations.group_of(item)
+    suffix = "" if group is None else f"@{group}"
+    return item.nodeid if item.nodeid.endswith(suffix) else item.nodeid + suffix
 
 
 def _explain(names: list[str], named: list[pytest.Item], items: list[pytest.Item]) -> None:

@@ -34,6 +34,12 @@ def _wall(item: pytest.Item) -> float:
     return known().get(item.nodeid, (0.0, 0.0))[0]
 
 
+def group_of(item: pytest.Item) -> str | None:
+    """The name that a test's marker ``xdist_group`` states."""
+    mark = item.get_closest_marker("xdist_group")
+    return None if mark is None else str(mark.args[0] if mark.args else mark.kwargs["name"])
+
+
 def sort(items: list[pytest.Item]) -> None:
     """Orders tests: first those that build what many others wait for, then the longest.
 
@@ -41,8 +47,8 @@ def sort(items: list[pytest.Item]) -> None:
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        mark = item.get_closest_marker("xdist_group")
-        groups.setdefault(item.nodeid if mark is None else f"group {mark.args or mark.kwargs}", []).append(item)
+        group = group_of(item)
+        groups.setdefault(item.nodeid if group is None else f"group {group}", []).append(item)
 
     def key(group: list[pytest.Item]) -> tuple[bool, float]:
         return (not any(item.get_closest_marker("builds") for item in group), -sum(map(_wall, group)))
@@ -88,4 +94,4 @@ class Recorder:
         FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-__all__ = ["FILE", "LEAST", "Recorder", "known", "sort"]
+__all__ = ["FILE", "LEAST", "Recorder", "group_of", "known", "sort"]

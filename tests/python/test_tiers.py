@@ -197,6 +197,31 @@ def test_builds_run_first_then_the_longest_and_groups_stay_together(monkeypatch:
     assert [item.nodeid for item in items] == ["build", "half", "other half", "long", "short", "new"]
 
 
+def test_all_tests_of_a_group_run_on_one_worker(tmp_path: Path) -> None:
+    """As ``./gossamer test`` runs them; the ids of the reports do not have the group."""
+    (tmp_path / "test_own.py").write_text(
+        "import os, time\nimport pytest\n"
+        "@pytest.fixture(scope='session')\n"
+        "def built():\n"
+        "    print('built on', os.environ['PYTEST_XDIST_WORKER'])\n"
+        "@pytest.mark.xdist_group('shared')\n"
+        "@pytest.mark.parametrize('case', ['a@b', *'cdefgh'])\n"
+        "def test_of_the_group(case, built): time.sleep(0.1)\n"
+        "@pytest.mark.parametrize('case', range(40))\n"
+        "def test_of_none(case): time.sleep(0.02)\n"
+    )
+    words = [sys.executable, "-m", "pytest", "-v", "-rP", "-p", "conftest", "-p", "no:cacheprovider", "-c", os.devnull]
+    words += ["--numprocesses=2", "--dist=loadgroup", "--no-loadscope-reorder", f"--rootdir={tmp_path}", "test_own.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ran = re.findall(r"\[(gw\d)\].* PASSED test_own\.py::(\w+)\[.*?\](\S*)", done.stdout)
+    assert len(ran) == 47 and {rest for _, _, rest in ran} == {""}, done.stdout
+    assert len({worker for worker, name, _ in ran if name == "test_of_the_group"}) == 1
+    assert {worker for worker, _, _ in ran} == {"gw0", "gw1"}
+    assert done.stdout.count("built on") == 1
+
+
 # ---- The command ----------------------------------------------------------------------
 
 

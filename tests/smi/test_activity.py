@@ -465,7 +465,6 @@ def test_trace_has_a_bounded_size_and_says_what_it_omits(tmp_path: Path) -> None
         (["--trace", "t.pftrace", "--trace-size", "0"], r"--trace-size 0: give 1 or more MB"),
         (["--trace", "t.pftrace", "--least-wait", "-1"], r"--least-wait -1: give 0 or more cycles"),
         (["--trace", "t.pftrace", "--engine", "emulator"], r"--trace: give --engine rtl or board with it; .*"),
-        (["--report", "r.html", "--engine", "emulator"], r"--report: give --engine rtl or board with it; .*"),
     ],
 )
 def test_bad_output_files_are_rejected_before_the_run(

@@ -84,6 +84,40 @@ def test_programs_on_a_board_print_what_they_print_in_the_simulator(command: Com
     assert "board engine, a board of tiny" in done.stdout
 
 
+def test_statistics_of_boards_follow_the_schema_and_are_those_of_the_page(
+    command: Command, scratch: dict[str, str], tmp_path: Path
+) -> None:
+    """Of a program, of vertices, and of MPI ranks; the reference validator judges the files."""
+    (tmp_path / "one.c").write_text(
+        "#include <mpi.h>\nint main(int argc, char** argv) { MPI_Init(&argc, &argv); MPI_Finalize(); return 0; }\n"
+    )
+    graph = "gen:grid:width=12,height=12"
+    runs: dict[str, tuple[str | Path, ...]] = {
+        "program": ("run", ROOT / HELLO, "--config", "tiny"),
+        "vertices": ("run", "hashmin", graph, "--config", "tiny"),
+        "vertices-on-two": ("run", "hashmin", graph, "--cluster", "pair", "--output", "x.csv"),
+        "ranks": ("mpi", "run", "one.c", "-n", "4", "--config", "tiny-mpi"),
+    }
+    for name, words in runs.items():
+        done = command(
+            *words,
+            "--engine",
+            "board",
+            "--stats",
+            f"{name}.json",
+            "--report",
+            f"{name}.html",
+            env=scratch,
+            cwd=tmp_path,
+        )
+        assert done.returncode == 0, done.stderr
+        data = statistics_judge.read(tmp_path / f"{name}.json")
+        assert (data["engine"], data["end"]) == ("board", "done") and len(data["by_tile"]) == data["tiles"]
+        assert sum(tile["instructions"] for tile in data["by_tile"]) >= data["instructions"] > 0
+        assert f"<td>cycles</td><td>{data['cycles']:,}</td>" in (tmp_path / f"{name}.html").read_text()
+    assert {one["board"] for one in statistics_judge.read(tmp_path / "vertices-on-two.json")["by_tile"]} == {"a", "b"}
+
+
 def random_matrix(seed: int) -> scipy.sparse.coo_matrix:
     """A symmetric matrix whose graph has several components."""
     random = np.random.default_rng(seed)

@@ -125,7 +125,7 @@ def test_four_guests_of_different_kinds_at_once(command: Command, tmp_path: Path
         },
         where,
     )
-    done = command("run", path, "--stats", tmp_path / "s.json")
+    done = command("run", path, "--stats", tmp_path / "s.json", "--report", tmp_path / "s.html")
     assert done.returncode == 0, done.stderr
     check_vertices(tmp_path)
     check_mpi(done.stdout)
@@ -133,6 +133,8 @@ def test_four_guests_of_different_kinds_at_once(command: Command, tmp_path: Path
     check_streams(done.stdout)
     about = statistics_judge.read(tmp_path / "s.json")
     assert [one["code"] for one in about["guests"]] == [0] * 4
+    page = (tmp_path / "s.html").read_text()
+    assert "<h2>Guests</h2>" in page and f"<td>cycles</td><td>{about['cycles']:,}</td>" in page
     # All started in the same cycle.
     firsts = {run["first"] for one in about["guests"] for run in one["runs"]}
     assert len(firsts) == 1 and not [event for event in about["events"] if not event["what"].startswith("link_")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics of all engines in one schema, traces of ``cpu`` and ``distributed``, and ``./gossamer report``."""
+"""Statistics of all engines in one schema, traces of ``cpu``, ``shuffle`` and ``distributed``, and their reports."""
 
 from __future__ import annotations
 
@@ -71,6 +71,11 @@ def test_cpu_statistics_and_trace_agree(command: Command, tmp_path: Path) -> Non
         assert statistics_judge.total(data, "threads at work", of) == pytest.approx(one["busy_seconds"], rel=0.01)
         runs, _ = check_threads(trace, of)
         assert runs * 1e-9 == pytest.approx(one["busy_seconds"], rel=0.01, abs=1e-6)
+    check_steps_and_rounds(data, trace)
+
+
+def check_steps_and_rounds(data: dict[str, Any], trace: traces.Trace) -> None:
+    """Steps and messages of the trace are those of the statistics."""
     assert statistics_judge.total(data, "messages delivered") == pytest.approx(data["deliveries"], rel=0.01)
     rounds = [one for one in trace.spans if one.track.endswith("/rounds")]
     assert sum(one.notes["messages"] for one in rounds) == data["deliveries"]
@@ -120,14 +125,19 @@ def test_distributed_statistics_and_trace_agree(command: Command, tmp_path: Path
         assert one["wait_seconds"] == pytest.approx(data["rank_wait_seconds"][one["rank"]], rel=0.05, abs=1e-4)
 
 
-def test_shuffle_has_statistics_and_rejects_a_trace(command: Command, tmp_path: Path) -> None:
-    done = command(*RUN, "--engine", "shuffle", "--stats", tmp_path / "s.json", "--report", tmp_path / "s.html")
-    assert done.returncode == 0, done.stderr
-    data = statistics_judge.read(tmp_path / "s.json")
-    assert data["engine"] == "shuffle" and "timeline" not in data
+def test_shuffle_statistics_trace_and_report_agree(command: Command, tmp_path: Path) -> None:
+    data, trace = run(command, tmp_path, "shuffle", "--engine", "shuffle", "--seed", "3", "--report", "s.html")
+    assert (data["engine"], data["threads"], data["configuration"]["seed"]) == ("shuffle", 1, "3")
     assert f"<td>{data['deliveries']:,}</td>" in (tmp_path / "s.html").read_text()
-    done = command(*RUN, "--engine", "shuffle", "--trace", tmp_path / "t.pftrace")
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1) and "records none" in done.stderr
+    check_steps_and_rounds(data, trace)
+    # The thread never waits.
+    runs, waits = check_threads(trace, "thread 0")
+    (one,) = data["by_thread"]
+    assert waits == 0 and runs * 1e-9 == pytest.approx(one["busy_seconds"], rel=0.01)
+    assert one["wait_seconds"] == 0
+    # A round is at most 1,024 sends and deliveries.
+    rounds = [one for one in trace.spans if one.track.endswith("/rounds")]
+    assert len(rounds) > data["deliveries"] / 1024
 
 
 def test_mpi_programs_on_boards_have_statistics(command: Command, tmp_path: Path) -> None:
@@ -138,12 +148,13 @@ def test_mpi_programs_on_boards_have_statistics(command: Command, tmp_path: Path
         "  MPI_Finalize();\n  return x != 6;\n}\n"
     )
     words = ("mpi", "run", "ring.c", "-n", "4", "--stats", "s.json")
-    done = command(*words, "--engine", "rtl", "--config", "tiny-mpi", "--cycles", cwd=tmp_path)
+    done = command(*words, "--engine", "rtl", "--config", "tiny-mpi", "--cycles", "--report", "r.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     data = statistics_judge.read(tmp_path / "s.json")
     assert f"{data['cycles']} cycles, {data['instructions']} instructions" in done.stderr
     assert (data["threads"], data["configuration"]["ranks"], data["tiles"]) == (4, 4, 2)
     assert command("report", "s.json", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "r.html").read_text() == (tmp_path / "s.html").read_text()
     done = command(*words, cwd=tmp_path)
     assert done.returncode == 2 and "--stats: needs engine rtl" in done.stderr
 

@@ -171,6 +171,59 @@ def test_page_of_a_board_fits_and_shows_the_statistics(command: Command, browser
     assert states == pytest.approx(sum(sum(t["states"].values()) for t in data["by_tile"]) * data["cycles"], rel=0.05)
 
 
+TEN_NUMBERS = """
+#include <smi.h>
+int main(void) {
+  int rank = SMI_Comm_rank(SMI_COMM_WORLD), sum = 0;
+  if (rank == 0) {
+    SMI_Channel c = SMI_Open_send_channel(10, SMI_INT, 1, 0, SMI_COMM_WORLD);
+    for (int i = 0; i < 10; ++i) SMI_Push(&c, &i);
+    return 0;
+  }
+  SMI_Channel c = SMI_Open_receive_channel(10, SMI_INT, 0, 0, SMI_COMM_WORLD);
+  for (int i = 0, got; i < 10; ++i) SMI_Pop(&c, &got), sum += got;
+  return sum != 45;
+}
+"""
+RANKS = """
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int rank, sum = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return sum != 6;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "engine"),
+    [
+        (("run", "pagerank", "gen:grid:width=60,height=60", "-k", "0", "--engine", "shuffle"), "shuffle"),
+        (("run", "hashmin", "gen:grid:width=20,height=20", "--engine", "model", "--config", "tiny"), "model"),
+        (("run", "hashmin", "gen:grid:width=20,height=20", "--engine", "model", "--cluster", "pair"), "model"),
+        (("run", "pagerank", "gen:grid:width=60,height=60", "--engine", "distributed", "-n", "2"), "distributed"),
+        (("smi", "run", "ten.c", "--ranks", "2"), "emulator"),
+        (("mpi", "run", "ranks.c", "-n", "4", "--engine", "rtl", "--config", "tiny-mpi"), "rtl"),
+    ],
+    ids=["shuffle", "model", "model-cluster", "distributed", "emulator", "mpi"],
+)
+def test_page_of_every_engine_fits_and_shows_the_statistics(
+    command: Command, browser: Browser, tmp_path: Path, words: tuple[str, ...], engine: str
+) -> None:
+    (tmp_path / "ten.c").write_text(TEN_NUMBERS)
+    (tmp_path / "ranks.c").write_text(RANKS)
+    done = command(*words, "--stats", "s.json", "--report", "s.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    data = statistics_judge.read(tmp_path / "s.json")
+    assert data["engine"] == engine
+    look(browser, tmp_path / "s.html")
+    check_numbers(browser, data)
+    assert data["command"] in browser.value("document.body.innerText")
+
+
 @pytest.mark.parametrize(("width", "boards"), [(1, 1), (4, 2), (2, 12)])
 def test_pages_of_clusters_fit(browser: Browser, tmp_path: Path, width: int, boards: int) -> None:
     data = cluster(width, boards)

@@ -34,6 +34,9 @@ class Engine final : public gossamer::Engine<V> {
     M message;
   };
   static constexpr uint32_t fromHost = ~uint32_t{0};
+  static constexpr size_t maxStepTimes = 100000;
+  /// Sends and deliveries that the timeline records as one round, since the engine has none.
+  static constexpr uint64_t batch = 1024;
 
  public:
   const char* name() const override { return "shuffle"; }
@@ -62,6 +65,9 @@ class Engine final : public gossamer::Engine<V> {
 
   Statistics runAll(Problem<V>& problem, Array<S>& state, const RunOptions& options) {
     const auto begun = std::chrono::steady_clock::now();
+    const auto elapsed = [begun] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun); };
+    Timeline* const timeline = options.timeline;
+    if (timeline) timeline->begin(1);
     Network& net = problem.network;
     for (const Relation& r : net.relations) {
       if (!r.out && net.complete) net.complete(net, false);
@@ -179,8 +185,17 @@ class Engine final : public gossamer::Engine<V> {
     bool stepped = false;
     bool vote = false;
     uint64_t events = 0;
+    uint64_t from = timeline ? Timeline::now() : 0;  // of the batch
+    uint64_t recorded = 0;                           // deliveries before it
+    const auto recordBatch = [&] {
+      if (!timeline) return;
+      if (s.deliveries > recorded) timeline->round(from, s.deliveries - recorded);
+      from = Timeline::now();
+      recorded = s.deliveries;
+    };
     while (!stopped()) {
-      if ((++events & 1023) == 0) {
+      if (++events % batch == 0) {
+        recordBatch();
         receiveFromHost();
         options.note(time, events);
       }
@@ -191,6 +206,7 @@ class Engine final : public gossamer::Engine<V> {
       } else {
         receiveFromHost();
         if (!inFlight.empty()) continue;
+        recordBatch();
         if (problem.host && problem.host->waitIdle()) continue;
         if (stepped && !vote) break;
         stepped = true;
@@ -205,8 +221,14 @@ class Engine final : public gossamer::Engine<V> {
         all = mine;
         s.stepCalls += order.size();
         ++time;
+        if (s.stepSeconds.size() < maxStepTimes) s.stepSeconds.push_back(static_cast<float>(elapsed().count()));
+        if (timeline) {
+          timeline->stepped(time - 1);
+          from = Timeline::now();
+        }
       }
     }
+    recordBatch();
     if (!stopped()) {
       for (const uint32_t v : order) {
         M message{};
@@ -216,7 +238,8 @@ class Engine final : public gossamer::Engine<V> {
     s.steps = time;
     s.stopped = stopped();
     s.keepAggregates(all);
-    s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    s.seconds = elapsed().count();
+    if (timeline) timeline->end();
     at_.handler = Handler::none;
     return s;
   }

@@ -13,8 +13,8 @@ import click
 from gossamer import files, guests
 from gossamer.errors import AnswerNo, ExitCode, InputError, RunDied
 
-_OPTIONS = ("--workers", "--stats", "--engine", "-e")
-_USAGE = "./gossamer run GUESTS.toml [--workers N] [--stats FILE]"
+_OPTIONS = ("--workers", "--stats", "--report", "--engine", "-e")
+_USAGE = "./gossamer run GUESTS.toml [--workers N] [--stats FILE] [--report FILE]"
 
 
 def is_one(words: Sequence[str]) -> bool:
@@ -33,7 +33,8 @@ def _file_at(words: Sequence[str]) -> int | None:
 def run(words: Sequence[str]) -> None:
     """Runs all guests of a file. Raises an error if one of them fails; the gravest kind counts."""
     at = _file_at(words) or 0
-    path, workers, stats = Path(words[at]), None, None
+    path, workers = Path(words[at]), None
+    written: dict[str, Path] = {}
     rest = [*words[:at], *words[at + 1 :]]
     while rest:
         option, _, value = rest.pop(0).partition("=")
@@ -52,9 +53,9 @@ def run(words: Sequence[str]) -> None:
             if not value.isdecimal() or not int(value):
                 raise InputError(f"--workers {value}: give 1 or more")
             workers = int(value)
-        elif option == "--stats":
-            stats = Path(value)
-            files.check_writable(stats)
+        elif option in ("--stats", "--report"):
+            files.check_writable(Path(value))
+            written[option] = Path(value)
         elif value != "rtl":
             raise InputError(f"--engine {value}: guests run on rtl")
     found = guests.read(path)
@@ -67,7 +68,7 @@ def run(words: Sequence[str]) -> None:
     with _host.Host(found, workers=workers, show=_show, note=_note) as host:
         outcomes = host.run()
         events, links, cycles = host.events, host.link_bytes, host.cycles
-    if stats is not None:
+    if written:
         about = {
             "cluster": found.cluster,
             "config": found.plan.config.name,
@@ -77,7 +78,7 @@ def run(words: Sequence[str]) -> None:
             "link_bytes": links,
             "events": [dataclasses.asdict(event) for event in events],
         }
-        from gossamer.watch import statistics
+        from gossamer.watch import report, statistics
 
         configuration: dict[str, int | float | str | bool | None] = {
             "engine": "rtl",
@@ -89,7 +90,7 @@ def run(words: Sequence[str]) -> None:
         made = statistics.document(
             "guests", "rtl", path.name, about, command=statistics.command(), configuration=configuration
         )
-        statistics.write(stats, made)
+        report.write(made, written.get("--stats"), written.get("--report"))
     code, why = _host.describe_failures(outcomes)
     if code:
         kinds = {ExitCode.NO: AnswerNo, ExitCode.INPUT: InputError}

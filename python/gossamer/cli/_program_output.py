@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer.errors import AnswerNo, RunDied
-from gossamer.files import write_whole
 
 if TYPE_CHECKING:
     from gossamer.cli._program_arguments import Request
@@ -243,16 +242,14 @@ def write_figures(
     if not request.stats and page is None:
         return
     from gossamer.cli import _statistics
-    from gossamer.watch import report, statistics
+    from gossamer.watch import report
 
     options = {name: " ".join(values) for name, values in request.options.items() if name in _CONFIGURATION}
-    about = _statistics.program(request.program, config, run, cluster, jobs, options)
+    plan = None if cluster is None else cluster.plan
+    about = _statistics.program(request.program, config, run, plan, jobs, options)
     if request.stats and request.stats_file is None:
         click.echo("\n".join([_table(config, run, cluster, about), *map(_job, jobs)]))
-    elif request.stats_file is not None:
-        statistics.write(request.stats_file, about)
-    if page is not None:
-        write_whole(page, report.page([about]).encode())
+    report.write(about, request.stats_file, page)
 
 
 _CONFIGURATION = ("define", "routes", "frame-loss", "cut", "seed", "multicast", "mapping", "ranks", "workers", "input")

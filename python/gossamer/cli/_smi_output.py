@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer.engines import guest
 from gossamer.errors import InputError
-from gossamer.files import check_writable, write_whole
+from gossamer.files import check_writable
 
 if TYPE_CHECKING:
     from gossamer.smi import Options, Result
@@ -44,13 +44,8 @@ def write(result: Result, options: Options, files: Sequence[str], stats: Path | 
     if stats is None and report is None:
         return
     from gossamer.watch import report as page
-    from gossamer.watch import statistics
 
-    about = _statistics(result, options, files[0])
-    if stats is not None:
-        statistics.write(stats, about)
-    if report is not None:
-        write_whole(report, page.page([about]).encode())
+    page.write(_statistics(result, options, files[0]), stats, report)
 
 
 def command(engine: str) -> str:

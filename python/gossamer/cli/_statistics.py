@@ -11,8 +11,8 @@ from gossamer.watch import statistics
 if TYPE_CHECKING:
     from gossamer.apps.results import Result
     from gossamer.config import Config
+    from gossamer.engines._rtl_plan import Plan
     from gossamer.engines.rtl import Run
-    from gossamer.engines.rtl_cluster import Cluster as SimulatedCluster
     from gossamer.watch.snapshots import Snapshot
     from gossamer.watch.timeline import Recorded
 
@@ -77,7 +77,7 @@ def _finite(values: Mapping[str, float]) -> dict[str, float | None]:
     return {name: value if abs(value) < float("inf") else None for name, value in values.items()}
 
 
-def of_hardware(config: Config, run: Run, cluster: SimulatedCluster | None) -> dict[str, Any]:
+def of_hardware(config: Config, run: Run, plan: Plan | None) -> dict[str, Any]:
     """Of a run on simulated hardware: counters of tiles, boards and links, states of threads, quantities over time."""
     tiles = run.tiles or [run.counters]
     values: dict[str, Any] = {
@@ -85,27 +85,27 @@ def of_hardware(config: Config, run: Run, cluster: SimulatedCluster | None) -> d
         "tiles": len(tiles),
         "cores": config.mailbox.cores_per_mailbox * len(tiles),
         "clock_mhz": config.board.clock_mhz,
-        "by_tile": [_of_tile(number, tile, config, run.snapshot, cluster) for number, tile in enumerate(tiles)],
-        **(_of_network(run, cluster) if cluster is not None else {}),
+        "by_tile": [_of_tile(number, tile, config, run.snapshot, plan) for number, tile in enumerate(tiles)],
+        **(_of_network(run, plan) if plan is not None else {}),
     }
     if run.snapshot is not None:
-        values["timeline"] = _over_time(run.snapshot, config, cluster)
+        values["timeline"] = _over_time(run.snapshot, config, plan)
     return values
 
 
-def _name(number: int, config: Config, cluster: SimulatedCluster | None) -> str:
+def _name(number: int, config: Config, plan: Plan | None) -> str:
     board, tile = divmod(number, config.tiles)
     place = f"{tile % config.mesh.width},{tile // config.mesh.width}"
-    return f"{cluster.plan.cluster.boards[board].name} {place}" if cluster is not None else place
+    return f"{plan.cluster.boards[board].name} {place}" if plan is not None else place
 
 
 def _of_tile(
-    number: int, counters: Mapping[str, int], config: Config, seen: Snapshot | None, cluster: SimulatedCluster | None
+    number: int, counters: Mapping[str, int], config: Config, seen: Snapshot | None, plan: Plan | None
 ) -> dict[str, Any]:
     from gossamer.watch.snapshots import DIRECTIONS
 
     board, tile = divmod(number, config.tiles)
-    where: dict[str, Any] = {"board": cluster.plan.cluster.boards[board].name} if cluster is not None else {}
+    where: dict[str, Any] = {"board": plan.cluster.boards[board].name} if plan is not None else {}
     found = {**where, "tile": [tile % config.mesh.width, tile // config.mesh.width], **counters}
     if seen is not None and number < len(seen.tiles):
         its = seen.tiles[number]
@@ -115,11 +115,11 @@ def _of_tile(
     return found
 
 
-def _of_network(run: Run, cluster: SimulatedCluster) -> dict[str, Any]:
+def _of_network(run: Run, plan: Plan) -> dict[str, Any]:
     """Counters by board and link."""
+    from gossamer.engines import _events
     from gossamer.watch import cables
 
-    plan = cluster.plan
     wiring = cables.Wiring.of(plan, run.links, run.cycles)
     ends = {(one.board, one.link): one for one in wiring.cables}
     links = []
@@ -141,11 +141,11 @@ def _of_network(run: Run, cluster: SimulatedCluster) -> dict[str, Any]:
             {"board": board.name, **counters} for board, counters in zip(plan.cluster.boards, run.boards, strict=False)
         ],
         "by_link": links,
-        "events": [cluster.describe_event(event) for event in run.events],
+        "events": [_events.describe(plan, event) for event in run.events],
     }
 
 
-def _over_time(seen: Snapshot, config: Config, cluster: SimulatedCluster | None) -> dict[str, Any] | None:
+def _over_time(seen: Snapshot, config: Config, plan: Plan | None) -> dict[str, Any] | None:
     """Instructions, flits and states of threads over time, from the sums that the simulator has sampled."""
     import numpy as np
 
@@ -182,7 +182,7 @@ def _over_time(seen: Snapshot, config: Config, cluster: SimulatedCluster | None)
         for number, name in enumerate(names)
     ]
     found += [
-        series("instructions a cycle and core, by tile", "1/cycle", f"tile {_name(number, config, cluster)}", 1.0,
+        series("instructions a cycle and core, by tile", "1/cycle", f"tile {_name(number, config, plan)}", 1.0,
                values / cores)
         for number, values in enumerate(issued)
     ]  # fmt: skip
@@ -193,14 +193,14 @@ def program(
     name: str,
     config: Config,
     run: Run,
-    cluster: SimulatedCluster | None,
+    plan: Plan | None,
     jobs: Sequence[Mapping[str, Any]] = (),
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Of a program for threads."""
     count = dict(run.counters)
     accesses = count["hits"] + count["misses"]
-    hardware = of_hardware(config, run, cluster)
+    hardware = of_hardware(config, run, plan)
     values = {
         "config": config.name,
         "program": name,

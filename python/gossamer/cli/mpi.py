@@ -52,6 +52,7 @@ def command() -> None:
 @click.option("--label", is_flag=True, help="On boards, begin each line with the rank.")
 @click.option("--cycles", is_flag=True, help="On boards, print cycles and instructions at the end.")
 @click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="On boards, write statistics as JSON.")
+@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="On boards, write an HTML page.")
 @click.option("--port", metavar="PORT", help="With engine board: a network interface; else the simulated cluster.")
 @click.option("--keys", metavar="FILE", help="With --port: the boards' keys.")
 def run(
@@ -68,6 +69,7 @@ def run(
     label: bool,
     cycles: bool,
     stats: Path | None,
+    report: Path | None,
     port: str | None,
     keys: str | None,
 ) -> None:
@@ -97,12 +99,13 @@ def run(
         _run_on_boards(
             sources, arguments, ranks, config=config, cluster=cluster, defines=define, includes=include,
             verbose=verbose, max_cycles=max_cycles, workers=workers, label=label, cycles=cycles,
-            stats=stats, where=where,
+            stats=stats, report=report, where=where,
         )  # fmt: skip
         return
     for name, given in (
         ("config", config), ("cluster", cluster), ("max-cycles", max_cycles), ("workers", workers),
         ("label", label), ("cycles", cycles), ("stats", stats),
+        ("report", report),
     ):  # fmt: skip
         if given:
             raise InputError(f"--{name}: needs engine rtl; add --engine rtl")
@@ -229,6 +232,7 @@ def _run_on_boards(
     label: bool,
     cycles: bool,
     stats: Path | None,
+    report: Path | None,
     where: board.Place | guest.Place | None,
 ) -> None:
     """Compiles, loads and runs, on the boards ``where`` or in a simulator.
@@ -242,8 +246,9 @@ def _run_on_boards(
     from gossamer.engines import guest, rtl_cluster
     from gossamer.mpi import _device
 
-    if stats is not None:
-        files.check_writable(stats)
+    for path in (stats, report):
+        if path is not None:
+            files.check_writable(path)
 
     if isinstance(where, guest.Place):
         plan: rtl_cluster.Plan = where.plan
@@ -279,15 +284,15 @@ def _run_on_boards(
     if cycles:
         cycles_noun, instructions_noun = ("" if n == 1 else "s" for n in (done.cycles, done.instructions))
         click.echo(f"{done.cycles} cycle{cycles_noun}, {done.instructions} instruction{instructions_noun}", err=True)
-    if stats is not None:
+    if stats is not None or report is not None:
         from gossamer.cli import _statistics
-        from gossamer.watch import statistics
+        from gossamer.watch import report as page
 
-        simulated = machine if cluster is not None or isinstance(where, guest.Place) else None
+        network = plan if cluster is not None or isinstance(where, guest.Place) else None
         # Ranks are on threads that are spread over the tiles, and the run counts up to the last of them.
         run = dataclasses.replace(done, threads=ranks)
-        about = _statistics.program(sources[0], hardware, run, simulated, options={"ranks": ranks})
-        statistics.write(stats, about)
+        about = _statistics.program(sources[0], hardware, run, network, options={"ranks": ranks})
+        page.write(about, stats, report)
     _judge(sources[0], image, done, console)
 
 

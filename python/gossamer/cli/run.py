@@ -81,7 +81,7 @@ Options:
   -o, --output FILE     write the result: .npy, .npz, .csv or .json (may be repeated)
       --stats FILE      write the statistics as JSON (docs/watching.md)
       --report FILE     write an HTML page of the run; ./gossamer report compares runs
-      --trace FILE      with cpu, distributed, rtl: write a trace for ui.perfetto.dev
+      --trace FILE      not with model: write a trace for ui.perfetto.dev
       --format NAME     the graph's format, if content and name of the file do not tell:
                         {formats}
       --columns S,T[,W] columns of source, target and weight in an edge list: numbers
@@ -242,8 +242,6 @@ def _run_app(words: tuple[str, ...]) -> int:
         hardware_engine = "board" if other[0] in ("port", "keys", "role") else "rtl"
         raise InputError(f"--{other[0]}: needs the hardware; add --engine {hardware_engine}")
     elif engine != "distributed":
-        if trace is not None and engine != "cpu":
-            raise InputError(f"--trace: the engine {engine} records none; use cpu, distributed or rtl")
         engines.get(str(engine))
     given: dict[str, Any] = dict(request.parameters)
     for name, value in given.items():
@@ -270,17 +268,13 @@ def _run_app(words: tuple[str, ...]) -> int:
         if stats is not None or report is not None:
             from gossamer.cli import _statistics
             from gossamer.watch import report as page
-            from gossamer.watch import statistics
 
             options = {name: " ".join(values) for name, values in request.options.items() if name in _CONFIGURATION}
             its = None if asked is None else asked.hardware()
             about = _statistics.application(
                 result, request.parameters, options, read_seconds, ranks=recorded, hardware=its
             )
-            if stats is not None:
-                statistics.write(Path(stats), about)
-            if report is not None:
-                files.write_whole(report, page.page([about]).encode())
+            page.write(about, Path(stats) if stats else None, Path(report) if report else None)
         if trace is not None:
             from gossamer.watch import timeline
 
@@ -290,13 +284,14 @@ def _run_app(words: tuple[str, ...]) -> int:
     watched = any(file is not None for file in (stats, report, trace))
     if engine == "distributed":
         return _run_distributed.run(request, app, words, read, finish, watched=watched)
+    seed = request.number("seed", 0, 0) if engine == "shuffle" else 0
     recorder: Timeline | None = None
-    if engine == "cpu" and watched:
+    if watched and isinstance(engine, str):
         from gossamer.engines.cpu import InProcess
         from gossamer.watch.timeline import Timeline
 
         recorder = Timeline()
-        engine = InProcess("cpu", recorder)
+        engine = InProcess(engine, recorder)
     begun = time.perf_counter()
     graph = read()
     read_seconds = time.perf_counter() - begun
@@ -305,7 +300,6 @@ def _run_app(words: tuple[str, ...]) -> int:
     warnings.simplefilter("ignore", GraphWarning)
     given = _with_shares(app, graph, given)
     try:
-        seed = request.number("seed", 0, 0) if engine == "shuffle" else 0
         result = runner.run(app, graph, engine=engine, threads=threads or None, seed=seed, **given)
     except BaseException:
         if asked is not None:
@@ -471,8 +465,7 @@ class _HardwareOptions:
 
         if self.engine.done is None:
             return None
-        simulated = self.engine.simulated if self.engine.plan is not None else None
-        return _statistics.of_hardware(self.engine.machine.config, self.engine.done, simulated)
+        return _statistics.of_hardware(self.engine.machine.config, self.engine.done, self.engine.plan)
 
     def show(self, *, aborted: bool) -> None:
         """Prints notes. Writes the page of a run that aborted, which has no result."""

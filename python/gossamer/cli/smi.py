@@ -57,7 +57,7 @@ def command(ctx: click.Context) -> None:
 @click.option("--keys", metavar="FILE", help="With --port: the boards' keys.")
 @click.option("--mpi", metavar="N", type=int, default=1, help="Distribute the ranks over N MPI processes (1).")
 @click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="Write statistics of the run as JSON.")
-@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="With boards: write an HTML page.")
+@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write an HTML page of the run.")
 @click.option(
     "--trace", metavar="FILE", type=click.Path(path_type=Path), help="With boards: write a trace (ui.perfetto.dev)."
 )
@@ -122,8 +122,6 @@ def run(
     for name, value in (("trace-size", trace_size), ("least-wait", least_wait)):
         if value is not None and trace is None:
             raise InputError(f"--{name}: give --trace with it")
-    if engine == "emulator" and report is not None:
-        raise InputError("--report: give --engine rtl or board with it; the emulator has no cycles")
     options = smi.Options(
         slack, seed, operations, timeout, stack, ordered, mpi, engine, config, frame_loss, port, keys, trace,
         smi.LEAST_WAIT if least_wait is None else least_wait,

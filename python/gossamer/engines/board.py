@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 NAME = "board"
 UNSUPPORTED = (
-    "waves", "trace", "trace-size", "least-wait", "tile", "workers", "ranks", "frame-loss", "cut", "seed", "report",
+    "waves", "trace", "trace-size", "least-wait", "tile", "workers", "ranks", "frame-loss", "cut", "seed",
 )  # fmt: skip
 """Options of the engine ``rtl`` that need a simulator."""
 _NO_CLUSTER = "no simulated cluster runs; start one with ./gossamer cluster sim up {0}, or give --port INTERFACE"

@@ -31,7 +31,7 @@ class InProcess(Engine):
     """Runs the compiled application on threads of this process."""
 
     def __init__(self, name: str, timeline: Timeline | None = None) -> None:
-        """``timeline``: records what the threads of each run of the engine ``cpu`` do over time."""
+        """``timeline``: records what the threads of each run do over time."""
         self.name = name
         self._timeline = timeline
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NAME = "guest"
 """The engine's name, which the host of the guests gives to their commands."""
 UNSUPPORTED = (
-    "waves", "trace", "trace-size", "least-wait", "tile", "workers", "ranks", "frame-loss", "cut", "seed", "report",
+    "waves", "trace", "trace-size", "least-wait", "tile", "workers", "ranks", "frame-loss", "cut", "seed",
     "cluster", "config", "routes", "next-routes",
 )  # fmt: skip
 """Options of the engine ``rtl`` that concern the whole cluster."""

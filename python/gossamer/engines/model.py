@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _DEADLINE = 2
 _LOOK = 0.2
 """Seconds between two looks at the progress."""
-UNSUPPORTED = ("waves", "trace", "trace-size", "report", "least-wait", "watchdog", "frame-loss", "cut", "seed", "tile")
+UNSUPPORTED = ("waves", "trace", "trace-size", "least-wait", "watchdog", "frame-loss", "cut", "seed", "tile")
 """Options of ``rtl`` that need its simulator."""
 
 

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from gossamer.engines._rtl_plan import Plan
 
 _DOWN = "#b8433f"
+_COUNTED = {
+    "tx_packets": "packets", "tx_bytes": "bytes", "resends": "resent", "damaged": "damaged", "dropped": "dropped",
+    "stalls": "cycles without credit",
+}  # fmt: skip
+"""Columns of the table of links, by counter of a board."""
+_PREDICTED = {"messages": "messages", "message_flits": "flits of messages"}
+"""The same for the engine ``model``, which predicts no other counters."""
 _LEAST_SCALE = 11 / 17
 """Scale below which text is too small to read."""
 
@@ -158,20 +165,24 @@ def _end(about: Wiring, cable: Cable) -> str:
 
 def table(about: Wiring) -> str:
     """A table of the links, the busiest first."""
+    columns = _COUNTED if all("tx_packets" in one.counters for one in about.cables) else _PREDICTED
+    most = next(iter(columns))
     rows = []
-    for cable in sorted(about.cables, key=lambda one: -share(about, one)):
+    for cable in sorted(about.cables, key=lambda one: -(share(about, one) if about.timed else one.counters[most])):
         its = cable.counters
-        counts = [f"{its[name]:,}" for name in ("tx_packets", "tx_bytes", "resends", "damaged", "dropped", "stalls")]
+        counts = [f"{its[name]:,}" for name in columns]
         up = "up" if its.get("state", 1) & 1 else "down"
         used = [f"{share(about, cable):.1%}"] if about.timed else []
         rows.append([_end(about, cable), up, *used, *counts])
     heads = ["link", "", *(["used"] if about.timed else [])]
-    heads += ["packets", "bytes", "resent", "damaged", "dropped", "cycles without credit"]
+    heads += columns.values()
     return _html.table(heads, rows)
 
 
 def sections(about: Wiring) -> list[str]:
     """The sections about cables of a page."""
+    if any("tx_packets" not in one.counters for one in about.cables):
+        return ["<h2>Links</h2>", table(about)]
     if not about.timed:
         note = "The counters include packets of the host that surround the run, and idle frames of that time."
         return ["<h2>Links</h2>", f"<p>{note}</p>", table(about)]

@@ -9,10 +9,12 @@ all numbers. Runs that are compared share the scales of their charts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from gossamer import files
 from gossamer.errors import InputError
-from gossamer.watch import _charts, _html, _tiles, cables, stream_report
+from gossamer.watch import _charts, _html, _tiles, cables, statistics, stream_report
 
 MOST_RUNS = 6
 _FULL, _BESIDE = 1500.0, 740.0
@@ -37,6 +39,17 @@ def check_comparable(runs: Sequence[Data], names: Sequence[str]) -> None:
             raise InputError(
                 f"{name}: is a run of {one['name']}, and {names[0]} one of {first['name']}; give runs of one program"
             )
+
+
+def write(data: Data, stats: Path | None, report: Path | None) -> None:
+    """Writes the statistics of a run into the files that ``--stats`` and ``--report`` name.
+
+    Raises InputError if a file cannot be written.
+    """
+    if stats is not None:
+        statistics.write(stats, data)
+    if report is not None:
+        files.write_whole(report, page([data]).encode("utf-8", "replace"))
 
 
 def page(runs: Sequence[Data], labels: Sequence[str] = ()) -> str:
@@ -240,9 +253,7 @@ def _unit(data: Data, name: str) -> str:
 
 
 def _numbers(data: Data) -> str:
-    from gossamer.watch.statistics import Statistics
-
-    fields = Statistics.model_fields
+    fields = statistics.Statistics.model_fields
     rows = []
     for name, value in numbers(data).items():
         about = fields[name].description if name in fields else ""

@@ -195,6 +195,11 @@ class Statistics(BaseModel):
     cores: int | None = _u("cores", "Cores of all tiles.")
     clock_mhz: float | None = _u("MHz", "Of the boards.")
     cycles: int | None = _u("cycles", "From the start of the threads to the end of the last.")
+    barrier_cycles: int | None = _u(
+        "cycles", "Predicted by model: from the last thread's wait to the release, of all steps."
+    )
+    nearest_validated: str | None = Field(default=None, description="The validated run of model nearest to this one.")
+    nearest_validated_error: float | None = _u("share", "Of the cycles that model predicted for that run.")
     instructions: int | None = _u("instructions", "Issued by all cores.")
     retired: int | None = _u("instructions", "Retired by threads with vertices.")
     instructions_per_cycle: float | None = _u("1/cycle", "Of all cores together.")
