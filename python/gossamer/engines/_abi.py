@@ -445,8 +445,11 @@ class PartAbi(ctypes.Structure):
     ]
 
 
-def problem_of(app: App, opened: ProblemAbi) -> mapper.Problem:
-    """The mapper's problem from an opened problem; states and edges are copied."""
+def problem_of(app: App, opened: ProblemAbi, *, copy: bool = True) -> mapper.Problem:
+    """The mapper's problem from an opened problem; states are copied.
+
+    Edges are copied too, unless ``copy`` is False: then they are those of the application, and live as long as it.
+    """
     from gossamer import mapper
 
     count = int(opened.vertices)
@@ -463,7 +466,8 @@ def problem_of(app: App, opened: ProblemAbi) -> mapper.Problem:
         offsets = array(one.offsets, 8 * (count + 1)).view(np.uint64).astype(np.int64)
         edges = int(offsets[-1])
         values = array(one.values, edges * opened.edge_bytes).reshape(edges, -1) if one.values and edges else None
-        targets = array(one.targets, 4 * edges).view(np.uint32).astype(np.int64)
+        targets: Any = array(one.targets, 4 * edges).view(np.uint32)
+        targets = targets.astype(np.int64) if copy else targets
         relations.append(mapper.Relation(one.pin, offsets, targets, values))
     return mapper.Problem(
         states=array(opened.states, count * opened.state_bytes).reshape(count, -1).copy(),

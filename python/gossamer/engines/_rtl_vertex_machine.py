@@ -50,6 +50,32 @@ VertexAt = Callable[[int, int], int]
 """The vertex at a slot of a thread; -1 for an empty slot."""
 
 
+@dataclass(frozen=True)
+class Placed:
+    """A problem on the threads of a machine."""
+
+    problem: mapper.Problem
+    machine: mapper.Machine
+    mapping: mapper.Mapping
+    image: Image
+    layout: mapper.Layout
+    tables: mapper.Tables
+
+    def vertex_at(self, thread: int, local: int) -> int:
+        """The vertex at a slot of a thread."""
+        return int(self.mapping.order[int(self.mapping.counts[:thread].sum()) + local])
+
+    def statistics(self) -> dict[str, Any]:
+        """Figures of the mapping and of the tables."""
+        cut = dataclasses.asdict(mapper.cut_of(self.problem, self.mapping, self.machine))
+        return {
+            "messages_per_round": self.tables.message_count,
+            "balance": self.tables.balance,
+            "memory_bytes": int(self.tables.bytes.max()),
+            **{f"mapped_{name}": value for name, value in cut.items()},
+        }
+
+
 @dataclass
 class VertexMachine:
     """A board, or the boards of a cluster, and how vertices are mapped to their threads."""
@@ -102,6 +128,42 @@ class VertexMachine:
         shape = device.ALONE if self.plan is None else self.plan.shape
         image = _program(app, self.machine.config, shape, pins, listens, sends, wide, changes)
         return image, mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
+
+    def placed(
+        self, app: App, problem: mapper.Problem, listens: bool, seed: int, network: mapper.Network | None
+    ) -> Placed:
+        """Maps a problem that does not change, and makes its tables. Raises InputError if it does not fit."""
+        machine = self.machine
+        # GOSSAMER_POLITE_MULTICAST of the softswitch. No message leaves a single board.
+        sends = 2 if network is not None else int(self.multicast != "none")
+        image, layout = self.program(app, problem.pins, listens, sends, False)
+        mapper.check_least(machine, layout, image.symbols["__data_end"], problem.vertices, problem.edges, problem.pins)
+        mapping = mapper.place(
+            problem,
+            machine,
+            method=self.mapping,
+            seed=seed or 1,
+            progress=lambda done, total: self.on_phase("mapping", done, total),
+        )
+
+        def made(wide: bool) -> Placed:
+            image, layout = self.program(app, problem.pins, listens, sends, wide)
+            tables = mapper.Tables(
+                problem,
+                mapping,
+                machine,
+                layout,
+                base=image.symbols["__data_end"],
+                multicast=sends > 0,
+                network=network,
+                progress=lambda done, total: self.on_phase("tables", done, total),
+            )
+            return Placed(problem, machine, mapping, image, layout, tables)
+
+        try:
+            return made(wide=False)
+        except mapper.TooWide:
+            return made(wide=True)
 
     def run_threads(self, verdict: Verdict) -> tuple[Run, list[Message]]:
         """Runs all threads until they have ended. Raises RunDied if they do not end."""
@@ -335,4 +397,4 @@ class Senders:
         return f": {len(vertices):,} {self.plural} still send ({named})"
 
 
-__all__ = ["CONFIG", "MULTICAST", "Senders", "Verdict", "VertexAt", "VertexMachine"]
+__all__ = ["CONFIG", "MULTICAST", "Placed", "Senders", "Verdict", "VertexAt", "VertexMachine"]

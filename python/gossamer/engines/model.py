@@ -10,13 +10,12 @@ model (``src/model/engine.cc``), which charges cycles for what the program of th
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +29,6 @@ from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import InputError, RunDied
 from gossamer.graph import Graph
 from gossamer.mapper.outcome import GIVEN_UP, WRONG_PIN
-
-if TYPE_CHECKING:
-    from gossamer.device import Image
 
 _DEADLINE = 2
 _LOOK = 0.2
@@ -68,38 +64,22 @@ class Model(Hardware):
     def _run(
         self, app: App, graph: Graph, opened: ProblemAbi, seed: int, handle: ctypes.c_void_p
     ) -> tuple[dict[str, Any], tuple[int, ...]]:
-        problem = problem_of(app, opened)
-        machine = self.machine
-        sends = int(self.multicast != "none")
-        image, layout = self.program(app, problem.pins, bool(opened.listens), sends, False)
-        mapper.check_least(machine, layout, image.symbols["__data_end"], problem.vertices, problem.edges, problem.pins)
-        mapping = mapper.assign(
-            problem.vertices,
-            *problem.ends(),
-            machine,
-            method=self.mapping,
-            seed=seed or 1,
-            progress=lambda done, total: self.on_phase("mapping", done, total),
-        )
-
-        def tables_of(wide: bool) -> tuple[Image, mapper.Layout, mapper.Tables]:
-            image, layout = self.program(app, problem.pins, bool(opened.listens), sends, wide)
-            base = image.symbols["__data_end"]
-            return image, layout, mapper.Tables(problem, mapping, machine, layout, base=base, multicast=sends > 0)
-
-        try:
-            image, layout, tables = tables_of(wide=False)
-        except mapper.TooWide:
-            image, layout, tables = tables_of(wide=True)
+        placed = self.placed(app, problem_of(app, opened, copy=False), bool(opened.listens), seed, None)
+        problem, machine, image, layout, tables = (
+            placed.problem, placed.machine, placed.image, placed.layout, placed.tables
+        )  # fmt: skip
+        about = placed.statistics()
+        sends = self.multicast != "none"
         _model_costs.check_clock(image, app.name)
         words = [opened.aggregates[i] for i in range(opened.aggregate_count)] if opened.aggregate_count else []
         barriers = _barriers(words)
         self.on_phase("counting instructions", 0, 0)
         rows, ranges = _model_costs.observe(
-            problem, machine, image, layout, multicast=sends > 0, barriers=barriers, steps=self.max_steps
+            problem, machine, image, layout, multicast=sends, barriers=barriers, steps=self.max_steps
         )
         costs = _model_costs.solve(rows)
         memories = _model_machine.Memories(tables, machine, self.max_steps)
+        tables.forget_edges()
         begun = time.perf_counter()
         outcome, counters, links = self._simulate(
             app, opened, handle, problem, machine, layout, tables, memories, costs, ranges, barriers
@@ -107,8 +87,7 @@ class Model(Hardware):
         seconds = time.perf_counter() - begun
         read = [memories.read(*span) for span in tables.outcome.spans()]
         found = tables.outcome.results(read)
-        begins = np.cumsum(mapping.counts) - mapping.counts
-        self._check(app, graph, tables, found, lambda thread, local: int(mapping.order[begins[thread] + local]))
+        self._check(app, graph, found, placed.vertex_at)
         states = tables.states(read)
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
         tiles = [{name: round(getattr(one, name)) for name in abi.COUNTERS} for one in counters]
@@ -130,18 +109,11 @@ class Model(Hardware):
             engine=self.name,
         )
         stats = self.statistics(problem.vertices, problem.edges, layout, run, found)
-        stats |= {
-            "messages_per_round": tables.message_count,
-            "balance": tables.balance,
-            "memory_bytes": int(tables.bytes.max()),
-            "barrier_cycles": round(outcome.barrier_cycles),
-        }
+        stats |= about | {"barrier_cycles": round(outcome.barrier_cycles)}
         self.notes = _model_validation.notes(stats, app.name)
         if (point := _model_validation.nearest(stats, app.name)) is not None:
             stats["nearest_validated"] = str(point)
             stats["nearest_validated_error"] = point.error
-        parts = mapper.cut(mapping, *problem.ends(), machine)
-        stats |= {f"mapped_{name}": value for name, value in dataclasses.asdict(parts).items()}
         return stats, tables.outcome.aggregates(read)
 
     def _simulate(
@@ -233,7 +205,7 @@ class Model(Hardware):
             worker.join()
             raise
 
-    def _check(self, app: App, graph: Graph, tables: mapper.Tables, found: Mapping[str, Any], vertex_at: Any) -> None:
+    def _check(self, app: App, graph: Graph, found: Mapping[str, Any], vertex_at: Any) -> None:
         """Raises RunDied if the status words of threads report an error."""
         for thread in np.flatnonzero(found["status"] == WRONG_PIN).tolist():
             vertex = graph.label_of(vertex_at(thread, int(found["wrong"][thread])))

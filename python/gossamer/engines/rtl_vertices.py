@@ -11,15 +11,12 @@ end of the job, and reads the states back. The application itself, in this proce
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 import gossamer_setup
-from gossamer import mapper, native
+from gossamer import native
 from gossamer.apps import App, Numbers
 from gossamer.apps.results import Result
 from gossamer.engines._abi import (
@@ -37,9 +34,6 @@ from gossamer.engines._rtl_vertex_machine import CONFIG, MULTICAST, Verdict, Ver
 from gossamer.engines.resumable import BoardRun
 from gossamer.errors import HandlerDied, InputError
 from gossamer.graph import Graph
-
-if TYPE_CHECKING:
-    from gossamer.device import Image
 
 
 @dataclass
@@ -102,42 +96,13 @@ class Hardware(VertexMachine, Engine):
         self, app: App, graph: Graph, opened: ProblemAbi, seed: int, handle: ctypes.c_void_p
     ) -> tuple[dict[str, Any], tuple[int, ...]]:
         """Runs the vertices. Returns statistics and the words of the aggregates."""
-        problem = problem_of(app, opened)
         machine = self.machine
-        network = self.network(machine)
-        # GOSSAMER_POLITE_MULTICAST of the softswitch. No message leaves a single board.
-        sends = 2 if network is not None else int(self.multicast != "none")
-        image, layout = self.program(app, problem.pins, bool(opened.listens), sends, False)
-        base = image.symbols["__data_end"]
-        mapper.check_least(machine, layout, base, problem.vertices, problem.edges, problem.pins)
-        mapping = mapper.assign(
-            problem.vertices,
-            *problem.ends(),
-            machine,
-            method=self.mapping,
-            seed=seed or 1,
-            progress=lambda done, total: self.on_phase("mapping", done, total),
-        )
-
-        def tables_of(wide: bool) -> tuple[Image, mapper.Layout, mapper.Tables]:
-            image, layout = self.program(app, problem.pins, bool(opened.listens), sends, wide)
-            base = image.symbols["__data_end"]
-            made = mapper.Tables(problem, mapping, machine, layout, base=base, multicast=sends > 0, network=network)
-            return image, layout, made
-
-        try:
-            image, layout, tables = tables_of(wide=False)
-        except mapper.TooWide:
-            image, layout, tables = tables_of(wide=True)
+        placed = self.placed(app, problem_of(app, opened), bool(opened.listens), seed, self.network(machine))
+        problem, tables, image = placed.problem, placed.tables, placed.image
         with self.simulator(machine.config) as tile:
             self.load(tile, image, tables)
-            begins = np.cumsum(mapping.counts) - mapping.counts
-
-            def vertex_at(thread: int, local: int) -> int:
-                return int(mapping.order[begins[thread] + local])
-
             verdict = Verdict(
-                machine.config, self.max_steps, self.max_cycles, app, graph, tile, image, tables, vertex_at
+                machine.config, self.max_steps, self.max_cycles, app, graph, tile, image, tables, placed.vertex_at
             )
             run, messages = self.run_threads(verdict)
             memories = [tile.read_memory(*span) for span in tables.outcome.spans()]
@@ -147,15 +112,8 @@ class Hardware(VertexMachine, Engine):
             native.check(app.library.gs_app_receive(handle, message.data[4 : 4 + opened.message_bytes]))
         states = tables.states(memories)
         ctypes.memmove(opened.states, states.ctypes.data, states.nbytes)
-        stats = self.statistics(problem.vertices, problem.edges, layout, run, found)
-        stats |= {
-            "messages_per_round": tables.message_count,
-            "balance": tables.balance,
-            "memory_bytes": int(tables.bytes.max()),
-        }
-        parts = mapper.cut(mapping, *problem.ends(), machine)
-        stats |= {f"mapped_{name}": value for name, value in dataclasses.asdict(parts).items()}
-        return stats, tables.outcome.aggregates(memories)
+        stats = self.statistics(problem.vertices, problem.edges, placed.layout, run, found)
+        return stats | placed.statistics(), tables.outcome.aggregates(memories)
 
 
 __all__ = ["CONFIG", "MULTICAST", "Hardware"]

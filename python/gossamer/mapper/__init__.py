@@ -12,7 +12,7 @@ from gossamer.mapper.layout import Layout, Problem, Relation
 from gossamer.mapper.machine import Machine
 from gossamer.mapper.multicast_tables import Network
 from gossamer.mapper.outcome import Outcome
-from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut
+from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut, cut_of, place
 from gossamer.mapper.patches import OutOfSpace, Patches
 from gossamer.mapper.regions import check_least, least_bytes
 from gossamer.mapper.tables import Spare, Tables, TooWide
@@ -35,5 +35,7 @@ __all__ = [
     "assign",
     "check_least",
     "cut",
+    "cut_of",
     "least_bytes",
+    "place",
 ]

@@ -95,9 +95,13 @@ class Problem:
         return sum(len(relation.targets) for relation in self.relations)
 
     def ends(self) -> tuple[Numbers, Numbers]:
-        """Source and target of every edge, relation by relation."""
-        sources = [np.repeat(np.arange(self.vertices), np.diff(one.offsets)) for one in self.relations]
-        empty = np.empty(0, np.int64)
+        """Source and target of every edge, relation by relation, in the relations' types."""
+        kinds = [np.asarray(one.targets).dtype for one in self.relations]
+        sources = [
+            np.repeat(np.arange(self.vertices, dtype=kind), np.diff(one.offsets))
+            for kind, one in zip(kinds, self.relations, strict=True)
+        ]
+        empty = np.empty(0, np.result_type(*kinds) if kinds else np.int64)
         return (
             np.concatenate([empty, *sources]),
             np.concatenate([empty, *(one.targets for one in self.relations)]),
@@ -114,9 +118,4 @@ def words(values: Numbers) -> Bytes:
     return values.astype("<u4").view(np.uint8).reshape(-1, 4)
 
 
-def put(data: Bytes, at: Numbers, rows: Bytes) -> None:
-    """Writes rows of bytes at the positions ``at``."""
-    data[at[:, None] + np.arange(rows.shape[1])] = rows
-
-
-__all__ = ["Bytes", "Layout", "Problem", "Relation", "put", "up", "words"]
+__all__ = ["Bytes", "Layout", "Problem", "Relation", "up", "words"]

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from gossamer.errors import InputError
-from gossamer.mapper.layout import Bytes, Layout, Problem, put, up, words
+from gossamer.mapper.layout import Bytes, Layout, Problem, up, words
+from gossamer.mapper.lists import put
 from gossamer.mapper.machine import Machine, Numbers
 from gossamer.mapper.messages import EdgeLists
 from gossamer.mapper.partition import Mapping

@@ -16,13 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import InputError
-from gossamer.mapper import placement, split, workers
+from gossamer.mapper import lists, placement, split, workers
+from gossamer.mapper.layout import Problem
 from gossamer.mapper.levels import Undirected
 from gossamer.mapper.machine import Machine, Numbers
 
 METHODS = ("metis", "kahypar", "bfs", "random", "direct")
 """metis, kahypar: multilevel partitioning. bfs: breadth-first order, cut into equal parts. random: for comparison.
 direct: index order, cut into equal parts."""
+_BLIND = ("random", "direct")
+"""Methods that do not look at edges."""
 _OWN = 4
 """Weight of a vertex without edges; an edge weighs 1."""
 _MANY = 4_000_000
@@ -89,6 +92,30 @@ def assign(
     return mapped(thread, machine)
 
 
+def place(
+    problem: Problem,
+    machine: Machine,
+    *,
+    method: str = "metis",
+    seed: int = 1,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> Mapping:
+    """Maps a problem: see assign(). Methods that do not look at edges take no memory for them."""
+    nobody = np.empty(0, np.int64)
+    source, target = (nobody, nobody) if method in _BLIND else problem.ends()
+    return assign(problem.vertices, source, target, machine, method=method, seed=seed, progress=progress)
+
+
+def cut_of(problem: Problem, mapping: Mapping, machine: Machine) -> Cut:
+    """The cut of a mapping, counted without a list of all edges."""
+    between, tiles, threads, ends = lists.count_edges(problem, mapping, machine)
+    near = int(between.sum())
+    hops = near if machine.hops is None else int((between * machine.hops).sum())
+    work = ends + _OWN * mapping.counts
+    within = problem.edges - near - tiles - threads
+    return _cut_with(machine, near, tiles, threads, within, hops, work)
+
+
 def cut(mapping: Mapping, source: Numbers, target: Numbers, machine: Machine) -> Cut:
     """The cut of a mapping."""
     a, b = mapping.thread[source], mapping.thread[target]
@@ -98,18 +125,21 @@ def cut(mapping: Mapping, source: Numbers, target: Numbers, machine: Machine) ->
     near, tiles, threads = int(away.sum()), int(other_tile.sum()), int(other.sum())
     hops = near if machine.hops is None else int(machine.hops[a[away] // board, b[away] // board].sum())
     work = np.bincount(a, minlength=machine.threads) + np.bincount(b, minlength=machine.threads) + _OWN * mapping.counts
+    return _cut_with(machine, near, tiles - near, threads - tiles, len(a) - threads, hops, work)
 
+
+def _cut_with(machine: Machine, boards: int, tiles: int, threads: int, within: int, hops: int, work: Numbers) -> Cut:
     def balance(each: int) -> float:
         sums = work.reshape(-1, each).sum(axis=1)
         return float(sums.mean() / max(1, sums.max()))
 
     return Cut(
-        boards=near,
-        tiles=tiles - near,
-        threads=threads - tiles,
-        within=len(a) - threads,
+        boards=boards,
+        tiles=tiles,
+        threads=threads,
+        within=within,
         hops=hops,
-        board_balance=balance(board),
+        board_balance=balance(machine.board_tiles * machine.tile_threads),
         tile_balance=balance(machine.tile_threads),
         thread_balance=balance(1),
     )
@@ -183,4 +213,4 @@ def _breadth_first(graph: Undirected) -> Numbers:
     return np.concatenate(order) if order else np.empty(0, np.int64)
 
 
-__all__ = ["METHODS", "Cut", "Mapping", "assign", "cut", "mapped"]
+__all__ = ["METHODS", "Cut", "Mapping", "assign", "cut", "cut_of", "mapped", "place"]

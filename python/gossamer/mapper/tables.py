@@ -17,14 +17,14 @@ DRAM is slow at scattered lines. The host does not initialize flags and queues.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, put, up, words
+from gossamer.mapper.layout import Bytes, Layout, Problem, Relation, up
+from gossamer.mapper.lists import BoardLists, put
 from gossamer.mapper.machine import Machine, Numbers
 from gossamer.mapper.messages import EdgeLists, Messages, to_threads, to_tiles
 from gossamer.mapper.multicast_tables import MulticastTables, Network, RemoteMessages
@@ -55,12 +55,30 @@ class Spare:
         return counts + np.maximum(self.least, counts // 4)
 
 
+@dataclass(frozen=True)
+class _Entries:
+    """The entries of all lists, sorted by slot."""
+
+    order: Numbers
+    """Of each entry its message: first those with routing keys, then those that are ``masked``."""
+    slot: Numbers
+    masked: Numbers
+    entries_at: Numbers
+    """Of each slot: bytes of its list before the first entry."""
+    list_at: Numbers
+    """Of each slot: bytes of the lists before its own; one more for the end."""
+    bytes: int
+
+
 class Tables:
     """All tables of a problem on a machine. Raises InputError if they do not fit into its memories.
 
     With ``multicast`` a message is sent to all threads of a tile that have receivers, else to one thread. With a
     ``network`` as well, the boards' multicast routers forward a message with receivers on several tiles of other
     boards, by a key.
+
+    Tables of graphs that do not change are made board by board; ``by_board`` False makes all at once.
+    ``progress`` receives the number of finished boards and of all boards.
     """
 
     def __init__(
@@ -74,6 +92,8 @@ class Tables:
         multicast: bool = False,
         network: Network | None = None,
         spare: Spare | None = None,
+        by_board: bool = True,
+        progress: Callable[[int, int], object] = lambda done, total: None,
     ) -> None:
         self.machine, self.layout, self._mapping = machine, layout, mapping
         self._problem, self._spare, self._multicast = problem, spare, multicast
@@ -81,17 +101,29 @@ class Tables:
         counts = mapping.counts
         self.slots = counts if spare is None else spare.slots(counts)
         """Vertex slots of each thread."""
-        lists = EdgeLists(problem, mapping, machine)
-        if multicast:
-            sends = to_tiles(lists, machine, layout)
+        self._pins = problem.pins
+        slots = problem.vertices * problem.pins
+        self._by_board: BoardLists | None = None
+        if by_board and spare is None and not layout.own and slots < 1 << 32:
+            self._by_board = BoardLists(problem, mapping, machine, layout, multicast, progress)
+            sends, edges_of, own = self._by_board.sends, self._by_board.edges_of, self._by_board.own.astype(np.int64)
+            longest = self._by_board.longest
         else:
-            sends = to_threads(lists, machine, layout, changing=spare is not None)
-        self.lists, self.sends = lists, sends
+            self.lists = lists = EdgeLists(problem, mapping, machine)
+            if multicast:
+                sends = to_tiles(lists, machine, layout)
+            else:
+                sends = to_threads(lists, machine, layout, changing=spare is not None)
+            edges_of, longest = lists.edges_of, layout.edge * int(lists.sizes.max(initial=0))
+            own = np.zeros(slots, np.int64)
+            own[lists.slot[lists.own]] = layout.edge * lists.sizes[lists.own]
+        self.sends = sends
         masked = np.arange(len(sends.slot))
         """Messages that are sent to their receivers without a routing key."""
         self.multicast_tables: MulticastTables | None = None
         if multicast and network is not None and machine.boards > 1:
-            masked, self.multicast_tables = _by_key(sends, machine, network)
+            thread_of = mapping.thread[mapping.order]
+            masked, self.multicast_tables = _by_key(sends, thread_of[sends.slot // problem.pins], machine, network)
         self.by_mask = np.zeros(len(sends.slot), bool)
         """For each message, whether it is sent without a routing key."""
         self.by_mask[masked] = True
@@ -99,19 +131,15 @@ class Tables:
         sent = np.concatenate([keyed, sends.slot[masked]])
         self.message_count = len(sent)
         """Messages that threads send when every vertex sends once on every pin."""
-        self.balance = float(lists.edges_of.mean() / max(1, lists.edges_of.max()))
+        self.balance = float(edges_of.mean() / max(1, edges_of.max()))
         """Mean number of edges of a thread divided by the maximum."""
 
         # Lists of vertices, packed thread by thread: edges within the thread, then entries.
-        self._pins = problem.pins
-        slots = problem.vertices * problem.pins
         entry_bytes = 16 if multicast else 8
         entries = np.bincount(sent, minlength=slots)
-        own = np.zeros(slots, np.int64)
-        own[lists.slot[lists.own]] = layout.edge * lists.sizes[lists.own]
         entries_at = up(layout.list + own, layout.unit)
         list_at = np.concatenate([[0], np.cumsum(entries_at + entry_bytes * entries)])
-        self._fits(np.concatenate([layout.state * (counts - 1), layout.edge * lists.sizes]))
+        self._fits(np.append(layout.state * (counts - 1), longest))
         self._vertices_before = np.cumsum(counts) - counts
         lists_before = list_at[self._vertices_before * self._pins]
         lists_of = list_at[(self._vertices_before + counts) * self._pins] - lists_before
@@ -152,47 +180,22 @@ class Tables:
             empty = np.bincount(self._memory_of, self.arena_bytes - self.arena_used, minlength=machine.memories)
             self.bytes -= empty.astype(np.int64)
 
-        # All edge data is one array of bytes: lists of vertices, then tables by key, then lists by address.
-        key_at = int(list_at[-1]) + np.cumsum(sends.keys_of) - sends.keys_of
-        edge_at = int(list_at[-1] + sends.keys_of.sum()) + np.cumsum(sends.edges_of) - sends.edges_of
         self._pieces = (
-            (self._keys, key_at, sends.keys_of),
-            (self._lists, lists_before, lists_of),
-            (self.edges_at, edge_at, sends.edges_of),
+            (self._keys, sends.keys_of),
+            (self._lists, lists_of),
+            (self.edges_at, sends.edges_of),
         )
-        self._data = data = np.zeros(int(list_at[-1] + sends.keys_of.sum() + sends.edges_of.sum()), np.uint8)
-        at = np.empty(len(lists.sizes), np.int64)
-        at[lists.own] = list_at[lists.slot[lists.own]] + layout.list
-        away = ~lists.own
-        start = key_at if multicast else edge_at
-        at[away] = start[lists.to[away]] + sends.place[sends.list] + layout.list
-        written = np.ones(len(at), bool)
-        written[np.flatnonzero(away)[sends.named]] = False
-        self._place_edges(lists, at, written)
-        put(data, at[written] - layout.list, self._offsets(layout.edge * lists.sizes[written]))
-
-        entry: list[NDArray[Any]]
-        if multicast:
-            entry = [sends.dest, sends.place, sends.mask & np.uint64(0xFFFF_FFFF), sends.mask >> np.uint64(32)]
-        else:
-            vertex = layout.state * mapping.local[lists.target[lists.heads[away]]]
-            entry = [sends.dest, np.where(sends.named, vertex + 1, self.edges_at[lists.to[away]] + sends.place)]
-        rows = np.concatenate([words(word[masked]) for word in entry], axis=1)
-        if self.multicast_tables is not None:
-            none = np.zeros_like(keyed)
-            by_key = np.concatenate([words(word) for word in (none, none, self.multicast_tables.key, none)], axis=1)
-            rows = np.concatenate([by_key, rows])
         order = np.argsort(sent, kind="stable")
-        slot = sent[order]
-        within = np.arange(len(order)) - (np.cumsum(entries) - entries)[slot]
-        put(data, list_at[slot] + entries_at[slot] + entry_bytes * within, rows[order])
-
+        self._entries = _Entries(order, sent[order], masked, entries_at, list_at, entry_bytes)
+        if self._by_board is None:
+            self._fill(lists)
         thread_of_slot = np.repeat(mapping.thread[mapping.order], self._pins)
         address = (self._lists - lists_before)[thread_of_slot] + list_at[:-1]
         self.list_address, self._list_ends = address.astype("<u4"), (self._lists + lists_of).astype("<u4")
         self.list_bytes = np.diff(list_at)
         """Bytes of the list of each slot, which is at its ``list_address``."""
         if self._own is not None:
+            away = ~lists.own
             edge_list_at = np.empty(len(lists.sizes), np.int64)
             edge_list_at[lists.own] = address[lists.slot[lists.own]]
             tables_at = self._keys if multicast else self.edges_at
@@ -201,6 +204,68 @@ class Tables:
         held = np.zeros((problem.vertices, layout.state), np.uint8)
         held[:, : problem.states.shape[1]] = problem.states[mapping.order]
         self._held = held
+
+    def _fill(self, lists: EdgeLists) -> None:
+        """Writes all edge data into one array: lists of vertices, then tables by key, then lists by address."""
+        sends, layout, list_at = self.sends, self.layout, self._entries.list_at
+        key_at = int(list_at[-1]) + np.cumsum(sends.keys_of) - sends.keys_of
+        edge_at = int(list_at[-1] + sends.keys_of.sum()) + np.cumsum(sends.edges_of) - sends.edges_of
+        self._data_at = (key_at, list_at[self._vertices_before * self._pins], edge_at)
+        self._data = data = np.zeros(int(list_at[-1] + sends.keys_of.sum() + sends.edges_of.sum()), np.uint8)
+        at = np.empty(len(lists.sizes), np.int64)
+        at[lists.own] = list_at[lists.slot[lists.own]] + layout.list
+        away = ~lists.own
+        start = key_at if self._multicast else edge_at
+        at[away] = start[lists.to[away]] + sends.place[sends.list] + layout.list
+        written = np.ones(len(at), bool)
+        written[np.flatnonzero(away)[sends.named]] = False
+        self._place_edges(lists, at, written)
+        put(data, at[written] - layout.list, self._offsets(layout.edge * lists.sizes[written]))
+        self._put_entries(data, 0, len(list_at) - 1)
+
+    def _put_entries(self, data: Bytes, first: int, end: int) -> None:
+        """Writes the entries of the slots ``first`` to ``end`` - 1 into their lists; ``data`` begins with the first."""
+        its, sends = self._entries, self.sends
+        low, high = np.searchsorted(its.slot, (first, end))
+        slot, number = its.slot[low:high].astype(np.int64), its.order[low:high]
+        new = np.ones(len(slot), bool)
+        new[1:] = slot[1:] != slot[:-1]
+        within = np.arange(len(slot)) - np.repeat(
+            np.flatnonzero(new), np.diff(np.append(np.flatnonzero(new), len(slot)))
+        )
+        keyed = 0 if self.multicast_tables is None else len(self.multicast_tables.sender)
+        rows = np.zeros((len(slot), its.bytes // 4), "<u4")
+        by_mask = number >= keyed
+        which = its.masked[number[by_mask] - keyed]
+        rows[by_mask, 0] = self._destination(which)
+        if self._multicast:
+            rows[by_mask, 1] = sends.place[which]
+            rows[by_mask, 2] = sends.mask[which] & np.uint64(0xFFFF_FFFF)
+            rows[by_mask, 3] = sends.mask[which] >> np.uint64(32)
+        else:
+            rows[by_mask, 1] = self._named_or_placed(which)
+        if self.multicast_tables is not None:
+            rows[~by_mask, 2] = self.multicast_tables.key[number[~by_mask]]
+        at = its.list_at[slot] - its.list_at[first] + its.entries_at[slot] + its.bytes * within
+        put(data, at, rows.view(np.uint8))
+
+    def _destination(self, which: Numbers) -> Numbers:
+        """The addresses of the tiles or threads that some messages are sent to."""
+        if self._by_board is None:
+            return self.sends.dest[which]
+        to = self._by_board.to[which].astype(np.int64)
+        return self.machine.tile_addresses(to) if self._multicast else self.machine.addresses(to)
+
+    def _named_or_placed(self, which: Numbers) -> Numbers:
+        """The keys of some messages to threads: the only vertex, or the address of the list."""
+        sends = self.sends
+        if self._by_board is not None:
+            place = sends.place[which].astype(np.int64)
+            return np.where(sends.named[which], place, self.edges_at[self._by_board.to[which]] + place)
+        away = np.flatnonzero(~self.lists.own)[which]
+        vertex = self.layout.state * self._mapping.local[self.lists.target[self.lists.heads[away]]]
+        placed = self.edges_at[self.lists.to[away]] + sends.place[which]
+        return np.where(sends.named[which], vertex + 1, placed)
 
     def _fits(self, numbers: Numbers) -> None:
         """Raises TooWide where an offset or length does not fit into its bytes."""
@@ -248,12 +313,56 @@ class Tables:
                 for thread in threads[self.arena_used[threads] > 0].tolist():
                     yield memory, int(self.arenas[thread]), self._arena(thread)
                 continue
-            for starts, at, size in self._pieces:
-                parts = [self._data[at[t] : at[t] + size[t]].tobytes() for t in threads.tolist()]
+            for number, (starts, size) in enumerate(self._pieces):
+                data, at = self._piece(number, threads)
+                parts = [data[at[t] : at[t] + size[t]].tobytes() for t in threads.tolist()]
                 yield memory, *_joined(starts, threads, parts)
         if self.multicast_tables is not None:
             for board, beats in self.multicast_tables.images():
                 yield board * (self.machine.memories // self.machine.boards), self.multicast_tables.base, beats
+
+    def _piece(self, number: int, threads: Numbers) -> tuple[Bytes, Numbers]:
+        """Bytes that contain a piece of edge data of one DRAM's threads, and where each thread's part begins."""
+        if self._by_board is None:
+            return self._data, self._data_at[number]
+        first, end = int(threads[0]), int(threads[-1]) + 1
+        size = self._pieces[number][1][first:end]
+        at = np.zeros(self.machine.threads, np.int64)
+        if number != 1:
+            board = self.machine.board_tiles * self.machine.tile_threads
+            block = self._by_board.blocks[first // board]
+            at[first:end] = block.starts[first % board : first % board + end - first]
+            return block.data, at
+        at[first:end] = np.cumsum(size) - size
+        return self._lists_of(first, end), at
+
+    def _lists_of(self, first: int, end: int) -> Bytes:
+        """The lists of the vertices of the threads ``first`` to ``end`` - 1."""
+        assert self._by_board is not None
+        layout, its = self.layout, self._entries
+        begins = np.append(self._vertices_before, len(self._held)) * self._pins
+        low, high = int(begins[first]), int(begins[end])
+        base = int(its.list_at[low])
+        data = np.zeros(int(its.list_at[high]) - base, np.uint8)
+        board = self.machine.board_tiles * self.machine.tile_threads
+        block, before = self._by_board.blocks[first // board], int(begins[first // board * board])
+        sizes = block.own[low - before : high - before].astype(np.int64)
+        some = np.flatnonzero(sizes)
+        at = its.list_at[low:high][some] - base
+        put(data, at, self._offsets(sizes[some]))
+        counts = sizes[some] // layout.edge
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        skipped = int(block.own[: low - before].sum(dtype=np.int64))
+        edges = block.edges[skipped : skipped + int(sizes.sum())].reshape(-1, layout.edge)
+        put(data, np.repeat(at + layout.list, counts) + layout.edge * within, edges)
+        self._put_entries(data, low, high)
+        return data
+
+    def forget_edges(self) -> None:
+        """Frees what only images() and blocks() need; they must not be called again."""
+        if self._by_board is not None:
+            self._by_board.blocks.clear()
+            self._by_board.sends = self.sends = self._entries = None  # type: ignore[assignment]
 
     def flags(self, marks: Bytes) -> Iterator[tuple[int, int, bytes]]:
         """For each DRAM the address and content of its vertices' flags, with their marks, before a run resumes."""
@@ -290,7 +399,7 @@ class Tables:
     def _arena(self, thread: int) -> bytes:
         """The content of a thread's arena: pieces that share cache lines."""
         held = bytearray(int(self.arena_used[thread]))
-        for starts, at, size in self._pieces:
+        for (starts, size), at in zip(self._pieces, self._data_at, strict=True):
             begin = int(starts[thread] - self.arenas[thread])
             held[begin : begin + int(size[thread])] = self._data[at[thread] : at[thread] + size[thread]].tobytes()
         return bytes(held)
@@ -318,7 +427,7 @@ class Tables:
         yield self.states_at, self.layout.state * self._mapping.counts
         yield self.headers, np.full_like(self.headers, self.layout.header)
         yield self.outs_at, np.array([len(self._outs_of(t)) for t in range(self.machine.threads)])
-        (keys, _, keyed), (lists, _, listed), (edges, _, by_address) = self._pieces
+        (keys, keyed), (lists, listed), (edges, by_address) = self._pieces
         yield (keys, keyed) if self._multicast else (edges, by_address)
         yield lists, listed
 
@@ -342,22 +451,25 @@ class Tables:
         return found
 
 
-def _by_key(sends: Messages, machine: Machine, network: Network) -> tuple[Numbers, MulticastTables]:
-    """The messages without a routing key, and the tables for senders with several messages to other boards."""
-    board, its = sends.tile // machine.board_tiles, sends.tile % machine.board_tiles
-    source = sends.sender // (machine.board_tiles * machine.tile_threads)
+def _by_key(sends: Messages, sender: Numbers, machine: Machine, network: Network) -> tuple[Numbers, MulticastTables]:
+    """The messages without a routing key, and the tables for senders with several messages to other boards.
+
+    ``sender`` is the thread of each message's slot.
+    """
+    board, its = np.divmod(sends.tile.astype(np.int64), machine.board_tiles)
+    source = sender // (machine.board_tiles * machine.tile_threads)
     away = board != source
     many = away & (np.bincount(sends.slot, weights=away)[sends.slot] > 1)
     by = np.flatnonzero(many)
     width = machine.config.mesh.width
     remote = RemoteMessages(
-        sender=sends.slot[by],
+        sender=sends.slot[by].astype(np.int64),
         source=source[by],
         board=board[by],
         column=its[by] % width,
         row=its[by] // width,
         mask=sends.mask[by],
-        key=sends.place[by],
+        key=sends.place[by].astype(np.int64),
     )
     return np.flatnonzero(~many), MulticastTables(machine.config, network, remote)
 
