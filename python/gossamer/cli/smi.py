@@ -197,6 +197,7 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], include: tuple[str, .
 )
 @click.option("--aside", metavar="FLITS", type=int, hidden=True)
 @click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port transfers per cycle (1).")
+@click.option("--counters", is_flag=True, help="Count packets, beats and waits of each port, for recordings.")
 @click.option("--cluster", metavar="NAME", help="Write the tables of this cluster's boards, for a host: tables.json.")
 @click.option("--topology", "old_cluster", hidden=True)
 def generate(
@@ -213,6 +214,7 @@ def generate(
     voq_depth: int | None,
     aside: int | None,
     lanes: tuple[str, ...],
+    counters: bool,
     cluster: str | None,
     old_cluster: str | None,
 ) -> None:
@@ -233,7 +235,7 @@ def generate(
     if aside is not None:
         _deprecated.note("--aside", "--voq-depth")
         voq_depth = aside if voq_depth is None else voq_depth
-    options = hardware.Options(links, edges, ranks, boards, depth, voq_depth, _lanes(lanes))
+    options = hardware.Options(links, edges, ranks, boards, depth, voq_depth, _lanes(lanes), counters)
     made = hardware.design(files, board, define, options, include)
     cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
     if cluster is not None:
