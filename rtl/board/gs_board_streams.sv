@@ -365,7 +365,9 @@ module gs_board_streams
     .report_valid_o   (report_valid),
     .report_ready_i   (1'b1),
     .report_o         (report),
-    .dropped_o        (rejected)
+    .dropped_o        (rejected),
+    .sent_o           (),
+    .received_o       ()
   );
   // Kernels and asks supply addresses: whatever they are, packets reach only streaming ports.
   assign out_dest = out.dest;

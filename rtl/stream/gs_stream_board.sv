@@ -76,6 +76,9 @@ module gs_stream_board
   input  logic                          report_ready_i,
   output stream_report_t                report_o,
   output logic                          dropped_o,
+  // By port: a packet with elements was sent; one was received
+  output logic [Ports-1:0]              sent_o,
+  output logic [Ports-1:0]              received_o,
   // The integrator's own port of the switch
   input  channels_t                     own_valid_i,
   input  flit_t                         own_i,
@@ -161,6 +164,8 @@ module gs_stream_board
     .report_ready_i,
     .report_o,
     .dropped_o,
+    .sent_o,
+    .received_o,
     .own_valid_i,
     .own_i,
     .own_credit_o,

@@ -19,7 +19,9 @@ module gs_stream_config
   parameter int unsigned Slots  = 1,
   parameter int unsigned Edges  = 1,
   /// log2 of the routing table's entries
-  parameter int unsigned TableW = 6
+  parameter int unsigned TableW = 6,
+  /// 1: the board has gs_stream_counters, and the registers that read it exist
+  parameter bit          Counters = 0
 ) (
   input  logic                              clk_i,
   input  logic                              rst_ni,
@@ -74,13 +76,17 @@ module gs_stream_config
   input  stream_report_t                    report_i,
   input  logic                              fault_i,
   input  logic                              dropped_i,
-  input  logic                              unroutable_i
+  input  logic                              unroutable_i,
+  // Counters: selects a port; its words
+  output logic                              count_select_o,
+  output logic [7:0]                        count_port_o,
+  input  logic [PortCounters-1:0][31:0]     counts_i
 );
   localparam logic [31:0] Identity = 32'h4753_5331;
   localparam logic [5:0] RegIdentity = 6'd0, RegDesign = 6'd1, RegStatus = 6'd2, RegClear = 6'd3, RegBoard = 6'd4;
   localparam logic [5:0] RegRoute = 6'd5, RegRank = 6'd6, RegOwn = 6'd7, RegEdge = 6'd8, RegTree = 6'd9;
   localparam logic [5:0] RegRankEdge = 6'd10, RegBindEdges = 6'd11, RegDest = 6'd12, RegBind = 6'd13;
-  localparam logic [5:0] RegReport = 6'd16;
+  localparam logic [5:0] RegCountPort = 6'd14, RegReport = 6'd16, RegCounts = 6'd24;
   localparam int unsigned ReportWords = 6;
 
   if (Links < 1 || Links > 16) begin : gen_illegal_links
@@ -154,7 +160,7 @@ module gs_stream_config
     .read_ok_i       (read_ok)
   );
 
-  assign write_ok  = waddr >= RegClear && waddr <= RegBind;
+  assign write_ok  = waddr >= RegClear && waddr <= (Counters ? RegCountPort : RegBind);
   assign edge_word = data_q;
   assign tree_word = data_q;
   assign bind_word = data_q;
@@ -188,6 +194,8 @@ module gs_stream_config
     assign send_bind_valid_o[p] = write_q && waddr_q == RegBind && !bind_word.receives && 32'(bind_word.port) == p;
     assign recv_bind_valid_o[p] = write_q && waddr_q == RegBind && bind_word.receives && 32'(bind_word.port) == p;
   end
+  assign count_select_o = Counters && write_q && waddr_q == RegCountPort;
+  assign count_port_o   = data_q[7:0];
   assign send_bind_o = '{
     eager:   bind_word.eager,
     account: bind_word.account,
@@ -245,6 +253,10 @@ module gs_stream_config
         for (int unsigned w = 0; w < ReportWords; w++) begin
           if (read_ok && raddr == RegReport + 6'(w)) rdata = report[w];
         end
+        if (Counters && raddr >= RegCounts && raddr < RegCounts + 6'(PortCounters)) begin
+          read_ok = 1'b1;
+          rdata   = counts_i[raddr[2:0]];
+        end
       end
     endcase
   end
@@ -262,7 +274,7 @@ module gs_stream_config
   end
 
   logic unused;
-  assign unused = ^{tree_word.spare, bind_word.spare, bind_word.spare_low};
+  assign unused = ^{tree_word.spare, bind_word.spare, bind_word.spare_low, counts_i};
 
   `GS_ASSERT_NOW(binds_one_half_at_a_time, send_bind_valid_o == '0 || recv_bind_valid_o == '0)
 endmodule

@@ -88,7 +88,10 @@ module gs_stream_endpoint
   output logic                            report_valid_o,
   input  logic                            report_ready_i,
   output stream_report_t                  report_o,
-  output logic                            dropped_o
+  output logic                            dropped_o,
+  // By port: the last flit of a packet with elements leaves for the switch; that of an accepted one has arrived
+  output logic [Ports-1:0]                sent_o,
+  output logic [Ports-1:0]                received_o
 );
   localparam int unsigned PortW = (Ports > 1) ? $clog2(Ports) : 1;
   localparam int unsigned CountW = $clog2(Window + 1);
@@ -426,6 +429,14 @@ module gs_stream_endpoint
   assign request_fire = request_valid && request_credits_q != '0 && !reply_fire;
   assign push_ready = request_fire ? grant : '0;
 
+  // For counters: a request of one flit that asks for credits carries no elements.
+  stream_header_t out_header;
+  logic carries;
+  assign out_header = request.payload[31:0];
+  assign carries    = request.kind != FlitKindHeader || out_header.op != StreamOpAsk;
+  assign sent_o     = request_fire && request.last && carries ? grant : '0;
+  assign received_o = in_q.last ? data_valid : '0;
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       sending_q         <= 1'b0;
@@ -443,7 +454,7 @@ module gs_stream_endpoint
   end
 
   logic unused;
-  assign unused = ^{head.spare, in_q.payload, in_q.tag, short_data, sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave,
+  assign unused = ^{head.spare, in_q.payload, in_q.tag, short_data, out_header, sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave,
                     sw_i.dest, sw_credit_i};
 
   `GS_ASSERT_NOW(credit_returned_only_if_used,

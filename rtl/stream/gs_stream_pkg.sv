@@ -90,6 +90,9 @@ package gs_stream_pkg;
     stream_tag_t   their_tag;
   } stream_report_t;
 
+  /// words of gs_stream_counters for a port
+  localparam int unsigned PortCounters = 8;
+
   /// edges of a tree that one rank may have
   localparam int unsigned MaxEdges = 8;
   typedef logic [MaxEdges-1:0] edges_t;

@@ -72,6 +72,9 @@ module gs_stream_transport
   input  logic                          report_ready_i,
   output stream_report_t                report_o,
   output logic                          dropped_o,
+  // By port: a packet with elements was sent; one was received
+  output logic [Ports-1:0]              sent_o,
+  output logic [Ports-1:0]              received_o,
   // The integrator's own port of the switch
   input  channels_t                     own_valid_i,
   input  flit_t                         own_i,
@@ -172,7 +175,9 @@ module gs_stream_transport
     .report_valid_o,
     .report_ready_i,
     .report_o,
-    .dropped_o
+    .dropped_o,
+    .sent_o,
+    .received_o
   );
 
   for (genvar l = 0; l < Links; l++) begin : gen_link

@@ -16,6 +16,9 @@ struct gossamer_smi_design {
   uint32_t number; /* identifies the design; the board returns it, too */
   unsigned stride; /* streaming-port numbers per rank */
   unsigned ports, links, slots, edges, ranks;
+  unsigned counters;          /* 1: generated with --counters */
+  const char* name;           /* of the board's top */
+  const char* const* streams; /* what each streaming port is, as JSON */
 };
 
 /* The registers of a board. */
@@ -40,7 +43,9 @@ enum gossamer_smi_register {
   GOSSAMER_SMI_BIND_EDGES = 0x2C,
   GOSSAMER_SMI_DEST = 0x30,
   GOSSAMER_SMI_BIND = 0x34,
-  GOSSAMER_SMI_REPORT = 0x40
+  GOSSAMER_SMI_COUNT_PORT = 0x38,
+  GOSSAMER_SMI_REPORT = 0x40,
+  GOSSAMER_SMI_COUNTS = 0x60
 };
 
 /* Bits of the status register; from bit 16 on, one bit for each link that is up. */
@@ -157,6 +162,84 @@ static inline void gossamer_smi_eager_receive(const struct gossamer_smi_bus* bus
 static inline void gossamer_smi_on_demand(const struct gossamer_smi_bus* bus, unsigned port, unsigned account) {
   gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, (uint32_t)account << 11 | port);
   gossamer_smi_write_(bus, GOSSAMER_SMI_BIND, (uint32_t)account << 11 | 1u << 8 | port);
+}
+
+/* Clears the status bits FAULT, REJECTED and UNROUTABLE. A condition that still holds sets its bit again. */
+static inline void gossamer_smi_clear_status(const struct gossamer_smi_bus* bus) {
+  gossamer_smi_write_(bus, GOSSAMER_SMI_CLEAR, 1);
+}
+
+/* Ends all open collectives of these slots (a mask), without binding their edges; gossamer_smi_recover_edges does both.
+ */
+static inline void gossamer_smi_clear_collectives(const struct gossamer_smi_bus* bus, unsigned slots) {
+  gossamer_smi_write_(bus, GOSSAMER_SMI_CLEAR, (uint32_t)slots << 8);
+}
+
+/* Faults of reports. */
+enum gossamer_smi_fault {
+  GOSSAMER_SMI_FAULT_ELEMENT = 1,   /* the ends have opened the channel with different types */
+  GOSSAMER_SMI_FAULT_COUNT = 2,     /* with different counts */
+  GOSSAMER_SMI_FAULT_PEER = 3,      /* another peer than the bound one, or a rank that does not exist */
+  GOSSAMER_SMI_FAULT_COLLECTIVE = 4 /* the ends are in different collectives */
+};
+
+/* Why a port has stopped. Of fault PEER the counts are the requested and the bound peer: addresses at a sender, ranks
+ * at a receiver. */
+struct gossamer_smi_report {
+  unsigned rank, port;            /* this rank; number of the streaming port: slot * stride + index (+ edge) */
+  unsigned peer, fault;           /* the other rank; enum gossamer_smi_fault */
+  unsigned my_type, their_type;   /* types of elements, as in the RTL's package */
+  uint32_t my_count, their_count; /* elements */
+  uint32_t my_tag, their_tag;     /* collectives: 0 of channels */
+};
+
+/* Reads the first report and removes it; returns 0 if there is none. Only one caller may read reports at a time. */
+static inline int gossamer_smi_read_report(const struct gossamer_smi_bus* bus, struct gossamer_smi_report* report) {
+  uint32_t words[6];
+  unsigned at;
+  if ((bus->read(bus->context, GOSSAMER_SMI_STATUS) & GOSSAMER_SMI_REPORTED) == 0) return 0;
+  for (at = 0; at < 6; ++at) words[at] = bus->read(bus->context, GOSSAMER_SMI_REPORT + 4 * at);
+  report->port = words[0] & 0xFF;
+  report->rank = words[0] >> 16 & 0xFF;
+  report->peer = words[1] & 0xFF;
+  report->fault = words[1] >> 10 & 7;
+  report->their_type = words[1] >> 13 & 7;
+  report->my_type = words[1] >> 16 & 7;
+  report->my_count = words[2];
+  report->their_count = words[3];
+  report->my_tag = words[4];
+  report->their_tag = words[5];
+  return 1;
+}
+
+/* Counters of a streaming port of a board that was generated with --counters. They count from reset on and wrap around
+ * at 2^32; all are of one cycle. */
+struct gossamer_smi_counts {
+  uint32_t cycle;
+  uint32_t packets_sent, packets_received; /* with elements */
+  uint32_t beats_sent, beats_received;     /* words that passed between kernel and port */
+  uint32_t stalled;                        /* cycles: the kernel offers a beat that the port does not accept */
+  uint32_t empty;                          /* cycles: the kernel accepts a beat and the port has none */
+  uint32_t full;                           /* cycles: the port has a beat that the kernel does not accept */
+};
+
+/* Reads the counters of a port, by its position among the board's ports. Only one caller may read counters at a time.
+ */
+static inline struct gossamer_smi_counts gossamer_smi_read_counts(const struct gossamer_smi_bus* bus, unsigned port) {
+  struct gossamer_smi_counts found;
+  uint32_t words[8];
+  unsigned at;
+  gossamer_smi_write_(bus, GOSSAMER_SMI_COUNT_PORT, port);
+  for (at = 0; at < 8; ++at) words[at] = bus->read(bus->context, GOSSAMER_SMI_COUNTS + 4 * at);
+  found.cycle = words[0];
+  found.packets_sent = words[1];
+  found.packets_received = words[2];
+  found.beats_sent = words[3];
+  found.beats_received = words[4];
+  found.stalled = words[5];
+  found.empty = words[6];
+  found.full = words[7];
+  return found;
 }
 
 #ifdef __cplusplus

@@ -195,6 +195,7 @@ def ports(files: tuple[str, ...], define: tuple[str, ...], include: tuple[str, .
 )
 @click.option("--aside", metavar="FLITS", type=int, hidden=True)
 @click.option("--lanes", metavar="PORT=N", multiple=True, help="Elements that a port transfers per cycle (1).")
+@click.option("--counters", is_flag=True, help="Count packets, beats and waits of each port, for recordings.")
 @click.option("--cluster", metavar="NAME", help="Write the tables of this cluster's boards, for a host: tables.json.")
 @click.option("--topology", "old_cluster", hidden=True)
 def generate(
@@ -211,6 +212,7 @@ def generate(
     voq_depth: int | None,
     aside: int | None,
     lanes: tuple[str, ...],
+    counters: bool,
     cluster: str | None,
     old_cluster: str | None,
 ) -> None:
@@ -231,7 +233,7 @@ def generate(
     if aside is not None:
         _deprecated.note("--aside", "--voq-depth")
         voq_depth = aside if voq_depth is None else voq_depth
-    options = hardware.Options(links, edges, ranks, boards, depth, voq_depth, _lanes(lanes))
+    options = hardware.Options(links, edges, ranks, boards, depth, voq_depth, _lanes(lanes), counters)
     made = hardware.design(files, board, define, options, include)
     cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
     if cluster is not None:
@@ -242,6 +244,47 @@ def generate(
     for one in made.boards:
         click.echo(f"{one.name}: {', '.join(slot.program for slot in one.slots)}")
     click.echo(f"{counted(len(written), 'file')} in {outdir}")
+
+
+@command.command(short_help="Statistics, a report and a trace of generated boards that hosts have recorded.")
+@click.argument("files", nargs=-1, required=True, metavar="RECORDING...", type=click.Path(path_type=Path))
+@click.option("--stats", metavar="FILE", type=click.Path(path_type=Path), help="Write statistics as JSON.")
+@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write an HTML page.")
+@click.option("--trace", metavar="FILE", type=click.Path(path_type=Path), help="Write a trace (ui.perfetto.dev).")
+def recorded(files: tuple[Path, ...], stats: Path | None, report: Path | None, trace: Path | None) -> None:
+    """Show what the streaming ports of generated boards have counted: packets, beats, and cycles of waits.
+
+    A RECORDING is a file that the host of a board has written with gossamer/smi/record.h; the board must be generated
+    with --counters. Give one of each board. ./gossamer top RECORDING... shows them while the boards run.
+
+    \b
+    Examples:
+      ./gossamer smi recorded b0.jsonl b1.jsonl --report run.html --trace run.pftrace
+      ./gossamer smi recorded b0.jsonl --stats b0.json
+    """
+    from gossamer.cli._screen import size
+    from gossamer.files import write_whole
+    from gossamer.watch import dashboard, recordings, statistics
+    from gossamer.watch import report as page
+
+    _smi_output.check_files({"stats": stats, "report": report, "trace": trace})
+    found = [recordings.read(path) for path in files]
+    values = recordings.values(found)
+    about = statistics.document(
+        "boards", "generated", values["program"], values, command=statistics.command(),
+        configuration={
+            "engine": "generated", "design": f"0x{found[0].design:08x}", "boards": values["boards"],
+            "ranks": values["ranks"], "clock_mhz": values["clock_mhz"],
+        },
+    )  # fmt: skip
+    if stats is not None:
+        statistics.write(stats, about)
+    if report is not None:
+        write_whole(report, page.page([about]).encode())
+    if trace is not None:
+        recordings.write_trace(trace, found)
+    if stats is None and report is None and trace is None:
+        click.echo("\n".join(dashboard.recorded(found, {}, dashboard.Size(size()[0]))))
 
 
 def _lanes(words: tuple[str, ...]) -> dict[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 
 import click
 
@@ -19,10 +20,10 @@ _PATIENCE = 3.0
 
 
 @click.command()
-@click.argument("pid", type=int, required=False)
+@click.argument("which", nargs=-1, metavar="[PID | RECORDING...]")
 @click.option("--once", is_flag=True, help="Print one page and exit.")
 @click.option("--every", default=_EVERY, show_default=True, metavar="SECONDS", help="Interval between two pages.")
-def command(pid: int | None, once: bool, every: float) -> None:
+def command(which: tuple[str, ...], once: bool, every: float) -> None:
     """Show the activity of a running simulation.
 
     For each board, tile and link: utilization, running threads, waiting threads by cause, flits per cycle to each
@@ -33,14 +34,22 @@ def command(pid: int | None, once: bool, every: float) -> None:
     simulations run, it lists them; PID selects one by its process number. Ctrl-C, or the end of the simulation, ends
     the command.
 
+    With files that hosts of generated boards record (./gossamer smi generate --counters), it shows the packets and
+    waits of their streaming ports, until all recordings have ended.
+
     \b
     Examples:
       ./gossamer top
       ./gossamer top --once
       ./gossamer top 4711 --every 5
+      ./gossamer top b0.jsonl b1.jsonl
     """
     if not 0.1 <= every <= 3600:
         raise InputError(f"--every {every:g}: must be from 0.1 to 3600 seconds")
+    if which and not (len(which) == 1 and which[0].isdecimal()):
+        _show_recordings([Path(name) for name in which], once, every)
+        return
+    pid = int(which[0]) if which else None
     if pid is None:
         simulations = snapshots.running()
         if not simulations:
@@ -79,6 +88,36 @@ def _show(pid: int, once: bool, every: float) -> None:
         if screen:
             screen.close()
     click.echo(f"the simulation of process {pid} has ended")
+
+
+def _show_recordings(paths: list[Path], once: bool, every: float) -> None:
+    """Pages of recordings that grow, until they have ended."""
+    from gossamer.watch import recordings
+
+    screen = Screen() if sys.stdout.isatty() and not once else None
+    since: dict[str, recordings.Sample | None] = {}
+    try:
+        while True:
+            found = [recordings.read(path) for path in paths]
+            recordings.check(found)
+            shown = dashboard.Size(*size()) if screen else dashboard.Size(size()[0])
+            lines = dashboard.recorded(found, since, shown)
+            if screen:
+                screen.draw(lines)
+            else:
+                click.echo("\n".join(lines))
+            ended = all(one.ended for one in found)
+            if once or ended:
+                break
+            if not screen:
+                click.echo("")
+            since = {one.board: one.samples[-1] for one in found}
+            time.sleep(every)
+    finally:
+        if screen:
+            screen.close()
+    if ended and not once:
+        click.echo("the recordings have ended")
 
 
 def _next(pid: int, early: snapshots.Snapshot, seconds: float) -> snapshots.Snapshot | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from gossamer.watch.recordings import COUNTERS, Recording, Sample, events
 from gossamer.watch.snapshots import DIRECTIONS, Link, Snapshot, Tile
 from gossamer.watch.streams import WAITS, Activity, Kernel
 
@@ -248,6 +249,45 @@ def _channels(seen: Activity, lately: Activity, cycles: int, columns: int) -> li
     return ["", *_table(heads, [row for _, row in sorted(rows, key=lambda one: -one[0])], columns)]
 
 
+# ---- Recordings of generated boards ----
+
+
+def recorded(total: Sequence[Recording], since: Mapping[str, Sample | None], size: Size) -> list[str]:
+    """A page of what hosts of generated boards have recorded; ``since`` has by board the sample of the page before."""
+    columns = max(_NARROW, size.columns)
+    rows: list[tuple[int, list[str]]] = []
+    for one in total:
+        late = one.samples[-1]
+        early = since.get(one.board)
+        cycles = max(1, late.cycle - (early.cycle if early else 0))
+        for at, counts in enumerate(late.ports):
+            before = early.ports[at] if early else [0] * len(counts)
+            recent = [new - old for new, old in zip(counts, before, strict=True)]
+            sent, received, stalled, empty, full = (recent[COUNTERS.index(name)] for name in _SHOWN)
+            rates = [f"{count / cycles:.4f}" for count in (sent, received)]
+            waits = [f"{count / cycles:.0%}" for count in (stalled, empty, full)]
+            totals = [f"{counts[COUNTERS.index(name)]:,}" for name in _SHOWN[:2]]
+            rows.append((sent + received, [f"{one.board} {one.name(at)}", *rates, *waits, *totals]))
+    first = total[0]
+    cycle = max(one.cycle for one in total)
+    state = "ended" if all(one.ended for one in total) else "runs"
+    boards = f"{len(total)} board{'s' if len(total) > 1 else ''}"
+    lines = [
+        f"{' and '.join(dict.fromkeys(one.top for one in total))} ({boards}, recorded), {state}",
+        f"cycle {cycle:,} = {cycle / first.clock_mhz / 1e3:,.3f} ms at {first.clock_mhz:g} MHz",
+        "",
+    ]
+    lines = [part for line in lines for part in _wrapped(line, columns)]
+    told = [text for one in total for _, text in events(one)]
+    heads = ["port", "sent/cyc", "recv/cyc", "stalled", "empty", "full", "packets sent", "received"]
+    table = _table(heads, [row for _, row in sorted(rows, key=lambda one: -one[0])], columns)
+    parts = [table, ["", *(part for text in told for part in _wrapped(text, columns))] if told else []]
+    return [line[: size.columns].rstrip() for line in [*lines, *_fitted(parts, size.lines, len(lines))]]
+
+
+_SHOWN = ("packets_sent", "packets_received", "stalled", "empty", "full")
+
+
 def _cut(lines: list[str], limit: int, what: str) -> list[str]:
     if len(lines) <= limit:
         return lines
@@ -255,4 +295,4 @@ def _cut(lines: list[str], limit: int, what: str) -> list[str]:
     return [*lines[:kept], f"({len(lines) - kept} more {what})"]
 
 
-__all__ = ["Size", "listing", "page"]
+__all__ = ["Size", "listing", "page", "recorded"]

@@ -195,6 +195,12 @@ def _headline(data: Data) -> list[tuple[str, str, str]]:
         rows.append(("ranks", f"{data['ranks']:,}", f"{data['kernels']:,} kernels"))
         rows.append(("operations", f"{data['operations']:,}", "pushes, pops and calls"))
         rows.append(("end", data["end"], f"exit code {data['code']}"))
+    if data["kind"] == "boards":
+        rows.append(("boards", f"{data['boards']:,}", f"{data['ranks']:,} rank{'' if data['ranks'] == 1 else 's'}"))
+        sent = sum(one["packets_sent"] for one in data["by_port"])
+        received = sum(one["packets_received"] for one in data["by_port"])
+        rows.append(("packets sent", f"{sent:,}", f"{received:,} received, {len(data['by_port']):,} streaming ports"))
+        rows.append(("end", data["end"], "of the recordings"))
     if data["kind"] == "guests":
         rows.append(("guests", f"{len(data['guests']):,}", f"cluster {data['cluster']}"))
     if data.get("by_thread"):
@@ -393,6 +399,9 @@ def _parts(runs: Sequence[Data], labels: Sequence[str]) -> list[str]:
         elif all(one.timed and one.cables for one in wirings):
             parts += ["<h2>Cables: utilization in each direction</h2>", _html.legend("share of the rate", 100, "%")]
             parts.append(_beside([cables.picture(one, 590.0) for one in wirings], labels))
+    if any(one.get("by_port") for one in runs):
+        drawn = ["".join(stream_report.ports(one, width, tables=single)) for one in runs if one.get("by_port")]
+        parts += drawn if single else [_beside(drawn, labels)]
     if any(one.get("guests") for one in runs):
         parts += ["<h2>Guests</h2>", _beside([_guests(one) for one in runs], labels)]
     if single and runs[0].get("by_tile") and runs[0].get("cycles"):

@@ -29,7 +29,7 @@ from gossamer.paths import ROOT
 NAME = "gossamer-statistics"
 VERSION = 1
 FILE = Path(__file__).with_name("statistics.schema.json")
-Kind = Literal["application", "program", "streams", "guests"]
+Kind = Literal["application", "program", "streams", "guests", "boards"]
 Scalar = int | float | str | bool | None
 
 
@@ -116,6 +116,25 @@ class ByLink(_Counters):
     to: str | None = None
     to_link: str | None = None
     used: float | None = Field(default=None, description="Share of the rate, with the overhead of frames.")
+
+
+class ByPort(_Part):
+    """A streaming port of a generated board, as the board has counted."""
+
+    board: str
+    rank: int = Field(ge=0)
+    port: int = Field(ge=0, description="Number of the port in the program.")
+    operation: str = Field(description="channel, or the collective.")
+    type: str = Field(description="Of the elements.")
+    edge: int | None = Field(default=None, description="Of a collective: the edge of the rank.")
+    cycles: Annotated[int, Field(ge=0, json_schema_extra={"unit": "cycles"})]
+    packets_sent: Annotated[int, Field(ge=0, json_schema_extra={"unit": "packets"})]
+    packets_received: Annotated[int, Field(ge=0, json_schema_extra={"unit": "packets"})]
+    beats_sent: Annotated[int, Field(ge=0, json_schema_extra={"unit": "beats"})]
+    beats_received: Annotated[int, Field(ge=0, json_schema_extra={"unit": "beats"})]
+    stalled: Annotated[int, Field(ge=0, json_schema_extra={"unit": "cycles"})]
+    empty: Annotated[int, Field(ge=0, json_schema_extra={"unit": "cycles"})]
+    full: Annotated[int, Field(ge=0, json_schema_extra={"unit": "cycles"})]
 
 
 class Board(_Part):
@@ -239,6 +258,7 @@ class Statistics(BaseModel):
     collectives: list[dict[str, int | str]] | None = None
     links: list[dict[str, int | str | bool]] | None = None
     ports: list[dict[str, int]] | None = None
+    by_port: list[ByPort] | None = None
     notes: list[str] | None = None
     frame_loss: float | None = _u("share", "Frames that links lose, and that they damage.")
     guests: list[dict[str, Any]] | None = None
@@ -250,6 +270,7 @@ _NEEDS: dict[str, list[str]] = {
     "program": ["program", "threads", "cycles", "end", "instructions", "tiles", "cores", "by_tile"],
     "streams": ["program", "ranks", "kernels", "operations", "end", "code"],
     "guests": ["cluster", "config", "guests", "cycles"],
+    "boards": ["program", "boards", "ranks", "cycles", "end", "by_port"],
 }
 """Keys that each kind has besides the common ones."""
 
@@ -275,7 +296,7 @@ def _units() -> dict[str, str]:
     for name, about in made["properties"].items():
         if "unit" in about:
             found[name] = about["unit"]
-    for part, of in (("by_thread", "ByThread"), ("by_rank", "ByRank")):
+    for part, of in (("by_thread", "ByThread"), ("by_rank", "ByRank"), ("by_port", "ByPort")):
         for name, about in made["$defs"][of]["properties"].items():
             if "unit" in about:
                 found[f"{part}.{name}"] = about["unit"]

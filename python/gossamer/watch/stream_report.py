@@ -171,6 +171,64 @@ def _ports(about: _About) -> str:
     return _html.table(["port", "elements sent", "elements received", "packets dropped"], rows)
 
 
+# ---- Ports of generated boards ----
+
+_PORT_KINDS = {
+    "sends": ("#2171b5", "a beat passes from the kernel to the port"),
+    "stalled": ("#b8433f", "a beat waits for the port: for credits of the receiver, space, or an open channel"),
+    "idle": ("#d9d9d9", "the kernel offers no beat"),
+}
+_RECEIVE_KINDS = {
+    "receives": ("#2171b5", "a beat passes from the port to the kernel"),
+    "full": ("#b8433f", "a beat waits for the kernel"),
+    "empty": ("#4f9d69", "the kernel waits for a beat"),
+    "idle": ("#d9d9d9", "neither"),
+}
+
+
+def ports(data: Mapping[str, Any], width: float, *, tables: bool) -> list[str]:
+    """The sections of statistics with ``by_port``: what passes and what waits at each half of each port."""
+    found = data["by_port"]
+    axis = _charts.Axis("cycles", float(max(1, data["cycles"])))
+    parts = []
+    for title, kinds, beats, waits in (
+        ("sending", _PORT_KINDS, "beats_sent", ("stalled",)),
+        ("receiving", _RECEIVE_KINDS, "beats_received", ("full", "empty")),
+    ):
+        rows = []
+        for one in found:
+            if not (one[beats] or any(one[wait] for wait in waits if wait != "empty")):
+                continue
+            shown = {next(iter(kinds)): float(one[beats]), **{wait: float(one[wait]) for wait in waits}}
+            shown["idle"] = max(0.0, one["cycles"] - sum(shown.values()))
+            rows.append((_port_name(one), shown, 0.0))
+        rows = rows if len(rows) <= _charts.MOST_ROWS else sorted(rows, key=lambda row: row[1]["idle"])
+        if rows:
+            parts += [f"<h2>Ports, {title}: shares of the cycles</h2>", _html.kinds(kinds)]
+            parts.append(_charts.bars(rows, kinds, axis, width, "ports"))
+    if not tables:
+        return parts
+    heads = ["port", "board", "type", "packets sent", "packets received", "beats sent", "beats received", "stalled",
+             "empty", "full"]  # fmt: skip
+    counts = ("packets_sent", "packets_received", "beats_sent", "beats_received", "stalled", "empty", "full")
+    rows_of_table = [
+        [_port_name(one), one["board"], one["type"], *(f"{one[name]:,}" for name in counts)] for one in found
+    ]
+    return [*parts, "<h2>Table of ports</h2>", _note(_PORT_NOTE), _html.table(heads, rows_of_table)]
+
+
+_PORT_NOTE = (
+    "Packets are those with elements. Stalled: cycles in which the kernel offered a beat that the port did not accept. "
+    "Empty: cycles in which the kernel accepted a beat and the port had none. Full: cycles in which the port had a beat "
+    "that the kernel did not accept. Of a collective the kernel is its block."
+)
+
+
+def _port_name(one: Mapping[str, Any]) -> str:
+    kind = "" if one["operation"] == "channel" else f" ({one['operation']})"
+    return f"rank {one['rank']}, port {one['port']}{kind}" + (f", edge {one['edge']}" if "edge" in one else "")
+
+
 def _of(received: int, sent: int) -> str:
     return f"{received:,}" if received == sent else f"{received:,} of {sent:,} sent"
 
@@ -186,4 +244,4 @@ def _collectives(about: _About) -> str:
     return _html.table(heads, rows)
 
 
-__all__ = ["sections", "sums"]
+__all__ = ["ports", "sections", "sums"]

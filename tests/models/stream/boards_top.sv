@@ -157,6 +157,8 @@ module boards_top
       .report_ready_i   (1'b1),
       .report_o         (unused_report),
       .dropped_o        (dropped[b]),
+      .sent_o(),
+      .received_o(),
       .own_valid_i      (channels_t'(own_valid_i[b])),
       .own_i            (own_in),
       .own_credit_o     (own_credit),

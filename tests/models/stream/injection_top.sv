@@ -117,7 +117,9 @@ module injection_top
         .report_valid_o   (faults[b][p]),
         .report_ready_i   (1'b1),
         .report_o         (unused_report),
-        .dropped_o        (dropped[b][p])
+        .dropped_o        (dropped[b][p]),
+        .sent_o(),
+        .received_o()
       );
       if (b == 0) begin : gen_sender
         assign send_ready_o[p] = send_ready;

@@ -245,6 +245,8 @@ module rank_top
     .report_ready_i   (1'b1),
     .report_o         (report),
     .dropped_o        (dropped),
+    .sent_o(),
+    .received_o(),
     .own_valid_i      ('0),
     .own_i            ('0),
     .own_credit_o     (unused_own_credit),

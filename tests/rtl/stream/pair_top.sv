@@ -111,7 +111,9 @@ module pair_top
       .report_valid_o   (report_valid_o[e]),
       .report_ready_i   (report_ready_i[e]),
       .report_o         (report_o[e]),
-      .dropped_o        (dropped_o[e])
+      .dropped_o        (dropped_o[e]),
+      .sent_o(),
+      .received_o()
     );
     assign wire_valid_o[e] = in_valid[e];
     assign wire_o[e] = in[e];

@@ -179,6 +179,8 @@ module stencil_top
         .report_ready_i   (1'b1),
         .report_o         (unused_report),
         .dropped_o        (dropped[b]),
+        .sent_o(),
+        .received_o(),
         .own_valid_i      ('0),
         .own_i            ('0),
         .own_credit_o     (unused_credit),

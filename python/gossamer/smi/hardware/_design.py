@@ -44,6 +44,8 @@ class Options:
     power of two from 4; None derives it from the degree of the port's channels."""
     lanes: Mapping[int, int] | None = None
     """Elements that a port transfers per cycle, if more than one: a power of two, at most 16 bytes."""
+    counters: bool = False
+    """Count packets, beats and waiting cycles of each streaming port, for recordings of hosts."""
 
 
 @dataclass(frozen=True)

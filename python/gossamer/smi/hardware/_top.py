@@ -73,6 +73,7 @@ class _Top:
             *self._signals(),
             *self.body,
             *self._config(),
+            *self._counters(),
             *self._board(),
             "endmodule",
             "",
@@ -371,6 +372,10 @@ class _Top:
             "  stream_report_t report;",
             "  logic [Links-1:0] up;",
             "  logic [Links:0] unroutable;",
+            "  logic [Ports-1:0] sent, received;",
+            "  logic count_select;",
+            "  logic [7:0] count_port;",
+            "  logic [PortCounters-1:0][31:0] counts;",
             "  // Not every port or half uses all of these",
             "  logic unused;",
             "  assign unused = ^{rank_we, rank, location, tree_root, tree_entry, edges, tree_we, rank_edge_we, "
@@ -396,6 +401,7 @@ class _Top:
             ("edge_account_o", "edge_account"), ("clear_o", "clear"),
             ("report_valid_i", "report_valid"), ("report_ready_o", "report_ready"), ("report_i", "report"),
             ("fault_i", fault), ("dropped_i", "dropped"), ("unroutable_i", "unroutable != '0"),
+            ("count_select_o", "count_select"), ("count_port_o", "count_port"), ("counts_i", "counts"),
         )  # fmt: skip
         body = [f"    .{name:<{width}}({wire})," for name, wire in wires]
         return [
@@ -406,11 +412,33 @@ class _Top:
             "    .Links (Links),",
             "    .Slots (Slots),",
             "    .Edges (Edges),",
-            "    .TableW(TableW)",
+            *(["    .TableW(TableW),", "    .Counters(1)"] if self.options.counters else ["    .TableW(TableW)"]),
             "  ) u_config (",
             f"    .{'clk_i':<{width}}(aclk),",
             f"    .{'rst_ni':<{width}}(aresetn),",
             *axil,
+            *[*body[:-1], body[-1].removesuffix(",")],
+            "  );",
+        ]
+
+    def _counters(self) -> list[str]:
+        if not self.options.counters:
+            return [
+                "",
+                "  // Without counters",
+                "  logic unused_counters;",
+                "  assign counts = '0;",
+                "  assign unused_counters = ^{sent, received, count_select, count_port};",
+            ]
+        wires = (
+            ("clk_i", "aclk"), ("rst_ni", "aresetn"), ("sent_i", "sent"), ("received_i", "received"),
+            ("s_valid_i", "s_valid"), ("s_ready_i", "s_ready"), ("m_valid_i", "m_valid"), ("m_ready_i", "m_ready"),
+            ("select_i", "count_select"), ("port_i", "count_port"), ("words_o", "counts"),
+        )  # fmt: skip
+        body = [f"    .{name:<10}({wire})," for name, wire in wires]
+        return [
+            "",
+            "  gs_stream_counters #(.Ports(Ports)) u_counters (",
             *[*body[:-1], body[-1].removesuffix(",")],
             "  );",
         ]
@@ -436,7 +464,7 @@ class _Top:
             ("m_axis_tready_i", "m_ready"), ("m_axis_tdata_o", "m_data"), ("m_axis_tkeep_o", "m_keep"),
             ("m_axis_tlast_o", "m_last"), ("watch_i", "watch"), ("report_valid_o", "report_valid"),
             ("report_ready_i", "report_ready"), ("report_o", "report"), ("dropped_o", "dropped"),
-            ("own_valid_i", "'0"), ("own_i", "'0"), ("own_credit_o", "unused_own_credit"),
+            ("sent_o", "sent"), ("received_o", "received"), ("own_valid_i", "'0"), ("own_i", "'0"), ("own_credit_o", "unused_own_credit"),
             ("own_valid_o", "unused_own_valid"), ("own_o", "unused_own"), ("own_credit_i", "'0"),
             ("mac_tx_valid_o", concat("tx_tvalid")), ("mac_tx_ready_i", concat("tx_tready")),
             ("mac_tx_data_o", concat("tx_tdata")), ("mac_tx_keep_o", concat("tx_tkeep")),
