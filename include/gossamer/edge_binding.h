@@ -56,8 +56,8 @@ class OwnEdges<V> {
     if constexpr (!std::is_empty_v<N>) edges.notes_ = const_cast<N*>(notes_.data()) + first;
   }
 
-  /// The edge that `send` of vertex v has selected, as its index in the rows of relation(). `first` is the index of
-  /// vertex 0 in the whole graph, for messages.
+  /// The edge that `send` of vertex v has selected, as its index in the rows of relation(). v plus `first`,
+  /// modulo 2^32, is its index in the whole graph, for messages.
   uint64_t named(const V& vertex, uint32_t v, uint32_t first = 0) const {
     if (vertex.edges.along_ >= vertex.edges.count_) {
       throw ProgramError("the vertex of index " + std::to_string(v + first) + " sends along its edge " +

@@ -75,8 +75,9 @@ struct AppResult : gs_result {
   Columns<typename V::Aggregates> totals;
   std::vector<gs_relation> relations;
 
-  uint32_t firstIndex = 0;   // of the vertices here, in the whole graph
-  uint32_t allVertices = 0;  // of the whole graph; 0: all are here
+  uint32_t firstIndex = 0;            // of the vertices here, in the whole graph, where they are consecutive
+  const uint32_t* indices = nullptr;  // else the index of each
+  uint32_t allVertices = 0;           // of the whole graph; 0: all are here
 
   /// Sets parameters and network. Throws if the application rejects them. Where the graph is a rank's share, `whole`
   /// are the numbers of the whole graph, and `far` has the vertices of other ranks.
@@ -116,7 +117,7 @@ struct AppResult : gs_result {
     const auto init = [&](size_t begin, size_t end, unsigned thread) {
       positions[thread].handler = Handler::start;
       for (size_t v = begin; v < end; ++v) {
-        positions[thread].vertex = static_cast<uint32_t>(v) + firstIndex;
+        positions[thread].vertex = indexOf(v);
         app.init(about(v), state[v]);
       }
     };
@@ -144,11 +145,13 @@ struct AppResult : gs_result {
     }
   }
 
+  /// The index in the whole graph of vertex v here.
+  uint32_t indexOf(size_t v) const { return indices ? indices[v] : static_cast<uint32_t>(v) + firstIndex; }
+
   /// The descriptor's view of a vertex.
   VertexInfo about(size_t v) const {
     const Network& net = problem.network;
-    VertexInfo info{.index = static_cast<uint32_t>(v) + firstIndex,
-                    .vertices = allVertices ? allVertices : net.vertices - net.removed};
+    VertexInfo info{.index = indexOf(v), .vertices = allVertices ? allVertices : net.vertices - net.removed};
     for (const Relation& r : net.relations) {
       (r.pin ? info.backward : info.degree) += r.out.length(v);
       if constexpr (App::sumsWeights) info.weight += r.pin ? 0 : sumOfValues(r.out, v);

@@ -96,13 +96,16 @@ Rows copied(const Rows& from, uint64_t vertices, Without what, Pool& pool, Owned
 /// The vertices of a network whose rows are stored elsewhere. Their numbers are not below that of the vertices here.
 class Elsewhere {
  public:
-  explicit Elsewhere(uint32_t first) : shift(first) {}
+  explicit Elsewhere(uint32_t first, bool other = false) : shift(first), renumbered(other) {}
   virtual ~Elsewhere() = default;
   /// Finds the degrees of all targets of rows, from those of the vertices here.
   virtual void learn(const Rows& out, const Rows& in, const uint32_t* degrees) = 0;
   virtual uint32_t degreeOf(uint32_t vertex) const = 0;
-  /// A vertex's number plus this, modulo 2^32, is its index in the whole graph, by which rows ascend.
+  /// The index in the whole graph, by which rows ascend, of any vertex.
+  virtual uint32_t indexOf(uint32_t vertex) const = 0;
+  /// If not `renumbered`, a vertex's number plus this, modulo 2^32, is its index.
   const uint32_t shift;
+  const bool renumbered;
 };
 
 /// Rows of the simple graph, with each pair of neighbours in both rows. Oriented, each pair is only in the
@@ -147,7 +150,7 @@ class SimpleRows {
  private:
   static constexpr size_t grain = 1024;
 
-  uint32_t indexOf(uint32_t v) const { return v + shift_; }
+  uint32_t indexOf(uint32_t v) const { return far_ && far_->renumbered ? far_->indexOf(v) : v + shift_; }
   /// Whether the edge between v, a vertex here, and w leads to w.
   bool before(uint32_t v, uint32_t w) const {
     const uint32_t degree = w < n_ ? degrees_[w] : far_->degreeOf(w);

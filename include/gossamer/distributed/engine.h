@@ -88,10 +88,10 @@ class Run {
   };
 
  public:
-  /// `own` has the edges of this rank's vertices by sender, with indices of the whole graph, if vertices read them.
-  /// `checkpoints` and `timeline` may be null.
-  Run(Problem<V>& problem, const Network& own, Array<S>& state, const Ranks& ranks, const Ranges& ranges, Pool& pool,
-      const gs_checkpoints* checkpoints, Timeline* timeline = nullptr)
+  /// `own` has the edges of this rank's vertices by sender, with indices of the whole graph, if vertices read them, and
+  /// `numbers` the numbers of their targets. `checkpoints` and `timeline` may be null.
+  Run(Problem<V>& problem, const Network& own, const uint32_t* numbers, Array<S>& state, const Ranks& ranks,
+      const Ranges& ranges, Pool& pool, const gs_checkpoints* checkpoints, Timeline* timeline = nullptr)
       : problem_(problem),
         params_(problem.params),
         ranks_(ranks),
@@ -117,6 +117,7 @@ class Run {
     if constexpr (lazySteps) touched_ = Bitmap(own_);
     if constexpr (readsEdges) own_edges_.open(own, problem.unit);
     ownRows_ = readsEdges ? own.relations[0].out : Rows{};
+    ownNumbers_ = numbers;
     for (unsigned r = 0; r < ranks.count(); ++r) {
       bool sends = false;
       bool takes = false;
@@ -138,7 +139,16 @@ class Run {
 
   Statistics run() {
     Fault fault;
-    if (!guard::run([this] { runAll(); }, &locals_[0].at, fault)) guard::raise(fault);
+    if (!guard::run([this] { runAll(); }, &locals_[0].at, fault)) {
+      Position named;  // by its index instead of its number
+      if (fault.position) {
+        named.handler = fault.position->handler;
+        const uint32_t v = fault.position->vertex - first_;
+        named.vertex = v < own_ ? ranges_.indexOf(v) : fault.position->vertex;
+        fault.position = &named;
+      }
+      guard::raise(fault);
+    }
     return statistics();
   }
 
@@ -224,7 +234,7 @@ class Run {
     V x = vertex(v, &state_[v], &pin_[v]);
     x.send(&message);
     if constexpr (readsEdges) {
-      if (to == OneEdge) addSingle(own_edges_.named(x, v, first_), message, local);
+      if (to == OneEdge) addSingle(own_edges_.named(x, v, ranges_.indexOf(v) - v), message, local);
     }
     ++local.sends;
     if constexpr (lazySteps) touched_.set(v);
@@ -232,14 +242,14 @@ class Run {
   }
 
   void addSingle(uint64_t at, const M& message, Local& local) {
-    const uint32_t target = ownRows_.targets[at];
+    const uint32_t target = ownNumbers_[at];
     const unsigned rank = ranges_.ownerOf(target);
     local.singles.push_back({rank, target - ranges_.firstOf(rank), edge(ownRows_, at), message});
   }
 
   bool pinExists(PPin pin) const { return pin < net_.pins() + 2; }
   void checkPin(uint32_t v, PPin pin) const {
-    if (!pinExists(pin)) rejectPin(v + first_, pin - 2u, net_.pins());
+    if (!pinExists(pin)) rejectPin(ranges_.indexOf(v), pin - 2u, net_.pins());
   }
 
   void toHost(const M& message, Local& local) {
@@ -353,6 +363,7 @@ class Run {
 
   [[no_unique_address]] OwnEdges<V> own_edges_;
   Rows ownRows_;
+  const uint32_t* ownNumbers_ = nullptr;
   Array<S>& state_;
   Array<PPin> pin_;  // not No exactly where ready_ is set
   Bitmap ready_;

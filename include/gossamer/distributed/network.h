@@ -2,8 +2,8 @@
 /// The network of one rank: its own vertices, ghosts (vertices of other ranks with edges to them), and lists of the
 /// vertices whose messages other ranks need.
 ///
-/// Local numbers: own vertices first, in the order of their indices, then the ghosts, in the order of theirs. Since
-/// ranks have consecutive vertices, the ghosts of one rank are consecutive.
+/// Local numbers: own vertices first, then the ghosts, both in the order of their numbers in the whole graph (share.h).
+/// Since ranks have consecutive numbers, the ghosts of one rank are consecutive.
 #pragma once
 
 #include <algorithm>
@@ -23,15 +23,20 @@
 
 namespace gossamer::distributed {
 
-/// The range of vertices of each rank.
+/// The range of vertices of each rank, and the indices of this rank's vertices.
 class Ranges {
  public:
-  Ranges(const gs_share& share, const Ranks& ranks)
-      : cuts_(share.cuts, share.cuts + ranks.count() + 1), rank_(ranks.rank()) {}
+  /// `indices` are those of the rank's vertices, or null if they are the numbers.
+  Ranges(const uint64_t* cuts, const uint32_t* indices, const Ranks& ranks)
+      : cuts_(cuts, cuts + ranks.count() + 1), rank_(ranks.rank()), indices_(indices) {}
 
   uint32_t first() const { return static_cast<uint32_t>(cuts_[rank_]); }
   uint32_t own() const { return static_cast<uint32_t>(cuts_[rank_ + 1] - cuts_[rank_]); }
   uint64_t vertices() const { return cuts_.back(); }
+  /// Whether numbers differ from indices.
+  bool renumbered() const { return indices_; }
+  /// The index of one of this rank's vertices in the whole graph.
+  uint32_t indexOf(uint32_t v) const { return indices_ ? indices_[v] : first() + v; }
   uint32_t firstOf(unsigned rank) const { return static_cast<uint32_t>(cuts_[rank]); }
   unsigned ownerOf(uint32_t vertex) const {
     return static_cast<unsigned>(std::upper_bound(cuts_.begin(), cuts_.end(), vertex) - cuts_.begin() - 1);
@@ -40,6 +45,7 @@ class Ranges {
  private:
   std::vector<uint64_t> cuts_;
   unsigned rank_;
+  const uint32_t* indices_;
 };
 
 /// A set of vertices of other ranks, numbered in ascending order. Before number(), vertices can only be added.
@@ -98,35 +104,60 @@ inline std::vector<Bytes> byOwner(const VertexSet& set, const Ranges& ranges, un
   return lists;
 }
 
-/// The degrees of vertices of other ranks, for the orientation of edges. Part of SimpleRows.
-class FarDegrees final : public gossamer::detail::Elsewhere {
+/// Indices and degrees of vertices of other ranks. Vertices are those of a rank's rows, less its first number. Part of
+/// SimpleRows, which orders by them.
+class FarVertices final : public gossamer::detail::Elsewhere {
  public:
-  FarDegrees(const Ranks& ranks, const Ranges& ranges)
-      : Elsewhere(ranges.first()), ranks_(ranks), ranges_(ranges), far_(ranges.vertices()) {}
+  FarVertices(const Ranks& ranks, const Ranges& ranges)
+      : Elsewhere(ranges.first(), ranges.renumbered()), ranks_(ranks), ranges_(ranges), far_(ranges.vertices()) {}
 
+  /// Finds the indices of all targets of rows, where vertices are renumbered. All ranks call it.
+  void learnIndices(const Rows& out, const Rows& in) {
+    if (!renumbered) return;
+    find(out, in);
+    indices_ = ask([&](uint32_t v) { return ranges_.indexOf(v); });
+  }
   void learn(const Rows& out, const Rows& in, const uint32_t* degrees) override {
-    far_.addEnds(out, ranges_.own(), ranges_.first());
+    if (indices_.empty()) find(out, in);  // else all rows are known, and these are parts of them
+    degrees_ = ask([&](uint32_t v) { return degrees[v]; });
+  }
+  uint32_t degreeOf(uint32_t vertex) const override { return degrees_[far_.numberOf(vertex + shift)]; }
+  uint32_t indexOf(uint32_t vertex) const override {
+    if (!renumbered) return vertex + shift;
+    return vertex < ranges_.own() ? ranges_.indexOf(vertex) : indices_[far_.numberOf(vertex + shift)];
+  }
+
+ private:
+  void find(const Rows& out, const Rows& in) {
+    if (out) far_.addEnds(out, ranges_.own(), ranges_.first());
     if (in) far_.addEnds(in, ranges_.own(), ranges_.first());
     far_.number();
+  }
+
+  /// What the owners answer about each of the vertices, in the order of their numbers.
+  template <typename Answer>
+  std::vector<uint32_t> ask(Answer&& answer) const {
     std::vector<Bytes> replies(ranks_.count());
     const std::vector<Bytes> requests = ranks_.exchange(byOwner(far_, ranges_, ranks_.count()));
     for (unsigned r = 0; r < ranks_.count(); ++r) {
       for (const uint32_t vertex : elements<uint32_t>(requests[r])) {
-        append(replies[r], &degrees[vertex - ranges_.first()], 1);
+        const uint32_t value = answer(vertex - ranges_.first());
+        append(replies[r], &value, 1);
       }
     }
+    std::vector<uint32_t> all;
     for (const Bytes& reply : ranks_.exchange(replies)) {
       const auto its = elements<uint32_t>(reply);
-      degrees_.insert(degrees_.end(), its.begin(), its.end());
+      all.insert(all.end(), its.begin(), its.end());
     }
+    return all;
   }
-  uint32_t degreeOf(uint32_t vertex) const override { return degrees_[far_.numberOf(vertex + shift)]; }
 
- private:
   const Ranks& ranks_;
   const Ranges& ranges_;
   VertexSet far_;
   std::vector<uint32_t> degrees_;
+  std::vector<uint32_t> indices_;
 };
 
 /// The other ranks that need messages of this rank's vertices on one pin.

@@ -29,10 +29,11 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
 
   Ranks ranks;
   Ranges ranges;
-  FarDegrees far;
+  FarVertices far;
   gs_rank_figures figures{};
 
-  explicit ShareResult(const gs_share& share) : ranks(share.ranks), ranges(share, ranks), far(ranks, ranges) {}
+  explicit ShareResult(const gs_share& share)
+      : ranks(share.ranks), ranges(share.cuts, share.indices, ranks), far(ranks, ranges) {}
 
   void run(const gs_share& share, const gs_run_options& options) {
     RunOptions how = gossamer::detail::runOptions(options);
@@ -41,7 +42,12 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
     const GraphInfo whole{static_cast<uint32_t>(share.vertices), share.edges, graph.weight_type != GS_NONE,
                           graph.weight_low, graph.weight_high};
     this->firstIndex = ranges.first();
+    this->indices = share.indices;
     this->allVertices = whole.vertices;
+    if constexpr (rules::ReadsEdges<V> || App::wiring == Wiring::simple || App::wiring == Wiring::oriented ||
+                  App::wiring == Wiring::ranked) {
+      far.learnIndices(rowsOf(graph.out), rowsOf(graph.in));
+    }
     this->prepare(graph, options, *pool, &whole, &far);
     if constexpr (App::parallelInit) {
       this->initialise(*pool);
@@ -52,7 +58,7 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
     const Network own = ownEdges();
     gossamer::detail::AppHost<App> host(app);
     if constexpr (gossamer::detail::AppHost<App>::listens()) problem.host = &host;
-    Run<V> run(problem, own, state, ranks, ranges, *pool, share.checkpoints, how.timeline);
+    Run<V> run(problem, own, numbers_, state, ranks, ranges, *pool, share.checkpoints, how.timeline);
     statistics = run.run();
     figures = run.figures();
     problem.host = nullptr;
@@ -62,28 +68,34 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
   /// The descriptor's init may depend on earlier calls: every rank calls it for all vertices, in the order of their
   /// indices, and keeps the states of its own.
   void initialiseInOrder() {
-    constexpr uint32_t block = 65536;
-    for (unsigned rank = 0; rank < ranks.count(); ++rank) {
-      const bool here = rank == ranks.rank();
-      uint64_t count = state.size();
-      ranks.broadcast(rank, &count, sizeof count);
-      std::vector<VertexInfo> infos;
-      for (uint64_t from = 0; from < count; from += block) {
-        infos.resize(std::min<uint64_t>(block, count - from));
-        for (size_t i = 0; here && i < infos.size(); ++i) infos[i] = this->about(from + i);
-        ranks.broadcast(rank, infos.data(), infos.size() * sizeof(VertexInfo));
-        Position position;
-        position.handler = Handler::start;
-        Fault fault;
-        auto init = [&] {
-          for (size_t i = 0; i < infos.size(); ++i) {
-            S one{};
-            position.vertex = infos[i].index;
-            app.init(infos[i], here ? state[from + i] : one);
-          }
-        };
-        if (!guard::run(init, &position, fault)) guard::raise(fault);
-      }
+    constexpr uint64_t block = 65536;
+    std::vector<VertexInfo> infos;
+    std::vector<VertexInfo> here;
+    uint32_t next = 0;  // of the vertices here
+    for (uint64_t from = 0; from < ranges.vertices(); from += block) {
+      infos.resize(std::min(block, ranges.vertices() - from));
+      here.clear();
+      for (uint32_t v = next; v < ranges.own() && ranges.indexOf(v) - from < block; ++v) here.push_back(this->about(v));
+      ranks.gather(here.data(), here.size() * sizeof(VertexInfo), [&](unsigned, const uint8_t* bytes, uint64_t size) {
+        for (uint64_t at = 0; at < size; at += sizeof(VertexInfo)) {
+          VertexInfo info;
+          __builtin_memcpy(&info, bytes + at, sizeof info);
+          infos[info.index - from] = info;
+        }
+      });
+      ranks.broadcast(0, infos.data(), infos.size() * sizeof(VertexInfo));
+      Position position;
+      position.handler = Handler::start;
+      Fault fault;
+      auto init = [&] {
+        for (const VertexInfo& info : infos) {
+          S other{};
+          position.vertex = info.index;
+          const bool ours = next < ranges.own() && ranges.indexOf(next) == info.index;
+          app.init(info, ours ? state[next++] : other);
+        }
+      };
+      if (!guard::run(init, &position, fault)) guard::raise(fault);
     }
   }
 
@@ -122,11 +134,7 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
     if constexpr (requires { &App::verdict; }) judges = !std::is_same_v<decltype(&App::verdict), Default>;
     if (!judges) return;
     Array<S> all(ranks.rank() == 0 ? ranges.vertices() : 0);
-    uint64_t at = 0;
-    ranks.gather(state.data(), state.size() * sizeof(S), [&](unsigned, const uint8_t* bytes, uint64_t size) {
-      __builtin_memcpy(static_cast<void*>(all.data() + at), bytes, size);
-      at += size / sizeof(S);
-    });
+    gather(state.data(), sizeof(S), reinterpret_cast<uint8_t*>(all.data()));
     if (ranks.rank() != 0) return;
     guard::inDescriptor(Handler::verdict, [&] {
       this->verdict = app.verdict({statistics, all.data(), this->allVertices, this->finalTotals()});
@@ -141,17 +149,41 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
     const size_t width = column.type == GS_I64 || column.type == GS_U64 || column.type == GS_F64 ? 8 : 4;
     Bytes mine(state.size() * width);
     guard::inDescriptor(Handler::results, [&] { column.write(state.data(), state.size(), mine.data()); });
-    auto* to = static_cast<uint8_t*>(out);
-    ranks.gather(mine.data(), mine.size(), [&](unsigned, const uint8_t* bytes, uint64_t size) {
-      __builtin_memcpy(to, bytes, size);
-      to += size;
-    });
+    gather(mine.data(), width, static_cast<uint8_t*>(out));
     if (ranks.rank() != 0 || !column.normalise) return;
     if (column.type == GS_F32) this->scale(static_cast<float*>(out), ranges.vertices());
     if (column.type == GS_F64) this->scale(static_cast<double*>(out), ranges.vertices());
   }
 
  private:
+  /// Copies the elements of all vertices, `width` bytes each, to `to` of rank 0, in the order of their indices.
+  void gather(const void* mine, uint64_t width, uint8_t* to) const {
+    const auto* const bytes = static_cast<const uint8_t*>(mine);
+    const uint64_t size = ranges.own() * width;
+    if (!ranges.renumbered()) {
+      ranks.gather(bytes, size, [&](unsigned, const uint8_t* its, uint64_t count) {
+        __builtin_memcpy(static_cast<void*>(to), its, count);
+        to += count;
+      });
+      return;
+    }
+    Bytes both;
+    both.reserve(ranges.own() * sizeof(uint32_t) + size);
+    append(both, this->indices, ranges.own());
+    append(both, bytes, size);
+    ranks.gather(both.data(), both.size(), [&](unsigned, const uint8_t* its, uint64_t count) {
+      const uint64_t vertices = count / (sizeof(uint32_t) + width);
+      const uint8_t* const elements = its + vertices * sizeof(uint32_t);
+      for (uint64_t i = 0; i < vertices; ++i) {
+        uint32_t index;
+        __builtin_memcpy(&index, its + i * sizeof index, sizeof index);
+        __builtin_memcpy(static_cast<void*>(to + index * width), elements + i * width, width);
+      }
+    });
+  }
+
+  static Rows rowsOf(const gs_csr& rows) { return {rows.offsets, rows.targets, nullptr}; }
+
   /// The edges of the vertices here by sender, with indices of the whole graph, if vertices read them.
   Network ownEdges() {
     Network own;
@@ -161,14 +193,21 @@ struct ShareResult final : gossamer::detail::AppResult<App> {
         if (r.pin != 0) continue;
         const uint64_t edges = r.out.offsets[own.vertices];
         ownTargets_ = Array<uint32_t>(edges + 1);
-        for (uint64_t i = 0; i < edges; ++i) ownTargets_[i] = r.out.targets[i] + ranges.first();
+        if (ranges.renumbered()) ownNumbers_ = Array<uint32_t>(edges + 1);
+        for (uint64_t i = 0; i < edges; ++i) {
+          ownTargets_[i] = far.indexOf(r.out.targets[i]);
+          if (ranges.renumbered()) ownNumbers_[i] = r.out.targets[i] + ranges.first();
+        }
         own.relations.push_back({0, Rows{r.out.offsets, ownTargets_.data(), r.out.values}, {}});
       }
+      numbers_ = ranges.renumbered() ? ownNumbers_.data() : ownTargets_.data();
     }
     return own;
   }
 
   Array<uint32_t> ownTargets_;
+  Array<uint32_t> ownNumbers_;  // where they differ
+  const uint32_t* numbers_ = nullptr;
 };
 
 }  // namespace gossamer::distributed

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A rank's share of a graph: a range of consecutive vertices, and the edges from and to them.
+/// A rank's share of a graph: its vertices, and the edges from and to them.
+///
+/// Every vertex has a number, and each rank a range of consecutive numbers. Without a partition, the number is the
+/// vertex's index in the graph. With one, `indices` has the indices; what the application sees are indices.
 ///
 /// Plain C. An application that is compiled for the `distributed` engine exports gs_app_run_share.
 #pragma once
@@ -33,15 +36,17 @@ struct gs_checkpoints {
 
 struct gs_share {
   const struct gs_ranks* ranks;
-  /// The rows of the rank's vertices in both directions; `vertices` is their number, `edges` that of their out-edges.
-  /// A target is stored less the index of the rank's first vertex, modulo 2^32, so that the rank's own vertices are
-  /// 0 .. vertices - 1. A row ascends by the indices in the whole graph. The range of the weights is that of the whole
-  /// graph. The run overwrites the targets.
+  /// The rows of the rank's vertices in both directions; `vertices` is their count, `edges` that of their out-edges.
+  /// A target is its number less that of the rank's first vertex, modulo 2^32, so that the rank's own vertices are
+  /// 0 .. vertices - 1. A row ascends by the indices of the targets in the whole graph. The range of the weights is
+  /// that of the whole graph. The run overwrites the targets.
   struct gs_graph graph;
   uint64_t vertices;                         // of the whole graph
   uint64_t edges;                            // of the whole graph
-  const uint64_t* cuts;                      // rank r has the vertices cuts[r] .. cuts[r + 1] - 1, at least one
+  const uint64_t* cuts;                      // rank r has the numbers cuts[r] .. cuts[r + 1] - 1, at least one
   const struct gs_checkpoints* checkpoints;  // or NULL
+  /// The index in the whole graph of each of the rank's vertices, ascending; NULL: numbers are indices.
+  const uint32_t* indices;
 };
 
 /// Numbers of a run, of one rank.

@@ -170,7 +170,7 @@ COMMAND_WORDS = frozenset(
     {"app", "columns", "dedupe", "define", "engine", "format", "graph", "help", "no-loops", "output"}
     | {"seed", "shuffle", "stats", "threads", "top", "undirected"}
     # options of the engine distributed
-    | {"ranks", "hosts", "checkpoint", "checkpoint-every", "restart"}
+    | {"ranks", "hosts", "checkpoint", "checkpoint-every", "restart", "partition"}
     # options of the engines rtl and board
     | {"config", "cluster", "routes", "frame-loss", "cut", "waves", "trace", "trace-size", "report", "least-wait"}
     | {"max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps"}

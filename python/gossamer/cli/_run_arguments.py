@@ -30,6 +30,7 @@ VALUES = {
     "--checkpoint": "checkpoint",
     "--checkpoint-every": "checkpoint-every",
     "--restart": "restart",
+    "--partition": "partition",
     "--top": "top",
     "-k": "top",
     "--output": "output",
@@ -41,7 +42,7 @@ VALUES = {
     "--define": "define",
     "-D": "define",
 }
-DISTRIBUTED = ("ranks", "hosts", "checkpoint", "checkpoint-every", "restart")
+DISTRIBUTED = ("ranks", "hosts", "checkpoint", "checkpoint-every", "restart", "partition")
 """Options of the engine ``distributed`` only."""
 HARDWARE = (
     "config", "cluster", "routes", "frame-loss", "cut", "seed", "waves", "trace", "trace-size", "report", "least-wait",

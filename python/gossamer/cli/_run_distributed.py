@@ -34,22 +34,26 @@ def run(
 ) -> int:
     """Runs the checked request. ``read`` reads the graph, ``finish(result, read_seconds, recorded)`` outputs rank 0's
     result. ``watched``: ranks record what they do over time."""
-    from gossamer.distributed import job, rank
+    from gossamer.distributed import job, partition, rank
 
     if "shuffle" in request.options:
         raise InputError("--shuffle: runs in one process; check the order of messages with --engine cpu")
     count = request.number("ranks", 0, 1, MOST_RANKS) or None
     hosts = request.one("hosts")
+    how = request.one("partition", partition.RANGES)
+    assert how is not None
     if not job.is_rank(count):
         settings = _checkpoints(request)
+        partition.check(how)
         rank.compiled(app)
         return job.start(count, words, hosts, settings.folder or settings.restart)
     ranks: Ranks | None = None
     try:
         settings = _checkpoints(request)
+        partition.check(how)
         ranks = job.join(count)
         job.note_process(ranks)
-        _run(request, ranks, rank.compiled(app), read, finish, watched, settings)
+        _run(request, ranks, rank.compiled(app), read, finish, watched, settings, how)
         ranks.leave()
     except (Exception, KeyboardInterrupt) as error:
         job.fail(ranks, error)
@@ -80,6 +84,7 @@ def _run(
     finish: Callable[..., None],
     watched: bool,
     settings: Settings,
+    how: str,
 ) -> None:
     import time
 
@@ -92,7 +97,7 @@ def _run(
     graph = None if changed else request.graph
     spec = graph[4:] if graph and graph.startswith("gen:") and "format" not in request.options else None
     file = (graph, request.one("format")) if graph and not graph.startswith("gen:") else None
-    share = rank.load(ranks, app, read, spec, file)
+    share = rank.load(ranks, app, read, spec, file, how)
     read_seconds = time.perf_counter() - begun
     if ranks.rank == 0:
         for note in (*share.whole.notes, *runner.weight_notes(app, share.whole)):

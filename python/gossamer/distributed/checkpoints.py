@@ -33,7 +33,7 @@ from gossamer.files import parse_json
 
 INTERVAL = 100
 """Steps between checkpoints by default."""
-_FORMAT = 1
+_FORMAT = 2
 _NAME = re.compile(r"step-(\d{12})")
 _ABOUT = "checkpoint.json"
 _BLOCK = 1 << 20
@@ -91,12 +91,14 @@ def identity(ranks: Ranks, app: App, share: Share, numbers: Numbers) -> dict[str
         "arguments": json.loads(json.dumps(arguments)),
         "vertices": share.whole.vertices,
         "edges": share.whole.edges,
-        "graph": _fingerprint(ranks, share),
+        "graph": share.fingerprint or fingerprint(ranks, share),
     }
 
 
-def _fingerprint(ranks: Ranks, share: Share) -> str:
-    """A hash of all edges with their weights, the same for every distribution of them over ranks."""
+def fingerprint(ranks: Ranks, share: Share) -> str:
+    """A hash of all edges with their weights, the same for every distribution of them over ranks.
+
+    The share has ranges of vertices."""
     rows = share.into
     first = np.uint32(share.cuts[ranks.rank])
     total = np.uint64(0)
@@ -203,7 +205,7 @@ class Checkpoints:
 
     def _write(self, path: Path, parts: list[_abi.SavedPart]) -> dict[str, Any]:
         """Writes this rank's file; returns what `checkpoint.json` says about it."""
-        cuts, ranks = self._share.cuts, self._ranks
+        cuts, ranks, indices = self._share.cuts, self._ranks, self._share.indices
         first, rows = int(cuts[ranks.rank]), int(cuts[ranks.rank + 1] - cuts[ranks.rank])
         there: dict[str, Any] = {}
         size = crc = 0
@@ -219,6 +221,9 @@ class Checkpoints:
                 size += count
                 return at
 
+            where: dict[str, Any] = {"first": first, "rows": rows}
+            if indices is not None:
+                where = {"indices": put(indices.ctypes.data, indices.nbytes), "rows": rows}
             for part in parts:
                 name = part.name.decode()
                 if not part.rows:
@@ -232,7 +237,7 @@ class Checkpoints:
                     there[name] = {"row": part.row_bytes, "at": put(part.bytes, rows * part.row_bytes)}
             file.flush()
             os.fsync(file.fileno())
-        return {"file": path.name, "first": first, "rows": rows, "bytes": size, "crc": crc, "parts": there}
+        return {"file": path.name, **where, "bytes": size, "crc": crc, "parts": there}
 
     # ---- Reading -------------------------------------------------------------------
 
@@ -246,27 +251,36 @@ class Checkpoints:
         if error is not None:
             raise InputError(error)
         first, end = (int(self._share.cuts[self._ranks.rank + k]) for k in (0, 1))
-        kept: dict[str, list[Array]] = {}
+        mine = self._share.indices if self._share.indices is not None else np.arange(first, end, dtype=np.uint32)
+        restored: dict[str, Any] = {}
+        ragged: dict[str, list[tuple[Array, Array, Array, Array]]] = {}
         for file in about["files"]:
-            low, high = (
-                max(first, file["first"]) - file["first"],
-                min(end, file["first"] + file["rows"]) - file["first"],
-            )
-            if low >= high and not any("bytes" in part for part in file["parts"].values()):
-                continue
             data = np.memmap(whole / file["file"], np.uint8, "r") if file["bytes"] else np.empty(0, np.uint8)
+            here, there = _common(mine, file, data)
             for name, part in file["parts"].items():
                 begin = int(part["at"])
                 if "bytes" in part:
-                    kept.setdefault(name, []).append(data[begin : begin + part["bytes"]])
-                elif low < high and "row" in part:
-                    kept.setdefault(name, []).append(data[begin + low * part["row"] : begin + high * part["row"]])
-                elif low < high:
+                    restored[name] = np.array(data[begin : begin + part["bytes"]])
+                elif "row" in part:
+                    width = int(part["row"])
+                    if name not in restored:
+                        restored[name] = np.empty((len(mine), width), np.uint8)
+                    saved = data[begin : begin + file["rows"] * width].reshape(file["rows"], width)
+                    restored[name][here] = saved[there]
+                else:
                     at = part["offsets"]
-                    offsets = data[at : at + 8 * (file["rows"] + 1)].tobytes()
-                    rows = np.frombuffer(offsets, np.uint64)
-                    kept.setdefault(name, []).append(data[begin + int(rows[low]) : begin + int(rows[high])])
-        self._restored = {name: np.concatenate(pieces) for name, pieces in kept.items()}
+                    rows = np.frombuffer(data[at : at + 8 * (file["rows"] + 1)].tobytes(), np.uint64).astype(np.int64)
+                    ragged.setdefault(name, []).append((here, rows[there], rows[there + 1], data[begin:]))
+        for name, pieces in ragged.items():
+            lengths = np.zeros(len(mine), np.int64)
+            for here, low, high, _ in pieces:
+                lengths[here] = high - low
+            ends = np.cumsum(lengths)
+            array = np.empty(int(ends[-1]), np.uint8)
+            for here, low, high, data in pieces:
+                array[_elements(ends[here] - lengths[here], high - low)] = data[_elements(low, high - low)]
+            restored[name] = array
+        self._restored = restored
 
     def _opened(self, folder: Path) -> tuple[Path | None, dict[str, Any], str | None]:
         """The last checkpoint, what it says about itself, and why it is none of this run."""
@@ -313,6 +327,25 @@ def _detail(saved: Any, here: Any) -> str:
     return f" ({saved}, here {here})"
 
 
+def _common(mine: Array, file: dict[str, Any], data: Array) -> tuple[Array, Array]:
+    """The rows of a rank's vertices, whose indices are ``mine``, that a file has: their positions here and there."""
+    if "indices" not in file:
+        first = file["first"]
+        low, high = np.searchsorted(mine, (first, first + file["rows"]))
+        return np.arange(low, high), mine[low:high].astype(np.int64) - first
+    begin = file["indices"]
+    its = np.frombuffer(data[begin : begin + 4 * file["rows"]].tobytes(), np.uint32)
+    _, here, there = np.intersect1d(mine, its, assume_unique=True, return_indices=True)
+    return here, there
+
+
+def _elements(begins: Array, lengths: Array) -> Array:
+    """The numbers begin .. begin + length - 1 of each row, one after the other."""
+    before = np.cumsum(lengths) - lengths
+    found: Array = np.repeat(begins - before, lengths) + np.arange(int(lengths.sum()))
+    return found
+
+
 def _empty(folder: Path, aside: Path) -> None:
     """Removes what killed jobs have left, and creates the folder of a checkpoint."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -352,4 +385,4 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
-__all__ = ["INTERVAL", "Checkpoints", "Settings", "identity", "last"]
+__all__ = ["INTERVAL", "Checkpoints", "Settings", "fingerprint", "identity", "last"]

@@ -7,6 +7,7 @@ import ctypes
 import resource
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from gossamer import apps, native
 from gossamer.apps import App, Numbers, runner
 from gossamer.apps.results import Result
-from gossamer.distributed import checkpoints, shares
+from gossamer.distributed import checkpoints, partition, shares
 from gossamer.distributed.transport import Ranks
 from gossamer.engines import _abi
 from gossamer.errors import GossamerError, HandlerDied, InputError
@@ -28,13 +29,28 @@ def load(
     read: Callable[[], Graph],
     spec: str | None = None,
     file: tuple[str, str | None] | None = None,
+    how: str = partition.RANGES,
 ) -> shares.Share:
-    """This rank's share of the graph that ``read`` reads.
+    """This rank's share of the graph that ``read`` reads, in the partition ``how``.
 
     ``spec`` specifies a graph that may be generated in parts, ``file`` is the path and the format (None: unknown) of
-    one that may be read in parts. ``app`` is compiled for this engine.
+    one that may be read in parts. ``app`` is compiled for this engine. Raises InputError for a wrong file of ``how``.
     """
     needs_targets = bool(app.library.gs_app_needs_targets())
+    share = _in_ranges(ranks, read, spec, file, needs_targets or how == "stream")
+    if how == partition.RANGES:
+        return share
+    fingerprint = checkpoints.fingerprint(ranks, share)
+    return replace(partition.apply(ranks, share, how, keeps_targets=needs_targets), fingerprint=fingerprint)
+
+
+def _in_ranges(
+    ranks: Ranks,
+    read: Callable[[], Graph],
+    spec: str | None,
+    file: tuple[str, str | None] | None,
+    needs_targets: bool,
+) -> shares.Share:
     parts = None if spec is None else generate.parts_of_spec(spec)
     if parts is not None:
         return shares.generated(ranks, parts, needs_targets)
@@ -61,6 +77,7 @@ def run(
     records what this rank does. Raises the errors of ``Engine.run``.
     """
     whole = share.whole
+    about = partition.figures(ranks, share)
     numbers = ranks.broadcast(parameters(whole) if ranks.rank == 0 else None)
     begun = time.perf_counter()
     saves: checkpoints.Checkpoints | None = None
@@ -86,7 +103,7 @@ def run(
             raise saves.failure from None
         raise _explained(error, app, whole) from None
     try:
-        stats = _abi.statistics(app, handle) | _figures(ranks, arguments.figures)
+        stats = _abi.statistics(app, handle) | _figures(ranks, arguments.figures) | about
         if ranks.rank == 0:
             _abi.judge(app, whole, handle)
         columns: dict[str, Any] = {}

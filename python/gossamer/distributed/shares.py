@@ -33,10 +33,10 @@ from gossamer.wording import counted
 class Outline(Graph):
     """A graph without its edges: numbers, name, and the labels of the vertices.
 
-    Ranks other than 0 have only the labels of their own vertices, ``first`` and following.
+    Ranks other than 0 have only the labels of their own vertices: ``first`` and following, or those in ``indices``.
     """
 
-    __slots__ = ("_dtype", "first", "own")
+    __slots__ = ("_dtype", "first", "indices", "labelled", "own")
 
     def __init__(
         self,
@@ -54,6 +54,9 @@ class Outline(Graph):
         self.vertices, self.edges, self.symmetric = vertices, edges, symmetric
         self.labels, self.base, self.name, self.notes = labels, base, name, notes
         self.first, self.own = 0, vertices
+        self.indices: Array | None = None
+        self.labelled = labels is not None
+        """Whether vertices have labels, here or on other ranks."""
         self._dtype = None if weight_type is None else np.dtype(weight_type)
         self._weight_range = weight_range
         self._index: dict[str, int] | None = None
@@ -95,6 +98,10 @@ class Outline(Graph):
         if self.labels is None or self.own == self.vertices:
             return super().label_of(index)
         at = int(index) - self.first
+        if self.indices is not None:
+            at = int(np.searchsorted(self.indices, index))
+            if at == self.own or self.indices[at] != index:
+                at = -1
         if not 0 <= at < self.own:
             return f"of index {index}"
         label = self.labels[at]
@@ -112,6 +119,12 @@ class Share:
     """Rows of the rank's vertices; a target is less the rank's first vertex, modulo 2^32."""
     into: CSR
     """The same by destination; the same object in a symmetric graph."""
+    indices: Array | None = None
+    """The index of each of the rank's vertices, ascending, where a partition has given them other numbers; uint32."""
+    fingerprint: str | None = None
+    """The hash of the edges for checkpoints, where it was computed before the partition."""
+    partition: str = "ranges"
+    partition_seconds: float = 0.0
 
 
 def cuts_by_edges(weights: Callable[[int], int], vertices: int, ranks: int) -> Array:
@@ -490,7 +503,7 @@ def _rows_of(ranks: Ranks, file: binary.File, path: str, needs_targets: bool) ->
             "name": file.name() or path,
         },
     )
-    share.whole.labels = labels
+    share.whole.labels, share.whole.labelled = labels, labels is not None
     if ranks.rank:
         share.whole.first, share.whole.own = first, last - first
     return share
@@ -516,7 +529,7 @@ def scattered(ranks: Ranks, read: Callable[[], Graph], needs_targets: bool) -> S
     cuts, labelled = plan.pop("cuts"), plan.pop("labelled")
     whole = Outline(**plan)
     first, last = int(cuts[ranks.rank]), int(cuts[ranks.rank + 1])
-    whole.first, whole.own = first, last - first
+    whole.first, whole.own, whole.labelled = first, last - first, labelled
     if graph is None:
         share = _received(ranks, whole, cuts, needs_targets)
         if labelled:

@@ -95,6 +95,25 @@ class Ranks:
         self._table.receive(array.ctypes.data, size.value)
         return array
 
+    def exchange(self, values: Sequence[Any]) -> list[Any]:
+        """Passes a value to each rank, in their order; returns what each rank has passed to this one."""
+        found: list[Any] = [None] * self.count
+        for distance in range(self.count):
+            to, source = (self.rank + distance) % self.count, (self.rank - distance) % self.count
+            found[source] = self.swap(to, values[to], source)
+        return found
+
+    def swap(self, to: int, value: Any, source: int) -> Any:
+        """Passes a value to one rank, and returns the value that another one passes to this one at the same time."""
+        if to == self.rank:
+            return value
+        data = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
+        request = self._table.send(to, _TAG, data.ctypes.data, data.nbytes)
+        got = self.receive(source, np.uint8)
+        while not self._table.sent(request):
+            os.sched_yield()
+        return pickle.loads(got.data)
+
     def sum(self, values: Sequence[int]) -> list[int]:
         """The sums of the ranks' numbers."""
         words = (_Word * len(values))(*(_Word(0, value) for value in values))

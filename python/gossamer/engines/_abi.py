@@ -251,6 +251,7 @@ class _Share(ctypes.Structure):
         ("edges", ctypes.c_uint64),
         ("cuts", ctypes.c_void_p),
         ("checkpoints", ctypes.c_void_p),
+        ("indices", ctypes.c_void_p),
     ]
 
 
@@ -299,7 +300,8 @@ class ShareArgs:
         )
         self._checkpoints = checkpoints
         where = None if checkpoints is None else ctypes.addressof(checkpoints)
-        self.share = _Share(ranks, graph, whole.vertices, whole.edges, share.cuts.ctypes.data, where)
+        indices = None if share.indices is None else share.indices.ctypes.data
+        self.share = _Share(ranks, graph, whole.vertices, whole.edges, share.cuts.ctypes.data, where, indices)
         self._numbers, count = _numbers(parameters)
         self._arrays = share
         self.options = _Options(

@@ -204,6 +204,10 @@ class Statistics(BaseModel):
     rank_rounds: int | None = _u("rounds", "Of messages.")
     rank_wait_seconds: list[float] | None = _u("s", "Of each rank: waiting for others.")
     rank_peak_bytes: list[int] | None = _u("B", "Of each rank: maximum of resident memory.")
+    rank_partition: str | None = Field(default=None, description="How vertices are distributed over ranks.")
+    rank_partition_seconds: float | None = _u("s", "Finding the partition, and moving vertices to their ranks.")
+    rank_cut_edges: int | None = _u("edges", "Between vertices of different ranks.")
+    rank_edges: list[int] | None = _u("edges", "Of each rank: to its vertices.")
     by_thread: list[ByThread] | None = None
     by_rank: list[ByRank] | None = None
     config: str | None = Field(default=None, description="The boards' configuration.")
