@@ -30,13 +30,14 @@ GRAPH_OPTIONS = {
 }
 """Options that need a graph, and what they do."""
 
-HELP = """Usage: ./gossamer run FILE... --engine rtl|board [OPTIONS]
-       ./gossamer run FOLDER --engine rtl|board [OPTIONS]
+HELP = """Usage: ./gossamer run FILE... --engine rtl|fast|board [OPTIONS]
+       ./gossamer run FOLDER --engine rtl|fast|board [OPTIONS]
        ./gossamer run FILE@BOARD,BOARD FILE@BOARD ... --engine rtl --cluster NAME
 
 Compiles a program for the threads of a board, loads it into the simulated hardware
-(rtl) or into boards on Ethernet (board), and runs main() on all threads. FILEs are C
-(.c), C++ (.cpp, .cc, .cxx), assembly (.S) or objects (.o) of one program, or one .elf.
+(rtl), into boards that are executed by instructions (fast: estimated cycles), or into
+boards on Ethernet (board), and runs main() on all threads. FILEs are C (.c), C++ (.cpp,
+.cc, .cxx), assembly (.S) or objects (.o) of one program, or one .elf.
 A FOLDER means all sources directly in it. With @ and boards of a cluster, each FILE is
 a program of its own that runs as a job on these boards. Output lines begin with the
 number of their thread; compiler warnings and traps are printed to standard error.
@@ -310,6 +311,18 @@ class Request:
         if self.one_tile:
             raise InputError("--one-tile: needs a simulator; boards have none; use --engine rtl")
         return board.Place(self.one("port"), self.one("keys"), role=self.one("role"))
+
+    def check_fast(self) -> None:
+        """Raises InputError for options that the engine ``fast`` does not have."""
+        from gossamer.engines import fast
+
+        for name in fast.UNSUPPORTED:
+            if name in self.options:
+                raise InputError(f"--{name}: needs the simulated hardware; use --engine rtl")
+        if self.one_tile:
+            raise InputError("--one-tile: engine fast runs whole boards; use --threads, or --engine rtl")
+        if self.has_host():
+            raise InputError(f"{self.program}: has a host of its own, which engine fast does not have; use --engine rtl")
 
     def has_host(self) -> bool:
         """Whether the program has a part that runs on this machine."""

@@ -49,7 +49,7 @@ HARDWARE = (
     "max-cycles", "watchdog", "workers", "tile", "mapping", "multicast", "max-steps", "port", "keys", "role",
 )  # fmt: skip
 """Options of the engines ``rtl`` and ``board`` only."""
-ON_HARDWARE = ("rtl", "model", "board", "guest")
+ON_HARDWARE = ("rtl", "model", "board", "guest", "fast")
 """Engines that run programs for threads of the overlay."""
 VALUES |= {f"--{name}": name for name in HARDWARE} | {"-c": "config"}
 """Options that take a value."""

@@ -41,9 +41,11 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     engine = request.one("engine") or "rtl"
     if engine not in _run_arguments.ON_HARDWARE:
         raise InputError(
-            f"{request.program}: a program for threads of a tile runs on engine rtl or board, not on {engine!r}"
+            f"{request.program}: a program for threads of a tile runs on engine rtl, fast or board, not on {engine!r}"
         )
     place = request.place(engine)
+    if engine == "fast":
+        request.check_fast()
     wanted = parse_jobs(request)
     if request.programs and not wanted and request.has_host():
         from gossamer.cli import _host_program
@@ -72,10 +74,12 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     inputs = {0: _bytes(Path(given))} if (given := request.one("input")) is not None else {}
 
     from gossamer import device
-    from gossamer.engines import guest, rtl, rtl_cluster
+    from gossamer.engines import fast, guest, rtl, rtl_cluster
 
     if wanted and isinstance(place, guest.Place):
         raise InputError(f"{request.program}: a guest has one program; write a guest for each")
+    if engine == fast.NAME and wanted:
+        raise InputError(f"{request.program}: engine fast runs one program; use --engine rtl for jobs")
     if waves is not None:
         from gossamer.hdl import verilate
 
@@ -110,7 +114,10 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     console = Console(Path(request.program).name, image_of, request.raw)
     tile: Tile
     many: rtl_cluster.Cluster | None = None
-    if request.one_tile:
+    if engine == fast.NAME:
+        tile = many = fast.Fast(plan)
+        console.cluster = many if cluster is not None else None
+    elif request.one_tile:
         tile = rtl.Tile(config, **views)
     elif place is not None:
         tile = many = place.open(plan, jobs=[share.job for share in shares])

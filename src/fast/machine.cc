@@ -1,0 +1,1209 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Boards at the level of instructions: what each thread executes is exact, the time that it takes is estimated.
+//
+// Result: the sequence of instructions, cache hits, misses and messages of each thread, given the order in which its
+// messages are delivered. Method: each tile has a wheel of cycles in which threads issue. An instruction executes at its
+// issue, and the thread is inserted at the cycle of its next issue: latencies are those of config/model/timing.toml,
+// longer where a core, cache, FPU, mailbox or memory is busy. Tiles run in turn, for kQuantum cycles each, which is less
+// than the time of a message between tiles; so no tile misses a message. Only tiles with an event in a quantum run.
+// Speed is bound by the misses of the host's branch predictor and caches, a switch and about 15 ns for an instruction.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "tile.h"
+
+namespace gossamer::fast {
+namespace {
+
+using namespace rv32imf;
+
+constexpr uint64_t kQuantum = 32;
+constexpr uint32_t kPad = 0x0010'0000, kGuard = 12;
+/// Flits on their way to a tile beyond which its senders wait: buffers of a mesh, and of a link.
+constexpr uint32_t kNetFlits = 64, kLocalFlits = 24;
+
+namespace trap {
+enum : uint32_t {
+  kFetchMisaligned = 0, kFetchFault = 1, kIllegal = 2, kBreakpoint = 3, kLoadMisaligned = 4, kLoadFault = 5,
+  kStoreMisaligned = 6, kStoreFault = 7, kCall = 8, kSendNotReady = 24, kBadSlot = 25, kBadLength = 26,
+  kBadDestination = 27, kNotReceived = 28, kNothingToReceive = 29, kBadKey = 30, kStackOverflow = 31,
+  kBadThread = 32, kBadInstrAddress = 33, kBadRegister = 34
+};
+}  // namespace trap
+
+namespace csr {
+enum : uint32_t {
+  kFflags = 0x001, kFrm = 0x002, kFcsr = 0x003, kCycle = 0xC00, kCycleHigh = 0xC80, kInstret = 0xC02,
+  kInstretHigh = 0xC82, kSendDest = 0x800, kSendSlot = 0x801, kSendLength = 0x802, kSendMaskLow = 0x803,
+  kSendMaskHigh = 0x804, kSendTile = 0x805, kSendKey = 0x806, kRelease = 0x807, kWait = 0x808, kIdle = 0x809,
+  kReduce = 0x80A, kReceive = 0xCC0, kCanSend = 0xCC1, kCanReceive = 0xCC2, kThreadId = 0xCC3, kHostId = 0xCC4,
+  kThreads = 0xCC5, kJob = 0xCC6, kReducedLow = 0xCD4, kReducedLast = 0xCD7, kCacheFlush = 0x810,
+  kInstrAddress = 0x811, kInstrWrite = 0x812, kThreadStart = 0x813, kThreadStop = 0x814, kGuardAt = 0x815,
+  kDebugValue = 0x816, kEmit = 0x820, kUartPut = 0x821, kUartGet = 0xCD0, kPerfControl = 0x822, kPerfHits = 0xCE0,
+  kPerfMisses = 0xCE1, kPerfWritebacks = 0xCE2, kPerfIdle = 0xCE3, kPerfIdleHigh = 0xCE4, kPerfRouted = 0xCE5,
+  kPerfRoutedOff = 0xCE6, kPerfCycles = 0xCE7, kPerfCyclesHigh = 0xCE8
+};
+
+constexpr uint8_t kReadable = 1, kWritable = 2;
+
+/// Access to a register of the tile; 0 if it does not exist.
+uint8_t access(uint32_t number) {
+  switch (number) {
+    case kSendSlot:
+    case kSendLength:
+    case kSendMaskLow:
+    case kSendMaskHigh:
+    case kIdle:
+    case kInstrAddress:
+    case kGuardAt:
+    case kUartPut: return kReadable | kWritable;
+    case kSendDest:
+    case kSendTile:
+    case kSendKey:
+    case kRelease:
+    case kWait:
+    case kReduce:
+    case kCacheFlush:
+    case kInstrWrite:
+    case kThreadStart:
+    case kThreadStop:
+    case kDebugValue:
+    case kEmit:
+    case kPerfControl: return kWritable;
+    case kCycle:
+    case kCycleHigh:
+    case kInstret:
+    case kInstretHigh:
+    case kReceive:
+    case kCanSend:
+    case kCanReceive:
+    case kThreadId:
+    case kHostId:
+    case kThreads:
+    case kJob:
+    case kUartGet: return kReadable;
+    default:
+      return (number >= kReducedLow && number <= kReducedLast) || (number >= kPerfHits && number <= kPerfCyclesHigh)
+                 ? kReadable
+                 : 0;
+  }
+}
+
+bool ofMailbox(uint32_t number) {
+  return (number >= kSendDest && number <= kReduce) || (number >= kReceive && number <= kCanReceive) ||
+         (number >= kReducedLow && number <= kReducedLast);
+}
+}  // namespace csr
+
+class Machine {
+ public:
+  explicit Machine(const gs_fast_config& its)
+      : c_(its),
+        nextBoard_(its.next_board, its.next_board + its.boards * its.boards),
+        nextLink_(its.next_link, its.next_link + its.boards * its.boards),
+        tileThreads_(its.cores * its.core_threads),
+        pads_(tileThreads_ * its.slots),
+        linkFree_(size_t{its.boards} * std::max(its.links, 1u)),
+        relayFree_(its.boards),
+        boardThreads_(its.boards) {
+    for (uint32_t board = 0; board < its.boards; ++board) depth_ = std::max(depth_, its.depth[board]);
+    threadBits_ = static_cast<uint32_t>(std::bit_width(tileThreads_ - 1));
+    xBits_ = static_cast<uint32_t>(std::bit_width(its.width - 1));
+    boardAt_ = threadBits_ + xBits_ + static_cast<uint32_t>(std::bit_width(its.tiles / its.width - 1));
+    c_.next_board = c_.next_link = c_.depth = nullptr;
+    const auto logLine = static_cast<uint32_t>(std::countr_zero(its.line));
+    windows_ = {its.half_bits, its.partition_bits, its.direct_bits, static_cast<uint32_t>(its.sram), logLine};
+    for (uint32_t i = 0; i < its.boards * its.memories; ++i) memories_.emplace_back(its.dram, its.sram);
+    const uint32_t memoryTiles = its.tiles / its.memories;
+    tiles_.resize(size_t{its.boards} * its.tiles);
+    auto code = std::make_shared<Code>(its.instr_words);
+    for (uint32_t i = 0; i < tiles_.size(); ++i) {
+      Tile& tile = tiles_[i];
+      tile.number = i;
+      tile.board = i / its.tiles;
+      tile.index = i % its.tiles;
+      tile.memory = &memories_[tile.board * its.memories + tile.index / memoryTiles];
+      tile.threads.resize(tileThreads_);
+      tile.cores.resize(its.cores);
+      for (Core& core : tile.cores) core.code = code;
+      tile.cacheNext.resize(its.cores / std::min(its.cores, its.cache_cores));
+      tile.fpuNext.resize(its.cores / std::min(its.cores, its.fpu_cores));
+      tile.divideNext.resize(tile.fpuNext.size());
+      tile.dividerNext.resize(its.cores);
+      tile.caches.resize(tileThreads_, its.ways, its.sets, logLine);
+      tile.pad.resize(size_t{pads_} * its.slot);
+      tile.holders.resize(pads_);
+      tile.pending.resize(pads_);
+      for (uint32_t slot = 0; slot < pads_; ++slot) {
+        if (slot % its.slots < 2) {
+          tile.holders[slot] = 1ull << slot / its.slots;
+        } else {
+          tile.free.push_back(slot);
+        }
+      }
+    }
+  }
+
+  void code(const uint32_t* words, size_t count) {
+    auto found = std::make_shared<Code>(c_.instr_words);
+    for (size_t i = 0; i < count; ++i) (*found)[i] = decode(words[i]);
+    for (Tile& tile : tiles_) {
+      for (Core& core : tile.cores) core.code = found;
+    }
+  }
+
+  /// The host's address of physical memory; null beyond its end.
+  uint8_t* physical(uint32_t memory, uint32_t address, size_t size) {
+    if (memory >= memories_.size()) return nullptr;
+    const bool dram = address >> 30 == 1 || address >> 31;
+    const uint64_t at = address >> 31 ? address - 0x4000'0000ull : dram ? address & 0x3FFF'FFFF : address & 0x0FFF'FFFF;
+    Bytes& bytes = memories_[memory].spaces[!dram];
+    if ((!dram && address >> 28 != 1) || at + size > bytes.size()) return nullptr;
+    return bytes.at(at);
+  }
+  void flush() {
+    for (Tile& tile : tiles_) {
+      for (uint32_t thread = 0; thread < tileThreads_; ++thread) tile.caches.flushAll(thread, *tile.memory);
+    }
+  }
+
+  Thread& thread(uint32_t number) { return tiles_[number / tileThreads_].threads[number % tileThreads_]; }
+  uint32_t threads() const { return static_cast<uint32_t>(tiles_.size()) * tileThreads_; }
+
+  void start(const uint32_t* counts) {
+    first_ = now_;
+    for (uint32_t board = 0; board < c_.boards; ++board) {
+      boardThreads_[board] = counts[board];
+      for (uint32_t i = 0; i < counts[board]; ++i) {
+        Tile& tile = tiles_[board * c_.tiles + i / tileThreads_];
+        begin(tile, i % tileThreads_, now_ + c_.timing.begin + c_.timing.begin_thread * (i % tileThreads_));
+      }
+    }
+  }
+
+  int run(uint64_t until, uint64_t quanta) {
+    for (; quanta; --quanta) {
+      if (!reason_.empty()) return GS_FAST_UNSUPPORTED;
+      uint64_t from = kNever;
+      for (const Tile& tile : tiles_) from = std::min(from, tile.next);
+      if (!running_ && !flying_ && idle_ && from == kNever) {
+        release();
+        continue;
+      }
+      if (from == kNever) {
+        if (running_ + waiting_ + idle_ == 0) {
+          now_ = std::max(now_, last_ + c_.timing.end);
+          return GS_FAST_DONE;
+        }
+        now_ = std::max(now_, last_);
+        return GS_FAST_DEADLOCK;
+      }
+      if (from >= until) {
+        now_ = std::max(now_, until);
+        return GS_FAST_RUNS;
+      }
+      now_ = from;
+      const uint64_t end = std::min(from + kQuantum, until);
+      for (Tile& tile : tiles_) {
+        if (tile.next < end) runTile(tile, from, end);
+      }
+      now_ = end;
+    }
+    return GS_FAST_RUNS;
+  }
+
+  void order(const uint32_t* words, size_t count) {
+    size_t at = 0;
+    for (uint32_t i = 0; i < threads() && at < count; ++i) {
+      Thread& t = thread(i);
+      const uint32_t messages = words[at++];
+      for (uint32_t k = 0; k < messages && at + 1 < count; ++k, at += 2) t.order.emplace_back(words[at], words[at + 1]);
+    }
+  }
+
+  const gs_fast_config& config() const { return c_; }
+  std::vector<Tile>& tiles() { return tiles_; }
+  uint64_t cycle() const { return now_; }
+  uint64_t first() const { return first_; }
+  std::vector<gs_fast_record>& records() {
+    shown_.swap(records_);
+    records_.clear();
+    return shown_;
+  }
+  size_t unfinished(gs_fast_unfinished* found) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < threads(); ++i) {
+      const Thread& t = thread(i);
+      if (t.state != State::Runs && t.state != State::Waits && t.state != State::Idle) continue;
+      const bool waits = t.state != State::Runs;
+      // The states of the cores: running is 1, waiting for the response to a request 2; a request of a register is 2.
+      found[count++] = {i,
+                        static_cast<uint8_t>(waits ? 2 : 1),
+                        2,
+                        0,
+                        t.pc,
+                        t.state == State::Idle ? csr::kIdle : csr::kWait,
+                        t.state == State::Idle ? t.vote : t.events};
+    }
+    return count;
+  }
+  size_t held(gs_fast_held* found, size_t most) {
+    size_t count = 0;
+    for (Tile& tile : tiles_) {
+      if (!tile.full || tile.arrivals.empty()) continue;
+      if (tile.free.empty() && count < most) found[count++] = {tile.number, 2, 0, 1};
+      for (uint32_t i = 0; i < tileThreads_ && count < most; ++i) {
+        const uint64_t mask = messages_[tile.arrivals.top().message].mask;
+        if ((mask >> i & 1) && tile.threads[i].queue.size() >= c_.queue) found[count++] = {tile.number, 1, i, 1};
+      }
+    }
+    for (const Tile& tile : tiles_) {
+      if (!tile.out[1].empty() && count < most) found[count++] = {tile.number, 3, 0, 1};
+    }
+    return count;
+  }
+
+  std::string reason_;
+  uint32_t reasonThread_ = 0, reasonPc_ = 0;
+  size_t commits_ = 0;
+  bool deliveries_ = false;
+
+ private:
+  // ---- Threads ----
+
+  void schedule(Tile& tile, uint32_t thread, uint64_t cycle) {
+    tile.threads[thread].wake = cycle;
+    tile.wheel.insert(thread, cycle);
+    tile.next = std::min(tile.next, cycle);
+  }
+  void begin(Tile& tile, uint32_t thread, uint64_t cycle) {
+    Thread& t = tile.threads[thread];
+    t.state = State::Runs;
+    t.pc = 0;
+    ++running_;
+    schedule(tile, thread, cycle);
+  }
+  void report(Tile& tile, uint32_t thread, uint32_t kind, uint64_t cycle, uint32_t value, uint32_t pc = 0,
+              uint32_t address = 0) {
+    records_.push_back({kind, tile.number * tileThreads_ + thread, cycle, value, pc, address, 0});
+  }
+  /// When a report of a tile has left, and its thread may continue.
+  uint64_t reported(Tile& tile, uint64_t cycle) {
+    const uint64_t at = std::max(tile.reportNext, cycle << 8);
+    tile.reportNext = at + c_.timing.report;
+    uint64_t& relay = relayFree_[tile.board];
+    relay = std::max(relay + c_.timing.relay, (cycle << 8) + c_.timing.relay);
+    return std::max(at, relay - c_.timing.relay) >> 8;
+  }
+  void end(Tile& tile, uint32_t thread, State state, uint64_t cycle) {
+    tile.threads[thread].state = state;
+    --running_;
+    last_ = std::max(last_, cycle);
+  }
+  void trapped(Tile& tile, uint32_t thread, uint64_t cycle, uint32_t cause, uint32_t value) {
+    end(tile, thread, State::Trapped, cycle + c_.timing.control);
+    report(tile, thread, GS_FAST_TRAP, cycle + c_.timing.control, cause, tile.threads[thread].pc, value);
+  }
+  void unsupported(Tile& tile, uint32_t thread, const char* why) {
+    if (!reason_.empty()) return;
+    reason_ = why;
+    reasonThread_ = tile.number * tileThreads_ + thread;
+    reasonPc_ = tile.threads[thread].pc;
+  }
+
+  // ---- Time ----
+
+  /// Occupies a unit that accepts a request a cycle; returns the cycles that the request waits.
+  static uint64_t wait(uint64_t& next, uint64_t cycle) {
+    const uint64_t at = std::max(next, cycle);
+    next = at + 1;
+    return at - cycle;
+  }
+  /// The same for a unit that all tiles share. Tiles run in turn, so requests are not in the order of time: the unit's
+  /// work is counted from the begin of the quantum.
+  uint64_t share(uint64_t& free, uint64_t cost, uint64_t cycle) {
+    free = std::max(free, quantum_ << 8) + cost;
+    const uint64_t done = (free - cost) >> 8;
+    return done > cycle ? done - cycle : 0;
+  }
+
+  void runTile(Tile& tile, uint64_t from, uint64_t end) {
+    quantum_ = from;
+    for (;;) {
+      const uint64_t arrival = tile.arrivals.empty() || tile.full ? kNever : tile.arrivals.top().cycle;
+      const uint64_t issue = tile.wheel.next();
+      tile.next = std::min(arrival, issue);
+      if (tile.next >= end) return;
+      if (arrival <= issue) {
+        deliver(tile, arrival);
+        continue;
+      }
+      for (uint64_t mask = tile.wheel.take(issue); mask; mask &= mask - 1) {
+        const auto thread = static_cast<uint32_t>(std::countr_zero(mask));
+        Thread& t = tile.threads[thread];
+        if (t.state != State::Runs) continue;
+        if (t.wake > issue) {
+          tile.wheel.insert(thread, t.wake);
+          continue;
+        }
+        Core& core = tile.cores[thread / c_.core_threads];
+        const uint64_t at = std::max(core.next, issue);
+        core.next = at + 1;
+        const uint64_t taken = step(tile, core, t, thread, at);
+        if (taken) {
+          t.wake = at + taken;
+          tile.wheel.insert(thread, t.wake);
+        }
+      }
+    }
+  }
+
+  /// All threads wait in idle, and no message is in flight.
+  void release() {
+    bool agreed = true;
+    for (Tile& tile : tiles_) {
+      for (Thread& t : tile.threads) {
+        if (t.state == State::Idle) agreed = agreed && t.vote;
+      }
+    }
+    uint64_t at = idleSince_ + c_.timing.barrier + 2ull * depth_ * c_.timing.link;
+    if (contributed_[0] || contributed_[1]) at += c_.timing.words;
+    for (int i = 0; i < 2; ++i) {
+      reduced_[i] = contributed_[i] ? given_[i] : 0;
+      given_[i] = 0;
+      contributed_[i] = false;
+    }
+    ++epoch_;
+    for (Tile& tile : tiles_) {
+      uint32_t count = 0;
+      for (uint32_t i = 0; i < tileThreads_; ++i) {
+        // The first threads of all cores, then the second ones.
+        const uint32_t thread = i % c_.cores * c_.core_threads + i / c_.cores;
+        Thread& t = tile.threads[thread];
+        if (t.state != State::Idle) continue;
+        t.idleResult = agreed ? 2 : 1;
+        wakeIdle(tile, thread, at + c_.timing.release * count++);
+      }
+    }
+  }
+  void wakeIdle(Tile& tile, uint32_t thread, uint64_t cycle) {
+    Thread& t = tile.threads[thread];
+    if (t.waitRd) t.x[t.waitRd] = t.idleResult;
+    t.state = State::Runs;
+    --idle_;
+    ++running_;
+    schedule(tile, thread, cycle);
+  }
+  void wakeWaiting(Tile& tile, uint32_t thread, uint64_t cycle) {
+    Thread& t = tile.threads[thread];
+    if (t.waitRd) t.x[t.waitRd] = happened(t, cycle) & t.events;
+    t.state = State::Runs;
+    --waiting_;
+    ++running_;
+    schedule(tile, thread, cycle + c_.timing.mailbox - kEffect);
+  }
+  uint32_t happened(const Thread& t, uint64_t cycle) const {
+    return static_cast<uint32_t>(!t.blocked && t.busy <= cycle) | static_cast<uint32_t>(!t.queue.empty()) << 1;
+  }
+
+  // ---- Messages ----
+
+  void push(Tile& tile, uint32_t thread, uint32_t slot, uint32_t sender, uint32_t number, uint64_t cycle) {
+    Thread& t = tile.threads[thread];
+    t.queue.push_back(slot);
+    if (deliveries_) report(tile, thread, GS_FAST_DELIVERY, cycle, 0, sender, number);
+    if (t.state == State::Waits && (t.events & 2)) wakeWaiting(tile, thread, cycle);
+    if (t.state == State::Idle) {
+      t.idleResult = 0;
+      wakeIdle(tile, thread, cycle + c_.timing.mailbox - kEffect);
+    }
+  }
+
+  /// Delivers the first arrived message, unless a queue or all slots are full.
+  void deliver(Tile& tile, uint64_t cycle) {
+    const uint32_t at = tile.arrivals.top().message;
+    Message& message = messages_[at];
+    const uint64_t known = tileThreads_ == 64 ? ~0ull : (1ull << tileThreads_) - 1;
+    const bool good = message.mask && !(message.mask & ~known);
+    if (good) {
+      if (tile.free.empty()) {
+        tile.full = true;
+        return;
+      }
+      for (uint64_t mask = message.mask; mask; mask &= mask - 1) {
+        if (tile.threads[static_cast<uint32_t>(std::countr_zero(mask))].queue.size() >= c_.queue) {
+          tile.full = true;
+          return;
+        }
+      }
+    }
+    tile.arrivals.pop();
+    ++tile.counters.received;
+    --flying_;
+    idleSince_ = std::max(idleSince_, cycle);
+    last_ = std::max(last_, cycle);
+    tile.coming -= message.flits;
+    if (good) {
+      const uint32_t slot = tile.free.front();
+      tile.free.pop_front();
+      std::memcpy(&tile.pad[size_t{slot} * c_.slot], message.data.data(), message.data.size());
+      tile.pending[slot] = message.mask;
+      uint32_t count = 0;
+      for (uint64_t mask = message.mask; mask; mask &= mask - 1) {
+        const auto thread = static_cast<uint32_t>(std::countr_zero(mask));
+        const uint64_t when = cycle + count++ / 4;
+        Thread& t = tile.threads[thread];
+        if (t.ordered >= t.order.size()) {
+          push(tile, thread, slot, message.sender, message.number, when);
+          continue;
+        }
+        t.early.push_back({message.sender, message.number, slot});
+        for (size_t i = 0; i < t.early.size();) {
+          const Early one = t.early[i];
+          if (t.ordered < t.order.size() && t.order[t.ordered] != std::pair{one.sender, one.number}) {
+            ++i;
+            continue;
+          }
+          t.early.erase(t.early.begin() + static_cast<std::ptrdiff_t>(i));
+          ++t.ordered;
+          push(tile, thread, one.slot, one.sender, one.number, when);
+          i = 0;
+        }
+      }
+    } else {
+      ++refused_;
+    }
+    freeMessages_.push_back(at);
+    std::vector<uint32_t> blocked;
+    blocked.swap(tile.blockedTiles);
+    for (const uint32_t other : blocked) unblock(tiles_[other], cycle);
+  }
+
+  /// Space may be free for the messages that wait in a tile.
+  void unblock(Tile& tile, uint64_t cycle) {
+    for (int route = 0; route < 2; ++route) {
+      while (!tile.out[route].empty()) {
+        const uint32_t at = tile.out[route].front(), thread = tile.outThreads[route].front();
+        if (!hasSpace(tile, messages_[at])) {
+          blockOn(tile, messages_[at].tile);
+          break;
+        }
+        tile.out[route].pop_front();
+        tile.outThreads[route].pop_front();
+        Thread& t = tile.threads[thread];
+        t.blocked = false;
+        depart(tile, t, at, cycle);
+        sent(tile, thread);
+      }
+    }
+  }
+  void blockOn(Tile& tile, uint32_t other) {
+    auto& blocked = tiles_[other].blockedTiles;
+    if (std::find(blocked.begin(), blocked.end(), tile.number) == blocked.end()) blocked.push_back(tile.number);
+  }
+  bool hasSpace(const Tile& tile, const Message& message) const {
+    const uint32_t most = message.tile == tile.number ? kLocalFlits : kNetFlits;
+    const Tile& other = tiles_[message.tile];
+    return !other.coming || other.coming + message.flits <= most;
+  }
+  /// A message has left its thread, which may send again at `busy`.
+  void sent(Tile& tile, uint32_t thread) {
+    Thread& t = tile.threads[thread];
+    if (t.releaseLate) {
+      t.releaseLate = false;
+      freeSlot(tile, t.sentSlot, thread);
+    }
+    if (t.state == State::Waits && (t.events & 1)) wakeWaiting(tile, thread, t.busy);
+  }
+
+  /// A message leaves a tile.
+  void depart(Tile& tile, Thread& t, uint32_t at, uint64_t cycle) {
+    Message& message = messages_[at];
+    Tile& other = tiles_[message.tile];
+    const bool local = &other == &tile;
+    const uint64_t begin = std::max(tile.transmitNext, cycle);
+    tile.transmitNext = begin + message.flits;
+    t.busy = begin + c_.timing.send_busy + message.flits - 1 - kEffect;
+    uint64_t arrival = begin + message.flits - 1 - kEffect;
+    if (local) {
+      arrival += c_.timing.local_message;
+    } else {
+      tile.counters.flits_out += message.flits;
+      const auto distance = [this](uint32_t a, uint32_t b) {
+        const auto apart = [](uint32_t p, uint32_t q) { return p > q ? p - q : q - p; };
+        return apart(a % c_.width, b % c_.width) + apart(a / c_.width, b / c_.width);
+      };
+      arrival += c_.timing.mesh_message + c_.timing.hop * distance(tile.index, other.index);
+      for (uint32_t board = tile.board; board != other.board;) {
+        const size_t entry = size_t{board} * c_.boards + other.board;
+        uint64_t& free = linkFree_[board * c_.links + nextLink_[entry]];
+        // A message that overtakes another one of its sender would change the order: the link serves them in turn.
+        free = std::max(free, arrival << 8) + uint64_t{c_.timing.link_flit} * message.flits;
+        arrival = (free >> 8) + c_.timing.link;
+        board = nextBoard_[entry];
+      }
+      other.counters.flits_in += message.flits;
+    }
+    other.receiveNext = std::max(other.receiveNext + message.flits, arrival);
+    other.coming += message.flits;
+    other.arrivals.push({other.receiveNext, sequence_++, at});
+    if (!other.full) other.next = std::min(other.next, other.arrivals.top().cycle);
+  }
+
+  bool send(Tile& tile, Thread& t, uint32_t thread, uint64_t at, uint32_t number, uint32_t to) {
+    const auto fail = [&](uint32_t cause, uint32_t value) {
+      trapped(tile, thread, at, cause, value);
+      return false;
+    };
+    const auto field = [to](uint32_t at, uint32_t bits) { return to >> at & ((1u << bits) - 1); };
+    const uint32_t kind = to >> 29, low = field(0, threadBits_), x = field(threadBits_, xBits_);
+    const uint32_t y = field(threadBits_ + xBits_, boardAt_ - threadBits_ - xBits_);
+    const uint32_t board = field(boardAt_, 29 - boardAt_);
+    const bool inside = board < c_.boards && x < c_.width && y * c_.width + x < c_.tiles;
+    if (number == csr::kSendKey) {
+      unsupported(tile, thread, "sends through multicast routers");
+      return false;
+    }
+    if (t.blocked || t.busy > at + kEffect) return fail(trap::kSendNotReady, 0);
+    uint64_t mask = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
+    if (number == csr::kSendTile) {
+      if (!inside || kind != 1 || low || !mask) return fail(trap::kBadDestination, to);
+    } else if (kind == 5) {
+      if ((to >> 26 & 7) || (to >> 14 & 0xFFF) || (to & 0x3FFF)) return fail(trap::kBadDestination, to);
+    } else if (kind == 7 && inside) {
+      unsupported(tile, thread, "sends to an accelerator");
+      return false;
+    } else {
+      if (!inside || kind != 0 || low >= tileThreads_) return fail(trap::kBadDestination, to);
+      mask = 1ull << low;
+    }
+    const uint32_t slot = t.sendSlot / c_.slot;
+    if (!(tile.holders[slot] >> thread & 1)) return fail(trap::kNotReceived, t.sendSlot + kPad);
+    const size_t bytes = size_t{t.sendLength + 1} * c_.flit;
+    const uint8_t* data = &tile.pad[size_t{slot} * c_.slot];
+    ++tile.counters.sent;
+    t.sentSlot = slot;
+    if (kind == 5) {
+      t.busy = at + c_.timing.send_busy + t.sendLength;
+      tile.counters.flits_out += t.sendLength + 1;
+      report(tile, thread, GS_FAST_MESSAGE, at + c_.timing.mesh_message, static_cast<uint32_t>(bytes));
+      const size_t count = (bytes + sizeof(gs_fast_record) - 1) / sizeof(gs_fast_record), first = records_.size();
+      records_.resize(first + count);
+      std::memcpy(static_cast<void*>(&records_[first]), data, bytes);
+      ++t.sent;
+      return true;
+    }
+    uint32_t made;
+    if (freeMessages_.empty()) {
+      made = static_cast<uint32_t>(messages_.size());
+      messages_.emplace_back();
+    } else {
+      made = freeMessages_.back();
+      freeMessages_.pop_back();
+    }
+    Message& message = messages_[made];
+    message.mask = mask;
+    message.tile = board * c_.tiles + y * c_.width + x;
+    const bool local = message.tile == tile.number;
+    // A mask is a flit of its own in the network.
+    message.flits = t.sendLength + 1 + (number == csr::kSendTile && !local);
+    message.sender = tile.number * tileThreads_ + thread;
+    message.number = t.sent++;
+    message.data.assign(data, data + bytes);
+    ++flying_;
+    if (tile.out[!local].empty() && hasSpace(tile, message)) {
+      depart(tile, t, made, at + kEffect);
+    } else {
+      tile.out[!local].push_back(made);
+      tile.outThreads[!local].push_back(thread);
+      t.blocked = true;
+      blockOn(tile, messages_[tile.out[!local].front()].tile);
+    }
+    return true;
+  }
+
+  void freeSlot(Tile& tile, uint32_t slot, uint32_t thread) {
+    const uint64_t bit = 1ull << thread;
+    if (!(tile.holders[slot] & bit)) return;
+    tile.holders[slot] &= ~bit;
+    if (!tile.holders[slot] && !tile.pending[slot]) tile.free.push_back(slot);
+  }
+  /// Delivery continues after a slot or a place in a queue has become free.
+  void proceed(Tile& tile, uint64_t cycle) {
+    if (!tile.full) return;
+    tile.full = false;
+    if (tile.arrivals.empty()) return;
+    Arrival first = tile.arrivals.top();
+    if (first.cycle < cycle) {
+      tile.arrivals.pop();
+      // The sequence keeps it the first of those that have arrived.
+      first.cycle = cycle;
+      std::vector<Arrival> late{first};
+      while (!tile.arrivals.empty() && tile.arrivals.top().cycle < cycle) {
+        late.push_back(tile.arrivals.top());
+        tile.arrivals.pop();
+      }
+      for (Arrival& one : late) {
+        one.cycle = cycle;
+        tile.arrivals.push(one);
+      }
+    }
+    tile.next = std::min(tile.next, tile.arrivals.top().cycle);
+  }
+
+  // ---- Instructions ----
+
+  /// Executes an instruction that issues in a cycle. Returns the cycles to the thread's next issue; 0 if it sleeps.
+  uint64_t step(Tile& tile, Core& core, Thread& t, uint32_t thread, uint64_t at) {
+    const uint32_t pc = t.pc;
+    const Code& code = *core.code;
+    if (pc / 4 >= code.size()) {
+      trapped(tile, thread, at, trap::kFetchFault, 0);
+      return 0;
+    }
+    const Instruction& i = code[pc / 4];
+    const uint32_t a = t.x[i.rs1], b = t.x[i.rs2];
+    const auto immediate = static_cast<uint32_t>(i.immediate);
+    uint32_t next = pc + 4;
+    uint64_t taken = c_.timing.issue;
+    ++core.issued;
+    const auto put = [&](uint32_t value) {
+      t.x[i.rd] = value;
+      t.x[0] = 0;
+    };
+    const auto fail = [&](uint32_t cause, uint32_t value) -> uint64_t {
+      trapped(tile, thread, at, cause, value);
+      return 0;
+    };
+    switch (i.op) {
+      case Op::Illegal: return fail(trap::kIllegal, i.word);
+      case Op::Lui: put(immediate); break;
+      case Op::Auipc: put(pc + immediate); break;
+      case Op::Jal:
+      case Op::Jalr: {
+        const uint32_t target = i.op == Op::Jal ? pc + immediate : (a + immediate) & ~1u;
+        if (target & 2) return fail(trap::kFetchMisaligned, target);
+        if (target / 4 >= code.size()) return fail(trap::kFetchFault, target);
+        put(next);
+        next = target;
+        break;
+      }
+      case Op::Branch:
+        if (rv32imf::taken(i.funct3, a, b)) {
+          next = pc + immediate;
+          if (next & 2) return fail(trap::kFetchMisaligned, 0);
+          if (next / 4 >= code.size()) return fail(trap::kFetchFault, 0);
+        }
+        break;
+      case Op::Load:
+      case Op::LoadFloat: {
+        const uint32_t address = a + immediate;
+        uint8_t* const found = access(tile, core, t, thread, at, address, 1u << (i.funct3 & 3), false, taken);
+        if (!found) return 0;
+        uint32_t value = 0;
+        if (i.funct3 == 2) {
+          std::memcpy(&value, found, 4);
+        } else if (i.funct3 & 1) {
+          uint16_t half;
+          std::memcpy(&half, found, 2);
+          value = i.funct3 == 1 ? static_cast<uint32_t>(static_cast<int16_t>(half)) : half;
+        } else {
+          value = i.funct3 == 0 ? static_cast<uint32_t>(static_cast<int8_t>(*found)) : *found;
+        }
+        if (i.op == Op::LoadFloat) {
+          t.f[i.rd] = value;
+        } else {
+          put(value);
+        }
+        break;
+      }
+      case Op::Store:
+      case Op::StoreFloat: {
+        const uint32_t value = i.op == Op::Store ? b : t.f[i.rs2];
+        uint8_t* const found = access(tile, core, t, thread, at, a + immediate, 1u << i.funct3, true, taken);
+        if (!found) return 0;
+        std::memcpy(found, &value, size_t{1} << i.funct3);
+        break;
+      }
+      case Op::Immediate: put(integer(i.funct3, i.other, a, immediate)); break;
+      case Op::Register: put(integer(i.funct3, i.other, a, b)); break;
+      case Op::Subtract: put(a - b); break;
+      case Op::Multiply: put(multiply(i.funct3, a, b)); break;
+      case Op::Divide: {
+        put(multiply(i.funct3, a, b));
+        const uint64_t waits = waitFor(tile.dividerNext[thread / c_.core_threads], at, 33);
+        const bool isSigned = !(i.funct3 & 1);
+        const bool negative = isSigned && (i.funct3 == 4 ? (a ^ b) >> 31 && b : a >> 31);
+        taken = c_.timing.divide + waits;
+        if (negative) {
+          // The second pass of the pipeline.
+          taken += c_.timing.issue;
+          ++core.issued;
+        }
+        break;
+      }
+      case Op::Fence: break;
+      case Op::Call: return fail(trap::kCall, 0);
+      case Op::Break: return fail(trap::kBreakpoint, 0);
+      case Op::Csr: {
+        taken = system(tile, core, t, thread, at, i);
+        if (!taken) {
+          if (t.state == State::Trapped || !reason_.empty()) return 0;
+          // Waits, idle and the end of a thread: it goes on, if at all, with the next instruction.
+          retire(t, pc, t.state != State::Ended);
+          t.pc = next;
+          return 0;
+        }
+        break;
+      }
+      case Op::Float: {
+        const uint32_t dynamic = i.funct3 == 7 ? t.rounding : i.funct3;
+        const bool rounds = (i.word & 0x7F) != 0x53 || ((i.word >> 25) <= 0x0C) || (i.word >> 25) == 0x2C ||
+                            (i.word >> 25) == 0x60 || (i.word >> 25) == 0x68;
+        if (rounds && dynamic > 4) return fail(trap::kIllegal, i.word);
+        if (rounds && roundsAway(i.word, dynamic)) {
+          unsupported(tile, thread, "rounds to nearest with ties away from zero");
+          return 0;
+        }
+        const Result found = floating(i.word, t.f[i.rs1], t.f[i.rs2], t.f[i.word >> 27], a, rounds ? dynamic : 0);
+        t.flags |= static_cast<uint8_t>(found.flags);
+        if (found.integer) {
+          put(found.value);
+        } else {
+          t.f[i.rd] = found.value;
+        }
+        if (found.path == Path::Move) break;
+        ++tile.counters.fpu;
+        const uint32_t fpu = thread / c_.core_threads / std::min(c_.cores, c_.fpu_cores);
+        taken = found.path == Path::Long    ? c_.timing.fpu_long
+                : found.path == Path::Short ? c_.timing.fpu_short
+                                            : c_.timing.fpu_divide;
+        taken += wait(tile.fpuNext[fpu], at);
+        if (found.path == Path::Divide) taken += waitFor(tile.divideNext[fpu], at, 20);
+        break;
+      }
+    }
+    retire(t, pc, true);
+    t.pc = next;
+    return taken;
+  }
+
+  static uint64_t waitFor(uint64_t& next, uint64_t cycle, uint64_t cycles) {
+    const uint64_t at = std::max(next, cycle);
+    next = at + cycles;
+    return at - cycle;
+  }
+  void retire(Thread& t, uint32_t pc, bool counts) {
+    t.retired += counts;
+    if (t.commits.size() < commits_) t.commits.push_back(pc);
+  }
+
+  /// The host's address of a thread's byte, and the time of the access; null if it traps.
+  uint8_t* access(Tile& tile, Core& core, Thread& t, uint32_t thread, uint64_t at, uint32_t address, uint32_t size,
+                  bool store, uint64_t& taken) {
+    if (address & (size - 1)) {
+      trapped(tile, thread, at, store ? trap::kStoreMisaligned : trap::kLoadMisaligned, address);
+      return nullptr;
+    }
+    if (t.guard && address >> kGuard == t.guard >> kGuard) {
+      trapped(tile, thread, at, trap::kStackOverflow, address);
+      return nullptr;
+    }
+    if (windows_.isMapped(address)) {
+      const Place place = windows_.place(address);
+      const auto its = tile.caches.access(thread, *tile.memory, place, store);
+      const uint32_t cache = thread / c_.core_threads / std::min(c_.cores, c_.cache_cores);
+      taken = (store ? c_.timing.store : c_.timing.load) + wait(tile.cacheNext[cache], at);
+      if (its.hit) {
+        ++core.hits;
+        return its.word;
+      }
+      ++core.misses;
+      const uint32_t cost = place.sram ? c_.timing.sram_line : c_.timing.dram_line;
+      taken += place.sram ? c_.timing.sram_miss : c_.timing.dram_miss;
+      taken += share(tile.memory->free[place.sram], cost, at);
+      if (its.wroteBack) {
+        ++core.writebacks;
+        taken += its.toSram ? c_.timing.sram_write_back : c_.timing.write_back;
+        share(tile.memory->free[its.toSram], its.toSram ? c_.timing.sram_line : c_.timing.dram_line, at);
+      }
+      return its.word;
+    }
+    if (address - kPad < tile.pad.size()) {
+      taken = c_.timing.slot + wait(tile.mailboxNext, at);
+      return &tile.pad[address - kPad];
+    }
+    trapped(tile, thread, at, store ? trap::kStoreFault : trap::kLoadFault, address);
+    return nullptr;
+  }
+
+  uint64_t system(Tile& tile, Core& core, Thread& t, uint32_t thread, uint64_t at, const Instruction& i) {
+    const uint32_t number = i.word >> 20, operand = i.funct3 & 4 ? i.rs1 : t.x[i.rs1];
+    const bool swaps = (i.funct3 & 3) == 1;
+    const auto put = [&](uint32_t value) {
+      t.x[i.rd] = value;
+      t.x[0] = 0;
+    };
+    const auto fail = [&](uint32_t cause, uint32_t value) -> uint64_t {
+      trapped(tile, thread, at, cause, value);
+      return 0;
+    };
+    if (number >= csr::kFflags && number <= csr::kFcsr) {
+      const uint32_t whole = t.flags | static_cast<uint32_t>(t.rounding) << 5;
+      const uint32_t old = number == csr::kFflags ? t.flags : number == csr::kFrm ? t.rounding : whole;
+      const uint32_t value = swaps ? operand : (i.funct3 & 3) == 2 ? old | operand : old & ~operand;
+      if (swaps || i.rs1) {
+        if (number != csr::kFrm) t.flags = value & 31;
+        if (number != csr::kFflags) t.rounding = (number == csr::kFrm ? value : value >> 5) & 7;
+      }
+      put(old);
+      return c_.timing.issue;
+    }
+    if ((!swaps && i.rs1) || (swaps && number >> 10 == 3)) return fail(trap::kIllegal, i.word);
+    const bool reads = !swaps || i.rd;
+    const uint8_t allowed = csr::access(number);
+    t.address = number;
+    t.data = operand;
+    if (!allowed || (reads && !(allowed & csr::kReadable)) || (swaps && !(allowed & csr::kWritable)))
+      return fail(trap::kBadRegister, number);
+    const bool mailbox = csr::ofMailbox(number);
+    uint64_t taken = mailbox ? c_.timing.mailbox + wait(tile.mailboxNext, at) : c_.timing.control;
+    const uint64_t effect = at + kEffect;
+    uint32_t value = 0;
+    switch (number) {
+      case csr::kSendDest:
+      case csr::kSendTile:
+      case csr::kSendKey:
+        if (!send(tile, t, thread, at, number, operand)) return 0;
+        break;
+      case csr::kSendSlot:
+        value = t.sendSlot + kPad;
+        if (swaps) {
+          if (!isSlot(tile, operand)) return fail(trap::kBadSlot, operand);
+          t.sendSlot = operand - kPad;
+        }
+        break;
+      case csr::kSendLength:
+        value = t.sendLength;
+        if (swaps) {
+          if (operand >= c_.max_flits) return fail(trap::kBadLength, operand);
+          t.sendLength = operand;
+        }
+        break;
+      case csr::kSendMaskLow:
+        value = t.maskLow;
+        if (swaps) t.maskLow = operand;
+        break;
+      case csr::kSendMaskHigh:
+        value = t.maskHigh;
+        if (swaps) t.maskHigh = operand;
+        break;
+      case csr::kRelease: {
+        if (!isSlot(tile, operand)) return fail(trap::kBadSlot, operand);
+        const uint32_t slot = (operand - kPad) / c_.slot;
+        if (t.blocked && slot == t.sentSlot) {
+          t.releaseLate = true;
+        } else {
+          freeSlot(tile, slot, thread);
+          proceed(tile, effect);
+        }
+        break;
+      }
+      case csr::kWait: {
+        t.events = operand & 3;
+        t.waitRd = i.rd;
+        const uint32_t now = happened(t, effect) & t.events;
+        if (now) {
+          put(now);
+          return taken;
+        }
+        if ((t.events & 1) && !t.blocked) {
+          // The end of the send is known.
+          t.x[i.rd] = 1;
+          t.x[0] = 0;
+          if (!(t.events & 2)) return std::max(taken, t.busy + c_.timing.mailbox - kEffect - at);
+        }
+        t.state = State::Waits;
+        --running_;
+        ++waiting_;
+        if ((t.events & 1) && !t.blocked) wakeWaiting(tile, thread, t.busy);
+        return 0;
+      }
+      case csr::kIdle:
+        if (!swaps) {
+          value = t.idleResult;
+          break;
+        }
+        t.vote = operand;
+        t.waitRd = i.rd;
+        if (!t.queue.empty()) {
+          t.idleResult = 0;
+          break;
+        }
+        t.state = State::Idle;
+        --running_;
+        ++idle_;
+        idleSince_ = std::max(idleSince_, effect);
+        return 0;
+      case csr::kReduce: {
+        if (operand >> 3) return fail(trap::kBadRegister, number);
+        const uint32_t word = operand >> 2 & 1;
+        const uint64_t mine = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
+        uint64_t& sum = given_[word];
+        const auto x = static_cast<int64_t>(sum), y = static_cast<int64_t>(mine);
+        if (!contributed_[word]) {
+          sum = mine;
+        } else {
+          switch (operand & 3) {
+            case 0: sum += mine; break;
+            case 1: sum = static_cast<uint64_t>(std::min(x, y)); break;
+            case 2: sum = static_cast<uint64_t>(std::max(x, y)); break;
+            default: sum |= mine;
+          }
+        }
+        contributed_[word] = true;
+        break;
+      }
+      case csr::kReceive: {
+        if (t.queue.empty()) return fail(trap::kNothingToReceive, 0);
+        const uint32_t slot = t.queue.front();
+        t.queue.pop_front();
+        tile.pending[slot] &= ~(1ull << thread);
+        tile.holders[slot] |= 1ull << thread;
+        value = kPad + slot * c_.slot;
+        proceed(tile, effect);
+        break;
+      }
+      case csr::kCanSend: value = happened(t, effect) & 1; break;
+      case csr::kCanReceive: value = !t.queue.empty(); break;
+      case csr::kThreadId:
+        value = tile.board << boardAt_ | (tile.index / c_.width) << (threadBits_ + xBits_) |
+                (tile.index % c_.width) << threadBits_ | thread;
+        break;
+      case csr::kHostId: value = 5u << 29; break;
+      case csr::kThreads: value = boardThreads_[tile.board]; break;
+      case csr::kJob: value = epoch_ & 3; break;
+      case csr::kReducedLow:
+      case csr::kReducedLow + 1:
+      case csr::kReducedLow + 2:
+      case csr::kReducedLast:
+        value = static_cast<uint32_t>(reduced_[number >> 1 & 1] >> (number & 1 ? 32 : 0));
+        break;
+      case csr::kCycle: value = static_cast<uint32_t>(effect); break;
+      case csr::kCycleHigh: value = static_cast<uint32_t>(effect >> 32); break;
+      case csr::kInstret: value = static_cast<uint32_t>(t.retired); break;
+      case csr::kInstretHigh: value = static_cast<uint32_t>(t.retired >> 32); break;
+      case csr::kCacheFlush: {
+        uint32_t dirty;
+        if (operand == ~0u) {
+          dirty = tile.caches.flushAll(thread, *tile.memory);
+          taken = c_.timing.load + c_.sets * c_.ways;
+        } else {
+          dirty = tile.caches.flush(thread, *tile.memory, operand / c_.line, operand % c_.line);
+          taken = c_.timing.load;
+        }
+        core.writebacks += dirty;
+        // The response follows the memory's acknowledgement.
+        if (dirty) taken += c_.timing.dram_miss + (c_.timing.write_back * (dirty - 1));
+        for (uint32_t k = 0; k < dirty; ++k) share(tile.memory->free[0], c_.timing.dram_line, at);
+        break;
+      }
+      case csr::kInstrAddress:
+        value = t.instrAddress;
+        if (swaps) {
+          if (operand / 4 >= c_.instr_words || operand & 3) return fail(trap::kBadInstrAddress, operand);
+          t.instrAddress = operand;
+        }
+        break;
+      case csr::kInstrWrite: {
+        // The cores of a memory have a copy of their own from now on.
+        const uint32_t each = std::min(c_.cores, c_.instr_cores), first = thread / c_.core_threads / each * each;
+        if (core.code.use_count() > static_cast<long>(each)) {
+          auto own = std::make_shared<Code>(*core.code);
+          for (uint32_t k = 0; k < each; ++k) tile.cores[first + k].code = own;
+        }
+        (*core.code)[t.instrAddress / 4] = decode(operand);
+        break;
+      }
+      case csr::kThreadStart: {
+        const uint32_t other = thread / c_.core_threads * c_.core_threads + operand;
+        if (operand >= c_.core_threads) return fail(trap::kBadThread, operand);
+        const State state = tile.threads[other].state;
+        if (state == State::Runs || state == State::Waits || state == State::Idle)
+          return fail(trap::kBadThread, operand);
+        begin(tile, other, at + c_.timing.control);
+        report(tile, other, GS_FAST_STARTED, effect, 0);
+        break;
+      }
+      case csr::kThreadStop: {
+        const uint64_t left = reported(tile, at + c_.timing.control);
+        end(tile, thread, State::Ended, left);
+        report(tile, thread, GS_FAST_STOPPED, left, operand);
+        return 0;
+      }
+      case csr::kGuardAt:
+        value = t.guard;
+        if (swaps) t.guard = operand >> kGuard << kGuard;
+        break;
+      case csr::kEmit:
+      case csr::kUartPut:
+      case csr::kDebugValue:
+        if (swaps) {
+          const uint64_t left = reported(tile, at + c_.timing.control);
+          if (number != csr::kDebugValue)
+            report(tile, thread, number == csr::kEmit ? GS_FAST_EMIT : GS_FAST_BYTE, left, operand);
+          taken = left - at + c_.timing.text;
+        }
+        value = 1;
+        break;
+      case csr::kUartGet:
+        if (!t.input.empty() && t.inputAt <= effect) {
+          value = 0x100 | t.input.front();
+          t.input.pop_front();
+          const uint64_t left = reported(tile, at + c_.timing.control);
+          taken = left - at + c_.timing.text;
+          t.inputAt = left + 2 * c_.timing.begin;
+        }
+        break;
+      case csr::kPerfControl:
+        if ((operand & 3) == 0) {
+          core.clearedHits = core.hits;
+          core.clearedMisses = core.misses;
+          core.clearedWritebacks = core.writebacks;
+          core.clearedIssued = core.issued;
+          core.clearedAt = effect;
+        } else {
+          unsupported(tile, thread, "starts or stops the counters of a core");
+          return 0;
+        }
+        break;
+      case csr::kPerfHits: value = static_cast<uint32_t>(core.hits - core.clearedHits); break;
+      case csr::kPerfMisses: value = static_cast<uint32_t>(core.misses - core.clearedMisses); break;
+      case csr::kPerfWritebacks: value = static_cast<uint32_t>(core.writebacks - core.clearedWritebacks); break;
+      case csr::kPerfIdle:
+      case csr::kPerfIdleHigh: {
+        const uint64_t idle = effect - core.clearedAt - (core.issued - core.clearedIssued);
+        value = static_cast<uint32_t>(number == csr::kPerfIdle ? idle : idle >> 32);
+        break;
+      }
+      case csr::kPerfCycles: value = static_cast<uint32_t>(effect - core.clearedAt); break;
+      case csr::kPerfCyclesHigh: value = static_cast<uint32_t>((effect - core.clearedAt) >> 32); break;
+      default: break;
+    }
+    if (reads) put(value);
+    return taken;
+  }
+  bool isSlot(const Tile& tile, uint32_t address) const {
+    return address - kPad < tile.pad.size() && (address - kPad) % c_.slot == 0;
+  }
+
+  gs_fast_config c_;
+  std::vector<uint32_t> nextBoard_, nextLink_;
+  uint32_t tileThreads_, pads_;
+  uint32_t depth_ = 0;
+  uint32_t threadBits_ = 0, xBits_ = 0, boardAt_ = 0;  ///< fields of addresses
+  Windows windows_{};
+  std::vector<Memory> memories_;
+  std::vector<Tile> tiles_;
+  std::vector<uint64_t> linkFree_, relayFree_;
+  std::vector<uint32_t> boardThreads_;
+  std::deque<Message> messages_;
+  std::vector<uint32_t> freeMessages_;
+  std::vector<gs_fast_record> records_, shown_;
+  uint64_t now_ = 0, first_ = 0, last_ = 0, quantum_ = 0, idleSince_ = 0, sequence_ = 0;
+  uint64_t running_ = 0, waiting_ = 0, idle_ = 0, flying_ = 0, refused_ = 0;
+  uint64_t given_[2] = {}, reduced_[2] = {};
+  bool contributed_[2] = {};
+  uint32_t epoch_ = 0;
+};
+
+}  // namespace
+}  // namespace gossamer::fast
+
+using gossamer::fast::Machine;
+using gossamer::fast::Thread;
+
+namespace {
+Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
+}  // namespace
+
+extern "C" {
+
+void* gs_fast_new(const gs_fast_config* its) {
+  try {
+    return new Machine(*its);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void gs_fast_free(void* machine) { delete static_cast<Machine*>(machine); }
+void gs_fast_code(void* machine, const uint32_t* words, size_t count) { of(machine).code(words, count); }
+int gs_fast_write(void* machine, uint32_t memory, uint32_t address, const uint8_t* data, size_t size) {
+  uint8_t* const at = of(machine).physical(memory, address, size);
+  if (!at) return -1;
+  if (data) {
+    std::memcpy(at, data, size);
+  } else {
+    std::memset(at, 0, size);
+  }
+  return 0;
+}
+int gs_fast_read(void* machine, uint32_t memory, uint32_t address, uint8_t* data, size_t size) {
+  of(machine).flush();
+  const uint8_t* const at = of(machine).physical(memory, address, size);
+  if (!at) return -1;
+  std::memcpy(data, at, size);
+  return 0;
+}
+void gs_fast_input(void* machine, uint32_t thread, const uint8_t* data, size_t size) {
+  auto& input = of(machine).thread(thread).input;
+  input.insert(input.end(), data, data + size);
+}
+void gs_fast_order(void* machine, const uint32_t* words, size_t count) { of(machine).order(words, count); }
+void gs_fast_record_deliveries(void* machine) { of(machine).deliveries_ = true; }
+void gs_fast_keep_commits(void* machine, size_t most) { of(machine).commits_ = most; }
+const uint32_t* gs_fast_commits(void* machine, uint32_t thread, size_t* count) {
+  const Thread& t = of(machine).thread(thread);
+  *count = t.commits.size();
+  return t.commits.data();
+}
+void gs_fast_start(void* machine, const uint32_t* threads) { of(machine).start(threads); }
+int gs_fast_run(void* machine, uint64_t until, uint64_t quanta) { return of(machine).run(until, quanta); }
+uint64_t gs_fast_cycle(void* machine) { return of(machine).cycle(); }
+uint64_t gs_fast_first(void* machine) { return of(machine).first(); }
+uint64_t gs_fast_instructions(void* machine) {
+  uint64_t sum = 0;
+  for (const auto& tile : of(machine).tiles()) {
+    for (const auto& core : tile.cores) sum += core.issued;
+  }
+  return sum;
+}
+const gs_fast_record* gs_fast_records(void* machine, size_t* count) {
+  const auto& found = of(machine).records();
+  *count = found.size();
+  return found.data();
+}
+void gs_fast_counters_of(void* machine, gs_fast_counters* tiles) {
+  for (const auto& tile : of(machine).tiles()) {
+    gs_fast_counters its = tile.counters;
+    for (const auto& core : tile.cores) {
+      its.instructions += core.issued;
+      its.hits += core.hits;
+      its.misses += core.misses;
+      its.writebacks += core.writebacks;
+    }
+    for (const Thread& t : tile.threads) its.retired += t.retired;
+    *tiles++ = its;
+  }
+}
+size_t gs_fast_unfinished_of(void* machine, gs_fast_unfinished* threads) { return of(machine).unfinished(threads); }
+size_t gs_fast_held_of(void* machine, gs_fast_held* queues, size_t most) { return of(machine).held(queues, most); }
+const char* gs_fast_reason(void* machine, uint32_t* thread, uint32_t* pc) {
+  *thread = of(machine).reasonThread_;
+  *pc = of(machine).reasonPc_;
+  return of(machine).reason_.c_str();
+}
+
+}  // extern "C"
