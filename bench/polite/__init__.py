@@ -12,7 +12,7 @@ from gossamer.engines.rtl_vertices import Hardware
 from gossamer.errors import RunDied
 from gossamer.graph import read_graph
 
-from . import _cluster, _instructions, _mapper, _real, _studies
+from . import _cluster, _instructions, _mapper, _real, _studies, studies
 
 EDGES = "polite.edges-per-cycle.quad"
 _RATES = {EDGES: "local", f"{EDGES}-none": "none"}
@@ -62,3 +62,6 @@ def rows(context: Context) -> Iterator[Row]:
             messages_a_step=many.stats["messages_per_round"],
             balance=many.stats["balance"],
         )
+
+
+__all__ = ["NAMES", "rows", "studies"]

@@ -88,4 +88,65 @@ def _counted(axes: Any, rows: Sequence[Row], paper: Mapping[str, Mapping[str, fl
         axes.legend(fontsize=7)
 
 
-__all__ = ["draw", "figure"]
+def draw_studies(path: Path, rows: Sequence[Row], scale: str) -> None:
+    """Writes the page of the studies that the timing model predicts."""
+    page.prepare()
+    table = [["row", "value", "the paper's", "cycles", "validated error", "seconds"]]
+    for row in rows:
+        its = row.config
+        table.append([
+            row.name, f"{row.value:,.4g} {row.unit}",
+            f"{row.reference['value']:g} {row.reference['unit']}" if row.reference else "",
+            f"{its['cycles']:,.0f}" if "cycles" in its else "", f"{its['error']:.1%}" if "error" in its else "",
+            f"{its['seconds']:.4g}" if "seconds" in its else "",
+        ])  # fmt: skip
+    words = (
+        f"Boards of de5, predicted by the timing model with {scale} of the Tinsel paper's two million vertices, each "
+        "with 100 edges. Each row has the error of the validated case that is most like it. Dashes: linear speedup, "
+        "which the paper reports up to twelve boards (its Fig. 11). Rows of 1,000 boards are extrapolated from the "
+        "network alone."
+    )
+    page.write(path, "The Tinsel paper's case study", words, _studies_figure(rows), table)
+
+
+def _studies_figure(rows: Sequence[Row]) -> Any:
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib.figure import Figure
+
+    picture = Figure(figsize=(12, 4.4), layout="constrained")
+    strong, counters = picture.subplots(1, 2)
+    strong.plot([1, 12], [1, 12], "--", color="#888888", label="linear, as the paper reports")
+    scaled = [row for row in rows if row.name.startswith("study.strong.")]
+    for app in dict.fromkeys(row.config["app"] for row in scaled):
+        of = [row for row in scaled if row.config["app"] == app]
+        strong.plot([row.config["boards"] for row in of], [row.value for row in of], "o-", label=app)
+    strong.set(title="Strong scaling", xlabel="boards", ylabel="times as fast as one board", xticks=[1, 2, 4, 8, 12])
+    strong.legend(fontsize=8)
+    strong.grid(alpha=0.3)
+    names = [name for name in _COUNTERS if any(row.name.endswith(f".{name}") for row in rows)]
+    width, places = 0.2, range(len(names))
+    for number, (label, kind, theirs) in enumerate(
+        (label, kind, theirs) for kind in ("sync", "gals") for label, theirs in (("predicted", False), ("paper", True))
+    ):
+        values = []
+        for name in names:
+            row = next((row for row in rows if row.name.endswith(f".{name}") and _counted_kind(row) == kind), None)
+            shown = None if row is None else row.reference["value"] if theirs and row.reference else row.value
+            boards = _PAPER_BOARDS if name.endswith("_gbs") else 1
+            values.append(0.0 if shown is None else shown / boards)
+        drawn = counters.barh([at + (number - 1.5) * width for at in places], values, width, label=f"{kind}, {label}")
+        counters.bar_label(drawn, fmt="%.2g", fontsize=7)
+    counters.set(title="PageRank on 12 boards: counters", yticks=list(places))
+    counters.set_yticklabels([_COUNTERS[name] for name in names], fontsize=8)
+    counters.invert_yaxis()
+    counters.legend(fontsize=7)
+    return picture
+
+
+def _counted_kind(row: Row) -> str:
+    return "gals" if row.config.get("app") == "pagerank-gals" else "sync"
+
+
+__all__ = ["draw", "draw_studies", "figure"]

@@ -17,6 +17,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -110,6 +111,8 @@ class Context:
     machine: Mapping[str, Any] = field(default_factory=dict)
     full: bool = False
     """Whether long rows are measured too; otherwise a suite skips them."""
+    scale: Fraction | None = None
+    """The share of the papers' vertices at which a suite predicts their studies; None: its other rows."""
 
     def wants(self, name: str) -> bool:
         """Whether a row is to be measured."""

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import click
 
-from gossamer.bench import Context, Row, machine_info, write_rows
+from gossamer.bench import Context, Row, machine_info, predicted, write_rows
 from gossamer.errors import AnswerNo, InputError
 from gossamer.files import check_writable
 from gossamer.paths import ROOT
@@ -71,6 +71,8 @@ def _of_page(page: list[tuple[re.Pattern[str], str]], name: str) -> str:
 
 def _names(module: ModuleType, context: Context) -> list[str]:
     expand = getattr(module, "expand", None)
+    if context.scale is not None:
+        expand = module.studies.expand
     return [name for name in (expand(context) if expand else module.NAMES) if context.wants(name)]
 
 
@@ -121,6 +123,11 @@ def _peers(pairs: Iterable[str]) -> dict[str, Path]:
 @click.option("--peer", "peers", metavar="NAME=DIR", multiple=True, help="Folder of a peer that cannot be installed.")
 @click.option("--repeat", metavar="N", type=click.IntRange(min=1), help="Measure each row N times, use the median.")
 @click.option("--full", is_flag=True, help="Also measure rows that take a quarter of an hour each.")
+@click.option(
+    "--scale",
+    metavar="SHARE",
+    help="The papers' studies instead, predicted with SHARE of their vertices: paper, small, or such as 1/20.",
+)
 @click.option("--list", "list_only", is_flag=True, help="Print the names of the rows (or of the suites) and stop.")
 def command(
     suite: str | None,
@@ -130,18 +137,21 @@ def command(
     peers: tuple[str, ...],
     repeat: int | None,
     full: bool,
+    scale: str | None,
     list_only: bool,
 ) -> None:
     """Measure SUITE. A ratio above 1 is better than the reference of the row.
 
     A row whose data or peer is missing is printed as skipped, with the reason. Rows that miss their bounds are printed
     again at the end, and the exit code is 1. After Ctrl-C, the file of --json contains the rows measured so far.
+    Points of --scale are kept in build/bench/studies, so a study that was interrupted continues where it ended.
 
     \b
     Examples:
       ./gossamer bench --list
       ./gossamer bench graph --only 'pagerank.*t2' --json rows.json
       ./gossamer bench graph --data ~/graphs --peer gapbs=~/gapbs
+      ./gossamer bench polite --scale 1/50 --json studies.json
     """
     if suite is None:
         if not list_only:
@@ -158,8 +168,11 @@ def command(
         raise InputError(f"--data {data}: no such folder; name the folder of the data")
     if json_path is not None:
         check_writable(json_path)
-    context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full)
+    share = predicted.scale_of(scale) if scale is not None else None
+    context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full, scale=share)
     module = _load(suite)
+    if scale is not None and not hasattr(module, "studies"):
+        raise InputError(f"--scale {scale}: suite {suite} has no studies; polite, multicast and stream have some")
     if list_only:
         names = _names(module, context)
         width = max(map(len, names), default=0)
@@ -176,7 +189,7 @@ def command(
     click.echo("   ".join(f"{key}: {value}" for key, value in context.machine.items()))
     try:
         width = max(map(len, names))
-        for got in module.rows(context):
+        for got in (module if share is None else module.studies).rows(context):
             for row in [got] if isinstance(got, Row) else got:
                 if context.wants(row.name):
                     rows.append(row)
