@@ -173,9 +173,11 @@ def check(recordings: Sequence[Recording]) -> None:
 
 def report_text(one: Recording, report: Mapping[str, int]) -> str:
     """A fault report in words."""
+
     def of(kind: str, value: int) -> str:
-        names = {number: name for name, number in constants.enumeration(kind).items()}
-        return names.get(value, str(value))
+        return next(
+            (name for name, number in constants.enumeration(kind).values.items() if number == value), str(value)
+        )
 
     fault = of("stream_fault", report["fault"])
     ends = (
@@ -213,7 +215,7 @@ def values(recordings: Sequence[Recording]) -> dict[str, Any]:
     ended = all(one.ended for one in recordings)
     faults = any(sample.reports for one in recordings for sample in one.samples)
     return {
-        "program": recordings[0].top if len(recordings) == 1 else " and ".join(dict.fromkeys(r.top for r in recordings)),
+        "program": " and ".join(dict.fromkeys(one.top for one in recordings)),
         "boards": len(recordings),
         "ranks": len({rank for one in recordings for rank in one.ranks}),
         "clock_mhz": recordings[0].clock_mhz,

@@ -219,8 +219,8 @@ def ports(data: Mapping[str, Any], width: float, *, tables: bool) -> list[str]:
 
 _PORT_NOTE = (
     "Packets are those with elements. Stalled: cycles in which the kernel offered a beat that the port did not accept. "
-    "Empty: cycles in which the kernel accepted a beat and the port had none. Full: cycles in which the port had a beat "
-    "that the kernel did not accept. Of a collective the kernel is its block."
+    "Empty: cycles in which the kernel accepted a beat and the port had none. Full: cycles in which the port had a "
+    "beat that the kernel did not accept. Of a collective the kernel is its block."
 )
 
 

@@ -11,9 +11,11 @@
 //   fault                        the beats so far end in a fault: a board must report it, and everything is aborted.
 //                                Later lines apply after the recovery
 //   recover BOARD ADDRESS WORD   a register write of the host during the recovery
+//   start CYCLE                  the cycle in which kernels start, once all has been configured
+//   record BOARD FILE EVERY      the host records its board, with a sample every EVERY cycles
 //
 // Prints the messages of each stream, one word per message, `-` for one without data; then cycles, frames and lost
-// frames. Exit code 1 with a line that names missing messages.
+// frames, and the cycle of the last beat. Exit code 1 with a line that names missing messages.
 //
 // ports.h, generated from the top's interface, declares `Top` and `ports(Top &)`.
 #include <cstdint>
@@ -83,6 +85,7 @@ struct Kernel {
   size_t wanted = 0;
   unsigned busy = 16;  // active cycles of 16
   bool offers = false;
+  uint64_t passed = 0, held = 0, awaited = 0;  // cycles: valid and ready, only valid, only ready
 };
 
 struct Word {
@@ -103,6 +106,8 @@ struct Board {
   std::vector<std::pair<uint32_t, uint32_t>> writes, recovers;
   uint32_t up = 0;
   std::vector<Kernel> kernels;
+  std::string file;  // of its recording
+  uint64_t every = 0;
 };
 
 struct Cluster {
@@ -113,6 +118,7 @@ struct Cluster {
   uint32_t loss = 0;
   uint64_t now = 0, moved = 0, frames = 0, lost = 0;
   bool kernels_run = false, faulty = false;
+  uint64_t start = 0;
 
   bool chance(uint64_t of, uint64_t all) { return random() % all < of; }
 
@@ -133,6 +139,9 @@ struct Cluster {
 
   void sample(Kernel &kernel) {
     Stream &stream = kernel.stream;
+    kernel.passed += *stream.valid && *stream.ready;
+    kernel.held += *stream.valid && !*stream.ready;
+    kernel.awaited += !*stream.valid && *stream.ready;
     if (!*stream.valid || !*stream.ready) return;
     moved = now;
     if (stream.gives) {
@@ -278,10 +287,9 @@ struct Cluster {
       for (Board &board : boards) told |= (read(board, 8) & 2) != 0;
       if (now > end) fail("no fault is reported");
     }
-    kernels_run = false;
+    stop();
     for (Board &board : boards) {
       for (Kernel &kernel : board.kernels) {
-        *(kernel.stream.gives ? kernel.stream.valid : kernel.stream.ready) = 0;
         kernel.beats = std::move(kernel.later);
         kernel.messages.clear();
         kernel.offers = false;
@@ -300,18 +308,89 @@ struct Cluster {
     }
   }
 
+  void stop() {
+    kernels_run = false;
+    for (Board &board : boards) {
+      for (Kernel &kernel : board.kernels) *(kernel.stream.gives ? kernel.stream.valid : kernel.stream.ready) = 0;
+    }
+  }
+
+  /// The hosts that record their boards.
+  class Recorders {
+   public:
+    explicit Recorders(Cluster &all) {
+      for (Board &board : all.boards) {
+        if (board.file.empty()) continue;
+        hosts_.push_back(std::make_unique<Host>(Host{&all, &board, {}, nullptr, {}, 0}));
+        Host &host = *hosts_.back();
+        host.bus = {[](void *context, uint32_t address, uint32_t word) {
+                      auto *one = static_cast<Host *>(context);
+                      one->all->write(*one->board, address, word);
+                    },
+                    [](void *context, uint32_t address) {
+                      auto *one = static_cast<Host *>(context);
+                      return one->all->read(*one->board, address);
+                    },
+                    &host};
+        host.file = std::fopen(board.file.c_str(), "w");
+        const unsigned number = static_cast<unsigned>(&board - all.boards.data());
+        std::vector<unsigned> ranks;
+        for (unsigned slot = 0; slot < design().slots; slot++) ranks.push_back(number * design().slots + slot);
+        const std::string name = "b" + std::to_string(number);
+        if (!host.file || gossamer_smi_record_begin(&host.recorder, &host.bus, &design(), host.file, name.c_str(), 250,
+                                                    ranks.data())) {
+          all.fail("a recording cannot begin");
+        }
+      }
+    }
+    ~Recorders() {
+      for (auto &host : hosts_) std::fclose(host->file);
+    }
+    void sample() {
+      for (auto &host : hosts_) {
+        if (host->all->now < host->due) continue;
+        host->due = host->all->now + host->board->every;
+        if (gossamer_smi_record_sample(&host->recorder)) host->all->fail("a report, or no sample");
+      }
+    }
+    void end() {
+      for (auto &host : hosts_) {
+        if (gossamer_smi_record_end(&host->recorder)) host->all->fail("a recording cannot end");
+      }
+    }
+
+   private:
+    struct Host {
+      Cluster *all;
+      Board *board;
+      gossamer_smi_bus bus;
+      std::FILE *file;
+      gossamer_smi_recorder recorder;
+      uint64_t due;
+    };
+    std::vector<std::unique_ptr<Host>> hosts_;
+  };
+
+  uint64_t last = 0;
+
   void run() {
     boot();
     if (faulty) break_off();
+    Recorders recorders(*this);
+    if (start && now > start) fail("the start is too early");
+    while (now < start) step();
     kernels_run = true;
     moved = now;
     while (!complete()) {
       step();
+      recorders.sample();
       if (now - moved > kQuiet) fail("no progress");
     }
     // Surplus messages are detected as well.
     for (uint64_t end = now + kAfter; now < end;) step();
-    kernels_run = false;
+    last = moved;
+    stop();
+    recorders.end();
     for (Board &board : boards) {
       if (read(board, 8) & 0b11110) fail("a board reports a fault");
     }
@@ -321,7 +400,7 @@ struct Cluster {
     for (Kernel &one : boards[board].kernels) {
       if (one.name == name) return one;
     }
-    Kernel one{name, boards[board].ports.streams.at(name), {}, {}, {}, 0, 16, false};
+    Kernel one{name, boards[board].ports.streams.at(name), {}, {}, {}, 0, 16, false, 0, 0, 0};
     if (chance(1, 3)) one.busy = 5;
     boards[board].kernels.push_back(std::move(one));
     return boards[board].kernels.back();
@@ -368,6 +447,12 @@ int main() {
       words >> board >> std::hex >> address >> word;
       Board &one = all.boards.at(board);
       (kind == "write" ? one.writes : one.recovers).emplace_back(address, word);
+    } else if (kind == "start") {
+      words >> all.start;
+    } else if (kind == "record") {
+      words >> board >> name;
+      all.boards.at(board).file = name;
+      words >> all.boards.at(board).every;
     } else if (kind == "up") {
       words >> board >> std::hex >> all.boards[board].up;
     } else if (kind == "give") {
@@ -396,7 +481,14 @@ int main() {
       std::printf("\n");
     }
   }
-  std::printf("cycles %llu frames %llu lost %llu\n", static_cast<unsigned long long>(all.now),
-              static_cast<unsigned long long>(all.frames), static_cast<unsigned long long>(all.lost));
+  for (size_t at = 0; at < all.boards.size(); at++) {
+    for (const Kernel &one : all.boards[at].kernels) {
+      std::printf("counted %zu %s %llu %llu %llu\n", at, one.name.c_str(), static_cast<unsigned long long>(one.passed),
+                  static_cast<unsigned long long>(one.held), static_cast<unsigned long long>(one.awaited));
+    }
+  }
+  std::printf("cycles %llu frames %llu lost %llu last %llu\n", static_cast<unsigned long long>(all.now),
+              static_cast<unsigned long long>(all.frames), static_cast<unsigned long long>(all.lost),
+              static_cast<unsigned long long>(all.last));
   return 0;
 }
