@@ -73,6 +73,7 @@ class NumberList final : public TextFormat {
   bool may_be_matrix(std::deque<Worker>& workers, std::uint64_t entries) const;
   bool may_state_counts(const Numbering& numbering, std::uint64_t entries) const;
   bool may_be_neighbours(std::deque<Worker>& workers, const Numbering& numbering, std::uint64_t entries) const;
+  void judge_form(std::deque<Worker>& workers, const Numbering& ranked, gs_graph_shape& shape) const;
   void add_large(std::uint64_t source, std::uint64_t target, const Number& weight, Worker& worker);
   void rank_all(std::deque<Worker>& workers);
   void merge(const std::vector<std::vector<std::uint64_t>>& sorted);
@@ -304,9 +305,28 @@ bool NumberList::may_state_counts(const Numbering& numbering, std::uint64_t entr
   return numbering.count() - numbering(most + 1) == (other > most ? 1 : 0);
 }
 
+/// Rejects a file whose lines may be something else than edges.
+void NumberList::judge_form(std::deque<Worker>& workers, const Numbering& ranked, gs_graph_shape& shape) const {
+  if (may_be_neighbours(workers, ranked, shape.entries))
+    bad_file(columns_.line,
+             "edges with weights, or a vertex and two neighbours on each line? say which: --format edges or --format "
+             "adjlist");
+  if (may_be_matrix(workers, shape.entries))
+    bad_file(columns_.line,
+             "three edges with weights, or a matrix of three rows? write a matrix as Matrix Market, or say that these "
+             "are edges: --format edges");
+  if (may_state_counts(ranked, shape.entries)) {
+    if (columns_.weighted())
+      bad_file(columns_.line,
+               "a matrix without its Matrix Market banner? add the banner, or say that this line is an edge: "
+               "--format edges");
+    shape.notes |= GS_NOTE_COUNTS;
+  }
+}
+
 /// Assigns every vertex its index, in ascending order of its number.
 Numbering NumberList::finish(std::deque<Worker>& workers, gs_graph_shape& shape) {
-  if (shape.entries == 0) bad_file(0, "%s", kNoEdge);
+  if (shape.entries == 0 && !header_.part) bad_file(0, "%s", kNoEdge);
   copy_announced(header_, shape);
   std::uint64_t most = 0;
   bool large = false;
@@ -324,21 +344,7 @@ Numbering NumberList::finish(std::deque<Worker>& workers, gs_graph_shape& shape)
   const bool zero = bits[0] & 1;
   Numbering ranked(std::move(bits));
   shape.vertices = ranked.count();
-  if (may_be_neighbours(workers, ranked, shape.entries))
-    bad_file(columns_.line,
-             "edges with weights, or a vertex and two neighbours on each line? say which: --format edges or --format "
-             "adjlist");
-  if (may_be_matrix(workers, shape.entries))
-    bad_file(columns_.line,
-             "three edges with weights, or a matrix of three rows? write a matrix as Matrix Market, or say that these "
-             "are edges: --format edges");
-  if (may_state_counts(ranked, shape.entries)) {
-    if (columns_.weighted())
-      bad_file(columns_.line,
-               "a matrix without its Matrix Market banner? add the banner, or say that this line is an edge: "
-               "--format edges");
-    shape.notes |= GS_NOTE_COUNTS;
-  }
+  if (!header_.part) judge_form(workers, ranked, shape);
   if (header_.least) {
     shape.label_kind = GS_LABELS_NUMBER;
     return ranked;

@@ -51,6 +51,7 @@ class Parser {
     header_.undirected = flags & GS_READ_UNDIRECTED;
     header_.certain = flags & GS_READ_CERTAIN;
     header_.part = flags & GS_READ_PART;
+    header_.rest = flags & GS_READ_REST;
     header_.threads = threads;
     format_ = format.make(header_);
   }
@@ -156,7 +157,7 @@ bool Parser::read_header(bool last) {
         bad(0, "a NUL byte: this is not a graph in text form; see ./gossamer graph --help for the formats");
       const HeaderLine found = format_->header_line(line);
       header_done_ = found != HeaderLine::kMore;
-      if (found == HeaderLine::kData) return true;
+      if (found == HeaderLine::kData && !header_.rest) return true;
       head_at_ += line.size() + 1;
       ++header_.lines;
     }

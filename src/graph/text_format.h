@@ -41,6 +41,7 @@ struct BadFile {
 struct Header {
   bool undirected = false;
   bool part = false;  // only some of the lines after the header are read
+  bool rest = false;  // the first of them belongs to another part
   unsigned threads = 1;
   std::uint64_t lines = 0;      // lines read so far: the current line is the next one
   std::uint64_t size_line = 0;  // the line with the counts

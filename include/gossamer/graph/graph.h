@@ -24,7 +24,8 @@ enum gs_graph_format {
 /// Flags of gs_graph_parser_open.
 #define GS_READ_UNDIRECTED 1u  // store every edge in both directions, a self-loop once
 #define GS_READ_PART 4u        // the text has only some of the lines after the header: their number is not checked
-#define GS_READ_CERTAIN 2u     // the format is certain: accept an edge list that may be a list of neighbours
+#define GS_READ_REST 8u     // with GS_READ_PART: the first line of an edge list is read for its columns, but is no edge
+#define GS_READ_CERTAIN 2u  // the format is certain: accept an edge list that may be a list of neighbours
 
 /// The kind of vertex labels.
 enum gs_label_kind {

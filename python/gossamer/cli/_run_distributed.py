@@ -89,15 +89,16 @@ def _run(
     import time
 
     from gossamer.apps import runner
-    from gossamer.distributed import rank
+    from gossamer.distributed import changes, rank
     from gossamer.watch import timeline
 
     begun = time.perf_counter()
-    changed = request.flags & {"undirected", "dedupe", "no-loops"} or "columns" in request.options
-    graph = None if changed else request.graph
-    spec = graph[4:] if graph and graph.startswith("gen:") and "format" not in request.options else None
-    file = (graph, request.one("format")) if graph and not graph.startswith("gen:") else None
-    share = rank.load(ranks, app, read, spec, file, how)
+    changed = changes.Changes(*(flag in request.flags for flag in ("undirected", "dedupe", "no-loops")))
+    graph, columns = request.graph, request.one("columns")
+    generated = graph is not None and graph.startswith("gen:")
+    spec = graph[4:] if graph and generated and not {"format", "columns"} & request.options.keys() else None
+    file = (graph, request.one("format")) if graph and not generated else None
+    share = rank.load(ranks, app, read, spec, file, how, changed, columns)
     read_seconds = time.perf_counter() - begun
     if ranks.rank == 0:
         for note in (*share.whole.notes, *runner.weight_notes(app, share.whole)):

@@ -15,11 +15,11 @@ import numpy as np
 from gossamer import apps, native
 from gossamer.apps import App, Numbers, runner
 from gossamer.apps.results import Result
-from gossamer.distributed import checkpoints, partition, shares
+from gossamer.distributed import changes, checkpoints, partition, shares
 from gossamer.distributed.transport import Ranks
 from gossamer.engines import _abi
 from gossamer.errors import GossamerError, HandlerDied, InputError
-from gossamer.graph import Graph, generate
+from gossamer.graph import CSR, Graph, generate
 from gossamer.watch.timeline import Timeline
 
 
@@ -30,14 +30,22 @@ def load(
     spec: str | None = None,
     file: tuple[str, str | None] | None = None,
     how: str = partition.RANGES,
+    changed: changes.Changes = changes.NONE,
+    columns: str | None = None,
 ) -> shares.Share:
     """This rank's share of the graph that ``read`` reads, in the partition ``how``.
 
     ``spec`` specifies a graph that may be generated in parts, ``file`` is the path and the format (None: unknown) of
-    one that may be read in parts. ``app`` is compiled for this engine. Raises InputError for a wrong file of ``how``.
+    one that may be read in parts, with ``columns`` as for read_graph; ranks then make the changes ``changed``, which
+    ``read`` makes itself. ``app`` is compiled for this engine. Raises InputError for a wrong file of ``how``.
     """
     needs_targets = bool(app.library.gs_app_needs_targets())
-    share = _in_ranges(ranks, read, spec, file, needs_targets or how == "stream")
+    every_end = needs_targets or how == "stream" or bool(changed)
+    share, in_parts = _in_ranges(ranks, read, spec, file, every_end, columns)
+    if changed and in_parts:
+        share = changes.apply(ranks, share, changed)
+    if every_end and not needs_targets and how == partition.RANGES and share.out is not share.into:
+        share = replace(share, out=CSR(share.out.offsets, np.empty(0, np.uint32)))
     if how == partition.RANGES:
         return share
     fingerprint = checkpoints.fingerprint(ranks, share)
@@ -50,16 +58,18 @@ def _in_ranges(
     spec: str | None,
     file: tuple[str, str | None] | None,
     needs_targets: bool,
-) -> shares.Share:
+    columns: str | None,
+) -> tuple[shares.Share, bool]:
+    """The share in ranges of vertices, and whether each rank has read a part."""
     parts = None if spec is None else generate.parts_of_spec(spec)
     if parts is not None:
-        return shares.generated(ranks, parts, needs_targets)
+        return shares.generated(ranks, parts, needs_targets), True
     if file is not None:
-        for read_parts in (shares.mapped, shares.parsed):
-            share = read_parts(ranks, *file, needs_targets)
-            if share is not None:
-                return share
-    return shares.scattered(ranks, read, needs_targets)
+        share = None if columns else shares.mapped(ranks, *file, needs_targets)
+        share = share or shares.parsed(ranks, *file, needs_targets, columns)
+        if share is not None:
+            return share, True
+    return shares.scattered(ranks, read, needs_targets), False
 
 
 def run(

@@ -2,7 +2,8 @@
 """Each rank's share of a graph: a range of vertices, and the edges from and to them.
 
 Most generated graphs are generated in place: each rank generates a part, and edges move to the ranks of their ends
-(src/distributed/shares.cc). Matrix Market and DIMACS files are read in the same way, each rank a part of the lines.
+(src/distributed/shares.cc). Matrix Market and DIMACS files, and edge lists with numbers, are read in the same way, each
+rank a part of the lines.
 Other graphs are read by rank 0. Ranges have about equal numbers of edges; those of ``geo`` and ``grid`` have equal
 numbers of vertices.
 """
@@ -18,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from gossamer import native
-from gossamer.distributed import binary
+from gossamer.distributed import binary, edge_lists
 from gossamer.distributed.transport import Array, Ranks
 from gossamer.errors import InputError
 from gossamer.graph import CSR, Graph, _gsg, _native
-from gossamer.graph._formats import FORMATS
+from gossamer.graph._formats import FORMATS, recognised
 from gossamer.graph._graph import Labels
-from gossamer.graph._read import read_part
-from gossamer.graph._stream import Source
+from gossamer.graph._read import notes_on, read_part
+from gossamer.graph._stream import Source, bare_suffix
 from gossamer.graph.generate import Parts
 from gossamer.wording import counted
 
@@ -92,6 +93,12 @@ class Outline(Graph):
         """See Graph.weight_range."""
         assert self._weight_range is not None
         return self._weight_range
+
+    def weigh(self, ranges: list[tuple[float, float]]) -> None:
+        """Sets the range of the weights from those of parts of the edges."""
+        self._weight_range = (1.0, 1.0)
+        if ranges:
+            self._weight_range = (min(low for low, _ in ranges), max(high for _, high in ranges))
 
     def label_of(self, index: int) -> str | int:
         """See Graph.label_of. The label of another rank's vertex may be unknown here: then its index."""
@@ -310,29 +317,51 @@ def _cuts(ranks: Ranks, vertices: int, width: int, work: Array) -> Array:
 SMALL = 1 << 22
 """Below this many bytes, rank 0 reads a file alone."""
 _HEAD = 1 << 20
+_PEEK = 1 << 16
+"""Bytes from which a format is recognised."""
 _READ = 1 << 20
 
 
-def parsed(ranks: Ranks, path: str, format: str | None, needs_targets: bool) -> Share | None:
+def parsed(
+    ranks: Ranks, path: str, format: str | None, needs_targets: bool, columns: str | None = None
+) -> Share | None:
     """The shares of a file of which each rank reads a part of the lines.
 
     None if the file is small, compressed, has another format, or is wrong: rank 0 then reads it, and reports the error.
     """
-    header, kind = ranks.broadcast(_header(path, format) if ranks.rank == 0 else None)
+    header, kind = ranks.broadcast(_header(path, format, columns) if ranks.rank == 0 else None)
     if not header:
         return None
-    rows: CSR | None = None
+    found: tuple[CSR, _native.Shape, Labels | None] | None = None
     about: tuple[int, int, int, int, int] | None = None
     try:
-        rows, shape = read_part(path, kind, header, _lines(path, len(header), ranks))
-        about = (shape.vertices, shape.entries, shape.announced_edges, shape.weight_type, shape.flags)
+        lines = _lines(path, len(header), ranks)
+        found = read_part(path, kind, header, lines, columns=columns, rest=kind == "edges" and ranks.rank > 0)
+        shape = found[1]
+        if shape.label_kind != _native.LABELS_STRING:
+            about = (shape.vertices, shape.entries, shape.announced_edges, shape.weight_type, shape.flags)
     except (InputError, OSError, MemoryError):
         pass
     everywhere = ranks.gather(about)
-    if rows is None or any(one is None for one in everywhere):
+    if found is None or any(one is None for one in everywhere):
         return None
+    rows, shape, _ = found
     vertices, _, announced, _, flags = everywhere[0]
-    if sum(one[1] for one in everywhere) != announced:
+    entries = sum(one[1] for one in everywhere)
+    labels: Array | None = None
+    base, notes = 1, ()
+    if kind == "edges":
+        numbering = edge_lists.numbered(ranks, shape, found[2])
+        vertices = numbering.vertices
+        certain = format is not None or columns is not None
+        if edge_lists.doubtful(header, entries, vertices, shape.announced_edges, certain):
+            return None
+        if vertices < ranks.count:
+            return None
+        rows = edge_lists.spread(rows, numbering)
+        shape.vertices, shape.entries = vertices, entries
+        labels, base, notes = numbering.labels, numbering.base, ranks.broadcast(notes_on(path, shape))
+    elif entries != announced:
         return None
     # The lines of one rank may have integers only, those of another also other numbers.
     kind_of_weights = max(one[3] for one in everywhere)
@@ -360,7 +389,7 @@ def parsed(ranks: Ranks, path: str, format: str | None, needs_targets: bool) -> 
         counted = _counted(ranks, cuts, move(False))
         out = _filled(counted, move(False), dtype) if needs_targets else CSR(counted, np.empty(0, np.uint32))
     (edges,) = ranks.sum([len(into.targets)])
-    return _finished(
+    share = _finished(
         ranks,
         cuts,
         out,
@@ -370,13 +399,22 @@ def parsed(ranks: Ranks, path: str, format: str | None, needs_targets: bool) -> 
             "edges": edges,
             "symmetric": symmetric,
             "weight_type": None if dtype is None else dtype.str,
-            "base": 1,
+            "base": base,
             "name": path,
         },
     )
+    share.whole.notes = notes
+    if ranks.broadcast(labels is not None):
+        first = cuts[ranks.rank]
+        pieces = [None if labels is None else labels[int(cuts[to]) : int(cuts[to + 1])] for to in range(ranks.count)]
+        mine = ranks.exchange(pieces)[0]
+        share.whole.labelled, share.whole.labels = True, mine if labels is None else labels
+        if ranks.rank:
+            share.whole.first, share.whole.own = int(first), len(mine)
+    return share
 
 
-def _header(path: str, format: str | None) -> tuple[bytes, str]:
+def _header(path: str, format: str | None, columns: str | None) -> tuple[bytes, str]:
     """The header of a large file with a format of which ranks can read parts, and the format's name; else nothing."""
     if path == "-":
         return b"", ""
@@ -392,8 +430,15 @@ def _header(path: str, format: str | None) -> tuple[bytes, str]:
     kind = format
     if kind is None:
         kind = next((name for name in ("mtx", "dimacs") if FORMATS[name].begins(head)), None)
+    if kind is None or columns is not None:
+        try:
+            kind = recognised(head[:_PEEK], bare_suffix(path), path, columns=columns is not None)
+        except InputError:
+            return b"", ""
+    if kind == "edges":
+        return edge_lists.header(lines), kind
     first = lines[0].lower().split() if lines else []
-    if kind not in ("mtx", "dimacs") or (kind == "mtx" and first[2:3] != [b"coordinate"]):
+    if columns is not None or kind not in ("mtx", "dimacs") or (kind == "mtx" and first[2:3] != [b"coordinate"]):
         return b"", ""
     size = 0
     for number, line in enumerate(lines):

@@ -427,7 +427,11 @@ class Graph:
 
     def note_parallel(self) -> None:
         """For a graph made symmetric: adds the number of duplicate edges to ``notes``."""
-        if parallel := self.census()["parallel"]:
+        self.note_duplicates(self.census()["parallel"])
+
+    def note_duplicates(self, parallel: int) -> None:
+        """The same for a known number of duplicate edges."""
+        if parallel:
             duplicates = f"{parallel:,} of {self.edges:,} edges, with both directions counted, are duplicates"
             self.notes += (f"{self.name or 'the graph'}: {duplicates}; dedupe removes them",)
 

@@ -22,6 +22,7 @@ DIMACS: Final = 4
 READ_UNDIRECTED: Final = 1
 READ_CERTAIN: Final = 2
 READ_PART: Final = 4
+READ_REST: Final = 8
 NOTE_HEADING: Final = 1
 NOTE_COUNTS: Final = 2
 NOTE_UNDIRECTED: Final = 4

@@ -165,28 +165,37 @@ def _kind(source: Source, head: bytes, columns: bool) -> str:
     return recognised(head.removeprefix(b"\xef\xbb\xbf")[:_PEEK], suffix, source.name, columns=columns)
 
 
-def read_part(path: str, kind: str, header: bytes, text: Iterable[bytes]) -> tuple[CSR, _native.Shape]:
-    """The rows of some lines of a file whose header states the number of vertices, and what the parser knows.
+def read_part(
+    path: str, kind: str, header: bytes, text: Iterable[bytes], *, columns: str | None = None, rest: bool = False
+) -> tuple[CSR, _native.Shape, Labels | None]:
+    """The rows of some lines of a file, what the parser knows, and the labels of the vertices.
 
-    ``text`` are whole lines after the header; their number is not compared with that in the header. Raises InputError
-    for a line that is wrong, with a wrong line number.
+    The vertices are all of the file if its header states their number, else those of the lines. ``text`` are whole
+    lines after the header; their number is not compared with that in the header. The header of an edge list ends with
+    its first edge, which is no edge of this part if ``rest``. Raises InputError for a line that is wrong, with a wrong
+    line number.
     """
     parser = ctypes.c_void_p()
     name = os.fsencode(path)
-    _native.call("parser_open", name, FORMATS[kind].number, _native.READ_PART, 1, ctypes.byref(parser))
+    _native.call(
+        "parser_open",
+        name,
+        FORMATS[kind].number,
+        _native.READ_PART | (_native.READ_REST if rest else 0),
+        1,
+        ctypes.byref(parser),
+    )
     try:
+        if columns:
+            _native.call("parser_columns", parser, columns.encode(errors="surrogateescape"))
         for block in (header, *text):
             _native.call("parser_feed", parser, block, len(block))
         shape = _native.Shape()
         _native.call("parser_finish", parser, ctypes.byref(shape))
-        n, m = int(shape.vertices), int(shape.edges)
-        offsets, targets = np.empty(n + 1, np.int64), np.empty(m, np.uint32)
-        weights = np.empty(m, _native.WEIGHT_TYPES[shape.weight_type]) if shape.weight_type else None
-        arrays = (offsets, targets, weights, None, None, None)
-        _native.call("parser_build", parser, *map(_native.pointer, arrays))
+        rows, labels = _build(path, parser, shape)
     finally:
         _native.close(parser)
-    return CSR(offsets, targets, weights), shape
+    return rows, shape, labels
 
 
 def _parse(source: Source, kind: int, text: Iterator[bytes], columns: str | None, flags: int, threads: int) -> Graph:
@@ -200,7 +209,7 @@ def _parse(source: Source, kind: int, text: Iterator[bytes], columns: str | None
             _native.call("parser_feed", parser, block, len(block))
         shape = _native.Shape()
         _native.call("parser_finish", parser, ctypes.byref(shape))
-        rows, labels = _build(source, parser, shape)
+        rows, labels = _build(source.name, parser, shape)
     finally:
         _native.close(parser)
     return Graph(
@@ -209,11 +218,11 @@ def _parse(source: Source, kind: int, text: Iterator[bytes], columns: str | None
         labels=labels,
         base=shape.base,
         name=source.name,
-        notes=_notes(source, shape),
+        notes=notes_on(source.name, shape),
     )
 
 
-def _build(source: Source, parser: ctypes.c_void_p, shape: _native.Shape) -> tuple[CSR, Labels | None]:
+def _build(name: str, parser: ctypes.c_void_p, shape: _native.Shape) -> tuple[CSR, Labels | None]:
     n, m = int(shape.vertices), int(shape.edges)
     numbers: np.ndarray[Any, np.dtype[np.int64]] | None = None
     starts: np.ndarray[Any, np.dtype[np.uint64]] | None = None
@@ -228,7 +237,7 @@ def _build(source: Source, parser: ctypes.c_void_p, shape: _native.Shape) -> tup
             starts = np.empty(n + 1, np.uint64)
             text = bytearray(int(shape.label_bytes))
     except MemoryError:
-        raise InputError(f"{source.name}: not enough memory for {n} vertices and {m} edges") from None
+        raise InputError(f"{name}: not enough memory for {n} vertices and {m} edges") from None
     buffer = None if text is None else np.frombuffer(text, np.uint8)
     _native.call("parser_build", parser, *map(_native.pointer, (offsets, targets, weights, numbers, starts, buffer)))
     labels: Labels | None = numbers
@@ -237,10 +246,10 @@ def _build(source: Source, parser: ctypes.c_void_p, shape: _native.Shape) -> tup
     return CSR(offsets, targets, weights), labels
 
 
-def _notes(source: Source, shape: _native.Shape) -> tuple[str, ...]:
+def notes_on(name: str, shape: _native.Shape) -> tuple[str, ...]:
     """Notes about a doubtful first line, and about counts in a SNAP file's comment that are not those of the file."""
     notes = [
-        f"{source.name}:{shape.first_line}: {what}"
+        f"{name}:{shape.first_line}: {what}"
         for bit, what in (
             (
                 _native.NOTE_HEADING,
@@ -261,7 +270,7 @@ def _notes(source: Source, shape: _native.Shape) -> tuple[str, ...]:
     ):
         if announced and announced != found:
             notes.append(
-                f"{source.name}:{shape.announced_line}: the comment states {announced} {what}, "
+                f"{name}:{shape.announced_line}: the comment states {announced} {what}, "
                 f"the file has {found}; is it truncated?"
             )
     return tuple(notes)
@@ -277,4 +286,4 @@ def _from_adjlist(source: Source, text: Iterator[bytes], head: bytes, undirected
     )
 
 
-__all__ = ["FORMATS", "read_graph", "read_part"]
+__all__ = ["FORMATS", "notes_on", "read_graph", "read_part"]
