@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import re
@@ -161,7 +162,50 @@ def test_unknown_argument_names_what_takes_it(graph: gs.Graph) -> None:
                 taker = getattr(importlib.import_module(owner), method)
             else:
                 taker = getattr(getattr(gs, owner) if owner else gs, method)
-            assert f"{name}:" in str(__import__("inspect").signature(taker)), (name, function)
+            assert f"{name}:" in str(inspect.signature(taker)), (name, function)
+
+
+WRONG: list[Any] = [3, "zz", None, -1, 3.5, np.ones((2, 2)), object(), [1, "x"], {}]
+
+
+def test_wrong_argument_names_function_and_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each public function with each argument replaced by values of other types: it works, or says what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    graph = gs.Graph.from_csr(np.array([0, 1, 2]), np.array([1, 0]))
+    found = gs.run("hashmin", graph)
+    offsets, ends = np.array([0, 1, 2]), np.array([1, 0])
+    calls: list[tuple[Any, dict[str, Any]]] = [
+        (gs.run, {"app": "hashmin", "graph": graph}),
+        (gs.start, {"app": "hashmin", "graph": graph}),
+        (gs.read_graph, {"path": "gen:ring:vertices=5"}),
+        (gs.write_graph, {"graph": graph, "path": "x.mtx"}),
+        (gs.vertex, {"source": "none.h"}),
+        (gs.Graph.from_csr, {"offsets": offsets, "targets": ends}),
+        (gs.Graph.from_arrays, {"sources": ends, "targets": ends}),
+        (gs.Graph.from_scipy, {"matrix": graph.to_scipy()}),
+        (gs.Graph.from_networkx, {"graph": graph.to_networkx()}),
+        (graph.to_scipy, {}), (graph.label_of, {"index": 1}), (graph.index_of, {"label": 1}),
+        (graph.labels_at, {"indices": [0, 1]}), (graph.with_weights, {"weights": np.ones(2)}),
+        (graph.simplified, {}), (found.named, {"column": found.app.columns[0].name}), (found.at, {"vertex": 1}),
+        (found.path, {"to": 1}),
+    ]  # fmt: skip
+    rejected = 0
+    for function, good in calls:
+        for name in inspect.signature(function).parameters:
+            if name in ("parameters", "into", "there"):
+                continue
+            for value in WRONG:
+                try:
+                    function(**{**good, name: value})
+                except gs.GossamerError as error:
+                    rejected += 1
+                    if "is not supported; give" in str(error):
+                        assert str(error).startswith(f"{function.__qualname__}: {name}: "), error
+                except IndexError as error:
+                    assert function.__name__ == "label_of" and "vertex index" in str(error)
+                except Exception as error:
+                    raise AssertionError(f"{function.__qualname__}({name}={value!r})") from error
+    assert rejected > 200
 
 
 @pytest.mark.parametrize(

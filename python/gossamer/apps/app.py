@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import builds, native, paths, prebuilt, processes
+from gossamer.arguments import PATH, Kind, accepts
 from gossamer.diagnostics import complaint, demangled, first_error, relative
 from gossamer.errors import InputError
 from gossamer.files import write_whole
@@ -360,6 +361,7 @@ def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
     return _load(find(app), tuple(defines))
 
 
+@accepts(source=PATH, defines=Kind((list, tuple), "a list of macros"))
 def vertex(source: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
     """Compiles and loads a vertex of your own: the path of its header, or its text, which has several lines.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from gossamer import optional
 from gossamer.apps import App, Column
+from gossamer.arguments import LABEL, TEXT, accepts, or_none
 from gossamer.errors import InputError
 from gossamer.graph import Graph
 
@@ -50,6 +51,7 @@ class Result:
         """The first column."""
         return next(iter(self.columns.values()))
 
+    @accepts(column=TEXT)
     def named(self, column: str) -> Any:
         """A column with vertices replaced by their labels; other columns are unchanged.
 
@@ -68,6 +70,7 @@ class Result:
             raise InputError(f"{where} is {values[at]}, which is not the index of a vertex; correct the application")
         return self.graph.labels_at(values, there)
 
+    @accepts(vertex=LABEL, column=or_none(TEXT))
     def at(self, vertex: str | int, column: str | None = None) -> Any:
         """The value of a column (by default the first) for the vertex with that label.
 
@@ -87,6 +90,7 @@ class Result:
             raise InputError(f"{self.app.name} has no column {column!r}; it has: {', '.join(self.columns)}")
         return about
 
+    @accepts(to=LABEL)
     def path(self, to: str | int) -> list[str | int]:
         """The labels of the vertices on the path to a vertex, the first vertex of the path first.
 
@@ -130,6 +134,7 @@ class Result:
         index = frames.Index(self.graph.labels_at(np.arange(self.graph.vertices)), name="vertex")
         return frames.DataFrame(columns, index=index)
 
+    @accepts(column=or_none(TEXT))
     def plot(self, column: str | None = None, *, ax: Any = None) -> matplotlib.axes.Axes:
         """Draws how the values of a column (by default the first) are distributed, and returns matplotlib's Axes.
 
@@ -140,6 +145,8 @@ class Result:
         name = self.app.columns[0].name if column is None else column
         about = self._about(name)
         pyplot = optional.load("matplotlib.pyplot", "Result.plot")
+        if ax is not None and not isinstance(ax, optional.load("matplotlib.axes", "Result.plot").Axes):
+            raise InputError(f"Result.plot: ax: a {type(ax).__name__} is not supported; give matplotlib's Axes")
         axes: matplotlib.axes.Axes = pyplot.subplots()[1] if ax is None else ax
         values: np.ndarray[Any, Any] = self.columns[name]
         values = values[about.present(values)]

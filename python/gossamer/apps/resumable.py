@@ -15,7 +15,7 @@ import numpy as np
 from gossamer import engines, native
 from gossamer.apps import App, Numbers
 from gossamer.apps.results import Result
-from gossamer.apps.runner import Values, check, checked
+from gossamer.apps.runner import Values, accepts_a_run, check, checked
 from gossamer.engines import Change, Indices, Weights
 from gossamer.engines._abi import labelled
 from gossamer.errors import InputError
@@ -361,6 +361,7 @@ def _fold(base: Graph, vertices: int, steps: Sequence[_Step]) -> CSR:
     return from_edges(vertices, sources, targets, weights)
 
 
+@accepts_a_run
 def start(
     app: str | os.PathLike[str] | App,
     graph: Graph,

@@ -18,6 +18,7 @@ from gossamer import apps, engines, native
 from gossamer.apps import App, Numbers, Parameter
 from gossamer.apps.comparison import apart
 from gossamer.apps.results import Result
+from gossamer.arguments import WHOLE, Kind, accepts, or_none
 from gossamer.errors import GraphWarning, InputError
 from gossamer.graph import Graph
 from gossamer.graph._rows import refuse_masked
@@ -41,6 +42,13 @@ class Difference:
     count: int
 
 
+_APP = Kind((str, os.PathLike, App), "the name of an application, the path of a header, or gossamer.vertex(...)")
+_ENGINE = Kind((str, engines.Engine), "the name of an engine: " + ", ".join(engines.names()))
+accepts_a_run = accepts(app=_APP, engine=_ENGINE, threads=or_none(WHOLE), seed=WHOLE)
+"""Checks the arguments that ``run`` and ``start`` have in common; ``checked`` checks the graph."""
+
+
+@accepts_a_run
 def run(
     app: str | os.PathLike[str] | App,
     graph: Graph,

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import ctypes
 import difflib
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from gossamer import optional
+from gossamer.arguments import FLAG, LABEL, LABELS, TEXT, WHOLE, accepts, numeric, or_none
 from gossamer.errors import InputError
 from gossamer.graph import _native
 from gossamer.graph._adjlist import LabelTable
@@ -101,6 +103,7 @@ class Graph:
         self._weight_range: tuple[float, float] | None = None
 
     @classmethod
+    @accepts(symmetric=FLAG, labels=or_none(LABELS), base=WHOLE, name=TEXT)
     def from_csr(
         cls,
         offsets: Any,
@@ -119,7 +122,7 @@ class Graph:
         where = name or "graph"
         for what, array in (("offsets", offsets), ("targets", targets), ("weights", weights), ("labels", labels)):
             refuse_masked(f"{where}: {what}", array)
-        starts = array_of(offsets, np.int64)
+        starts = array_of(numeric(where, "offsets", offsets), np.int64)
         if starts.ndim != 1 or len(starts) < 2:
             raise InputError(f"{where}: offsets must have vertices + 1 elements, with at least one vertex")
         if len(starts) - 1 > MOST_VERTICES:
@@ -156,6 +159,7 @@ class Graph:
         return graph
 
     @classmethod
+    @accepts(vertices=or_none(WHOLE), undirected=FLAG, name=TEXT)
     def from_arrays(
         cls,
         sources: Any,
@@ -287,7 +291,10 @@ class Graph:
 
     def label_of(self, index: int) -> str | int:
         """The label of a vertex. Raises IndexError for an index outside the graph."""
-        i = int(index)
+        try:
+            i = operator.index(index)
+        except TypeError:
+            raise InputError(f"Graph.label_of: index: {index!r} is not supported; give a whole number") from None
         if not 0 <= i < self.vertices:
             raise IndexError(f"vertex index {i} of {self.vertices}")
         if self.labels is None:
@@ -298,6 +305,9 @@ class Graph:
     def labels_at(self, indices: Any, there: Any = None) -> np.ndarray[Any, Any]:
         """The labels of many vertices: int64 or text. Where ``there`` is false, the result has a number
         below all labels (-1 if none is negative), or the empty text."""
+        indices = numeric("Graph.labels_at", "indices", indices)
+        if indices.ndim != 1:
+            raise InputError("Graph.labels_at: indices: must be a one-dimensional array")
         kept = np.ones(len(indices), np.bool_) if there is None else np.asarray(there, np.bool_)
         if self.labels is not None and not isinstance(self.labels, np.ndarray):
             named = {int(i): str(self.labels[int(i)]) for i in np.unique(np.asarray(indices)[kept])}
@@ -310,6 +320,8 @@ class Graph:
 
     def index_of(self, label: str | int) -> int:
         """The index of the vertex with a label. Raises InputError if no vertex has it."""
+        if not isinstance(label, LABEL.types):
+            raise InputError(f"Graph.index_of: label: a {type(label).__name__} is not supported; give {LABEL.said}")
         where = f"graph {self.name}" if self.name else "the graph"
         if self.labels is not None and not isinstance(self.labels, np.ndarray):
             found = self._find(str(label))
@@ -393,6 +405,7 @@ class Graph:
                 found[a], found[b] = found[b], found[a]
         return found
 
+    @accepts(parallel=FLAG, loops=FLAG)
     def simplified(self, *, parallel: bool = True, loops: bool = True) -> Graph:
         """The graph without parallel edges (the one of least weight remains) and without self-loops."""
         rows = self._any
@@ -457,6 +470,7 @@ class Graph:
         )
 
     @classmethod
+    @accepts(symmetric=FLAG, weighted=FLAG, copy=FLAG, name=TEXT)
     def from_scipy(
         cls, matrix: Any, *, symmetric: bool = False, weighted: bool = True, copy: bool = False, name: str = ""
     ) -> Graph:
@@ -477,6 +491,7 @@ class Graph:
         weights = rows.data if weighted and rows.data.dtype.kind != "b" else None
         return cls.from_csr(rows.indptr, rows.indices, weights, symmetric=symmetric, name=name)
 
+    @accepts(copy=FLAG)
     def to_scipy(self, *, copy: bool = True) -> scipy.sparse.csr_array:
         """A SciPy CSR array; without weights every entry is 1. Parallel edges stay separate entries.
 
@@ -498,6 +513,7 @@ class Graph:
         return matrix
 
     @classmethod
+    @accepts(weight=or_none(TEXT), name=TEXT)
     def from_networkx(cls, graph: networkx.Graph[Any], *, weight: str | None = "weight", name: str = "") -> Graph:
         """From a NetworkX graph of any class; ``weight`` is the attribute of the edges.
 

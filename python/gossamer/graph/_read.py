@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gossamer.arguments import FLAG, TEXT, WHOLE, Kind, accepts, or_none
 from gossamer.errors import InputError
 from gossamer.graph import _gsg, _native
 from gossamer.graph._adjlist import LabelTable, read_adjlist
@@ -26,6 +27,13 @@ _LONG = 24 << 20
 _PEEK = 1 << 16
 
 
+_COLUMNS = Kind((str, Sequence), "names or numbers of columns")
+
+
+@accepts(
+    format=or_none(TEXT), columns=or_none(_COLUMNS), undirected=FLAG, dedupe=FLAG, drop_loops=FLAG,
+    threads=or_none(WHOLE),
+)  # fmt: skip
 def read_graph(
     path: str | bytes | os.PathLike[str],
     *,

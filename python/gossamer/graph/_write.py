@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gossamer import native
+from gossamer.arguments import FLAG, PATH, Kind, accepts
 from gossamer.errors import InputError
 from gossamer.files import whole_file
 from gossamer.graph import _gsg, _native
@@ -35,6 +36,7 @@ def format_of(name: str) -> str:
     return form
 
 
+@accepts(graph=Kind((Graph,), "a Graph"), path=PATH, both=FLAG, drop_isolated=FLAG)
 def write_graph(
     graph: Graph, path: str | os.PathLike[str], *, both: bool = True, drop_isolated: bool = False
 ) -> tuple[str, ...]:
