@@ -22,7 +22,7 @@ from gossamer.errors import RunDied
 from gossamer.graph import read_graph
 from gossamer.mapper.outcome import HEADER_BYTES
 
-from . import _studies
+from . import _studies, studies
 from ._steiner import fewest_links
 from ._walk import walk
 
@@ -179,3 +179,6 @@ def _times(context: Context, cluster: str = CLUSTER, vertices: int = VERTICES) -
             )
         if last and context.wants(SHARE):
             yield context.row(SHARE, share, "of the busiest link", least=0.6, **about)
+
+
+__all__ = ["NAMES", "rows", "studies"]

@@ -17,10 +17,14 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "gossamer/abi.h"
 #include "gossamer/aggregates.h"
+#include "gossamer/core/error.h"
+#include "gossamer/core/guard.h"
 #include "gossamer/model/probe.h"
 
 namespace gossamer::model {
@@ -171,6 +175,9 @@ class Group {
   std::vector<Thread> threads;
   std::vector<Flight> out;
   uint32_t number;
+  /// The handler that runs, and its vertex in its thread. `recv` runs for several vertices in one call.
+  Position position;
+  uint32_t running = 0;  // the number of that thread
 
  private:
   void push(uint32_t thread) {
@@ -193,6 +200,11 @@ class Group {
   void post(Thread& t, uint32_t tile, uint64_t mask, uint32_t message, double at);
   uint32_t make(uint32_t key, const uint8_t* payload);
   void block(Thread& t) { t.sleeping = true; }
+  void enter(const Thread& t, Handler handler, uint32_t local) {
+    position.handler = handler;
+    position.vertex = local;
+    running = t.number;
+  }
   const uint8_t* host(uint32_t address) const {
     return address >= kDram ? memory_.dram + (address - memory_.dram_at) : memory_.sram + (address - memory_.sram_at);
   }
@@ -240,6 +252,10 @@ class Engine {
   void exchange(double until);
   bool release();
   void finish();
+  void simulate(Group& group, double until);
+  std::mutex mutex_;       // of the next two
+  uint32_t failed_ = ~0u;  // the group with the lowest number whose handler aborted
+  Fault fault_;
   std::vector<Calendar> links_;
   std::vector<Flight> flights_;
   double now_ = 0;
@@ -457,6 +473,7 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
   const uint32_t edges = list + m.list_bytes;
   if (received_.size() < count) received_.resize(count);
   const gs_model_edges its{host(edges), count, m.edge_bytes, m.value_at, m.offset_bytes};
+  enter(t, Handler::recv, HandlerDied::noVertex);
   its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, message.payload, &its, received_.data());
   t.delivered += count;
   const gs_model_cost& raw = its_.its.costs[each];
@@ -510,6 +527,7 @@ void Group::send(Thread& t) {
   }
   touchStack(t, GS_MODEL_SEND);
   touchState(t, vertex, its_.its.costs[GS_MODEL_SEND].state_stores > 0.3, kStateSend);
+  enter(t, Handler::send, local);
   its_.handlers.send(&its_.context, t.states + vertex, flags, t.slot.payload);
   ++t.sends;
   spend(t, its_.costs[GS_MODEL_SEND]);
@@ -611,6 +629,7 @@ void Group::receive(Thread& t) {
     std::memcpy(edge, &vertex, 4);
     const gs_model_edges one{edge, 1, m.edge_bytes, 0, m.offset_bytes};
     uint8_t what = 0;
+    enter(t, Handler::recv, HandlerDied::noVertex);
     its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, message.payload, &one, &what);
     ++t.delivered;
     const uint32_t at = vertex / its_.handlers.state_bytes * m.flag_bytes;
@@ -662,6 +681,7 @@ void Group::visit(Thread& t) {
       if (its_.its.costs[GS_MODEL_INIT].state_loads + its_.its.costs[GS_MODEL_INIT].state_stores > 0.1) {
         touchState(t, vertex, its_.its.costs[GS_MODEL_INIT].state_stores > 0.3, kStateInit);
       }
+      enter(t, Handler::init, local);
       its_.handlers.init(&its_.context, state, flags);
       spend(t, its_.costs[GS_MODEL_INIT]);
       if (flags[0]) enqueue(t, vertex);
@@ -671,6 +691,7 @@ void Group::visit(Thread& t) {
       if (received_.size() < stride) received_.resize(stride);
       std::memcpy(received_.data(), state, stride);
       const uint8_t before = flags[0];
+      enter(t, Handler::step, local);
       t.stepActive |= its_.handlers.step(&its_.stepContext, state, flags, its_.before.data(), t.mine.data());
       const bool changed = std::memcmp(received_.data(), state, stride) != 0;
       if (raw.state_loads + raw.state_stores > 0.1 || changed)
@@ -685,6 +706,7 @@ void Group::visit(Thread& t) {
     } else {
       touchState(t, vertex, false, kStateFinish);
       uint8_t payload[64];
+      enter(t, Handler::finish, local);
       const bool sends = its_.handlers.finish(&its_.context, state, flags, payload);
       flags[0] = flags[1] = 0;
       spend(t, its_.costs[GS_MODEL_FINISH]);
@@ -903,6 +925,16 @@ bool Engine::release() {
   return true;
 }
 
+/// Runs a group. If a handler aborts, the run ends at the end of the window, after every worker has reached it.
+void Engine::simulate(Group& group, double until) {
+  Fault fault;
+  if (guard::run([&] { group.run(until); }, &group.position, fault)) return;
+  const std::lock_guard lock(mutex_);
+  if (group.number > failed_) return;
+  failed_ = group.number;
+  fault_ = fault;
+}
+
 int Engine::run() {
   const uint32_t workers = std::max(1u, std::min<uint32_t>(its.workers, static_cast<uint32_t>(groups.size())));
   double until = kWindow;
@@ -911,7 +943,7 @@ int Engine::run() {
   outcome = {};
   const auto between = [&]() noexcept {
     for (;;) {
-      if (__atomic_load_n(its.stop, __ATOMIC_RELAXED)) {
+      if (failed_ != ~0u || __atomic_load_n(its.stop, __ATOMIC_RELAXED)) {
         outcome.status = 1;
         over = true;
         return;
@@ -940,20 +972,20 @@ int Engine::run() {
     // No other group can send to it: a window lasts until its threads wait.
     until = 1e6;
     while (!over) {
-      groups[0].run(until);
+      simulate(groups[0], until);
       between();
       until = groups[0].earliest() + 1e6;
     }
   } else if (workers == 1) {
     while (!over) {
-      for (Group& group : groups) group.run(until);
+      for (Group& group : groups) simulate(group, until);
       between();
     }
   } else {
     std::barrier sync(workers, between);
     const auto work = [&](uint32_t which) {
       while (!over) {
-        for (size_t i = which; i < groups.size(); i += workers) groups[i].run(until);
+        for (size_t i = which; i < groups.size(); i += workers) simulate(groups[i], until);
         sync.arrive_and_wait();
       }
     };
@@ -961,6 +993,18 @@ int Engine::run() {
     for (uint32_t i = 1; i < workers; ++i) pool.emplace_back(work, i);
     work(0);
     for (std::thread& one : pool) one.join();
+  }
+  if (failed_ != ~0u) {
+    const Group& group = groups[failed_];
+    if (group.position.vertex != HandlerDied::noVertex) {
+      // Vertices are numbered in the order of threads, as the mapper orders them.
+      uint32_t before = group.position.vertex;
+      for (const Group& other : groups) {
+        for (const Thread& t : other.threads) before += t.number < group.running ? t.vertices : 0;
+      }
+      groups[failed_].position.vertex = before;
+    }
+    guard::raise(fault_);
   }
   finish();
   return 0;
@@ -1002,6 +1046,14 @@ void Engine::finish() {
 }  // namespace gossamer::model
 
 extern "C" int gs_model_simulate(const gs_model_run* run) {
-  gossamer::model::Engine engine(*run);
-  return engine.run();
+  try {
+    const gossamer::guard::Signals signals;
+    gossamer::model::Engine engine(*run);
+    return engine.run();
+  } catch (const gossamer::HandlerDied& e) {
+    return gossamer::died(e.what(), e.vertex == gossamer::HandlerDied::noVertex ? GS_NO_VERTEX : e.vertex,
+                          e.addresses.c_str());
+  } catch (const std::exception& e) {
+    return gossamer::fail("%s", e.what());
+  }
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from gossamer.apps import runner
 from gossamer.engines import _model_costs, _model_validation
 from gossamer.engines.model import Model
 from gossamer.engines.rtl_cluster import Plan
-from gossamer.errors import InputError
+from gossamer.errors import HandlerDied, InputError
 from gossamer.graph import Graph, read_graph
 
 GRAPH = "gen:geometric:vertices=600,fanout=12,radius=0.1,seed=1"
@@ -166,3 +167,50 @@ def test_the_table_of_points_is_what_the_benchmark_runs() -> None:
     assert {one["graph"] for one in known} <= {
         line.split('"')[1] for line in text.splitlines() if line.startswith(("GEO", "RMAT", "GRID"))
     }
+
+
+DIES = """\
+#include <gossamer/polite.h>
+struct State { uint32_t index, divisor; };
+struct Vertex : gossamer::PVertex<State, gossamer::None, uint32_t> {
+  void fail(uint32_t where) {
+    volatile uint32_t one = 1, by = s->divisor;
+    if (WHERE == where) one = one / by;  // divides
+  }
+  void init() { fail(1); *readyToSend = gossamer::Pin(0); }
+  void send(uint32_t*) { fail(2); *readyToSend = gossamer::No; }
+  void recv(const uint32_t*, const gossamer::None*) { fail(3); }
+  bool step() { fail(4); return false; }
+};
+GOSSAMER_VERTEX(Vertex)
+#if __STDC_HOSTED__
+#include <gossamer/app.h>
+struct App : gossamer::Application<Vertex> {
+  static constexpr const char* name = "dies";
+  static constexpr const char* summary = "divides by zero";
+  void init(const gossamer::VertexInfo& v, State& s) { s = {v.index, v.index == 137 ? 0u : 1u}; }
+  void results(gossamer::Columns<State>& c) { c.add("index", "a number", [](const State& s) { return s.index; }); }
+};
+GOSSAMER_APPLICATION(App)
+#endif
+"""
+
+
+@pytest.mark.parametrize(("where", "handler"), [*enumerate(("init", "send", "recv", "step"), 1)])
+@pytest.mark.parametrize("place", ["tiny", "octet"])
+def test_a_handler_that_crashes_is_named_with_vertex_and_line(
+    where: int, handler: str, place: str, tmp_path: Path
+) -> None:
+    header = tmp_path / "dies.h"
+    header.write_text(DIES)
+    app = apps.load(header, [f"WHERE={where}"])
+    with pytest.raises(HandlerDied) as caught:
+        runner.run(app, read_graph("gen:grid:width=20,height=15"), engine=on(place))
+    line = next(at for at, text in enumerate(DIES.splitlines(), 1) if text.endswith("// divides"))
+    # A call of recv is for several vertices.
+    vertex = "" if handler == "recv" else " of vertex 137"
+    assert re.fullmatch(
+        rf"dies: {handler}{vertex} divides by zero.* \(SIGFPE\), at \S*dies\.h:{line}; there is no answer",
+        str(caught.value),
+    )
+    assert caught.value.exit_code == 4

@@ -127,6 +127,7 @@ struct gs_model_run {
   struct gs_model_outcome* outcome;
 };
 
-/// Runs all threads to their end. Returns 0; the outcome has the status.
+/// Runs all threads to their end. Returns 0; the outcome has the status. If a handler aborts: GS_DIED, and the error's
+/// vertex is its position in the mapper's order.
 int gs_model_simulate(const struct gs_model_run* run);
 }

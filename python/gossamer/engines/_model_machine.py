@@ -36,7 +36,7 @@ _SOURCE = """\
 GOSSAMER_MODEL_HANDLERS(GossamerVertex)
 """
 # Freestanding, as for the hardware's threads: without the application's descriptor.
-_FLAGS = ("-std=c++20", "-O3", "-march=native", "-fPIC", "-shared", "-ffreestanding", "-ffp-contract=off")
+_FLAGS = ("-std=c++20", "-O3", "-march=native", "-g1", "-fPIC", "-shared", "-ffreestanding", "-ffp-contract=off")
 
 
 def handlers(app: App) -> ctypes.CDLL:

@@ -26,7 +26,7 @@ from gossamer.engines import _model_costs, _model_machine, _model_validation
 from gossamer.engines._abi import ProblemAbi, problem_of
 from gossamer.engines._rtl_simulator import Run
 from gossamer.engines.rtl_vertices import Hardware
-from gossamer.errors import InputError, RunDied
+from gossamer.errors import HandlerDied, InputError, RunDied
 from gossamer.graph import Graph
 from gossamer.mapper.outcome import GIVEN_UP, WRONG_PIN
 
@@ -81,9 +81,17 @@ class Model(Hardware):
         memories = _model_machine.Memories(tables, machine, self.max_steps)
         tables.forget_edges()
         begun = time.perf_counter()
-        outcome, counters, links = self._simulate(
-            app, opened, handle, problem, machine, layout, tables, memories, costs, ranges, barriers
-        )
+        try:
+            outcome, counters, links = self._simulate(
+                app, opened, handle, problem, machine, layout, tables, memories, costs, ranges, barriers
+            )
+        except HandlerDied as died:
+            if died.vertex is None:
+                raise
+            # The library knows the position in the mapper's order.
+            vertex = int(mapping.order[died.vertex])
+            text = str(died).replace(f"of index {died.vertex} ", f"of index {vertex} ")
+            raise HandlerDied(text, vertex, died.places) from None
         seconds = time.perf_counter() - begun
         read = [memories.read(*span) for span in tables.outcome.spans()]
         found = tables.outcome.results(read)
@@ -175,7 +183,15 @@ class Model(Hardware):
             listen=abi.Listen(listen) if opened.listens else abi.Listen(),
             outcome=ctypes.pointer(outcome),
         )
-        self._attend(lambda: native.lib().gs_model_simulate(ctypes.byref(run)), stop, progress)
+
+        def simulate() -> None:
+            # The library keeps errors by thread.
+            try:
+                native.check(native.lib().gs_model_simulate(ctypes.byref(run)))
+            except BaseException as error:
+                failed.append(error)
+
+        self._attend(simulate, stop, progress)
         del kept
         if failed:
             raise failed[0]

@@ -331,6 +331,8 @@ def _how(value: Value, got: compare.Ours) -> str:
     error = ""
     if value.how == "model":
         error = ", error not stated" if got.error is None else f", validated error {100 * got.error:.1f} %"
+        scale = got.row.data["config"].get("scale", "1")
+        error += "" if scale == "1" else f", with {scale} of the paper's vertices"
     note = got.row.data.get("documented")
     where = f"{note}" if note else f"{got.row.date}, {got.row.source}"
     return f'{name}{escape(error)}<br><span class="soft">{escape(got.row.label)}<br>{escape(where)}</span>'

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The studies of the multicast paper (its Fig. 5), predicted by the timing model at a share of its tasks.
+
+Time and traffic over the radius of the neighbourhood for fan-outs of 25 and 100, and DPD over its number of cells, on
+the paper's 6 x 8 boards. Messages to single threads are compared with messages to tiles, and with keys where the model
+has routers.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from gossamer import apps, progress
+from gossamer.bench import Context, Row
+from gossamer.bench.predicted import Case, Predicted, Study, machine, worst
+from gossamer.engines.model import Model
+from gossamer.engines.rtl_cluster import Plan
+from gossamer.errors import InputError
+from gossamer.paths import BUILD
+
+from . import _studies_page
+
+VERTICES, CELLS = 1_000_000, 50_000
+BOARDS = (6, 8)
+RADII = (0.0125, 0.05, 0.2, 1.5)
+"""Of the square's side; 1.5 is the whole square. A radius is enlarged until it holds 1.5 times the fan-out."""
+FAN_OUTS = (25, 100)
+APPS: dict[str, tuple[tuple[str, Any], ...]] = {
+    "pagerank": (("iterations", 3),),
+    "asp": (("sources", 64),),
+    "izhikevich": (("steps", 20),),
+}
+SIDES = (8, 16, 27, 37)
+"""Cells along an edge of DPD's box; 37 is the paper's largest, 50,653 cells."""
+DPD = ("dpd", "dpd-gals")
+MODES = ("none", "local", "full")
+PAGE = BUILD / "bench" / "multicast-studies.html"
+
+
+def _names() -> dict[str, tuple[str, int, float]]:
+    return {
+        f"study.{app}.f{fan_out}.rack48.r{radius:g}": (app, fan_out, radius)
+        for app in APPS
+        for fan_out in FAN_OUTS
+        for radius in RADII
+    }
+
+
+def _boxes(context: Context) -> dict[str, tuple[str, int]]:
+    """DPD's rows: boxes of at most the share of the paper's cells."""
+    assert context.scale is not None
+    most = context.scale * (SIDES[-1] ** 3)
+    sides = [side for side in SIDES if side == SIDES[0] or side**3 <= most]
+    return {f"study.{app}.rack48.n{side**3}": (app, side) for app in DPD for side in sides}
+
+
+def expand(context: Context) -> list[str]:
+    """The names of all rows."""
+    return [*_names(), *_boxes(context)]
+
+
+@functools.cache
+def _modes() -> tuple[str, ...]:
+    """Modes of multicast that the model supports on a cluster."""
+    plan = machine("de5", *BOARDS)
+    assert isinstance(plan, Plan)
+    try:
+        Model(plan=plan, multicast="full").check(apps.load("pagerank"), 0)
+    except InputError:
+        return MODES[:-1]
+    return MODES
+
+
+def rows(context: Context) -> Iterator[Row]:
+    """Every row asked for, as it is predicted. Raises RunDied where results are not those of the engine ``cpu``."""
+    assert context.scale is not None
+    vertices = round(VERTICES * context.scale)
+    wanted = {name: of for name, of in _names().items() if context.wants(name)}
+    boxes = {name: of for name, of in _boxes(context).items() if context.wants(name)}
+    shown: list[Row] = []
+    with progress.steps("predictions", (len(wanted) + len(boxes)) * len(_modes())) as bar:
+        study = Study(bar)
+        for name, (app, fan_out, radius) in wanted.items():
+            least = math.sqrt(1.5 * fan_out / (math.pi * vertices))
+            text = f"gen:geometric:vertices={vertices},fanout={fan_out},radius={max(radius, least):.5g},seed=1"
+            about = {"fan_out": fan_out, "radius": max(radius, least), "paper_radius": radius}
+            shown.append(_row(context, study, name, app, text, APPS[app], about))
+            yield shown[-1]
+        for name, (app, side) in boxes.items():
+            text = f"gen:cube:width={side},height={side},depth={side},neighbours=26,around=yes"
+            how = (("steps", 2), ("density", 1.2))
+            shown.append(_row(context, study, name, app, text, how, {"cells": side**3}))
+            yield shown[-1]
+    if shown:
+        _studies_page.draw(PAGE, shown, _modes(), str(context.scale))
+
+
+def _row(
+    context: Context, study: Study, name: str, app: str, text: str, how: tuple[tuple[str, Any], ...],
+    about: dict[str, Any],
+) -> Row:  # fmt: skip
+    width, height = BOARDS
+    found: dict[str, Predicted] = {}
+    for mode in _modes():
+        found[mode] = study.predict(Case(app, text, how, width=width, height=height, multicast=mode))
+    last = found[_modes()[-1]]
+    return context.row(
+        name, found["none"].cycles / last.cycles, "times as fast",
+        scale=str(context.scale), app=app, graph=text, cluster=f"{width} x {height} de5", boards=width * height,
+        mode=_modes()[-1], vertices=last.vertices, edges=last.edges,
+        cycles={mode: one.cycles for mode, one in found.items()},
+        mesh_bytes={mode: one.mesh_bytes for mode, one in found.items()},
+        link_bytes={mode: one.link_bytes for mode, one in found.items()},
+        simulated_s=round(sum(one.simulated_s for one in found.values()), 1),
+        **about, **worst(found.values()),
+    )  # fmt: skip
+
+
+__all__ = ["expand", "rows"]
