@@ -238,7 +238,8 @@ module prove_board_match
     `GS_ASSERT_NOW(answers_have_the_job_of_their_engine,
                    !sends[e] || out[e].job == (out_open_q[e] ? out_job_q[e] : owner[e]))
     `GS_ASSERT_NOW(former_owners_answers_do_not_begin, !(sends[e] && flush[e]) || out_open_q[e])
-    `GS_ASSERT_NOW(answers_leave_unchanged, !sends[e] || (u_match.sent == out[e] && u_match.send == 4'd1 << VnetMailbox))
+    `GS_ASSERT_NOW(answers_leave_unchanged,
+                   !sends[e] || (u_match.sent == out[e] && u_match.send == 4'd1 << VnetMailbox))
     `GS_ASSERT_NOW(answers_leave_whole, !sends[e] || !out_open_q[Engines-1-e])
     `GS_ASSERT_NOW(answer_waits_for_at_most_one_other, others_q[e] >= 0 && others_q[e] <= 1)
     `GS_ASSERT_NOW(answer_waits_only_for_another_or_for_space,
@@ -267,7 +268,7 @@ module prove_board_match
 
   `GS_COVER_NOW(packet_enters_the_second_engine, enters[1] && newest_q.last && !first_q)
   `GS_COVER_NOW(packet_is_discarded_with_its_job, waits_q && flush[engine_q] && !first_q)
-  `GS_COVER_NOW(answers_alternate, sends[0] && others_q[0] == 1 && ends[0])
+  `GS_COVER_NOW(answer_waits_for_another, u_match.out_valid[0] && out_open_q[1] && ends[1])
   `GS_COVER_NOW(tile_of_another_job_is_rejected, of_request && first && body && flit.job == owner[engine] &&
                 flit.job != NoJob && job_i[tile] != flit.job && known)
 
