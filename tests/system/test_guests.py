@@ -217,6 +217,15 @@ send(unit, networks["control"], kinds["body"], 2, 14)
 print(tried, refused)
 # Tile 1 of its own board answers.
 print(len(link.ask(bytes((constants.enumeration("debug_command")["ping"],)), 1, 1)))
+# All others belong to other guests or do not exist: their threads are not inspected, and nothing is reported.
+command = constants.enumeration("debug_command")["inspect"]
+for tile in (2, 3, 7, 8, 1 << 31):
+    tried += 1
+    try:
+        print(link.ask(bytes((command, 0)), 1, tile))
+    except GossamerError as error:
+        refused += "nothing of it is sent" in str(error)
+print(tried, refused)
 # Registers: those of its own job only; the boards refuse the others.
 denied = 0
 for block in ("stream", "collective", "link"):
@@ -260,8 +269,9 @@ def test_host_of_a_guest_cannot_send_packets_of_others(tmp_path: Path) -> None:
     ) as host:
         outcomes = host.run()
     assert [one.code for one in outcomes] == [0, 0, 0], (shown, notes)
-    tried, refused, answers, denied = " ".join(shown["offender", False]).split()
+    tried, refused, answers, asked, unanswered, denied = " ".join(shown["offender", False]).split()
     assert int(tried) > 1500 and tried == refused and (answers, denied) == ("1", "6")
+    assert asked == unanswered == str(int(tried) + 5)
     assert all("guest offender" in line for line in notes) and len(notes) >= 10
     check_vertices(tmp_path)
     check_streams("\n".join(f"[streams] {line}" for line in shown["streams", False]))

@@ -499,6 +499,8 @@ class Host:
         try:
             if kind in ("N", "M") and not self._may_send(one, payload[4 if kind == "N" else 0 :]):
                 return
+            if kind in ("S", "Q", "I") and not self._may_ask(one, kind, payload):
+                return
             if kind == "N" or kind == "S":
                 done = self._ask(kind, payload if kind == "N" else self._to_tile(one, payload, 0))
                 self._give(one, done)
@@ -540,6 +542,23 @@ class Host:
             self._note(line)
             self._give(one, Record(_wire.FAILED, 0, 0, self._cycle, line.encode()))
         return not why
+
+    def _may_ask(self, one: _Process, kind: str, payload: bytes) -> bool:
+        """Whether a request names a tile or a thread of the guest; else reports why not, to the guest as well."""
+        at, of_board = (4, self._tiles) if kind == "Q" else (0, self._threads if kind == "I" else self._tiles)
+        what = "thread" if kind == "I" else "tile"
+        most = len(one.guest.boards) * of_board
+        number = int.from_bytes(payload[at : at + 4], "little")
+        if len(payload) < at + 4:
+            why = f"an incomplete request to a {what}"
+        elif number >= most and not (kind == "Q" and number == _EACH_TILE):
+            why = f"a request to {what} {number}; it has {what}s 0 to {most - 1}"
+        else:
+            return True
+        line = f"guest {one.guest.name}: its host sends {why}; nothing of it is sent"
+        self._note(line)
+        self._give(one, Record(_wire.FAILED, 0, 0, self._cycle, line.encode()))
+        return False
 
     def _to_tile(self, one: _Process, payload: bytes, at: int) -> bytes:
         """A request to a tile, given by the guest's number at a place of the payload."""

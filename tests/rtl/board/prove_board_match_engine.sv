@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 `include "gs_assert.svh"
 
-/// Proof of gs_board_match_engine, whatever its gs_match_slot does (the proof cuts the outputs of the slot): what enters
-/// reaches the slot once, unchanged, in order and in whole packets; what the slot sends leaves once, in whole packets
-/// of one job; and nothing passes from a job to the next one that owns the engine.
+/// Proof of gs_board_match_engine, whatever its gs_match_slot does (the proof cuts the outputs of the slot): each flit
+/// that enters reaches the slot once, unchanged, in order and in whole packets; each flit that the slot sends leaves
+/// once, in whole packets of one job; and nothing passes from a job to the next one that owns the engine.
 ///
 /// The slot keeps a flit that waits, sends packets of at most MailboxMaxFlits flits to threads of the engine, and
 /// offers the next flit of a packet in time. The owner changes only with a flush, as prove_board_match shows.
@@ -170,7 +170,8 @@ module prove_board_match_engine
                  !((flush_q || stale_q) && out_valid && ready_i) || out_inside_q)
   `GS_ASSERT_NOW(new_owners_packets_wait_for_the_reset, !(stale_q && slot_takes))
   `GS_ASSERT_NOW(engine_is_busy_until_it_is_reset, !stale_q || busy)
-  `GS_ASSERT_NOW(packets_begin_with_their_owner, !(out_valid && ready_i && !out_inside_q) || tag == {owner_q, epoch_q, wave_i})
+  `GS_ASSERT_NOW(packets_begin_with_their_owner,
+                 !(out_valid && ready_i && !out_inside_q) || tag == {owner_q, epoch_q, wave_i})
   `GS_ASSERT_NOW(packets_belong_to_one_job, !(out_valid && ready_i && out_inside_q) || tag == tag_q)
   `GS_ASSERT_NOW(packets_leave_whole, !out_inside_q || slot_rst_n)
   `GS_ASSERT_NOW(only_a_flush_cuts_an_incoming_packet, !(resets && slot_inside_q))

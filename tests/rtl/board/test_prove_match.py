@@ -25,7 +25,10 @@ SLOT = ("in_ready_o", "out_valid_o", "out_o", "busy_o", "receives_o", "messages_
 
 
 def cut(slot: str) -> list[str]:
-    """Commands of Yosys that leave the outputs of an instance of gs_match_slot to the solver."""
+    """Commands of Yosys that leave the outputs of an instance of gs_match_slot to the solver.
+
+    In ``slot``, a pattern of Yosys, ? stands for a bracket.
+    """
     wires = " ".join(f"w:{slot}.{port}" for port in SLOT)
     return [f"chformal -remove c:{slot}.*", f"cutpoint {wires}", "opt_clean -purge"]
 
@@ -44,6 +47,28 @@ def test_match_engine_at_the_board_isolates_jobs_and_keeps_packets_whole(tmp_pat
         files("prove_board_match_engine.sv", tmp_path),
         depth=2,
         cover_depth=16,
+        script=script,
+    )
+    assert proof.passed, f"{proof.reason}; see {proof.log}"
+
+
+def test_board_passes_only_packets_of_its_owner_to_a_match_engine(tmp_path: Path) -> None:
+    """By induction: the filter, the owners of the engines and their output.
+
+    Other proofs contain the assertions of the local port, the engines and the arbiters.
+    """
+    script = [
+        *cut("u_match.gen_engine?0?.u_engine.u_slot"),
+        *cut("u_match.gen_engine?1?.u_engine.u_slot"),
+        "chformal -assert -remove c:u_match.gen_engine*",
+        "chformal -assert -remove c:u_match.u_port.*",
+        "chformal -assert -remove c:u_match.u_drops.*",
+    ]
+    proof = prove.prove(
+        "prove_board_match",
+        files("prove_board_match.sv", tmp_path),
+        depth=2,
+        cover_depth=7,
         script=script,
     )
     assert proof.passed, f"{proof.reason}; see {proof.log}"
