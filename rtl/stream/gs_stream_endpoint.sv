@@ -454,8 +454,8 @@ module gs_stream_endpoint
   end
 
   logic unused;
-  assign unused = ^{head.spare, in_q.payload, in_q.tag, short_data, out_header, sw_i.vnet, sw_i.job, sw_i.epoch, sw_i.wave,
-                    sw_i.dest, sw_credit_i};
+  assign unused = ^{head.spare, in_q.payload, in_q.tag, short_data, out_header, sw_i.vnet, sw_i.job, sw_i.epoch,
+                    sw_i.wave, sw_i.dest, sw_credit_i};
 
   `GS_ASSERT_NOW(credit_returned_only_if_used,
                  (request_credits_q < CountW'(Window) || !sw_credit_i[Request])

@@ -6,6 +6,7 @@ tests/rtl/stream/test_generated.py tests the hardware itself.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -118,6 +119,91 @@ def test_second_run_writes_no_file(command: Command, tmp_path: Path) -> None:
             assert all(name in text for name in named)
 
 
+def test_files_of_removed_boards_are_removed_and_others_stay(command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "made"
+
+    def generate(*arguments: str) -> set[str]:
+        assert command("smi", "generate", *arguments, "-o", str(out)).returncode == 0
+        return {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+
+    both = generate(*GESUMMV, "--counters")
+    (out / "gesummv_rank0_host.c").write_text("int main(void) { return 0; }\n")
+    (out / "rtl" / "mine.sv").write_text("module mine; endmodule\n")
+    # A file that the user has changed since is the user's.
+    (out / "gesummv_rank0.core").write_text("changed\n")
+    (out / "gesummv_rank0.qip").unlink()
+    (out / "gesummv_rank0.qip").symlink_to(out / "rtl" / "mine.sv")
+    one = generate(GESUMMV[1])
+    gone = {f"gesummv_rank0{end}" for end in (".sv", ".h", ".f", "_vivado.tcl")} | {"rtl/gs_stream_counters.sv"}
+    assert both - one == gone
+    assert one - both == {"gesummv_rank0_host.c", "rtl/mine.sv"}
+    assert (out / "rtl" / "mine.sv").exists()
+    # A list that names files outside of the folder, or is damaged, removes nothing.
+    outside = tmp_path / "outside.txt"
+    outside.write_text("text\n")
+    digest = hashlib.sha256(outside.read_bytes()).hexdigest()
+    (out / "written.json").write_text(json.dumps({"files": {"../outside.txt": digest, str(outside): digest}}))
+    assert generate(GESUMMV[1]) == one and outside.exists()
+    (out / "written.json").write_text("{")
+    assert generate(GESUMMV[1]) == one
+
+
+def test_tables_stay_as_long_as_they_are_valid(command: Command, tmp_path: Path) -> None:
+    program, out = str(ROOT / "examples" / "streams" / "stencil.cpp"), tmp_path / "made"
+    for options, stays in ((["--cluster", "torus8"], True), ([], True), (["--depth", "512"], False)):
+        assert command("smi", "generate", program, "-o", str(out), *options).returncode == 0
+        assert (out / "tables.json").exists() == stays
+
+
+def test_header_functions_read_reports_and_counters(tmp_path: Path) -> None:
+    """Fields of registers as docs/hardware/stream-top.md and the RTL's report have them; clear writes its bits."""
+    design = hardware.design(GESUMMV, options=hardware.Options(links=1, counters=True))
+    hardware.write(design, tmp_path)
+    (tmp_path / "host.c").write_text(
+        """#include <stdio.h>
+#include "gesummv_rank1.h"
+#include <gossamer/smi/record.h>
+static unsigned status = 2, selected = 9;
+static void put(void* c, uint32_t a, uint32_t w) {
+  (void)c;
+  if (a == 0x38) selected = w; else printf("%x %x\\n", (unsigned)a, (unsigned)w);
+}
+static uint32_t get(void* c, uint32_t a) {
+  static const uint32_t words[6] = {0x00050021, 0x0004d807 & 0x0007fcff, 9, 7, 0xA, 0xB};
+  (void)c;
+  if (a == 8) return status;
+  if (a >= 0x60 && a < 0x80) return selected * 1000 + (a - 0x60) / 4;
+  if (a == 0x54) status = 0;
+  return words[(a - 0x40) / 4];
+}
+int main(void) {
+  const struct gossamer_smi_bus bus = {put, get, 0};
+  struct gossamer_smi_report r;
+  struct gossamer_smi_counts n;
+  gossamer_smi_clear_status(&bus);
+  gossamer_smi_clear_collectives(&bus, 5);
+  if (!gossamer_smi_read_report(&bus, &r)) return 1;
+  printf("%u %u %u %u %u %u", r.rank, r.port, r.peer, r.fault, r.my_type, r.their_type);
+  printf(" %u %u %u %u\\n", (unsigned)r.my_count, (unsigned)r.their_count, (unsigned)r.my_tag, (unsigned)r.their_tag);
+  if (gossamer_smi_read_report(&bus, &r)) return 2;
+  n = gossamer_smi_read_counts(&bus, 3);
+  printf("%u %u %u %u %u", (unsigned)n.cycle, (unsigned)n.packets_sent, (unsigned)n.packets_received,
+         (unsigned)n.beats_sent, (unsigned)n.beats_received);
+  printf(" %u %u %u\\n", (unsigned)n.stalled, (unsigned)n.empty, (unsigned)n.full);
+  return gesummv_rank1_design.counters != 1;
+}
+"""
+    )
+    flags = ["-x", "c", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
+    subprocess.run([*builds.compiler(), *flags, str(tmp_path / "host.c"), "-o", str(tmp_path / "host")], check=True)
+    lines = subprocess.run([tmp_path / "host"], capture_output=True, text=True, check=True).stdout.splitlines()
+    word = 0x0004D807 & 0x0007FCFF
+    fault, theirs, mine = word >> 10 & 7, word >> 13 & 7, word >> 16 & 7
+    assert lines == [
+        "c 1", "c 500", f"5 33 7 {fault} {mine} {theirs} 9 7 10 11", "3000 3001 3002 3003 3004 3005 3006 3007"
+    ]  # fmt: skip
+
+
 def test_cluster_changes_the_tables_but_not_the_design(command: Command, tmp_path: Path) -> None:
     program = str(ROOT / "examples" / "streams" / "stencil.cpp")
     texts = []
@@ -126,6 +212,8 @@ def test_cluster_changes_the_tables_but_not_the_design(command: Command, tmp_pat
         assert command("smi", "generate", program, "-o", str(out), "--cluster", cluster).returncode == 0
         texts.append({path.name: path.read_bytes() for path in out.rglob("*") if path.is_file()})
     tables = [json.loads(text.pop("tables.json")) for text in texts]
+    for text in texts:
+        text.pop("written.json")  # has the digest of the tables
     assert texts[0] == texts[1]
     assert tables[0]["boards"] != tables[1]["boards"] and tables[0]["design"] == tables[1]["design"]
     # The bus uses two links of four; its routes use only these.
