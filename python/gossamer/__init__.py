@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gossamer.apps.resumable import Run as Run
     from gossamer.apps.resumable import start as start
     from gossamer.apps.runner import run as run
+    from gossamer.engines.distributed import Distributed as Distributed
     from gossamer.errors import GossamerError as GossamerError
     from gossamer.errors import GraphWarning as GraphWarning
     from gossamer.errors import InputError as InputError
@@ -36,6 +37,7 @@ _PUBLIC = {
     "vertex": "gossamer.apps.app",
     "start": "gossamer.apps.resumable",
     "Run": "gossamer.apps.resumable",
+    "Distributed": "gossamer.engines.distributed",
     "GossamerError": "gossamer.errors",
     "GraphWarning": "gossamer.errors",
     "InputError": "gossamer.errors",
@@ -43,6 +45,7 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "Distributed",
     "GossamerError",
     "Graph",
     "GraphWarning",

@@ -18,13 +18,13 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from gossamer.distributed.checkpoints import last
 from gossamer.distributed.transport import Ranks
-from gossamer.errors import ExitCode, GossamerError, InputError, NoAnswer, RunDied
+from gossamer.errors import ExitCode, GossamerError, HandlerDied, InputError, NoAnswer, RunDied
 from gossamer.hosts import machines, mpi_launcher
 from gossamer.hosts.machines import Machines
 from gossamer.paths import ROOT
@@ -114,7 +114,13 @@ def fail(ranks: Ranks | None, error: BaseException) -> NoReturn:
     if folder:
         partial = Path(folder) / f"failure.{os.getpid()}"
         with contextlib.suppress(OSError):
-            partial.write_text(json.dumps({"code": code, "text": text}), encoding="utf-8")
+            report = {
+                "code": code,
+                "text": text,
+                "kind": type(error).__name__,
+                "vertex": getattr(error, "vertex", None),
+            }
+            partial.write_text(json.dumps(report), encoding="utf-8")
             os.link(partial, Path(folder) / "failure")  # the first failure is reported
     elif ranks is None:
         if first_to_report():
@@ -141,6 +147,23 @@ def start(ranks: int | None, words: Sequence[str], hosts: str | None = None, che
     Returns 0; raises the error of the rank that failed first, or InputError if the ranks cannot be started. The error
     of a rank that died names the last checkpoint in a folder.
     """
+    with launch(ranks, lambda _: ["gossamer", "run", *words], hosts, checkpoints) as (_, output):
+        shutil.copyfileobj(output, sys.stdout.buffer)
+    return 0
+
+
+@contextlib.contextmanager
+def launch(
+    ranks: int | None,
+    program: Callable[[Path], Sequence[str]],
+    hosts: str | None = None,
+    checkpoints: Path | None = None,
+) -> Iterator[tuple[Path, IO[bytes]]]:
+    """Runs ``python -m PROGRAM``, with the arguments that ``program(folder)`` returns, on ranks to their end.
+
+    Yields the folder of the job, which all ranks see, and the standard output of the ranks. Arguments and errors as of
+    ``start``.
+    """
     machines = None if hosts is None else _machines(hosts, ranks)
     count = ranks if machines is None or ranks is not None else machines.slots
     if count is None:
@@ -148,7 +171,6 @@ def start(ranks: int | None, words: Sequence[str], hosts: str | None = None, che
             "--engine distributed: needs the number of ranks, as in -n 4 (or start the command with mpiexec, srun)"
         )
     launcher = mpi_launcher.launcher()
-    rank = [sys.executable, "-I", *(["-B"] if sys.dont_write_bytecode else []), "-m", "gossamer", "run", *words]
     # Ranks on other machines see the checkout, but not this machine's temporary files.
     shared = None
     if machines is not None or mpi_launcher.elsewhere():
@@ -156,6 +178,7 @@ def start(ranks: int | None, words: Sequence[str], hosts: str | None = None, che
         shared.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="gossamer-job-", dir=shared) as name, tempfile.TemporaryFile() as output:
         folder = Path(name)
+        rank = [sys.executable, "-I", *(["-B"] if sys.dont_write_bytecode else []), "-m", *program(folder)]
         more = {_FOLDER: name, **mpi_launcher.environment(launcher, machines)}
         command = launcher.command(count, rank, machines=machines, folder=folder, exported=list(more))
         said: deque[str] = deque(maxlen=60)
@@ -177,8 +200,7 @@ def start(ranks: int | None, words: Sequence[str], hosts: str | None = None, che
             said.extend(line.decode(errors="replace").rstrip("\n") for line in output)
             error = mpi_launcher.failure(code, said, lambda process: _rank_of(folder, process))
             raise RunDied(str(error) + _continue_from(checkpoints)) if isinstance(error, RunDied) else error
-        shutil.copyfileobj(output, sys.stdout.buffer)
-    return 0
+        yield folder, output
 
 
 def _machines(hosts: str, ranks: int | None) -> Machines:
@@ -219,6 +241,10 @@ def _error(failure: dict[str, Any], checkpoints: Path | None) -> BaseException:
     code, text = int(failure["code"]), str(failure["text"])
     if code == RunDied.exit_code:
         text += _continue_from(checkpoints)
+    if failure["kind"] == HandlerDied.__name__:
+        return HandlerDied(text, failure["vertex"])
+    if failure["kind"] == NoAnswer.__name__:
+        return NoAnswer(text)
     for kind in (InputError, RunDied):
         if code == kind.exit_code:
             return kind(text)
@@ -233,4 +259,4 @@ def note_process(ranks: Ranks) -> None:
             (Path(folder) / f"process.{os.getpid()}").write_text(str(ranks.rank), encoding="ascii")
 
 
-__all__ = ["fail", "first_to_report", "is_rank", "join", "note_process", "start"]
+__all__ = ["fail", "first_to_report", "is_rank", "join", "launch", "note_process", "start"]

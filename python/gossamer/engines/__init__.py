@@ -35,7 +35,10 @@ def get(name: str) -> Engine:
 
         return BoardHardware()
     if name == "distributed":
-        raise InputError("the engine distributed runs as a command: ./gossamer run APP GRAPH --engine distributed -n 4")
+        raise InputError(
+            "the engine distributed needs the number of ranks: engine=gossamer.Distributed(ranks=4), or the command "
+            "./gossamer run APP GRAPH --engine distributed -n 4"
+        )
     from gossamer.engines.cpu import InProcess
 
     return InProcess(name)
