@@ -89,7 +89,7 @@ def checked(app: str | os.PathLike[str] | App, graph: Graph, threads: int | None
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise InputError(f"threads: {threads} is not from 1 to {MOST_THREADS}")
     for note in weight_notes(compiled, graph):
-        warnings.warn(note, GraphWarning, stacklevel=3)
+        warnings.warn(note, GraphWarning, stacklevel=4)
     return compiled
 
 

@@ -48,7 +48,7 @@ _CONFIGURATION = (
 _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run PROGRAM.cpp [ARGUMENTS]
        ./gossamer run FILE.c... | FOLDER --engine rtl [OPTIONS] [-- ARGUMENTS]
-       ./gossamer run GUESTS.toml [--workers N] [--stats FILE]
+       ./gossamer run GUESTS.toml [--workers N] [--stats FILE] [--report FILE]
 
 Runs an application on a graph and prints the main part of the result.
 APP is a bundled application (listed below) or the header of your own vertex. GRAPH is
