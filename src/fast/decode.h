@@ -11,8 +11,26 @@ namespace gossamer::fast {
 
 /// What an instruction does. The operations of the base ISA and of M are in the order of funct3.
 enum class Op : uint8_t {
-  Illegal, Lui, Auipc, Jal, Jalr, Branch, Load, LoadFloat, Store, StoreFloat, Immediate, Register, Subtract,
-  Multiply, Divide, Fence, Call, Break, Csr, Float
+  Illegal,
+  Lui,
+  Auipc,
+  Jal,
+  Jalr,
+  Branch,
+  Load,
+  LoadFloat,
+  Store,
+  StoreFloat,
+  Immediate,
+  Register,
+  Subtract,
+  Multiply,
+  Divide,
+  Fence,
+  Call,
+  Break,
+  Csr,
+  Float
 };
 
 struct Instruction {

@@ -2,11 +2,12 @@
 /// Boards at the level of instructions: what each thread executes is exact, the time that it takes is estimated.
 //
 // Result: the sequence of instructions, cache hits, misses and messages of each thread, given the order in which its
-// messages are delivered. Method: each tile has a wheel of cycles in which threads issue. An instruction executes at its
-// issue, and the thread is inserted at the cycle of its next issue: latencies are those of config/model/timing.toml,
-// longer where a core, cache, FPU, mailbox or memory is busy. Tiles run in turn, for kQuantum cycles each, which is less
-// than the time of a message between tiles; so no tile misses a message. Only tiles with an event in a quantum run.
-// Speed is bound by the misses of the host's branch predictor and caches, a switch and about 15 ns for an instruction.
+// messages are delivered. Method: each tile has a wheel of cycles in which threads issue. An instruction executes at
+// its issue, and the thread is inserted at the cycle of its next issue: latencies are those of
+// config/model/timing.toml, longer where a core, cache, FPU, mailbox or memory is busy. Tiles run in turn, for kQuantum
+// cycles each, which is less than the time of a message between tiles; so no tile misses a message. Only tiles with an
+// event in a quantum run. Speed is bound by the misses of the host's branch predictor and caches, a switch and about 15
+// ns for an instruction.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -26,24 +27,78 @@ constexpr uint32_t kNetFlits = 64, kLocalFlits = 24;
 
 namespace trap {
 enum : uint32_t {
-  kFetchMisaligned = 0, kFetchFault = 1, kIllegal = 2, kBreakpoint = 3, kLoadMisaligned = 4, kLoadFault = 5,
-  kStoreMisaligned = 6, kStoreFault = 7, kCall = 8, kSendNotReady = 24, kBadSlot = 25, kBadLength = 26,
-  kBadDestination = 27, kNotReceived = 28, kNothingToReceive = 29, kBadKey = 30, kStackOverflow = 31,
-  kBadThread = 32, kBadInstrAddress = 33, kBadRegister = 34
+  kFetchMisaligned = 0,
+  kFetchFault = 1,
+  kIllegal = 2,
+  kBreakpoint = 3,
+  kLoadMisaligned = 4,
+  kLoadFault = 5,
+  kStoreMisaligned = 6,
+  kStoreFault = 7,
+  kCall = 8,
+  kSendNotReady = 24,
+  kBadSlot = 25,
+  kBadLength = 26,
+  kBadDestination = 27,
+  kNotReceived = 28,
+  kNothingToReceive = 29,
+  kBadKey = 30,
+  kStackOverflow = 31,
+  kBadThread = 32,
+  kBadInstrAddress = 33,
+  kBadRegister = 34
 };
 }  // namespace trap
 
 namespace csr {
 enum : uint32_t {
-  kFflags = 0x001, kFrm = 0x002, kFcsr = 0x003, kCycle = 0xC00, kCycleHigh = 0xC80, kInstret = 0xC02,
-  kInstretHigh = 0xC82, kSendDest = 0x800, kSendSlot = 0x801, kSendLength = 0x802, kSendMaskLow = 0x803,
-  kSendMaskHigh = 0x804, kSendTile = 0x805, kSendKey = 0x806, kRelease = 0x807, kWait = 0x808, kIdle = 0x809,
-  kReduce = 0x80A, kReceive = 0xCC0, kCanSend = 0xCC1, kCanReceive = 0xCC2, kThreadId = 0xCC3, kHostId = 0xCC4,
-  kThreads = 0xCC5, kJob = 0xCC6, kReducedLow = 0xCD4, kReducedLast = 0xCD7, kCacheFlush = 0x810,
-  kInstrAddress = 0x811, kInstrWrite = 0x812, kThreadStart = 0x813, kThreadStop = 0x814, kGuardAt = 0x815,
-  kDebugValue = 0x816, kEmit = 0x820, kUartPut = 0x821, kUartGet = 0xCD0, kPerfControl = 0x822, kPerfHits = 0xCE0,
-  kPerfMisses = 0xCE1, kPerfWritebacks = 0xCE2, kPerfIdle = 0xCE3, kPerfIdleHigh = 0xCE4, kPerfRouted = 0xCE5,
-  kPerfRoutedOff = 0xCE6, kPerfCycles = 0xCE7, kPerfCyclesHigh = 0xCE8
+  kFflags = 0x001,
+  kFrm = 0x002,
+  kFcsr = 0x003,
+  kCycle = 0xC00,
+  kCycleHigh = 0xC80,
+  kInstret = 0xC02,
+  kInstretHigh = 0xC82,
+  kSendDest = 0x800,
+  kSendSlot = 0x801,
+  kSendLength = 0x802,
+  kSendMaskLow = 0x803,
+  kSendMaskHigh = 0x804,
+  kSendTile = 0x805,
+  kSendKey = 0x806,
+  kRelease = 0x807,
+  kWait = 0x808,
+  kIdle = 0x809,
+  kReduce = 0x80A,
+  kReceive = 0xCC0,
+  kCanSend = 0xCC1,
+  kCanReceive = 0xCC2,
+  kThreadId = 0xCC3,
+  kHostId = 0xCC4,
+  kThreads = 0xCC5,
+  kJob = 0xCC6,
+  kReducedLow = 0xCD4,
+  kReducedLast = 0xCD7,
+  kCacheFlush = 0x810,
+  kInstrAddress = 0x811,
+  kInstrWrite = 0x812,
+  kThreadStart = 0x813,
+  kThreadStop = 0x814,
+  kGuardAt = 0x815,
+  kDebugValue = 0x816,
+  kEmit = 0x820,
+  kUartPut = 0x821,
+  kUartGet = 0xCD0,
+  kPerfControl = 0x822,
+  kPerfHits = 0xCE0,
+  kPerfMisses = 0xCE1,
+  kPerfWritebacks = 0xCE2,
+  kPerfIdle = 0xCE3,
+  kPerfIdleHigh = 0xCE4,
+  kPerfRouted = 0xCE5,
+  kPerfRoutedOff = 0xCE6,
+  kPerfCycles = 0xCE7,
+  kPerfCyclesHigh = 0xCE8
 };
 
 constexpr uint8_t kReadable = 1, kWritable = 2;
@@ -215,6 +270,7 @@ class Machine {
   }
 
   void order(const uint32_t* words, size_t count) {
+    replays_ = true;
     size_t at = 0;
     for (uint32_t i = 0; i < threads() && at < count; ++i) {
       Thread& t = thread(i);
@@ -243,7 +299,7 @@ class Machine {
                         static_cast<uint8_t>(waits ? 2 : 1),
                         2,
                         0,
-                        t.pc,
+                        waits ? t.pc - 4 : t.pc,
                         t.state == State::Idle ? csr::kIdle : csr::kWait,
                         t.state == State::Idle ? t.vote : t.events};
     }
@@ -421,30 +477,59 @@ class Machine {
     }
   }
 
-  /// Delivers the first arrived message, unless a queue or all slots are full.
+  /// Takes the first arrived message, unless a queue or all slots are full. In a replay it waits, without a slot, until
+  /// it is the next one of all its receivers.
   void deliver(Tile& tile, uint64_t cycle) {
     const uint32_t at = tile.arrivals.top().message;
-    Message& message = messages_[at];
-    const uint64_t known = tileThreads_ == 64 ? ~0ull : (1ull << tileThreads_) - 1;
-    const bool good = message.mask && !(message.mask & ~known);
-    if (good) {
-      if (tile.free.empty()) {
-        tile.full = true;
-        return;
-      }
-      for (uint64_t mask = message.mask; mask; mask &= mask - 1) {
-        if (tile.threads[static_cast<uint32_t>(std::countr_zero(mask))].queue.size() >= c_.queue) {
-          tile.full = true;
-          return;
-        }
-      }
+    if (!replays_ && !accept(tile, at, cycle)) {
+      tile.full = true;
+      return;
     }
     tile.arrivals.pop();
+    if (replays_) {
+      tile.coming -= messages_[at].flits;
+      tile.early.push_back(at);
+      acceptEarly(tile, cycle);
+    }
+    std::vector<uint32_t> blocked;
+    blocked.swap(tile.blockedTiles);
+    for (const uint32_t other : blocked) unblock(tiles_[other], cycle);
+  }
+
+  void acceptEarly(Tile& tile, uint64_t cycle) {
+    for (size_t i = 0; i < tile.early.size();) {
+      const Message& message = messages_[tile.early[i]];
+      bool due = true;
+      for (uint64_t mask = message.mask & known(); mask; mask &= mask - 1) {
+        const Thread& t = tile.threads[static_cast<uint32_t>(std::countr_zero(mask))];
+        due = due && (t.ordered >= t.order.size() || t.order[t.ordered] == std::pair{message.sender, message.number});
+      }
+      if (!due || !accept(tile, tile.early[i], cycle)) {
+        ++i;
+        continue;
+      }
+      tile.early.erase(tile.early.begin() + static_cast<std::ptrdiff_t>(i));
+      i = 0;
+    }
+  }
+
+  uint64_t known() const { return tileThreads_ == 64 ? ~0ull : (1ull << tileThreads_) - 1; }
+
+  /// Stores a message in a slot for its receivers. False if a queue or all slots are full.
+  bool accept(Tile& tile, uint32_t at, uint64_t cycle) {
+    Message& message = messages_[at];
+    const bool good = message.mask && !(message.mask & ~known());
+    if (good) {
+      if (tile.free.empty()) return false;
+      for (uint64_t mask = message.mask; mask; mask &= mask - 1) {
+        if (tile.threads[static_cast<uint32_t>(std::countr_zero(mask))].queue.size() >= c_.queue) return false;
+      }
+    }
     ++tile.counters.received;
     --flying_;
     idleSince_ = std::max(idleSince_, cycle);
     last_ = std::max(last_, cycle);
-    tile.coming -= message.flits;
+    if (!replays_) tile.coming -= message.flits;
     if (good) {
       const uint32_t slot = tile.free.front();
       tile.free.pop_front();
@@ -453,32 +538,14 @@ class Machine {
       uint32_t count = 0;
       for (uint64_t mask = message.mask; mask; mask &= mask - 1) {
         const auto thread = static_cast<uint32_t>(std::countr_zero(mask));
-        const uint64_t when = cycle + count++ / 4;
-        Thread& t = tile.threads[thread];
-        if (t.ordered >= t.order.size()) {
-          push(tile, thread, slot, message.sender, message.number, when);
-          continue;
-        }
-        t.early.push_back({message.sender, message.number, slot});
-        for (size_t i = 0; i < t.early.size();) {
-          const Early one = t.early[i];
-          if (t.ordered < t.order.size() && t.order[t.ordered] != std::pair{one.sender, one.number}) {
-            ++i;
-            continue;
-          }
-          t.early.erase(t.early.begin() + static_cast<std::ptrdiff_t>(i));
-          ++t.ordered;
-          push(tile, thread, one.slot, one.sender, one.number, when);
-          i = 0;
-        }
+        ++tile.threads[thread].ordered;
+        push(tile, thread, slot, message.sender, message.number, cycle + count++ / 4);
       }
     } else {
-      ++refused_;
+      ++tile.refused;
     }
     freeMessages_.push_back(at);
-    std::vector<uint32_t> blocked;
-    blocked.swap(tile.blockedTiles);
-    for (const uint32_t other : blocked) unblock(tiles_[other], cycle);
+    return true;
   }
 
   /// Space may be free for the messages that wait in a tile.
@@ -632,6 +699,7 @@ class Machine {
   }
   /// Delivery continues after a slot or a place in a queue has become free.
   void proceed(Tile& tile, uint64_t cycle) {
+    if (!tile.early.empty()) acceptEarly(tile, cycle);
     if (!tile.full) return;
     tile.full = false;
     if (tile.arrivals.empty()) return;
@@ -988,9 +1056,7 @@ class Machine {
       case csr::kReducedLow:
       case csr::kReducedLow + 1:
       case csr::kReducedLow + 2:
-      case csr::kReducedLast:
-        value = static_cast<uint32_t>(reduced_[number >> 1 & 1] >> (number & 1 ? 32 : 0));
-        break;
+      case csr::kReducedLast: value = static_cast<uint32_t>(reduced_[number >> 1 & 1] >> (number & 1 ? 32 : 0)); break;
       case csr::kCycle: value = static_cast<uint32_t>(effect); break;
       case csr::kCycleHigh: value = static_cast<uint32_t>(effect >> 32); break;
       case csr::kInstret: value = static_cast<uint32_t>(t.retired); break;
@@ -1113,9 +1179,9 @@ class Machine {
   std::vector<uint32_t> freeMessages_;
   std::vector<gs_fast_record> records_, shown_;
   uint64_t now_ = 0, first_ = 0, last_ = 0, quantum_ = 0, idleSince_ = 0, sequence_ = 0;
-  uint64_t running_ = 0, waiting_ = 0, idle_ = 0, flying_ = 0, refused_ = 0;
+  uint64_t running_ = 0, waiting_ = 0, idle_ = 0, flying_ = 0;
   uint64_t given_[2] = {}, reduced_[2] = {};
-  bool contributed_[2] = {};
+  bool contributed_[2] = {}, replays_ = false;
   uint32_t epoch_ = 0;
 };
 
@@ -1194,6 +1260,7 @@ void gs_fast_counters_of(void* machine, gs_fast_counters* tiles) {
       its.misses += core.misses;
       its.writebacks += core.writebacks;
     }
+    its.refused = tile.refused;
     for (const Thread& t : tile.threads) its.retired += t.retired;
     *tiles++ = its;
   }

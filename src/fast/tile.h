@@ -23,28 +23,24 @@ constexpr uint32_t kEffect = 12;
 
 enum class State : uint8_t { Off, Runs, Waits, Idle, Ended, Trapped };
 
-struct Early {
-  uint32_t sender, number, slot;
-};
-
 struct Thread {
   uint32_t x[32] = {};
   uint32_t f[32] = {};
   uint32_t pc = 0;
   State state = State::Off;
-  bool blocked = false;       ///< its message waits for space at the receiver
-  bool releaseLate = false;   ///< it has released the slot from which it sends
+  bool blocked = false;      ///< its message waits for space at the receiver
+  bool releaseLate = false;  ///< it has released the slot from which it sends
   uint8_t flags = 0, rounding = 0;
   uint32_t guard = 0;
   uint32_t sendSlot = 0, sendLength = 0, maskLow = 0, maskHigh = 0;
-  uint32_t sentSlot = 0;      ///< slot of the message in flight
-  uint64_t busy = 0;          ///< cycle from which it may send again
+  uint32_t sentSlot = 0;  ///< slot of the message in flight
+  uint64_t busy = 0;      ///< cycle from which it may send again
   uint64_t wake = 0;
-  uint32_t events = 0;        ///< of a wait
+  uint32_t events = 0;  ///< of a wait
   uint8_t waitRd = 0;
   uint32_t vote = 0, idleResult = 0;
   uint32_t instrAddress = 0;
-  uint32_t sent = 0;          ///< messages
+  uint32_t sent = 0;  ///< messages
   uint64_t retired = 0;
   uint32_t asked = 0, address = 0, data = 0;  ///< the last request, for reports
   std::deque<uint32_t> queue;                 ///< slots of arrived messages
@@ -53,7 +49,6 @@ struct Thread {
   std::vector<uint32_t> commits;
   std::vector<std::pair<uint32_t, uint32_t>> order;  ///< sender and number of each message, in the order of a replay
   size_t ordered = 0;
-  std::vector<Early> early;  ///< messages that have arrived before their predecessors in that order
 };
 
 struct Core {
@@ -122,20 +117,22 @@ struct Tile {
   std::vector<Thread> threads;
   std::vector<Core> cores;
   std::vector<uint64_t> cacheNext, fpuNext;
-  std::vector<uint64_t> divideNext;  ///< of each FPU
-  std::vector<uint64_t> dividerNext; ///< of each core
+  std::vector<uint64_t> divideNext;   ///< of each FPU
+  std::vector<uint64_t> dividerNext;  ///< of each core
   Caches caches;
   Wheel wheel;
-  uint64_t next = kNever;       ///< a cycle before which nothing happens
+  uint64_t next = kNever;  ///< a cycle before which nothing happens
   uint64_t mailboxNext = 0, transmitNext = 0, receiveNext = 0, reportNext = 0;
-  std::vector<uint8_t> pad;     ///< the scratchpad
+  std::vector<uint8_t> pad;                ///< the scratchpad
   std::vector<uint64_t> holders, pending;  ///< by slot: threads that hold it, threads that have still to receive it
   std::deque<uint32_t> free;
   std::priority_queue<Arrival> arrivals;
   std::deque<uint32_t> out[2];  ///< blocked messages: to this tile, to others
   std::deque<uint32_t> outThreads[2];
-  uint32_t coming = 0;          ///< flits of messages on their way to this tile
-  bool full = false;            ///< the first message cannot be delivered
+  std::vector<uint32_t> early;         ///< of a replay: messages before their predecessors
+  uint64_t refused = 0;                ///< messages to threads that the tile does not have
+  uint32_t coming = 0;                 ///< flits of messages on their way to this tile
+  bool full = false;                   ///< the first message cannot be delivered
   std::vector<uint32_t> blockedTiles;  ///< tiles whose messages wait for this one
   gs_fast_counters counters = {};
 };

@@ -7,7 +7,6 @@
 // knows (sends, entries, messages, edges, ...), and instructions, loads, stores and register accesses.
 // gossamer.model.costs solves for the cost of each event.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "gossamer/model/probe.h"
+#include "gossamer/model/rv32imf.h"
 
 namespace gossamer::model {
 namespace {
@@ -49,17 +49,6 @@ class Memory {
   uint32_t lastPage_ = ~0u;
   uint8_t* last_ = nullptr;
 };
-
-float asFloat(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, 4);
-  return value;
-}
-uint32_t asBits(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  return bits;
-}
 
 struct Thread {
   uint32_t x[32] = {};
@@ -177,7 +166,7 @@ class Probe {
 
   bool step(Thread& t, uint32_t number);
   bool system(Thread& t, uint32_t number, uint32_t word, uint32_t rd);
-  bool floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd);
+  bool floating(Thread& t, uint32_t word, uint32_t rd);
   void send(Thread& t, uint32_t number, uint32_t destination, uint64_t mask);
 
   void other(Thread& t, uint32_t line, bool store) {
@@ -431,95 +420,24 @@ bool Probe::system(Thread& t, uint32_t number, uint32_t word, uint32_t rd) {
   return true;
 }
 
-bool Probe::floating(Thread& t, uint32_t word, uint32_t op, uint32_t rd) {
+bool Probe::floating(Thread& t, uint32_t word, uint32_t rd) {
+  using rv32imf::Path;
   const uint32_t rs1 = word >> 15 & 31, rs2 = word >> 20 & 31, funct3 = word >> 12 & 7;
-  const float a = asFloat(t.f[rs1]), b = asFloat(t.f[rs2]);
-  if (op != 0x53) {
-    const float c = asFloat(t.f[word >> 27]);
-    const float found = op == 0x43   ? std::fma(a, b, c)
-                        : op == 0x47 ? std::fma(a, b, -c)
-                        : op == 0x4B ? std::fma(-a, b, c)
-                                     : std::fma(-a, b, -c);
-    t.f[rd] = asBits(found);
-    ++t.counts[kFpuLong];
-    return true;
-  }
-  const uint32_t funct7 = word >> 25;
-  switch (funct7) {
-    case 0x00: t.f[rd] = asBits(a + b); break;
-    case 0x04: t.f[rd] = asBits(a - b); break;
-    case 0x08: t.f[rd] = asBits(a * b); break;
-    case 0x0C:
-      t.f[rd] = asBits(a / b);
-      ++t.counts[kFpuDivide];
-      return true;
-    case 0x2C:
-      t.f[rd] = asBits(std::sqrt(a));
-      ++t.counts[kFpuDivide];
-      return true;
-    case 0x10: {
-      const uint32_t sign = t.f[rs2] & 0x8000'0000, x = t.f[rs1];
-      t.f[rd] = funct3 == 0   ? (x & 0x7FFF'FFFF) | sign
-                : funct3 == 1 ? (x & 0x7FFF'FFFF) | (sign ^ 0x8000'0000)
-                              : x ^ sign;
-      ++t.counts[kFpuShort];
-      return true;
-    }
-    case 0x14:
-      t.f[rd] = asBits(funct3 ? std::fmax(a, b) : std::fmin(a, b));
-      ++t.counts[kFpuShort];
-      return true;
-    case 0x50: {
-      const bool found = funct3 == 0 ? a <= b : funct3 == 1 ? a < b : a == b;
-      if (rd) t.x[rd] = found;
-      ++t.counts[kFpuShort];
-      return true;
-    }
-    case 0x60: {
-      double whole = static_cast<double>(a);
-      whole = funct3 == 1   ? std::trunc(whole)
-              : funct3 == 2 ? std::floor(whole)
-              : funct3 == 3 ? std::ceil(whole)
-                            : std::nearbyint(whole);
-      uint32_t found;
-      if (rs2 & 1) {
-        found = !(whole >= 0) ? (whole < 0 ? 0 : ~0u) : whole >= 4294967295.0 ? ~0u : static_cast<uint32_t>(whole);
-      } else {
-        found = std::isnan(whole) || whole >= 2147483647.0 ? 0x7FFF'FFFF
-                : whole <= -2147483648.0                   ? 0x8000'0000
-                                                           : static_cast<uint32_t>(static_cast<int32_t>(whole));
-      }
-      if (rd) t.x[rd] = found;
-      break;
-    }
-    case 0x68:
-      t.f[rd] = asBits(rs2 & 1 ? static_cast<float>(t.x[rs1]) : static_cast<float>(static_cast<int32_t>(t.x[rs1])));
-      break;
-    case 0x70:
-      if (funct3 == 0) {
-        if (rd) t.x[rd] = t.f[rs1];
-        ++t.counts[kPlain];
-        return true;
-      } else {
-        const uint32_t x = t.f[rs1], exponent = x >> 23 & 255, mantissa = x & 0x7F'FFFF;
-        const bool minus = x >> 31;
-        uint32_t found = exponent == 255 ? (mantissa ? (mantissa >> 22 ? 1u << 9 : 1u << 8)
-                                            : minus  ? 1u
-                                                     : 1u << 7)
-                         : exponent      ? (minus ? 1u << 1 : 1u << 6)
-                         : mantissa      ? (minus ? 1u << 2 : 1u << 5)
-                                         : (minus ? 1u << 3 : 1u << 4);
-        if (rd) t.x[rd] = found;
-        ++t.counts[kFpuShort];
-        return true;
-      }
-    case 0x78:
-      t.f[rd] = t.x[rs1];
-      ++t.counts[kPlain];
-      return true;
+  // The softswitch leaves the rounding mode at its default.
+  const uint32_t mode = funct3 < 5 ? funct3 : rv32imf::kNearestEven;
+  const rv32imf::Result found = rv32imf::floating(word, t.f[rs1], t.f[rs2], t.f[word >> 27], t.x[rs1], mode);
+  switch (found.path) {
+    case Path::Move: ++t.counts[kPlain]; break;
+    case Path::Short: ++t.counts[kFpuShort]; break;
+    case Path::Long: ++t.counts[kFpuLong]; break;
+    case Path::Divide: ++t.counts[kFpuDivide]; break;
     default: return false;
   }
-  ++t.counts[kFpuLong];
+  if (!found.integer) {
+    t.f[rd] = found.value;
+  } else if (rd) {
+    t.x[rd] = found.value;
+  }
   return true;
 }
 
@@ -528,7 +446,7 @@ bool Probe::step(Thread& t, uint32_t number) {
   const uint32_t word = its_.code[t.pc / 4], op = word & 0x7F, rd = word >> 7 & 31, funct3 = word >> 12 & 7;
   const uint32_t rs1 = word >> 15 & 31, rs2 = word >> 20 & 31, funct7 = word >> 25;
   const uint32_t a = t.x[rs1], b = t.x[rs2];
-  const auto immediate = static_cast<int32_t>(word) >> 20;
+  const int32_t immediate = rv32imf::immediateI(word);
   uint32_t next = t.pc + 4;
   ++t.counts[kInstructions];
   if (t.busy > 0) --t.busy;
@@ -538,30 +456,17 @@ bool Probe::step(Thread& t, uint32_t number) {
   switch (op) {
     case 0x37: put(word & 0xFFFF'F000); break;
     case 0x17: put(t.pc + (word & 0xFFFF'F000)); break;
-    case 0x6F: {
-      const uint32_t offset =
-          (word >> 31 ? 0xFFF0'0000 : 0) | (word & 0xF'F000) | (word >> 9 & 0x800) | (word >> 20 & 0x7FE);
+    case 0x6F:
       put(next);
-      next = t.pc + offset;
+      next = t.pc + rv32imf::immediateJ(word);
       break;
-    }
     case 0x67:
       put(next);
       next = (a + static_cast<uint32_t>(immediate)) & ~1u;
       break;
-    case 0x63: {
-      const uint32_t offset =
-          (word >> 31 ? 0xFFFF'F000 : 0) | (word << 4 & 0x800) | (word >> 20 & 0x7E0) | (word >> 7 & 0x1E);
-      const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
-      const bool taken = funct3 == 0   ? a == b
-                         : funct3 == 1 ? a != b
-                         : funct3 == 4 ? sa < sb
-                         : funct3 == 5 ? sa >= sb
-                         : funct3 == 6 ? a < b
-                                       : a >= b;
-      if (taken) next = t.pc + offset;
+    case 0x63:
+      if (rv32imf::taken(funct3, a, b)) next = t.pc + rv32imf::immediateB(word);
       break;
-    }
     case 0x03:
     case 0x07: {
       const uint32_t address = a + static_cast<uint32_t>(immediate);
@@ -578,7 +483,7 @@ bool Probe::step(Thread& t, uint32_t number) {
     }
     case 0x23:
     case 0x27: {
-      const uint32_t address = a + static_cast<uint32_t>((immediate & ~31) | static_cast<int32_t>(rd));
+      const uint32_t address = a + static_cast<uint32_t>(rv32imf::immediateS(word));
       const int size = 1 << funct3;
       touch(t, number, address, true);
       const uint32_t value = op == 0x27 ? t.f[rs2] : b;
@@ -595,46 +500,13 @@ bool Probe::step(Thread& t, uint32_t number) {
       store(number, address, value, size);
       break;
     }
-    case 0x13: {
-      const auto value = static_cast<uint32_t>(immediate);
-      const uint32_t shift = value & 31;
-      switch (funct3) {
-        case 0: put(a + value); break;
-        case 1: put(a << shift); break;
-        case 2: put(static_cast<int32_t>(a) < immediate); break;
-        case 3: put(a < value); break;
-        case 4: put(a ^ value); break;
-        case 5: put(funct7 & 0x20 ? static_cast<uint32_t>(static_cast<int32_t>(a) >> shift) : a >> shift); break;
-        case 6: put(a | value); break;
-        default: put(a & value);
-      }
-      break;
-    }
+    case 0x13: put(rv32imf::integer(funct3, funct3 == 5 && funct7 & 0x20, a, static_cast<uint32_t>(immediate))); break;
     case 0x33:
       if (funct7 == 1) {
-        const auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
         if (funct3 >= 4) ++t.counts[kDivides];
-        switch (funct3) {
-          case 0: put(a * b); break;
-          case 1: put(static_cast<uint32_t>((static_cast<int64_t>(sa) * sb) >> 32)); break;
-          case 2: put(static_cast<uint32_t>((static_cast<int64_t>(sa) * static_cast<int64_t>(b)) >> 32)); break;
-          case 3: put(static_cast<uint32_t>((static_cast<uint64_t>(a) * b) >> 32)); break;
-          case 4: put(!b ? ~0u : a == 0x8000'0000 && b == ~0u ? a : static_cast<uint32_t>(sa / sb)); break;
-          case 5: put(b ? a / b : ~0u); break;
-          case 6: put(!b ? a : a == 0x8000'0000 && b == ~0u ? 0 : static_cast<uint32_t>(sa % sb)); break;
-          default: put(b ? a % b : a);
-        }
-        break;
-      }
-      switch (funct3) {
-        case 0: put(funct7 & 0x20 ? a - b : a + b); break;
-        case 1: put(a << (b & 31)); break;
-        case 2: put(static_cast<int32_t>(a) < static_cast<int32_t>(b)); break;
-        case 3: put(a < b); break;
-        case 4: put(a ^ b); break;
-        case 5: put(funct7 & 0x20 ? static_cast<uint32_t>(static_cast<int32_t>(a) >> (b & 31)) : a >> (b & 31)); break;
-        case 6: put(a | b); break;
-        default: put(a & b);
+        put(rv32imf::multiply(funct3, a, b));
+      } else {
+        put(rv32imf::integer(funct3, funct7 & 0x20, a, b));
       }
       break;
     case 0x0F: break;
@@ -651,7 +523,7 @@ bool Probe::step(Thread& t, uint32_t number) {
     case 0x4B:
     case 0x4F:
     case 0x53:
-      if (!floating(t, word, op, rd)) return false;
+      if (!floating(t, word, rd)) return false;
       break;
     default: return false;
   }

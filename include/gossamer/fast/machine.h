@@ -29,19 +29,25 @@ struct gs_fast_config {
   uint32_t instr_words;             ///< of an instruction memory
   uint32_t ways, sets, line;        ///< of a thread's partition of the cache
   uint32_t flit, max_flits, slot, slots, queue;
-  uint32_t memories;                               ///< DRAMs of a board
-  uint32_t half_bits, partition_bits, direct_bits; ///< bits of addresses: half of a DRAM, threads, the window of DRAM
-  uint64_t dram, sram;                             ///< of a DRAM, and of the SRAM beside it
-  const uint32_t* next_board;                      ///< [board, destination]
-  const uint32_t* next_link;                       ///< [board, destination]
-  uint32_t links;                                  ///< of a board
-  const uint32_t* depth;                           ///< of each board in the tree of idle detection
+  uint32_t memories;                                ///< DRAMs of a board
+  uint32_t half_bits, partition_bits, direct_bits;  ///< bits of addresses: half of a DRAM, threads, the window of DRAM
+  uint64_t dram, sram;                              ///< of a DRAM, and of the SRAM beside it
+  const uint32_t* next_board;                       ///< [board, destination]
+  const uint32_t* next_link;                        ///< [board, destination]
+  uint32_t links;                                   ///< of a board
+  const uint32_t* depth;                            ///< of each board in the tree of idle detection
   struct gs_fast_timing timing;
 };
 
 enum gs_fast_state : int { GS_FAST_RUNS, GS_FAST_DONE, GS_FAST_DEADLOCK, GS_FAST_STUCK, GS_FAST_UNSUPPORTED };
 enum gs_fast_record_kind : uint32_t {
-  GS_FAST_BYTE, GS_FAST_EMIT, GS_FAST_STOPPED, GS_FAST_TRAP, GS_FAST_MESSAGE, GS_FAST_STARTED, GS_FAST_DELIVERY
+  GS_FAST_BYTE,
+  GS_FAST_EMIT,
+  GS_FAST_STOPPED,
+  GS_FAST_TRAP,
+  GS_FAST_MESSAGE,
+  GS_FAST_STARTED,
+  GS_FAST_DELIVERY
 };
 
 /// What a thread has reported. `thread` is its number in the machine.
@@ -68,7 +74,7 @@ struct gs_fast_held {
 
 /// Counters of a tile, with the names of `debug_counter`; `retired` is not among these.
 struct gs_fast_counters {
-  uint64_t instructions, hits, misses, writebacks, sent, received, flits_out, flits_in, fpu, retired;
+  uint64_t instructions, hits, misses, writebacks, sent, received, flits_out, flits_in, fpu, refused, retired;
 };
 
 /// A machine after reset; null if there is not enough memory.

@@ -17,9 +17,7 @@
 namespace gossamer::rv32imf {
 
 inline int32_t immediateI(uint32_t word) { return static_cast<int32_t>(word) >> 20; }
-inline int32_t immediateS(uint32_t word) {
-  return (immediateI(word) & ~31) | static_cast<int32_t>(word >> 7 & 31);
-}
+inline int32_t immediateS(uint32_t word) { return (immediateI(word) & ~31) | static_cast<int32_t>(word >> 7 & 31); }
 inline uint32_t immediateB(uint32_t word) {
   return (word >> 31 ? 0xFFFF'F000 : 0) | (word << 4 & 0x800) | (word >> 20 & 0x7E0) | (word >> 7 & 0x1E);
 }
@@ -162,7 +160,8 @@ inline bool roundsAway(uint32_t word, uint32_t mode) {
   return funct5 == 0x00 || funct5 == 0x01 || funct5 == 0x02 || funct5 == 0x1A;
 }
 
-/// A floating-point operation: OP-FP or one of the four fused ones. `x` is the integer operand; `mode` is never dynamic.
+/// A floating-point operation: OP-FP or one of the four fused ones. `x` is the integer operand; `mode` is never
+/// dynamic.
 inline Result floating(uint32_t word, uint32_t a, uint32_t b, uint32_t c, uint32_t x, uint32_t mode) {
   const uint32_t op = word & 0x7F, funct3 = word >> 12 & 7, rs2 = word >> 20 & 31;
   Result its;
@@ -184,26 +183,21 @@ inline Result floating(uint32_t word, uint32_t a, uint32_t b, uint32_t c, uint32
   }
   switch (word >> 25) {
     case 0x00:
-      its.value = rounded(
-          mode, its.flags, [](float p, float q) { return p + q; }, asFloat(a), asFloat(b));
+      its.value = rounded(mode, its.flags, [](float p, float q) { return p + q; }, asFloat(a), asFloat(b));
       break;
     case 0x04:
-      its.value = rounded(
-          mode, its.flags, [](float p, float q) { return p - q; }, asFloat(a), asFloat(b));
+      its.value = rounded(mode, its.flags, [](float p, float q) { return p - q; }, asFloat(a), asFloat(b));
       break;
     case 0x08:
-      its.value = rounded(
-          mode, its.flags, [](float p, float q) { return p * q; }, asFloat(a), asFloat(b));
+      its.value = rounded(mode, its.flags, [](float p, float q) { return p * q; }, asFloat(a), asFloat(b));
       break;
     case 0x0C:
       its.path = Path::Divide;
-      its.value = rounded(
-          mode, its.flags, [](float p, float q) { return p / q; }, asFloat(a), asFloat(b));
+      its.value = rounded(mode, its.flags, [](float p, float q) { return p / q; }, asFloat(a), asFloat(b));
       break;
     case 0x2C:
       its.path = Path::Divide;
-      its.value = rounded(
-          mode, its.flags, [](float p) { return std::sqrt(p); }, asFloat(a));
+      its.value = rounded(mode, its.flags, [](float p) { return std::sqrt(p); }, asFloat(a));
       break;
     case 0x10:
       its.path = Path::Short;
@@ -237,12 +231,10 @@ inline Result floating(uint32_t word, uint32_t a, uint32_t b, uint32_t c, uint32
       its.value = toInteger(a, rs2 & 1, mode, its.flags);
       break;
     case 0x68:
-      its.value = rs2 & 1 ? rounded(
-                                mode, its.flags, [](int64_t v) { return static_cast<float>(v); },
-                                static_cast<int64_t>(x))
-                          : rounded(
-                                mode, its.flags, [](int32_t v) { return static_cast<float>(v); },
-                                static_cast<int32_t>(x));
+      its.value =
+          rs2 & 1 ? rounded(
+                        mode, its.flags, [](int64_t v) { return static_cast<float>(v); }, static_cast<int64_t>(x))
+                  : rounded(mode, its.flags, [](int32_t v) { return static_cast<float>(v); }, static_cast<int32_t>(x));
       break;
     case 0x70:
       its.integer = true;

@@ -322,7 +322,7 @@ class Request:
         if self.one_tile:
             raise InputError("--one-tile: engine fast runs whole boards; use --threads, or --engine rtl")
         if self.has_host():
-            raise InputError(f"{self.program}: has a host of its own, which engine fast does not have; use --engine rtl")
+            raise InputError(f"{self.program}: has a host, which engine fast does not have; use --engine rtl")
 
     def has_host(self) -> bool:
         """Whether the program has a part that runs on this machine."""

@@ -96,7 +96,8 @@ class _Config(ctypes.Structure):
 
 
 _COUNTERS = (
-    "instructions", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu", "retired",
+    "instructions", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu", "refused",
+    "retired",
 )  # fmt: skip
 """Fields of struct gs_fast_counters."""
 
@@ -277,7 +278,7 @@ class Fast(Cluster):
         """The program counters of the first instructions that a thread has finished."""
         count = c_size_t()
         found = self._lib["commits"](self._machine, thread, ctypes.byref(count))
-        return found[: count.value]
+        return list(found[: count.value])
 
     def _counters(self) -> list[dict[str, int]]:
         size = len(_COUNTERS)
@@ -324,16 +325,16 @@ class Fast(Cluster):
         seen.take(last=True)
         self._ran = True
         if state == _UNSUPPORTED:
-            thread, pc = c_uint32(), c_uint32()
-            why = self._lib["reason"](self._machine, ctypes.byref(thread), ctypes.byref(pc)).decode()
-            raise RunDied(f"thread {thread.value} {why} (pc {pc.value:#x}), which engine fast cannot; use --engine rtl")
+            who, pc = c_uint32(), c_uint32()
+            why = self._lib["reason"](self._machine, ctypes.byref(who), ctypes.byref(pc)).decode()
+            raise RunDied(f"thread {who.value} {why} (pc {pc.value:#x}), which engine fast cannot; use --engine rtl")
         seconds = time.perf_counter() - begun
         cycles = min(self._lib["cycle"](self._machine), until) - first
         tiles = []
         for early, late in zip(before, self._counters(), strict=True):
             counters = {name: late[name] - early[name] for name in late if name != "retired"}
             cores = self.config.mailbox.cores_per_mailbox
-            counters |= {"cycles": cycles, "idle": cores * cycles - counters["instructions"], "refused": 0}
+            counters |= {"cycles": cycles, "idle": cores * cycles - counters["instructions"]}
             tiles.append({name: counters[name] for name in constants.enumeration("debug_counter").values})
         unfinished = ctypes.create_string_buffer(20 * self.threads)
         count = self._lib["unfinished_of"](self._machine, unfinished)

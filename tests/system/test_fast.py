@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine ``fast`` compared with the simulated hardware: text, counters, cycles, verdicts, replays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Command
+from traces import Trace, read
+
+import gossamer_setup
+from gossamer import config as configs
+from gossamer import device
+from gossamer.engines.fast import Fast
+from gossamer.engines.rtl import Run
+from gossamer.engines.rtl_cluster import Cluster
+
+TALK = ROOT / "tests" / "fixtures" / "watching" / "talk.c"
+TINY = configs.load("tiny")
+HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
+EXACT = ("instructions", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu")
+"""Counters of each tile that do not depend on the order of messages, for programs that wait without polling."""
+BOUND = 0.10
+"""The stated bound of the error of cycles."""
+
+Lines = dict[int, list[str]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tools() -> None:
+    gossamer_setup.require("rtl")
+
+
+def executed(machine: Cluster, program: Path) -> tuple[Run, Lines]:
+    lines: Lines = {}
+    with machine:
+        machine.load_image(device.build(str(program), machine.config, boards=machine.shape))
+        run = machine.run(machine.threads, on_line=lambda thread, text, more: lines.setdefault(thread, []).append(text))
+    return run, lines
+
+
+def counters(run: Run) -> list[list[int]]:
+    return [[tile[name] for name in EXACT] for tile in run.tiles]
+
+
+def agree(program: Path, text: bool = True) -> None:
+    real, said = executed(Cluster(TINY), program)
+    found, mine = executed(Fast(TINY), program)
+    assert (found.reason, found.codes) == (real.reason, real.codes)
+    assert counters(found) == counters(real)
+    assert not text or mine == said
+    assert found.cycles == pytest.approx(real.cycles, rel=BOUND)
+
+
+@pytest.mark.parametrize("name, text", [("hello.c", True), ("ping.c", False), ("ring.c", False), ("queens.cpp", True)])
+def test_programs_execute_the_hardwares_instructions(name: str, text: bool) -> None:
+    """The text of the others contains cycles."""
+    agree(ROOT / "programs" / name, text)
+
+
+@pytest.mark.tier("all", seconds=40, adds="programs with a million instructions on both engines")
+@pytest.mark.parametrize("name, text", [("memory.c", False), ("sort.c", True)])
+def test_longer_programs_execute_the_hardwares_instructions(name: str, text: bool) -> None:
+    agree(ROOT / "programs" / name, text)
+
+
+def order_of(trace: Trace) -> dict[int, list[tuple[int, int]]]:
+    """Of each thread the sender, and the message's number among the sender's, in the order of delivery."""
+    numbers: dict[int, int] = {}
+    number_of = {}
+    for send, receive in sorted(trace.arrows(), key=lambda pair: pair[0].begin):
+        number_of[id(receive)] = numbers.setdefault(send.thread, 0)
+        numbers[send.thread] += 1
+    found: dict[int, list[tuple[int, int]]] = {}
+    for send, receive in sorted(trace.arrows(), key=lambda pair: pair[1].begin):
+        found.setdefault(receive.thread, []).append((send.thread, number_of[id(receive)]))
+    return found
+
+
+def test_replayed_deliveries_reproduce_what_each_thread_does(tmp_path: Path) -> None:
+    """Every thread of the program prints the senders of its messages, in the order in which it receives them."""
+    trace = tmp_path / "talk.pftrace"
+    with Cluster(TINY, trace=trace) as machine:
+        machine.load_image(device.build(str(TALK), TINY))
+        said: Lines = {}
+        real = machine.run(machine.threads, on_line=lambda thread, text, more: said.setdefault(thread, []).append(text))
+    order = order_of(read(trace))
+    _, own = executed(Fast(TINY), TALK)
+    assert own != said  # without a replay the order is another one
+    found, mine = executed(Fast(TINY, order=order), TALK)
+    assert mine == said
+    names = ("hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in")
+    assert [[tile[name] for name in names] for tile in found.tiles] == [
+        [tile[name] for name in names] for tile in real.tiles
+    ]
+
+
+def test_recorded_deliveries_are_those_of_a_replay() -> None:
+    """Each thread receives its first two messages in the other order."""
+    machine = Fast(TINY, deliveries=True)
+    executed(machine, TALK)
+    arrived: dict[int, list[tuple[int, int]]] = {}
+    for receiver, sender, number in machine.deliveries:
+        arrived.setdefault(receiver, []).append((sender, number))
+    swapped = {thread: [its[1], its[0], *its[2:]] for thread, its in arrived.items()}
+    again = Fast(TINY, order=swapped, deliveries=True)
+    executed(again, TALK)
+    replayed: dict[int, list[tuple[int, int]]] = {}
+    for receiver, sender, number in again.deliveries:
+        replayed.setdefault(receiver, []).append((sender, number))
+    assert replayed == swapped
+
+
+BLOCKED = (
+    HEAD
+    + """int main(void) {
+  const uint32_t threads = gossamerThreads();
+  tinselSetLen(4);
+  for (uint32_t i = 0; i < 999; ++i) {
+    tinselWaitUntil(TINSEL_CAN_SEND);
+    tinselSend((int)gossamerAddress((gossamerThread() + 1 + i) % threads), tinselSendSlot());
+  }
+  return 0;
+}
+"""
+)
+WAITING = (
+    HEAD
+    + """int main(void) {
+  if (gossamerThread() == 3) tinselWaitUntil(TINSEL_CAN_RECV);
+  return gossamerThread() == 4;
+}
+"""
+)
+TRAPS = (
+    HEAD
+    + """int main(void) {
+  if (gossamerThread() == 2) return *(volatile int*)4;
+  if (gossamerThread() == 3) return *(volatile int*)0x40000002;
+  if (gossamerThread() == 4) __asm__ volatile("csrw 0x8ff, x0");
+  if (gossamerThread() == 5) tinselSend(0x7ffff, tinselSendSlot());
+  if (gossamerThread() == 6) tinselRecv();
+  if (gossamerThread() == 7) __asm__ volatile("ebreak");
+  return 0;
+}
+"""
+)
+
+
+@pytest.mark.parametrize("body", [WAITING, TRAPS], ids=["deadlock", "traps"])
+def test_verdicts_are_those_of_the_hardware(command: Command, tmp_path: Path, body: str) -> None:
+    source = tmp_path / "prog.c"
+    source.write_text(body, encoding="utf-8")
+    runs = [command("run", source, "--engine", engine) for engine in ("rtl", "fast")]
+    assert [run.returncode for run in runs] == [4, 4]
+    real, found = (sorted(run.stderr.splitlines()) for run in runs)
+    assert found == real
+
+
+def test_blocked_messages_are_a_deadlock_that_names_full_slots(command: Command, tmp_path: Path) -> None:
+    source = tmp_path / "prog.c"
+    source.write_text(BLOCKED, encoding="utf-8")
+    done = command("run", source, "--engine", "fast")
+    assert done.returncode == 4
+    assert "deadlock: all threads that run (0-31) wait for each other: messages are blocked" in done.stderr
+    assert "full: " in done.stderr
+
+
+SUM = (
+    HEAD
+    + """int main(void) {
+  const uint32_t here = gossamerThreads(), threads = here * GOSSAMER_BOARDS;
+  const uint32_t me = gossamerBoard() * here + gossamerThread();
+  volatile uint32_t* out = tinselSendSlot();
+  uint32_t sum = 0, sent = 0;
+  for (;;) {
+    if (sent < 3) {
+      const uint32_t to = (me + 1 + sent * 97) % threads;
+      tinselWaitUntil(TINSEL_CAN_SEND);
+      out[0] = me;
+      tinselSend((int)gossamerAddressOn(to / here, to % here), out);
+      ++sent;
+    }
+    while (tinselCanRecv()) {
+      volatile uint32_t* in = tinselRecv();
+      sum += in[0];
+      tinselFree(in);
+    }
+    if (sent == 3 && tinselIdle(1)) break;
+  }
+  printf("%u\\n", (unsigned)sum);
+  return 0;
+}
+"""
+)
+
+
+def test_clusters_reach_idleness_after_all_messages(command: Command, tmp_path: Path) -> None:
+    source = tmp_path / "prog.c"
+    source.write_text(SUM, encoding="utf-8")
+    done = command("run", source, "--engine", "fast", "--cluster", "octet")
+    assert done.returncode == 0, done.stderr
+    threads = 8 * TINY.threads
+    expected = [0] * threads
+    for sender in range(threads):
+        for message in range(3):
+            expected[(sender + 1 + 97 * message) % threads] += sender
+    printed = {int(line[1:].split()[0]): int(line.split("] ")[1]) for line in done.stdout.splitlines()}
+    assert printed == dict(enumerate(expected))
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("--waves", "x.fst"), "--waves: needs the simulated hardware; use --engine rtl"),
+        (("--one-tile",), "--one-tile: engine fast runs whole boards; use --threads, or --engine rtl"),
+        (("--threads", "33"), "--threads 33: a board of tiny has 32 threads"),
+        (("--cluster", "nowhere"), "nowhere"),
+    ],
+)
+def test_bad_input_is_one_line(command: Command, words: tuple[str, ...], said: str) -> None:
+    done = command("run", ROOT / "programs" / "hello.c", "--engine", "fast", *words)
+    assert done.returncode == 2 and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and not done.stdout
