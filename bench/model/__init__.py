@@ -15,13 +15,13 @@ from gossamer.bench import Context, Row
 from gossamer.engines.model import Model
 from gossamer.graph import read_graph
 
-from . import _fast
+from . import _cluster, _fast
 from ._points import COUNTERS, POINTS, SCALE8, Compared, compare
 
 MEDIAN, WORST, LARGE, BLOCKS = "model.error.median", "model.error.worst", "model.error.scale8", "model.counters"
 SPEED, SIZE = "model.edges-per-s", "model.gb"
 FAST, CYCLES = "fast-tile.mhz", "fast-tile.cycle-error"
-NAMES = (MEDIAN, WORST, LARGE, BLOCKS, SPEED, SIZE, FAST, CYCLES)
+NAMES = (MEDIAN, WORST, LARGE, BLOCKS, SPEED, SIZE, FAST, CYCLES, *_cluster.NAMES)
 _MOST = {MEDIAN: 0.08, WORST: 0.20, LARGE: 0.15, BLOCKS: 0.05, CYCLES: 0.10}
 _LEAST_EDGES, _MOST_GB = 40.0, 12.0
 FAST_GRAPH = "gen:geometric:vertices=60000,fanout=60,radius=0.02,seed=1"
@@ -48,10 +48,7 @@ def rows(context: Context) -> Iterator[Row]:
         yield _speed(context)
     if context.wants(FAST) or context.wants(CYCLES):
         yield from _fast.rows(context, _row)
-    if context.wants(SIZE):
-        yield context.skip(
-            SIZE, "the mapper makes the tables of all boards at once, with 150 bytes an edge", "GB", most=_MOST_GB
-        )
+    yield from _cluster.rows(context, SIZE, _MOST_GB)
 
 
 def figures(context: Context, done: Sequence[Compared]) -> Iterator[Row]:

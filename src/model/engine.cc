@@ -42,7 +42,7 @@ constexpr uint32_t kMostStackLines = 12;
 /// Capacity of a resource, by time.
 class Calendar {
  public:
-  explicit Calendar(double capacity = kBucket) : capacity_(capacity), used_(kBuckets), stamp_(kBuckets, ~uint64_t{0}) {}
+  explicit Calendar(double capacity = kBucket) : capacity_(capacity), buckets_(kBuckets) {}
 
   /// Takes `amount` from time `t` on, at most `rate` a cycle. Returns when the last part is taken.
   double take(double t, double amount, double rate) {
@@ -84,16 +84,16 @@ class Calendar {
  private:
   static constexpr uint64_t kBuckets = 2048;
   double& at(uint64_t bucket) {
-    const uint64_t slot = bucket % kBuckets;
-    if (stamp_[slot] != bucket) {
-      stamp_[slot] = bucket;
-      used_[slot] = 0;
-    }
-    return used_[slot];
+    Bucket& its = buckets_[bucket % kBuckets];
+    if (its.number != bucket) its = {bucket, 0};
+    return its.used;
   }
+  struct Bucket {
+    uint64_t number = ~uint64_t{0};
+    double used = 0;
+  };
   double capacity_;
-  std::vector<double> used_;
-  std::vector<uint64_t> stamp_;
+  std::vector<Bucket> buckets_;
 };
 
 /// An event's cost, as the engine adds it.
@@ -473,6 +473,12 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
   const uint32_t edges = list + m.list_bytes;
   if (received_.size() < count) received_.resize(count);
   const gs_model_edges its{host(edges), count, m.edge_bytes, m.value_at, m.offset_bytes};
+  const uint8_t* ahead = its.first;
+  for (uint32_t i = 0; i < count; ++i, ahead += m.edge_bytes) {
+    uint32_t vertex = 0;
+    std::memcpy(&vertex, ahead, m.offset_bytes == 2 ? 2 : 4);
+    __builtin_prefetch(t.states + vertex, 1);
+  }
   enter(t, Handler::recv, HandlerDied::noVertex);
   its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, message.payload, &its, received_.data());
   t.delivered += count;
@@ -622,6 +628,9 @@ void Group::receive(Thread& t) {
   if (--messages_[number_].holders == 0) free_.push_back(number_);
   spend(t, its_.costs[GS_MODEL_RECEIVE]);
   const gs_model_machine& m = its_.machine;
+  if (m.multicast && t.waits()) {
+    __builtin_prefetch(host(t.keysAt + messages_[t.queue[t.first].message].key));
+  }
   if (!m.multicast && (message.key & 1)) {
     // The key names a vertex: a list of one edge that is in no memory.
     uint8_t edge[4];

@@ -82,7 +82,7 @@ def test_uniform_traffic_fills_the_busiest_link(network: Any) -> None:
             x, y = a, b
             while (x, y) != (c, d):
                 to = (x + (c > x) - (c < x), y) if x != c else (x, y + (d > y) - (d < y))
-                load[x, y, *to] = load.get((x, y, *to), 0.0) + 1 / (width * height)
+                load[(x, y, *to)] = load.get((x, y, *to), 0.0) + 1 / (width * height)
                 x, y = to
         assert network.uniform(width, height, 1.0) == pytest.approx(1 / max(load.values()))
 

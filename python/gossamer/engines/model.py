@@ -89,7 +89,7 @@ class Model(Hardware):
             if died.vertex is None:
                 raise
             # The library knows the position in the mapper's order.
-            vertex = int(mapping.order[died.vertex])
+            vertex = int(placed.mapping.order[died.vertex])
             text = str(died).replace(f"of index {died.vertex} ", f"of index {vertex} ")
             raise HandlerDied(text, vertex, died.places) from None
         seconds = time.perf_counter() - begun
