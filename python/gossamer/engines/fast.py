@@ -53,8 +53,8 @@ _RECORD = struct.Struct("<IIQIIII")
 _REASONS = {_DONE: "done", _DEADLOCK: "deadlock", _STUCK: "stuck"}
 _LONGEST_LINE = 1024
 """Characters of a line, as in the simulator (sim/host/tile_host.h)."""
-_QUANTA = 20_000
-"""Steps of all tiles between two looks at signals."""
+_STEPS = 40_000
+"""Steps of tiles between two looks at signals: some 50 ms."""
 _HELD = 16
 """Bytes of a record of a queue that is not empty."""
 _MOST_HELD = 4096
@@ -316,7 +316,7 @@ class Fast(Cluster):
         self._lib["start"](self._machine, (c_uint32 * len(started))(*started))
         first = seen.first = self._lib["first"](self._machine)
         until = first + max_cycles if max_cycles else _FOREVER
-        while (state := self._lib["run"](self._machine, until, _QUANTA)) == _RUNS:
+        while (state := self._lib["run"](self._machine, until, max(1, _STEPS // self.tiles))) == _RUNS:
             seen.take()
             cycle = self._lib["cycle"](self._machine)
             on_progress(cycle, self._lib["instructions"](self._machine))
