@@ -78,8 +78,10 @@ def rows(context: Context, pagerank_s: float | None = None, iterations: int = 1)
     if context.wants(PAGERANK):
         assert pagerank_s is not None
         more = iterations * (cycles - barrier(3, 4)) / mhz / 1e6
-        yield context.row(PAGERANK, pagerank_s + more, "s, extrapolated", on_12_boards_s=pagerank_s,
-                          barriers_s=more, scaling="weak: each board has the load of one of 12", **about)  # fmt: skip
+        yield context.row(
+            PAGERANK, pagerank_s + more, "s, extrapolated", on_12_boards_s=pagerank_s, barriers_s=more,
+            scale=str(context.scale), scaling="weak: each board has the load of one of 12", **about,
+        )  # fmt: skip
 
 
 __all__ = ["NAMES", "PAGERANK", "barrier", "depth", "rows", "uniform"]

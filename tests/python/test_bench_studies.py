@@ -77,12 +77,12 @@ def test_a_point_is_predicted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_uniform_traffic_fills_the_busiest_link(network: Any) -> None:
     """Counted packet by packet: first along the row, then along the column."""
     for width, height in ((3, 4), (4, 4), (5, 2), (6, 8)):
-        load: dict[tuple[int, int, int, int], float] = {}
+        load: dict[tuple[tuple[int, int], tuple[int, int]], float] = {}
         for a, b, c, d in product(range(width), range(height), range(width), range(height)):
             x, y = a, b
             while (x, y) != (c, d):
                 to = (x + (c > x) - (c < x), y) if x != c else (x, y + (d > y) - (d < y))
-                load[(x, y, *to)] = load.get((x, y, *to), 0.0) + 1 / (width * height)
+                load[(x, y), to] = load.get(((x, y), to), 0.0) + 1 / (width * height)
                 x, y = to
         assert network.uniform(width, height, 1.0) == pytest.approx(1 / max(load.values()))
 

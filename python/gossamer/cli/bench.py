@@ -172,7 +172,8 @@ def command(
     context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full, scale=share)
     module = _load(suite)
     if scale is not None and not hasattr(module, "studies"):
-        raise InputError(f"--scale {scale}: suite {suite} has no studies; polite, multicast and stream have some")
+        some = ", ".join(name for name in suites() if (SUITES / name / "studies.py").is_file())
+        raise InputError(f"--scale {scale}: suite {suite} has no studies; these have: {some}")
     if list_only:
         names = _names(module, context)
         width = max(map(len, names), default=0)
