@@ -42,7 +42,6 @@ MUTANTS = {
     "sends-before-the-last-is-received": Mutant(
         "async.h", "!ranks_.table().sent(requests_[rank])) {\n      kept = true;", "false) {\n      kept = true;"
     ),
-    "does-not-count-a-sent-buffer": Mutant("async.h", "    ++sent_buffers_;\n", "    if (rank) ++sent_buffers_;\n"),
     "does-not-count-a-received-buffer": Mutant(
         "async.h", "    ++received_buffers_;\n", "    if (rank) ++received_buffers_;\n"
     ),
@@ -74,9 +73,6 @@ MUTANTS = {
         "async.h", "    packEvents(rank, send_[rank]);\n", "    if (!some) packEvents(rank, send_[rank]);\n"
     ),
     "drops-kept-messages-along-one-edge": Mutant("async.h", "    packSingles(rank, send_[rank]);\n", ""),
-    "does-not-see-kept-messages-along-one-edge": Mutant(
-        "async.h", "!kept_[rank].empty() || !singles_[rank].empty()", "!kept_[rank].empty()"
-    ),
     "overwrites-a-buffer-in-flight": Mutant(
         "async.h",
         "    ++sent_buffers_;\n",
