@@ -24,13 +24,14 @@ on_board = 2
 SLOT = ("in_ready_o", "out_valid_o", "out_o", "busy_o", "receives_o", "messages_o")
 
 
-def cut(slot: str) -> list[str]:
-    """Commands of Yosys that leave the outputs of an instance of gs_match_slot to the solver.
+def cut(*slots: str) -> list[str]:
+    """Commands of Yosys that leave the outputs of instances of gs_match_slot to the solver.
 
-    In ``slot``, a pattern of Yosys, ? stands for a bracket.
+    In ``slots``, patterns of Yosys, ? stands for a bracket.
     """
-    wires = " ".join(f"w:{slot}.{port}" for port in SLOT)
-    return [f"chformal -remove c:{slot}.*", f"cutpoint {wires}", "opt_clean -purge"]
+    wires = " ".join(f"w:{slot}.{port}" for slot in slots for port in SLOT)
+    formal = [f"chformal -remove c:{slot}.*" for slot in slots]
+    return [*formal, f"cutpoint {wires}", "opt_clean -purge"]
 
 
 def files(name: str, folder: Path) -> sources.Sources:
@@ -58,8 +59,7 @@ def test_board_passes_only_packets_of_its_owner_to_a_match_engine(tmp_path: Path
     Other proofs contain the assertions of the local port, the engines and the arbiters.
     """
     script = [
-        *cut("u_match.gen_engine?0?.u_engine.u_slot"),
-        *cut("u_match.gen_engine?1?.u_engine.u_slot"),
+        *cut("u_match.gen_engine?0?.u_engine.u_slot", "u_match.gen_engine?1?.u_engine.u_slot"),
         "chformal -assert -remove c:u_match.gen_engine*",
         "chformal -assert -remove c:u_match.u_port.*",
         "chformal -assert -remove c:u_match.u_drops.*",
