@@ -41,7 +41,7 @@ TESTS: dict[str, Cpp] = {
     "bucket_queue": Cpp("address"),
     "check": Cpp("address thread none"),
     "core": Cpp("address thread", "core/*.cc"),
-    "distributed": Cpp("address thread", "core/*.cc", full="none"),
+    "distributed": Cpp("none"),
     "engine": Cpp("address thread", "core/*.cc", full="none"),
     "engine_concurrent": Cpp("thread", "core/*.cc", full="none"),
     # Tests a pass that needs the optimiser's proofs; -Og makes none.

@@ -69,9 +69,6 @@ MUTANTS = {
     "delivers-messages-of-ghosts-twice": Mutant(
         "async.h", "    push(own_, net_.all());\n  }\n  forgetMessages();", "    push(own_, net_.all());\n  }"
     ),
-    "drops-kept-events": Mutant(
-        "async.h", "    packEvents(rank, send_[rank]);\n", "    if (!some) packEvents(rank, send_[rank]);\n"
-    ),
     "drops-kept-messages-along-one-edge": Mutant("async.h", "    packSingles(rank, send_[rank]);\n", ""),
     "overwrites-a-buffer-in-flight": Mutant(
         "async.h",
