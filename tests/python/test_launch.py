@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -180,6 +181,16 @@ def test_a_machine_without_this_checkout_or_without_an_answer_is_rejected(comman
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("gossamer: error: --hosts: node2 ") and done.stderr.endswith(f"{said}\n")
         assert done.stderr.count("\n") == 1
+
+
+def test_far_more_ranks_than_processors_never_start(command: Command) -> None:
+    done = command(*RUN, "-n", "5000")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(
+        r"gossamer: error: -n 5000: this machine has \d+ processors?, for at most \d+ ranks; "
+        r"lower -n, or name more machines with --hosts\n",
+        done.stderr,
+    )
 
 
 def test_hosts_need_the_engine_and_a_remote_shell(command: Command, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from gossamer.errors import ExitCode, GossamerError, HandlerDied, InputError, No
 from gossamer.hosts import machines, mpi_launcher
 from gossamer.hosts.machines import Machines
 from gossamer.paths import ROOT
+from gossamer.wording import counted
 
 _FOLDER = "GOSSAMER_JOB"
 """The job's folder, in the environment of ranks that a command has started."""
@@ -36,6 +37,10 @@ _STARTED = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID")
 """Variables by which a launcher tells a process that it is a rank."""
 _OF_A_RANK = ("PMI_", "PMIX_", "OMPI_COMM_WORLD_")
 """Beginnings of such variables, which a launcher's ranks must not inherit from a shell that is one process of Slurm."""
+_ALLOCATIONS = {"SLURM_JOB_ID", "PBS_NODEFILE"}
+"""Variables of allocations, whose launchers may start ranks on several machines."""
+MOST_PER_PROCESSOR = 32
+"""Ranks on this machine alone, for each of its processors: each takes about 40 MB before it reads the graph."""
 _NUMBERS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
 
 
@@ -169,6 +174,13 @@ def launch(
     if count is None:
         raise InputError(
             "--engine distributed: needs the number of ranks, as in -n 4 (or start the command with mpiexec, srun)"
+        )
+    processors = len(os.sched_getaffinity(0))
+    alone = machines is None and not mpi_launcher.elsewhere() and not os.environ.keys() & _ALLOCATIONS
+    if alone and count > processors * MOST_PER_PROCESSOR:
+        raise InputError(
+            f"-n {count}: this machine has {counted(processors, 'processor')}, for at most "
+            f"{processors * MOST_PER_PROCESSOR} ranks; lower -n, or name more machines with --hosts"
         )
     launcher = mpi_launcher.launcher()
     # Ranks on other machines see the checkout, but not this machine's temporary files.
