@@ -223,3 +223,12 @@ def test_bad_input_is_one_line(command: Command, words: tuple[str, ...], said: s
     done = command("run", ROOT / "programs" / "hello.c", "--engine", "fast", *words)
     assert done.returncode == 2 and said in done.stderr
     assert len(done.stderr.splitlines()) == 1 and not done.stdout
+
+
+def test_applications_are_rejected(command: Command) -> None:
+    done = command("run", "pagerank", "gen:geo:vertices=100,fanout=3,seed=1", "--engine", "fast")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "gossamer: error: --engine fast: pagerank is an application, and this engine runs programs for threads; "
+        "use rtl, or model for an estimate\n"
+    )

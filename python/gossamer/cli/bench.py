@@ -13,7 +13,7 @@ from types import ModuleType
 
 import click
 
-from gossamer.bench import Context, Row, machine_info, predicted, write_rows
+from gossamer.bench import Context, Row, machine_info, write_rows
 from gossamer.errors import AnswerNo, InputError
 from gossamer.files import check_writable
 from gossamer.paths import ROOT
@@ -168,7 +168,11 @@ def command(
         raise InputError(f"--data {data}: no such folder; name the folder of the data")
     if json_path is not None:
         check_writable(json_path)
-    share = predicted.scale_of(scale) if scale is not None else None
+    share = None
+    if scale is not None:
+        from gossamer.bench import predicted  # needs packages that --list does not
+
+        share = predicted.scale_of(scale)
     context = Context(suite, only, data.resolve() if data else None, _peers(peers), repeat, full=full, scale=share)
     module = _load(suite)
     if scale is not None and not hasattr(module, "studies"):

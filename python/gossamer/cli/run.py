@@ -231,6 +231,11 @@ def _run_app(words: tuple[str, ...]) -> int:
     for name in _run_arguments.DISTRIBUTED:
         if engine != "distributed" and name in request.options:
             raise InputError(f"--{name}: is for --engine distributed")
+    if engine == "fast":
+        raise InputError(
+            f"--engine fast: {app.name} is an application, and this engine runs programs for threads; use rtl, or "
+            "model for an estimate"
+        )
     if engine in _run_arguments.ON_HARDWARE:
         asked = _HardwareOptions(app.name, hardware, str(engine))
         engine = asked.engine
