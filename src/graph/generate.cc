@@ -207,6 +207,40 @@ class Neighbours {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> runs_;
 };
 
+/// A geometric graph, of which any rows can be drawn.
+struct Geometric {
+  Geometric(std::uint64_t vertices, std::uint32_t fanout_, double radius_, int shuffle, std::uint64_t seed_,
+            int threads_)
+      : fanout(fanout_), radius(radius_), seed(seed_), threads(threads_), layout(vertices, radius_, seed_) {
+    if (!shuffle) return;
+    shuffled.emplace(vertices, seed);
+    position_of.resize(vertices);
+    for (std::uint64_t p = 0; p < vertices; ++p) position_of[(*shuffled)(p)] = static_cast<std::uint32_t>(p);
+  }
+
+  /// Appends the targets of the rows first + begin .. first + end - 1, and sets offsets[row + 1] to their lengths.
+  void rows(std::uint64_t first, std::uint64_t begin, std::uint64_t end, std::uint64_t* offsets,
+            std::vector<std::uint32_t>& targets) const {
+    Neighbours neighbours(layout, radius, fanout, seed);
+    for (std::uint64_t row = begin; row < end; ++row) {
+      const std::uint64_t v = first + row;
+      const std::size_t before = targets.size();
+      for (const std::uint32_t other : neighbours(shuffled ? position_of[v] : static_cast<std::uint32_t>(v)))
+        targets.push_back(shuffled ? static_cast<std::uint32_t>((*shuffled)(other)) : other);
+      std::sort(targets.begin() + static_cast<std::ptrdiff_t>(before), targets.end());
+      offsets[row + 1] = targets.size() - before;
+    }
+  }
+
+  std::uint32_t fanout;
+  double radius;
+  std::uint64_t seed;
+  int threads;
+  Layout layout;
+  std::optional<Permutation> shuffled;
+  std::vector<std::uint32_t> position_of;
+};
+
 /// Draws the ends of an edge of a recursive matrix.
 class Rmat {
  public:
@@ -281,33 +315,28 @@ extern "C" {
 
 int gs_graph_geometric(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
                        uint64_t* offsets, void** state) {
-  return gs_graph_geometric_rows(vertices, fanout, radius, shuffle, seed, threads, 0, vertices, offsets, state);
+  void* layout = nullptr;
+  const int code = gs_graph_geometric_layout(vertices, fanout, radius, shuffle, seed, threads, &layout);
+  if (code) return code;
+  const std::unique_ptr<Geometric> owner(static_cast<Geometric*>(layout));
+  return gs_graph_geometric_rows(layout, 0, vertices, offsets, state);
 }
 
-int gs_graph_geometric_rows(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
-                            uint64_t first, uint64_t count, uint64_t* offsets, void** state) {
+int gs_graph_geometric_layout(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed,
+                              int threads, void** layout) {
   return guarded([&] {
-    const Layout layout(vertices, radius, seed);
-    std::optional<Permutation> shuffled;
-    std::vector<std::uint32_t> position_of;
-    if (shuffle) {
-      shuffled.emplace(vertices, seed);
-      position_of.resize(vertices);
-      for (std::uint64_t p = 0; p < vertices; ++p) position_of[(*shuffled)(p)] = static_cast<std::uint32_t>(p);
-    }
+    *layout = new Geometric(vertices, fanout, radius, shuffle, seed, threads);
+    return 0;
+  });
+}
+
+int gs_graph_geometric_rows(const void* layout, uint64_t first, uint64_t count, uint64_t* offsets, void** state) {
+  return guarded([&] {
+    const auto& geometric = *static_cast<const Geometric*>(layout);
     constexpr std::uint64_t kPiece = 2048;
     std::vector<std::vector<std::uint32_t>> pieces((count + kPiece - 1) / kPiece);
-    in_pieces(thread_count(threads), count, kPiece, [&](std::uint64_t begin, std::uint64_t end) {
-      Neighbours neighbours(layout, radius, fanout, seed);
-      std::vector<std::uint32_t>& mine = pieces[begin / kPiece];
-      for (std::uint64_t row = begin; row < end; ++row) {
-        const std::uint64_t v = first + row;
-        const std::size_t before = mine.size();
-        for (const std::uint32_t other : neighbours(shuffle ? position_of[v] : static_cast<std::uint32_t>(v)))
-          mine.push_back(shuffle ? static_cast<std::uint32_t>((*shuffled)(other)) : other);
-        std::sort(mine.begin() + static_cast<std::ptrdiff_t>(before), mine.end());
-        offsets[row + 1] = mine.size() - before;
-      }
+    in_pieces(thread_count(geometric.threads), count, kPiece, [&](std::uint64_t begin, std::uint64_t end) {
+      geometric.rows(first, begin, end, offsets, pieces[begin / kPiece]);
     });
     offsets[0] = 0;
     for (std::uint64_t v = 0; v < count; ++v) offsets[v + 1] += offsets[v];
@@ -320,6 +349,11 @@ int gs_graph_geometric_rows(uint64_t vertices, uint32_t fanout, double radius, i
     *state = result.release();
     return 0;
   });
+}
+
+int gs_graph_geometric_free(void* layout) {
+  delete static_cast<Geometric*>(layout);
+  return 0;
 }
 
 int gs_graph_rmat(uint32_t scale, uint64_t edges, double a, double b, double c, int permute, uint64_t seed, int threads,

@@ -96,6 +96,49 @@ struct SpreadAlong : Spread {
   }
 };
 
+/// Sends along single edges only, so that no other message can take these along. Tokens move over five edges. Those of
+/// a vertex with the same number of edges left are equal, so that the sums are the same in every order of messages.
+struct TokensAlong : PVertex<SpreadState, None, SpreadMessage> {
+  static constexpr uint32_t steps = 6;
+  static constexpr unsigned most = 4;  // edges after the first; s->distance has a byte for the tokens of each number
+  Edges<None> edges;
+
+  void begin(uint32_t number) {
+    const uint64_t drawn = mix(s->index * 577 + number + 1);
+    s->distance = 0;
+    s->left = edges.count() && drawn % 8 == 0 ? 1 + static_cast<uint32_t>(drawn >> 16) % 3 : 0;
+    *readyToSend = s->left ? PPin(OneEdge) : PPin(No);
+  }
+  void init() { begin(0); }
+  void send(SpreadMessage* m) {
+    unsigned hops = most;
+    if (s->left) {
+      --s->left;
+    } else {
+      do --hops;
+      while (!(s->distance >> 8 * hops & 0xff));
+      s->distance -= 1u << 8 * hops;
+    }
+    const uint64_t drawn = mix(s->index + hops * uint64_t{4099} + time * uint64_t{65537});
+    *m = {drawn, hops, time};
+    edges.along(static_cast<uint32_t>(drawn % edges.count()));
+    if (!s->left && !s->distance) *readyToSend = No;
+  }
+  void recv(const SpreadMessage* m, const None*) {
+    s->sum += m->value;
+    if (m->step != time) ++s->other_step;
+    if (!m->distance || !edges.count()) return;
+    s->distance += 1u << 8 * (m->distance - 1);
+    *readyToSend = OneEdge;
+  }
+  bool step() {
+    s->history = mix(s->history + s->distance);
+    if (time + 1 >= steps) return false;
+    begin(time + 1);
+    return true;
+  }
+};
+
 /// The rows of the vertices first .. last - 1; targets are less `less`.
 struct PartOfRows {
   std::vector<uint64_t> offsets;
@@ -119,9 +162,7 @@ std::vector<SpreadState> runOnRanks(const Wiring<None>& wiring, const std::vecto
   SimulatedRanks net(count, seed, what);
   net.run([&](const gs_ranks* table) {
     const distributed::Ranks ranks(table);
-    gs_share share{};
-    share.cuts = cuts.data();
-    const distributed::Ranges ranges(share, ranks);
+    const distributed::Ranges ranges(cuts.data(), nullptr, ranks);
     const auto first = static_cast<uint32_t>(cuts[ranks.rank()]);
     const auto last = static_cast<uint32_t>(cuts[ranks.rank() + 1]);
     const PartOfRows in(wiring.sides[0].in, first, last, first);
@@ -135,7 +176,7 @@ std::vector<SpreadState> runOnRanks(const Wiring<None>& wiring, const std::vecto
     Array<SpreadState> state(last - first);
     std::copy(states.begin() + first, states.begin() + last, state.data());
     Pool pool(threads);
-    distributed::Run<V> run(problem, own, state, ranks, ranges, pool, nullptr);
+    distributed::Run<V> run(problem, own, out.targets.data(), state, ranks, ranges, pool, nullptr);
     run.run();
     std::copy(state.data(), state.data() + state.size(), found.begin() + first);
   });
@@ -195,6 +236,12 @@ std::vector<SpreadState> plainly(Wiring<None>& wiring, const std::vector<SpreadS
   return plain<V>(wiring, states, {}).state;
 }
 
+/// For messages along one edge, which the plain loop does not have.
+template <typename V>
+std::vector<SpreadState> onCpu(Wiring<None>& wiring, const std::vector<SpreadState>& states) {
+  return runOn<V>(wiring.network(), states, {}, 1).state;
+}
+
 }  // namespace
 
 GS_TEST(steps_end_with_their_last_message) { compareWith<Spread>(plainly<Spread>, check::pick(60u, 200u, 8000u), 1); }
@@ -204,11 +251,11 @@ GS_TEST(steps_end_with_their_last_message_with_priorities) {
 }
 
 GS_TEST(messages_along_one_edge_are_in_their_step) {
-  // The plain loop has no such messages.
-  const auto onCpu = [](Wiring<None>& wiring, const std::vector<SpreadState>& states) {
-    return runOn<SpreadAlong>(wiring.network(), states, {}, 1).state;
-  };
-  compareWith<SpreadAlong>(onCpu, check::pick(20u, 80u, 3000u), 1);
+  compareWith<SpreadAlong>(onCpu<SpreadAlong>, check::pick(20u, 80u, 3000u), 1);
+}
+
+GS_TEST(messages_along_one_edge_need_no_others) {
+  compareWith<TokensAlong>(onCpu<TokensAlong>, check::pick(20u, 80u, 3000u), 1);
 }
 
 GS_TEST(ranks_of_two_threads_have_the_same_results) {

@@ -69,6 +69,7 @@ MUTANTS = {
     "delivers-messages-of-ghosts-twice": Mutant(
         "async.h", "    push(own_, net_.all());\n  }\n  forgetMessages();", "    push(own_, net_.all());\n  }"
     ),
+    "does-not-see-kept-messages-along-one-edge": Mutant("async.h", " || !singles_[rank].empty();", ";"),
     "drops-kept-messages-along-one-edge": Mutant("async.h", "    packSingles(rank, send_[rank]);\n", ""),
     "overwrites-a-buffer-in-flight": Mutant(
         "async.h",

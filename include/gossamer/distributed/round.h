@@ -141,7 +141,7 @@ void Run<V>::finishReduction() {
 /// value afterwards. The handler runs without effect: on a copy of the state of a real vertex, of a real message to it
 /// and of the edge's value.
 template <typename V>
-void Run<V>::tryProof(uint32_t v, const M& sent, E* value) {
+void Run<V>::tryProof([[maybe_unused]] uint32_t v, [[maybe_unused]] const M& sent, [[maybe_unused]] E* value) {
   tried_proof_ = true;
 #ifdef __OPTIMIZE__
   if constexpr (rules::KeepsNotes<V>) return;  // this call of recv would change notes

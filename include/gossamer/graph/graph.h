@@ -160,9 +160,12 @@ int gs_graph_random_weights(uint64_t vertices, const uint64_t* offsets, const ui
 
 /// Parts of these graphs, for a process that has only some of their vertices or edges: the rows of the vertices first
 /// .. first + count - 1 (offsets[count + 1] from 0), and the edges first .. first + count - 1 of an RMAT graph, in no
-/// order.
-int gs_graph_geometric_rows(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed, int threads,
-                            uint64_t first, uint64_t count, uint64_t* offsets, void** state);
+/// order. The positions of the vertices of a geometric graph are drawn once, by gs_graph_geometric_layout; the end of
+/// *layout is gs_graph_geometric_free.
+int gs_graph_geometric_layout(uint64_t vertices, uint32_t fanout, double radius, int shuffle, uint64_t seed,
+                              int threads, void** layout);
+int gs_graph_geometric_free(void* layout);
+int gs_graph_geometric_rows(const void* layout, uint64_t first, uint64_t count, uint64_t* offsets, void** state);
 int gs_graph_grid_rows(uint64_t width, uint64_t height, uint64_t first, uint64_t count, uint64_t* offsets,
                        uint32_t* targets);
 int gs_graph_rmat_edges(uint32_t scale, double a, double b, double c, int permute, uint64_t seed, uint64_t first,

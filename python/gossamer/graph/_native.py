@@ -140,17 +140,15 @@ _SIGNATURES: Final[dict[str, list[Any]]] = {
     "check_rows": [c_uint64, c_uint64, c_void_p, c_void_p, c_int],
     "check_symmetric": [c_uint64, c_void_p, c_void_p, c_void_p, c_int, c_int, _U64P, _U64P],
     "search_order": [c_uint64, c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_uint32, c_void_p, c_void_p, _U64P],
-    "geometric": [c_uint64, c_uint32, c_double, c_int, c_uint64, c_int, c_void_p, POINTER(c_void_p)],
     "rmat": [
         *[c_uint32, c_uint64, c_double, c_double, c_double],
         *[c_int, c_uint64, c_int, c_void_p, POINTER(c_void_p)],
     ],
     "generated": [c_void_p, c_void_p],
     "grid": [c_uint64, c_uint64, c_void_p, c_void_p],
-    "geometric_rows": [
-        *[c_uint64, c_uint32, c_double, c_int, c_uint64, c_int],
-        *[c_uint64, c_uint64, c_void_p, POINTER(c_void_p)],
-    ],
+    "geometric_layout": [c_uint64, c_uint32, c_double, c_int, c_uint64, c_int, POINTER(c_void_p)],
+    "geometric_rows": [c_void_p, c_uint64, c_uint64, c_void_p, POINTER(c_void_p)],
+    "geometric_free": [c_void_p],
     "grid_rows": [c_uint64, c_uint64, c_uint64, c_uint64, c_void_p, c_void_p],
     "rmat_edges": [
         *[c_uint32, c_double, c_double, c_double, c_int, c_uint64],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import difflib
+import functools
 import inspect
 import itertools
 import math
@@ -24,6 +25,9 @@ from gossamer.graph._graph import MOST_VERTICES, Graph
 from gossamer.graph._rows import CSR, simplify_in_place
 
 WeightRange = tuple[int, int]
+
+_BLOCK_ROWS: Final = 1 << 16
+"""Rows of a geometric graph that are generated at once."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +116,22 @@ def geometric_parts(
         raise InputError(f"order {order!r}; it must be space or random")
 
     def rows(first: int, count: int) -> CSR:
-        def make(offsets: int | None, state: Any) -> None:
-            arguments = (vertices, fanout, radius, int(order == "random"), _seed(seed), threads, first, count)
-            _native.call("geometric_rows", *arguments, offsets, state)
-
-        return _made(count, make)
+        layout = ctypes.c_void_p()
+        arguments = (vertices, fanout, radius, int(order == "random"), _seed(seed), threads)
+        _native.call("geometric_layout", *arguments, ctypes.byref(layout))
+        offsets, targets = np.zeros(count + 1, np.int64), np.empty(0, np.uint32)
+        try:
+            # In blocks: of the generator's own copy and the array, only the array has all targets.
+            for at in range(0, count, _BLOCK_ROWS):
+                size = min(_BLOCK_ROWS, count - at)
+                block = _made(size, functools.partial(_native.call, "geometric_rows", layout, first + at, size))
+                before = len(targets)
+                targets.resize(before + len(block.targets), refcheck=False)
+                targets[before:] = block.targets
+                np.add(block.offsets[1:], before, out=offsets[at + 1 : at + 1 + size])
+        finally:
+            _native.call("geometric_free", layout)
+        return CSR(offsets, targets)
 
     name = f"geo:vertices={vertices},fanout={fanout},radius={radius:g},seed={seed}"
     name += "" if order == "space" else f",order={order}"
