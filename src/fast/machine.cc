@@ -446,7 +446,7 @@ class Machine {
   }
   void wakeIdle(Tile& tile, uint32_t thread, uint64_t cycle) {
     Thread& t = tile.threads[thread];
-    if (t.waitRd) t.x[t.waitRd] = t.idleResult;
+    wokenWith(t, t.idleResult);
     t.state = State::Runs;
     --idle_;
     ++running_;
@@ -454,7 +454,7 @@ class Machine {
   }
   void wakeWaiting(Tile& tile, uint32_t thread, uint64_t cycle) {
     Thread& t = tile.threads[thread];
-    if (t.waitRd) t.x[t.waitRd] = happened(t, cycle) & t.events;
+    wokenWith(t, happened(t, cycle) & t.events);
     t.state = State::Runs;
     --waiting_;
     ++running_;
@@ -820,7 +820,7 @@ class Machine {
         if (!taken) {
           if (t.state == State::Trapped || !reason_.empty()) return 0;
           // Waits, idle and the end of a thread: it goes on, if at all, with the next instruction.
-          retire(t, pc, t.state != State::Ended);
+          retire(t, pc, i, t.state != State::Ended);
           t.pc = next;
           return 0;
         }
@@ -831,10 +831,6 @@ class Machine {
         const bool rounds = (i.word & 0x7F) != 0x53 || ((i.word >> 25) <= 0x0C) || (i.word >> 25) == 0x2C ||
                             (i.word >> 25) == 0x60 || (i.word >> 25) == 0x68;
         if (rounds && dynamic > 4) return fail(trap::kIllegal, i.word);
-        if (rounds && roundsAway(i.word, dynamic)) {
-          unsupported(tile, thread, "rounds to nearest with ties away from zero");
-          return 0;
-        }
         const Result found = floating(i.word, t.f[i.rs1], t.f[i.rs2], t.f[i.word >> 27], a, rounds ? dynamic : 0);
         t.flags |= static_cast<uint8_t>(found.flags);
         if (found.integer) {
@@ -853,7 +849,7 @@ class Machine {
         break;
       }
     }
-    retire(t, pc, true);
+    retire(t, pc, i, true);
     t.pc = next;
     return taken;
   }
@@ -863,9 +859,40 @@ class Machine {
     next = at + cycles;
     return at - cycle;
   }
-  void retire(Thread& t, uint32_t pc, bool counts) {
+  void retire(Thread& t, uint32_t pc, const Instruction& i, bool counts) {
     t.retired += counts;
-    if (t.commits.size() < commits_) t.commits.push_back(pc);
+    if (t.commits.size() < commits_) [[unlikely]]
+      log(t, pc, i);
+  }
+  /// Adds an instruction that has just executed to a thread's log.
+  void log(Thread& t, uint32_t pc, const Instruction& i) {
+    gs_fast_commit its{255, 0, 0, pc, i.word, 0, 0, 0};
+    const bool store = i.op == Op::Store || i.op == Op::StoreFloat;
+    if (store) {
+      its.stored = static_cast<uint8_t>(1u << i.funct3);
+      its.address = t.x[i.rs1] + static_cast<uint32_t>(i.immediate);
+      its.data = (i.op == Op::Store ? t.x : t.f)[i.rs2] & (~0u >> (32 - 8 * its.stored));
+    } else if (i.op == Op::LoadFloat || (i.op == Op::Float && !isInteger(i.word))) {
+      its.reg = 32 + i.rd;
+      its.value = t.f[i.rd];
+    } else if (i.op != Op::Branch && i.op != Op::Fence && i.rd) {
+      its.reg = i.rd;
+      its.value = t.x[i.rd];
+    }
+    t.commits.push_back(its);
+    t.loggedWait = t.state == State::Waits || t.state == State::Idle;
+  }
+  /// Whether a floating-point operation writes an integer register.
+  static bool isInteger(uint32_t word) {
+    const uint32_t funct7 = word >> 25;
+    return (word & 0x7F) == 0x53 && (funct7 == 0x50 || funct7 == 0x60 || funct7 == 0x70);
+  }
+  /// The result of a wait is known when its thread wakes.
+  static void wokenWith(Thread& t, uint32_t value) {
+    const bool logged = std::exchange(t.loggedWait, false);
+    if (!t.waitRd) return;
+    t.x[t.waitRd] = value;
+    if (logged) t.commits.back().value = value;
   }
 
   /// The host's address of a thread's byte, and the time of the access; null if it traps.
@@ -1230,7 +1257,7 @@ void gs_fast_input(void* machine, uint32_t thread, const uint8_t* data, size_t s
 void gs_fast_order(void* machine, const uint32_t* words, size_t count) { of(machine).order(words, count); }
 void gs_fast_record_deliveries(void* machine) { of(machine).deliveries_ = true; }
 void gs_fast_keep_commits(void* machine, size_t most) { of(machine).commits_ = most; }
-const uint32_t* gs_fast_commits(void* machine, uint32_t thread, size_t* count) {
+const gs_fast_commit* gs_fast_commits(void* machine, uint32_t thread, size_t* count) {
   const Thread& t = of(machine).thread(thread);
   *count = t.commits.size();
   return t.commits.data();

@@ -46,7 +46,8 @@ struct Thread {
   std::deque<uint32_t> queue;                 ///< slots of arrived messages
   std::deque<uint8_t> input;
   uint64_t inputAt = 0;
-  std::vector<uint32_t> commits;
+  std::vector<gs_fast_commit> commits;
+  bool loggedWait = false;                           ///< the last of them is a wait without a result yet
   std::vector<std::pair<uint32_t, uint32_t>> order;  ///< sender and number of each message, in the order of a replay
   size_t ordered = 0;
 };
