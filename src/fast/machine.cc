@@ -868,9 +868,9 @@ class Machine {
   void log(Thread& t, uint32_t pc, const Instruction& i) {
     gs_fast_commit its{255, 0, 0, pc, i.word, 0, 0, 0};
     const bool store = i.op == Op::Store || i.op == Op::StoreFloat;
+    if (store || i.op == Op::Load || i.op == Op::LoadFloat) its.address = t.address;
     if (store) {
       its.stored = static_cast<uint8_t>(1u << i.funct3);
-      its.address = t.x[i.rs1] + static_cast<uint32_t>(i.immediate);
       its.data = (i.op == Op::Store ? t.x : t.f)[i.rs2] & (~0u >> (32 - 8 * its.stored));
     } else if (i.op == Op::LoadFloat || (i.op == Op::Float && !isInteger(i.word))) {
       its.reg = 32 + i.rd;
@@ -898,6 +898,7 @@ class Machine {
   /// The host's address of a thread's byte, and the time of the access; null if it traps.
   uint8_t* access(Tile& tile, Core& core, Thread& t, uint32_t thread, uint64_t at, uint32_t address, uint32_t size,
                   bool store, uint64_t& taken) {
+    t.address = address;
     if (address & (size - 1)) {
       trapped(tile, thread, at, store ? trap::kStoreMisaligned : trap::kLoadMisaligned, address);
       return nullptr;
@@ -959,8 +960,6 @@ class Machine {
     if ((!swaps && i.rs1) || (swaps && number >> 10 == 3)) return fail(trap::kIllegal, i.word);
     const bool reads = !swaps || i.rd;
     const uint8_t allowed = csr::access(number);
-    t.address = number;
-    t.data = operand;
     if (!allowed || (reads && !(allowed & csr::kReadable)) || (swaps && !(allowed & csr::kWritable)))
       return fail(trap::kBadRegister, number);
     const bool mailbox = csr::ofMailbox(number);

@@ -42,8 +42,8 @@ struct Thread {
   uint32_t instrAddress = 0;
   uint32_t sent = 0;  ///< messages
   uint64_t retired = 0;
-  uint32_t asked = 0, address = 0, data = 0;  ///< the last request, for reports
-  std::deque<uint32_t> queue;                 ///< slots of arrived messages
+  uint32_t address = 0;        ///< of the last load or store
+  std::deque<uint32_t> queue;  ///< slots of arrived messages
   std::deque<uint8_t> input;
   uint64_t inputAt = 0;
   std::vector<gs_fast_commit> commits;

@@ -12,7 +12,7 @@ from traces import Trace, read
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
-from gossamer.engines.fast import Fast
+from gossamer.engines.fast import Commits, Fast
 from gossamer.engines.rtl import Run
 from gossamer.engines.rtl_cluster import Cluster
 
@@ -110,6 +110,93 @@ def test_recorded_deliveries_are_those_of_a_replay() -> None:
     for receiver, sender, number in again.deliveries:
         replayed.setdefault(receiver, []).append((sender, number))
     assert replayed == swapped
+
+
+ORDERED = (
+    HEAD
+    + """int main(void) {
+  const uint32_t threads = gossamerThreads(), me = gossamerThread();
+  volatile uint32_t* out = tinselSendSlot();
+  volatile uint32_t seen[16] = {0};
+  volatile float sum = 0.0f;
+  uint32_t state = me + 1;
+  for (uint32_t round = 0; round < 3; ++round) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      tinselWaitUntil(TINSEL_CAN_SEND);
+      out[0] = state + i;
+      tinselSend((int)gossamerAddress((me + 1 + 7 * i + round) % threads), out);
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+      tinselWaitUntil(TINSEL_CAN_RECV);
+      volatile uint32_t* in = tinselRecv();
+      state = state * 1664525u + in[0];
+      tinselFree(in);
+      seen[state >> 28] += state;
+      if (state & 64) state /= 1 + (state >> 20 & 7);
+      if (state & 128) state = (uint32_t)((int32_t)state % -77);
+      sum = sum * 0.5f + (float)(state >> 8);
+    }
+  }
+  printf("%08x %08x\\n", (unsigned)state, (unsigned)sum);
+  return 0;
+}
+"""
+)
+"""Data, addresses and branches of a thread depend on the order of its messages. It never polls: a replay is exact."""
+
+MEMORY, TILE = (0x03, 0x07, 0x23, 0x27), 0x73
+PAD = 1 << 20
+"""First address of the scratchpad."""
+
+
+def place(address: int) -> int:
+    """An address; in the scratchpad the offset in a slot, because the slot of a message depends on other threads."""
+    inside = PAD <= address < 2 * PAD
+    return PAD | (address - PAD) % TINY.mailbox.slot_bytes if inside else address
+
+
+def requests_of(commits: Commits) -> list[tuple[int, int]]:
+    """The instructions whose results come from outside of the pipeline: program counter, and address of a memory."""
+    found = []
+    for commit in commits:
+        word, pc = int(commit["instr"]), int(commit["pc"])
+        opcode, funct3, funct7 = word & 0x7F, word >> 12 & 7, word >> 25
+        if opcode in MEMORY:
+            found.append((pc, place(int(commit["address"]))))
+        elif (
+            (opcode == TILE and word >> 20 > 3)
+            or (opcode == 0x33 and funct7 == 1 and funct3 > 3)
+            or opcode in (0x43, 0x47, 0x4B, 0x4F)
+            or (opcode == 0x53 and (funct7 not in (0x70, 0x78) or funct3 == 1))
+        ):
+            found.append((pc, 0))
+    return found
+
+
+def test_replayed_threads_issue_the_hardwares_requests(tmp_path: Path) -> None:
+    """Each thread's accesses to memories and to registers of its tile, divisions and floating point, in order; with
+    addresses. A trace of all waits, however short, has all of these."""
+    source, trace = tmp_path / "ordered.c", tmp_path / "ordered.pftrace"
+    source.write_text(ORDERED, encoding="utf-8")
+    real, said = executed(Cluster(TINY, trace=trace, least_wait=0), source)
+    events = read(trace)
+    waits: dict[int, list[tuple[int, int]]] = {}
+    for span in sorted(events.spans, key=lambda span: span.begin):
+        if span.thread >= 0 and "pc" in span.notes:
+            waits.setdefault(span.thread, []).append((span.notes["pc"], place(span.notes.get("address", 0))))
+    machine = Fast(TINY, order=order_of(events), commits=1 << 16)
+    with machine:
+        machine.load_image(device.build(str(source), TINY))
+        mine: Lines = {}
+        found = machine.run(machine.threads, on_line=lambda at, text, more: mine.setdefault(at, []).append(text))
+        requests = {thread: requests_of(machine.committed(thread)) for thread in range(machine.threads)}
+    assert (mine, counters(found)) == (said, counters(real))
+    assert sum(map(len, waits.values())) > 10_000
+    for thread, its in waits.items():
+        for number, (want, got) in enumerate(zip(its, requests[thread], strict=False)):
+            assert got == want, f"thread {thread}, request {number}"
+        assert len(its) == len(requests[thread])
+    assert waits.keys() == requests.keys()
 
 
 BLOCKED = (

@@ -79,7 +79,7 @@ struct gs_fast_commit {
   uint16_t spare;
   uint32_t pc, word;
   uint32_t value;          ///< written to the register
-  uint32_t address, data;  ///< of a store
+  uint32_t address, data;  ///< of a load or store; of a store
 };
 
 /// Counters of a tile, with the names of `debug_counter`; `retired` is not among these.

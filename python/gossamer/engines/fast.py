@@ -52,7 +52,7 @@ COMMIT = np.dtype(
     + [(name, "<u4") for name in ("pc", "instr", "value", "address", "data")]
 )
 """A finished instruction: the register that it wrote (32 and above: floating-point; 255: none), bytes that it stored,
-its address and word, the value of the register, address and data of the store."""
+its address and word, the value of the register, the address of a load or store, the data of a store."""
 Commits = np.ndarray[tuple[int], np.dtype[np.void]]
 
 _RUNS, _DONE, _DEADLOCK, _STUCK, _UNSUPPORTED = range(5)
