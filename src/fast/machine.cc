@@ -182,6 +182,8 @@ class Machine {
       tile.memory = &memories_[tile.board * its.memories + tile.index / memoryTiles];
       tile.threads.resize(tileThreads_);
       tile.cores.resize(its.cores);
+      for (uint32_t thread = 0; thread < tileThreads_; ++thread)
+        tile.threads[thread].sendSlot = thread * its.slots * its.slot;
       for (Core& core : tile.cores) core.code = code;
       tile.cacheNext.resize(its.cores / std::min(its.cores, its.cache_cores));
       tile.fpuNext.resize(its.cores / std::min(its.cores, its.fpu_cores));
@@ -633,10 +635,9 @@ class Machine {
       unsupported(tile, thread, "sends through multicast routers");
       return false;
     }
-    if (t.blocked || t.busy > at + kEffect) return fail(trap::kSendNotReady, 0);
     uint64_t mask = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
     if (number == csr::kSendTile) {
-      if (!inside || kind != 1 || low || !mask) return fail(trap::kBadDestination, to);
+      if (!inside || kind != 1 || low) return fail(trap::kBadDestination, to);
     } else if (kind == 5) {
       if ((to >> 26 & 7) || (to >> 14 & 0xFFF) || (to & 0x3FFF)) return fail(trap::kBadDestination, to);
     } else if (kind == 7 && inside) {
@@ -646,6 +647,8 @@ class Machine {
       if (!inside || kind != 0 || low >= tileThreads_) return fail(trap::kBadDestination, to);
       mask = 1ull << low;
     }
+    if (t.blocked || t.busy > at + kEffect) return fail(trap::kSendNotReady, to);
+    if (number == csr::kSendTile && (!mask || (mask & ~known()))) return fail(trap::kBadDestination, to);
     const uint32_t slot = t.sendSlot / c_.slot;
     if (!(tile.holders[slot] >> thread & 1)) return fail(trap::kNotReceived, t.sendSlot + kPad);
     const size_t bytes = size_t{t.sendLength + 1} * c_.flit;
@@ -960,12 +963,17 @@ class Machine {
     if ((!swaps && i.rs1) || (swaps && number >> 10 == 3)) return fail(trap::kIllegal, i.word);
     const bool reads = !swaps || i.rd;
     const uint8_t allowed = csr::access(number);
-    if (!allowed || (reads && !(allowed & csr::kReadable)) || (swaps && !(allowed & csr::kWritable)))
-      return fail(trap::kBadRegister, number);
     const bool mailbox = csr::ofMailbox(number);
+    const bool readable = allowed & csr::kReadable, writable = allowed & csr::kWritable;
+    // The control unit checks both accesses of a swap, the mailbox accepts either, the cache checks the write.
+    const bool legal = mailbox                      ? (swaps && writable) || (reads && readable)
+                       : number == csr::kCacheFlush ? swaps
+                                                    : allowed && (!reads || readable) && (!swaps || writable);
+    if (!legal) return fail(trap::kBadRegister, number);
     uint64_t taken = mailbox ? c_.timing.mailbox + wait(tile.mailboxNext, at) : c_.timing.control;
     const uint64_t effect = at + kEffect;
-    uint32_t value = 0;
+    // What a swap with a register of the mailbox returns that cannot be read
+    uint32_t value = mailbox && !readable ? operand : 0;
     switch (number) {
       case csr::kSendDest:
       case csr::kSendTile:
@@ -1042,7 +1050,7 @@ class Machine {
         idleSince_ = std::max(idleSince_, effect);
         return 0;
       case csr::kReduce: {
-        if (operand >> 3) return fail(trap::kBadRegister, number);
+        if (operand >> 3) return fail(trap::kBadRegister, operand);
         const uint32_t word = operand >> 2 & 1;
         const uint64_t mine = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
         uint64_t& sum = given_[word];
@@ -1147,8 +1155,8 @@ class Machine {
           if (number != csr::kDebugValue)
             report(tile, thread, number == csr::kEmit ? GS_FAST_EMIT : GS_FAST_BYTE, left, operand);
           taken = left - at + c_.timing.text;
+          value = 1;
         }
-        value = 1;
         break;
       case csr::kUartGet:
         if (!t.input.empty() && t.inputAt <= effect) {

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Command
+from conftest import ROOT, Command, Size
+from rtl.core.programs import i_type, li, s_type
 from traces import Trace, read
 
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
+from gossamer.config import constants
 from gossamer.engines.fast import Commits, Fast
 from gossamer.engines.rtl import Run
 from gossamer.engines.rtl_cluster import Cluster
@@ -197,6 +200,99 @@ def test_replayed_threads_issue_the_hardwares_requests(tmp_path: Path) -> None:
             assert got == want, f"thread {thread}, request {number}"
         assert len(its) == len(requests[thread])
     assert waits.keys() == requests.keys()
+
+
+REGISTERS = constants.enumeration("csr").values
+TIMED = {
+    name
+    for name in REGISTERS
+    if name.startswith(("cycle", "perf_"))
+    or name in ("wait", "idle", "send_key", "instr_write", "thread_start", "debug_value")
+}
+"""Registers whose values depend on times, that wait for other threads or change them, or that ``fast`` lacks."""
+BLOCK = 64
+"""Words of each thread's program."""
+EDGES = (
+    0x1000_0000, 0x1000_0000 + TINY.memory.sram.bytes, 0x4000_0000, 0x4000_0000 + TINY.memory.dram.bytes, 0x8000_0000,
+    0x8000_0000 + TINY.memory.dram.bytes // 2, PAD, PAD + 16 * TINY.mailbox.slots_per_thread * TINY.mailbox.slot_bytes,
+)  # fmt: skip
+"""Begins and ends of the mapped addresses."""
+
+
+def accesses(rng: random.Random) -> list[int]:
+    """Accesses to registers and memories with arguments that are often wrong; then the thread stops."""
+    numbers = [number for name, number in REGISTERS.items() if name not in TIMED]
+    slots = TINY.mailbox.slot_bytes, 16 * TINY.mailbox.slots_per_thread
+    code: list[int] = []
+    while len(code) < BLOCK - 8:
+        operand = rng.choice(
+            (rng.randrange(40), PAD + slots[0] * rng.randrange(slots[1] + 2), rng.getrandbits(32), 0xFFFFFFFF, PAD + 4)
+        )
+        number = rng.choice(numbers) if rng.random() < 0.9 else rng.choice((0x800, 0xC00, 0x400)) | rng.getrandbits(8)
+        if number in {REGISTERS[name] for name in TIMED}:
+            continue
+        if number in (REGISTERS["send_dest"], REGISTERS["send_tile"]):
+            # Addresses that do not exist, since a message would change what its receiver does.
+            operand = operand & 0x1FFFFFFF | rng.choice((2, 3, 4, 6)) << 29
+        kind = rng.choice((0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 7))
+        if kind == 0:
+            funct3, load, size = rng.choice(((0, 1, 1), (1, 1, 2), (2, 1, 4), (0, 0, 1), (1, 0, 2), (2, 0, 4)))
+            operand = (rng.choice(EDGES) + rng.choice((-4, -size, 0, size))) & 0xFFFFFFFF
+            code += [*li(6, operand), i_type(3, funct3, 8, 6, 0) if load else s_type(0x23, funct3, 6, 6, 0)]
+            continue
+        if kind == 6:
+            # To no thread of a tile, or to one that it lacks.
+            code += [i_type(0x73, 5, 0, 0, REGISTERS["send_mask_low"]), *li(6, rng.choice((0, 1 << rng.randrange(32))))]
+            code += [i_type(0x73, 1, 0, 6, REGISTERS["send_mask_high"]), *li(6, 1 << 29)]
+            code += [i_type(0x73, 1, 0, 6, REGISTERS["send_tile"])]
+            continue
+        if kind == 7:
+            # A released slot to the host.
+            code += [i_type(0x73, 2, 9, 0, REGISTERS["send_slot"]), i_type(0x73, 1, 0, 9, REGISTERS["release"])]
+            code += [*li(6, 5 << 29), i_type(0x73, 1, 0, 6, REGISTERS["send_dest"])]
+            continue
+        funct3, rd, rs1 = (
+            (1, 0, 6),
+            (1, 7, 6),
+            (2, 7, 0),
+            (5, 0, rng.randrange(32)),
+            (3, 7, rng.choice((0, 0, 0, 6))),
+        )[kind - 1]
+        code += [*li(6, operand), i_type(0x73, funct3, rd, rs1, number), i_type(0x73, 1, 0, 7, REGISTERS["emit"])]
+    return [*code, i_type(0x73, 1, 0, 0, REGISTERS["thread_stop"])]
+
+
+def tried(machine: Cluster, words: list[int]) -> tuple[Run, list[tuple[int, ...]], dict[int, list[int]], Lines]:
+    """A run of words: traps without their cycle, the emitted words and the text of each thread."""
+    lines: Lines = {}
+    emitted: dict[int, list[int]] = {}
+    with machine:
+        machine.load(words)
+        run = machine.run(
+            machine.threads,
+            on_line=lambda thread, text, more: lines.setdefault(thread, []).append(text),
+            on_emit=lambda thread, word: emitted.setdefault(thread, []).append(word),
+        )
+    return run, sorted((trap.thread, trap.cause, trap.pc, trap.value) for trap in run.traps), emitted, lines
+
+
+def test_registers_and_traps_are_those_of_the_hardware(size: Size, seed: int) -> None:
+    """Random accesses of all threads to registers of the tile and to the edges of memories: values and traps."""
+    rng = random.Random(seed)
+    causes = set()
+    for _ in range(size.pick(2, 20, 200)):
+        stride = 4 * BLOCK
+        words = [i_type(0x73, 2, 5, 0, REGISTERS["thread_id"]), i_type(0x13, 1, 5, 5, stride.bit_length() - 1)]
+        words += [i_type(0x67, 0, 0, 5, stride)]
+        words += [0] * (BLOCK - len(words))
+        # The memory has no room for the last thread: its jump traps.
+        for code in (accesses(rng) for _ in range(TINY.threads - 1)):
+            words += code + [0] * (BLOCK - len(code))
+        real, found = tried(Cluster(TINY), words), tried(Fast(TINY), words)
+        assert found[1:] == real[1:]
+        assert (found[0].reason, found[0].codes) == (real[0].reason, real[0].codes)
+        causes |= {trap[1] for trap in found[1]}
+    assert len(causes) > 6
 
 
 BLOCKED = (
