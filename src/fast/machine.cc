@@ -182,6 +182,8 @@ class Machine {
       tile.memory = &memories_[tile.board * its.memories + tile.index / memoryTiles];
       tile.threads.resize(tileThreads_);
       tile.cores.resize(its.cores);
+      for (uint32_t thread = 0; thread < tileThreads_; ++thread)
+        tile.threads[thread].sendSlot = thread * its.slots * its.slot;
       for (Core& core : tile.cores) core.code = code;
       tile.cacheNext.resize(its.cores / std::min(its.cores, its.cache_cores));
       tile.fpuNext.resize(its.cores / std::min(its.cores, its.fpu_cores));
@@ -446,7 +448,7 @@ class Machine {
   }
   void wakeIdle(Tile& tile, uint32_t thread, uint64_t cycle) {
     Thread& t = tile.threads[thread];
-    if (t.waitRd) t.x[t.waitRd] = t.idleResult;
+    wokenWith(t, t.idleResult);
     t.state = State::Runs;
     --idle_;
     ++running_;
@@ -454,7 +456,7 @@ class Machine {
   }
   void wakeWaiting(Tile& tile, uint32_t thread, uint64_t cycle) {
     Thread& t = tile.threads[thread];
-    if (t.waitRd) t.x[t.waitRd] = happened(t, cycle) & t.events;
+    wokenWith(t, happened(t, cycle) & t.events);
     t.state = State::Runs;
     --waiting_;
     ++running_;
@@ -633,10 +635,9 @@ class Machine {
       unsupported(tile, thread, "sends through multicast routers");
       return false;
     }
-    if (t.blocked || t.busy > at + kEffect) return fail(trap::kSendNotReady, 0);
     uint64_t mask = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
     if (number == csr::kSendTile) {
-      if (!inside || kind != 1 || low || !mask) return fail(trap::kBadDestination, to);
+      if (!inside || kind != 1 || low) return fail(trap::kBadDestination, to);
     } else if (kind == 5) {
       if ((to >> 26 & 7) || (to >> 14 & 0xFFF) || (to & 0x3FFF)) return fail(trap::kBadDestination, to);
     } else if (kind == 7 && inside) {
@@ -646,6 +647,8 @@ class Machine {
       if (!inside || kind != 0 || low >= tileThreads_) return fail(trap::kBadDestination, to);
       mask = 1ull << low;
     }
+    if (t.blocked || t.busy > at + kEffect) return fail(trap::kSendNotReady, to);
+    if (number == csr::kSendTile && (!mask || (mask & ~known()))) return fail(trap::kBadDestination, to);
     const uint32_t slot = t.sendSlot / c_.slot;
     if (!(tile.holders[slot] >> thread & 1)) return fail(trap::kNotReceived, t.sendSlot + kPad);
     const size_t bytes = size_t{t.sendLength + 1} * c_.flit;
@@ -820,7 +823,7 @@ class Machine {
         if (!taken) {
           if (t.state == State::Trapped || !reason_.empty()) return 0;
           // Waits, idle and the end of a thread: it goes on, if at all, with the next instruction.
-          retire(t, pc, t.state != State::Ended);
+          retire(t, pc, i, t.state != State::Ended);
           t.pc = next;
           return 0;
         }
@@ -831,10 +834,6 @@ class Machine {
         const bool rounds = (i.word & 0x7F) != 0x53 || ((i.word >> 25) <= 0x0C) || (i.word >> 25) == 0x2C ||
                             (i.word >> 25) == 0x60 || (i.word >> 25) == 0x68;
         if (rounds && dynamic > 4) return fail(trap::kIllegal, i.word);
-        if (rounds && roundsAway(i.word, dynamic)) {
-          unsupported(tile, thread, "rounds to nearest with ties away from zero");
-          return 0;
-        }
         const Result found = floating(i.word, t.f[i.rs1], t.f[i.rs2], t.f[i.word >> 27], a, rounds ? dynamic : 0);
         t.flags |= static_cast<uint8_t>(found.flags);
         if (found.integer) {
@@ -853,7 +852,7 @@ class Machine {
         break;
       }
     }
-    retire(t, pc, true);
+    retire(t, pc, i, true);
     t.pc = next;
     return taken;
   }
@@ -863,14 +862,46 @@ class Machine {
     next = at + cycles;
     return at - cycle;
   }
-  void retire(Thread& t, uint32_t pc, bool counts) {
+  void retire(Thread& t, uint32_t pc, const Instruction& i, bool counts) {
     t.retired += counts;
-    if (t.commits.size() < commits_) t.commits.push_back(pc);
+    if (t.commits.size() < commits_) [[unlikely]]
+      log(t, pc, i);
+  }
+  /// Adds an instruction that has just executed to a thread's log.
+  void log(Thread& t, uint32_t pc, const Instruction& i) {
+    gs_fast_commit its{255, 0, 0, pc, i.word, 0, 0, 0};
+    const bool store = i.op == Op::Store || i.op == Op::StoreFloat;
+    if (store || i.op == Op::Load || i.op == Op::LoadFloat) its.address = t.address;
+    if (store) {
+      its.stored = static_cast<uint8_t>(1u << i.funct3);
+      its.data = (i.op == Op::Store ? t.x : t.f)[i.rs2] & (~0u >> (32 - 8 * its.stored));
+    } else if (i.op == Op::LoadFloat || (i.op == Op::Float && !isInteger(i.word))) {
+      its.reg = 32 + i.rd;
+      its.value = t.f[i.rd];
+    } else if (i.op != Op::Branch && i.op != Op::Fence && i.rd) {
+      its.reg = i.rd;
+      its.value = t.x[i.rd];
+    }
+    t.commits.push_back(its);
+    t.loggedWait = t.state == State::Waits || t.state == State::Idle;
+  }
+  /// Whether a floating-point operation writes an integer register.
+  static bool isInteger(uint32_t word) {
+    const uint32_t funct7 = word >> 25;
+    return (word & 0x7F) == 0x53 && (funct7 == 0x50 || funct7 == 0x60 || funct7 == 0x70);
+  }
+  /// The result of a wait is known when its thread wakes.
+  static void wokenWith(Thread& t, uint32_t value) {
+    const bool logged = std::exchange(t.loggedWait, false);
+    if (!t.waitRd) return;
+    t.x[t.waitRd] = value;
+    if (logged) t.commits.back().value = value;
   }
 
   /// The host's address of a thread's byte, and the time of the access; null if it traps.
   uint8_t* access(Tile& tile, Core& core, Thread& t, uint32_t thread, uint64_t at, uint32_t address, uint32_t size,
                   bool store, uint64_t& taken) {
+    t.address = address;
     if (address & (size - 1)) {
       trapped(tile, thread, at, store ? trap::kStoreMisaligned : trap::kLoadMisaligned, address);
       return nullptr;
@@ -932,14 +963,17 @@ class Machine {
     if ((!swaps && i.rs1) || (swaps && number >> 10 == 3)) return fail(trap::kIllegal, i.word);
     const bool reads = !swaps || i.rd;
     const uint8_t allowed = csr::access(number);
-    t.address = number;
-    t.data = operand;
-    if (!allowed || (reads && !(allowed & csr::kReadable)) || (swaps && !(allowed & csr::kWritable)))
-      return fail(trap::kBadRegister, number);
     const bool mailbox = csr::ofMailbox(number);
+    const bool readable = allowed & csr::kReadable, writable = allowed & csr::kWritable;
+    // The control unit checks both accesses of a swap, the mailbox accepts either, the cache checks the write.
+    const bool legal = mailbox                      ? (swaps && writable) || (reads && readable)
+                       : number == csr::kCacheFlush ? swaps
+                                                    : allowed && (!reads || readable) && (!swaps || writable);
+    if (!legal) return fail(trap::kBadRegister, number);
     uint64_t taken = mailbox ? c_.timing.mailbox + wait(tile.mailboxNext, at) : c_.timing.control;
     const uint64_t effect = at + kEffect;
-    uint32_t value = 0;
+    // What a swap with a register of the mailbox returns that cannot be read
+    uint32_t value = mailbox && !readable ? operand : 0;
     switch (number) {
       case csr::kSendDest:
       case csr::kSendTile:
@@ -1016,7 +1050,7 @@ class Machine {
         idleSince_ = std::max(idleSince_, effect);
         return 0;
       case csr::kReduce: {
-        if (operand >> 3) return fail(trap::kBadRegister, number);
+        if (operand >> 3) return fail(trap::kBadRegister, operand);
         const uint32_t word = operand >> 2 & 1;
         const uint64_t mine = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
         uint64_t& sum = given_[word];
@@ -1121,8 +1155,8 @@ class Machine {
           if (number != csr::kDebugValue)
             report(tile, thread, number == csr::kEmit ? GS_FAST_EMIT : GS_FAST_BYTE, left, operand);
           taken = left - at + c_.timing.text;
+          value = 1;
         }
-        value = 1;
         break;
       case csr::kUartGet:
         if (!t.input.empty() && t.inputAt <= effect) {
@@ -1230,7 +1264,7 @@ void gs_fast_input(void* machine, uint32_t thread, const uint8_t* data, size_t s
 void gs_fast_order(void* machine, const uint32_t* words, size_t count) { of(machine).order(words, count); }
 void gs_fast_record_deliveries(void* machine) { of(machine).deliveries_ = true; }
 void gs_fast_keep_commits(void* machine, size_t most) { of(machine).commits_ = most; }
-const uint32_t* gs_fast_commits(void* machine, uint32_t thread, size_t* count) {
+const gs_fast_commit* gs_fast_commits(void* machine, uint32_t thread, size_t* count) {
   const Thread& t = of(machine).thread(thread);
   *count = t.commits.size();
   return t.commits.data();

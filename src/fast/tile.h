@@ -42,11 +42,12 @@ struct Thread {
   uint32_t instrAddress = 0;
   uint32_t sent = 0;  ///< messages
   uint64_t retired = 0;
-  uint32_t asked = 0, address = 0, data = 0;  ///< the last request, for reports
-  std::deque<uint32_t> queue;                 ///< slots of arrived messages
+  uint32_t address = 0;        ///< of the last load or store
+  std::deque<uint32_t> queue;  ///< slots of arrived messages
   std::deque<uint8_t> input;
   uint64_t inputAt = 0;
-  std::vector<uint32_t> commits;
+  std::vector<gs_fast_commit> commits;
+  bool loggedWait = false;                           ///< the last of them is a wait without a result yet
   std::vector<std::pair<uint32_t, uint32_t>> order;  ///< sender and number of each message, in the order of a replay
   size_t ordered = 0;
 };

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Command
+from conftest import ROOT, Command, Size
+from rtl.core.programs import i_type, li, s_type
 from traces import Trace, read
 
 import gossamer_setup
 from gossamer import config as configs
 from gossamer import device
-from gossamer.engines.fast import Fast
+from gossamer.config import constants
+from gossamer.engines.fast import Commits, Fast
 from gossamer.engines.rtl import Run
 from gossamer.engines.rtl_cluster import Cluster
 
@@ -110,6 +113,186 @@ def test_recorded_deliveries_are_those_of_a_replay() -> None:
     for receiver, sender, number in again.deliveries:
         replayed.setdefault(receiver, []).append((sender, number))
     assert replayed == swapped
+
+
+ORDERED = (
+    HEAD
+    + """int main(void) {
+  const uint32_t threads = gossamerThreads(), me = gossamerThread();
+  volatile uint32_t* out = tinselSendSlot();
+  volatile uint32_t seen[16] = {0};
+  volatile float sum = 0.0f;
+  uint32_t state = me + 1;
+  for (uint32_t round = 0; round < 3; ++round) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      tinselWaitUntil(TINSEL_CAN_SEND);
+      out[0] = state + i;
+      tinselSend((int)gossamerAddress((me + 1 + 7 * i + round) % threads), out);
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+      tinselWaitUntil(TINSEL_CAN_RECV);
+      volatile uint32_t* in = tinselRecv();
+      state = state * 1664525u + in[0];
+      tinselFree(in);
+      seen[state >> 28] += state;
+      if (state & 64) state /= 1 + (state >> 20 & 7);
+      if (state & 128) state = (uint32_t)((int32_t)state % -77);
+      sum = sum * 0.5f + (float)(state >> 8);
+    }
+  }
+  printf("%08x %08x\\n", (unsigned)state, (unsigned)sum);
+  return 0;
+}
+"""
+)
+"""Data, addresses and branches of a thread depend on the order of its messages. It never polls: a replay is exact."""
+
+MEMORY, TILE = (0x03, 0x07, 0x23, 0x27), 0x73
+PAD = 1 << 20
+"""First address of the scratchpad."""
+
+
+def place(address: int) -> int:
+    """An address; in the scratchpad the offset in a slot, because the slot of a message depends on other threads."""
+    inside = PAD <= address < 2 * PAD
+    return PAD | (address - PAD) % TINY.mailbox.slot_bytes if inside else address
+
+
+def requests_of(commits: Commits) -> list[tuple[int, int]]:
+    """The instructions whose results come from outside of the pipeline: program counter, and address of a memory."""
+    found = []
+    for commit in commits:
+        word, pc = int(commit["instr"]), int(commit["pc"])
+        opcode, funct3, funct7 = word & 0x7F, word >> 12 & 7, word >> 25
+        if opcode in MEMORY:
+            found.append((pc, place(int(commit["address"]))))
+        elif (
+            (opcode == TILE and word >> 20 > 3)
+            or (opcode == 0x33 and funct7 == 1 and funct3 > 3)
+            or opcode in (0x43, 0x47, 0x4B, 0x4F)
+            or (opcode == 0x53 and (funct7 not in (0x70, 0x78) or funct3 == 1))
+        ):
+            found.append((pc, 0))
+    return found
+
+
+def test_replayed_threads_issue_the_hardwares_requests(tmp_path: Path) -> None:
+    """Each thread's accesses to memories and to registers of its tile, divisions and floating point, in order; with
+    addresses. A trace of all waits, however short, has all of these."""
+    source, trace = tmp_path / "ordered.c", tmp_path / "ordered.pftrace"
+    source.write_text(ORDERED, encoding="utf-8")
+    real, said = executed(Cluster(TINY, trace=trace, least_wait=0), source)
+    events = read(trace)
+    waits: dict[int, list[tuple[int, int]]] = {}
+    for span in sorted(events.spans, key=lambda span: span.begin):
+        if span.thread >= 0 and "pc" in span.notes:
+            waits.setdefault(span.thread, []).append((span.notes["pc"], place(span.notes.get("address", 0))))
+    machine = Fast(TINY, order=order_of(events), commits=1 << 16)
+    with machine:
+        machine.load_image(device.build(str(source), TINY))
+        mine: Lines = {}
+        found = machine.run(machine.threads, on_line=lambda at, text, more: mine.setdefault(at, []).append(text))
+        requests = {thread: requests_of(machine.committed(thread)) for thread in range(machine.threads)}
+    assert (mine, counters(found)) == (said, counters(real))
+    assert sum(map(len, waits.values())) > 10_000
+    for thread, its in waits.items():
+        for number, (want, got) in enumerate(zip(its, requests[thread], strict=False)):
+            assert got == want, f"thread {thread}, request {number}"
+        assert len(its) == len(requests[thread])
+    assert waits.keys() == requests.keys()
+
+
+REGISTERS = constants.enumeration("csr").values
+TIMED = {
+    name
+    for name in REGISTERS
+    if name.startswith(("cycle", "perf_"))
+    or name in ("wait", "idle", "send_key", "instr_write", "thread_start", "debug_value")
+}
+"""Registers whose values depend on times, that wait for other threads or change them, or that ``fast`` lacks."""
+BLOCK = 64
+"""Words of each thread's program."""
+EDGES = (
+    0x1000_0000, 0x1000_0000 + TINY.memory.sram.bytes, 0x4000_0000, 0x4000_0000 + TINY.memory.dram.bytes, 0x8000_0000,
+    0x8000_0000 + TINY.memory.dram.bytes // 2, PAD, PAD + 16 * TINY.mailbox.slots_per_thread * TINY.mailbox.slot_bytes,
+)  # fmt: skip
+"""Begins and ends of the mapped addresses."""
+
+
+def accesses(rng: random.Random) -> list[int]:
+    """Accesses to registers and memories with arguments that are often wrong; then the thread stops."""
+    numbers = [number for name, number in REGISTERS.items() if name not in TIMED]
+    slots = TINY.mailbox.slot_bytes, 16 * TINY.mailbox.slots_per_thread
+    code: list[int] = []
+    while len(code) < BLOCK - 8:
+        operand = rng.choice(
+            (rng.randrange(40), PAD + slots[0] * rng.randrange(slots[1] + 2), rng.getrandbits(32), 0xFFFFFFFF, PAD + 4)
+        )
+        number = rng.choice(numbers) if rng.random() < 0.9 else rng.choice((0x800, 0xC00, 0x400)) | rng.getrandbits(8)
+        if number in {REGISTERS[name] for name in TIMED}:
+            continue
+        if number in (REGISTERS["send_dest"], REGISTERS["send_tile"]):
+            # Addresses that do not exist, since a message would change what its receiver does.
+            operand = operand & 0x1FFFFFFF | rng.choice((2, 3, 4, 6)) << 29
+        kind = rng.choice((0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 7))
+        if kind == 0:
+            funct3, load, size = rng.choice(((0, 1, 1), (1, 1, 2), (2, 1, 4), (0, 0, 1), (1, 0, 2), (2, 0, 4)))
+            operand = (rng.choice(EDGES) + rng.choice((-4, -size, 0, size))) & 0xFFFFFFFF
+            code += [*li(6, operand), i_type(3, funct3, 8, 6, 0) if load else s_type(0x23, funct3, 6, 6, 0)]
+            continue
+        if kind == 6:
+            # To no thread of a tile, or to one that it lacks.
+            code += [i_type(0x73, 5, 0, 0, REGISTERS["send_mask_low"]), *li(6, rng.choice((0, 1 << rng.randrange(32))))]
+            code += [i_type(0x73, 1, 0, 6, REGISTERS["send_mask_high"]), *li(6, 1 << 29)]
+            code += [i_type(0x73, 1, 0, 6, REGISTERS["send_tile"])]
+            continue
+        if kind == 7:
+            # A released slot to the host.
+            code += [i_type(0x73, 2, 9, 0, REGISTERS["send_slot"]), i_type(0x73, 1, 0, 9, REGISTERS["release"])]
+            code += [*li(6, 5 << 29), i_type(0x73, 1, 0, 6, REGISTERS["send_dest"])]
+            continue
+        funct3, rd, rs1 = (
+            (1, 0, 6),
+            (1, 7, 6),
+            (2, 7, 0),
+            (5, 0, rng.randrange(32)),
+            (3, 7, rng.choice((0, 0, 0, 6))),
+        )[kind - 1]
+        code += [*li(6, operand), i_type(0x73, funct3, rd, rs1, number), i_type(0x73, 1, 0, 7, REGISTERS["emit"])]
+    return [*code, i_type(0x73, 1, 0, 0, REGISTERS["thread_stop"])]
+
+
+def tried(machine: Cluster, words: list[int]) -> tuple[Run, list[tuple[int, ...]], dict[int, list[int]], Lines]:
+    """A run of words: traps without their cycle, the emitted words and the text of each thread."""
+    lines: Lines = {}
+    emitted: dict[int, list[int]] = {}
+    with machine:
+        machine.load(words)
+        run = machine.run(
+            machine.threads,
+            on_line=lambda thread, text, more: lines.setdefault(thread, []).append(text),
+            on_emit=lambda thread, word: emitted.setdefault(thread, []).append(word),
+        )
+    return run, sorted((trap.thread, trap.cause, trap.pc, trap.value) for trap in run.traps), emitted, lines
+
+
+def test_registers_and_traps_are_those_of_the_hardware(size: Size, seed: int) -> None:
+    """Random accesses of all threads to registers of the tile and to the edges of memories: values and traps."""
+    rng = random.Random(seed)
+    causes = set()
+    for _ in range(size.pick(2, 20, 200)):
+        stride = 4 * BLOCK
+        words = [i_type(0x73, 2, 5, 0, REGISTERS["thread_id"]), i_type(0x13, 1, 5, 5, stride.bit_length() - 1)]
+        words += [i_type(0x67, 0, 0, 5, stride)]
+        words += [0] * (BLOCK - len(words))
+        # The memory has no room for the last thread: its jump traps.
+        for code in (accesses(rng) for _ in range(TINY.threads - 1)):
+            words += code + [0] * (BLOCK - len(code))
+        real, found = tried(Cluster(TINY), words), tried(Fast(TINY), words)
+        assert found[1:] == real[1:]
+        assert (found[0].reason, found[0].codes) == (real[0].reason, real[0].codes)
+        causes |= {trap[1] for trap in found[1]}
+    assert len(causes) > 6
 
 
 BLOCKED = (

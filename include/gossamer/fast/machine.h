@@ -72,6 +72,16 @@ struct gs_fast_held {
   uint32_t place, what, index, channels;
 };
 
+/// An instruction that a thread has finished.
+struct gs_fast_commit {
+  uint8_t reg;     ///< the register that it wrote; 32 and above: floating-point; 255: none
+  uint8_t stored;  ///< bytes that it stored
+  uint16_t spare;
+  uint32_t pc, word;
+  uint32_t value;          ///< written to the register
+  uint32_t address, data;  ///< of a load or store; of a store
+};
+
 /// Counters of a tile, with the names of `debug_counter`; `retired` is not among these.
 struct gs_fast_counters {
   uint64_t instructions, hits, misses, writebacks, sent, received, flits_out, flits_in, fpu, refused, retired;
@@ -93,9 +103,9 @@ void gs_fast_input(void* machine, uint32_t thread, const uint8_t* data, size_t s
 void gs_fast_order(void* machine, const uint32_t* words, size_t count);
 /// Records each delivery.
 void gs_fast_record_deliveries(void* machine);
-/// Records the program counter of each retired instruction of each thread, up to `most` of a thread.
+/// Records the retired instructions of each thread, up to `most` of a thread.
 void gs_fast_keep_commits(void* machine, size_t most);
-const uint32_t* gs_fast_commits(void* machine, uint32_t thread, size_t* count);
+const struct gs_fast_commit* gs_fast_commits(void* machine, uint32_t thread, size_t* count);
 /// Starts the first threads of each board.
 void gs_fast_start(void* machine, const uint32_t* threads);
 /// Runs to a cycle, and for at most about `quanta` steps of all tiles. Returns a gs_fast_state.

@@ -93,29 +93,67 @@ inline uint32_t asBits(float value) { return std::bit_cast<uint32_t>(value); }
 
 /// Computes in a rounding mode of the host and adds the flags. Operands and result are volatile so that the compiler
 /// keeps the operation between the changes of the host's status register.
-template <typename Operation, typename... Values>
-uint32_t rounded(uint32_t mode, uint32_t& flags, Operation operation, Values... values) {
+template <typename Type, typename Operation, typename... Values>
+Type computed(uint32_t mode, uint32_t& flags, Operation operation, Values... values) {
 #if defined(__SSE2__)
-  constexpr uint32_t kModes[] = {0, 3, 1, 2, 0};
+  constexpr uint32_t kModes[] = {0, 3, 1, 2};
   const uint32_t kept = _mm_getcsr();
   _mm_setcsr(0x1F80 | kModes[mode] << 13);
-  volatile float result = operation(*const_cast<volatile Values*>(&values)...);
+  volatile Type result = static_cast<Type>(operation(*const_cast<volatile Values*>(&values)...));
   const uint32_t status = _mm_getcsr();
   _mm_setcsr(kept);
   flags |= (status >> 5 & 1) | (status >> 3 & 2) | (status >> 1 & 4) | (status << 1 & 8) | (status << 4 & 16);
 #else
-  constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
+  constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
   std::fenv_t kept;
   std::feholdexcept(&kept);
   std::fesetround(kModes[mode]);
-  volatile float result = operation(*const_cast<volatile Values*>(&values)...);
+  volatile Type result = static_cast<Type>(operation(*const_cast<volatile Values*>(&values)...));
   const int status = std::fetestexcept(FE_ALL_EXCEPT);
   std::fesetenv(&kept);
   flags |= (status & FE_INEXACT ? kInexact : 0) | (status & FE_UNDERFLOW ? kUnderflow : 0) |
            (status & FE_OVERFLOW ? kOverflow : 0) | (status & FE_DIVBYZERO ? kDivideByZero : 0) |
            (status & FE_INVALID ? kInvalid : 0);
 #endif
-  const uint32_t bits = asBits(result);
+  return result;
+}
+
+/// The float nearest to a finite double other than 0, ties away from zero. `inexact`: the double is a result rounded
+/// towards zero.
+inline uint32_t nearestAway(double value, bool inexact, uint32_t& flags) {
+  // A double has more than two places beyond those of a float: a last bit of 1 stands for all places that are lost.
+  const uint64_t bits = std::bit_cast<uint64_t>(value) | static_cast<uint64_t>(inexact);
+  const auto exponent = static_cast<int>(bits >> 52 & 2047) - 1023;
+  const uint64_t mantissa = (bits & ((1ull << 52) - 1)) | 1ull << 52;
+  const int lost = exponent < -126 ? (exponent < -160 ? 63 : 29 - 126 - exponent) : 29;
+  const uint64_t rest = mantissa & ((1ull << lost) - 1);
+  const uint32_t base = exponent < -126 ? 0 : static_cast<uint32_t>(exponent + 126) << 23;
+  uint32_t found = base + static_cast<uint32_t>((mantissa >> lost) + (rest >> (lost - 1)));
+  if (rest) flags |= kInexact;
+  // Whether a result is tiny is detected after rounding, with an exponent of any size.
+  const bool tiny = exponent < -127 || (exponent == -127 && !((mantissa + (1ull << 28)) >> 53));
+  if (rest && tiny) flags |= kUnderflow;
+  if (found >= 0x7F80'0000) {
+    found = 0x7F80'0000;
+    flags |= kOverflow | kInexact;
+  }
+  return static_cast<uint32_t>(bits >> 63) << 31 | found;
+}
+
+/// The result of an operation on floats or integers, rounded to a float, and its flags.
+template <typename Operation, typename... Values>
+uint32_t rounded(uint32_t mode, uint32_t& flags, Operation operation, Values... values) {
+  if (mode == kNearestAway) {
+    // No host has this mode. Sums, products, quotients and roots of floats neither overflow nor underflow as doubles.
+    uint32_t raised = 0;
+    const auto wide = [operation](auto... its) { return operation(static_cast<double>(its)...); };
+    const double result = computed<double>(kTowardsZero, raised, wide, values...);
+    flags |= raised & ~kInexact;
+    if (std::isnan(result)) return kNan;
+    if (result == 0 || std::isinf(result)) return asBits(static_cast<float>(result));
+    return nearestAway(result, raised & kInexact, flags);
+  }
+  const uint32_t bits = asBits(computed<float>(mode, flags, operation, values...));
   return isNan(bits) ? kNan : bits;
 }
 
@@ -152,14 +190,6 @@ inline uint32_t toInteger(uint32_t bits, bool isUnsigned, uint32_t mode, uint32_
   return isUnsigned ? static_cast<uint32_t>(whole) : static_cast<uint32_t>(static_cast<int32_t>(whole));
 }
 
-/// Whether an operation would round to nearest with ties away, which no host has: it is not computed.
-inline bool roundsAway(uint32_t word, uint32_t mode) {
-  if (mode != kNearestAway) return false;
-  if ((word & 0x7F) != 0x53) return true;
-  const uint32_t funct5 = word >> 27;
-  return funct5 == 0x00 || funct5 == 0x01 || funct5 == 0x02 || funct5 == 0x1A;
-}
-
 /// A floating-point operation: OP-FP or one of the four fused ones. `x` is the integer operand; `mode` is never
 /// dynamic.
 inline Result floating(uint32_t word, uint32_t a, uint32_t b, uint32_t c, uint32_t x, uint32_t mode) {
@@ -177,27 +207,27 @@ inline Result floating(uint32_t word, uint32_t a, uint32_t b, uint32_t c, uint32
       return its;
     }
     its.value = rounded(
-        mode, its.flags, [](float p, float q, float r) { return std::fma(p, q, r); }, asFloat(left), asFloat(b),
+        mode, its.flags, [](auto p, auto q, auto r) { return std::fma(p, q, r); }, asFloat(left), asFloat(b),
         asFloat(added));
     return its;
   }
   switch (word >> 25) {
     case 0x00:
-      its.value = rounded(mode, its.flags, [](float p, float q) { return p + q; }, asFloat(a), asFloat(b));
+      its.value = rounded(mode, its.flags, [](auto p, auto q) { return p + q; }, asFloat(a), asFloat(b));
       break;
     case 0x04:
-      its.value = rounded(mode, its.flags, [](float p, float q) { return p - q; }, asFloat(a), asFloat(b));
+      its.value = rounded(mode, its.flags, [](auto p, auto q) { return p - q; }, asFloat(a), asFloat(b));
       break;
     case 0x08:
-      its.value = rounded(mode, its.flags, [](float p, float q) { return p * q; }, asFloat(a), asFloat(b));
+      its.value = rounded(mode, its.flags, [](auto p, auto q) { return p * q; }, asFloat(a), asFloat(b));
       break;
     case 0x0C:
       its.path = Path::Divide;
-      its.value = rounded(mode, its.flags, [](float p, float q) { return p / q; }, asFloat(a), asFloat(b));
+      its.value = rounded(mode, its.flags, [](auto p, auto q) { return p / q; }, asFloat(a), asFloat(b));
       break;
     case 0x2C:
       its.path = Path::Divide;
-      its.value = rounded(mode, its.flags, [](float p) { return std::sqrt(p); }, asFloat(a));
+      its.value = rounded(mode, its.flags, [](auto p) { return std::sqrt(p); }, asFloat(a));
       break;
     case 0x10:
       its.path = Path::Short;
@@ -231,10 +261,9 @@ inline Result floating(uint32_t word, uint32_t a, uint32_t b, uint32_t c, uint32
       its.value = toInteger(a, rs2 & 1, mode, its.flags);
       break;
     case 0x68:
-      its.value =
-          rs2 & 1 ? rounded(
-                        mode, its.flags, [](int64_t v) { return static_cast<float>(v); }, static_cast<int64_t>(x))
-                  : rounded(mode, its.flags, [](int32_t v) { return static_cast<float>(v); }, static_cast<int32_t>(x));
+      its.value = rs2 & 1 ? rounded(
+                                mode, its.flags, [](auto v) { return v; }, static_cast<int64_t>(x))
+                          : rounded(mode, its.flags, [](auto v) { return v; }, static_cast<int32_t>(x));
       break;
     case 0x70:
       its.integer = true;

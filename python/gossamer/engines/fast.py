@@ -47,6 +47,14 @@ UNSUPPORTED = (
 Order = Mapping[int, Sequence[tuple[int, int]]]
 """For each thread its messages in the order of delivery: sender, and the message's number among the sender's."""
 
+COMMIT = np.dtype(
+    [("reg", "u1"), ("stored", "u1"), ("zero", "<u2")]
+    + [(name, "<u4") for name in ("pc", "instr", "value", "address", "data")]
+)
+"""A finished instruction: the register that it wrote (32 and above: floating-point; 255: none), bytes that it stored,
+its address and word, the value of the register, the address of a load or store, the data of a store."""
+Commits = np.ndarray[tuple[int], np.dtype[np.void]]
+
 _RUNS, _DONE, _DEADLOCK, _STUCK, _UNSUPPORTED = range(5)
 _BYTE, _EMIT, _STOPPED, _TRAP, _MESSAGE, _STARTED, _DELIVERY = range(7)
 _RECORD = struct.Struct("<IIQIIII")
@@ -111,7 +119,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "order": (None, [c_void_p, c_void_p, c_size_t]),
     "record_deliveries": (None, [c_void_p]),
     "keep_commits": (None, [c_void_p, c_size_t]),
-    "commits": (POINTER(c_uint32), [c_void_p, c_uint32, POINTER(c_size_t)]),
+    "commits": (c_void_p, [c_void_p, c_uint32, POINTER(c_size_t)]),
     "start": (None, [c_void_p, POINTER(c_uint32)]),
     "run": (c_int, [c_void_p, c_uint64, c_uint64]),
     "cycle": (c_uint64, [c_void_p]),
@@ -274,11 +282,11 @@ class Fast(Cluster):
 
     # ---- Runs ----
 
-    def committed(self, thread: int) -> list[int]:
-        """The program counters of the first instructions that a thread has finished."""
+    def committed(self, thread: int) -> Commits:
+        """The first instructions that a thread has finished, an array of COMMIT."""
         count = c_size_t()
         found = self._lib["commits"](self._machine, thread, ctypes.byref(count))
-        return list(found[: count.value])
+        return np.frombuffer(ctypes.string_at(found, COMMIT.itemsize * count.value) if count.value else b"", COMMIT)
 
     def _counters(self) -> list[dict[str, int]]:
         size = len(_COUNTERS)

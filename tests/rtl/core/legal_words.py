@@ -89,3 +89,13 @@ def words(rng: random.Random, count: int) -> list[int]:
         # Jumps and voluntary stops are excluded, because they would end the test.
         found.append(word)
     return found
+
+
+def inverted(rng: random.Random) -> list[int]:
+    """Of each instruction words with one of its fixed bits inverted; all of these bits."""
+    return [
+        (match | rng.getrandbits(32) & ~mask) ^ 1 << bit
+        for mask, match in _TABLE
+        for bit in range(32)
+        if mask >> bit & 1
+    ]

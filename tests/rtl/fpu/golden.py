@@ -129,7 +129,7 @@ def _store(opcode: int, base: int, source: int, offset: int) -> int:
     return (offset >> 5) << 25 | source << 20 | base << 15 | 2 << 12 | (offset & 31) << 7 | opcode
 
 
-def _code(op: int, count: int, inputs: int, outputs: int) -> list[int]:
+def loop_over(op: int, count: int, inputs: int, outputs: int) -> list[int]:
     """The loop over one operation's operands, in each rounding mode: result and flags to the output."""
     _, word, has_mode, to_int, operands = OPERATIONS[op]
     if count == 0:
@@ -182,7 +182,7 @@ def results(operands: list[Words], folder: Path) -> list[tuple[Words, Words]]:
         at += 8 * MODES * len(words)
     code = _upper(5, 0x6000) + [0x300 << 20 | 5 << 15 | 2 << 12 | 0x73]  # mstatus.FS on
     for op, words in enumerate(operands):
-        code += _code(op, len(words), starts[op], outputs[op])
+        code += loop_over(op, len(words), starts[op], outputs[op])
     # write(1, out, length) through the host interface, then exit(0).
     code += _upper(5, call)
     for i, value in enumerate((64, 1, out, at - out)):
