@@ -19,6 +19,8 @@ from gossamer.graph import read_graph
 GEO = "gen:geometric:vertices=600,fanout=12,radius=0.1,seed=1"
 GEO2 = "gen:geometric:vertices=1500,fanout=8,radius=0.06,seed=5"
 RMAT = "gen:rmat:scale=9,edge_factor=8,seed=3"
+GEO3 = "gen:geometric:vertices=256,fanout=5,radius=1.5,seed=1"
+"""Without locality: receivers are in different tiles."""
 GRID = "gen:grid:width=36,height=24"
 COUNTERS = ("instructions", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu")
 """Counters that are compared."""
@@ -84,6 +86,7 @@ POINTS = (
         for app, parameters in (("pagerank", PAGERANK), ("sssp-sync", {}))
         for graph in (RMAT, GEO2)
     ),
+    *(Point("pagerank", GEO3, SCALE8, PAGERANK, multicast) for multicast in ("none", "local")),
 )
 
 

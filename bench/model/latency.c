@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latencies that the RTL fixes, of one thread or of all, measured with the thread's cycle counter: one line per
-// latency, its name and cycles. config/constants/model.toml holds the values; tests/system/test_model_rtl.py compares.
+// latency, its name and cycles. config/model/timing.toml holds the values; tests/system/test_model_rtl.py compares.
 #include <stdio.h>
 #include <tinsel.h>
 

@@ -11,8 +11,8 @@ from gossamer.bench import Row, page
 
 _MEASURES = {
     "cycles": "time, times less",
-    "mesh_bytes": "bytes between tiles, times fewer",
-    "link_bytes": "bytes between boards, times fewer",
+    "mesh_bytes": "bytes between tiles,\ntimes fewer",
+    "link_bytes": "bytes between boards,\ntimes fewer",
 }
 
 
@@ -37,6 +37,7 @@ def _figure(rows: Sequence[Row], modes: Sequence[str]) -> Any:
 
     matplotlib.use("agg")
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
     studied = [row for row in rows if "radius" in row.config]
     apps = list(dict.fromkeys(row.config["app"] for row in studied))
@@ -53,6 +54,9 @@ def _figure(rows: Sequence[Row], modes: Sequence[str]) -> Any:
                 if key == "cycles" and app != "izhikevich":
                     axes.axhline((10, 100)[number], linestyle=":", color=f"C{number}")
             axes.set(xscale="log", yscale="log", xlabel="radius", ylabel=label, title=app)
+            axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+            low, high = axes.get_ylim()
+            axes.yaxis.set_minor_formatter(FormatStrFormatter("%g") if high < 10 * low else NullFormatter())
             axes.grid(alpha=0.3)
         axes = line[-1]
         for app, style in (("dpd", "o-"), ("dpd-gals", "s--")):

@@ -87,6 +87,15 @@ def test_a_prediction_does_not_depend_on_the_number_of_workers(graph: Graph) -> 
     assert runs[0] == runs[1] == runs[2]
 
 
+def test_states_are_so_large_that_offsets_of_the_interpreted_part_would_not_fit() -> None:
+    # On 256 threads a thread has at most two cells of 3.5 KB, and 2 bytes hold each offset. The interpreted part has
+    # two tiles, where a thread would have 20.
+    graph = read_graph("gen:cube:width=7,height=7,depth=7,neighbours=26,around=yes")
+    known = runner.run("dpd-gals", graph, steps=1)
+    found = runner.run("dpd-gals", graph, engine=on("octet"), steps=1)
+    assert runner.difference(known, found) is None
+
+
 def test_a_prediction_names_the_nearest_validated_case(graph: Graph) -> None:
     engine = on("tiny")
     result = runner.run("pagerank", graph, engine=engine, iterations=1)

@@ -19,6 +19,7 @@ from gossamer.engines.rtl_vertices import Hardware
 from gossamer.graph import read_graph
 
 GRAPH = "gen:geometric:vertices=600,fanout=12,radius=0.1,seed=1"
+SCATTERED = "gen:geometric:vertices=256,fanout=5,radius=1.5,seed=1"
 COUNTERS = {"instructions": 0.01, "hits": 0.02, "misses": 0.05, "writebacks": 0.05, "sent": 0.0, "flits_out": 0.0}
 """The counters that are compared, and the permitted error."""
 
@@ -77,3 +78,35 @@ def test_longer_links_take_as_much_longer_as_on_the_hardware() -> None:
 
     real = cycles(Hardware(plan=plan, settings={"flight": far})) - cycles(Hardware(plan=plan))
     assert predicted(far) - predicted(near) == pytest.approx(real, rel=0.15)
+
+
+@pytest.mark.tier("all", seconds=60, adds="the rate of a full link by the length of messages")
+def test_a_full_link_passes_messages_at_the_rate_of_the_model(command: Command) -> None:
+    done = command("run", str(ROOT / "bench" / "model" / "link.c"), "--engine", "rtl", "--cluster", "octet")
+    assert done.returncode == 0, done.stderr
+    measured = re.findall(r"link(\d) (\d+) (\d+)", done.stdout)
+    plan = Plan(configs.load_cluster("octet"))
+    timing = _model_machine.timing(plan.config)
+    messages = 2 * plan.config.threads * (80 - 16)
+    assert [int(flits) for flits, *_ in measured] == [1, 2, 4]
+    for flits, few, many in measured:
+        cycles = (int(many) - int(few)) / messages
+        assert cycles == pytest.approx(timing["link_frame"] + int(flits) * timing["link_flit"], rel=0.02), flits
+
+
+@pytest.mark.tier("all", seconds=120, adds="multicast without locality, on eight boards and in the model")
+def test_messages_to_tiles_are_as_much_slower_without_locality_as_on_the_hardware() -> None:
+    # Nearly every receiver is in another tile, so a message to a tile has one receiver, a flit and a list more.
+    graph, plan = read_graph(SCATTERED), Plan(configs.load_cluster("octet"))
+
+    def times(engine: type[Hardware]) -> float:
+        found = [
+            runner.run("pagerank", graph, engine=engine(plan=plan, multicast=mode), iterations=3)
+            for mode in ("none", "local")
+        ]
+        assert runner.difference(*found) is None
+        return float(found[1].stats["cycles"] / found[0].stats["cycles"])
+
+    real = times(Hardware)
+    assert real > 1.05
+    assert times(Model) == pytest.approx(real, abs=0.02)

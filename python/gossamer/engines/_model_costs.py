@@ -94,6 +94,23 @@ def _uneven(even: mapper.Mapping, tile: mapper.Machine) -> mapper.Mapping:
     return mapper.partition.mapped(np.minimum(thread, tile.threads - 1), tile)
 
 
+def _observed(
+    problem: mapper.Problem, tile: mapper.Machine, layout: mapper.Layout, base: int, multicast: bool
+) -> tuple[mapper.Problem, mapper.Tables]:
+    """The part of the problem that is interpreted, and its tables."""
+    most = _THREAD_VERTICES * tile.threads
+    while True:
+        part = part_of(problem, most)
+        mapping = _uneven(mapper.assign(part.vertices, *part.ends(), tile, method="bfs", seed=1), tile)
+        try:
+            return part, mapper.Tables(part, mapping, tile, layout, base=base, multicast=multicast)
+        except mapper.TooWide:
+            # A thread has more vertices here than on the machine for which the program's offsets are wide enough.
+            if part.vertices < 2:
+                raise
+            most = part.vertices // 2
+
+
 def observe(
     problem: mapper.Problem,
     machine: mapper.Machine,
@@ -106,9 +123,7 @@ def observe(
 ) -> tuple[Matrix, Ranges]:
     """The interpreter's rows for a part of the problem on two tiles of the machine, and accessed bytes of states."""
     tile = mapper.Machine(machine.config, 1, min(_TILES, machine.board_tiles))
-    part = part_of(problem, _THREAD_VERTICES * tile.threads)
-    mapping = _uneven(mapper.assign(part.vertices, *part.ends(), tile, method="bfs", seed=1), tile)
-    tables = mapper.Tables(part, mapping, tile, layout, base=image.symbols["__data_end"], multicast=multicast)
+    part, tables = _observed(problem, tile, layout, image.symbols["__data_end"], multicast)
     pieces = [(memory, address, data) for memory, address, data in tables.images(steps) if data]
     words = tables.header_words()
     pieces += [(memory, image.symbols["gossamer_polite_blocks"], data) for memory, data in tables.blocks()]

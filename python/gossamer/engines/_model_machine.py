@@ -90,7 +90,7 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     bytes_a_cycle = links.rate_mbps / 8 / clock
     found["link"] = links.flight_cycles + link["latency"]
     found["link_flit"] = config.mailbox.flit_bytes / bytes_a_cycle / link["share"]
-    found["link_frame"] = 0.0
+    found["link_frame"] = link["packet_bytes"] / bytes_a_cycle / link["share"]
     found |= {"begin": run["begin"], "begin_thread": run["begin_thread"], "end": run["end"]}
     assert not (unknown := changed.keys() - found.keys()), unknown
     return found | changed
