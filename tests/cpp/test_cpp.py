@@ -41,7 +41,7 @@ TESTS: dict[str, Cpp] = {
     "bucket_queue": Cpp("address"),
     "check": Cpp("address thread none"),
     "core": Cpp("address thread", "core/*.cc"),
-    "distributed": Cpp("none"),
+    "distributed": Cpp("none", "core/*.cc"),  # with sanitizers: test_simulated_ranks_make_no_invalid_access
     "engine": Cpp("address thread", "core/*.cc", full="none"),
     "engine_concurrent": Cpp("thread", "core/*.cc", full="none"),
     # Tests a pass that needs the optimiser's proofs; -Og makes none.
@@ -177,6 +177,15 @@ def variants() -> list[tuple[str, str]]:
 @pytest.mark.usefixtures("built")
 def test_cpp(name: str, sanitizer: str, seed: int) -> None:
     done = run(build(name, sanitizer), str(seed))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.tier("all", seconds=25, adds="invalid accesses of ranks whose messages are late")
+@pytest.mark.timeout(900)
+def test_simulated_ranks_make_no_invalid_access(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few cases: the sanitizers slow down the compilation of all vertices and each case."""
+    monkeypatch.setenv("GOSSAMER_TEST_TIER", "quick")
+    done = run(build("distributed", "address"), str(seed))
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -22,6 +22,16 @@ def test_rows_of_python_are_measured(command: Command, tmp_path: Path) -> None:
     assert rows["nx.second-call"]["config"]["second_s"] < rows["nx.second-call"]["config"]["first_s"]
 
 
+@pytest.mark.tier("all", seconds=20, adds="the row of a graph larger than a rank, on a small graph")
+def test_row_of_a_larger_graph_is_measured(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    only = r"distributed\.larger"
+    done = command("bench", "scale", "--only", only, "--json", path, env={"GOSSAMER_BENCH_SCALE": "0.05"})
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(path.read_text())
+    assert row["value"] == pytest.approx(3 * 1.6e9 * 0.05 / row["config"]["limit_bytes"])
+
+
 def test_rows_are_described(command: Command) -> None:
     done = command("bench", "scale", "--list")
     assert done.returncode == 0 and not done.stderr

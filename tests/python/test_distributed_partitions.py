@@ -45,6 +45,7 @@ def test_many_files_are_loaded_in_parts(ranks: int, seed: int) -> None:
     load(ranks, seed % 2**31, 60)
 
 
+@pytest.mark.default_cases("stream", seconds=12, adds="partitions of METIS and of a file")
 @pytest.mark.parametrize("how", ["stream", "metis", "file"])
 def test_partitions_keep_results_and_cut_fewer_edges(command: Command, tmp_path: Path, how: str) -> None:
     parts = tmp_path / "parts"
@@ -121,16 +122,17 @@ def test_ranks_read_parts_of_an_edge_list_and_report_a_wrong_line(command: Comma
     assert f"{file}:250001: " in errors[0]
 
 
+@pytest.mark.default_cases("few|near|no-file", seconds=8, adds="files with wrong ranks")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("0\n1\n" * 7, "has 14 ranks for 16 vertices"),
-        ("0\n1\n" * 9, "has 18 ranks for 16 vertices"),
-        ("0\n1\n" * 7 + "0\n2\n", ":16: rank 2 does not exist, the run has the ranks 0 to 1"),
-        ("0\n1\n" * 7 + "0\n-1\n", ":16: '-1' is no number of a rank"),
-        ("0\n1\n" * 7 + "0\nnear\n", ":16: 'near' is no number of a rank"),
-        ("0\n" * 16, "rank 1 has no vertex"),
-        (None, "is neither a file nor one of ranges, metis, kahypar, stream"),
+        pytest.param("0\n1\n" * 7, "has 14 ranks for 16 vertices", id="few"),
+        pytest.param("0\n1\n" * 9, "has 18 ranks for 16 vertices", id="many"),
+        pytest.param("0\n1\n" * 7 + "0\n2\n", ":16: rank 2 does not exist, the run has the ranks 0 to 1", id="large"),
+        pytest.param("0\n1\n" * 7 + "0\n-1\n", ":16: '-1' is no number of a rank", id="negative"),
+        pytest.param("0\n1\n" * 7 + "0\nnear\n", ":16: 'near' is no number of a rank", id="near"),
+        pytest.param("0\n" * 16, "rank 1 has no vertex", id="empty"),
+        pytest.param(None, "is neither a file nor one of ranges, metis, kahypar, stream", id="no-file"),
     ],
 )
 def test_wrong_partitions_are_rejected(command: Command, tmp_path: Path, text: str | None, expected: str) -> None:
