@@ -86,6 +86,12 @@ POINTS = (
         for app, parameters in (("pagerank", PAGERANK), ("sssp-sync", {}))
         for graph in (RMAT, GEO2)
     ),
+    # A larger board, whose caches, cores and mesh differ from those of the fits.
+    *(
+        Point(app, graph, "quad", HUB if app == "sssp-sync" and graph == RMAT else parameters)
+        for app, parameters in (("pagerank", PAGERANK), ("hashmin-sync", {}), ("sssp-sync", {}), ("asp", {}))
+        for graph in (RMAT, GEO2)
+    ),
     *(Point("pagerank", GEO3, SCALE8, PAGERANK, multicast) for multicast in ("none", "local")),
 )
 

@@ -251,9 +251,9 @@ def test_named_pages_exist_and_named_rows_are_those_of_a_suite(page: tuple[Path,
         words = shlex.split(text)
         if words[:2] != ["./gossamer", "bench"] or "--only" not in words:
             continue
-        suite, only = words[2], words[words.index("--only") + 1]
-        if suite not in names:
-            done = command("bench", suite, "--list")
+        which, only = words[2 : words.index("--only")], words[words.index("--only") + 1]
+        if (suite := " ".join(which)) not in names:
+            done = command("bench", *which, "--list")
             assert done.returncode == 0
             names[suite] = [line.split()[0] for line in done.stdout.splitlines()]
         assert any(re.search(only, name) for name in names[suite]), text

@@ -397,8 +397,11 @@ def _rows(papers: tuple[Paper, ...], rows: Rows) -> str:
         value = row.number("value")
         shown = f"skipped: {row.skipped}" if value is None else number(value)
         about = row.data.get("documented") or f"{row.date}; {row.machine}"
+        if row.share is not None:
+            about += f"; predicted for {row.data['config']['cluster']}, {row.share} of the paper's vertices"
         name = row.name.replace(".", r"\.")
-        command = f"./gossamer bench {row.suite} --only '^{name}$'"
+        scale = "" if row.share is None else f" --scale {row.share}"
+        command = f"./gossamer bench {row.suite}{scale} --only '^{name}$'"
         body.append(
             f'<tr id="row-{_anchor(row)}"><td>{escape(row.label)}</td><td class="n" data-value="{escape(row.label)}">'
             f"{escape(shown)}</td><td>{escape(row.data['unit'])}</td><td>{escape(row.source)}</td>"

@@ -53,6 +53,12 @@ class Row:
         return float(found)
 
     @property
+    def share(self) -> str | None:
+        """Of a predicted study: the share of the paper's vertices, as ``--scale`` names it."""
+        scale = self.data.get("config", {}).get("scale")
+        return scale if isinstance(scale, str) else None
+
+    @property
     def date(self) -> str:
         """When it was measured."""
         return str(self.data.get("config", {}).get("date", "date unknown"))
