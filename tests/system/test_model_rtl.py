@@ -110,3 +110,20 @@ def test_messages_to_tiles_are_as_much_slower_without_locality_as_on_the_hardwar
     real = times(Hardware)
     assert real > 1.05
     assert times(Model) == pytest.approx(real, abs=0.02)
+
+
+@pytest.mark.tier("all", seconds=40, adds="more ways, threads and cores, on the hardware and in the model")
+def test_a_larger_board_is_as_much_faster_as_on_the_hardware() -> None:
+    # A tile of quad has 4 cores of 16 threads, and a thread 8 ways and 4 sets of a cache: tiny has 2 of 8, 4 and 2.
+    graph = read_graph("gen:rmat:scale=9,edge_factor=8,seed=3")
+
+    def faster(engine: type[Hardware]) -> float:
+        cycles = [
+            runner.run("pagerank", graph, engine=engine(config=config), iterations=3).stats["cycles"]
+            for config in ("tiny", "quad")
+        ]
+        return float(cycles[0] / cycles[1])
+
+    real = faster(Hardware)
+    assert real > 1.7
+    assert faster(Model) == pytest.approx(real, rel=0.08)
