@@ -8,11 +8,12 @@ threads' softswitch (``device/include/gossamer/softswitch.h``) reads, ``patches`
 
 from __future__ import annotations
 
+from gossamer.mapper.cuts import cut_of
 from gossamer.mapper.layout import Layout, Problem, Relation
 from gossamer.mapper.machine import Machine
 from gossamer.mapper.multicast_tables import Network
 from gossamer.mapper.outcome import Outcome
-from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut, cut_of, place
+from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut, place
 from gossamer.mapper.patches import OutOfSpace, Patches
 from gossamer.mapper.regions import check_least, least_bytes
 from gossamer.mapper.tables import Spare, Tables, TooWide

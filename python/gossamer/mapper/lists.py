@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from gossamer import native
 from gossamer.mapper.layout import Bytes, Layout, Problem
 from gossamer.mapper.machine import Machine, Numbers
-
-if TYPE_CHECKING:
-    from gossamer.mapper.partition import Mapping
+from gossamer.mapper.messages import Messages
+from gossamer.mapper.partition import Mapping
 
 
 class _Relation(ctypes.Structure):
@@ -175,8 +174,6 @@ class BoardLists:
         slot, to, place, mask = (np.concatenate(column) for column in columns)
         self.to = to
         self.edges_of = np.concatenate(received)
-        from gossamer.mapper.messages import Messages  # which imports the partitioner, and that this module
-
         bytes_of, none = np.concatenate(sizes), np.zeros(machine.threads, np.int64)
         self.sends = Messages(
             slot=slot,
@@ -212,26 +209,6 @@ def put(data: Bytes, at: Numbers, rows: Bytes) -> None:
     )
 
 
-def count_edges(problem: Problem, mapping: Mapping, machine: Machine) -> tuple[Numbers, int, int, Numbers]:
-    """Edges from each board to each, between tiles of a board, between threads of a tile; ends of edges by thread."""
-    mapped = Mapped(problem, mapping, machine)
-    between = np.zeros((machine.boards, machine.boards), np.uint64)
-    work = np.zeros(machine.threads, np.uint64)
-    tiles, others = ctypes.c_uint64(), ctypes.c_uint64()
-    native.check(
-        native.lib().gs_map_cut(
-            ctypes.byref(mapped.struct),
-            ctypes.c_uint32(machine.boards),
-            0,
-            ctypes.c_void_p(between.ctypes.data),
-            ctypes.byref(tiles),
-            ctypes.byref(others),
-            ctypes.c_void_p(work.ctypes.data),
-        )
-    )
-    return between.astype(np.int64), int(tiles.value), int(others.value), work.astype(np.int64)
-
-
 def _copy(address: int | None, count: int, kind: type[Any]) -> NDArray[Any]:
     if not count or not address:
         return np.zeros(count, kind)
@@ -240,4 +217,4 @@ def _copy(address: int | None, count: int, kind: type[Any]) -> NDArray[Any]:
     return found
 
 
-__all__ = ["Block", "BoardLists", "Mapped", "count_edges", "put"]
+__all__ = ["Block", "BoardLists", "Mapped", "put"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gossamer.errors import InputError
-from gossamer.mapper import lists, placement, split, workers
+from gossamer.mapper import placement, split, workers
 from gossamer.mapper.layout import Problem
 from gossamer.mapper.levels import Undirected
 from gossamer.mapper.machine import Machine, Numbers
@@ -26,7 +26,7 @@ METHODS = ("metis", "kahypar", "bfs", "random", "direct")
 direct: index order, cut into equal parts."""
 _BLIND = ("random", "direct")
 """Methods that do not look at edges."""
-_OWN = 4
+OWN = 4
 """Weight of a vertex without edges; an edge weighs 1."""
 _MANY = 4_000_000
 """Adjacency entries above which several processes map the boards' parts."""
@@ -84,7 +84,7 @@ def assign(
         raise InputError(f"no such mapping: {method!r}; choose one of {', '.join(METHODS)}")
     if method in split.SPLITTERS:
         split.require(method)
-        thread = _multilevel(Undirected.from_edges(vertices, source, target, _OWN), machine, method, seed, progress)
+        thread = _multilevel(Undirected.from_edges(vertices, source, target, OWN), machine, method, seed, progress)
     else:
         order = _order(vertices, source, target, method, seed)
         thread = np.empty(vertices, np.int64)
@@ -106,16 +106,6 @@ def place(
     return assign(problem.vertices, source, target, machine, method=method, seed=seed, progress=progress)
 
 
-def cut_of(problem: Problem, mapping: Mapping, machine: Machine) -> Cut:
-    """The cut of a mapping, counted without a list of all edges."""
-    between, tiles, threads, ends = lists.count_edges(problem, mapping, machine)
-    near = int(between.sum())
-    hops = near if machine.hops is None else int((between * machine.hops).sum())
-    work = ends + _OWN * mapping.counts
-    within = problem.edges - near - tiles - threads
-    return _cut_with(machine, near, tiles, threads, within, hops, work)
-
-
 def cut(mapping: Mapping, source: Numbers, target: Numbers, machine: Machine) -> Cut:
     """The cut of a mapping."""
     a, b = mapping.thread[source], mapping.thread[target]
@@ -124,11 +114,13 @@ def cut(mapping: Mapping, source: Numbers, target: Numbers, machine: Machine) ->
     other_tile, other = a // machine.tile_threads != b // machine.tile_threads, a != b
     near, tiles, threads = int(away.sum()), int(other_tile.sum()), int(other.sum())
     hops = near if machine.hops is None else int(machine.hops[a[away] // board, b[away] // board].sum())
-    work = np.bincount(a, minlength=machine.threads) + np.bincount(b, minlength=machine.threads) + _OWN * mapping.counts
-    return _cut_with(machine, near, tiles - near, threads - tiles, len(a) - threads, hops, work)
+    work = np.bincount(a, minlength=machine.threads) + np.bincount(b, minlength=machine.threads) + OWN * mapping.counts
+    return cut_with(machine, near, tiles - near, threads - tiles, len(a) - threads, hops, work)
 
 
-def _cut_with(machine: Machine, boards: int, tiles: int, threads: int, within: int, hops: int, work: Numbers) -> Cut:
+def cut_with(machine: Machine, boards: int, tiles: int, threads: int, within: int, hops: int, work: Numbers) -> Cut:
+    """Of edges between boards, tiles of a board and threads of a tile, and within threads; ``work`` by thread."""
+
     def balance(each: int) -> float:
         sums = work.reshape(-1, each).sum(axis=1)
         return float(sums.mean() / max(1, sums.max()))
@@ -149,7 +141,7 @@ def _order(vertices: int, source: Numbers, target: Numbers, method: str, seed: i
     if method == "random":
         return np.random.default_rng(seed).permutation(vertices)
     if method == "bfs":
-        return _breadth_first(Undirected.from_edges(vertices, source, target, _OWN))
+        return _breadth_first(Undirected.from_edges(vertices, source, target, OWN))
     return np.arange(vertices)
 
 
@@ -213,4 +205,4 @@ def _breadth_first(graph: Undirected) -> Numbers:
     return np.concatenate(order) if order else np.empty(0, np.int64)
 
 
-__all__ = ["METHODS", "Cut", "Mapping", "assign", "cut", "cut_of", "mapped", "place"]
+__all__ = ["METHODS", "Cut", "Mapping", "assign", "cut", "cut_with", "mapped", "place"]
