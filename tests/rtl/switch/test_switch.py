@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import models
@@ -103,29 +102,18 @@ def test_shared_datapath_moves_a_flit_a_cycle_in_all(seed: int) -> None:
     assert [float(words[2]) * 6 >= 0.99 for words in found if words[0] == "all"] == [True, True], found
 
 
-def prove_flits(*, shared: bool, depth: int, cover_depth: int, script: Sequence[str] = ()) -> None:
+def test_no_flit_is_lost_duplicated_interleaved_or_misrouted(size: Size) -> None:
     files = sources.blocks("switch", config=configs.load("quad")) + [HERE / "prove_switch.sv"]
     proof = prove.prove(
         "prove_switch",
         files,
         mode="bmc",
-        depth=depth,
-        cover_depth=cover_depth,
+        depth=size.pick(7, 9, 14),
+        cover_depth=14,
         timeout=1800,
-        parameters={"Shared": int(shared)},
-        script=script,
+        parameters={"Shared": 0},
     )
     assert proof.passed, f"{proof.reason}; see {proof.log}"
-
-
-def test_no_flit_is_lost_duplicated_interleaved_or_misrouted(size: Size) -> None:
-    prove_flits(shared=False, depth=size.pick(7, 9, 14), cover_depth=14)
-
-
-@pytest.mark.tier("full", seconds=1800, adds="the shared datapath, until the first flits leave")
-def test_shared_datapath_loses_no_flit() -> None:
-    """A flit leaves the shared datapath 14 cycles after it arrived. No run has ended with its covers yet."""
-    prove_flits(shared=True, depth=18, cover_depth=30, script=["memory_map", "opt -full"])
 
 
 def test_shared_datapath_starves_no_head() -> None:
