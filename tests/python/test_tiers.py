@@ -109,6 +109,7 @@ def test_long_default_tier_tests_state_what_they_add(items: list[dict[str, Any]]
 
 ABOVE = {
     "tests/cpp/test_distributed_mutants.py": "tests/cpp/test_cpp.py",
+    "tests/python/test_distributed_sanitizers.py": "tests/python/test_distributed.py",
     "tests/rtl/board/test_network.py": "tests/rtl/board/test_fabric.py",
     "tests/rtl/board/test_saturate.py": "tests/rtl/switch/test_switch.py",
     "tests/rtl/stream/test_generated_cluster.py": "tests/rtl/stream/test_generated.py",

@@ -73,8 +73,8 @@ Options:
                         rank (default: 1)
   -n, --ranks N         with --engine distributed: start this many ranks
       --hosts FILE      with --engine distributed: on these machines, HOST:SLOTS a line
-      --partition NAME  with --engine distributed: ranges (default), stream, metis, kahypar,
-                        or a file with the rank of each vertex
+      --partition NAME  with --engine distributed: ranges (default), stream, metis,
+                        kahypar, or a file with the rank of each vertex
       --checkpoint DIR  with --engine distributed: write checkpoints there
       --checkpoint-every N
                         steps between two checkpoints (default 100)
