@@ -44,7 +44,7 @@ def apply(ranks: Ranks, share: Share, changes: Changes) -> Share:
         share = replace(share, out=out, into=into)
     whole.edges, parallel = ranks.sum([len(share.into.targets), _parallel(share.into)])
     if changes.undirected and not changes.dedupe:
-        whole.note_duplicates(parallel)
+        whole.note_parallel(int(parallel))
     weights = share.into.weights
     ranges = ranks.gather(
         (float(weights.min()), float(weights.max())) if weights is not None and len(weights) else None

@@ -438,12 +438,10 @@ class Graph:
         graph.note_parallel()
         return graph
 
-    def note_parallel(self) -> None:
-        """For a graph made symmetric: adds the number of duplicate edges to ``notes``."""
-        self.note_duplicates(self.census()["parallel"])
-
-    def note_duplicates(self, parallel: int) -> None:
-        """The same for a known number of duplicate edges."""
+    def note_parallel(self, parallel: int | None = None) -> None:
+        """For a graph made symmetric: adds the number of duplicate edges to ``notes``; counts them if it is None."""
+        if parallel is None:
+            parallel = self.census()["parallel"]
         if parallel:
             duplicates = f"{parallel:,} of {self.edges:,} edges, with both directions counted, are duplicates"
             self.notes += (f"{self.name or 'the graph'}: {duplicates}; dedupe removes them",)
