@@ -69,7 +69,7 @@ def geometric(vertices: int, fan_out: int, neighbourhood: int) -> str:
 @functools.cache
 def _fingerprint() -> str:
     """Digest of all files on which predictions depend."""
-    found: set[Path] = set((ROOT / "python" / "gossamer" / "engines").glob("_model_[acm]*.py"))
+    found: set[Path] = set(Path(_model_validation.__file__).parent.glob("_model_[acm]*.py"))
     for name in _SOURCES:
         path = ROOT / name
         found |= {path} if path.is_file() else {one for one in path.rglob("*") if one.is_file()}
