@@ -57,16 +57,6 @@ def job_processes(folder: Path) -> list[int]:
     return found
 
 
-def limit_of_an_end() -> float:
-    """Seconds in which a command must end after one of its ranks has died.
-
-    The launcher takes 0.05 s and no part of the way waits longer than 5 s, but the command and the ranks use 0.3 s of
-    processor time, for which they wait on a busy machine.
-    """
-    busy = os.getloadavg()[0] / len(os.sched_getaffinity(0))
-    return 10 * max(1.0, busy / 8)
-
-
 def wait_for_ranks(folder: Path, ranks: int) -> None:
     """Waits until all ranks of the job whose temporary files are in a folder have joined it."""
     deadline = time.monotonic() + 120

@@ -31,7 +31,7 @@ struct gs_fast_config {
   uint32_t flit, max_flits, slot, slots, queue;
   uint32_t memories;                                ///< DRAMs of a board
   uint32_t half_bits, partition_bits, direct_bits;  ///< bits of addresses: half of a DRAM, threads, the window of DRAM
-  uint64_t dram, sram;                              ///< of a DRAM, and of the SRAM beside it
+  uint64_t dram, sram;                              ///< of a DRAM, and of its SRAM
   const uint32_t* next_board;                       ///< [board, destination]
   const uint32_t* next_link;                        ///< [board, destination]
   uint32_t links;                                   ///< of a board

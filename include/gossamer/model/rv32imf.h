@@ -121,7 +121,7 @@ Type computed(uint32_t mode, uint32_t& flags, Operation operation, Values... val
 /// The float nearest to a finite double other than 0, ties away from zero. `inexact`: the double is a result rounded
 /// towards zero.
 inline uint32_t nearestAway(double value, bool inexact, uint32_t& flags) {
-  // A double has more than two places beyond those of a float: a last bit of 1 stands for all places that are lost.
+  // A double has more than two places beyond those of a float: a last bit of 1 represents all places that are lost.
   const uint64_t bits = std::bit_cast<uint64_t>(value) | static_cast<uint64_t>(inexact);
   const auto exponent = static_cast<int>(bits >> 52 & 2047) - 1023;
   const uint64_t mantissa = (bits & ((1ull << 52) - 1)) | 1ull << 52;

@@ -193,7 +193,7 @@ struct gossamer_smi_report {
   uint32_t my_tag, their_tag;     /* collectives: 0 of channels */
 };
 
-/* Reads the first report and removes it; returns 0 if there is none. Only one caller may read reports at a time. */
+/* Reads the first report and removes it; returns 0 if no report waits. Only one caller may read reports at a time. */
 static inline int gossamer_smi_read_report(const struct gossamer_smi_bus* bus, struct gossamer_smi_report* report) {
   uint32_t words[6];
   unsigned at;

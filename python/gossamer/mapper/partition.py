@@ -101,8 +101,8 @@ def place(
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Mapping:
     """Maps a problem: see assign(). Methods that do not look at edges take no memory for them."""
-    nobody = np.empty(0, np.int64)
-    source, target = (nobody, nobody) if method in _BLIND else problem.ends()
+    no_ends = np.empty(0, np.int64)
+    source, target = (no_ends, no_ends) if method in _BLIND else problem.ends()
     return assign(problem.vertices, source, target, machine, method=method, seed=seed, progress=progress)
 
 

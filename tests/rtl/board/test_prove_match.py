@@ -27,7 +27,7 @@ SLOT = ("in_ready_o", "out_valid_o", "out_o", "busy_o", "receives_o", "messages_
 def cut(*slots: str) -> list[str]:
     """Commands of Yosys that leave the outputs of instances of gs_match_slot to the solver.
 
-    In ``slots``, patterns of Yosys, ? stands for a bracket.
+    In ``slots``, patterns of Yosys, ? matches a bracket.
     """
     wires = " ".join(f"w:{slot}.{port}" for slot in slots for port in SLOT)
     formal = [f"chformal -remove c:{slot}.*" for slot in slots]

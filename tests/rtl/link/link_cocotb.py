@@ -238,8 +238,11 @@ async def frames_match_their_layouts(dut: HierarchyObject) -> None:
         bench.offer(1, 0, flits)
     await bench.finish()
     phases(bench)
-    await bench.traffic(CYCLES)
-    await bench.finish()
+    for _ in range(5):  # random traffic of few seeds has no frame of nearly the greatest size at once
+        await bench.traffic(CYCLES)
+        await bench.finish()
+        if any(len(frame) > FRAME_BYTES * 0.9 for its in bench.frames for frame in its):
+            break
     longest = 0
     for end in range(2):
         numbers, stamps = [], []
@@ -263,7 +266,7 @@ async def frames_match_their_layouts(dut: HierarchyObject) -> None:
         assert numbers == [number % 256 for number in range(len(numbers))], "numbers of frames"
         assert stamps == [stamp % 1024 for stamp in range(stamps[0], stamps[0] + len(stamps))]
     assert set(forms) == set(frames.FORMS.values()) - {"none"}, f"forms that were used: {forms}"
-    assert longest > FRAME_BYTES * 0.75, "no long frame"  # a few seeds end below 0.9
+    assert longest > FRAME_BYTES * 0.9, "no long frame"
     for end in range(2):
         count, other = bench.counters(end), bench.counters(1 - end)
         sizes = [len(frame) for frame in bench.frames[end]]
