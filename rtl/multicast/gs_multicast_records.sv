@@ -159,6 +159,9 @@ module gs_multicast_records
       looked_slot_q   <= put_q[stream];
       looked_beat_q   <= lookup_beat;
       clash_q         <= clearing_q || (fill && fill_beat[CacheW-1:0] == lookup_beat[CacheW-1:0]);
+    end else begin
+      // A miss that waits for the memory stays a miss: clearing may have caused it, and may end while it waits.
+      clash_q         <= 1'b1;
     end
   end
   assign hit  = looked_q && stored_valid && stored_line == looked_beat_q[BeatAddrW-1:CacheW] && !clash_q &&

@@ -56,6 +56,8 @@ async def lookups_that_meet_fills_return_the_records_of_their_key(dut: Hierarchy
     clearing = flushes = 0
     clashes = same = other = repeated = hits = read = 0
     clashed = False
+    # Cycles for which the memory accepts no read.
+    closed = 0
     accepting = random.random()
     for cycle in range(CYCLES):
         await FallingEdge(dut.clk_i)
@@ -67,13 +69,19 @@ async def lookups_that_meet_fills_return_the_records_of_their_key(dut: Hierarchy
         dut.key_valid_i.value, dut.key_beat_i.value, dut.key_beats_i.value = valid, beat, beats
         ready = random.randrange(4) if random.random() < accepting else 0
         dut.beat_ready_i.value = ready
-        accepts = random.random() < accepting
+        accepts = not closed and random.random() < accepting
+        closed = max(closed - 1, 0)
         dut.req_ready_i.value = accepts
         dut.rsp_valid_i.value = 0
-        # Clearing takes a cycle for each line.
-        flush = CACHE == 1 and random.random() < 0.02
-        dut.flush_i.value = flush
         await Timer(1, "ns")
+        # Clearing takes a cycle for each line. Often it meets a lookup that would be a hit, and the read that takes the
+        # place of the hit waits at the memory until after the clearing: it must not become a hit again.
+        meets = int(dut.reads_beat_o.value)
+        would_hit = bool(dut.reads_o.value) and cache.get(meets & LINE) == meets >> CACHE
+        flush = CACHE == 1 and random.random() < (0.2 if would_hit else 0.015)
+        dut.flush_i.value = flush
+        if flush and would_hit and random.random() < 0.7:
+            closed = (1 << CACHE) + 2
         # The answer of this cycle: one that fills the line that is looked up, or any if there are many.
         line = int(dut.reads_beat_o.value) & LINE
         looks = bool(dut.reads_o.value)
@@ -117,7 +125,7 @@ async def lookups_that_meet_fills_return_the_records_of_their_key(dut: Hierarchy
             met = fill is not None and fill & LINE == looked & LINE
             predicted = not clearing and not met and cache.get(looked & LINE) == looked >> CACHE
         elif accepts or predicted is not False:
-            # A miss that the memory does not accept waits.
+            # A miss that the memory does not accept waits, and stays a miss.
             predicted = None
         if fill is not None:
             cache[fill & LINE] = fill >> CACHE
