@@ -81,6 +81,7 @@ def test_parameters_take_the_next_argument_as_value() -> None:
         ("pagerank", "-x"): "no such option: -x",
         ("pagerank", "-t"): "-t: needs a value",
         ("pagerank", "a", "b"): "a graph is given already",
+        ("pagerank", "iterations=3"): "iterations is a parameter of pagerank: write --iterations=3",
         ("pagerank", "--dumping", "1"): "pagerank has no parameter 'dumping'",
     }.items():
         with pytest.raises(InputError, match=what):

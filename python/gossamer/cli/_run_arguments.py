@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -171,6 +172,8 @@ class Request:
                 raise InputError(f"no such option: {word}; see ./gossamer run --help")
             elif app is None:
                 raise InputError(f"{word!r}: precedes the program but is not an option; write it after the program")
+            elif equals and name in (p.name for p in app.parameters) and not Path(word).exists():
+                raise InputError(f"{word!r}: {name} is a parameter of {app.name}: write --{word}")
             elif self.graph is not None:
                 raise InputError(f"{word!r}: a graph is given already, {self.graph!r}")
             else:
