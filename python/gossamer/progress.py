@@ -49,7 +49,8 @@ class _Lines:
 
     def _text(self) -> str:
         seconds = time.monotonic() - self._begun
-        share = f" {_short(self._done)}{self._unit} done," if self._done else ""
+        unit = self._unit.removesuffix("s") if self._done == 1 else self._unit
+        share = f" {_short(self._done)}{unit} done," if self._done else ""
         if self._total:
             share = f" {_short(self._done)} of {_short(self._total)}{self._unit},"
         text = f"{self._what}:{share} {seconds:.0f} s"
