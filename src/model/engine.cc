@@ -37,7 +37,6 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8, kHeaderSteps = 40;
 constexpr uint32_t kCopiedParams = 32;  // bytes of parameters that a step copies at once (softswitch.h)
 constexpr uint32_t kDram = 0x4000'0000;
-constexpr uint32_t kMostStackLines = 12;
 
 /// Capacity of a resource, by time.
 class Calendar {
@@ -349,15 +348,20 @@ void Group::touchLine(Thread& t, uint32_t line, bool store) {
   uint32_t way = 0;
   while (way < m.ways && tags[way] != line) ++way;
   const bool hit = way < m.ways;
-  if (!hit) {  // the oldest way by the tree's bits: a bit is 1 where the upper half is older
-    uint32_t node = 1, low = 0, size = m.ways;
-    while (size > 1) {
-      const bool upper = order >> node & 1;
-      size /= 2;
-      low += upper ? size : 0;
-      node = 2 * node + upper;
+  if (!hit) {
+    // The first invalid way, else the oldest by the tree's bits: a bit is 1 where the upper half is older.
+    way = 0;
+    while (way < m.ways && tags[way] != ~0u) ++way;
+    if (way == m.ways) {
+      uint32_t node = 1, low = 0, size = m.ways;
+      while (size > 1) {
+        const bool upper = order >> node & 1;
+        size /= 2;
+        low += upper ? size : 0;
+        node = 2 * node + upper;
+      }
+      way = low;
     }
-    way = low;
     gs_model_counters& c = *t.counters;
     const bool old = dirty_[base + way];
     ++c.misses;
@@ -396,13 +400,14 @@ void Group::touchLine(Thread& t, uint32_t line, bool store) {
 /// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
 /// interleaved with those of other threads.
 void Group::touchStack(Thread& t, gs_model_event event) {
-  const double changes = its_.its.costs[event].other_lines;
-  if (changes < 0.3) return;
-  const auto lines = std::min(kMostStackLines, static_cast<uint32_t>(std::lround(std::max(1.0, changes))));
+  const gs_model_lines& its = its_.its.lines[event];
   const auto stride = static_cast<uint32_t>(threads.size());
   const auto local = static_cast<uint32_t>(&t - threads.data());
-  const double dirty = its_.its.costs[event].other_dirty - 0.5;
-  for (uint32_t i = 0; i < lines; ++i) touchLine(t, 0x8000'0000 | (i * stride + local), i < dirty);
+  for (uint32_t i = 0; i < its.count; ++i) {
+    uint32_t line = its.line[i];
+    if (line & kPartitionLine) line = kPartitionLine | ((line & ~kPartitionLine) * stride + local);
+    touchLine(t, line, its.store[i]);
+  }
 }
 
 void Group::touchState(Thread& t, uint32_t vertex, bool store, int kind) {
@@ -484,7 +489,7 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
   t.delivered += count;
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
-  const bool looksAtStack = raw.other_lines >= 0.3;
+  const bool looksAtStack = its_.its.lines[each].count != 0;
   const uint32_t stride = its_.handlers.state_bytes;
   uint32_t changed = 0, pushes = 0;
   const uint8_t* at = its.first;

@@ -40,8 +40,16 @@ enum gs_model_event {
 struct gs_model_cost {
   double issues;  // all instructions
   double loads, stores, slots, mailbox, control, fpu_long, fpu_short, fpu_divide, divides;
-  double other, other_lines, other_dirty;  // of loads and stores, those outside of the tables, and their lines
+  double other;  // of loads and stores, those outside of the tables
   double state_loads, state_stores, flag_loads, flag_stores, queue_loads, queue_stores, out_loads, list_loads;
+};
+
+/// The lines outside of the tables that an event touches, in this order.
+enum { GS_MODEL_LINES = 16 };
+struct gs_model_lines {
+  uint32_t count;
+  uint32_t line[GS_MODEL_LINES];  // as in gs_model_line_use (probe.h)
+  uint32_t store[GS_MODEL_LINES];
 };
 
 /// Latencies in cycles, from an instruction's issue to the thread's next, for one thread alone; rates per cycle.
@@ -110,6 +118,7 @@ struct gs_model_run {
   const struct gs_model_cost* costs;
   const struct gs_model_timing* timing;
   const uint32_t* ranges;  // of the bytes of a state that handlers access (probe.h)
+  const struct gs_model_lines* lines;  // of each event
   const struct gs_model_memory* memory;
   const uint32_t* headers;    // address of each thread's header
   const uint32_t* memory_of;  // of each thread

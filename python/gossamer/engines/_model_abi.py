@@ -13,13 +13,15 @@ COLUMNS = (
     "instructions", "loads", "stores", "slot_loads", "slot_stores", "mailbox", "control", "fpu_long", "fpu_short",
     "fpu_divide", "divides", "plain",
     "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
-    "list_loads", "other", "other_lines", "other_dirty", "clock",
+    "list_loads", "other", "clock",
 )  # fmt: skip
 """Columns of the interpreter's rows: ``Column`` of probe.h."""
 INIT, MESSAGES, STEP, FINISH = range(4)
 """Phases."""
 STATE_KINDS = 5
-"""Kinds of accesses to a state: kStateKinds of probe.h."""
+"""Kinds of accesses, by the handler: kStateKinds of probe.h."""
+LINES_SEEN, LINES = 32, 16
+"""Lines outside of the tables: kOtherLinesMost of probe.h, GS_MODEL_LINES of engine.h."""
 EVENTS = (
     "start", "init", "send", "own_list", "own_edge", "entry", "receive", "edge", "push", "change", "idle", "wait",
     "steps", "step", "step_push", "step_change", "ends", "finish", "host",
@@ -27,8 +29,8 @@ EVENTS = (
 """``gs_model_event`` of engine.h."""
 COSTS = (
     "issues", "loads", "stores", "slots", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divides",
-    "other", "other_lines", "other_dirty", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads",
-    "queue_stores", "out_loads", "list_loads",
+    "other", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
+    "list_loads",
 )  # fmt: skip
 """Fields of ``gs_model_cost``."""
 TIMING = (
@@ -52,6 +54,12 @@ def _doubles(name: str, fields: tuple[str, ...]) -> type[ctypes.Structure]:
 Cost = _doubles("Cost", COSTS)
 Timing = _doubles("Timing", TIMING)
 Counters = _doubles("Counters", COUNTERS)
+
+
+class Lines(ctypes.Structure):
+    """gs_model_lines."""
+
+    _fields_ = [("count", c_uint32), ("line", c_uint32 * LINES), ("store", c_uint32 * LINES)]
 
 
 class Image(ctypes.Structure):
@@ -78,6 +86,8 @@ class Probe(ctypes.Structure):
                 "outs", "outs_bytes", "keys", "ranges",
             )
         ),
+        ("partition", c_uint32),
+        ("lines", c_void_p),
     ]  # fmt: skip
 
 
@@ -138,6 +148,7 @@ class Run(ctypes.Structure):
         ("costs", POINTER(Cost)),
         ("timing", POINTER(Timing)),
         ("ranges", c_void_p),
+        ("lines", c_void_p),
         ("memory", POINTER(Memory)),
         ("headers", c_void_p),
         ("memory_of", c_void_p),
@@ -163,6 +174,7 @@ __all__ = [
     "EVENTS",
     "FINISH",
     "INIT",
+    "LINES_SEEN",
     "MESSAGES",
     "STATE_KINDS",
     "STEP",
@@ -170,6 +182,7 @@ __all__ = [
     "Cost",
     "Counters",
     "Image",
+    "Lines",
     "Listen",
     "Machine",
     "Memory",

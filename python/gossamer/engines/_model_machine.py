@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -186,4 +187,14 @@ def machine_struct(
     return its, [board_of, next_board, next_link, depth]
 
 
-__all__ = ["Memories", "handlers", "machine_struct", "timing"]
+def lines_struct(lines: Mapping[str, list[tuple[int, bool]]]) -> Any:
+    """The lines that each event touches, as an array of ``gs_model_lines``."""
+    found = (abi.Lines * len(abi.EVENTS))()
+    for its, event in zip(found, abi.EVENTS, strict=True):
+        its.count = len(lines[event])
+        for at, (line, store) in enumerate(lines[event]):
+            its.line[at], its.store[at] = line, store
+    return found
+
+
+__all__ = ["Memories", "handlers", "lines_struct", "machine_struct", "timing"]

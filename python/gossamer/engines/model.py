@@ -74,16 +74,16 @@ class Model(Hardware):
         words = [opened.aggregates[i] for i in range(opened.aggregate_count)] if opened.aggregate_count else []
         barriers = _barriers(words)
         self.on_phase("counting instructions", 0, 0)
-        rows, ranges = _model_costs.observe(
+        seen = _model_costs.observe(
             problem, machine, image, layout, multicast=sends, barriers=barriers, steps=self.max_steps
         )
-        costs = _model_costs.solve(rows)
+        costs = _model_costs.solve(seen.rows)
         memories = _model_machine.Memories(tables, machine, self.max_steps)
         tables.forget_edges()
         begun = time.perf_counter()
         try:
             outcome, counters, links = self._simulate(
-                app, opened, handle, problem, machine, layout, tables, memories, costs, ranges, barriers
+                app, opened, handle, problem, machine, layout, tables, memories, costs, seen, barriers
             )
         except HandlerDied as died:
             if died.vertex is None:
@@ -135,7 +135,7 @@ class Model(Hardware):
         tables: mapper.Tables,
         memories: _model_machine.Memories,
         costs: dict[str, dict[str, float]],
-        ranges: _model_costs.Ranges,
+        seen: _model_costs.Observed,
         barriers: int,
     ) -> tuple[abi.Outcome, Any, dict[tuple[int, int], dict[str, int]]]:
         """Runs the timing model."""
@@ -144,6 +144,7 @@ class Model(Hardware):
         multicast = self.multicast != "none"
         shape, kept = _model_machine.machine_struct(machine, self.plan, layout, problem.pins, multicast, barriers)
         each = (abi.Cost * len(abi.EVENTS))(*(abi.Cost(**costs[event]) for event in abi.EVENTS))
+        lines = _model_machine.lines_struct(_model_costs.lines_of(seen))
         timing = abi.Timing(**_model_machine.timing(machine.config, **self.timing))
         headers = tables.headers.astype(np.uint32)
         memory_of = machine.memory_of(np.arange(machine.threads)).astype(np.uint32)
@@ -166,7 +167,8 @@ class Model(Hardware):
             handlers=code.gs_model_vertex(),
             costs=each,
             timing=ctypes.pointer(timing),
-            ranges=ranges.ctypes.data,
+            ranges=seen.ranges.ctypes.data,
+            lines=ctypes.addressof(lines),
             memory=memories.structs,
             headers=headers.ctypes.data,
             memory_of=memory_of.ctypes.data,
