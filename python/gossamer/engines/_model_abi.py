@@ -6,6 +6,8 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_double, c_int, c_uint32, c_uint64, c_void_p
 
+import numpy as np
+
 COLUMNS = (
     "phase",
     "vertices", "sends", "own_lists", "own_edges", "entries", "receives", "edges", "pushes", "changed", "idles",
@@ -38,7 +40,7 @@ TIMING = (
     "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "cache_request",
     "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
-    "link", "link_flit", "link_frame", "begin", "begin_thread", "end",
+    "link", "link_flit", "link_frame", "record_read", "begin", "begin_thread", "end",
 )  # fmt: skip
 """Fields of ``gs_model_timing``."""
 COUNTERS = (
@@ -122,7 +124,22 @@ class Machine(ctypes.Structure):
         ("next_link", c_void_p),
         ("links", c_uint32),
         ("depth", c_void_p),
+        *((name, c_void_p) for name in ("records", "beats", "board_beats")),
+        ("first_beat", c_uint32),
+        *((name, c_void_p) for name in ("next_vc", "far_board", "far_link")),
+        ("vcs", c_uint32),
+        ("exits", c_uint32),
     ]  # fmt: skip
+
+
+RECORD = np.dtype(
+    [("mask", "<u8"), ("kind", "<u4"), ("tile", "<u4"), ("channel", "<u4"), ("key", "<u4")]
+)
+"""gs_model_record."""
+RECORD_KINDS = ("thread", "tile", "router", "indirect")
+"""Its kinds: GS_MODEL_RECORD_THREAD and so on."""
+ROUTER_COUNTERS = ("messages", "copies", "lookups", "hits")
+"""Fields of ``gs_model_router_counters``."""
 
 
 class Outcome(ctypes.Structure):
@@ -161,6 +178,7 @@ class Run(ctypes.Structure):
         ("counters", POINTER(Counters)),
         ("link_flits", c_void_p),
         ("link_packets", c_void_p),
+        ("routers", c_void_p),
         ("listen", Listen),
         ("context", c_void_p),
         ("outcome", POINTER(Outcome)),
@@ -176,6 +194,9 @@ __all__ = [
     "INIT",
     "LINES_SEEN",
     "MESSAGES",
+    "RECORD",
+    "RECORD_KINDS",
+    "ROUTER_COUNTERS",
     "STATE_KINDS",
     "STEP",
     "TIMING",
