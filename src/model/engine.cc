@@ -26,75 +26,21 @@
 #include "gossamer/core/error.h"
 #include "gossamer/core/guard.h"
 #include "gossamer/model/probe.h"
+#include "model/calendar.h"
+#include "model/multicast.h"
 
 namespace gossamer::model {
 namespace {
 
-constexpr double kBucket = 64;  // cycles
 constexpr double kWindow = 64;
 constexpr uint32_t kPatience = 32;  // messages received before one is sent (softswitch.h)
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8, kHeaderSteps = 40;
 constexpr uint32_t kCopiedParams = 32;  // bytes of parameters that a step copies at once (softswitch.h)
 constexpr uint32_t kDram = 0x4000'0000;
-constexpr uint32_t kMostStackLines = 12;
-
-/// Capacity of a resource, by time.
-class Calendar {
- public:
-  explicit Calendar(double capacity = kBucket) : capacity_(capacity), buckets_(kBuckets) {}
-
-  /// Takes `amount` from time `t` on, at most `rate` a cycle. Returns when the last part is taken.
-  double take(double t, double amount, double rate) {
-    auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
-    double from = t - static_cast<double>(bucket) * kBucket;
-    for (;;) {
-      double& used = at(bucket);
-      const double most = std::min((kBucket - from) * rate, capacity_ - used);
-      if (amount <= most) {
-        used += amount;
-        return static_cast<double>(bucket) * kBucket + from + amount / rate;
-      }
-      if (most > 0) {
-        used += most;
-        amount -= most;
-      }
-      ++bucket;
-      from = 0;
-    }
-  }
-
-  /// Takes `amount` at once. Returns the delay.
-  double delay(double t, double amount) {
-    auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
-    double found = 0;
-    for (;;) {
-      double& used = at(bucket);
-      if (used + amount <= capacity_ || used <= 0) {
-        // Requests of one bucket meet each other by chance.
-        const double load = std::min(used / capacity_, 0.95);
-        used += amount;
-        return found + amount * kBucket / capacity_ * 0.5 * load / (1 - load);
-      }
-      ++bucket;
-      found = static_cast<double>(bucket) * kBucket - t;
-    }
-  }
-
- private:
-  static constexpr uint64_t kBuckets = 2048;
-  double& at(uint64_t bucket) {
-    Bucket& its = buckets_[bucket % kBuckets];
-    if (its.number != bucket) its = {bucket, 0};
-    return its.used;
-  }
-  struct Bucket {
-    uint64_t number = ~uint64_t{0};
-    double used = 0;
-  };
-  double capacity_;
-  std::vector<Bucket> buckets_;
-};
+// What an entry with a routing key takes less than one with a mask (softswitch.h): instructions, one of them the load
+// of the mask's upper half, and accesses to the mailbox.
+constexpr double kKeyIssues = 3, kKeyRegisters = 2;
 
 /// An event's cost, as the engine adds it.
 struct Cost {
@@ -147,7 +93,22 @@ struct Flight {
   uint32_t group, sequence, board, tile;
   uint64_t mask;
   uint32_t key, flits;
+  uint32_t route;  // routing key, or 0: the message has a destination
+  uint32_t from;   // the sender's tile on its board
   uint8_t payload[64];
+};
+
+/// A message at a multicast router. Routers are processed in the order of `order`: the time at the exit of a mesh, and
+/// for routers of links the time at which the message has left the other board. So no message is processed that a
+/// message of a later window could overtake.
+struct Arriving {
+  double order, at;
+  uint64_t sequence;
+  uint32_t board, router;
+  uint32_t flight;
+  bool operator<(const Arriving& other) const {
+    return order != other.order ? order > other.order : sequence > other.sequence;
+  }
 };
 
 struct Event {
@@ -167,6 +128,8 @@ class Group {
   void run(double until);
   double earliest() const { return heap_.empty() ? kNever : heap_.front().t; }
   void arrive(const Flight& flight, double at);
+  /// A read of a line by a multicast router. Returns its delay by other requests.
+  double readRecord(double t) { return dram_.delay(t, 1); }
   void wake(uint32_t thread, double t) {
     threads[thread].t = t;
     push(thread);
@@ -188,6 +151,7 @@ class Group {
   void loop(Thread& t);
   void send(Thread& t);
   void entry(Thread& t);
+  void sendKey(Thread& t, uint32_t route);
   void receive(Thread& t);
   void visit(Thread& t);
   void deliver(Thread& t, const Message& message, uint32_t list, gs_model_event each);
@@ -241,6 +205,7 @@ class Engine {
   const gs_model_handlers& handlers;
   gs_model_context context, stepContext;  // of all handlers, and of `step`, which sees one step less
   Cost costs[GS_MODEL_EVENTS];
+  Cost keyEntry;  // of an entry with a routing key
   std::vector<int64_t> before;
   std::vector<Group> groups;
   uint32_t groupTiles, steps = 0, most, mostBarrierDepth = 0;
@@ -250,6 +215,12 @@ class Engine {
 
  private:
   void exchange(double until);
+  void enter(const Flight& flight);
+  void route(double until);
+  void cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t flight, double at);
+  void deliver(uint32_t board, const Flight& flight, double at, double until);
+  uint32_t keep(const Flight& flight);
+  uint32_t exitOf(uint32_t x) const;
   bool release();
   void finish();
   void simulate(Group& group, double until);
@@ -258,6 +229,16 @@ class Engine {
   Fault fault_;
   std::vector<Calendar> links_;
   std::vector<Flight> flights_;
+  // Multicast routers: those of a board's exits, then those of each channel of its links
+  uint32_t routers_ = 0;
+  std::vector<MulticastEngine> engines_;
+  std::vector<Calendar> ports_;  // outputs of routers: of exits, then of links
+  std::vector<Calendar> exits_;  // into meshes
+  std::vector<Records> records_;
+  std::vector<Arriving> arriving_;  // a heap
+  std::vector<Flight> kept_;        // of `arriving_`
+  std::vector<uint32_t> keptFree_;
+  uint64_t arrivals_ = 0;
   double now_ = 0;
 };
 
@@ -349,15 +330,20 @@ void Group::touchLine(Thread& t, uint32_t line, bool store) {
   uint32_t way = 0;
   while (way < m.ways && tags[way] != line) ++way;
   const bool hit = way < m.ways;
-  if (!hit) {  // the oldest way by the tree's bits: a bit is 1 where the upper half is older
-    uint32_t node = 1, low = 0, size = m.ways;
-    while (size > 1) {
-      const bool upper = order >> node & 1;
-      size /= 2;
-      low += upper ? size : 0;
-      node = 2 * node + upper;
+  if (!hit) {
+    // The first invalid way, else the oldest by the tree's bits: a bit is 1 where the upper half is older.
+    way = 0;
+    while (way < m.ways && tags[way] != ~0u) ++way;
+    if (way == m.ways) {
+      uint32_t node = 1, low = 0, size = m.ways;
+      while (size > 1) {
+        const bool upper = order >> node & 1;
+        size /= 2;
+        low += upper ? size : 0;
+        node = 2 * node + upper;
+      }
+      way = low;
     }
-    way = low;
     gs_model_counters& c = *t.counters;
     const bool old = dirty_[base + way];
     ++c.misses;
@@ -396,13 +382,14 @@ void Group::touchLine(Thread& t, uint32_t line, bool store) {
 /// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
 /// interleaved with those of other threads.
 void Group::touchStack(Thread& t, gs_model_event event) {
-  const double changes = its_.its.costs[event].other_lines;
-  if (changes < 0.3) return;
-  const auto lines = std::min(kMostStackLines, static_cast<uint32_t>(std::lround(std::max(1.0, changes))));
+  const gs_model_lines& its = its_.its.lines[event];
   const auto stride = static_cast<uint32_t>(threads.size());
   const auto local = static_cast<uint32_t>(&t - threads.data());
-  const double dirty = its_.its.costs[event].other_dirty - 0.5;
-  for (uint32_t i = 0; i < lines; ++i) touchLine(t, 0x8000'0000 | (i * stride + local), i < dirty);
+  for (uint32_t i = 0; i < its.count; ++i) {
+    uint32_t line = its.line[i];
+    if (line & kPartitionLine) line = kPartitionLine | ((line & ~kPartitionLine) * stride + local);
+    touchLine(t, line, its.store[i]);
+  }
 }
 
 void Group::touchState(Thread& t, uint32_t vertex, bool store, int kind) {
@@ -484,7 +471,7 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
   t.delivered += count;
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
-  const bool looksAtStack = raw.other_lines >= 0.3;
+  const bool looksAtStack = its_.its.lines[each].count != 0;
   const uint32_t stride = its_.handlers.state_bytes;
   uint32_t changed = 0, pushes = 0;
   const uint8_t* at = its.first;
@@ -576,13 +563,17 @@ void Group::entry(Thread& t) {
   const uint32_t size = m.multicast ? 16 : 8;
   touch(t, t.next, false);
   if ((t.next + size - 1) / m.line_bytes != t.next / m.line_bytes) touch(t, t.next + size - 1, false);
-  spend(t, its_.costs[GS_MODEL_ENTRY]);
+  spend(t, m.records && !word(t.next) ? its_.keyEntry : its_.costs[GS_MODEL_ENTRY]);
   uint32_t address, key;
   uint64_t mask;
   if (m.multicast) {
     address = word(t.next);
     key = word(t.next + 4);
     mask = word(t.next + 8) | static_cast<uint64_t>(word(t.next + 12)) << 32;
+    if (m.records && !address) {  // the entry has a routing key instead of a mask
+      sendKey(t, static_cast<uint32_t>(mask));
+      return;
+    }
   } else {
     address = word(t.next);
     key = word(t.next + 4);
@@ -615,7 +606,24 @@ void Group::entry(Thread& t) {
     post(t, tile % its_.groupTiles, mask, make(key, t.slot.payload), at);
     return;
   }
-  Flight flight{at, number, sequence_++, board, tile, mask, key, flits, {}};
+  Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, {}};
+  std::memcpy(flight.payload, t.slot.payload, its_.handlers.message_bytes);
+  out.push_back(flight);
+}
+
+/// Sends the message to the multicast router of the nearest exit.
+void Group::sendKey(Thread& t, uint32_t route) {
+  const gs_model_machine& m = its_.machine;
+  t.next += 16;
+  const uint32_t flits = (its_.handlers.message_bytes + 4 + m.flit_bytes - 1) / m.flit_bytes + 1;
+  gs_model_counters& c = *t.counters;
+  ++c.sent;
+  c.flits_out += flits;
+  t.canSend = t.t + its_.timing.send_busy + flits;
+  double& output = outputs_[t.tile];
+  output = std::max(output, t.t) + flits * its_.timing.flit;
+  const uint32_t from = (number * its_.groupTiles + t.tile) % m.tiles;
+  Flight flight{output + its_.timing.mesh_message, number, sequence_++, ~0u, 0, 0, 0, flits, route, from, {}};
   std::memcpy(flight.payload, t.slot.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
@@ -836,6 +844,10 @@ Engine::Engine(const gs_model_run& run)
                      c.fpu_divide * (x.fpu_divide - x.issue) + c.divides * (x.divide - x.issue);
     costs[i].nothing = c.issues + costs[i].extra + costs[i].requests <= 0;
   }
+  keyEntry = costs[GS_MODEL_ENTRY];
+  keyEntry.issues -= kKeyIssues;
+  keyEntry.requests -= 1;
+  keyEntry.extra -= timing.load - timing.issue + kKeyRegisters * (timing.mailbox - timing.issue);
   before.resize(handlers.words + 1);
   handlers.empty(before.data());
   groupTiles = machine.tiles / machine.memories;
@@ -848,6 +860,15 @@ Engine::Engine(const gs_model_run& run)
   }
   stepContext = context;
   links_.assign(size_t{machine.boards} * std::max(1u, machine.links), Calendar(kBucket));
+  if (machine.records) {
+    routers_ = machine.exits + machine.links * machine.vcs;
+    engines_.resize(size_t{machine.boards} * routers_);
+    ports_.assign(size_t{machine.boards} * (machine.exits + machine.links), Calendar(kBucket));
+    exits_.assign(size_t{machine.boards} * machine.exits, Calendar(kBucket));
+    for (uint32_t i = 0; i < machine.boards; ++i) {
+      records_.push_back({machine.records, machine.beats + machine.board_beats[i], machine.first_beat});
+    }
+  }
   for (uint32_t i = 0; i < machine.boards; ++i) mostBarrierDepth = std::max(mostBarrierDepth, machine.depth[i]);
 }
 
@@ -864,6 +885,10 @@ void Engine::exchange(double until) {
   for (const Flight& flight : flights_) {
     double at = flight.at;
     uint32_t board = flight.group / machine.memories;
+    if (machine.records && board != flight.board) {
+      enter(flight);
+      continue;
+    }
     if (board != flight.board) at += timing.hop;
     while (board != flight.board) {
       const size_t hop = size_t{board} * machine.boards + flight.board;
@@ -875,6 +900,105 @@ void Engine::exchange(double until) {
       board = machine.next_board[hop];
     }
     groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));
+  }
+  route(until);
+}
+
+/// The nearest exit of a column; ties to the west (gs_noc_pkg.sv).
+uint32_t Engine::exitOf(uint32_t x) const {
+  uint32_t best = 0, distance = ~0u;
+  for (uint32_t i = 0; i < machine.exits; ++i) {
+    const uint32_t column = (2 * i + 1) * machine.width / (2 * machine.exits);
+    const uint32_t apart = column > x ? column - x : x - column;
+    if (apart < distance) {
+      distance = apart;
+      best = i;
+    }
+  }
+  return best;
+}
+
+uint32_t Engine::keep(const Flight& flight) {
+  if (keptFree_.empty()) {
+    kept_.push_back(flight);
+    return static_cast<uint32_t>(kept_.size() - 1);
+  }
+  const uint32_t found = keptFree_.back();
+  keptFree_.pop_back();
+  kept_[found] = flight;
+  return found;
+}
+
+/// A message leaves the mesh: it enters the multicast router of an exit.
+void Engine::enter(const Flight& flight) {
+  const double at = flight.at + timing.hop;
+  const uint32_t board = flight.group / machine.memories;
+  arriving_.push_back({at, at, arrivals_++, board, exitOf(flight.from % machine.width), keep(flight)});
+  std::push_heap(arriving_.begin(), arriving_.end());
+}
+
+/// A message crosses a link to the next board's router.
+void Engine::cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t flight, double at) {
+  const size_t hop = size_t{board} * machine.links + link;
+  const uint32_t flits = kept_[flight].flits;
+  at = links_[hop].take(at, flits * timing.link_flit + timing.link_frame, 1);
+  its.link_flits[hop] += flits;
+  ++its.link_packets[hop];
+  const uint32_t router = machine.exits + machine.far_link[hop] * machine.vcs + channel;
+  arriving_.push_back({at, at + timing.link, arrivals_++, machine.far_board[hop], router, flight});
+  std::push_heap(arriving_.begin(), arriving_.end());
+}
+
+/// A message enters the mesh of the board of its receivers.
+void Engine::deliver(uint32_t board, const Flight& flight, double at, double until) {
+  const uint32_t exit = exitOf(flight.tile % machine.tiles % machine.width);
+  at = std::max(at, exits_[board * machine.exits + exit].take(at - flight.flits, flight.flits, 1));
+  groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));
+}
+
+/// Messages at multicast routers that no message of a later window can overtake.
+void Engine::route(double until) {
+  while (!arriving_.empty() && arriving_.front().order < until) {
+    std::pop_heap(arriving_.begin(), arriving_.end());
+    const Arriving one = arriving_.back();
+    arriving_.pop_back();
+    const bool atExit = one.router < machine.exits;
+    MulticastEngine& engine = engines_[size_t{one.board} * routers_ + one.router];
+    const uint32_t port = atExit ? one.router : machine.exits + (one.router - machine.exits) / machine.vcs;
+    Calendar& output = ports_[size_t{one.board} * (machine.exits + machine.links) + port];
+    const Flight flight = kept_[one.flight];
+    if (!flight.route) {
+      const double at = engine.pass(one.at, flight.flits);
+      if (one.board == flight.board) {
+        deliver(one.board, flight, at, until);
+        keptFree_.push_back(one.flight);
+      } else {
+        const size_t hop = size_t{one.board} * machine.boards + flight.board;
+        cross(one.board, machine.next_link[hop], machine.next_vc[hop], one.flight, at);
+      }
+      continue;
+    }
+    keptFree_.push_back(one.flight);
+    const double body = flight.flits - 1;
+    Group& memory = groups[size_t{one.board} * machine.memories];
+    const auto read = [&](double t) { return t + timing.record_read + memory.readRecord(t); };
+    const auto copy = [&](const gs_model_record& record, double at) {
+      Flight made = flight;
+      made.key = record.key;
+      if (record.kind == GS_MODEL_RECORD_ROUTER) {
+        made.route = record.key;
+        cross(one.board, record.tile, record.channel, keep(made), at);
+        return;
+      }
+      made.route = 0;
+      made.tile = one.board * machine.tiles + record.tile;
+      made.board = one.board;
+      made.mask = record.mask;
+      if (record.kind == GS_MODEL_RECORD_THREAD) made.flits -= 1;
+      deliver(one.board, made, at, until);
+    };
+    engine.expand(flight.route, one.at, body, atExit ? 1 : timing.link_flit, records_[one.board], output,
+                  its.routers[one.board], read, copy);
   }
 }
 
@@ -960,6 +1084,7 @@ int Engine::run() {
       exchange(until);
       double first = kNever;
       for (const Group& group : groups) first = std::min(first, group.earliest());
+      if (!arriving_.empty()) first = std::min(first, arriving_.front().order);
       if (first == kNever) {
         if (!release()) {
           over = true;

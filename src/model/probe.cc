@@ -23,6 +23,7 @@ namespace {
 
 constexpr uint32_t kScratch = 0x0010'0000, kScratchEnd = 0x1000'0000, kSram = 0x1000'0000;
 constexpr uint32_t kArrived = 0x0800'0000;  // addresses of arrived messages: this many slots never run out
+constexpr uint32_t kPartitions = 0x8000'0000;  // of the DRAM, one for each thread
 constexpr uint32_t kSlotBytes = 64;
 constexpr int kQuantum = 40;  // instructions of a thread before the next thread executes
 constexpr int kSendBusy = 4;  // instructions for which a thread cannot send again
@@ -155,6 +156,8 @@ class Probe {
       ++count_;
     }
     std::memset(t.counts, 0, sizeof t.counts);
+    t.otherLines.clear();
+    t.flagAddress = 0;
   }
 
   /// The loop over messages begins: what was before it was init or a step.
@@ -169,16 +172,35 @@ class Probe {
   bool floating(Thread& t, uint32_t word, uint32_t rd);
   void send(Thread& t, uint32_t number, uint32_t destination, uint64_t mask);
 
-  void other(Thread& t, uint32_t line, bool store) {
+  static int kindOf(const Thread& t) {
+    return t.phase == kMessages ? (t.sending ? kStateSend : kStateReceive)
+           : t.phase == kInit   ? kStateInit
+           : t.phase == kStep   ? kStateStep
+                                : kStateFinish;
+  }
+
+  void other(Thread& t, uint32_t address, bool store) {
+    const uint32_t line = address >= kPartitions ? kPartitionLine | (address - kPartitions) % its_.partition / its_.line
+                                                 : address / its_.line;
     for (auto& [known, stored] : t.otherLines) {
       if (known != line) continue;
-      t.counts[kOtherDirty] += store && !stored;
+      if (store && !stored) use(t, line).stored += 1;
       stored = stored || store;
       return;
     }
     t.otherLines.emplace_back(line, store);
-    ++t.counts[kOtherLines];
-    t.counts[kOtherDirty] += store;
+    gs_model_line_use& its = use(t, line);
+    its.touched += 1;
+    its.stored += store;
+  }
+
+  /// The record of a line for the accesses of a thread's present kind; the last one is for all that do not fit.
+  gs_model_line_use& use(const Thread& t, uint32_t line) {
+    gs_model_line_use* its = its_.lines + kindOf(t) * kOtherLinesMost;
+    gs_model_line_use* const last = its + kOtherLinesMost - 1;
+    while (its != last && its->touched && its->line != line) ++its;
+    if (its != last) its->line = line;
+    return *its;
   }
 
   /// Counts an access by the region of its address.
@@ -194,11 +216,7 @@ class Probe {
     if (in(its_.states, its_.statesBytes)) {
       ++t.counts[store ? kStateStores : kStateLoads];
       const uint32_t at = (address - its_.states[number]) % its_.stride;
-      const int kind = t.phase == kMessages ? (t.sending ? kStateSend : kStateReceive)
-                       : t.phase == kInit   ? kStateInit
-                       : t.phase == kStep   ? kStateStep
-                                            : kStateFinish;
-      uint32_t* const range = its_.ranges + 2 * kind;
+      uint32_t* const range = its_.ranges + 2 * kindOf(t);
       range[0] = range[1] ? std::min(range[0], at) : at;
       range[1] = std::max(range[1], at + 1);
     } else if (in(its_.flags, its_.flagsBytes)) {
@@ -223,9 +241,9 @@ class Probe {
         t.outAddress = 0;
         t.sending = false;
       }
-    } else if (address >= 0x8000'0000 || address < its_.tables) {
+    } else if (address >= kPartitions || address < its_.tables) {
       ++t.counts[kOtherAccesses];
-      other(t, address / its_.line, store);
+      other(t, address, store);
     } else {
       ++t.counts[kListLoads];
     }

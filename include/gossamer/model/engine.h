@@ -40,8 +40,16 @@ enum gs_model_event {
 struct gs_model_cost {
   double issues;  // all instructions
   double loads, stores, slots, mailbox, control, fpu_long, fpu_short, fpu_divide, divides;
-  double other, other_lines, other_dirty;  // of loads and stores, those outside of the tables, and their lines
+  double other;  // of loads and stores, those outside of the tables
   double state_loads, state_stores, flag_loads, flag_stores, queue_loads, queue_stores, out_loads, list_loads;
+};
+
+/// The lines outside of the tables that an event touches, in this order.
+enum { GS_MODEL_LINES = 16 };
+struct gs_model_lines {
+  uint32_t count;
+  uint32_t line[GS_MODEL_LINES];  // as in gs_model_line_use (probe.h)
+  uint32_t store[GS_MODEL_LINES];
 };
 
 /// Latencies in cycles, from an instruction's issue to the thread's next, for one thread alone; rates per cycle.
@@ -62,6 +70,7 @@ struct gs_model_timing {
   double release;                      // between threads of a tile
   double words;                        // more, for a barrier with words
   double link, link_flit, link_frame;  // latency of a link between boards; per flit, per frame
+  double record_read;                  // of a beat of records from the DRAM
   double begin;                        // from the start of a run to the first thread, between threads
   double begin_thread;
   double end;  // from the last thread's end to the end of the run
@@ -72,6 +81,23 @@ struct gs_model_memory {
   uint8_t* dram;
   uint8_t* sram;
   uint64_t dram_bytes, sram_bytes;
+};
+
+enum { GS_MODEL_KEY_BEATS = 5 };  // bits of a routing key that have the number of its beats
+enum { GS_MODEL_RECORD_THREAD, GS_MODEL_RECORD_TILE, GS_MODEL_RECORD_ROUTER, GS_MODEL_RECORD_INDIRECT };
+
+/// A record of a multicast router.
+struct gs_model_record {
+  uint64_t mask;  // threads of the tile
+  uint32_t kind;
+  uint32_t tile;     // of the board; of a record to a router: its link
+  uint32_t channel;  // virtual channel on the link
+  uint32_t key;      // of the edges; of a record to a router, and of an indirection: the routing key there
+};
+
+/// Counters of a board's multicast routers.
+struct gs_model_router_counters {
+  uint64_t messages, copies, lookups, hits;  // messages with keys, their copies; beats of records, those in caches
 };
 
 struct gs_model_machine {
@@ -89,6 +115,16 @@ struct gs_model_machine {
   const uint32_t* next_link;   // [board][destination]
   uint32_t links;              // of a board
   const uint32_t* depth;       // of each board in the tree
+  // Multicast routers; no records: messages have no routing keys
+  const struct gs_model_record* records;  // of all boards
+  const uint32_t* beats;                  // the first record of each beat of all boards; one more for the end
+  const uint32_t* board_beats;            // of each board, its first beat in that array
+  uint32_t first_beat;                    // number of a board's first beat in keys
+  const uint32_t* next_vc;                // [board][destination]
+  const uint32_t* far_board;              // [board][link]
+  const uint32_t* far_link;               // [board][link]
+  uint32_t vcs;                           // of a link
+  uint32_t exits;                         // of a board's mesh
 };
 
 /// Counters of a tile, as the hardware names them (debug_counter).
@@ -110,6 +146,7 @@ struct gs_model_run {
   const struct gs_model_cost* costs;
   const struct gs_model_timing* timing;
   const uint32_t* ranges;  // of the bytes of a state that handlers access (probe.h)
+  const struct gs_model_lines* lines;  // of each event
   const struct gs_model_memory* memory;
   const uint32_t* headers;    // address of each thread's header
   const uint32_t* memory_of;  // of each thread
@@ -122,6 +159,7 @@ struct gs_model_run {
   struct gs_model_counters* counters;  // of each tile
   uint64_t* link_flits;                // of each board and link
   uint64_t* link_packets;
+  struct gs_model_router_counters* routers;            // of each board
   void (*listen)(void* context, const void* message);  // or NULL
   void* context;
   struct gs_model_outcome* outcome;

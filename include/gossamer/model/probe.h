@@ -45,9 +45,7 @@ enum Column : int {
   kOutLoads,
   kListLoads,
   kOtherAccesses,
-  kOtherLines,
-  kOtherDirty,  // lines of these, and those with stores; anew for each message and vertex
-  kClock,       // reads of the clock
+  kClock,  // reads of the clock
   kColumns
 };
 
@@ -57,6 +55,16 @@ extern "C" {
 
 /// Where in a state accesses of a kind are: by kStateInit and so on, the first byte and the end.
 enum { kStateInit, kStateSend, kStateReceive, kStateStep, kStateFinish, kStateKinds };
+
+/// Lines outside of the tables that accesses of a kind touch, in the order of their first access.
+enum { kOtherLinesMost = 32 };
+
+/// A line of the thread's partition (kPartitionLine and its number there), or the number of a line of the DRAM.
+enum : uint32_t { kPartitionLine = 1u << 31 };
+struct gs_model_line_use {
+  uint32_t line;
+  uint32_t touched, stored;  // the numbers of phases, messages and vertices in which it was accessed, stored to
+};
 
 /// Tiles of a board and their program. Arrays have an element for each thread; addresses are those of threads.
 struct gs_model_probe {
@@ -84,6 +92,8 @@ struct gs_model_probe {
   const uint32_t* outsBytes;
   const uint32_t* keys;
   uint32_t* ranges;  // [kStateKinds][2], which the interpreter sets; equal where nothing was accessed
+  uint32_t partition;  // bytes of a thread's partition of the DRAM
+  struct gs_model_line_use* lines;  // [kStateKinds][kOtherLinesMost], which the interpreter sets
 };
 
 struct gs_model_image {

@@ -6,6 +6,8 @@ from __future__ import annotations
 import ctypes
 from ctypes import POINTER, c_double, c_int, c_uint32, c_uint64, c_void_p
 
+import numpy as np
+
 COLUMNS = (
     "phase",
     "vertices", "sends", "own_lists", "own_edges", "entries", "receives", "edges", "pushes", "changed", "idles",
@@ -13,13 +15,15 @@ COLUMNS = (
     "instructions", "loads", "stores", "slot_loads", "slot_stores", "mailbox", "control", "fpu_long", "fpu_short",
     "fpu_divide", "divides", "plain",
     "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
-    "list_loads", "other", "other_lines", "other_dirty", "clock",
+    "list_loads", "other", "clock",
 )  # fmt: skip
 """Columns of the interpreter's rows: ``Column`` of probe.h."""
 INIT, MESSAGES, STEP, FINISH = range(4)
 """Phases."""
 STATE_KINDS = 5
-"""Kinds of accesses to a state: kStateKinds of probe.h."""
+"""Kinds of accesses, by the handler: kStateKinds of probe.h."""
+LINES_SEEN, LINES = 32, 16
+"""Lines outside of the tables: kOtherLinesMost of probe.h, GS_MODEL_LINES of engine.h."""
 EVENTS = (
     "start", "init", "send", "own_list", "own_edge", "entry", "receive", "edge", "push", "change", "idle", "wait",
     "steps", "step", "step_push", "step_change", "ends", "finish", "host",
@@ -27,8 +31,8 @@ EVENTS = (
 """``gs_model_event`` of engine.h."""
 COSTS = (
     "issues", "loads", "stores", "slots", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divides",
-    "other", "other_lines", "other_dirty", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads",
-    "queue_stores", "out_loads", "list_loads",
+    "other", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
+    "list_loads",
 )  # fmt: skip
 """Fields of ``gs_model_cost``."""
 TIMING = (
@@ -36,7 +40,7 @@ TIMING = (
     "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "cache_request",
     "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
-    "link", "link_flit", "link_frame", "begin", "begin_thread", "end",
+    "link", "link_flit", "link_frame", "record_read", "begin", "begin_thread", "end",
 )  # fmt: skip
 """Fields of ``gs_model_timing``."""
 COUNTERS = (
@@ -52,6 +56,12 @@ def _doubles(name: str, fields: tuple[str, ...]) -> type[ctypes.Structure]:
 Cost = _doubles("Cost", COSTS)
 Timing = _doubles("Timing", TIMING)
 Counters = _doubles("Counters", COUNTERS)
+
+
+class Lines(ctypes.Structure):
+    """gs_model_lines."""
+
+    _fields_ = [("count", c_uint32), ("line", c_uint32 * LINES), ("store", c_uint32 * LINES)]
 
 
 class Image(ctypes.Structure):
@@ -78,6 +88,8 @@ class Probe(ctypes.Structure):
                 "outs", "outs_bytes", "keys", "ranges",
             )
         ),
+        ("partition", c_uint32),
+        ("lines", c_void_p),
     ]  # fmt: skip
 
 
@@ -112,7 +124,22 @@ class Machine(ctypes.Structure):
         ("next_link", c_void_p),
         ("links", c_uint32),
         ("depth", c_void_p),
+        *((name, c_void_p) for name in ("records", "beats", "board_beats")),
+        ("first_beat", c_uint32),
+        *((name, c_void_p) for name in ("next_vc", "far_board", "far_link")),
+        ("vcs", c_uint32),
+        ("exits", c_uint32),
     ]  # fmt: skip
+
+
+RECORD = np.dtype(
+    [("mask", "<u8"), ("kind", "<u4"), ("tile", "<u4"), ("channel", "<u4"), ("key", "<u4")]
+)
+"""gs_model_record."""
+RECORD_KINDS = ("thread", "tile", "router", "indirect")
+"""Its kinds: GS_MODEL_RECORD_THREAD and so on."""
+ROUTER_COUNTERS = ("messages", "copies", "lookups", "hits")
+"""Fields of ``gs_model_router_counters``."""
 
 
 class Outcome(ctypes.Structure):
@@ -138,6 +165,7 @@ class Run(ctypes.Structure):
         ("costs", POINTER(Cost)),
         ("timing", POINTER(Timing)),
         ("ranges", c_void_p),
+        ("lines", c_void_p),
         ("memory", POINTER(Memory)),
         ("headers", c_void_p),
         ("memory_of", c_void_p),
@@ -150,6 +178,7 @@ class Run(ctypes.Structure):
         ("counters", POINTER(Counters)),
         ("link_flits", c_void_p),
         ("link_packets", c_void_p),
+        ("routers", c_void_p),
         ("listen", Listen),
         ("context", c_void_p),
         ("outcome", POINTER(Outcome)),
@@ -163,13 +192,18 @@ __all__ = [
     "EVENTS",
     "FINISH",
     "INIT",
+    "LINES_SEEN",
     "MESSAGES",
+    "RECORD",
+    "RECORD_KINDS",
+    "ROUTER_COUNTERS",
     "STATE_KINDS",
     "STEP",
     "TIMING",
     "Cost",
     "Counters",
     "Image",
+    "Lines",
     "Listen",
     "Machine",
     "Memory",

@@ -9,12 +9,14 @@ for each event's cost.
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gossamer import mapper, native
 from gossamer.config import constants
+from gossamer.device._header import memory_map
 from gossamer.engines import _model_abi as abi
 from gossamer.errors import InputError, RunDied
 
@@ -31,6 +33,20 @@ _CLOCK = (0xC00, 0xC80)
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 Ranges = np.ndarray[Any, np.dtype[np.uint32]]
+_USUAL = 0.5
+"""Share of its events at which a line counts as touched by each."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What the interpreter has counted."""
+
+    rows: Matrix
+    """One for each thread and phase; ``abi.COLUMNS``."""
+    ranges: Ranges
+    """[kind, 2]: accessed bytes of states."""
+    lines: Ranges
+    """[kind, line, 3]: lines outside of the tables (``gs_model_line_use``)."""
 
 
 def check_clock(image: Image, name: str) -> None:
@@ -120,8 +136,8 @@ def observe(
     multicast: bool,
     barriers: int,
     steps: int,
-) -> tuple[Matrix, Ranges]:
-    """The interpreter's rows for a part of the problem on two tiles of the machine, and accessed bytes of states."""
+) -> Observed:
+    """Interprets the program for a part of the problem on two tiles of the machine."""
     tile = mapper.Machine(machine.config, 1, min(_TILES, machine.board_tiles))
     part, tables = _observed(problem, tile, layout, image.symbols["__data_end"], multicast)
     pieces = [(memory, address, data) for memory, address, data in tables.images(steps) if data]
@@ -150,6 +166,8 @@ def observe(
         arrays[f"{name}_bytes"] = size[name]
     held = {name: np.ascontiguousarray(values, np.uint32) for name, values in arrays.items()}
     ranges = np.zeros((abi.STATE_KINDS, 2), np.uint32)
+    lines = np.zeros((abi.STATE_KINDS, abi.LINES_SEEN, 3), np.uint32)
+    memories = memory_map(machine.config)
     its = abi.Probe(
         code=code.ctypes.data,
         words=len(code),
@@ -165,6 +183,8 @@ def observe(
         line=machine.config.cache.line_bytes,
         tables=int(tables.headers.min()),
         ranges=ranges.ctypes.data,
+        partition=memories.partition_bytes,
+        lines=lines.ctypes.data,
         **{name: values.ctypes.data for name, values in held.items()},
     )
     images = (abi.Image * len(pieces))()
@@ -180,7 +200,37 @@ def observe(
     if found < 0:
         place = "" if found == -3 else f" at {image.where(-1 - found)}"
         raise RunDied(f"{image.name}: the interpreter cannot execute the program{place}; there is no prediction")
-    return rows[:found], ranges
+    return Observed(rows[:found], ranges, lines)
+
+
+def lines_of(seen: Observed) -> dict[str, list[tuple[int, bool]]]:
+    """For each event the lines outside of the tables that it usually touches, and whether it stores to them.
+
+    A line that the interpreter saw for most vertices or messages belongs to their event, another that it saw in most
+    phases to the phase's.
+    """
+    at = {name: index for index, name in enumerate(abi.COLUMNS)}
+
+    def total(phase: int, column: str) -> float:
+        return float(seen.rows[seen.rows[:, 0] == phase, at[column]].sum())
+
+    found: dict[str, list[tuple[int, bool]]] = {event: [] for event in abi.EVENTS}
+    phases = ((abi.INIT, "init", "start"), (None, "send", ""), (None, "edge", ""), (abi.STEP, "step", "steps"),
+              (abi.FINISH, "finish", "ends"))  # fmt: skip
+    for kind, (phase, each, once) in enumerate(phases):
+        if phase is None:
+            many = total(abi.MESSAGES, "sends" if each == "send" else "receives")
+        else:
+            many = total(phase, "vertices")
+        count = float((seen.rows[:, 0] == phase).sum()) if phase is not None else 0.0
+        for line, touched, stored in seen.lines[kind].tolist():
+            if not touched:
+                break
+            event = each if touched >= _USUAL * many else once if once and touched >= _USUAL * count else ""
+            if event:
+                found[event].append((line, 2 * stored >= touched))
+    found["own_edge"] = found["edge"]
+    return {event: lines[: abi.LINES] for event, lines in found.items()}
 
 
 _TARGETS = {
@@ -233,4 +283,4 @@ def _positive(given: Matrix, wanted: Matrix) -> Matrix:
     return found
 
 
-__all__ = ["check_clock", "observe", "part_of", "solve"]
+__all__ = ["Observed", "check_clock", "lines_of", "observe", "part_of", "solve"]

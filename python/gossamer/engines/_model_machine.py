@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gossamer import builds, mapper
 from gossamer.apps.app import failed_at
 from gossamer.config import constants
 from gossamer.engines import _model_abi as abi
+from gossamer.mapper.multicast_tables import BEAT_BYTES, MulticastTables
 from gossamer.paths import CONFIG, INCLUDE
 
 if sys.version_info >= (3, 11):
@@ -75,6 +77,7 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     found = {name: latency[name] for name in abi.TIMING if name in latency}
     found |= {name: memory[name] for name in ("write_back", "sram_write_back")}
     found["dram_miss"] = memory["dram_path"] + dram.controller_latency + open_row
+    found["record_read"] = its["router"]["record_path"] + dram.controller_latency + open_row
     found["dram_line"] = max(transfer, activates) / memory["dram_share"]
     found["sram_miss"] = memory["sram_path"] + (sram.read_latency if sram.count else 0)
     chips = max(1, sram.count // dram.count)
@@ -128,7 +131,8 @@ class Memories:
             its.dram, its.sram = dram.ctypes.data, sram.ctypes.data
             its.dram_bytes, its.sram_bytes = len(dram), len(sram)
         for memory, address, data in tables.images(most_steps):
-            if data:
+            # Records of routers are after all that threads access; the model has them in another form.
+            if data and (tables.multicast_tables is None or address != tables.multicast_tables.base):
                 self._at(memory, address, len(data))[:] = np.frombuffer(data, np.uint8)
 
     def _at(self, memory: int, address: int, size: int) -> Any:
@@ -147,7 +151,13 @@ class Memories:
 
 
 def machine_struct(
-    machine: mapper.Machine, plan: Plan | None, layout: mapper.Layout, pins: int, multicast: bool, barriers: int
+    machine: mapper.Machine,
+    plan: Plan | None,
+    layout: mapper.Layout,
+    pins: int,
+    multicast: bool,
+    barriers: int,
+    records: Records | None = None,
 ) -> tuple[abi.Machine, list[Any]]:
     """The struct of a machine, and the arrays that it points to."""
     config, boards = machine.config, machine.boards
@@ -157,14 +167,19 @@ def machine_struct(
     next_board = np.zeros((boards, boards), np.uint32)
     next_link = np.zeros((boards, boards), np.uint32)
     depth = np.zeros(boards, np.uint32)
-    links = 1
+    links, vcs = 1, 1
+    next_vc, far_board, far_link = np.zeros_like(next_board), np.zeros((boards, 1), np.uint32), None
     if plan is not None and boards > 1:
-        links = plan.links
+        links, vcs = plan.links, plan.tables.vcs
+        far_board, far_link = np.zeros((boards, links), np.uint32), np.zeros((boards, links), np.uint32)
+        for at, link, to, there, _ in plan.wires({}):
+            far_board[at, link], far_link[at, link] = to, there
         for at in range(boards):
             for to in range(boards):
                 if at != to:
                     next_board[at, to] = plan.route(at, to)[1]
                     next_link[at, to] = plan.link(at, int(plan.tables.port[at, to]))
+                    next_vc[at, to] = plan.tables.vc[at, to]
         tree = plan.tree(plan.middle())
         for board in tree.boards():
             if board in tree.parent:
@@ -183,7 +198,103 @@ def machine_struct(
         board_of=board_of.ctypes.data, numbers=len(board_of), next_board=next_board.ctypes.data,
         next_link=next_link.ctypes.data, links=links, depth=depth.ctypes.data,
     )  # fmt: skip
-    return its, [board_of, next_board, next_link, depth]
+    kept = [board_of, next_board, next_link, depth]
+    if records is not None and far_link is not None:
+        its.records, its.beats = records.records.ctypes.data, records.beats.ctypes.data
+        its.board_beats, its.first_beat = records.board_beats.ctypes.data, records.first
+        its.next_vc, its.far_board, its.far_link = (one.ctypes.data for one in (next_vc, far_board, far_link))
+        its.vcs, its.exits = vcs, config.router.mesh_ports
+        kept += [records, next_vc, far_board, far_link]
+    return its, kept
 
 
-__all__ = ["Memories", "handlers", "machine_struct", "timing"]
+class Records:
+    """The records of all boards' multicast routers, as the timing model reads them."""
+
+    def __init__(self, tables: MulticastTables, config: Config, boards: int) -> None:
+        images = dict(tables.images())
+        sizes = [len(images.get(board, b"")) // BEAT_BYTES for board in range(boards)]
+        halves = np.frombuffer(b"".join(images.get(board, b"") for board in range(boards)), "<u2")
+        halves = halves.reshape(-1, BEAT_BYTES // 2)
+        self.board_beats = np.append(0, np.cumsum(sizes)).astype(np.uint32)
+        """Of each board, its first beat in ``beats``."""
+        self.first = (tables.base - constants.value("dram_base")) // BEAT_BYTES
+        """The number of a board's first beat in routing keys."""
+        kinds = {number: name for name, number in constants.enumeration("route_record").values.items()}
+        slots = halves[:, 1:].reshape(len(halves), -1, 3).astype(np.uint64)
+        fields = slots[..., 0] | slots[..., 1] << np.uint64(16) | slots[..., 2] << np.uint64(32)
+        count = halves[:, 0].astype(np.int64)
+        at = np.zeros(len(halves), np.int64)
+        number, beat, low, high = [], [], [], []
+        rows = np.arange(len(halves))
+        wide = np.isin(np.arange(1 << 3), [n for n, name in kinds.items() if name in _WIDE])
+        padded = np.concatenate([fields, np.zeros((len(fields), 1), np.uint64)], axis=1)
+        for record in range(int(count.max(initial=0))):
+            its = rows[count > record]
+            first = padded[its, at[its]]
+            number.append(np.full(len(its), record))
+            beat.append(its)
+            low.append(first)
+            high.append(padded[its, at[its] + 1])
+            at[its] += 1 + wide[(first >> np.uint64(45)).astype(np.int64)]
+        none: list[Any] = [np.empty(0, np.uint64)]
+        where, order = (np.concatenate(one or none).astype(np.int64) for one in (beat, number))
+        bits = [np.concatenate(one or none) for one in (low, high)]
+        by_beat = np.lexsort((order, where))
+        self.beats = np.searchsorted(where[by_beat], np.arange(len(halves) + 1)).astype(np.uint32)
+        """Of each beat, its first record; one more for the end."""
+        self.records = _decoded(*(one[by_beat] for one in bits), kinds, config)
+        """``abi.RECORD`` of each."""
+
+
+_WIDE = ("thread_word", "thread_double", "tile", "tile_half")
+"""Kinds of records with two slots."""
+_LAYOUTS = {
+    "thread_word": ("route_thread_word", "thread"), "tile_half": ("route_tile", "tile"),
+    "router": ("route_router", "router"), "indirect": ("route_indirect", "indirect"),
+}  # fmt: skip
+"""The kinds of records that the mapper makes: their layouts, and their kinds in the model."""
+
+
+def _decoded(low: Any, high: Any, kinds: Mapping[int, str], config: Config) -> Any:
+    """Records from their two slots of 48 bits."""
+    found = np.zeros(len(low), abi.RECORD)
+    kind = (low >> np.uint64(45)).astype(np.int64)
+    for code in np.unique(kind).tolist():
+        its = kind == code
+        layout, mine = _LAYOUTS[kinds[code]]
+        fields = constants.layout(layout)
+
+        def get(name: str, fields: Any = fields, its: Any = its) -> Any:
+            slot, lsb = divmod(fields.field(name).lsb, 48)
+            mask = np.uint64((1 << fields.field(name).bits) - 1)
+            return (high if slot else low)[its] >> np.uint64(lsb) & mask
+
+        rows = found[its]
+        rows["kind"] = abi.RECORD_KINDS.index(mine)
+        if mine in ("router", "indirect"):
+            rows["key"] = get("key")
+        else:
+            rows["key"] = get("word")
+            rows["tile"] = get("tile_y") * np.uint64(config.mesh.width) + get("tile_x")
+        if mine == "router":
+            rows["tile"], rows["channel"] = get("link"), get("vc")
+        elif mine == "tile":
+            rows["mask"] = get("mask_low") | get("mask_high") << np.uint64(16)
+        elif mine == "thread":
+            rows["mask"] = np.uint64(1) << get("thread")
+        found[its] = rows
+    return found
+
+
+def lines_struct(lines: Mapping[str, list[tuple[int, bool]]]) -> Any:
+    """The lines that each event touches, as an array of ``gs_model_lines``."""
+    found = (abi.Lines * len(abi.EVENTS))()
+    for its, event in zip(found, abi.EVENTS, strict=True):
+        its.count = len(lines[event])
+        for at, (line, store) in enumerate(lines[event]):
+            its.line[at], its.store[at] = line, store
+    return found
+
+
+__all__ = ["Memories", "handlers", "lines_struct", "machine_struct", "timing"]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gossamer import mapper, native
 from gossamer.apps import App
@@ -54,8 +55,6 @@ class Model(Hardware):
             raise InputError(f"{app.name}: reads its own edges, which the engine model does not support; use rtl")
         if app.writes_edges:
             raise InputError(f"{app.name}: its recv changes the values of edges; use the engine cpu or shuffle")
-        if self.multicast == "full" and self.plan is not None:
-            raise InputError("--multicast full: the engine model has no multicast routers yet; use local or none")
 
     def start(self, app: App, *_: Any, **__: Any) -> Any:
         """Graphs that change are not modelled."""
@@ -64,7 +63,8 @@ class Model(Hardware):
     def _run(
         self, app: App, graph: Graph, opened: ProblemAbi, seed: int, handle: ctypes.c_void_p
     ) -> tuple[dict[str, Any], tuple[int, ...]]:
-        placed = self.placed(app, problem_of(app, opened, copy=False), bool(opened.listens), seed, None)
+        network = self.network(self.machine)
+        placed = self.placed(app, problem_of(app, opened, copy=False), bool(opened.listens), seed, network)
         problem, machine, image, layout, tables = (
             placed.problem, placed.machine, placed.image, placed.layout, placed.tables
         )  # fmt: skip
@@ -74,16 +74,19 @@ class Model(Hardware):
         words = [opened.aggregates[i] for i in range(opened.aggregate_count)] if opened.aggregate_count else []
         barriers = _barriers(words)
         self.on_phase("counting instructions", 0, 0)
-        rows, ranges = _model_costs.observe(
+        seen = _model_costs.observe(
             problem, machine, image, layout, multicast=sends, barriers=barriers, steps=self.max_steps
         )
-        costs = _model_costs.solve(rows)
+        costs = _model_costs.solve(seen.rows)
         memories = _model_machine.Memories(tables, machine, self.max_steps)
+        records = None
+        if tables.multicast_tables is not None:
+            records = _model_machine.Records(tables.multicast_tables, machine.config, machine.boards)
         tables.forget_edges()
         begun = time.perf_counter()
         try:
-            outcome, counters, links = self._simulate(
-                app, opened, handle, problem, machine, layout, tables, memories, costs, ranges, barriers
+            outcome, counters, links, routers = self._simulate(
+                app, opened, handle, problem, machine, layout, tables, memories, costs, seen, barriers, records
             )
         except HandlerDied as died:
             if died.vertex is None:
@@ -117,6 +120,9 @@ class Model(Hardware):
             engine=self.name,
         )
         stats = self.statistics(problem.vertices, problem.edges, layout, run, found)
+        if records is not None:
+            total = dict(zip(abi.ROUTER_COUNTERS, routers.sum(axis=0).tolist(), strict=True))
+            stats["router_counters"] = {**total, "misses": total["lookups"] - total["hits"]}
         stats |= about | {"barrier_cycles": round(outcome.barrier_cycles)}
         self.notes = _model_validation.notes(stats, app.name)
         if (point := _model_validation.nearest(stats, app.name)) is not None:
@@ -135,21 +141,26 @@ class Model(Hardware):
         tables: mapper.Tables,
         memories: _model_machine.Memories,
         costs: dict[str, dict[str, float]],
-        ranges: _model_costs.Ranges,
+        seen: _model_costs.Observed,
         barriers: int,
-    ) -> tuple[abi.Outcome, Any, dict[tuple[int, int], dict[str, int]]]:
+        records: _model_machine.Records | None,
+    ) -> tuple[abi.Outcome, Any, dict[tuple[int, int], dict[str, int]], NDArray[np.uint64]]:
         """Runs the timing model."""
         code = _model_machine.handlers(app)
         code.gs_model_vertex.restype = ctypes.c_void_p
         multicast = self.multicast != "none"
-        shape, kept = _model_machine.machine_struct(machine, self.plan, layout, problem.pins, multicast, barriers)
+        shape, kept = _model_machine.machine_struct(
+            machine, self.plan, layout, problem.pins, multicast, barriers, records
+        )
         each = (abi.Cost * len(abi.EVENTS))(*(abi.Cost(**costs[event]) for event in abi.EVENTS))
+        lines = _model_machine.lines_struct(_model_costs.lines_of(seen))
         timing = abi.Timing(**_model_machine.timing(machine.config, **self.timing))
         headers = tables.headers.astype(np.uint32)
         memory_of = machine.memory_of(np.arange(machine.threads)).astype(np.uint32)
         counters = (abi.Counters * (machine.boards * machine.board_tiles))()
         flits = np.zeros((machine.boards, shape.links), np.uint64)
         packets = np.zeros_like(flits)
+        routers = np.zeros((machine.boards, len(abi.ROUTER_COUNTERS)), np.uint64)
         params = ctypes.create_string_buffer(problem.params, max(1, len(problem.params)))
         stop, progress, outcome = ctypes.c_int(0), ctypes.c_uint64(0), abi.Outcome()
         failed: list[BaseException] = []
@@ -166,7 +177,8 @@ class Model(Hardware):
             handlers=code.gs_model_vertex(),
             costs=each,
             timing=ctypes.pointer(timing),
-            ranges=ranges.ctypes.data,
+            ranges=seen.ranges.ctypes.data,
+            lines=ctypes.addressof(lines),
             memory=memories.structs,
             headers=headers.ctypes.data,
             memory_of=memory_of.ctypes.data,
@@ -180,6 +192,7 @@ class Model(Hardware):
             counters=counters,
             link_flits=flits.ctypes.data,
             link_packets=packets.ctypes.data,
+            routers=routers.ctypes.data,
             listen=abi.Listen(listen) if opened.listens else abi.Listen(),
             outcome=ctypes.pointer(outcome),
         )
@@ -206,7 +219,7 @@ class Model(Hardware):
             for link in range(shape.links)
             if its and packets[board, link]
         }
-        return outcome, counters, links
+        return outcome, counters, links, routers
 
     def _attend(self, simulate: Callable[[], object], stop: ctypes.c_int, progress: ctypes.c_uint64) -> None:
         """Runs the simulation on a thread, and shows its progress. On Ctrl-C it ends before the exception is raised."""

@@ -221,6 +221,11 @@ class Statistics(BaseModel):
     barrier_cycles: int | None = _u(
         "cycles", "Predicted by model: from the last thread's wait to the release, of all steps."
     )
+    router_counters: dict[str, int] | None = Field(
+        default=None,
+        description="Predicted by model, of all multicast routers: messages with keys, their copies, beats of records "
+        "that were looked up, those that a router's cache had, and those that it had not.",
+    )
     nearest_validated: str | None = Field(default=None, description="The validated run of model nearest to this one.")
     nearest_validated_error: float | None = _u("share", "Of the cycles that model predicted for that run.")
     instructions: int | None = _u("instructions", "Issued by all cores.")
