@@ -47,10 +47,11 @@ constexpr uint32_t kHeaderWords = 9, kResultWords = 8, kHeaderSteps = 40;
 constexpr uint32_t kCopiedParams = 32;  // bytes of parameters that a step copies at once (softswitch.h)
 constexpr uint32_t kDram = 0x4000'0000;
 constexpr uint32_t kMostStackLines = 12;
-constexpr size_t kHostLine = 64;       // bytes of a line of the host's caches
+constexpr size_t kHostLine = 64;         // bytes of a line of the host's caches
 constexpr size_t kMostPrefetched = 512;  // threads whose data are fetched at a time: about 2 KB each
 constexpr uint32_t kGroupsAtATime = 8;
-constexpr uint32_t kPrefetchedEdges = 48;  // of a list
+constexpr uint32_t kPrefetchedEdges = 48;           // of a list
+constexpr size_t kPrefetchedFlags = 6 * kHostLine;  // of a thread
 
 /// Capacity of a resource, by time. No request begins before `now`, a time that never decreases: buckets before it are
 /// dropped, so that the live ones stay in few lines of the host's cache.
@@ -77,6 +78,11 @@ class Calendar {
       ++bucket;
       from = 0;
     }
+  }
+
+  /// Fetches what a request at time `t` reads.
+  void prefetch(double t) const {
+    __builtin_prefetch(&used_[static_cast<uint64_t>(t * (1 / kBucket)) & (used_.size() - 1)], 1);
   }
 
   /// Takes `amount` at once. Returns the delay.
@@ -126,8 +132,8 @@ class Calendar {
     used_.swap(larger);
   }
   double capacity_;
-  uint64_t first_ = 0;  // the bucket of `now`
-  uint64_t full_ = 0;   // buckets from the first to before this one have no space for a request of 1
+  uint64_t first_ = 0;        // the bucket of `now`
+  uint64_t full_ = 0;         // buckets from the first to before this one have no space for a request of 1
   std::vector<double> used_;  // of each bucket, by its number modulo the size, which is a power of two
 };
 
@@ -185,23 +191,26 @@ struct alignas(kHostLine) Thread {
   Mode mode = Mode::Init;
   bool idle = false, receiving = false, sleeping = false;
   uint32_t patience = kPatience, cursor = 0;
-  uint32_t lastLine = ~0u, lastWay = 0;  // of the last access
+  uint16_t lastWay = 0;  // of the last access
+  uint8_t status = 0;
+  uint32_t lastLine = ~0u;
 
-  uint32_t core, cache, fpu, tile;    // of the group
-  uint32_t next = 0, listEnd = 0;     // addresses of entries
-  uint32_t head = 0, tail = 0;        // of the ring
+  uint16_t core, cache, fpu, tile;  // of the group
+  uint32_t next = 0, listEnd = 0;   // addresses of entries
   uint8_t *states, *flags;
   gs_model_counters* counters;
   double retired = 0;
+  uint32_t vertices, statesAt, flagsAt, keysAt;
 
+  uint32_t head = 0, tail = 0;  // of the ring
   uint64_t delivered = 0, sends = 0, hostMessages = 0;
   uint32_t number, lane;  // in the machine, in the tile
-  uint32_t vertices, headerAt, statesAt, flagsAt, outsAt, queueAt, keysAt, paramsAt;
+  uint32_t headerAt, outsAt, queueAt, paramsAt;
   std::vector<uint32_t> ring;
   std::vector<Arrival> arrivals;  // the queue's memory
   int active = 1, stepActive = 0;
   std::vector<int64_t> mine;
-  uint32_t status = 0, wrong = 0, wrongPin = 0;
+  uint32_t wrong = 0, wrongPin = 0;
   uint8_t payload[64];  // of the message that it sends
 
   bool waits() const { return first != end; }
@@ -400,11 +409,11 @@ Group::Group(Engine& its, uint32_t n)
   for (uint32_t i = 0; i < count; ++i) {
     Thread& t = threads[i];
     t.number = n * count + i;
-    t.tile = i / m.threads;
+    t.tile = static_cast<uint16_t>(i / m.threads);
     t.lane = i % m.threads;
-    t.core = t.tile * m.cores + t.lane / perCore;
-    t.cache = t.core / m.cores_per_cache;
-    t.fpu = t.core / m.cores_per_fpu;
+    t.core = static_cast<uint16_t>(t.tile * m.cores + t.lane / perCore);
+    t.cache = static_cast<uint16_t>(t.core / m.cores_per_cache);
+    t.fpu = static_cast<uint16_t>(t.core / m.cores_per_fpu);
     t.counters = &its.counters(n * its.groupTiles + t.tile);
     const uint32_t header = its.its.headers[t.number];
     t.headerAt = header;
@@ -479,7 +488,7 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
     way = miss(t, tags, dirty + set * ways, order, line);
   order = (order & older_[way]) | newer_[way];
   t.lastLine = line;
-  t.lastWay = set * ways + way;
+  t.lastWay = static_cast<uint16_t>(set * ways + way);
   dirty[t.lastWay] |= static_cast<uint8_t>(store);
 }
 
@@ -934,9 +943,13 @@ void Group::prefetch(int level) {
       for (uint32_t i = 0; i < cacheBlocks_; ++i) __builtin_prefetch(tags + i * (kHostLine / 4), 1);
       continue;
     }
+    // Without multicast, odd keys name a vertex.
     const bool names = !m.multicast && t.waits() && level > 1 && (t.front().key & 1);
     if (level == 1) {
       if (t.waits()) __builtin_prefetch(&t.front());
+      __builtin_prefetch(&cores_[t.core], 1);
+      __builtin_prefetch(&caches_[t.cache], 1);
+      __builtin_prefetch(&fpus_[t.fpu], 1);
       if (t.mode == Mode::Loop) {
         if (t.next != t.listEnd) __builtin_prefetch(host(t.next));
       } else if (t.mode != Mode::Done) {
@@ -944,6 +957,13 @@ void Group::prefetch(int level) {
         __builtin_prefetch(t.flags + size_t{t.cursor} * m.flag_bytes, 1);
       }
       continue;
+    }
+    if (level == 2) {
+      cores_[t.core].prefetch(t.t);
+      caches_[t.cache].prefetch(t.t);
+      fpus_[t.fpu].prefetch(t.t);
+      __builtin_prefetch(t.counters, 1);
+      __builtin_prefetch(t.counters + 1, 1);
     }
     if (t.mode != Mode::Loop || !t.waits()) continue;
     if (level == 2) {
@@ -955,6 +975,8 @@ void Group::prefetch(int level) {
         __builtin_prefetch(first);
         __builtin_prefetch(first + kHostLine);
       }
+      const size_t flags = std::min<size_t>(size_t{t.vertices} * m.flag_bytes, kPrefetchedFlags);
+      for (size_t at = 0; at < flags; at += kHostLine) __builtin_prefetch(t.flags + at, 1);
     } else if (level == 3 && !names) {
       uint32_t bytes = 0;
       const uint8_t* const first = list(t);
