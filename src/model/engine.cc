@@ -51,6 +51,7 @@ constexpr size_t kHostLine = 64;         // bytes of a line of the host's caches
 constexpr size_t kMostPrefetched = 512;  // threads whose data are fetched at a time: about 2 KB each
 constexpr uint32_t kGroupsAtATime = 8;
 constexpr uint32_t kPrefetchedEdges = 48;           // of a list
+constexpr uint64_t kPrefetchedBuckets = 4;          // of a calendar, lines
 constexpr size_t kPrefetchedFlags = 6 * kHostLine;  // of a thread
 
 /// Capacity of a resource, by time. No request begins before `now`, a time that never decreases: buckets before it are
@@ -80,9 +81,12 @@ class Calendar {
     }
   }
 
-  /// Fetches what a request at time `t` reads.
-  void prefetch(double t) const {
-    __builtin_prefetch(&used_[static_cast<uint64_t>(t * (1 / kBucket)) & (used_.size() - 1)], 1);
+  /// Fetches what requests from time `t` on read.
+  void prefetch(double t, uint64_t lines) const {
+    const auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
+    for (uint64_t i = 0; i < lines; ++i) {
+      __builtin_prefetch(&used_[(bucket + i * (kHostLine / sizeof(double))) & (used_.size() - 1)], 1);
+    }
   }
 
   /// Takes `amount` at once. Returns the delay.
@@ -959,9 +963,9 @@ void Group::prefetch(int level) {
       continue;
     }
     if (level == 2) {
-      cores_[t.core].prefetch(t.t);
-      caches_[t.cache].prefetch(t.t);
-      fpus_[t.fpu].prefetch(t.t);
+      cores_[t.core].prefetch(t.t, kPrefetchedBuckets);
+      caches_[t.cache].prefetch(t.t, kPrefetchedBuckets);
+      fpus_[t.fpu].prefetch(t.t, kPrefetchedBuckets);
       __builtin_prefetch(t.counters, 1);
       __builtin_prefetch(t.counters + 1, 1);
     }
