@@ -3,22 +3,30 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace gossamer::model {
 
-inline constexpr double kBucket = 64;  // cycles
+inline constexpr double kBucket = 64;    // cycles
+inline constexpr size_t kHostLine = 64;  // bytes of a line of the host's caches
 
-/// Capacity of a resource, by time.
+/// Capacity of a resource, by time. `now` never decreases: buckets before it are dropped, so that the live ones stay in
+/// few lines of the host's cache, and a request of an earlier time begins at the first bucket.
 class Calendar {
  public:
-  explicit Calendar(double capacity = kBucket) : capacity_(capacity), buckets_(kBuckets) {}
+  explicit Calendar(double capacity = kBucket) : capacity_(capacity), used_(kLeastBuckets) {}
 
   /// Takes `amount` from time `t` on, at most `rate` a cycle. Returns when the last part is taken.
   double take(double t, double amount, double rate) {
     auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
     double from = t - static_cast<double>(bucket) * kBucket;
+    if (bucket < first_) [[unlikely]] {
+      bucket = first_;
+      from = 0;
+    }
     for (;;) {
       double& used = at(bucket);
       const double most = std::min((kBucket - from) * rate, capacity_ - used);
@@ -35,13 +43,49 @@ class Calendar {
     }
   }
 
+  /// No further request begins before `now`.
+  void advance(double now) {
+    const auto bucket = static_cast<uint64_t>(now * (1 / kBucket));
+    if (bucket <= first_) return;
+    const uint64_t dropped = std::min<uint64_t>(bucket - first_, used_.size());
+    for (uint64_t i = 0; i < dropped; ++i) used_[(first_ + i) & (used_.size() - 1)] = 0;
+    first_ = bucket;
+    full_ = std::max(full_, first_);
+  }
+  double take(double now, double t, double amount, double rate) {
+    advance(now);
+    return take(t, amount, rate);
+  }
+  double delay(double now, double t, double amount) {
+    advance(now);
+    return delay(t, amount);
+  }
+
+  /// Fetches what requests from time `t` on read.
+  void prefetch(double t, uint64_t lines) const {
+    const auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
+    for (uint64_t i = 0; i < lines; ++i) {
+      __builtin_prefetch(&used_[(bucket + i * (kHostLine / sizeof(double))) & (used_.size() - 1)], 1);
+    }
+  }
+
   /// Takes `amount` at once. Returns the delay.
   double delay(double t, double amount) {
     auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
     double found = 0;
+    if (bucket < first_) [[unlikely]] {
+      bucket = first_;
+      found = static_cast<double>(bucket) * kBucket - t;
+    }
+    const bool skips = amount >= 1 && bucket <= full_;
+    if (skips && bucket < full_) {
+      bucket = full_;
+      found = static_cast<double>(bucket) * kBucket - t;
+    }
     for (;;) {
       double& used = at(bucket);
       if (used + amount <= capacity_ || used <= 0) {
+        if (skips && amount == 1) full_ = bucket;
         // Requests of one bucket meet each other by chance.
         const double load = std::min(used / capacity_, 0.95);
         used += amount;
@@ -53,18 +97,23 @@ class Calendar {
   }
 
  private:
-  static constexpr uint64_t kBuckets = 2048;
+  static constexpr uint64_t kLeastBuckets = 64;
   double& at(uint64_t bucket) {
-    Bucket& its = buckets_[bucket % kBuckets];
-    if (its.number != bucket) its = {bucket, 0};
-    return its.used;
+    if (bucket - first_ >= used_.size()) [[unlikely]]
+      grow(bucket);
+    return used_[bucket & (used_.size() - 1)];
   }
-  struct Bucket {
-    uint64_t number = ~uint64_t{0};
-    double used = 0;
-  };
+  [[gnu::noinline]] void grow(uint64_t bucket) {
+    std::vector<double> larger(std::bit_ceil(bucket - first_ + 1));
+    for (uint64_t i = first_; i < first_ + used_.size(); ++i) {
+      larger[i & (larger.size() - 1)] = used_[i & (used_.size() - 1)];
+    }
+    used_.swap(larger);
+  }
   double capacity_;
-  std::vector<Bucket> buckets_;
+  uint64_t first_ = 0;        // the bucket of `now`
+  uint64_t full_ = 0;         // buckets from the first to before this one have no space for a request of 1
+  std::vector<double> used_;  // of each bucket, by its number modulo the size, which is a power of two
 };
 
 }  // namespace gossamer::model

@@ -9,10 +9,15 @@
 //
 // Groups exchange messages at the ends of windows of time, in an order that does not depend on the number of workers.
 // Results and times are therefore the same for any number.
+//
+// Cache misses of the host bound the speed: an iteration reads the state of one of thousands of threads, its queue,
+// a list and the states of its vertices. All threads that will execute in a window are known when it begins, so these
+// are fetched for several groups at a time, one level of indirection after the other (`prefetch`).
 #include "gossamer/model/engine.h"
 
 #include <algorithm>
 #include <barrier>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -20,6 +25,10 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "gossamer/abi.h"
 #include "gossamer/aggregates.h"
@@ -38,9 +47,15 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8, kHeaderSteps = 40;
 constexpr uint32_t kCopiedParams = 32;  // bytes of parameters that a step copies at once (softswitch.h)
 constexpr uint32_t kDram = 0x4000'0000;
+constexpr uint32_t kNoLine = ~0u;  // a tag that no line has
 // What an entry with a routing key takes less than one with a mask (softswitch.h): instructions, one of them the load
 // of the mask's upper half, and accesses to the mailbox.
 constexpr double kKeyIssues = 3, kKeyRegisters = 2;
+constexpr size_t kMostPrefetched = 512;  // threads whose data are fetched at a time: about 2 KB each
+constexpr uint32_t kGroupsAtATime = 8;
+constexpr uint32_t kPrefetchedEdges = 48;           // of a list
+constexpr uint64_t kPrefetchedBuckets = 4;          // of a calendar, lines
+constexpr size_t kPrefetchedFlags = 6 * kHostLine;  // of a thread
 
 /// An event's cost, as the engine adds it.
 struct Cost {
@@ -48,43 +63,97 @@ struct Cost {
   bool nothing = false;
 };
 
-struct Message {
-  uint32_t key = 0, holders = 0;
-  uint8_t payload[64];
+/// A message in flight or in the queues of threads of a tile.
+class Messages {
+ public:
+  void resize(uint32_t payload) { stride_ = (kHeader + payload + 15) / 16 * 16; }
+  uint32_t make(const uint8_t* payload, uint32_t bytes) {
+    uint32_t found;
+    if (free_.empty()) {
+      found = count_++;
+      if (bytes_.size() < size_t{count_} * stride_) bytes_.resize(2 * bytes_.size() + 64 * size_t{stride_});
+    } else {
+      found = free_.back();
+      free_.pop_back();
+    }
+    holders(found) = 0;
+    std::memcpy(&bytes_[size_t{found} * stride_ + kHeader], payload, bytes);
+    return found;
+  }
+  /// Threads that have not received it yet.
+  uint32_t& holders(uint32_t message) { return *reinterpret_cast<uint32_t*>(&bytes_[size_t{message} * stride_]); }
+  const uint8_t* payload(uint32_t message) const { return &bytes_[size_t{message} * stride_ + kHeader]; }
+  void release(uint32_t message) {
+    if (--holders(message) == 0) free_.push_back(message);
+  }
+
+ private:
+  static constexpr uint32_t kHeader = 8;
+  uint32_t stride_ = 16, count_ = 0;
+  std::vector<uint8_t> bytes_;
+  std::vector<uint32_t> free_;
 };
 
 struct Arrival {
   double at;
-  uint32_t message;
+  uint32_t message, key;
 };
 
 enum class Mode : uint8_t { Init, Loop, Step, Finish, Done };
 
-struct Thread {
-  uint32_t number, tile, core, lane;  // in the machine, of the group, of the group, in the tile
-  uint32_t cache, fpu;
-  gs_model_counters* counters;
-  uint8_t *states, *flags;
-  uint32_t vertices, headerAt, statesAt, flagsAt, outsAt, queueAt, keysAt, paramsAt;
-  std::vector<uint32_t> ring;
-  uint32_t head = 0, tail = 0;
-  uint32_t next = 0, listEnd = 0;  // addresses of entries
-  Message slot;
-  std::vector<Arrival> queue;
-  size_t first = 0;  // of the queue
+/// A thread. What each iteration reads is in the first two lines of the host's cache.
+struct alignas(kHostLine) Thread {
+  double t = 0, canSend = 0;
+  double lastAt = 0;            // when the last message of the queue arrives
+  uint32_t first = 0, end = 0;  // of the queue: messages received, arrived; modulo its size
+  Arrival* queue = nullptr;
+  uint32_t queueMask = 0;
   Mode mode = Mode::Init;
   bool idle = false, receiving = false, sleeping = false;
   uint32_t patience = kPatience, cursor = 0;
-  double t = 0, canSend = 0;
-  uint32_t lastLine = ~0u, lastWay = 0;  // of the last access
-  int active = 1, stepActive = 0;
-  uint64_t sends = 0, delivered = 0, hostMessages = 0;
-  double retired = 0;
-  std::vector<int64_t> mine;
-  uint32_t status = 0, wrong = 0, wrongPin = 0;
+  uint16_t lastWay = 0;  // of the last access
+  uint8_t status = 0;
+  uint32_t lastLine = ~0u;
 
-  bool waits() const { return first != queue.size(); }
-  bool received(double now) const { return waits() && queue[first].at <= now; }
+  uint16_t core, cache, fpu, tile;  // of the group
+  uint32_t next = 0, listEnd = 0;   // addresses of entries
+  uint8_t *states, *flags;
+  gs_model_counters* counters;
+  double retired = 0;
+  uint32_t vertices, statesAt, flagsAt, keysAt;
+
+  uint32_t head = 0, tail = 0;  // of the ring
+  uint64_t delivered = 0, sends = 0, hostMessages = 0;
+  uint32_t number, lane;  // in the machine, in the tile
+  uint32_t headerAt, outsAt, queueAt, paramsAt;
+  std::vector<uint32_t> ring;
+  std::vector<Arrival> arrivals;  // the queue's memory
+  int active = 1, stepActive = 0;
+  std::vector<int64_t> mine;
+  uint32_t wrong = 0, wrongPin = 0;
+  uint8_t payload[64];  // of the message that it sends
+
+  bool waits() const { return first != end; }
+  const Arrival& front() const { return queue[first & queueMask]; }
+  bool received(double now) const { return waits() && front().at <= now; }
+  void append(double at, uint32_t message, uint32_t key) {
+    if (end - first == arrivals.size()) [[unlikely]]
+      grow();
+    queue[end++ & queueMask] = {at, message, key};
+    lastAt = at;
+  }
+
+ private:
+  [[gnu::noinline]] void grow() {
+    const uint32_t count = end - first;
+    std::vector<Arrival> larger(std::max<size_t>(8, 2 * arrivals.size()));
+    for (uint32_t i = 0; i < count; ++i) larger[i] = queue[(first + i) & queueMask];
+    arrivals.swap(larger);
+    queue = arrivals.data();
+    queueMask = static_cast<uint32_t>(arrivals.size() - 1);
+    first = 0;
+    end = count;
+  }
 };
 
 /// A message to another group.
@@ -126,6 +195,11 @@ class Group {
   Group(Engine& its, uint32_t number);
 
   void run(double until);
+  /// Threads that execute before `until`, at most as many as are fetched at a time.
+  void gather(double until);
+  /// Fetches what these threads read; each level needs what the previous one fetched.
+  void prefetch(int level);
+  static constexpr int kLevels = 5;
   double earliest() const { return heap_.empty() ? kNever : heap_.front().t; }
   void arrive(const Flight& flight, double at);
   /// A read of a line by a multicast router. Returns its delay by other requests.
@@ -154,15 +228,16 @@ class Group {
   void sendKey(Thread& t, uint32_t route);
   void receive(Thread& t);
   void visit(Thread& t);
-  void deliver(Thread& t, const Message& message, uint32_t list, gs_model_event each);
+  void deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_event each);
   void enqueue(Thread& t, uint32_t vertex);
   void spend(Thread& t, const Cost& cost, double times = 1);
   void touchLine(Thread& t, uint32_t line, bool store);
+  uint32_t miss(Thread& t, uint32_t* tags, uint8_t* dirty, uint32_t order, uint32_t line);
   void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address >> lineShift_, store); }
+  uint32_t local(const Thread& t) const { return static_cast<uint32_t>(&t - threads.data()); }
   void touchStack(Thread& t, gs_model_event event);
   void touchState(Thread& t, uint32_t vertex, bool store, int kind);
-  void post(Thread& t, uint32_t tile, uint64_t mask, uint32_t message, double at);
-  uint32_t make(uint32_t key, const uint8_t* payload);
+  void post(uint32_t tile, uint64_t mask, uint32_t key, const uint8_t* payload, double at);
   void block(Thread& t) { t.sleeping = true; }
   void enter(const Thread& t, Handler handler, uint32_t local) {
     position.handler = handler;
@@ -183,14 +258,24 @@ class Group {
   const gs_model_memory& memory_;
   const uint32_t lineShift_, setMask_, lines_;  // log2 of a line's bytes; of a thread: sets less one, lines
   std::vector<Event> heap_;
-  std::vector<Message> messages_;
-  std::vector<uint32_t> free_;
+  Messages messages_;
+  std::vector<uint32_t> gathered_, ahead_;
+  double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
   std::vector<double> outputs_;  // of each tile: when its last flit leaves
   Calendar dram_, sramReads_, sramWrites_;
-  std::vector<uint32_t> tags_;
-  std::vector<uint32_t> order_;
-  std::vector<uint8_t> dirty_, received_;
+  /// The model of the threads' caches: for each thread the tags of its lines, the bits of the order of each set, and
+  /// which lines are dirty (a byte each), together in few lines of the host's cache.
+  struct alignas(kHostLine) Block {
+    uint32_t words[kHostLine / 4];
+  };
+  std::vector<Block> lineModel_;
+  uint32_t cacheBlocks_ = 0;  // of a thread
+  uint32_t* tagsOf(uint32_t thread) {
+    return reinterpret_cast<uint32_t*>(lineModel_.data() + size_t{thread} * cacheBlocks_);
+  }
+  std::vector<uint32_t> older_, newer_;  // by way: the bits of an order that an access keeps, and those that it sets
+  std::vector<uint8_t> received_;
   uint32_t sequence_ = 0;
 };
 
@@ -224,6 +309,7 @@ class Engine {
   bool release();
   void finish();
   void simulate(Group& group, double until);
+  void simulate(uint32_t first, uint32_t stride, double until);
   std::mutex mutex_;       // of the next two
   uint32_t failed_ = ~0u;  // the group with the lowest number whose handler aborted
   Fault fault_;
@@ -260,18 +346,29 @@ Group::Group(Engine& its, uint32_t n)
   caches_.assign(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
   fpus_.assign(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
   outputs_.assign(its.groupTiles, 0);
-  const uint32_t lines = m.sets * m.ways;
-  tags_.assign(size_t{count} * lines, ~0u);
-  order_.assign(size_t{count} * m.sets, 0);
-  dirty_.assign(size_t{count} * lines, 0);
+  messages_.resize(its.handlers.message_bytes);
+  cacheBlocks_ = static_cast<uint32_t>((size_t{lines_} * 5 + size_t{m.sets} * 4 + kHostLine - 1) / kHostLine);
+  lineModel_.resize(size_t{count} * cacheBlocks_);
+  for (uint32_t i = 0; i < count; ++i) std::fill_n(tagsOf(i), lines_, kNoLine);
+  older_.assign(m.ways, ~0u);
+  newer_.assign(m.ways, 0);
+  for (uint32_t way = 0; way < m.ways; ++way) {  // a bit is 1 where the upper half is older
+    for (uint32_t node = 1, low = 0, size = m.ways / 2; size; size /= 2) {
+      const bool upper = way >= low + size;
+      older_[way] &= ~(1u << node);
+      newer_[way] |= upper ? 0 : 1u << node;
+      low += upper ? size : 0;
+      node = 2 * node + upper;
+    }
+  }
   for (uint32_t i = 0; i < count; ++i) {
     Thread& t = threads[i];
     t.number = n * count + i;
-    t.tile = i / m.threads;
+    t.tile = static_cast<uint16_t>(i / m.threads);
     t.lane = i % m.threads;
-    t.core = t.tile * m.cores + t.lane / perCore;
-    t.cache = t.core / m.cores_per_cache;
-    t.fpu = t.core / m.cores_per_fpu;
+    t.core = static_cast<uint16_t>(t.tile * m.cores + t.lane / perCore);
+    t.cache = static_cast<uint16_t>(t.core / m.cores_per_cache);
+    t.fpu = static_cast<uint16_t>(t.core / m.cores_per_fpu);
     t.counters = &its.counters(n * its.groupTiles + t.tile);
     const uint32_t header = its.its.headers[t.number];
     t.headerAt = header;
@@ -303,10 +400,10 @@ void Group::spend(Thread& t, const Cost& cost, double times) {
   if (times <= 0 || cost.nothing) return;
   const double begin = t.t;
   const double issues = cost.issues * times;
-  double end = issues > 0 ? cores_[t.core].take(begin, issues, 1 / its_.timing.issue) : begin;
+  double end = issues > 0 ? cores_[t.core].take(now_, begin, issues, 1 / its_.timing.issue) : begin;
   end += cost.extra * times;
-  if (cost.requests > 0) end += caches_[t.cache].delay(begin, cost.requests * times);
-  if (cost.fpu > 0) end += fpus_[t.fpu].delay(begin, cost.fpu * times);
+  if (cost.requests > 0) end += caches_[t.cache].delay(now_, begin, cost.requests * times);
+  if (cost.fpu > 0) end += fpus_[t.fpu].delay(now_, begin, cost.fpu * times);
   t.t = end;
   t.retired += issues;
   gs_model_counters& c = *t.counters;
@@ -315,68 +412,72 @@ void Group::spend(Thread& t, const Cost& cost, double times) {
   c.fpu += cost.fpu * times;
 }
 
+/// The way of a line in a set; `ways` if it is in none.
+inline uint32_t find(const uint32_t* tags, uint32_t ways, uint32_t line) {
+#if defined(__AVX2__)
+  if (ways == 8) {
+    const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags));
+    const __m256i same = _mm256_cmpeq_epi32(all, _mm256_set1_epi32(static_cast<int>(line)));
+    const auto found = static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(same)));
+    return found ? static_cast<uint32_t>(std::countr_zero(found)) : 8;
+  }
+#endif
+  uint32_t way = 0;
+  while (way < ways && tags[way] != line) ++way;
+  return way;
+}
+
 /// An access to a line: a hit costs what the event's requests cost, a miss more.
-void Group::touchLine(Thread& t, uint32_t line, bool store) {
-  const gs_model_machine& m = its_.machine;
-  const uint32_t set = line & setMask_;
-  const size_t local = static_cast<size_t>(&t - threads.data());
-  const size_t base = local * lines_ + size_t{set} * m.ways;
-  uint32_t* const tags = &tags_[base];
+inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
+  const uint32_t ways = its_.machine.ways, set = line & setMask_;
+  uint32_t* const all = tagsOf(local(t));
+  auto* const dirty = reinterpret_cast<uint8_t*>(all + lines_ + setMask_ + 1);
   if (t.lastLine == line) {  // already the most recent of its set
-    dirty_[base + t.lastWay] |= static_cast<uint8_t>(store);
+    dirty[t.lastWay] |= static_cast<uint8_t>(store);
     return;
   }
-  uint32_t& order = order_[local * m.sets + set];
-  uint32_t way = 0;
-  while (way < m.ways && tags[way] != line) ++way;
-  const bool hit = way < m.ways;
-  if (!hit) {
-    // The first invalid way, else the oldest by the tree's bits: a bit is 1 where the upper half is older.
-    way = 0;
-    while (way < m.ways && tags[way] != ~0u) ++way;
-    if (way == m.ways) {
-      uint32_t node = 1, low = 0, size = m.ways;
-      while (size > 1) {
-        const bool upper = order >> node & 1;
-        size /= 2;
-        low += upper ? size : 0;
-        node = 2 * node + upper;
-      }
-      way = low;
-    }
-    gs_model_counters& c = *t.counters;
-    const bool old = dirty_[base + way];
-    ++c.misses;
-    --c.hits;
-    const bool sram = line < (kDram >> lineShift_);
-    const gs_model_timing& x = its_.timing;
-    double wait = sram ? x.sram_miss : x.dram_miss;
-    if (old) {
-      ++c.writebacks;
-      const bool oldSram = tags[way] < (kDram >> lineShift_);
-      wait += oldSram ? x.sram_write_back : x.write_back;
-      (oldSram ? sramWrites_ : dram_).delay(t.t, 1);
-    }
-    wait += (sram ? sramReads_ : dram_).delay(t.t, 1);
-    t.t += wait;
-    tags[way] = line;
-    dirty_[base + way] = 0;
-  }
-  if (store) dirty_[base + way] = 1;
-  uint32_t node = 1, low = 0, size = m.ways;
-  while (size > 1) {
-    size /= 2;
-    const bool upper = way >= low + size;
-    if (upper) {
-      low += size;
-      order &= ~(1u << node);
-    } else {
-      order |= 1u << node;
-    }
-    node = 2 * node + upper;
-  }
+  uint32_t* const tags = all + set * ways;
+  uint32_t& order = all[lines_ + set];
+  uint32_t way = find(tags, ways, line);
+  if (way == ways) [[unlikely]]
+    way = miss(t, tags, dirty + set * ways, order, line);
+  order = (order & older_[way]) | newer_[way];
   t.lastLine = line;
-  t.lastWay = way;
+  t.lastWay = static_cast<uint16_t>(set * ways + way);
+  dirty[t.lastWay] |= static_cast<uint8_t>(store);
+}
+
+/// Replaces a line of a set. Returns its way.
+[[gnu::noinline]] uint32_t Group::miss(Thread& t, uint32_t* tags, uint8_t* dirty, uint32_t order, uint32_t line) {
+  // The first invalid way, else the oldest by the tree's bits: a bit is 1 where the upper half is older.
+  uint32_t way = find(tags, its_.machine.ways, kNoLine);
+  if (way == its_.machine.ways) {
+    uint32_t node = 1, size = its_.machine.ways;
+    way = 0;
+    while (size > 1) {
+      const bool upper = order >> node & 1;
+      size /= 2;
+      way += upper ? size : 0;
+      node = 2 * node + upper;
+    }
+  }
+  gs_model_counters& c = *t.counters;
+  ++c.misses;
+  --c.hits;
+  const bool sram = line < (kDram >> lineShift_);
+  const gs_model_timing& x = its_.timing;
+  double wait = sram ? x.sram_miss : x.dram_miss;
+  if (dirty[way]) {
+    ++c.writebacks;
+    const bool oldSram = tags[way] < (kDram >> lineShift_);
+    wait += oldSram ? x.sram_write_back : x.write_back;
+    (oldSram ? sramWrites_ : dram_).delay(now_, t.t, 1);
+  }
+  wait += (sram ? sramReads_ : dram_).delay(now_, t.t, 1);
+  t.t += wait;
+  tags[way] = line;
+  dirty[way] = 0;
+  return way;
 }
 
 /// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
@@ -405,54 +506,40 @@ void Group::enqueue(Thread& t, uint32_t vertex) {
   if (++t.tail == t.ring.size()) t.tail = 0;
 }
 
-uint32_t Group::make(uint32_t key, const uint8_t* payload) {
-  uint32_t found;
-  if (free_.empty()) {
-    found = static_cast<uint32_t>(messages_.size());
-    messages_.emplace_back();
-  } else {
-    found = free_.back();
-    free_.pop_back();
-  }
-  Message& message = messages_[found];
-  message.key = key;
-  message.holders = 0;
-  std::memcpy(message.payload, payload, its_.handlers.message_bytes);
-  return found;
-}
-
 /// A message arrives at threads of a tile of this group.
-void Group::post(Thread&, uint32_t tile, uint64_t mask, uint32_t message, double at) {
-  const uint32_t first = tile * its_.machine.threads;
+void Group::post(uint32_t tile, uint64_t mask, uint32_t key, const uint8_t* payload, double at) {
+  Thread* const first = &threads[tile * its_.machine.threads];
+  if (mask & (mask - 1)) {
+    for (uint64_t left = mask; left; left &= left - 1) __builtin_prefetch(first + std::countr_zero(left), 1);
+  }
+  const uint32_t message = messages_.make(payload, its_.handlers.message_bytes);
+  messages_.holders(message) = static_cast<uint32_t>(std::popcount(mask));
   for (uint64_t left = mask; left; left &= left - 1) {
-    Thread& to = threads[first + static_cast<uint32_t>(__builtin_ctzll(left))];
-    ++messages_[message].holders;
-    double when = at;
-    if (to.waits()) when = std::max(when, to.queue.back().at);
-    if (!to.waits() && to.first) {
-      to.queue.clear();
-      to.first = 0;
-    }
-    to.queue.push_back({when, message});
+    const Thread& to = first[std::countr_zero(left)];
+    __builtin_prefetch(to.queue + (to.end & to.queueMask), 1);
+  }
+  for (uint64_t left = mask; left; left &= left - 1) {
+    Thread& to = first[std::countr_zero(left)];
+    const double when = to.waits() ? std::max(at, to.lastAt) : at;
+    to.append(when, message, key);
     if (to.sleeping) {
       to.sleeping = false;
       to.idle = false;
       to.t = std::max(to.t, when);
-      push(static_cast<uint32_t>(&to - threads.data()));
+      push(local(to));
     }
   }
   ++its_.counters(number * its_.groupTiles + tile).received;
 }
 
 void Group::arrive(const Flight& flight, double at) {
-  const uint32_t message = make(flight.key, flight.payload);
   const uint32_t tile = flight.tile % its_.groupTiles;
   its_.counters(number * its_.groupTiles + tile).flits_in += flight.flits;
-  post(threads[0], tile, flight.mask, message, at);
+  post(tile, flight.mask, flight.key, flight.payload, at);
 }
 
 /// `recv` of the vertices in a list.
-void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_event each) {
+void Group::deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_event each) {
   const gs_model_machine& m = its_.machine;
   touch(t, list, false);
   const uint32_t bytes = offset(list), count = bytes / m.edge_bytes;
@@ -460,14 +547,8 @@ void Group::deliver(Thread& t, const Message& message, uint32_t list, gs_model_e
   const uint32_t edges = list + m.list_bytes;
   if (received_.size() < count) received_.resize(count);
   const gs_model_edges its{host(edges), count, m.edge_bytes, m.value_at, m.offset_bytes};
-  const uint8_t* ahead = its.first;
-  for (uint32_t i = 0; i < count; ++i, ahead += m.edge_bytes) {
-    uint32_t vertex = 0;
-    std::memcpy(&vertex, ahead, m.offset_bytes == 2 ? 2 : 4);
-    __builtin_prefetch(t.states + vertex, 1);
-  }
   enter(t, Handler::recv, HandlerDied::noVertex);
-  its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, message.payload, &its, received_.data());
+  its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, payload, &its, received_.data());
   t.delivered += count;
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
@@ -521,7 +602,7 @@ void Group::send(Thread& t) {
   touchStack(t, GS_MODEL_SEND);
   touchState(t, vertex, its_.its.costs[GS_MODEL_SEND].state_stores > 0.3, kStateSend);
   enter(t, Handler::send, local);
-  its_.handlers.send(&its_.context, t.states + vertex, flags, t.slot.payload);
+  its_.handlers.send(&its_.context, t.states + vertex, flags, t.payload);
   ++t.sends;
   spend(t, its_.costs[GS_MODEL_SEND]);
   if (flags[0]) {
@@ -532,7 +613,7 @@ void Group::send(Thread& t) {
     ++t.hostMessages;
     spend(t, its_.costs[GS_MODEL_HOST]);
     if (its_.its.listen) {
-      its_.its.listen(its_.its.context, t.slot.payload);
+      its_.its.listen(its_.its.context, t.payload);
       t.canSend = t.t + its_.timing.send_busy;
     }
     return;
@@ -554,7 +635,7 @@ void Group::send(Thread& t) {
   t.next = (list + m.list_bytes + bytes + unit - 1) & -unit;
   if (bytes) {
     spend(t, its_.costs[GS_MODEL_OWN_LIST]);
-    deliver(t, t.slot, list, GS_MODEL_OWN_EDGE);
+    deliver(t, t.payload, list, GS_MODEL_OWN_EDGE);
   }
 }
 
@@ -590,7 +671,7 @@ void Group::entry(Thread& t) {
   ++its_.counters(mine).sent;
   t.canSend = t.t + its_.timing.send_busy + flits;
   if (tile == mine) {
-    post(t, t.tile, mask, make(key, t.slot.payload), t.t + its_.timing.local_message + flits);
+    post(t.tile, mask, key, t.payload, t.t + its_.timing.local_message + flits);
     return;
   }
   its_.counters(mine).flits_out += flits;
@@ -603,11 +684,11 @@ void Group::entry(Thread& t) {
   if (board == mine / m.tiles) at += its_.timing.hop * (apart(from % m.width, x) + apart(from / m.width, y) + 1);
   if (group == number) {
     its_.counters(tile).flits_in += flits;
-    post(t, tile % its_.groupTiles, mask, make(key, t.slot.payload), at);
+    post(tile % its_.groupTiles, mask, key, t.payload, at);
     return;
   }
   Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, {}};
-  std::memcpy(flight.payload, t.slot.payload, its_.handlers.message_bytes);
+  std::memcpy(flight.payload, t.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
 
@@ -624,21 +705,16 @@ void Group::sendKey(Thread& t, uint32_t route) {
   output = std::max(output, t.t) + flits * its_.timing.flit;
   const uint32_t from = (number * its_.groupTiles + t.tile) % m.tiles;
   Flight flight{output + its_.timing.mesh_message, number, sequence_++, ~0u, 0, 0, 0, flits, route, from, {}};
-  std::memcpy(flight.payload, t.slot.payload, its_.handlers.message_bytes);
+  std::memcpy(flight.payload, t.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
 
 void Group::receive(Thread& t) {
-  const uint32_t number_ = t.queue[t.first].message;
+  const Arrival message = t.front();
   ++t.first;
-  // Copied: a delivery may send and thereby allocate.
-  const Message message = messages_[number_];
-  if (--messages_[number_].holders == 0) free_.push_back(number_);
+  const uint8_t* const payload = messages_.payload(message.message);
   spend(t, its_.costs[GS_MODEL_RECEIVE]);
   const gs_model_machine& m = its_.machine;
-  if (m.multicast && t.waits()) {
-    __builtin_prefetch(host(t.keysAt + messages_[t.queue[t.first].message].key));
-  }
   if (!m.multicast && (message.key & 1)) {
     // The key names a vertex: a list of one edge that is in no memory.
     uint8_t edge[4];
@@ -647,7 +723,8 @@ void Group::receive(Thread& t) {
     const gs_model_edges one{edge, 1, m.edge_bytes, 0, m.offset_bytes};
     uint8_t what = 0;
     enter(t, Handler::recv, HandlerDied::noVertex);
-    its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, message.payload, &one, &what);
+    its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, payload, &one, &what);
+    messages_.release(message.message);
     ++t.delivered;
     const uint32_t at = vertex / its_.handlers.state_bytes * m.flag_bytes;
     if (its_.its.costs[GS_MODEL_EDGE].flag_loads > 0.1 || what & 3) touch(t, t.flagsAt + at, what & 3);
@@ -665,7 +742,8 @@ void Group::receive(Thread& t) {
     }
     return;
   }
-  deliver(t, message, m.multicast ? t.keysAt + message.key : message.key, GS_MODEL_EDGE);
+  deliver(t, payload, m.multicast ? t.keysAt + message.key : message.key, GS_MODEL_EDGE);
+  messages_.release(message.message);
 }
 
 /// One vertex of init, a step or finish.
@@ -790,7 +868,7 @@ void Group::loop(Thread& t) {
     spend(t, its_.costs[GS_MODEL_IDLE]);
     t.receiving = true;
     if (t.waits()) {
-      t.t = std::max(t.t, t.queue[t.first].at);
+      t.t = std::max(t.t, t.front().at);
       return;
     }
     t.idle = true;
@@ -799,7 +877,7 @@ void Group::loop(Thread& t) {
   }
   // Waits to send, and keeps receiving.
   spend(t, its_.costs[GS_MODEL_WAIT]);
-  const double message = t.waits() ? t.queue[t.first].at : kNever;
+  const double message = t.waits() ? t.front().at : kNever;
   t.t = std::max(t.t, std::min(t.canSend, message));
   t.receiving = t.received(t.t);
 }
@@ -817,6 +895,90 @@ void Group::execute(Thread& t) {
   }
 }
 
+void Group::gather(double until) {
+  gathered_.clear();
+  ahead_.clear();
+  if (!heap_.empty()) ahead_.push_back(0);
+  while (!ahead_.empty() && gathered_.size() < kMostPrefetched) {
+    const uint32_t at = ahead_.back();
+    ahead_.pop_back();
+    if (heap_[at].t >= until) continue;
+    gathered_.push_back(heap_[at].thread);
+    for (const uint32_t child : {2 * at + 1, 2 * at + 2}) {
+      if (child < heap_.size()) ahead_.push_back(child);
+    }
+  }
+}
+
+void Group::prefetch(int level) {
+  const gs_model_machine& m = its_.machine;
+  const auto list = [&](const Thread& t) {
+    const uint32_t key = t.front().key;
+    return host(m.multicast ? t.keysAt + key : key);
+  };
+  for (const uint32_t index : gathered_) {
+    const Thread& t = threads[index];
+    if (level == 0) {
+      const auto* const lines = reinterpret_cast<const uint8_t*>(&t);
+      for (size_t at = 0; at < 3 * kHostLine; at += kHostLine) __builtin_prefetch(lines + at, 1);
+      const uint32_t* const tags = tagsOf(index);
+      for (uint32_t i = 0; i < cacheBlocks_; ++i) __builtin_prefetch(tags + i * (kHostLine / 4), 1);
+      continue;
+    }
+    // Without multicast, odd keys name a vertex.
+    const bool names = !m.multicast && t.waits() && level > 1 && (t.front().key & 1);
+    if (level == 1) {
+      if (t.waits()) __builtin_prefetch(&t.front());
+      __builtin_prefetch(&cores_[t.core], 1);
+      __builtin_prefetch(&caches_[t.cache], 1);
+      __builtin_prefetch(&fpus_[t.fpu], 1);
+      if (t.mode == Mode::Loop) {
+        if (t.next != t.listEnd) __builtin_prefetch(host(t.next));
+      } else if (t.mode != Mode::Done) {
+        __builtin_prefetch(t.states + size_t{t.cursor} * its_.handlers.state_bytes, 1);
+        __builtin_prefetch(t.flags + size_t{t.cursor} * m.flag_bytes, 1);
+      }
+      continue;
+    }
+    if (level == 2) {
+      cores_[t.core].prefetch(t.t, kPrefetchedBuckets);
+      caches_[t.cache].prefetch(t.t, kPrefetchedBuckets);
+      fpus_[t.fpu].prefetch(t.t, kPrefetchedBuckets);
+      __builtin_prefetch(t.counters, 1);
+      __builtin_prefetch(t.counters + 1, 1);
+    }
+    if (t.mode != Mode::Loop || !t.waits()) continue;
+    if (level == 2) {
+      __builtin_prefetch(messages_.payload(t.front().message), 1);
+      if (names) {
+        __builtin_prefetch(t.states + t.front().key - 1, 1);
+      } else {
+        const uint8_t* const first = list(t);
+        __builtin_prefetch(first);
+        __builtin_prefetch(first + kHostLine);
+      }
+      const size_t flags = std::min<size_t>(size_t{t.vertices} * m.flag_bytes, kPrefetchedFlags);
+      for (size_t at = 0; at < flags; at += kHostLine) __builtin_prefetch(t.flags + at, 1);
+    } else if (level == 3 && !names) {
+      uint32_t bytes = 0;
+      const uint8_t* const first = list(t);
+      std::memcpy(&bytes, first, m.offset_bytes);
+      const uint32_t most = std::min(bytes, kPrefetchedEdges * m.edge_bytes);
+      for (uint32_t at = 2 * kHostLine; at < most + m.list_bytes; at += kHostLine) __builtin_prefetch(first + at);
+    } else if (level == 4 && !names) {
+      uint32_t bytes = 0;
+      const uint8_t* const first = list(t);
+      std::memcpy(&bytes, first, m.offset_bytes);
+      const uint32_t most = std::min(bytes, kPrefetchedEdges * m.edge_bytes);
+      for (uint32_t at = 0; at < most; at += m.edge_bytes) {
+        uint32_t vertex = 0;
+        std::memcpy(&vertex, first + m.list_bytes + at, m.offset_bytes);
+        __builtin_prefetch(t.states + vertex, 1);
+      }
+    }
+  }
+}
+
 void Group::run(double until) {
   while (!heap_.empty() && heap_.front().t < until) {
     const uint32_t index = heap_.front().thread;
@@ -824,6 +986,7 @@ void Group::run(double until) {
     heap_.pop_back();
     Thread& t = threads[index];
     do {
+      now_ = t.t;
       execute(t);
     } while (!t.sleeping && t.t < until && (heap_.empty() || t.t < heap_.front().t));
     if (!t.sleeping) push(index);
@@ -882,6 +1045,7 @@ void Engine::exchange(double until) {
   std::sort(flights_.begin(), flights_.end(), [](const Flight& a, const Flight& b) {
     return a.at != b.at ? a.at < b.at : a.group != b.group ? a.group < b.group : a.sequence < b.sequence;
   });
+  const double begun = until - kWindow;  // of the window in which they were sent
   for (const Flight& flight : flights_) {
     double at = flight.at;
     uint32_t board = flight.group / machine.memories;
@@ -894,7 +1058,7 @@ void Engine::exchange(double until) {
       const size_t hop = size_t{board} * machine.boards + flight.board;
       const size_t link = size_t{board} * machine.links + machine.next_link[hop];
       const double cycles = flight.flits * timing.link_flit + timing.link_frame;
-      at = links_[link].take(at, cycles, 1) + timing.link;
+      at = links_[link].take(begun, at, cycles, 1) + timing.link;
       its.link_flits[link] += flight.flits;
       ++its.link_packets[link];
       board = machine.next_board[hop];
@@ -958,6 +1122,10 @@ void Engine::deliver(uint32_t board, const Flight& flight, double at, double unt
 
 /// Messages at multicast routers that no message of a later window can overtake.
 void Engine::route(double until) {
+  if (!machine.records) return;
+  for (auto* calendars : {&links_, &ports_, &exits_}) {
+    for (Calendar& one : *calendars) one.advance(until - kWindow);
+  }
   while (!arriving_.empty() && arriving_.front().order < until) {
     std::pop_heap(arriving_.begin(), arriving_.end());
     const Arriving one = arriving_.back();
@@ -1068,8 +1236,22 @@ void Engine::simulate(Group& group, double until) {
   fault_ = fault;
 }
 
+/// Runs the groups `first`, `first + stride` and so on.
+void Engine::simulate(uint32_t first, uint32_t stride, double until) {
+  const size_t count = groups.size();
+  for (size_t begin = first; begin < count; begin += size_t{stride} * kGroupsAtATime) {
+    const size_t end = std::min(count, begin + size_t{stride} * kGroupsAtATime);
+    for (size_t i = begin; i < end; i += stride) groups[i].gather(until);
+    for (int level = 0; level < Group::kLevels; ++level) {
+      for (size_t i = begin; i < end; i += stride) groups[i].prefetch(level);
+    }
+    for (size_t i = begin; i < end; i += stride) simulate(groups[i], until);
+  }
+}
+
 int Engine::run() {
   const uint32_t workers = std::max(1u, std::min<uint32_t>(its.workers, static_cast<uint32_t>(groups.size())));
+  const bool alone = groups.size() == 1 && !machine.records;
   double until = kWindow;
   bool over = false;
   gs_model_outcome& outcome = *its.outcome;
@@ -1098,28 +1280,30 @@ int Engine::run() {
         over = true;
         return;
       }
-      until = groups.size() == 1 ? kNever : (std::floor(first / kWindow) + 1) * kWindow;
+      until = alone ? kNever : (std::floor(first / kWindow) + 1) * kWindow;
       return;
     }
   };
-  if (groups.size() == 1) {
-    // No other group can send to it: a window lasts until its threads wait.
+  if (alone) {
+    // Nobody else can send to it: a window lasts until its threads wait.
     until = 1e6;
     while (!over) {
-      simulate(groups[0], until);
+      for (double first = 0; failed_ == ~0u && (first = groups[0].earliest()) < until;) {
+        simulate(0, 1, std::min(until, (std::floor(first / kWindow) + 1) * kWindow));
+      }
       between();
       until = groups[0].earliest() + 1e6;
     }
   } else if (workers == 1) {
     while (!over) {
-      for (Group& group : groups) simulate(group, until);
+      simulate(0, 1, until);
       between();
     }
   } else {
     std::barrier sync(workers, between);
     const auto work = [&](uint32_t which) {
       while (!over) {
-        for (size_t i = which; i < groups.size(); i += workers) simulate(groups[i], until);
+        simulate(which, workers, until);
         sync.arrive_and_wait();
       }
     };
