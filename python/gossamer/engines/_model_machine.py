@@ -289,8 +289,8 @@ def _decoded(low: Any, high: Any, kinds: Mapping[int, str], config: Config) -> A
 
 def lines_struct(lines: Mapping[str, list[tuple[int, bool]]]) -> Any:
     """The lines that each event touches, as an array of ``gs_model_lines``."""
-    found = (abi.Lines * len(abi.EVENTS))()
-    for its, event in zip(found, abi.EVENTS, strict=True):
+    found = (abi.Lines * len(abi.LINES_OF))()
+    for its, event in zip(found, abi.LINES_OF, strict=True):
         its.count = len(lines[event])
         for at, (line, store) in enumerate(lines[event]):
             its.line[at], its.store[at] = line, store
