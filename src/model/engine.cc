@@ -735,7 +735,7 @@ void Group::visit(Thread& t) {
     }
     return;
   }
-  touchOthers(t, t.mode == Mode::Init ? GS_MODEL_AFTER_INIT
+  touchOthers(t, t.mode == Mode::Init   ? GS_MODEL_AFTER_INIT
                  : t.mode == Mode::Step ? GS_MODEL_AFTER_STEP
                                         : GS_MODEL_AFTER_FINISH);
   t.cursor = 0;

@@ -22,7 +22,7 @@ namespace gossamer::model {
 namespace {
 
 constexpr uint32_t kScratch = 0x0010'0000, kScratchEnd = 0x1000'0000, kSram = 0x1000'0000;
-constexpr uint32_t kArrived = 0x0800'0000;  // addresses of arrived messages: this many slots never run out
+constexpr uint32_t kArrived = 0x0800'0000;     // addresses of arrived messages: this many slots never run out
 constexpr uint32_t kPartitions = 0x8000'0000;  // of the DRAM, one for each thread
 constexpr uint32_t kSlotBytes = 64;
 constexpr int kQuantum = 40;  // instructions of a thread before the next thread executes
@@ -66,9 +66,9 @@ struct Thread {
   double counts[kColumns] = {};
   uint64_t lastChanged = ~0ull;
   std::vector<std::pair<uint32_t, bool>> otherLines;  // since the last message or vertex, and whether stored to
-  uint32_t flagAddress = 0, visited = 0;  // of the last vertex; vertices in this phase
-  bool sending = false;     // of `send`, until the vertex's list is read
-  uint32_t outAddress = 0;  // of the first word that a send has loaded
+  uint32_t flagAddress = 0, visited = 0;              // of the last vertex; vertices in this phase
+  bool sending = false;                               // of `send`, until the vertex's list is read
+  uint32_t outAddress = 0;                            // of the first word that a send has loaded
 };
 
 class Probe {

@@ -152,9 +152,9 @@ struct gs_model_run {
   const struct gs_model_handlers* handlers;
   const struct gs_model_cost* costs;
   const struct gs_model_timing* timing;
-  const uint32_t* ranges;  // of the bytes of a state that handlers access (probe.h)
+  const uint32_t* ranges;              // of the bytes of a state that handlers access (probe.h)
   const struct gs_model_lines* lines;  // [GS_MODEL_LINES_OF]
-  uint32_t blocks;  // address of the addresses of all headers
+  uint32_t blocks;                     // address of the addresses of all headers
   const struct gs_model_memory* memory;
   const uint32_t* headers;    // address of each thread's header
   const uint32_t* memory_of;  // of each thread

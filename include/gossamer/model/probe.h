@@ -108,7 +108,7 @@ struct gs_model_probe {
   const uint32_t* outs;
   const uint32_t* outsBytes;
   const uint32_t* keys;
-  uint32_t* ranges;  // [kStateKinds][2], which the interpreter sets; equal where nothing was accessed
+  uint32_t* ranges;    // [kStateKinds][2], which the interpreter sets; equal where nothing was accessed
   uint32_t partition;  // bytes of a thread's partition of the DRAM
   const uint32_t* headers;
   uint32_t headerBytes, params, paramsBytes;  // `params`: their address

@@ -136,9 +136,7 @@ class Machine(ctypes.Structure):
     ]  # fmt: skip
 
 
-RECORD = np.dtype(
-    [("mask", "<u8"), ("kind", "<u4"), ("tile", "<u4"), ("channel", "<u4"), ("key", "<u4")]
-)
+RECORD = np.dtype([("mask", "<u8"), ("kind", "<u4"), ("tile", "<u4"), ("channel", "<u4"), ("key", "<u4")])
 """gs_model_record."""
 RECORD_KINDS = ("thread", "tile", "router", "indirect")
 """Its kinds: GS_MODEL_RECORD_THREAD and so on."""
