@@ -44,8 +44,7 @@ namespace {
 constexpr double kWindow = 64;
 constexpr uint32_t kPatience = 32;  // messages received before one is sent (softswitch.h)
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr uint32_t kHeaderWords = 9, kResultWords = 8, kHeaderSteps = 40;
-constexpr uint32_t kCopiedParams = 32;  // bytes of parameters that a step copies at once (softswitch.h)
+constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
 constexpr uint32_t kDram = 0x4000'0000;
 constexpr uint32_t kNoLine = ~0u;  // a tag that no line has
 // What an entry with a routing key takes less than one with a mask (softswitch.h): instructions, one of them the load
@@ -235,7 +234,7 @@ class Group {
   uint32_t miss(Thread& t, uint32_t* tags, uint8_t* dirty, uint32_t order, uint32_t line);
   void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address >> lineShift_, store); }
   uint32_t local(const Thread& t) const { return static_cast<uint32_t>(&t - threads.data()); }
-  void touchStack(Thread& t, gs_model_event event);
+  void touchOthers(Thread& t, int event);
   void touchState(Thread& t, uint32_t vertex, bool store, int kind);
   void post(uint32_t tile, uint64_t mask, uint32_t key, const uint8_t* payload, double at);
   void block(Thread& t) { t.sleeping = true; }
@@ -293,7 +292,7 @@ class Engine {
   Cost keyEntry;  // of an entry with a routing key
   std::vector<int64_t> before;
   std::vector<Group> groups;
-  uint32_t groupTiles, steps = 0, most, mostBarrierDepth = 0;
+  uint32_t groupTiles, boardThreads, steps = 0, most, mostBarrierDepth = 0;
   bool agreed = false;
 
   gs_model_counters& counters(uint32_t tile) const { return its.counters[tile]; }
@@ -480,15 +479,19 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
   return way;
 }
 
-/// The accesses of an event outside of the tables, mostly to the stack: lines of the thread's partition, which are
-/// interleaved with those of other threads.
-void Group::touchStack(Thread& t, gs_model_event event) {
+/// The accesses of an event outside of the graph's tables: lines of the thread's partition, which are interleaved with
+/// those of other threads, of its header, of the parameters.
+void Group::touchOthers(Thread& t, int event) {
   const gs_model_lines& its = its_.its.lines[event];
   const auto stride = static_cast<uint32_t>(threads.size());
   const auto local = static_cast<uint32_t>(&t - threads.data());
   for (uint32_t i = 0; i < its.count; ++i) {
-    uint32_t line = its.line[i];
-    if (line & kPartitionLine) line = kPartitionLine | ((line & ~kPartitionLine) * stride + local);
+    const uint32_t origin = its.line[i] & kLineOrigins;
+    uint32_t line = its.line[i] & ~kLineOrigins;
+    if (origin == kPartitionLine) line = kPartitionLine | (line * stride + local);
+    if (origin == kHeaderLine) line += t.headerAt >> lineShift_;
+    if (origin == kParamsLine) line += t.paramsAt >> lineShift_;
+    if (origin == kBlockLine) line = (its_.its.blocks + 4 * (t.number % its_.boardThreads)) >> lineShift_;
     touchLine(t, line, its.store[i]);
   }
 }
@@ -552,7 +555,7 @@ void Group::deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_e
   t.delivered += count;
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
-  const bool looksAtStack = its_.its.lines[each].count != 0;
+  const bool looksAtOthers = its_.its.lines[each].count != 0;
   const uint32_t stride = its_.handlers.state_bytes;
   uint32_t changed = 0, pushes = 0;
   const uint8_t* at = its.first;
@@ -566,7 +569,7 @@ void Group::deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_e
     if (looksAtFlags || (what & (GS_MODEL_WOKE | GS_MODEL_SLEPT))) {
       touch(t, t.flagsAt + vertex / stride * m.flag_bytes, what & (GS_MODEL_WOKE | GS_MODEL_SLEPT));
     }
-    if (looksAtStack) touchStack(t, each);
+    if (looksAtOthers) touchOthers(t, each);
     touchState(t, vertex, stores || (what & GS_MODEL_CHANGED), kStateReceive);
     changed += what & GS_MODEL_CHANGED ? 1 : 0;
     if (what & GS_MODEL_SLEPT) t.flags[vertex / stride * m.flag_bytes + 1] = 1;
@@ -599,7 +602,7 @@ void Group::send(Thread& t) {
     spend(t, its_.costs[GS_MODEL_WAIT]);
     return;
   }
-  touchStack(t, GS_MODEL_SEND);
+  touchOthers(t, GS_MODEL_SEND);
   touchState(t, vertex, its_.its.costs[GS_MODEL_SEND].state_stores > 0.3, kStateSend);
   enter(t, Handler::send, local);
   its_.handlers.send(&its_.context, t.states + vertex, flags, t.payload);
@@ -751,16 +754,7 @@ void Group::visit(Thread& t) {
   const gs_model_machine& m = its_.machine;
   const uint32_t stride = its_.handlers.state_bytes;
   if (t.cursor == 0) {
-    // The softswitch reads the header's addresses, and stores the number of steps, or all results.
-    touch(t, t.headerAt, false);
-    touch(t, t.headerAt + kHeaderSteps, t.mode != Mode::Init);
-    if (t.mode == Mode::Finish) touch(t, t.headerAt + 4 * (kHeaderWords + kResultWords) - 1, true);
-    if (its_.its.params_bytes && t.mode == Mode::Step) {
-      for (uint32_t at = 0; at < std::min(its_.its.params_bytes, kCopiedParams); at += m.line_bytes) {
-        touch(t, t.paramsAt + at, false);
-      }
-    }
-    touchStack(t, t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS);
+    touchOthers(t, t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS);
     spend(t, its_.costs[t.mode == Mode::Init ? GS_MODEL_START : t.mode == Mode::Step ? GS_MODEL_STEPS : GS_MODEL_ENDS]);
     t.stepActive = 0;
     if (t.mode == Mode::Step) its_.handlers.empty(t.mine.data());
@@ -776,13 +770,14 @@ void Group::visit(Thread& t) {
       if (its_.its.costs[GS_MODEL_INIT].state_loads + its_.its.costs[GS_MODEL_INIT].state_stores > 0.1) {
         touchState(t, vertex, its_.its.costs[GS_MODEL_INIT].state_stores > 0.3, kStateInit);
       }
+      touchOthers(t, GS_MODEL_INIT);
       enter(t, Handler::init, local);
       its_.handlers.init(&its_.context, state, flags);
       spend(t, its_.costs[GS_MODEL_INIT]);
       if (flags[0]) enqueue(t, vertex);
     } else if (t.mode == Mode::Step) {
       const gs_model_cost& raw = its_.its.costs[GS_MODEL_STEP];
-      touchStack(t, GS_MODEL_STEP);
+      touchOthers(t, GS_MODEL_STEP);
       if (received_.size() < stride) received_.resize(stride);
       std::memcpy(received_.data(), state, stride);
       const uint8_t before = flags[0];
@@ -800,6 +795,7 @@ void Group::visit(Thread& t) {
       }
     } else {
       touchState(t, vertex, false, kStateFinish);
+      touchOthers(t, GS_MODEL_FINISH);
       uint8_t payload[64];
       enter(t, Handler::finish, local);
       const bool sends = its_.handlers.finish(&its_.context, state, flags, payload);
@@ -817,6 +813,9 @@ void Group::visit(Thread& t) {
     }
     return;
   }
+  touchOthers(t, t.mode == Mode::Init   ? GS_MODEL_AFTER_INIT
+                 : t.mode == Mode::Step ? GS_MODEL_AFTER_STEP
+                                        : GS_MODEL_AFTER_FINISH);
   t.cursor = 0;
   if (t.mode == Mode::Finish) {
     t.mode = Mode::Done;
@@ -1014,6 +1013,7 @@ Engine::Engine(const gs_model_run& run)
   before.resize(handlers.words + 1);
   handlers.empty(before.data());
   groupTiles = machine.tiles / machine.memories;
+  boardThreads = machine.tiles * machine.threads;
   const uint32_t count = machine.boards * machine.memories;
   groups.reserve(count);
   context = {run.params, 0, 0};

@@ -22,7 +22,7 @@ namespace gossamer::model {
 namespace {
 
 constexpr uint32_t kScratch = 0x0010'0000, kScratchEnd = 0x1000'0000, kSram = 0x1000'0000;
-constexpr uint32_t kArrived = 0x0800'0000;  // addresses of arrived messages: this many slots never run out
+constexpr uint32_t kArrived = 0x0800'0000;     // addresses of arrived messages: this many slots never run out
 constexpr uint32_t kPartitions = 0x8000'0000;  // of the DRAM, one for each thread
 constexpr uint32_t kSlotBytes = 64;
 constexpr int kQuantum = 40;  // instructions of a thread before the next thread executes
@@ -66,9 +66,9 @@ struct Thread {
   double counts[kColumns] = {};
   uint64_t lastChanged = ~0ull;
   std::vector<std::pair<uint32_t, bool>> otherLines;  // since the last message or vertex, and whether stored to
-  uint32_t flagAddress = 0;
-  bool sending = false;     // of `send`, until the vertex's list is read
-  uint32_t outAddress = 0;  // of the first word that a send has loaded
+  uint32_t flagAddress = 0, visited = 0;              // of the last vertex; vertices in this phase
+  bool sending = false;                               // of `send`, until the vertex's list is read
+  uint32_t outAddress = 0;                            // of the first word that a send has loaded
 };
 
 class Probe {
@@ -157,7 +157,7 @@ class Probe {
     }
     std::memset(t.counts, 0, sizeof t.counts);
     t.otherLines.clear();
-    t.flagAddress = 0;
+    t.flagAddress = t.visited = 0;
   }
 
   /// The loop over messages begins: what was before it was init or a step.
@@ -179,9 +179,27 @@ class Probe {
                                 : kStateFinish;
   }
 
-  void other(Thread& t, uint32_t address, bool store) {
-    const uint32_t line = address >= kPartitions ? kPartitionLine | (address - kPartitions) % its_.partition / its_.line
-                                                 : address / its_.line;
+  /// The kind of an access outside of the graph's tables.
+  int lineKindOf(const Thread& t) const {
+    const int kind = kindOf(t);
+    if (t.phase == kMessages || (t.visited && t.visited < its_.vertices[&t - threads_.data()])) return kind;
+    const int phase = kind == kStateInit ? 0 : kind == kStateStep ? 1 : 2;
+    return (t.visited ? kLinesLastInit : kLinesBeforeInit) + phase;
+  }
+
+  uint32_t lineOf(uint32_t number, uint32_t address) const {
+    const auto within = [&](uint32_t begin, uint32_t size, uint32_t origin) {
+      return address - begin < size ? origin | (address / its_.line - begin / its_.line) : 0;
+    };
+    if (address >= kPartitions) return kPartitionLine | (address - kPartitions) % its_.partition / its_.line;
+    if (const uint32_t line = within(its_.headers[number], its_.headerBytes, kHeaderLine)) return line;
+    if (const uint32_t line = within(its_.params, its_.paramsBytes, kParamsLine)) return line;
+    if (address - its_.blocks < its_.blocksBytes) return kBlockLine;
+    return address / its_.line;
+  }
+
+  void other(Thread& t, uint32_t number, uint32_t address, bool store) {
+    const uint32_t line = lineOf(number, address);
     for (auto& [known, stored] : t.otherLines) {
       if (known != line) continue;
       if (store && !stored) use(t, line).stored += 1;
@@ -196,7 +214,7 @@ class Probe {
 
   /// The record of a line for the accesses of a thread's present kind; the last one is for all that do not fit.
   gs_model_line_use& use(const Thread& t, uint32_t line) {
-    gs_model_line_use* its = its_.lines + kindOf(t) * kOtherLinesMost;
+    gs_model_line_use* its = its_.lines + lineKindOf(t) * kOtherLinesMost;
     gs_model_line_use* const last = its + kOtherLinesMost - 1;
     while (its != last && its->touched && its->line != line) ++its;
     if (its != last) its->line = line;
@@ -221,7 +239,10 @@ class Probe {
       range[1] = std::max(range[1], at + 1);
     } else if (in(its_.flags, its_.flagsBytes)) {
       ++t.counts[store ? kFlagStores : kFlagLoads];
-      if (address / 2 != t.flagAddress) t.otherLines.clear();
+      if (address / 2 != t.flagAddress) {
+        t.otherLines.clear();
+        ++t.visited;
+      }
       t.flagAddress = address / 2;
     } else if (in(its_.queues, its_.queuesBytes)) {
       ++t.counts[store ? kQueueStores : kQueueLoads];
@@ -243,9 +264,10 @@ class Probe {
       }
     } else if (address >= kPartitions || address < its_.tables) {
       ++t.counts[kOtherAccesses];
-      other(t, address, store);
+      other(t, number, address, store);
     } else {
       ++t.counts[kListLoads];
+      if (lineOf(number, address) & (kHeaderLine | kParamsLine)) other(t, number, address, store);
     }
   }
 

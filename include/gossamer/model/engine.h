@@ -44,8 +44,15 @@ struct gs_model_cost {
   double state_loads, state_stores, flag_loads, flag_stores, queue_loads, queue_stores, out_loads, list_loads;
 };
 
-/// The lines outside of the tables that an event touches, in this order.
-enum { GS_MODEL_LINES = 16 };
+/// The lines outside of the graph's tables that an event touches, in this order; after all events those that a thread
+/// touches after the last vertex of init, a step and the end.
+enum {
+  GS_MODEL_AFTER_INIT = GS_MODEL_EVENTS,
+  GS_MODEL_AFTER_STEP,
+  GS_MODEL_AFTER_FINISH,
+  GS_MODEL_LINES_OF,
+  GS_MODEL_LINES = 16
+};
 struct gs_model_lines {
   uint32_t count;
   uint32_t line[GS_MODEL_LINES];  // as in gs_model_line_use (probe.h)
@@ -145,8 +152,9 @@ struct gs_model_run {
   const struct gs_model_handlers* handlers;
   const struct gs_model_cost* costs;
   const struct gs_model_timing* timing;
-  const uint32_t* ranges;  // of the bytes of a state that handlers access (probe.h)
-  const struct gs_model_lines* lines;  // of each event
+  const uint32_t* ranges;              // of the bytes of a state that handlers access (probe.h)
+  const struct gs_model_lines* lines;  // [GS_MODEL_LINES_OF]
+  uint32_t blocks;                     // address of the addresses of all headers
   const struct gs_model_memory* memory;
   const uint32_t* headers;    // address of each thread's header
   const uint32_t* memory_of;  // of each thread

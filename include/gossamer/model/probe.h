@@ -56,11 +56,28 @@ extern "C" {
 /// Where in a state accesses of a kind are: by kStateInit and so on, the first byte and the end.
 enum { kStateInit, kStateSend, kStateReceive, kStateStep, kStateFinish, kStateKinds };
 
-/// Lines outside of the tables that accesses of a kind touch, in the order of their first access.
+/// Where accesses outside of the graph's tables are: by kStateInit and so on for a message or a vertex that is not the
+/// thread's last in a phase; before the first vertex; from the last vertex on.
+enum {
+  kLinesBeforeInit = kStateKinds,
+  kLinesBeforeStep,
+  kLinesBeforeFinish,
+  kLinesLastInit,
+  kLinesLastStep,
+  kLinesLastFinish,
+  kLineKinds
+};
 enum { kOtherLinesMost = 32 };
 
-/// A line of the thread's partition (kPartitionLine and its number there), or the number of a line of the DRAM.
-enum : uint32_t { kPartitionLine = 1u << 31 };
+/// A line is one of the thread's partition, header or the parameters, by its number there; the thread's line of the
+/// addresses of headers; else the number of a line of the DRAM.
+enum : uint32_t {
+  kPartitionLine = 1u << 31,
+  kHeaderLine = 1u << 30,
+  kParamsLine = 1u << 29,
+  kBlockLine = 1u << 28,
+  kLineOrigins = kPartitionLine | kHeaderLine | kParamsLine | kBlockLine
+};
 struct gs_model_line_use {
   uint32_t line;
   uint32_t touched, stored;  // the numbers of phases, messages and vertices in which it was accessed, stored to
@@ -91,9 +108,12 @@ struct gs_model_probe {
   const uint32_t* outs;
   const uint32_t* outsBytes;
   const uint32_t* keys;
-  uint32_t* ranges;  // [kStateKinds][2], which the interpreter sets; equal where nothing was accessed
+  uint32_t* ranges;    // [kStateKinds][2], which the interpreter sets; equal where nothing was accessed
   uint32_t partition;  // bytes of a thread's partition of the DRAM
-  struct gs_model_line_use* lines;  // [kStateKinds][kOtherLinesMost], which the interpreter sets
+  const uint32_t* headers;
+  uint32_t headerBytes, params, paramsBytes;  // `params`: their address
+  uint32_t blocks, blocksBytes;               // the addresses of all threads' headers
+  struct gs_model_line_use* lines;  // [kLineKinds][kOtherLinesMost], in order of access; the interpreter sets them
 };
 
 struct gs_model_image {

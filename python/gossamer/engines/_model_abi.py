@@ -22,13 +22,15 @@ INIT, MESSAGES, STEP, FINISH = range(4)
 """Phases."""
 STATE_KINDS = 5
 """Kinds of accesses, by the handler: kStateKinds of probe.h."""
-LINES_SEEN, LINES = 32, 16
-"""Lines outside of the tables: kOtherLinesMost of probe.h, GS_MODEL_LINES of engine.h."""
+LINE_KINDS, LINES_SEEN, LINES = 11, 32, 16
+"""Lines outside of the tables: kLineKinds and kOtherLinesMost of probe.h, GS_MODEL_LINES of engine.h."""
 EVENTS = (
     "start", "init", "send", "own_list", "own_edge", "entry", "receive", "edge", "push", "change", "idle", "wait",
     "steps", "step", "step_push", "step_change", "ends", "finish", "host",
 )  # fmt: skip
 """``gs_model_event`` of engine.h."""
+LINES_OF = (*EVENTS, "after_init", "after_step", "after_finish")
+"""Events with lines, by the order of ``gs_model_run.lines``."""
 COSTS = (
     "issues", "loads", "stores", "slots", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divides",
     "other", "state_loads", "state_stores", "flag_loads", "flag_stores", "queue_loads", "queue_stores", "out_loads",
@@ -89,6 +91,8 @@ class Probe(ctypes.Structure):
             )
         ),
         ("partition", c_uint32),
+        ("headers", c_void_p),
+        *((name, c_uint32) for name in ("header_bytes", "params", "params_bytes", "blocks", "blocks_bytes")),
         ("lines", c_void_p),
     ]  # fmt: skip
 
@@ -132,9 +136,7 @@ class Machine(ctypes.Structure):
     ]  # fmt: skip
 
 
-RECORD = np.dtype(
-    [("mask", "<u8"), ("kind", "<u4"), ("tile", "<u4"), ("channel", "<u4"), ("key", "<u4")]
-)
+RECORD = np.dtype([("mask", "<u8"), ("kind", "<u4"), ("tile", "<u4"), ("channel", "<u4"), ("key", "<u4")])
 """gs_model_record."""
 RECORD_KINDS = ("thread", "tile", "router", "indirect")
 """Its kinds: GS_MODEL_RECORD_THREAD and so on."""
@@ -166,6 +168,7 @@ class Run(ctypes.Structure):
         ("timing", POINTER(Timing)),
         ("ranges", c_void_p),
         ("lines", c_void_p),
+        ("blocks", c_uint32),
         ("memory", POINTER(Memory)),
         ("headers", c_void_p),
         ("memory_of", c_void_p),
@@ -192,7 +195,9 @@ __all__ = [
     "EVENTS",
     "FINISH",
     "INIT",
+    "LINES_OF",
     "LINES_SEEN",
+    "LINE_KINDS",
     "MESSAGES",
     "RECORD",
     "RECORD_KINDS",

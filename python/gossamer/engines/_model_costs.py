@@ -9,6 +9,7 @@ for each event's cost.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ _CLOCK = (0xC00, 0xC80)
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 Ranges = np.ndarray[Any, np.dtype[np.uint32]]
 _USUAL = 0.5
-"""Share of its events at which a line counts as touched by each."""
+"""A line that is touched at this share of an event's occurrences is touched at each."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Observed:
     ranges: Ranges
     """[kind, 2]: accessed bytes of states."""
     lines: Ranges
-    """[kind, line, 3]: lines outside of the tables (``gs_model_line_use``)."""
+    """[kind, line, 3]: lines outside of the graph's tables (``gs_model_line_use``)."""
 
 
 def check_clock(image: Image, name: str) -> None:
@@ -166,7 +167,8 @@ def observe(
         arrays[f"{name}_bytes"] = size[name]
     held = {name: np.ascontiguousarray(values, np.uint32) for name, values in arrays.items()}
     ranges = np.zeros((abi.STATE_KINDS, 2), np.uint32)
-    lines = np.zeros((abi.STATE_KINDS, abi.LINES_SEEN, 3), np.uint32)
+    lines = np.zeros((abi.LINE_KINDS, abi.LINES_SEEN, 3), np.uint32)
+    headers = np.ascontiguousarray(tables.headers, np.uint32)
     memories = memory_map(machine.config)
     its = abi.Probe(
         code=code.ctypes.data,
@@ -184,6 +186,12 @@ def observe(
         tables=int(tables.headers.min()),
         ranges=ranges.ctypes.data,
         partition=memories.partition_bytes,
+        headers=headers.ctypes.data,
+        header_bytes=layout.header,
+        params=tables.params_at,
+        params_bytes=len(part.params),
+        blocks=image.symbols["gossamer_polite_blocks"],
+        blocks_bytes=4 * machine.config.threads,
         lines=lines.ctypes.data,
         **{name: values.ctypes.data for name, values in held.items()},
     )
@@ -204,33 +212,29 @@ def observe(
 
 
 def lines_of(seen: Observed) -> dict[str, list[tuple[int, bool]]]:
-    """For each event the lines outside of the tables that it usually touches, and whether it stores to them.
-
-    A line that the interpreter saw for most vertices or messages belongs to their event, another that it saw in most
-    phases to the phase's.
-    """
+    """For each event the lines outside of the graph's tables that it usually touches, and whether it stores to them."""
     at = {name: index for index, name in enumerate(abi.COLUMNS)}
 
     def total(phase: int, column: str) -> float:
         return float(seen.rows[seen.rows[:, 0] == phase, at[column]].sum())
 
-    found: dict[str, list[tuple[int, bool]]] = {event: [] for event in abi.EVENTS}
-    phases = ((abi.INIT, "init", "start"), (None, "send", ""), (None, "edge", ""), (abi.STEP, "step", "steps"),
-              (abi.FINISH, "finish", "ends"))  # fmt: skip
-    for kind, (phase, each, once) in enumerate(phases):
-        if phase is None:
-            many = total(abi.MESSAGES, "sends" if each == "send" else "receives")
-        else:
-            many = total(phase, "vertices")
-        count = float((seen.rows[:, 0] == phase).sum()) if phase is not None else 0.0
-        for line, touched, stored in seen.lines[kind].tolist():
-            if not touched:
-                break
-            event = each if touched >= _USUAL * many else once if once and touched >= _USUAL * count else ""
-            if event:
-                found[event].append((line, 2 * stored >= touched))
-    found["own_edge"] = found["edge"]
-    return {event: lines[: abi.LINES] for event, lines in found.items()}
+    def usual(kind: int, many: float, but: Container[int] = ()) -> list[tuple[int, bool]]:
+        """The lines that were touched at most of ``many`` events of a kind."""
+        rows = seen.lines[kind].tolist()
+        some = [(line, stored) for line, touched, stored in rows if touched and touched >= _USUAL * many]
+        return [(line, stored >= _USUAL * many) for line, stored in some if line not in but][: abi.LINES]
+
+    found: dict[str, list[tuple[int, bool]]] = {event: [] for event in abi.LINES_OF}
+    found["send"] = usual(1, total(abi.MESSAGES, "sends"))
+    found["edge"] = found["own_edge"] = usual(2, total(abi.MESSAGES, "receives"))
+    phases = (abi.INIT, "init", "start", 0), (abi.STEP, "step", "steps", 3), (abi.FINISH, "finish", "ends", 4)
+    for number, (phase, each, before, kind) in enumerate(phases):
+        counts = seen.rows[seen.rows[:, 0] == phase, at["vertices"]]
+        found[before] = usual(abi.STATE_KINDS + number, len(counts))
+        found[each] = usual(kind, float(np.maximum(counts - 1, 0).sum()))
+        last, known = abi.STATE_KINDS + len(phases) + number, {line for line, _ in found[each]}
+        found[f"after_{each}"] = usual(last, float((counts > 0).sum()), known)
+    return found
 
 
 _TARGETS = {

@@ -204,7 +204,7 @@ def machine_struct(
         its.board_beats, its.first_beat = records.board_beats.ctypes.data, records.first
         its.next_vc, its.far_board, its.far_link = (one.ctypes.data for one in (next_vc, far_board, far_link))
         its.vcs, its.exits = vcs, config.router.mesh_ports
-        kept += [records, next_vc, far_board, far_link]
+        kept += [records.records, records.beats, records.board_beats, next_vc, far_board, far_link]
     return its, kept
 
 
@@ -239,11 +239,12 @@ class Records:
             at[its] += 1 + wide[(first >> np.uint64(45)).astype(np.int64)]
         none: list[Any] = [np.empty(0, np.uint64)]
         where, order = (np.concatenate(one or none).astype(np.int64) for one in (beat, number))
-        bits = [np.concatenate(one or none) for one in (low, high)]
         by_beat = np.lexsort((order, where))
         self.beats = np.searchsorted(where[by_beat], np.arange(len(halves) + 1)).astype(np.uint32)
         """Of each beat, its first record; one more for the end."""
-        self.records = _decoded(*(one[by_beat] for one in bits), kinds, config)
+        self.records = _decoded(
+            np.concatenate(low or none)[by_beat], np.concatenate(high or none)[by_beat], kinds, config
+        )
         """``abi.RECORD`` of each."""
 
 
@@ -289,8 +290,8 @@ def _decoded(low: Any, high: Any, kinds: Mapping[int, str], config: Config) -> A
 
 def lines_struct(lines: Mapping[str, list[tuple[int, bool]]]) -> Any:
     """The lines that each event touches, as an array of ``gs_model_lines``."""
-    found = (abi.Lines * len(abi.EVENTS))()
-    for its, event in zip(found, abi.EVENTS, strict=True):
+    found = (abi.Lines * len(abi.LINES_OF))()
+    for its, event in zip(found, abi.LINES_OF, strict=True):
         its.count = len(lines[event])
         for at, (line, store) in enumerate(lines[event]):
             its.line[at], its.store[at] = line, store

@@ -86,8 +86,9 @@ class Model(Hardware):
         begun = time.perf_counter()
         try:
             outcome, counters, links, routers = self._simulate(
-                app, opened, handle, problem, machine, layout, tables, memories, costs, seen, barriers, records
-            )
+                app, opened, handle, problem, machine, layout, tables, memories, costs, seen, barriers, records,
+                image.symbols["gossamer_polite_blocks"],
+            )  # fmt: skip
         except HandlerDied as died:
             if died.vertex is None:
                 raise
@@ -144,6 +145,7 @@ class Model(Hardware):
         seen: _model_costs.Observed,
         barriers: int,
         records: _model_machine.Records | None,
+        blocks: int,
     ) -> tuple[abi.Outcome, Any, dict[tuple[int, int], dict[str, int]], NDArray[np.uint64]]:
         """Runs the timing model."""
         code = _model_machine.handlers(app)
@@ -179,6 +181,7 @@ class Model(Hardware):
             timing=ctypes.pointer(timing),
             ranges=seen.ranges.ctypes.data,
             lines=ctypes.addressof(lines),
+            blocks=blocks,
             memory=memories.structs,
             headers=headers.ctypes.data,
             memory_of=memory_of.ctypes.data,
