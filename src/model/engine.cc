@@ -58,7 +58,10 @@ constexpr size_t kPrefetchedFlags = 6 * kHostLine;  // of a thread
 /// dropped, so that the live ones stay in few lines of the host's cache.
 class Calendar {
  public:
-  explicit Calendar(double capacity = kBucket) : capacity_(capacity), used_(kLeastBuckets) {}
+  explicit Calendar(double capacity = kBucket)
+      : capacity_(capacity), used_(kLeastBuckets), all_(used_.data()), mask_(kLeastBuckets - 1) {}
+  Calendar(const Calendar& other) : Calendar(other.capacity_) {}  // an empty one
+  Calendar& operator=(const Calendar&) = delete;
 
   /// Takes `amount` from time `t` on, at most `rate` a cycle. Returns when the last part is taken.
   double take(double now, double t, double amount, double rate) {
@@ -85,7 +88,7 @@ class Calendar {
   void prefetch(double t, uint64_t lines) const {
     const auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
     for (uint64_t i = 0; i < lines; ++i) {
-      __builtin_prefetch(&used_[(bucket + i * (kHostLine / sizeof(double))) & (used_.size() - 1)], 1);
+      __builtin_prefetch(&all_[(bucket + i * (kHostLine / sizeof(double))) & mask_], 1);
     }
   }
 
@@ -118,15 +121,15 @@ class Calendar {
   void advance(double now) {
     const auto bucket = static_cast<uint64_t>(now * (1 / kBucket));
     if (bucket <= first_) return;
-    const uint64_t dropped = std::min<uint64_t>(bucket - first_, used_.size());
-    for (uint64_t i = 0; i < dropped; ++i) used_[(first_ + i) & (used_.size() - 1)] = 0;
+    const uint64_t dropped = std::min(bucket - first_, mask_ + 1);
+    for (uint64_t i = 0; i < dropped; ++i) all_[(first_ + i) & mask_] = 0;
     first_ = bucket;
     full_ = std::max(full_, first_);
   }
   double& at(uint64_t bucket) {
-    if (bucket - first_ >= used_.size()) [[unlikely]]
+    if (bucket - first_ > mask_) [[unlikely]]
       grow(bucket);
-    return used_[bucket & (used_.size() - 1)];
+    return all_[bucket & mask_];
   }
   [[gnu::noinline]] void grow(uint64_t bucket) {
     std::vector<double> larger(std::bit_ceil(bucket - first_ + 1));
@@ -134,11 +137,15 @@ class Calendar {
       larger[i & (larger.size() - 1)] = used_[i & (used_.size() - 1)];
     }
     used_.swap(larger);
+    all_ = used_.data();
+    mask_ = used_.size() - 1;
   }
   double capacity_;
   uint64_t first_ = 0;        // the bucket of `now`
   uint64_t full_ = 0;         // buckets from the first to before this one have no space for a request of 1
   std::vector<double> used_;  // of each bucket, by its number modulo the size, which is a power of two
+  double* all_;
+  uint64_t mask_;
 };
 
 /// An event's cost, as the engine adds it.
@@ -328,8 +335,9 @@ class Group {
   std::vector<uint32_t> gathered_, ahead_;
   double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
-  std::vector<double> outputs_;  // of each tile: when its last flit leaves
-  Calendar dram_, sramReads_, sramWrites_;
+  std::vector<double> outputs_;                // of each tile: when its last flit leaves
+  Calendar memories_[2], sramWrites_;          // DRAM, and the reads of SRAM
+  double missCycles_[2], writeBackCycles_[2];  // of DRAM and SRAM
   /// The model of the threads' caches: for each thread the tags of its lines, the bits of the order of each set, and
   /// which lines are dirty (a byte each), together in few lines of the host's cache.
   struct alignas(kHostLine) Block {
@@ -384,16 +392,18 @@ Group::Group(Engine& its, uint32_t n)
       lineShift_(static_cast<uint32_t>(__builtin_ctz(its.machine.line_bytes))),
       setMask_(its.machine.sets - 1),
       lines_(its.machine.sets * its.machine.ways),
-      dram_(kBucket / its.timing.dram_line),
-      sramReads_(kBucket / its.timing.sram_line),
-      sramWrites_(kBucket / its.timing.sram_line) {
+      memories_{Calendar(kBucket / its.timing.dram_line), Calendar(kBucket / its.timing.sram_line)},
+      sramWrites_(kBucket / its.timing.sram_line),
+      missCycles_{its.timing.dram_miss, its.timing.sram_miss},
+      writeBackCycles_{its.timing.write_back, its.timing.sram_write_back} {
   const gs_model_machine& m = its.machine;
   const uint32_t count = its.groupTiles * m.threads;
   const uint32_t perCore = m.threads / m.cores;
   threads.resize(count);
-  cores_.assign(its.groupTiles * m.cores, Calendar(kBucket / its.timing.core_issue));
-  caches_.assign(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
-  fpus_.assign(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
+  cores_ = std::vector<Calendar>(its.groupTiles * m.cores, Calendar(kBucket / its.timing.core_issue));
+  caches_ =
+      std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
+  fpus_ = std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
   outputs_.assign(its.groupTiles, 0);
   messages_.resize(its.handlers.message_bytes);
   cacheBlocks_ = static_cast<uint32_t>((size_t{lines_} * 5 + size_t{m.sets} * 4 + kHostLine - 1) / kHostLine);
@@ -498,26 +508,21 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
 
 /// Replaces the oldest line of a set. Returns its way.
 [[gnu::noinline]] uint32_t Group::miss(Thread& t, uint32_t* tags, uint8_t* dirty, uint32_t order, uint32_t line) {
-  uint32_t node = 1, way = 0, size = its_.machine.ways;
-  while (size > 1) {
-    const bool upper = order >> node & 1;
-    size /= 2;
-    way += upper ? size : 0;
-    node = 2 * node + upper;
-  }
+  uint32_t node = 1;
+  for (uint32_t size = its_.machine.ways; size > 1; size /= 2) node = 2 * node + (order >> node & 1);
+  const uint32_t way = node - its_.machine.ways;
   gs_model_counters& c = *t.counters;
   ++c.misses;
   --c.hits;
   const bool sram = line < (kDram >> lineShift_);
-  const gs_model_timing& x = its_.timing;
-  double wait = sram ? x.sram_miss : x.dram_miss;
+  double wait = missCycles_[sram];
   if (dirty[way]) {
     ++c.writebacks;
-    const bool oldSram = tags[way] < (kDram >> lineShift_);
-    wait += oldSram ? x.sram_write_back : x.write_back;
-    (oldSram ? sramWrites_ : dram_).delay(now_, t.t, 1);
+    const bool old = tags[way] < (kDram >> lineShift_);
+    wait += writeBackCycles_[old];
+    (old ? sramWrites_ : memories_[0]).delay(now_, t.t, 1);
   }
-  wait += (sram ? sramReads_ : dram_).delay(now_, t.t, 1);
+  wait += memories_[sram].delay(now_, t.t, 1);
   t.t += wait;
   tags[way] = line;
   dirty[way] = 0;
@@ -596,6 +601,7 @@ void Group::deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_e
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
   const bool looksAtStack = raw.other_lines >= 0.3;
+  const bool values = m.edge_bytes > m.offset_bytes;
   const uint32_t stride = its_.handlers.state_bytes;
   uint32_t changed = 0, pushes = 0;
   const uint8_t* at = its.first;
@@ -604,7 +610,7 @@ void Group::deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_e
     uint32_t vertex = 0;
     std::memcpy(&vertex, at, m.offset_bytes == 2 ? 2 : 4);
     touch(t, edge, false);
-    if (m.edge_bytes > m.offset_bytes) touch(t, edge + m.edge_bytes - 1, false);
+    if (values) touch(t, edge + m.edge_bytes - 1, false);
     const uint8_t what = received_[i];
     if (looksAtFlags || (what & (GS_MODEL_WOKE | GS_MODEL_SLEPT))) {
       touch(t, t.flagsAt + vertex / stride * m.flag_bytes, what & (GS_MODEL_WOKE | GS_MODEL_SLEPT));
@@ -1040,7 +1046,7 @@ Engine::Engine(const gs_model_run& run)
     for (const Thread& t : group.threads) context.vertices += t.vertices;
   }
   stepContext = context;
-  links_.assign(size_t{machine.boards} * std::max(1u, machine.links), Calendar(kBucket));
+  links_ = std::vector<Calendar>(size_t{machine.boards} * std::max(1u, machine.links), Calendar(kBucket));
   for (uint32_t i = 0; i < machine.boards; ++i) mostBarrierDepth = std::max(mostBarrierDepth, machine.depth[i]);
 }
 
