@@ -17,7 +17,10 @@ inline constexpr size_t kHostLine = 64;  // bytes of a line of the host's caches
 /// few lines of the host's cache, and a request of an earlier time begins at the first bucket.
 class Calendar {
  public:
-  explicit Calendar(double capacity = kBucket) : capacity_(capacity), used_(kLeastBuckets) {}
+  explicit Calendar(double capacity = kBucket)
+      : capacity_(capacity), used_(kLeastBuckets), all_(used_.data()), mask_(kLeastBuckets - 1) {}
+  Calendar(const Calendar& other) : Calendar(other.capacity_) {}  // an empty one
+  Calendar& operator=(const Calendar&) = delete;
 
   /// Takes `amount` from time `t` on, at most `rate` a cycle. Returns when the last part is taken.
   double take(double t, double amount, double rate) {
@@ -47,8 +50,8 @@ class Calendar {
   void advance(double now) {
     const auto bucket = static_cast<uint64_t>(now * (1 / kBucket));
     if (bucket <= first_) return;
-    const uint64_t dropped = std::min<uint64_t>(bucket - first_, used_.size());
-    for (uint64_t i = 0; i < dropped; ++i) used_[(first_ + i) & (used_.size() - 1)] = 0;
+    const uint64_t dropped = std::min(bucket - first_, mask_ + 1);
+    for (uint64_t i = 0; i < dropped; ++i) all_[(first_ + i) & mask_] = 0;
     first_ = bucket;
     full_ = std::max(full_, first_);
   }
@@ -65,7 +68,7 @@ class Calendar {
   void prefetch(double t, uint64_t lines) const {
     const auto bucket = static_cast<uint64_t>(t * (1 / kBucket));
     for (uint64_t i = 0; i < lines; ++i) {
-      __builtin_prefetch(&used_[(bucket + i * (kHostLine / sizeof(double))) & (used_.size() - 1)], 1);
+      __builtin_prefetch(&all_[(bucket + i * (kHostLine / sizeof(double))) & mask_], 1);
     }
   }
 
@@ -99,9 +102,9 @@ class Calendar {
  private:
   static constexpr uint64_t kLeastBuckets = 64;
   double& at(uint64_t bucket) {
-    if (bucket - first_ >= used_.size()) [[unlikely]]
+    if (bucket - first_ > mask_) [[unlikely]]
       grow(bucket);
-    return used_[bucket & (used_.size() - 1)];
+    return all_[bucket & mask_];
   }
   [[gnu::noinline]] void grow(uint64_t bucket) {
     std::vector<double> larger(std::bit_ceil(bucket - first_ + 1));
@@ -109,11 +112,15 @@ class Calendar {
       larger[i & (larger.size() - 1)] = used_[i & (used_.size() - 1)];
     }
     used_.swap(larger);
+    all_ = used_.data();
+    mask_ = used_.size() - 1;
   }
   double capacity_;
   uint64_t first_ = 0;        // the bucket of `now`
   uint64_t full_ = 0;         // buckets from the first to before this one have no space for a request of 1
   std::vector<double> used_;  // of each bucket, by its number modulo the size, which is a power of two
+  double* all_;
+  uint64_t mask_;
 };
 
 }  // namespace gossamer::model

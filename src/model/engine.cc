@@ -202,7 +202,7 @@ class Group {
   double earliest() const { return heap_.empty() ? kNever : heap_.front().t; }
   void arrive(const Flight& flight, double at);
   /// A read of a line by a multicast router. Returns its delay by other requests.
-  double readRecord(double t) { return dram_.delay(t, 1); }
+  double readRecord(double t) { return memories_[0].delay(t, 1); }
   void wake(uint32_t thread, double t) {
     threads[thread].t = t;
     push(thread);
@@ -261,8 +261,9 @@ class Group {
   std::vector<uint32_t> gathered_, ahead_;
   double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
-  std::vector<double> outputs_;  // of each tile: when its last flit leaves
-  Calendar dram_, sramReads_, sramWrites_;
+  std::vector<double> outputs_;                // of each tile: when its last flit leaves
+  Calendar memories_[2], sramWrites_;          // DRAM, and the reads of SRAM
+  double missCycles_[2], writeBackCycles_[2];  // of DRAM and SRAM
   /// The model of the threads' caches: for each thread the tags of its lines, the bits of the order of each set, and
   /// which lines are dirty (a byte each), together in few lines of the host's cache.
   struct alignas(kHostLine) Block {
@@ -334,16 +335,18 @@ Group::Group(Engine& its, uint32_t n)
       lineShift_(static_cast<uint32_t>(__builtin_ctz(its.machine.line_bytes))),
       setMask_(its.machine.sets - 1),
       lines_(its.machine.sets * its.machine.ways),
-      dram_(kBucket / its.timing.dram_line),
-      sramReads_(kBucket / its.timing.sram_line),
-      sramWrites_(kBucket / its.timing.sram_line) {
+      memories_{Calendar(kBucket / its.timing.dram_line), Calendar(kBucket / its.timing.sram_line)},
+      sramWrites_(kBucket / its.timing.sram_line),
+      missCycles_{its.timing.dram_miss, its.timing.sram_miss},
+      writeBackCycles_{its.timing.write_back, its.timing.sram_write_back} {
   const gs_model_machine& m = its.machine;
   const uint32_t count = its.groupTiles * m.threads;
   const uint32_t perCore = m.threads / m.cores;
   threads.resize(count);
-  cores_.assign(its.groupTiles * m.cores, Calendar(kBucket / its.timing.core_issue));
-  caches_.assign(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
-  fpus_.assign(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
+  cores_ = std::vector<Calendar>(its.groupTiles * m.cores, Calendar(kBucket / its.timing.core_issue));
+  caches_ =
+      std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
+  fpus_ = std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
   outputs_.assign(its.groupTiles, 0);
   messages_.resize(its.handlers.message_bytes);
   cacheBlocks_ = static_cast<uint32_t>((size_t{lines_} * 5 + size_t{m.sets} * 4 + kHostLine - 1) / kHostLine);
@@ -451,28 +454,22 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
   // The first invalid way, else the oldest by the tree's bits: a bit is 1 where the upper half is older.
   uint32_t way = find(tags, its_.machine.ways, kNoLine);
   if (way == its_.machine.ways) {
-    uint32_t node = 1, size = its_.machine.ways;
-    way = 0;
-    while (size > 1) {
-      const bool upper = order >> node & 1;
-      size /= 2;
-      way += upper ? size : 0;
-      node = 2 * node + upper;
-    }
+    uint32_t node = 1;
+    for (uint32_t size = its_.machine.ways; size > 1; size /= 2) node = 2 * node + (order >> node & 1);
+    way = node - its_.machine.ways;
   }
   gs_model_counters& c = *t.counters;
   ++c.misses;
   --c.hits;
   const bool sram = line < (kDram >> lineShift_);
-  const gs_model_timing& x = its_.timing;
-  double wait = sram ? x.sram_miss : x.dram_miss;
+  double wait = missCycles_[sram];
   if (dirty[way]) {
     ++c.writebacks;
-    const bool oldSram = tags[way] < (kDram >> lineShift_);
-    wait += oldSram ? x.sram_write_back : x.write_back;
-    (oldSram ? sramWrites_ : dram_).delay(now_, t.t, 1);
+    const bool old = tags[way] < (kDram >> lineShift_);
+    wait += writeBackCycles_[old];
+    (old ? sramWrites_ : memories_[0]).delay(now_, t.t, 1);
   }
-  wait += (sram ? sramReads_ : dram_).delay(now_, t.t, 1);
+  wait += memories_[sram].delay(now_, t.t, 1);
   t.t += wait;
   tags[way] = line;
   dirty[way] = 0;
@@ -556,6 +553,7 @@ void Group::deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_e
   const gs_model_cost& raw = its_.its.costs[each];
   const bool looksAtFlags = raw.flag_loads > 0.1, stores = raw.state_stores > 0.3;
   const bool looksAtOthers = its_.its.lines[each].count != 0;
+  const bool values = m.edge_bytes > m.offset_bytes;
   const uint32_t stride = its_.handlers.state_bytes;
   uint32_t changed = 0, pushes = 0;
   const uint8_t* at = its.first;
@@ -564,7 +562,7 @@ void Group::deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_e
     uint32_t vertex = 0;
     std::memcpy(&vertex, at, m.offset_bytes == 2 ? 2 : 4);
     touch(t, edge, false);
-    if (m.edge_bytes > m.offset_bytes) touch(t, edge + m.edge_bytes - 1, false);
+    if (values) touch(t, edge + m.edge_bytes - 1, false);
     const uint8_t what = received_[i];
     if (looksAtFlags || (what & (GS_MODEL_WOKE | GS_MODEL_SLEPT))) {
       touch(t, t.flagsAt + vertex / stride * m.flag_bytes, what & (GS_MODEL_WOKE | GS_MODEL_SLEPT));
@@ -1022,12 +1020,12 @@ Engine::Engine(const gs_model_run& run)
     for (const Thread& t : group.threads) context.vertices += t.vertices;
   }
   stepContext = context;
-  links_.assign(size_t{machine.boards} * std::max(1u, machine.links), Calendar(kBucket));
+  links_ = std::vector<Calendar>(size_t{machine.boards} * std::max(1u, machine.links), Calendar(kBucket));
   if (machine.records) {
     routers_ = machine.exits + machine.links * machine.vcs;
     engines_.resize(size_t{machine.boards} * routers_);
-    ports_.assign(size_t{machine.boards} * (machine.exits + machine.links), Calendar(kBucket));
-    exits_.assign(size_t{machine.boards} * machine.exits, Calendar(kBucket));
+    ports_ = std::vector<Calendar>(size_t{machine.boards} * (machine.exits + machine.links), Calendar(kBucket));
+    exits_ = std::vector<Calendar>(size_t{machine.boards} * machine.exits, Calendar(kBucket));
     for (uint32_t i = 0; i < machine.boards; ++i) {
       records_.push_back({machine.records, machine.beats + machine.board_beats[i], machine.first_beat});
     }
