@@ -180,6 +180,12 @@ def test_a_plain_launcher_starts_ranks(tmp_path: Path) -> None:
         ),
         pytest.param(
             ["gen:grid:width=9,height=3"],
+            {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0", "PMIX_RANK": "0", "PMIX_NAMESPACE": "slurm.pmix.1.0"},
+            "does not support PMIx; use srun --mpi=pmi2",
+            id="srun-pmix",
+        ),
+        pytest.param(
+            ["gen:grid:width=9,height=3"],
             {"OMPI_COMM_WORLD_SIZE": "3", "OMPI_COMM_WORLD_RANK": "0"},
             "GOSSAMER_MPIEXEC",
             id="other-mpi",
