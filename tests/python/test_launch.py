@@ -278,7 +278,9 @@ def test_srun_with_pmix_starts_ranks_of_open_mpi(cluster: dict[str, str], tmp_pa
     program = [sys.executable, str(ROOT / "gossamer"), *RUN]
     result = tmp_path / "result"
     for ranks in (2, 3):
-        checked(in_slurm(environment, "srun", "--mpi=pmix", "-n", str(ranks), *program, *outputs(result)), result, ranks)
+        checked(
+            in_slurm(environment, "srun", "--mpi=pmix", "-n", str(ranks), *program, *outputs(result)), result, ranks
+        )
         result.with_suffix(".npy").unlink()
     done = in_slurm(environment, "srun", "--mpi=pmix", "-n", "2", *program, "-n", "3")
     assert done.returncode == 2 and done.stderr.count("gossamer: error: ") == 1
