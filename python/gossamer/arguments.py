@@ -12,7 +12,7 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -31,6 +31,13 @@ class Kind:
     """What to give, for the message."""
 
 
+@runtime_checkable
+class _Array(Protocol):
+    """An array of any library: NumPy's, a column of pandas."""
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
 def or_none(kind: Kind) -> Kind:
     """The same, or None."""
     return replace(kind, types=(*kind.types, type(None)))
@@ -42,6 +49,8 @@ TEXT = Kind((str,), "text")
 PATH = Kind((str, os.PathLike), "a path")
 LABEL = Kind((str, int, float, np.generic), "the label of one vertex")
 LABELS = Kind((Sequence, np.ndarray), "a list or an array of labels")
+SOME_LABELS = Kind((str, int, Sequence, _Array), "the label of a vertex, or a list or an array of labels")
+NUMBERS = Kind((int, float, Sequence, _Array), "a number, or a list or an array of numbers")
 
 
 def accepts(**kinds: Kind) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
@@ -83,4 +92,17 @@ def numeric(where: str, name: str, values: Any) -> Any:
     return array
 
 
-__all__ = ["FLAG", "LABEL", "LABELS", "PATH", "TEXT", "WHOLE", "Kind", "accepts", "numeric", "or_none"]
+__all__ = [
+    "FLAG",
+    "LABEL",
+    "LABELS",
+    "NUMBERS",
+    "PATH",
+    "SOME_LABELS",
+    "TEXT",
+    "WHOLE",
+    "Kind",
+    "accepts",
+    "numeric",
+    "or_none",
+]

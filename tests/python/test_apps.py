@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import agreement
 import networkx as nx
 import numpy as np
 import pytest
@@ -290,7 +292,7 @@ def test_engines_agree(app: str, size: Size, random: np.random.Generator) -> Non
         for threads in (2, 3, 8):
             assert difference(first, gs.run(app, graph, threads=threads)) is None
         shuffled = gs.run(app, graph, engine="shuffle", seed=int(random.integers(2**63)))
-        assert difference(first, shuffled) is None
+        agreement.check(first, shuffled)
         assert shuffled.stats["engine"] == "shuffle"
 
 
@@ -311,6 +313,14 @@ def test_comparison_detects_a_difference() -> None:
     assert difference(first, second) is None
     second.values[1] = first.values[1] * np.float32(1 + 3e-3)
     assert difference(first, second) is not None
+    # An infinite value does not make the tolerance of the others infinite, nor does the mark of a missing one.
+    missing = replace(first.app.columns[0], absent=float(np.float32(3e38)))
+    app = replace(first.app, columns=(missing,))
+    for mark in (np.inf, np.nan, 3e38):
+        a, b = (np.array([0.5, wrong, mark], np.float32) for wrong in (0.25, 0.75))
+        first, second = (replace(first, app=app, columns={"rank": values}) for values in (a, b))
+        assert difference(first, second) is not None and agreement.differences(first, second)
+        agreement.check(first, replace(second, columns={"rank": a.copy()}))
 
 
 def test_graph_with_rows_by_destination_runs(random: np.random.Generator) -> None:

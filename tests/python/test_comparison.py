@@ -11,14 +11,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import agreement
+import networkx as nx
 import numpy as np
 import pytest
-from conftest import Command
+from conftest import ROOT, Command
 
 import gossamer as gs
+from gossamer import engines
 from gossamer.apps import comparison, runner
 from gossamer.apps.comparison import Table
 from gossamer.cli import _run_output
+from gossamer.engines import fast
 from gossamer.errors import InputError
 
 INF, NAN = math.inf, math.nan
@@ -101,7 +105,7 @@ def test_text_is_compared_exactly_and_columns_must_be_common() -> None:
 
 
 @pytest.mark.parametrize("ending", comparison.ENDINGS)
-@pytest.mark.parametrize("app", ["bfs", "bellman-ford-double", "pagerank64", "sssp64"])
+@pytest.mark.parametrize("app", ["bfs", "bellman-ford-double", "pagerank", "pagerank64", "sssp64"])
 def test_every_output_is_read_back(tmp_path: Path, ending: str, app: str) -> None:
     """Labels with all that CSV must quote, unreached vertices, infinities."""
     names = ["plain", 'q"uote', "com,ma", "new\nline", "ünïcode", "inf", "7", "far"]
@@ -127,6 +131,39 @@ def test_every_output_is_read_back(tmp_path: Path, ending: str, app: str) -> Non
     first = next(iter(wrong))
     wrong[first] = wrong[first] + wrong[first].dtype.type(1)
     assert len(comparison.compare(want, Table("w", got.labels, wrong), columns=[first]).differences) >= 5
+
+
+@pytest.mark.parametrize("first", [0, -5])
+def test_all_formats_of_a_result_agree(tmp_path: Path, first: int) -> None:
+    """Single precision, which .csv has with nine digits; vertices without a parent, which .csv has as empty cells."""
+    graph = gs.Graph.from_networkx(nx.DiGraph([(first, 1), (1, 2), (2, 3), (4, 4)]))
+    assert graph.label_of(0) == first
+    for app in ("pagerank", "bfs", "sssp-paths"):
+        files = [tmp_path / f"result{ending}" for ending in comparison.ENDINGS if ending != ".npy"]
+        result = gs.run(app, graph)
+        for file in files:
+            _run_output.writer(file)(result)
+        for a in files:
+            for b in files:
+                assert comparison.compare(comparison.read_table(a), comparison.read_table(b)), (app, a, b)
+        wrong = {name: values.copy() for name, values in result.columns.items()}
+        value = next(iter(wrong.values()))
+        value[1] = np.nextafter(value[1], np.float32(2)) if value.dtype.kind == "f" else 1
+        for column in list(wrong)[1:]:
+            wrong[column][1] = 3
+        _run_output.writer(files[0])(type(result)(**{**vars(result), "columns": wrong}))
+        for b in files[1:]:
+            found = comparison.compare(comparison.read_table(files[0]), comparison.read_table(b))
+            assert {one.column for one in found.differences} >= {*list(wrong)[-1:]}, (app, b)
+
+
+def test_decimals_of_double_precision_are_not_rounded() -> None:
+    short = Table("s", ["a", "b"], {"x": np.array([0.1, 0.25])}, frozenset({"x"}))
+    assert comparison.compare(short, table({"x": np.array([0.1, 0.25], np.float32)}, ["a", "b"]))
+    assert not comparison.compare(short, table({"x": np.array([0.1 + 1e-12, 0.25])}, ["a", "b"]))
+    assert not comparison.compare(short, table({"x": np.array([0.1 + 1e-8, 0.25], np.float32)}, ["a", "b"]))
+    long = Table("l", ["a", "b"], {"x": np.array([0.1, 0.25])})
+    assert not comparison.compare(long, table({"x": np.array([0.1, 0.25], np.float32)}, ["a", "b"]))
 
 
 def test_difference_of_results_is_that_of_plain_loops() -> None:
@@ -230,3 +267,43 @@ def test_bad_tolerance_is_one_line_and_code_2(command: Command, tmp_path: Path, 
     assert command("diff", str(good), str(good)).returncode == 0
     done = command("diff", str(good), str(good), option)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and option[2:10] in done.stderr
+
+
+# ---- The engines --------------------------------------------------------------------------------
+
+COMPARED = {
+    "cpu": "python/test_apps.py",
+    "shuffle": "python/test_apps.py",
+    "rtl": "system/test_polite_rtl.py",
+    "model": "python/test_model.py",
+    "board": "system/test_board_engine.py",
+    "distributed": "python/test_distributed.py",
+    "fast": "system/test_fast.py",
+}
+"""Tests whose results of an engine are compared with those of another one by the command (``agreement``)."""
+
+
+def test_every_engine_has_a_test_that_uses_the_command() -> None:
+    assert COMPARED.keys() == {*engines.names(), fast.NAME}
+    for path in COMPARED.values():
+        assert "agreement.check(" in (ROOT / "tests" / path).read_text(encoding="utf-8"), path
+
+
+@pytest.mark.parametrize("app", ["pagerank", "bfs"])
+def test_agreement_of_results_fails_with_the_output_of_the_command(app: str, tmp_path: Path) -> None:
+    graph = gs.read_graph("gen:rmat:scale=7,seed=2")
+    first, second = gs.run(app, graph), gs.run(app, graph)
+    file = tmp_path / "second.csv"
+    for side in (second, file):
+        _run_output.writer(file)(second)
+        agreement.check(first, side)
+    at = next(v for v in range(graph.vertices) if 0 < first.values[v] < 2**31)
+    second.values[at] += second.values[at] * 2e-3 if app == "pagerank" else 1
+    _run_output.writer(file)(second)
+    for side in (second, file):
+        column = next(iter(first.columns))
+        with pytest.raises(AssertionError, match=rf"differ: {column} of 1 of 128 vertices\n  vertex {at}, {column}: "):
+            agreement.check(first, side)
+    columns = {"instructions": [1, 2, 3], "text": ["a", "", "b"]}
+    agreement.check(columns, columns)
+    assert "vertex 2, text: 'b' and 'c'" in agreement.differences(columns, columns | {"text": ["a", "", "c"]})

@@ -10,13 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import agreement
 import numpy as np
 import pytest
 from python.distributed_jobs import FIXTURES
 
 import gossamer as gs
 import gossamer_setup
-from gossamer.apps import runner
 from gossamer.errors import HandlerDied
 
 
@@ -34,7 +34,7 @@ def test_a_call_has_the_result_of_cpu(seed: int) -> None:
     for name, given in (("pagerank", {}), ("sssp", {"source": source})):
         expected = gs.run(name, graph, **given)
         found = gs.run(name, graph, engine=gs.Distributed(ranks=3), threads=2, **given)
-        assert runner.difference(expected, found) is None
+        agreement.check(expected, found)
         assert found.stats["ranks"] == 3
         assert found.stats["threads"] == 6
         assert found.at(source) == pytest.approx(expected.at(source), rel=1e-4)
@@ -48,7 +48,7 @@ def test_a_call_continues_from_a_checkpoint(tmp_path: Path) -> None:
     first = gs.run(app, graph, engine=gs.Distributed(ranks=2, checkpoint=saves, checkpoint_every=20), steps=50)
     again = gs.run(app, graph, engine=gs.Distributed(ranks=3, restart=saves), steps=50)
     for found in (first, again):
-        assert runner.difference(gs.run(app, graph, steps=50), found) is None
+        agreement.check(gs.run(app, graph, steps=50), found)
 
 
 def test_a_failing_rank_raises(tmp_path: Path) -> None:

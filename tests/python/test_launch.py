@@ -272,6 +272,36 @@ def test_srun_with_pmi2_starts_ranks(cluster: dict[str, str], tmp_path: Path) ->
     assert "--ranks: 3 ranks, but the launcher has started 2; omit the option" in done.stderr
 
 
+@pytest.mark.tier("all", seconds=25, adds="ranks of Open MPI, which speaks PMIx, under Slurm")
+def test_srun_with_pmix_starts_ranks_of_open_mpi(cluster: dict[str, str], tmp_path: Path) -> None:
+    environment = cluster | site("openmpi")
+    program = [sys.executable, str(ROOT / "gossamer"), *RUN]
+    result = tmp_path / "result"
+    for ranks in (2, 3):
+        checked(
+            in_slurm(environment, "srun", "--mpi=pmix", "-n", str(ranks), *program, *outputs(result)), result, ranks
+        )
+        result.with_suffix(".npy").unlink()
+    done = in_slurm(environment, "srun", "--mpi=pmix", "-n", "2", *program, "-n", "3")
+    assert done.returncode == 2 and done.stderr.count("gossamer: error: ") == 1
+    assert "--ranks: 3 ranks, but the launcher has started 2; omit the option" in done.stderr
+    # Without the option each rank would be the only one of its job.
+    done = in_slurm(environment, "srun", "-n", "2", *program)
+    said = "srun has started 2 processes that cannot form one MPI job; use srun --mpi=pmix"
+    assert done.returncode == 2 and done.stderr.count("gossamer: error: ") == 1 and said in done.stderr
+
+
+@pytest.mark.tier("all", seconds=20, adds="MPICHs without PMIx under Slurm")
+@pytest.mark.parametrize("name", ["pypi", "mpich"])
+def test_srun_with_pmix_is_rejected_with_an_mpi_without_pmix(cluster: dict[str, str], name: str) -> None:
+    environment = cluster if name == "pypi" else cluster | site(name)
+    done = in_slurm(environment, "srun", "--mpi=pmix", "-n", "3", sys.executable, str(ROOT / "gossamer"), *RUN)
+    assert (done.returncode, done.stdout) == (2, "")
+    said = r"srun --mpi=pmix has started this process, but MPICH \d.* does not support PMIx; use srun --mpi=pmi2, or "
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(("srun: ", "slurmstepd"))]
+    assert [bool(re.match(f"gossamer: error: {said}", line)) for line in lines] == [True], done.stderr
+
+
 @pytest.mark.tier("all", seconds=15, adds="ranks under Slurm")
 def test_plain_srun_is_rejected_with_the_option(cluster: dict[str, str]) -> None:
     begun = "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:]); used = resource.getrusage("

@@ -172,7 +172,7 @@ def test_wrong_argument_names_function_and_argument(tmp_path: Path, monkeypatch:
     """Each public function with each argument replaced by values of other types: it works, or says what is wrong."""
     monkeypatch.chdir(tmp_path)
     graph = gs.Graph.from_csr(np.array([0, 1, 2]), np.array([1, 0]))
-    found = gs.run("hashmin", graph)
+    found, run = gs.run("hashmin", graph), gs.start("hashmin", graph)
     offsets, ends = np.array([0, 1, 2]), np.array([1, 0])
     calls: list[tuple[Any, dict[str, Any]]] = [
         (gs.run, {"app": "hashmin", "graph": graph}),
@@ -188,6 +188,9 @@ def test_wrong_argument_names_function_and_argument(tmp_path: Path, monkeypatch:
         (graph.labels_at, {"indices": [0, 1]}), (graph.with_weights, {"weights": np.ones(2)}),
         (graph.simplified, {}), (found.named, {"column": found.app.columns[0].name}), (found.at, {"vertex": 1}),
         (found.path, {"to": 1}),
+        (run.add_edges, {"sources": 0, "targets": 1}), (run.remove_edges, {"sources": 0, "targets": 1}),
+        (run.add_vertices, {"new": 1}), (run.remove_vertices, {"vertices": 1}), (run.wake, {"vertices": 1}),
+        (run.reset, {"vertices": 1}),
     ]  # fmt: skip
     rejected = 0
     for function, good in calls:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import agreement
 import networkx as nx
 import numpy as np
 import pytest
 from made_graphs import graph_of, random_edges
 
 import gossamer as gs
-from gossamer.apps.runner import difference
 from gossamer.engines.rtl_vertices import Hardware
 
 FAR = 0xFFFFFFFF
@@ -79,5 +79,5 @@ def test_algorithms_on_boards_match_the_cpu(seed: int) -> None:
     for app, given in cases.items():
         found = gs.run(app, graph, engine=Hardware(config="tiny"), **given)
         judge = gs.run(app, graph, **given)
-        assert difference(judge, found) is None, app
+        agreement.check(judge, found)
         assert found.totals == pytest.approx(judge.totals), app

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import agreement
 import numpy as np
 import pytest
 import scipy.sparse
@@ -116,6 +117,7 @@ def test_statistics_of_boards_follow_the_schema_and_are_those_of_the_page(
         assert sum(tile["instructions"] for tile in data["by_tile"]) >= data["instructions"] > 0
         assert f"<td>cycles</td><td>{data['cycles']:,}</td>" in (tmp_path / f"{name}.html").read_text()
     assert {one["board"] for one in statistics_judge.read(tmp_path / "vertices-on-two.json")["by_tile"]} == {"a", "b"}
+    agreement.check(gossamer.run("hashmin", gossamer.read_graph(graph)), tmp_path / "x.csv")
 
 
 def random_matrix(seed: int) -> scipy.sparse.coo_matrix:
@@ -144,8 +146,8 @@ def test_vertices_on_a_board_over_a_lossy_network_have_scipys_components(twins: 
     engine = BoardHardware(config=TINY, place=place(twins))
     found = gossamer.run("hashmin", graph, engine=engine)
     assert found.stats["engine"] == "board" and engine.done is not None and engine.done.reason == "done"
-    labels = np.asarray(found.values)
-    assert (labels == least_of_components(matrix)).all()
+    assert (np.asarray(found.values) == least_of_components(matrix)).all()
+    agreement.check(gossamer.run("hashmin", graph), found)
 
 
 @pytest.mark.default_cases("software|rtl", seconds=12, adds="a board with the shell's RTL that has a software peer")
@@ -161,8 +163,10 @@ def test_vertices_on_two_boards_over_a_lossy_network_have_scipys_components(twin
     plan = Plan(configs.load_cluster("pair"))
     matrix = random_matrix(12)
     engine = BoardHardware(plan=plan, place=place(twins, 2), multicast="full", mapping="random")
-    found = gossamer.run("hashmin", Graph.from_scipy(matrix, weighted=False), engine=engine)
+    graph = Graph.from_scipy(matrix, weighted=False)
+    found = gossamer.run("hashmin", graph, engine=engine)
     assert (np.asarray(found.values) == least_of_components(matrix)).all()
+    agreement.check(gossamer.run("hashmin", graph), found)
     run = engine.done
     assert run is not None and run.reason == "done" and found.stats["boards"] == 2
     # Links carried packets in both directions, and repaired lost frames.

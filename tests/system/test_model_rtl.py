@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import agreement
 import pytest
 from conftest import ROOT, Command
 
@@ -33,7 +34,7 @@ def test_a_prediction_is_close_to_the_hardware() -> None:
     graph = read_graph(GRAPH)
     real = runner.run("pagerank", graph, engine=Hardware(config="tiny"), iterations=1)
     found = runner.run("pagerank", graph, engine=Model(config="tiny"), iterations=1)
-    assert runner.difference(real, found) is None
+    agreement.check(real, found)
     assert found.stats["cycles"] == pytest.approx(real.stats["cycles"], rel=0.03)
     known = real.stats["counters"]
     wrong = {
@@ -104,7 +105,7 @@ def test_messages_to_tiles_are_as_much_slower_without_locality_as_on_the_hardwar
             runner.run("pagerank", graph, engine=engine(plan=plan, multicast=mode), iterations=3)
             for mode in ("none", "local")
         ]
-        assert runner.difference(*found) is None
+        agreement.check(*found)
         return float(found[1].stats["cycles"] / found[0].stats["cycles"])
 
     real = times(Hardware)

@@ -8,7 +8,7 @@ import csv
 import json
 import math
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ Values = np.ndarray[Any, np.dtype[Any]]
 
 ENDINGS = (".csv", ".json", ".npy", ".npz")
 _VERTEX = "vertex"
+_SINGLE_DIGITS = 9
+"""Significant digits with which ``--output`` writes numbers of single precision to .csv."""
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 """Numbers that JSON does not have, as ``--output`` writes them."""
 
@@ -39,6 +41,8 @@ class Table:
     """One for each vertex, distinct."""
     columns: Mapping[str, Values]
     """Numbers or text, in the order of ``labels``; text in columns of vertices."""
+    short: frozenset[str] = frozenset()
+    """Columns of numbers that were read from decimals of at most nine digits, which may be of single precision."""
 
     def __post_init__(self) -> None:
         if len(set(self.labels)) == len(self.labels):
@@ -155,7 +159,8 @@ def compare(
     found: list[Difference] = []
     greatest = 0.0
     for name in chosen:
-        a, b = first.columns[name][at], second.columns[name][other]
+        a, b = _in_one_precision(first, second, name)
+        a, b = a[at], b[other]
         wrong = np.flatnonzero(apart(a, b, absolute=absolute, relative=relative))
         if a.dtype.kind in "iuf" and b.dtype.kind in "iuf":
             size = sizes(a, b)
@@ -168,6 +173,25 @@ def compare(
         found += [Difference(name, first.labels[int(at[i])], x, y, s) for i, x, y, s in rows]
     found.sort(key=lambda one: -one.size)
     return Comparison(missing + found, len(at), chosen, greatest)
+
+
+def _in_one_precision(first: Table, second: Table, name: str) -> tuple[Values, Values]:
+    """A column of both tables. Nine digits tell numbers of single precision apart, but are not equal to them: where one
+    table has such digits and the other numbers of single precision, the digits are rounded to it."""
+    a, b = first.columns[name], second.columns[name]
+    if (name in first.short) != (name in second.short):
+        if name in first.short and _is_single(b):
+            return a.astype(np.float32), b
+        if name in second.short and _is_single(a):
+            return a, b.astype(np.float32)
+    return a, b
+
+
+def _is_single(values: Values) -> bool:
+    if values.dtype.kind != "f":
+        return False
+    with np.errstate(over="ignore"):
+        return values.dtype.itemsize == 4 or bool(np.array_equal(values.astype(np.float32), values, equal_nan=True))
 
 
 def _aligned(first: Table, second: Table) -> tuple[Values, Values, list[Difference]]:
@@ -196,12 +220,17 @@ def read_table(path: Path) -> Table:
 
     Raises InputError if the file cannot be read or is no result.
     """
-    readers = {".csv": _read_csv, ".json": _read_json, ".npy": _read_npy, ".npz": _read_npz}
+    readers: dict[str, Callable[[Path], Any]] = {
+        ".csv": _read_csv,
+        ".json": _read_json,
+        ".npy": _read_npy,
+        ".npz": _read_npz,
+    }
     reader = readers.get(path.suffix)
     if reader is None:
         raise InputError(f"{path}: unknown ending; a result ends in {', '.join(ENDINGS)}")
     try:
-        labels, columns = reader(path)
+        labels, columns, *short = reader(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; give a file that ./gossamer run --output wrote") from None
     except (UnicodeDecodeError, ValueError, zipfile.BadZipFile, EOFError, csv.Error) as error:
@@ -209,10 +238,12 @@ def read_table(path: Path) -> Table:
         raise InputError(f"{path}: not a result: {why}; write it again with ./gossamer run --output") from None
     if not columns:
         raise InputError(f"{path}: has no column of values; write it again with ./gossamer run --output")
-    return Table(str(path), labels, columns)
+    return Table(str(path), labels, columns, *short)
 
 
-def _read_csv(path: Path) -> tuple[list[str], dict[str, Values]]:
+def _read_csv(path: Path) -> tuple[list[str], dict[str, Values], frozenset[str]]:
+    """Also the columns of short decimals. An empty cell of a column of vertices is the number that the other formats
+    have for no vertex, if the labels are numbers."""
     with open(path, encoding="utf-8", newline="") as file:
         rows = csv.reader(file, strict=True)
         head = next(rows, [])
@@ -224,7 +255,25 @@ def _read_csv(path: Path) -> tuple[list[str], dict[str, Values]]:
                 raise ValueError(f"line {rows.line_num} has {len(row)} cells, the first line {len(head)}")
             cells.append(row)
     columns = list(zip(*cells, strict=True)) if cells else [()] * len(head)
-    return list(columns[0]), {name: _parsed(values) for name, values in zip(head[1:], columns[1:], strict=True)}
+    labels = list(columns[0])
+    lowest = _parsed(labels)
+    none = str(min(-1, int(lowest.min(initial=0)) - 1)) if lowest.dtype.kind in "iu" else ""
+    found: dict[str, Values] = {}
+    short: set[str] = set()
+    for name, values in zip(head[1:], columns[1:], strict=True):
+        found[name] = _parsed(values)
+        if found[name].dtype.kind == "U" and none and "" in values:
+            filled = _parsed([value or none for value in values])
+            found[name] = filled if filled.dtype.kind == "i" else found[name]
+        if found[name].dtype.kind == "f" and max(map(_digits, values)) <= _SINGLE_DIGITS:
+            short.add(name)
+    return labels, found, frozenset(short)
+
+
+def _digits(cell: str) -> int:
+    """The number of significant digits of a decimal."""
+    mantissa = cell.lower().partition("e")[0]
+    return len("".join(filter(str.isdigit, mantissa)).lstrip("0"))
 
 
 def _parsed(cells: Sequence[str]) -> Values:

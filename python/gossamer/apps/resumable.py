@@ -16,6 +16,7 @@ from gossamer import engines, native
 from gossamer.apps import App, Numbers
 from gossamer.apps.results import Result
 from gossamer.apps.runner import Values, accepts_a_run, check, checked
+from gossamer.arguments import NUMBERS, SOME_LABELS, Kind, accepts, or_none
 from gossamer.engines import Change, Indices, Weights
 from gossamer.engines._abi import labelled
 from gossamer.errors import InputError
@@ -23,6 +24,7 @@ from gossamer.graph import CSR, Graph
 from gossamer.graph._rows import from_edges, refuse_masked
 
 _MOST_VERTICES = 2**32 - 2
+_NEW = Kind((int, np.integer, Sequence, np.ndarray), "the number of new vertices, or a list of their labels")
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,14 @@ class _ChangedGraph(Graph):
         return _plain, (self._out, self.symmetric, self.labels, self.base, self.name, self.notes)
 
 
+def _array(values: Any) -> np.ndarray[Any, Any]:
+    """One value or several as an array. Of rows of different lengths an array of two dimensions, as of other rows."""
+    try:
+        return np.atleast_1d(np.asarray(values))
+    except ValueError:
+        return np.empty((0, 0))
+
+
 def _plain(out: CSR, symmetric: bool, labels: Any, base: int, name: str, notes: tuple[str, ...]) -> Graph:
     return Graph(out=out, symmetric=symmetric, labels=labels, base=base, name=name, notes=notes)
 
@@ -101,6 +111,7 @@ class Run:
         with self._exclusive("go"):
             return self._engine_run.resume(self._graph())
 
+    @accepts(sources=SOME_LABELS, targets=SOME_LABELS, weights=or_none(NUMBERS))
     def add_edges(self, sources: Any, targets: Any, weights: Any = None) -> None:
         """Adds edges; parallel edges are kept. ``weights`` are required if the graph has weights.
 
@@ -110,12 +121,14 @@ class Run:
             ends = self._pairs("add_edges", sources, targets)
             self._change("add_edges", Change.ADD_EDGES, ends, self._weights(weights, len(ends[0])))
 
+    @accepts(sources=SOME_LABELS, targets=SOME_LABELS)
     def remove_edges(self, sources: Any, targets: Any) -> None:
         """Removes all edges from each source to its target, at least one; in a symmetric graph in both directions."""
         with self._exclusive("remove_edges"):
             ends = self._pairs("remove_edges", sources, targets)
             self._change("remove_edges", Change.REMOVE_EDGES, ends)
 
+    @accepts(new=_NEW)
     def add_vertices(self, new: int | Sequence[str] | Sequence[int]) -> list[str | int]:
         """Appends vertices without edges. Returns their labels.
 
@@ -139,6 +152,7 @@ class Run:
                 self._new |= {str(label): before + i for i, label in enumerate(labels)}
             return labels
 
+    @accepts(vertices=SOME_LABELS)
     def remove_vertices(self, vertices: Any) -> None:
         """Removes vertices and all their edges. Their handlers are not called any more.
 
@@ -149,11 +163,13 @@ class Run:
             self._change("remove_vertices", Change.REMOVE_VERTICES, (gone,))
             self._gone[gone] = True
 
+    @accepts(vertices=SOME_LABELS)
     def wake(self, vertices: Any) -> None:
         """Makes the next ``go`` call the handler ``changed`` of vertices, as if their edges had changed."""
         with self._exclusive("wake"):
             self._change("wake", Change.WAKE, (self._indices("wake", vertices),))
 
+    @accepts(vertices=SOME_LABELS)
     def reset(self, vertices: Any) -> None:
         """Resets vertices to their initial states, and wakes vertices with an edge to them: for outdated answers."""
         with self._exclusive("reset"):
@@ -211,12 +227,12 @@ class Run:
         label = self._labels[index]
         return label if isinstance(label, str) else int(label)
 
-    def _indices(self, what: str, labels: Any) -> Indices:
+    def _indices(self, what: str, labels: Any, argument: str = "vertices") -> Indices:
         """The indices of vertices, given as a label, or a list or array of labels."""
-        refuse_masked(what, labels)
-        given = np.atleast_1d(np.asarray(labels))
+        refuse_masked(f"{what}: {argument}", labels)
+        given = _array(labels)
         if given.ndim != 1 or (given.size and given.dtype.kind not in "iuUO"):
-            raise InputError(f"{what}: vertices are named by integers or by text, one or a list of them")
+            raise InputError(f"{what}: {argument}: vertices are named by integers or by text, one or a list of them")
         if not given.size:
             return np.empty(0, np.uint32)
         if self._labels is None and given.dtype.kind in "iu":
@@ -236,7 +252,7 @@ class Run:
         if isinstance(self._labels, np.ndarray):
             try:
                 at = int(np.searchsorted(self._labels, int(label)))
-            except (ValueError, OverflowError):
+            except (TypeError, ValueError, OverflowError):
                 raise InputError(f"{what}: there is no vertex {label!r}; vertices are numbers") from None
             if at == self._vertices or int(self._labels[at]) != int(label):
                 raise InputError(f"{what}: there is no vertex {label}")
@@ -245,14 +261,14 @@ class Run:
             # The graph looks up its initial text labels; a number as text may name any vertex.
             if self._labels is not None:
                 return self._first.index_of(label)
-            return int(self._indices(what, int(label))[0])
-        except ValueError:
+            return int(self._indices(what, np.int64(int(label)))[0])
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"{what}: there is no vertex {label!r}; vertices are numbers") from None
         except InputError as error:
             raise InputError(str(error) if str(error).startswith(f"{what}:") else f"{what}: {error}") from None
 
     def _pairs(self, what: str, sources: Any, targets: Any) -> tuple[Indices, Indices]:
-        ends = self._indices(what, sources), self._indices(what, targets)
+        ends = self._indices(what, sources, "sources"), self._indices(what, targets, "targets")
         if len(ends[0]) != len(ends[1]):
             raise InputError(
                 f"{what}: numbers of sources and targets differ ({len(ends[0])} and {len(ends[1])}); give one of each "
@@ -270,7 +286,7 @@ class Run:
         if weights is None:
             raise InputError("add_edges: the graph has weights; give one for each edge")
         refuse_masked("add_edges: weights", weights)
-        given = np.atleast_1d(np.asarray(weights))
+        given = _array(weights)
         if given.ndim != 1 or len(given) != count or given.dtype.kind not in "iuf":
             raise InputError("add_edges: weights must be numbers, one for each edge")
         with np.errstate(over="ignore"):
@@ -297,7 +313,7 @@ class Run:
             return None, int(new)
         if self._labels is None or isinstance(new, (str, bytes)) or not isinstance(new, (Sequence, np.ndarray)):
             wanted = "the number of new vertices" if self._labels is None else "a list of their labels"
-            raise InputError(f"add_vertices: give {wanted}")
+            raise InputError(f"add_vertices: new: give {wanted}")
         labels: list[str | int] = list(np.asarray(new).tolist()) if isinstance(new, np.ndarray) else list(new)
         if isinstance(self._labels, np.ndarray):
             greatest = int(self._labels[-1])

@@ -207,17 +207,32 @@ def _whole(app: App, parameter: Parameter, value: Any) -> int:
     return int(number)
 
 
+def tolerances(result: Result, column: str) -> tuple[float, float]:
+    """The absolute and the relative difference by which values of a column may differ from those of a correct result.
+
+    With the application's tolerance t, a and b are equal if |a - b| <= t * max(|a|, |b|, greatest value / vertices): a
+    relative bound with a floor for values close to 0. Infinities and marks of missing values have no part in the floor.
+    Both are 0 if the application's results are exact.
+    """
+    tolerance = result.app.tolerance if result.app.same == "within" else 0.0
+    if not tolerance:
+        return 0.0, 0.0
+    values = result.columns[column]
+    about = next(one for one in result.app.columns if one.name == column)
+    there = np.abs(values[about.present(values)].astype(np.float64))
+    greatest = float(there[np.isfinite(there)].max(initial=0.0))
+    return tolerance * greatest / max(1, len(values)), tolerance
+
+
 def difference(first: Result, second: Result) -> Difference | None:
     """The first difference of two results that exceeds the application's tolerance; None if the results agree.
 
-    With a tolerance t, a and b are equal if |a - b| <= t * max(|a|, |b|, greatest value / vertices): a relative bound
-    with a floor for values close to 0.
+    See `tolerances`.
     """
-    tolerance = first.app.tolerance if first.app.same == "within" else 0.0
     for name, a in first.columns.items():
         b = second.columns[name]
-        floor = float(np.nanmax(np.abs(a.astype(np.float64)), initial=0.0)) / max(1, len(a)) if tolerance else 0.0
-        wrong = np.flatnonzero(apart(a, b, absolute=tolerance * floor, relative=tolerance))
+        absolute, relative = tolerances(first, name)
+        wrong = np.flatnonzero(apart(a, b, absolute=absolute, relative=relative))
         if len(wrong):
             at = int(wrong[0])
             return Difference(name, at, a[at].item(), b[at].item(), len(wrong))

@@ -2,6 +2,7 @@
 /// The functions of gossamer/distributed/transport.h, implemented with any MPI of version 3 or later.
 #include "gossamer/distributed/transport.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <sched.h>
 #include <time.h>
@@ -218,6 +219,14 @@ std::string launcher_problem() {
   if (tasks > 1 && !pmi) {
     return "srun has started " + std::to_string(tasks) + " processes that cannot form one MPI job; use " +
            (kOpenMpi ? "srun --mpi=pmix" : "srun --mpi=pmi2") + ", or ./gossamer run ... -n RANKS";
+  }
+  // An MPICH without PMIx aborts with several lines (5.0), or runs each process as the only rank (4.0). One with PMIx
+  // is linked with its library; Intel MPI loads a library by name when it starts.
+  const bool pmix = std::getenv("PMIX_NAMESPACE") && !std::getenv("PMI_RANK");
+  if (!kOpenMpi && pmix && !dlsym(RTLD_DEFAULT, "PMIx_Init") && !std::getenv("I_MPI_PMI_LIBRARY")) {
+    return (tasks ? "srun --mpi=pmix has" : "a launcher with PMIx has") + std::string(" started this process, but ") +
+           version() + " does not support PMIx; use " + (tasks ? "srun --mpi=pmi2" : "a launcher of this MPI") +
+           ", or ./gossamer run ... -n RANKS";
   }
   return "";
 }
