@@ -62,18 +62,23 @@ class Metis final : public CountedFormat {
   }
 
   Numbering finish(std::deque<Worker>& workers, gs_graph_shape& shape) override {
-    if (rows_ < header_.vertices)
+    if (header_.part) {
+      // The first vertex of a part is unknown here: rows are counted from 0.
+      shape.announced_vertices = rows_;
+    } else if (rows_ < header_.vertices) {
       bad_file(
           header_.size_line,
           "the number of vertices is %llu in the header, but the number of lines of neighbours is %llu; the file is "
           "truncated or its header is wrong",
           (unsigned long long)header_.vertices, (unsigned long long)rows_);
+    }
     return CountedFormat::finish(workers, shape);
   }
 
   /// Every edge must be listed at both ends.
   void judge(const std::uint64_t* offsets, const std::uint32_t* targets, const void* weights,
              int weight_type) override {
+    if (header_.part) return;
     std::uint64_t vertex = 0, other = 0;
     if (gs_graph_check_symmetric(header_.vertices, offsets, targets, weights, weight_type,
                                  static_cast<int>(header_.threads), &vertex, &other) == GS_OK)

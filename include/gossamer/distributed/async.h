@@ -67,7 +67,7 @@ void Run<V>::deliverAsynchronously() {
       continue;
     }
     if (!std::exchange(waits, true)) since = Clock::now();
-    ::sched_yield();
+    ranks_.pause();
   }
   if (waits) endWait(since);
   list_.clear();

@@ -165,7 +165,7 @@ class Run {
   void waitFor(F&& done) {
     if (done()) return;
     const auto from = Clock::now();
-    Ranks::waitFor(done);
+    ranks_.waitFor(done);
     endWait(from);
   }
 

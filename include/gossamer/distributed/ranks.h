@@ -2,8 +2,6 @@
 /// Communication of the `distributed` engine, on the functions of transport.h.
 #pragma once
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -11,6 +9,7 @@
 
 #include "gossamer/aggregates.h"
 #include "gossamer/distributed/transport.h"
+#include "gossamer/distributed/waiting.h"
 
 namespace gossamer::distributed {
 
@@ -18,7 +17,7 @@ using Bytes = std::vector<uint8_t>;
 
 enum Tag : int { kRound = 1, kExchange = 2, kGather = 3, kRows = 4, kAsyncEven = 5, kAsyncOdd = 6 };
 
-/// The ranks of a job. Waiting ranks yield the processor: there may be more ranks than processors.
+/// The ranks of a job. There may be more ranks than processors (waiting.h). One thread of a rank calls the methods.
 class Ranks {
  public:
   explicit Ranks(const gs_ranks* table) : table_(*table) {}
@@ -28,9 +27,11 @@ class Ranks {
   const gs_ranks& table() const { return table_; }
 
   template <typename F>
-  static void waitFor(F&& done) {
-    while (!done()) ::sched_yield();
+  void waitFor(F&& done) const {
+    waiting_.until(done);
   }
+  /// Between two polls of a wait.
+  void pause() const { waiting_.pause(); }
 
   /// Sends out[r] to each rank r, and returns what each rank has sent to this one. All ranks call it.
   std::vector<Bytes> exchange(const std::vector<Bytes>& out) const {
@@ -89,6 +90,7 @@ class Ranks {
 
  private:
   const gs_ranks& table_;
+  mutable Waiting waiting_;
 };
 
 template <typename T>

@@ -40,7 +40,7 @@ struct gs_graph_shape {
   uint64_t edges;               // directed edges to store
   uint64_t entries;             // edges in the file
   uint64_t label_bytes;         // of the label text, for GS_LABELS_STRING
-  uint64_t announced_vertices;  // from a "# Nodes: N Edges: M" comment, or 0
+  uint64_t announced_vertices;  // from a "# Nodes: N Edges: M" comment, or 0; of a part of a METIS file: its rows
   uint64_t announced_edges;
   uint64_t announced_line;
   uint64_t first_line;  // of an edge list: the line that determined its columns

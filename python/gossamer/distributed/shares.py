@@ -2,8 +2,8 @@
 """Each rank's share of a graph: a range of vertices, and the edges from and to them.
 
 Most generated graphs are generated in place: each rank generates a part, and edges move to the ranks of their ends
-(src/distributed/shares.cc). Matrix Market and DIMACS files, and edge lists with numbers, are read in the same way, each
-rank a part of the lines.
+(src/distributed/shares.cc). Matrix Market, DIMACS and METIS files, and edge lists with numbers, are read in the same
+way, each rank a part of the lines.
 Other graphs are read by rank 0. Ranges have about equal numbers of edges; those of ``geo`` and ``grid`` have equal
 numbers of vertices.
 """
@@ -327,26 +327,30 @@ def parsed(
 ) -> Share | None:
     """The shares of a file of which each rank reads a part of the lines.
 
-    None if the file is small, compressed, has another format, or is wrong: rank 0 then reads it, and reports the error.
+    A compressed file cannot be read from its middle: each rank decompresses all of it, and parses some of its lines.
+    None if the file is small, has another format, or is wrong: rank 0 then reads it, and reports the error.
     """
-    header, kind = ranks.broadcast(_header(path, format, columns) if ranks.rank == 0 else None)
+    header, kind, compressed = ranks.broadcast(_header(path, format, columns) if ranks.rank == 0 else None)
     if not header:
         return None
     found: tuple[CSR, _native.Shape, Labels | None] | None = None
-    about: tuple[int, int, int, int, int] | None = None
+    about: tuple[int, int, int, int, int, int] | None = None
     try:
-        lines = _lines(path, len(header), ranks)
+        lines = (_dealt if compressed else _lines)(path, len(header), ranks)
         found = read_part(path, kind, header, lines, columns=columns, rest=kind == "edges" and ranks.rank > 0)
         shape = found[1]
         if shape.label_kind != _native.LABELS_STRING:
-            about = (shape.vertices, shape.entries, shape.announced_edges, shape.weight_type, shape.flags)
+            about = (
+                *(shape.vertices, shape.entries, shape.announced_edges, shape.weight_type, shape.flags),
+                shape.announced_vertices,
+            )
     except (InputError, OSError, MemoryError):
         pass
     everywhere = ranks.gather(about)
     if found is None or any(one is None for one in everywhere):
         return None
     rows, shape, _ = found
-    vertices, _, announced, _, flags = everywhere[0]
+    vertices, _, announced, _, flags, _ = everywhere[0]
     entries = sum(one[1] for one in everywhere)
     labels: Array | None = None
     base, notes = 1, ()
@@ -363,6 +367,13 @@ def parsed(
         labels, base, notes = numbering.labels, numbering.base, ranks.broadcast(notes_on(path, shape))
     elif entries != announced:
         return None
+    elif kind == "metis":
+        counts = [one[5] for one in everywhere]
+        moved = None if sum(counts) < vertices else _shifted(rows, sum(counts[: ranks.rank]), counts[ranks.rank])
+        if not all(ranks.gather(moved is not None)):
+            return None
+        assert moved is not None
+        rows = moved
     # The lines of one rank may have integers only, those of another also other numbers.
     kind_of_weights = max(one[3] for one in everywhere)
     dtype = _native.WEIGHT_TYPES[kind_of_weights] if kind_of_weights else None
@@ -385,6 +396,12 @@ def parsed(
 
     into = _filled(_counted(ranks, cuts, move(True)), move(True), dtype)
     out = into
+    if kind == "metis":
+        # Every edge must be listed at both ends.
+        listed = _filled(_counted(ranks, cuts, move(False)), move(False), dtype)
+        if not all(ranks.gather(_same(listed, into))):
+            return None
+        del listed
     if not symmetric:
         counted = _counted(ranks, cuts, move(False))
         out = _filled(counted, move(False), dtype) if needs_targets else CSR(counted, np.empty(0, np.uint32))
@@ -414,18 +431,51 @@ def parsed(
     return share
 
 
-def _header(path: str, format: str | None, columns: str | None) -> tuple[bytes, str]:
-    """The header of a large file with a format of which ranks can read parts, and the format's name; else nothing."""
+def _shifted(rows: CSR, first: int, count: int) -> CSR | None:
+    """The rows of a METIS file's lines with their vertices, from ``count`` rows that are counted from 0.
+
+    None if a line after that of the last vertex is not blank.
+    """
+    vertices = len(rows.offsets) - 1
+    end = rows.offsets[-1]
+    last = min(first + count, vertices)
+    if last <= first:
+        return rows if end == 0 else None
+    if rows.offsets[last - first] != end:
+        return None
+    offsets = np.empty(vertices + 1, np.int64)
+    offsets[:first] = 0
+    offsets[first : last + 1] = rows.offsets[: last - first + 1]
+    offsets[last + 1 :] = end
+    return CSR(offsets, rows.targets, rows.weights)
+
+
+def _same(a: CSR, b: CSR) -> bool:
+    """Whether the rows are equal."""
+    pairs = ((a.offsets, b.offsets), (a.targets, b.targets), (a.weights, b.weights))
+    return all(one is other or np.array_equal(one, other) for one, other in pairs)
+
+
+def _header(path: str, format: str | None, columns: str | None) -> tuple[bytes, str, bool]:
+    """The header of a large file with a format of which ranks can read parts, and the format's name; else nothing.
+
+    Also whether the file is compressed.
+    """
+    nothing = (b"", "", False)
     if path == "-":
-        return b"", ""
+        return nothing
     try:
         with Source(path) as source:
-            if source.compression or source.size is None or source.size < SMALL:
-                return b"", ""
-        with open(path, "rb") as file:
-            head = file.read(_HEAD)
+            if source.size is None or source.size < SMALL:
+                return nothing
+            compressed = source.compression is not None
+            head = b""
+            for block in source.blocks():
+                head += block
+                if len(head) >= _HEAD:
+                    break
     except (InputError, OSError):
-        return b"", ""
+        return nothing
     lines = head.split(b"\n")[:-1]
     kind = format
     if kind is None:
@@ -434,19 +484,29 @@ def _header(path: str, format: str | None, columns: str | None) -> tuple[bytes, 
         try:
             kind = recognised(head[:_PEEK], bare_suffix(path), path, columns=columns is not None)
         except InputError:
-            return b"", ""
+            return nothing
     if kind == "edges":
-        return edge_lists.header(lines), kind
+        return edge_lists.header(lines), kind, compressed
     first = lines[0].lower().split() if lines else []
-    if columns is not None or kind not in ("mtx", "dimacs") or (kind == "mtx" and first[2:3] != [b"coordinate"]):
-        return b"", ""
+    if columns is not None or kind not in _COMMENTS or (kind == "mtx" and first[2:3] != [b"coordinate"]):
+        return nothing
+    if kind == "metis" and compressed:
+        return nothing  # lines have the vertices of their numbers
     size = 0
     for number, line in enumerate(lines):
         size += len(line) + 1
         words = line.split()
-        if words and not (number == 0 or line.startswith(b"%") if kind == "mtx" else words[0] == b"c"):
-            return head[:size], kind
-    return b"", ""
+        if words and not (_COMMENTS[kind](words[0]) or (kind == "mtx" and number == 0)):
+            return head[:size], kind, compressed
+    return nothing
+
+
+_COMMENTS: dict[str, Callable[[bytes], bool]] = {
+    "mtx": lambda word: word.startswith(b"%"),
+    "dimacs": lambda word: word == b"c",
+    "metis": lambda word: word.startswith(b"%"),
+}
+"""For formats whose header ends with the first line that is no comment: whether a line with this first word is one."""
 
 
 def _lines(path: str, begin: int, ranks: Ranks) -> Iterator[bytes]:
@@ -469,6 +529,28 @@ def _lines(path: str, begin: int, ranks: Ranks) -> Iterator[bytes]:
             if at >= last and not block.endswith(b"\n"):
                 block += file.readline()
             yield block
+
+
+def _dealt(path: str, begin: int, ranks: Ranks) -> Iterator[bytes]:
+    """The lines that begin in this rank's blocks of a compressed file's text after its header.
+
+    Blocks have at least _READ bytes, and are assigned to the ranks in rotation.
+    """
+    with Source(path) as source:
+        rest = bytearray()
+        skipped = 0
+        number = 0
+        for text in source.blocks():
+            drop = min(begin - skipped, len(text))
+            skipped += drop
+            rest += memoryview(text)[drop:]
+            while len(rest) >= _READ and (end := rest.find(b"\n", _READ - 1) + 1):
+                if number % ranks.count == ranks.rank:
+                    yield bytes(rest[:end])
+                number += 1
+                del rest[:end]
+        if rest and number % ranks.count == ranks.rank:
+            yield bytes(rest)
 
 
 def mapped(ranks: Ranks, path: str, format: str | None, needs_targets: bool) -> Share | None:
