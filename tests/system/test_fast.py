@@ -11,7 +11,7 @@ from pathlib import Path
 import agreement
 import pytest
 from conftest import ROOT, Command, Size
-from rtl.core.programs import i_type, li, s_type
+from rtl.core.programs import b_type, i_type, li, s_type
 from traces import Trace, read
 
 import gossamer_setup
@@ -283,6 +283,72 @@ def tried(machine: Cluster, words: list[int]) -> tuple[Run, list[tuple[int, ...]
             on_emit=lambda thread, word: emitted.setdefault(thread, []).append(word),
         )
     return run, sorted((trap.thread, trap.cause, trap.pc, trap.value) for trap in run.traps), emitted, lines
+
+
+def dispatched(programs: list[list[int]]) -> list[int]:
+    """An image with a program of at most BLOCK words for each of the first threads; the others stop."""
+    stride = 4 * BLOCK
+    head = [i_type(0x73, 2, 5, 0, REGISTERS["thread_id"]), *li(6, len(programs))]
+    head += [b_type(6, 5, 6, 8), i_type(0x73, 1, 0, 0, REGISTERS["thread_stop"])]
+    head += [i_type(0x13, 1, 5, 5, stride.bit_length() - 1), i_type(0x67, 0, 0, 5, stride)]
+    words = head + [0] * (BLOCK - len(head))
+    for code in programs:
+        assert len(code) <= BLOCK
+        words += code + [0] * (BLOCK - len(code))
+    return words
+
+
+WINDOWS = {
+    "sram": (0x1000_0000, TINY.memory.sram.bytes),
+    "direct": (0x4000_0000, TINY.memory.dram.bytes),
+    "cached": (0x8000_0000, TINY.memory.dram.bytes // 2),
+    "scratchpad": (PAD, 16 * TINY.mailbox.slots_per_thread * TINY.mailbox.slot_bytes),
+}
+"""First address and bytes of each mapped window of ``tiny``."""
+
+
+@pytest.mark.parametrize("store", [False, True], ids=["loads", "stores"])
+def test_windows_of_memory_begin_and_end_at_their_bytes(store: bool) -> None:
+    """Each thread accesses the first or the last bytes of a window, which succeeds, then those outside of it."""
+    programs, expected = [], []
+    for begin, size in WINDOWS.values():
+        for funct3, width in ((0, 1), (1, 2), (2, 4)):
+            for inside, outside in ((begin, begin - width), (begin + size - width, begin + size)):
+                code: list[int] = []
+                for address in (inside, outside):
+                    code += [*li(6, address), s_type(0x23, funct3, 6, 6, 0) if store else i_type(3, funct3, 7, 6, 0)]
+                programs.append(code)
+                # The jump to the program leaves the thread at its block; the access is the last of six words.
+                expected.append((len(expected), 7 if store else 5, 4 * (BLOCK * len(programs) + 5), outside))
+    words = dispatched(programs)
+    for machine in (Fast(TINY), Cluster(TINY)):
+        run, traps, _, _ = tried(machine, words)
+        assert traps == expected
+        assert len(run.codes) == TINY.threads - len(programs)
+
+
+def test_lines_of_dram_and_sram_with_the_same_number_are_distinct() -> None:
+    """A cache that ignores which memory a line is from would hit on the other memory's line, or write it back there."""
+    dram, sram, emit, line = 0x4000_0000, 0x1000_0000, REGISTERS["emit"], TINY.cache.line_bytes
+    code = [*li(8, dram), *li(9, sram), *li(10, 0x111), *li(11, 0x222)]
+    code += [s_type(0x23, 2, 8, 10, 0), s_type(0x23, 2, 9, 11, 0)]  # both lines are dirty: two misses
+    for base in (8, 9):
+        code += [i_type(3, 2, 7, base, 0), i_type(0x73, 1, 0, 7, emit)]  # two hits
+    step = line * TINY.cache.sets_per_thread
+    # Five misses: two invalid ways, then by the tree the DRAM's line, the older one of the other half, the SRAM's line.
+    code += [i_type(3, 2, 7, 9, number * step) for number in range(1, 6)]
+    for base in (9, 8):
+        code += [i_type(3, 2, 7, base, 0), i_type(0x73, 1, 0, 7, emit)]  # two misses
+    code.append(i_type(0x73, 1, 0, 0, REGISTERS["thread_stop"]))
+    words = dispatched([code])
+    for machine in (Fast(TINY), Cluster(TINY)):
+        with machine:
+            machine.load(words)
+            emitted: list[int] = []
+            run = machine.run(machine.threads, on_emit=lambda thread, word, to=emitted: to.append(word))
+            assert emitted == [0x111, 0x222, 0x222, 0x111]
+            assert [run.counters[name] for name in ("hits", "misses", "writebacks")] == [2, 9, 2]
+            assert [int(machine.read(address, 1)[0]) for address in (dram, sram)] == [0x111, 0x222]
 
 
 def test_registers_and_traps_are_those_of_the_hardware(size: Size) -> None:
