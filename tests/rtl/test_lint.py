@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,8 +34,13 @@ SYNTHESIZED = [name for name in TOPS if not name.startswith(("sim/", "tests/"))]
 CONFIGS = ("tiny", "de5")
 STREAMS = "tiny-stream"
 """With streaming ports, which the others lack."""
-BLOCKS = "smi520n"
-"""With blocks of collectives as well."""
+BLOCKS = [
+    pytest.param("board/fabric.f", str(ROOT / "tests" / "fixtures" / "smi" / "small.toml"), id="board/fabric.f-small"),
+    pytest.param(
+        "board/fabric.f", "smi520n", marks=pytest.mark.tier("all", seconds=14, adds="more ports and blocks of a kind")
+    ),
+]
+"""With blocks of collectives as well: two of those of the SMI paper's board, and all."""
 MATCH = "tiny-match-board"
 """With a match engine at the board."""
 
@@ -50,16 +56,26 @@ def maximal(names: list[str]) -> list[str]:
 
 
 def cases(names: list[str]) -> list[object]:
-    """Each list with each configuration; the default tier lints the maximal tops with one configuration each."""
-    chosen = set(maximal(names))
+    """Each list with each configuration; the default tier lints the maximal tops with one configuration each, except
+    those that it builds."""
+    chosen = set(maximal(names)) - BUILT
     higher = pytest.mark.tier("all", seconds=2.5, adds="a top inside of another one, or the other configuration")
+    built = pytest.mark.tier("all", seconds=7, adds="a simulator's top for larger boards than those of the simulators")
+
+    def marks(name: str, configuration: str) -> Any:
+        if name in chosen and configuration == "de5":
+            return ()
+        return built if name in BUILT and configuration == "de5" else higher
+
     return [
-        pytest.param(name, configuration, marks=() if name in chosen and configuration == "de5" else higher)
+        pytest.param(name, configuration, marks=marks(name, configuration))
         for name in names
         for configuration in CONFIGS
     ]
 
 
+BUILT = {"sim/board/sim_board.f", "sim/board/board_uncore.f", "sim/board/board_tile.f", "sim/tile/sim_tile.f"}
+"""Tops that the default tier builds for ``tiny``, with warnings as errors; ``role/board.f`` has the rest of a board."""
 # Tops that need types from outside, and modules that provide them.
 # Whole boards: with four tiles of sixteen, which are the same.
 BOARDS = {"board/board.f", "role/board.f", "sim/board/sim_board.f", "tests/models/memory/mem_tiles.f"}
@@ -97,7 +113,7 @@ def design(name: str, configuration: str, folder: Path) -> sources.Sources:
 
 @pytest.mark.parametrize(
     ("name", "configuration"),
-    [*cases(TOPS), ("board/board.f", STREAMS), ("board/fabric.f", BLOCKS), ("board/board.f", MATCH)],
+    [*cases(TOPS), ("board/board.f", STREAMS), *BLOCKS, ("board/board.f", MATCH)],
 )
 def test_verilator_lints_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
@@ -106,7 +122,7 @@ def test_verilator_lints_every_top_without_warnings(name: str, configuration: st
 
 @pytest.mark.parametrize(
     ("name", "configuration"),
-    [*cases(SYNTHESIZED), ("board/fabric.f", STREAMS), ("board/fabric.f", BLOCKS), ("board/fabric.f", MATCH)],
+    [*cases(SYNTHESIZED), ("board/fabric.f", STREAMS), *BLOCKS, ("board/fabric.f", MATCH)],
 )
 def test_yosys_elaborates_every_top_without_warnings(name: str, configuration: str, tmp_path: Path) -> None:
     files = design(name, configuration, tmp_path)
@@ -161,6 +177,33 @@ def test_lint_finds_faults(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "faulty.sv"
     path.write_text(f"module faulty (input logic clk_i, output logic out_o);\n{text}\nendmodule\n")
     assert re.search(said, verilate.lint("faulty", sources.Sources((path,), ())))
+
+
+def test_kept_result_is_that_of_the_same_design(tmp_path: Path) -> None:
+    """A clean result is kept; a change of a file, a header, a parameter or an option is checked again."""
+    path, header = tmp_path / "kept.sv", tmp_path / "kept.svh"
+    begin = '`include "kept.svh"\nmodule kept #(parameter int W = 1) (input logic [3:0] in_i, output logic out_o);\n'
+    good = (
+        f"{begin}  localparam logic [W+2:0] Mask = `MASK;\n  assign out_o = ^(in_i & Mask);\n"
+        "`ifdef FAULT\n  initial $display(other);\n`endif\nendmodule\n"
+    )
+    faulty = good.replace("^(in_i & Mask)", "other")
+    design = sources.Sources((path,), (tmp_path,))
+    for text, mask, width, clean in (
+        (good, "4'd9", 1, True),
+        (good, "4'd9", 1, True),
+        (faulty, "4'd9", 1, False),
+        (good, "5'd17", 1, False),
+        (good, "4'd9", 2, False),
+        (good, "4'd9", 1, True),
+    ):
+        path.write_text(text)
+        header.write_text(f"`define MASK {mask}\n")
+        assert (verilate.lint("kept", design, parameters={"W": width}) == "") == clean, (text, mask, width)
+    assert "other" in verilate.lint("kept", design, parameters={"W": 1}, defines={"FAULT": 1})
+    assert synth.elaborate("kept", design, {"W": 1}) == synth.elaborate("kept", design, {"W": 1}) == ""
+    path.write_text(faulty)
+    assert "other" in synth.elaborate("kept", design, {"W": 1})
 
 
 def test_name_used_before_its_declaration_is_rejected(tmp_path: Path) -> None:

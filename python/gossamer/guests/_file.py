@@ -72,11 +72,6 @@ class Guests:
     guests: tuple[Guest, ...]
 
 
-def is_file(path: str) -> bool:
-    """Whether the name of a file is that of a file of guests."""
-    return path.endswith(".toml")
-
-
 def read(path: Path) -> Guests:
     """Reads a file of guests. Raises InputError, one line, for wrong contents and places that overlap."""
     source = read_source(path, "a file of guests")
@@ -145,4 +140,4 @@ def _words(entry: GuestEntry, fail: Any, key: tuple[str, ...]) -> tuple[str, ...
     return tuple(words)
 
 
-__all__ = ["COMMANDS", "MOST_BOARDS", "Guest", "GuestEntry", "Guests", "GuestsFile", "is_file", "read"]
+__all__ = ["COMMANDS", "MOST_BOARDS", "Guest", "GuestEntry", "Guests", "GuestsFile", "read"]

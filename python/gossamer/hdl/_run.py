@@ -72,6 +72,29 @@ def kept(
     return folder
 
 
+class _UncleanError(Exception):
+    """A check has found something; its folder does not count."""
+
+
+def kept_if_clean(kind: str, key: str, check: Callable[[], str]) -> str:
+    """What ``check`` says about a design. That it said nothing is kept under ``kind/key``, so that neither this
+    checkout nor another one of the user checks the same design again."""
+    said = ""
+
+    def make(folder: Path) -> None:
+        nonlocal said
+        said = check()
+        if said:
+            raise _UncleanError
+        (folder / "clean").write_text("no warnings\n")
+
+    try:
+        kept(kind, key, make, ["clean"])
+    except _UncleanError:
+        return said
+    return ""
+
+
 def kept_object(source: Path, words: Sequence[str], contents: str, compile_it: Callable[[Path], object]) -> Path:
     """The object of C++ that is the same for all models, built once by ``compile_it``, which gets the folder.
 

@@ -9,10 +9,11 @@ the last module of a list is the block's top. A list may also contain the C++ of
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,18 +74,51 @@ def listing(path: Path) -> Sources:
 
     Raises InputError with file and line for a file that does not exist.
     """
-    return _listing(path, ())
+    found = _Collected()
+    _collect(path.resolve(), (), found)
+    return Sources(tuple(found.files), tuple(found.include))
 
 
-def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
-    path = path.resolve()
-    found = Sources((), ())
+@dataclass(frozen=True)
+class _Collected:
+    """What the lists that were read so far contain, each file and folder once, in the order of their first mention."""
+
+    files: dict[Path, None] = field(default_factory=dict)
+    include: dict[Path, None] = field(default_factory=dict)
+    lists: set[Path] = field(default_factory=set)
+
+
+def _collect(path: Path, above: tuple[Path, ...], found: _Collected) -> None:
+    """Adds the contents of a list, which is included by the lists ``above``."""
+    if path in found.lists:
+        return
+    state = path.stat()
+    for number, kind, name in _entries(path, state.st_mtime_ns, state.st_size):
+        if kind == "constants":
+            found.files[constants_package(name)] = None
+        elif kind == "list":
+            if Path(name) in (*above, path):
+                raise InputError(f"{path}:{number}: {Path(name).name}: the list includes itself")
+            _collect(Path(name), (*above, path), found)
+        else:
+            (found.include if kind == "include" else found.files)[Path(name)] = None
+    found.lists.add(path)
+
+
+@functools.lru_cache(maxsize=1024)
+def _entries(path: Path, _changed: int, _size: int) -> tuple[tuple[int, str, str], ...]:
+    """The entries of a list in one state: line, kind (constants, include, list, file), and name or resolved path.
+
+    Kept in the process, because a command reads the lists of a board several times, and resolving hundreds of paths
+    takes longer than the rest of its start.
+    """
+    found = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         entry = line.split("//")[0].strip()
         if not entry:
             continue
         if entry.startswith("+constants+"):
-            found += Sources((constants_package(entry.removeprefix("+constants+")),), ())
+            found.append((number, "constants", entry.removeprefix("+constants+")))
             continue
         folder = entry.removeprefix("+incdir+") if entry.startswith("+incdir+") else None
         name = folder or entry.removeprefix("-f ").strip()
@@ -92,16 +126,9 @@ def _listing(path: Path, above: tuple[Path, ...]) -> Sources:
         place = next((root / name for root in (path.parent, RTL, ROOT) if (root / name).exists()), None)
         if place is None:
             raise InputError(f"{path}:{number}: {name}: no such file in {RTL} or {ROOT}")
-        place = place.resolve()
-        if folder:
-            found += Sources((), (place,))
-        elif place.suffix == ".f":
-            if place == path or place in above:
-                raise InputError(f"{path}:{number}: {name}: the list includes itself")
-            found += _listing(place, (*above, path))
-        else:
-            found += Sources((place,), ())
-    return found
+        kind = "include" if folder else "list" if place.suffix == ".f" else "file"
+        found.append((number, kind, str(place.resolve())))
+    return tuple(found)
 
 
 def blocks(*names: str, config: Config | None = None) -> Sources:
@@ -122,14 +149,24 @@ def blocks(*names: str, config: Config | None = None) -> Sources:
 
 def package(config: Config) -> Path:
     """``gossamer_pkg.sv`` of a configuration, generated if necessary, with ``gossamer/config.h`` in the same folder."""
-    from gossamer.config import _generate, generate
+    # A command asks several times for that of the same configuration.
+    known = (config.name, config.model_dump_json())
+    if known not in _generated_keys:
+        from gossamer.config import _generate
 
-    key = hashlib.sha256((_generate.systemverilog(config) + _generate.cpp(config)).encode()).hexdigest()[:12]
-    folder = native.build_dir() / "hdl" / "generated" / f"{config.name}-{key}"
+        text = _generate.systemverilog(config) + _generate.cpp(config)
+        _generated_keys[known] = hashlib.sha256(text.encode()).hexdigest()[:12]
+    folder = native.build_dir() / "hdl" / "generated" / f"{config.name}-{_generated_keys[known]}"
     path = folder / "gossamer_pkg.sv"
     if not (path.exists() and (folder / "gossamer" / "config.h").exists()):
+        from gossamer.config import generate
+
         generate(config, folder)
     return path
+
+
+_generated_keys: dict[tuple[str, str], str] = {}
+"""The hash of the generated files, by the name and the parameters of a configuration."""
 
 
 def constants_package(name: str) -> Path:

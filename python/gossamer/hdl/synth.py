@@ -160,21 +160,25 @@ def elaborate(
     *,
     defines: Mapping[str, Value] | None = None,
 ) -> str:
-    """The warnings and errors of Yosys' `read_slang` for a design; empty if there are none. Not cached."""
+    """The warnings and errors of Yosys' `read_slang` for a design; empty if there are none, kept by content if so."""
     gossamer_setup.require("synth")
     (native.build_dir() / "hdl").mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="elaborate-", dir=native.build_dir() / "hdl") as name:
-        folder = Path(name)
-        names, folders = _yosys.stage(sources, folder)
-        script = [_yosys.read(top, names, folders, parameters, defines), f"hierarchy -check -top {top}"]
-        code = _yosys.yosys(folder, "\n".join(script), "yosys.log")
-        lines = (folder / "yosys.log").read_text(errors="replace").splitlines()
-    said = [
-        line
-        for line in lines
-        if re.search(r"\b(warning|error)\b", line, re.IGNORECASE) and "Build succeeded" not in line
-    ]
-    return "\n".join(said or ([f"yosys ended with {code}", *lines[-5:]] if code else []))
+
+    def check() -> str:
+        with tempfile.TemporaryDirectory(prefix="elaborate-", dir=native.build_dir() / "hdl") as name:
+            folder = Path(name)
+            names, folders = _yosys.stage(sources, folder)
+            script = [_yosys.read(top, names, folders, parameters, defines), f"hierarchy -check -top {top}"]
+            code = _yosys.yosys(folder, "\n".join(script), "yosys.log")
+            lines = (folder / "yosys.log").read_text(errors="replace").splitlines()
+        said = [
+            line
+            for line in lines
+            if re.search(r"\b(warning|error)\b", line, re.IGNORECASE) and "Build succeeded" not in line
+        ]
+        return "\n".join(said or ([f"yosys ended with {code}", *lines[-5:]] if code else []))
+
+    return _run.kept_if_clean("elaborate", f"{top}-{_key('elaborate', top, sources, parameters, defines, ())}", check)
 
 
 def luts(

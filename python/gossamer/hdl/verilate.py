@@ -270,16 +270,22 @@ def lint(
     defines: Mapping[str, Value] | None = None,
     flags: Sequence[str] = (),
 ) -> str:
-    """What Verilator's lint has to say about a design: nothing, if all is well."""
+    """What Verilator's lint has to say about a design: nothing, if all is well. Kept by content if so."""
     gossamer_setup.require("rtl")
-    command = [*_verilator(), "--lint-only", "-Wall", "--assert", "--timing", "--quiet", *_values(parameters, defines)]
-    command += [*flags, "--top-module", top]
-    command += _inputs(Sources(tuple(path for path in sources.files if path.suffix != ".cc"), sources.include))
-    done = processes.run(command, cwd=ROOT, env={**os.environ, **_environment()})
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("- ")]
-    if done.returncode and not lines:
-        lines = [f"verilator ended with {done.returncode}"]
-    return "\n".join(lines)
+    options = ["--lint-only", "-Wall", "--assert", "--timing", "--quiet", *_values(parameters, defines), *flags]
+    options += ["--top-module", top]
+
+    def check() -> str:
+        files = Sources(tuple(path for path in sources.files if path.suffix != ".cc"), sources.include)
+        command = [*_verilator(), *options, *_inputs(files)]
+        done = processes.run(command, cwd=ROOT, env={**os.environ, **_environment()})
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("- ")]
+        if done.returncode and not lines:
+            lines = [f"verilator ended with {done.returncode}"]
+        return "\n".join(lines)
+
+    key = sources.digest(*options, _run.version("verilator"), also=[WAIVERS])
+    return _run.kept_if_clean("lint", f"{top}-{key}", check)
 
 
 def _verilator() -> list[str]:
