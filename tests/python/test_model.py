@@ -152,7 +152,6 @@ def test_a_cluster_that_is_too_small_names_the_memory_and_larger_ones() -> None:
     ("words", "message"),
     [
         (("triangles", "--config", "tiny"), "reads its own edges, which the engine model does not support"),
-        (("pagerank", "--cluster", "pair", "--multicast", "full"), "--multicast full: the engine model has no"),
         (("pagerank", "--trace", "t.pftrace"), "--trace: needs the simulator; use --engine rtl"),
         (("programs/hello.c",), "the engine model runs applications"),
     ],
