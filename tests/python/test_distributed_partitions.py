@@ -82,6 +82,23 @@ def test_partitions_keep_results_and_cut_fewer_edges(command: Command, tmp_path:
     assert int(str(other["rank_messages"])) == int(str(other["rank_pairs"])) * int(str(other["rank_rounds"]))
 
 
+def test_streaming_fills_no_rank_above_its_limit(command: Command, tmp_path: Path, seed: int) -> None:
+    """A community has most edges, and its vertices have most neighbours on the rank that has most of them: only the
+    limit keeps them from gathering there."""
+    random = np.random.default_rng(seed)
+    large, vertices = 700, 1000
+    ends = np.concatenate([random.integers(0, large, (11_200, 2)), random.integers(large, vertices, (2800, 2))])
+    file, numbers = tmp_path / "graph.txt", tmp_path / "stats.json"
+    np.savetxt(file, ends[ends[:, 0] != ends[:, 1]], "%d")
+    words = ("--undirected", "--dedupe", "--iterations", "1", "--engine", "distributed", "-n", "2")
+    done = command("run", "pagerank", file, *words, "--partition", "stream", "--stats", numbers)
+    assert done.returncode == 0, done.stderr
+    stats = statistics_judge.read(numbers)
+    # The limit applies to edges and vertices together.
+    share = np.array(stats["rank_edges"]) / np.mean(stats["rank_edges"])
+    assert 1.025 < max(share) < 1.034, share
+
+
 def test_vertices_keep_their_names(command: Command, tmp_path: Path) -> None:
     file, parts = tmp_path / "roads.txt", tmp_path / "parts"
     file.write_text("".join(f"town{i} town{(i * 7 + 3) % 50} {i % 9 + 1}\n" for i in range(50)))
