@@ -113,6 +113,7 @@ class Mover {
 }  // namespace gossamer::distributed
 
 using gossamer::distributed::Mover;
+using gossamer::distributed::Ranks;
 
 extern "C" {
 
@@ -129,6 +130,18 @@ int gs_edges_fill(const gs_edge_move* move, const uint64_t* offsets, uint32_t* t
     const uint64_t own = move->cuts[move->ranks->rank + 1] - move->cuts[move->ranks->rank];
     return gs_graph_sort(own, offsets, targets, weights, move->weight_type, 1);
   });
+}
+
+void gs_ranks_wait_sent(const gs_ranks* ranks, uint64_t request) {
+  Ranks(ranks).waitFor([&] { return ranks->sent(request); });
+}
+
+void gs_ranks_wait_message(const gs_ranks* ranks, int from, int tag, uint64_t* size) {
+  Ranks(ranks).waitFor([&] { return ranks->probe(from, tag, size); });
+}
+
+void gs_ranks_wait_reduced(const gs_ranks* ranks) {
+  Ranks(ranks).waitFor([&] { return ranks->reduced(); });
 }
 
 }  // extern "C"

@@ -161,7 +161,7 @@ std::vector<SpreadState> runOnRanks(const Wiring<None>& wiring, const std::vecto
   const auto count = static_cast<unsigned>(cuts.size() - 1);
   SimulatedRanks net(count, seed, what);
   net.run([&](const gs_ranks* table) {
-    const distributed::Ranks ranks(table);
+    const distributed::Ranks ranks(table, distributed::Waiting(false));
     const distributed::Ranges ranges(cuts.data(), nullptr, ranks);
     const auto first = static_cast<uint32_t>(cuts[ranks.rank()]);
     const auto last = static_cast<uint32_t>(cuts[ranks.rank() + 1]);

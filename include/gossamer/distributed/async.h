@@ -67,7 +67,7 @@ void Run<V>::deliverAsynchronously() {
       continue;
     }
     if (!std::exchange(waits, true)) since = Clock::now();
-    ranks_.pause();
+    ranks_.pause(since);
   }
   if (waits) endWait(since);
   list_.clear();

@@ -20,7 +20,7 @@ enum Tag : int { kRound = 1, kExchange = 2, kGather = 3, kRows = 4, kAsyncEven =
 /// The ranks of a job. There may be more ranks than processors (waiting.h). One thread of a rank calls the methods.
 class Ranks {
  public:
-  explicit Ranks(const gs_ranks* table) : table_(*table) {}
+  explicit Ranks(const gs_ranks* table, Waiting waiting = Waiting()) : table_(*table), waiting_(waiting) {}
 
   unsigned rank() const { return static_cast<unsigned>(table_.rank); }
   unsigned count() const { return static_cast<unsigned>(table_.count); }
@@ -30,8 +30,8 @@ class Ranks {
   void waitFor(F&& done) const {
     waiting_.until(done);
   }
-  /// Between two polls of a wait.
-  void pause() const { waiting_.pause(); }
+  /// Between two polls of a wait that began at `begun`.
+  void pause(Waiting::Clock::time_point begun) const { waiting_.pause(begun); }
 
   /// Sends out[r] to each rank r, and returns what each rank has sent to this one. All ranks call it.
   std::vector<Bytes> exchange(const std::vector<Bytes>& out) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Moves edges to the ranks that have their ends. Plain C; functions return 0, or a negative code with gs_last_error().
+/// Moves edges to the ranks that have their ends, and waits for ranks. Plain C; functions that return a value return 0,
+/// or a negative code with gs_last_error().
 #pragma once
 
 #include "gossamer/distributed/transport.h"
@@ -29,6 +30,12 @@ struct gs_edge_move {
 int gs_edges_count(const struct gs_edge_move* move, uint64_t* offsets);
 /// Fills those rows, ascending by the other end, parallel edges by weight. All ranks call it.
 int gs_edges_fill(const struct gs_edge_move* move, const uint64_t* offsets, uint32_t* targets, void* weights);
+
+/// Wait for the end of a send, for a message of a rank with a tag, whose size they store, and for the result of the
+/// reduction in progress, as waiting.h describes.
+void gs_ranks_wait_sent(const struct gs_ranks* ranks, uint64_t request);
+void gs_ranks_wait_message(const struct gs_ranks* ranks, int from, int tag, uint64_t* size);
+void gs_ranks_wait_reduced(const struct gs_ranks* ranks);
 
 #ifdef __cplusplus
 }

@@ -23,33 +23,40 @@ class Waiting {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Waits until done().
+  /// `sleeps`: false where ranks are threads of a simulation that lets one of them run at a time.
+  explicit Waiting(bool sleeps = true) : sleeps_(sleeps) {}
+
+  /// Waits until done(). A long wait sleeps in any case.
   template <typename F>
   void until(F&& done) {
-    while (!done()) pause();
+    if (done()) return;
+    const Clock::time_point begun = Clock::now();
+    while (!done()) pause(begun);
   }
 
-  /// Lets other processes run for a moment.
-  void pause() {
+  /// Lets other processes run for a moment, in a wait that began at `begun`.
+  void pause(Clock::time_point begun) {
     const Clock::time_point before = Clock::now();
-    if (before < sleeps_until_) {
+    if (before < sleeps_until_ || (sleeps_ && before - begun > kLongWait)) {
       const timespec nap{0, kNapNanoseconds};
       ::nanosleep(&nap, nullptr);
       return;
     }
     ::sched_yield();
     const Clock::time_point after = Clock::now();
-    if (after - before < kLongYield) return;
+    if (!sleeps_ || after - before < kLongYield) return;
     period_ = before - sleeps_until_ < period_ ? std::min(2 * period_, kLongestPeriod) : kShortestPeriod;
     sleeps_until_ = after + period_;
   }
 
  private:
   static constexpr long kNapNanoseconds = 50'000;
+  static constexpr Clock::duration kLongWait = std::chrono::milliseconds(20);
   static constexpr Clock::duration kLongYield = std::chrono::microseconds(200);
   static constexpr Clock::duration kShortestPeriod = std::chrono::milliseconds(20);
   static constexpr Clock::duration kLongestPeriod = std::chrono::seconds(1);
 
+  bool sleeps_;
   Clock::time_point sleeps_until_{};
   Clock::duration period_ = kShortestPeriod;
 };

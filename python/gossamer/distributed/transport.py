@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gossamer import native
 from gossamer.errors import InputError
 
 _TAG = 4
@@ -83,14 +83,12 @@ class Ranks:
         for array in arrays:
             whole = np.ascontiguousarray(array)
             request = self._table.send(to, _TAG, whole.ctypes.data, whole.nbytes)
-            while not self._table.sent(request):
-                os.sched_yield()
+            native.lib().gs_ranks_wait_sent(self.address, _u64(request))
 
     def receive(self, source: int, dtype: Any) -> Array:
         """The next array that a rank has sent to this one."""
         size = _u64()
-        while not self._table.probe(source, _TAG, ctypes.byref(size)):
-            os.sched_yield()
+        native.lib().gs_ranks_wait_message(self.address, source, _TAG, ctypes.byref(size))
         array = np.empty(size.value // np.dtype(dtype).itemsize, dtype)
         self._table.receive(array.ctypes.data, size.value)
         return array
@@ -110,8 +108,7 @@ class Ranks:
         data = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
         request = self._table.send(to, _TAG, data.ctypes.data, data.nbytes)
         got = self.receive(source, np.uint8)
-        while not self._table.sent(request):
-            os.sched_yield()
+        native.lib().gs_ranks_wait_sent(self.address, _u64(request))
         return pickle.loads(got.data)
 
     def pass_to(self, to: int, value: Any, source: int) -> Any:
@@ -127,8 +124,7 @@ class Ranks:
         """The sums of the ranks' numbers."""
         words = (_Word * len(values))(*(_Word(0, value) for value in values))
         self._table.reduce(words, len(values))
-        while not self._table.reduced():
-            os.sched_yield()
+        native.lib().gs_ranks_wait_reduced(self.address)
         return [int(word.word) for word in words]
 
     def abort(self, code: int) -> None:

@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
-#include <sched.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +18,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "gossamer/distributed/waiting.h"
 
 namespace {
 
@@ -151,19 +151,14 @@ int reduced() {
 void broadcast(int from, void* bytes, uint64_t size) {
   // MPI would spin in a blocking broadcast: with more ranks than processors for whole time slices of the scheduler, and
   // in a simulator between the host's requests possibly for minutes.
-  constexpr int kSpins = 200, kYields = 20'000;
   MPI_Request request;
   with_type(size,
             [&](int count, MPI_Datatype type) { MPI_Ibcast(bytes, count, type, from, MPI_COMM_WORLD, &request); });
-  int done = 0;
-  for (int tries = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done; ++tries) {
-    const timespec nap{0, 50'000};
-    if (tries > kYields) {
-      ::nanosleep(&nap, nullptr);
-    } else if (tries > kSpins) {
-      ::sched_yield();
-    }
-  }
+  gossamer::distributed::Waiting().until([&] {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    return done;
+  });
 }
 
 void abort_all(int code) {
