@@ -15,6 +15,7 @@
 #include <barrier>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -33,7 +34,8 @@ namespace gossamer::model {
 namespace {
 
 constexpr double kWindow = 64;
-constexpr uint32_t kPatience = 32;  // messages received before one is sent (softswitch.h)
+constexpr size_t kNetworkMessages = 4;  // to a tile whose mailbox is full, before senders wait
+constexpr uint32_t kPatience = 32;      // messages received before one is sent (softswitch.h)
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
 constexpr uint32_t kDram = 0x4000'0000;
@@ -57,6 +59,21 @@ struct Arrival {
   uint32_t message;
 };
 
+/// A message that a tile's mailbox has not yet stored for all of its receivers.
+struct Waiting {
+  double at;
+  uint64_t mask;
+  uint32_t message;
+  bool stored;  // in a slot
+};
+
+/// The input of a tile's mailbox: free slots, and messages in order of arrival.
+struct Input {
+  uint32_t slots;
+  std::deque<Waiting> waiting;
+  std::deque<uint32_t> blocked;  // threads whose message the network has no space for, of this group
+};
+
 enum class Mode : uint8_t { Init, Loop, Step, Finish, Done };
 
 struct Thread {
@@ -74,7 +91,7 @@ struct Thread {
   Mode mode = Mode::Init;
   bool idle = false, receiving = false, sleeping = false;
   uint32_t patience = kPatience, cursor = 0;
-  double t = 0, canSend = 0;
+  double t = 0, canSend = 0, ready = 0;
   uint32_t lastLine = ~0u, lastWay = 0;  // of the last access
   int active = 1, stepActive = 0;
   uint64_t sends = 0, delivered = 0, hostMessages = 0;
@@ -160,9 +177,12 @@ class Group {
   void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address >> lineShift_, store); }
   void touchOthers(Thread& t, int event);
   void touchState(Thread& t, uint32_t vertex, bool store, int kind);
-  void post(Thread& t, uint32_t tile, uint64_t mask, uint32_t message, double at);
+  void post(uint32_t tile, uint64_t mask, uint32_t message, double at);
+  void accept(uint32_t tile, double now);
+  void drop(uint32_t tile, uint32_t message);
+  void queue(Thread& to, uint32_t message, double when);
   uint32_t make(uint32_t key, const uint8_t* payload);
-  void block(Thread& t) { t.sleeping = true; }
+  void block(Thread& t, uint32_t tile);
   void enter(const Thread& t, Handler handler, uint32_t local) {
     position.handler = handler;
     position.vertex = local;
@@ -186,6 +206,7 @@ class Group {
   std::vector<uint32_t> free_;
   std::vector<Calendar> cores_, caches_, fpus_;
   std::vector<double> outputs_;  // of each tile: when its last flit leaves
+  std::vector<Input> inputs_;
   Calendar dram_, sramReads_, sramWrites_;
   std::vector<uint32_t> tags_;
   std::vector<uint32_t> order_;
@@ -259,6 +280,7 @@ Group::Group(Engine& its, uint32_t n)
   caches_.assign(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
   fpus_.assign(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
   outputs_.assign(its.groupTiles, 0);
+  inputs_.assign(its.groupTiles, {m.slots, {}, {}});
   const uint32_t lines = m.sets * m.ways;
   tags_.assign(size_t{count} * lines, ~0u);
   order_.assign(size_t{count} * m.sets, 0);
@@ -424,34 +446,89 @@ uint32_t Group::make(uint32_t key, const uint8_t* payload) {
   return found;
 }
 
-/// A message arrives at threads of a tile of this group.
-void Group::post(Thread&, uint32_t tile, uint64_t mask, uint32_t message, double at) {
-  const uint32_t first = tile * its_.machine.threads;
-  for (uint64_t left = mask; left; left &= left - 1) {
-    Thread& to = threads[first + static_cast<uint32_t>(__builtin_ctzll(left))];
-    ++messages_[message].holders;
-    double when = at;
-    if (to.waits()) when = std::max(when, to.queue.back().at);
-    if (!to.waits() && to.first) {
-      to.queue.clear();
-      to.first = 0;
+/// A message arrives at a tile of this group, for the threads of `mask`.
+void Group::post(uint32_t tile, uint64_t mask, uint32_t message, double at) {
+  Input& input = inputs_[tile];
+  input.waiting.push_back({at, mask, message, false});
+  ++messages_[message].holders;  // until the message has left `waiting`
+  if (input.waiting.size() == 1) accept(tile, at);
+  ++its_.counters(number * its_.groupTiles + tile).received;
+}
+
+/// The mailbox of a tile stores its waiting messages, in order, until one finds no free slot or a full queue.
+void Group::accept(uint32_t tile, double now) {
+  const gs_model_machine& m = its_.machine;
+  Input& input = inputs_[tile];
+  const uint32_t first = tile * m.threads;
+  while (!input.waiting.empty()) {
+    Waiting& head = input.waiting.front();
+    if (!head.stored) {
+      if (input.slots == 0) return;
+      --input.slots;
+      head.stored = true;
     }
-    to.queue.push_back({when, message});
-    if (to.sleeping) {
-      to.sleeping = false;
-      to.idle = false;
-      to.t = std::max(to.t, when);
-      push(static_cast<uint32_t>(&to - threads.data()));
+    const double at = std::max(head.at, now);
+    for (uint64_t left = head.mask; left; left &= left - 1) {
+      const auto lane = static_cast<uint32_t>(__builtin_ctzll(left));
+      Thread& to = threads[first + lane];
+      if (to.queue.size() - to.first >= m.queue_depth) continue;
+      head.mask &= ~(uint64_t{1} << lane);
+      ++messages_[head.message].holders;
+      queue(to, head.message, at);
+    }
+    if (head.mask) return;
+    const uint32_t message = head.message;
+    input.waiting.pop_front();
+    drop(tile, message);
+    if (!input.blocked.empty()) {  // its message has entered the network
+      Thread& sender = threads[input.blocked.front()];
+      input.blocked.pop_front();
+      sender.canSend = std::max(sender.ready, at);
+      if (sender.sleeping) {
+        sender.sleeping = false;
+        sender.t = std::max(sender.t, sender.canSend);
+        push(static_cast<uint32_t>(&sender - threads.data()));
+      }
     }
   }
-  ++its_.counters(number * its_.groupTiles + tile).received;
+}
+
+/// After a send to a tile of this group: the thread cannot send again while the network is full.
+void Group::block(Thread& t, uint32_t tile) {
+  Input& input = inputs_[tile];
+  if (input.waiting.size() <= kNetworkMessages) return;
+  t.ready = t.canSend;
+  t.canSend = kNever;
+  input.blocked.push_back(static_cast<uint32_t>(&t - threads.data()));
+}
+
+/// A thread or the tile's input no longer holds a message.
+void Group::drop(uint32_t tile, uint32_t message) {
+  if (--messages_[message].holders) return;
+  free_.push_back(message);
+  ++inputs_[tile].slots;
+}
+
+void Group::queue(Thread& to, uint32_t message, double when) {
+  if (to.waits()) when = std::max(when, to.queue.back().at);
+  if (!to.waits() && to.first) {
+    to.queue.clear();
+    to.first = 0;
+  }
+  to.queue.push_back({when, message});
+  if (to.sleeping) {
+    to.sleeping = false;
+    to.idle = false;
+    to.t = std::max(to.t, when);
+    push(static_cast<uint32_t>(&to - threads.data()));
+  }
 }
 
 void Group::arrive(const Flight& flight, double at) {
   const uint32_t message = make(flight.key, flight.payload);
   const uint32_t tile = flight.tile % its_.groupTiles;
   its_.counters(number * its_.groupTiles + tile).flits_in += flight.flits;
-  post(threads[0], tile, flight.mask, message, at);
+  post(tile, flight.mask, message, at);
 }
 
 /// `recv` of the vertices in a list.
@@ -593,7 +670,8 @@ void Group::entry(Thread& t) {
   ++its_.counters(mine).sent;
   t.canSend = t.t + its_.timing.send_busy + flits;
   if (tile == mine) {
-    post(t, t.tile, mask, make(key, t.slot.payload), t.t + its_.timing.local_message + flits);
+    post(t.tile, mask, make(key, t.slot.payload), t.t + its_.timing.local_message + flits);
+    block(t, t.tile);
     return;
   }
   its_.counters(mine).flits_out += flits;
@@ -606,7 +684,8 @@ void Group::entry(Thread& t) {
   if (board == mine / m.tiles) at += its_.timing.hop * (apart(from % m.width, x) + apart(from / m.width, y) + 1);
   if (group == number) {
     its_.counters(tile).flits_in += flits;
-    post(t, tile % its_.groupTiles, mask, make(key, t.slot.payload), at);
+    post(tile % its_.groupTiles, mask, make(key, t.slot.payload), at);
+    block(t, tile % its_.groupTiles);
     return;
   }
   Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, {}};
@@ -636,7 +715,8 @@ void Group::receive(Thread& t) {
   ++t.first;
   // Copied: a delivery may send and thereby allocate.
   const Message message = messages_[number_];
-  if (--messages_[number_].holders == 0) free_.push_back(number_);
+  drop(t.tile, number_);
+  if (!inputs_[t.tile].waiting.empty()) accept(t.tile, t.t);
   spend(t, its_.costs[GS_MODEL_RECEIVE]);
   const gs_model_machine& m = its_.machine;
   if (m.multicast && t.waits()) {
@@ -799,7 +879,12 @@ void Group::loop(Thread& t) {
   // Waits to send, and keeps receiving.
   spend(t, its_.costs[GS_MODEL_WAIT]);
   const double message = t.waits() ? t.queue[t.first].at : kNever;
-  t.t = std::max(t.t, std::min(t.canSend, message));
+  const double next = std::min(t.canSend, message);
+  if (next == kNever) {
+    t.sleeping = true;
+    return;
+  }
+  t.t = std::max(t.t, next);
   t.receiving = t.received(t.t);
 }
 
