@@ -20,6 +20,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -42,7 +43,8 @@ namespace gossamer::model {
 namespace {
 
 constexpr double kWindow = 64;
-constexpr uint32_t kPatience = 32;  // messages received before one is sent (softswitch.h)
+constexpr size_t kNetworkMessages = 4;  // to a tile whose mailbox is full, before senders wait
+constexpr uint32_t kPatience = 32;      // messages received before one is sent (softswitch.h)
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
 constexpr uint32_t kDram = 0x4000'0000;
@@ -79,11 +81,14 @@ class Messages {
     std::memcpy(&bytes_[size_t{found} * stride_ + kHeader], payload, bytes);
     return found;
   }
-  /// Threads that have not received it yet.
+  /// Threads that have not received it yet, and the input of the mailbox that has not stored it for all.
   uint32_t& holders(uint32_t message) { return *reinterpret_cast<uint32_t*>(&bytes_[size_t{message} * stride_]); }
   const uint8_t* payload(uint32_t message) const { return &bytes_[size_t{message} * stride_ + kHeader]; }
-  void release(uint32_t message) {
-    if (--holders(message) == 0) free_.push_back(message);
+  /// Whether nobody holds the message any more.
+  bool release(uint32_t message) {
+    if (--holders(message)) return false;
+    free_.push_back(message);
+    return true;
   }
 
  private:
@@ -96,6 +101,21 @@ class Messages {
 struct Arrival {
   double at;
   uint32_t message, key;
+};
+
+/// A message that a tile's mailbox has not yet stored for all of its receivers.
+struct Waiting {
+  double at;
+  uint64_t mask;
+  uint32_t message, key;
+  bool stored;  // in a slot
+};
+
+/// The input of a tile's mailbox: free slots, and messages in order of arrival.
+struct Input {
+  uint32_t slots;
+  std::deque<Waiting> waiting;
+  std::deque<uint32_t> blocked;  // threads whose message the network has no space for, of this group
 };
 
 enum class Mode : uint8_t { Init, Loop, Step, Finish, Done };
@@ -127,6 +147,7 @@ struct alignas(kHostLine) Thread {
   uint32_t headerAt, outsAt, queueAt, paramsAt;
   std::vector<uint32_t> ring;
   std::vector<Arrival> arrivals;  // the queue's memory
+  double ready = 0;               // when it could send if the network had space
   int active = 1, stepActive = 0;
   std::vector<int64_t> mine;
   uint32_t wrong = 0, wrongPin = 0;
@@ -237,7 +258,10 @@ class Group {
   void touchOthers(Thread& t, int event);
   void touchState(Thread& t, uint32_t vertex, bool store, int kind);
   void post(uint32_t tile, uint64_t mask, uint32_t key, const uint8_t* payload, double at);
-  void block(Thread& t) { t.sleeping = true; }
+  void accept(uint32_t tile, double now);
+  void drop(uint32_t tile, uint32_t message);
+  void queue(Thread& to, uint32_t message, uint32_t key, double when);
+  void block(Thread& t, uint32_t tile);
   void enter(const Thread& t, Handler handler, uint32_t local) {
     position.handler = handler;
     position.vertex = local;
@@ -261,7 +285,8 @@ class Group {
   std::vector<uint32_t> gathered_, ahead_;
   double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
-  std::vector<double> outputs_;                // of each tile: when its last flit leaves
+  std::vector<double> outputs_;  // of each tile: when its last flit leaves
+  std::vector<Input> inputs_;
   Calendar memories_[2], sramWrites_;          // DRAM, and the reads of SRAM
   double missCycles_[2], writeBackCycles_[2];  // of DRAM and SRAM
   /// The model of the threads' caches: for each thread the tags of its lines, the bits of the order of each set, and
@@ -348,6 +373,7 @@ Group::Group(Engine& its, uint32_t n)
       std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
   fpus_ = std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
   outputs_.assign(its.groupTiles, 0);
+  inputs_.assign(its.groupTiles, {m.slots, {}, {}});
   messages_.resize(its.handlers.message_bytes);
   cacheBlocks_ = static_cast<uint32_t>((size_t{lines_} * 5 + size_t{m.sets} * 4 + kHostLine - 1) / kHostLine);
   lineModel_.resize(size_t{count} * cacheBlocks_);
@@ -506,30 +532,99 @@ void Group::enqueue(Thread& t, uint32_t vertex) {
   if (++t.tail == t.ring.size()) t.tail = 0;
 }
 
-/// A message arrives at threads of a tile of this group.
+/// A message arrives at a tile of this group, for the threads of `mask`.
 void Group::post(uint32_t tile, uint64_t mask, uint32_t key, const uint8_t* payload, double at) {
-  Thread* const first = &threads[tile * its_.machine.threads];
+  const gs_model_machine& m = its_.machine;
+  Thread* const first = &threads[tile * m.threads];
   if (mask & (mask - 1)) {
     for (uint64_t left = mask; left; left &= left - 1) __builtin_prefetch(first + std::countr_zero(left), 1);
   }
   const uint32_t message = messages_.make(payload, its_.handlers.message_bytes);
-  messages_.holders(message) = static_cast<uint32_t>(std::popcount(mask));
   for (uint64_t left = mask; left; left &= left - 1) {
     const Thread& to = first[std::countr_zero(left)];
     __builtin_prefetch(to.queue + (to.end & to.queueMask), 1);
   }
+  ++its_.counters(number * its_.groupTiles + tile).received;
+  Input& input = inputs_[tile];
+  if (!input.waiting.empty() || !input.slots) {
+    messages_.holders(message) = 1;
+    input.waiting.push_back({at, mask, message, key, false});
+    return;
+  }
+  --input.slots;
+  uint64_t full = 0;  // threads without space
   for (uint64_t left = mask; left; left &= left - 1) {
     Thread& to = first[std::countr_zero(left)];
-    const double when = to.waits() ? std::max(at, to.lastAt) : at;
-    to.append(when, message, key);
-    if (to.sleeping) {
-      to.sleeping = false;
-      to.idle = false;
-      to.t = std::max(to.t, when);
-      push(local(to));
+    if (to.end - to.first < m.queue_depth) {
+      queue(to, message, key, at);
+    } else {
+      full |= left & -left;
     }
   }
-  ++its_.counters(number * its_.groupTiles + tile).received;
+  messages_.holders(message) = static_cast<uint32_t>(std::popcount(mask & ~full)) + (full ? 1 : 0);
+  if (full) input.waiting.push_back({at, full, message, key, true});
+}
+
+/// The mailbox of a tile stores its waiting messages, in order, until one finds no free slot or a full queue.
+void Group::accept(uint32_t tile, double now) {
+  const gs_model_machine& m = its_.machine;
+  Input& input = inputs_[tile];
+  Thread* const first = &threads[tile * m.threads];
+  while (!input.waiting.empty()) {
+    Waiting& head = input.waiting.front();
+    if (!head.stored) {
+      if (input.slots == 0) return;
+      --input.slots;
+      head.stored = true;
+    }
+    const double at = std::max(head.at, now);
+    for (uint64_t left = head.mask; left; left &= left - 1) {
+      Thread& to = first[std::countr_zero(left)];
+      if (to.end - to.first >= m.queue_depth) continue;
+      head.mask &= ~(left & -left);
+      ++messages_.holders(head.message);
+      queue(to, head.message, head.key, at);
+    }
+    if (head.mask) return;
+    const uint32_t message = head.message;
+    input.waiting.pop_front();
+    drop(tile, message);
+    if (!input.blocked.empty()) {  // its message has entered the network
+      Thread& sender = threads[input.blocked.front()];
+      input.blocked.pop_front();
+      sender.canSend = std::max(sender.ready, at);
+      if (sender.sleeping) {
+        sender.sleeping = false;
+        sender.t = std::max(sender.t, sender.canSend);
+        push(local(sender));
+      }
+    }
+  }
+}
+
+/// After a send to a tile of this group: the thread cannot send again while the network is full.
+void Group::block(Thread& t, uint32_t tile) {
+  Input& input = inputs_[tile];
+  if (input.waiting.size() <= kNetworkMessages) return;
+  t.ready = t.canSend;
+  t.canSend = kNever;
+  input.blocked.push_back(local(t));
+}
+
+/// A thread or the tile's input no longer holds a message.
+void Group::drop(uint32_t tile, uint32_t message) {
+  if (messages_.release(message)) ++inputs_[tile].slots;
+}
+
+void Group::queue(Thread& to, uint32_t message, uint32_t key, double when) {
+  if (to.waits()) when = std::max(when, to.lastAt);
+  to.append(when, message, key);
+  if (to.sleeping) {
+    to.sleeping = false;
+    to.idle = false;
+    to.t = std::max(to.t, when);
+    push(local(to));
+  }
 }
 
 void Group::arrive(const Flight& flight, double at) {
@@ -673,6 +768,7 @@ void Group::entry(Thread& t) {
   t.canSend = t.t + its_.timing.send_busy + flits;
   if (tile == mine) {
     post(t.tile, mask, key, t.payload, t.t + its_.timing.local_message + flits);
+    block(t, t.tile);
     return;
   }
   its_.counters(mine).flits_out += flits;
@@ -686,6 +782,7 @@ void Group::entry(Thread& t) {
   if (group == number) {
     its_.counters(tile).flits_in += flits;
     post(tile % its_.groupTiles, mask, key, t.payload, at);
+    block(t, tile % its_.groupTiles);
     return;
   }
   Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, {}};
@@ -713,7 +810,10 @@ void Group::sendKey(Thread& t, uint32_t route) {
 void Group::receive(Thread& t) {
   const Arrival message = t.front();
   ++t.first;
+  // No message is made before its handler ends, so the payload outlives the message.
   const uint8_t* const payload = messages_.payload(message.message);
+  drop(t.tile, message.message);
+  if (!inputs_[t.tile].waiting.empty()) accept(t.tile, t.t);
   spend(t, its_.costs[GS_MODEL_RECEIVE]);
   const gs_model_machine& m = its_.machine;
   if (!m.multicast && (message.key & 1)) {
@@ -725,7 +825,6 @@ void Group::receive(Thread& t) {
     uint8_t what = 0;
     enter(t, Handler::recv, HandlerDied::noVertex);
     its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, payload, &one, &what);
-    messages_.release(message.message);
     ++t.delivered;
     const uint32_t at = vertex / its_.handlers.state_bytes * m.flag_bytes;
     if (its_.its.costs[GS_MODEL_EDGE].flag_loads > 0.1 || what & 3) touch(t, t.flagsAt + at, what & 3);
@@ -744,7 +843,6 @@ void Group::receive(Thread& t) {
     return;
   }
   deliver(t, payload, m.multicast ? t.keysAt + message.key : message.key, GS_MODEL_EDGE);
-  messages_.release(message.message);
 }
 
 /// One vertex of init, a step or finish.
@@ -875,7 +973,12 @@ void Group::loop(Thread& t) {
   // Waits to send, and keeps receiving.
   spend(t, its_.costs[GS_MODEL_WAIT]);
   const double message = t.waits() ? t.front().at : kNever;
-  t.t = std::max(t.t, std::min(t.canSend, message));
+  const double next = std::min(t.canSend, message);
+  if (next == kNever) {
+    t.sleeping = true;
+    return;
+  }
+  t.t = std::max(t.t, next);
   t.receiving = t.received(t.t);
 }
 

@@ -190,7 +190,9 @@ def machine_struct(
         threads=machine.tile_threads, cores=machine.tile_threads // config.core.threads_per_core,
         cores_per_cache=config.cache.cores_per_cache, cores_per_fpu=config.fpu.cores_per_fpu,
         ways=config.cache.ways, sets=config.cache.sets_per_thread, line_bytes=config.cache.line_bytes,
-        flit_bytes=config.mailbox.flit_bytes,
+        flit_bytes=config.mailbox.flit_bytes, queue_depth=config.mailbox.queue_depth,
+        # A thread holds two: it sends from one.
+        slots=machine.tile_threads * (config.mailbox.slots_per_thread - 2),
         flag_bytes=layout.flags, offset_bytes=layout.offset, edge_bytes=layout.edge, value_at=layout.value,
         list_bytes=layout.list, unit=layout.unit, pins=pins, multicast=int(multicast), barriers=barriers,
         thread_bits=config.log2_threads_per_tile, x_bits=config.log2_mesh_width, y_bits=config.log2_mesh_height,
