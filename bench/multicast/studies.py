@@ -94,7 +94,7 @@ def rows(context: Context) -> Iterator[Row]:
         for name, (app, fan_out, radius) in wanted.items():
             least = math.sqrt(1.5 * fan_out / (math.pi * vertices))
             text = f"gen:geometric:vertices={vertices},fanout={fan_out},radius={max(radius, least):.5g},seed=1"
-            about = {"fan_out": fan_out, "radius": max(radius, least), "paper_radius": radius}
+            about: dict[str, Any] = {"fan_out": fan_out, "radius": max(radius, least), "paper_radius": radius}
             shown.append(_row(context, study, name, app, text, APPS[app], about))
             yield shown[-1]
         for name, (app, side) in boxes.items():
