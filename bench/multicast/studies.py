@@ -41,7 +41,7 @@ SIDES = (8, 16, 27, 37)
 DPD = ("dpd", "dpd-gals")
 MODES = ("none", "local", "full")
 THREAD = "study.pagerank.rack48-vs-thread"
-THREAD_FAN_OUT = 100
+THREAD_FAN_OUT = 25
 _TIMES = 3
 """Runs on one thread, of which the fastest counts."""
 PAGE = BUILD / "bench" / "multicast-studies.html"
