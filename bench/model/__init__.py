@@ -21,7 +21,7 @@ from ._points import COUNTERS, POINTS, SCALE8, Compared, compare
 MEDIAN, WORST, LARGE, BLOCKS = "model.error.median", "model.error.worst", "model.error.scale8", "model.counters"
 SPEED, SIZE = "model.edges-per-s", "model.gb"
 FAST, CYCLES = "fast-tile.mhz", "fast-tile.cycle-error"
-NAMES = (MEDIAN, WORST, LARGE, BLOCKS, SPEED, SIZE, FAST, CYCLES, *_cluster.NAMES)
+NAMES = (MEDIAN, WORST, LARGE, BLOCKS, SPEED, SIZE, FAST, CYCLES)
 _MOST = {MEDIAN: 0.08, WORST: 0.20, LARGE: 0.15, BLOCKS: 0.05, CYCLES: 0.10}
 _LEAST_EDGES, _MOST_GB = 40.0, 12.0
 FAST_GRAPH = "gen:geometric:vertices=60000,fanout=60,radius=0.02,seed=1"

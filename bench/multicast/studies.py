@@ -3,17 +3,20 @@
 
 Time and traffic over the radius of the neighbourhood for fan-outs of 25 and 100, and DPD over its number of cells, on
 the paper's 6 x 8 boards. Messages to single threads are compared with messages to tiles, and with keys where the model
-has routers.
+has routers. PageRank on these boards is also compared with one thread of this machine.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import time
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from gossamer import apps, progress
+from gossamer.apps import runner
 from gossamer.bench import Context, Row
 from gossamer.bench.predicted import Case, Predicted, Study, machine, worst
 from gossamer.engines.model import Model
@@ -37,6 +40,10 @@ SIDES = (8, 16, 27, 37)
 """Cells along an edge of DPD's box; 37 is the paper's largest, 50,653 cells."""
 DPD = ("dpd", "dpd-gals")
 MODES = ("none", "local", "full")
+THREAD = "study.pagerank.rack48-vs-thread"
+THREAD_FAN_OUT = 25
+_TIMES = 3
+"""Runs on one thread, of which the fastest counts."""
 PAGE = BUILD / "bench" / "multicast-studies.html"
 
 
@@ -59,7 +66,7 @@ def _boxes(context: Context) -> dict[str, tuple[str, int]]:
 
 def expand(context: Context) -> list[str]:
     """The names of all rows."""
-    return [*_names(), *_boxes(context)]
+    return [*_names(), *_boxes(context), THREAD]
 
 
 @functools.cache
@@ -81,19 +88,23 @@ def rows(context: Context) -> Iterator[Row]:
     wanted = {name: of for name, of in _names().items() if context.wants(name)}
     boxes = {name: of for name, of in _boxes(context).items() if context.wants(name)}
     shown: list[Row] = []
-    with progress.steps("predictions", (len(wanted) + len(boxes)) * len(_modes())) as bar:
+    points = (len(wanted) + len(boxes)) * len(_modes()) + context.wants(THREAD)
+    with progress.steps("predictions", points) as bar:
         study = Study(bar)
         for name, (app, fan_out, radius) in wanted.items():
             least = math.sqrt(1.5 * fan_out / (math.pi * vertices))
             text = f"gen:geometric:vertices={vertices},fanout={fan_out},radius={max(radius, least):.5g},seed=1"
-            about = {"fan_out": fan_out, "radius": max(radius, least), "paper_radius": radius}
+            about: dict[str, Any] = {"fan_out": fan_out, "radius": max(radius, least), "paper_radius": radius}
             shown.append(_row(context, study, name, app, text, APPS[app], about))
             yield shown[-1]
         for name, (app, side) in boxes.items():
             text = f"gen:cube:width={side},height={side},depth={side},neighbours=26,around=yes"
             how = (("steps", 2), ("density", 1.2))
-            shown.append(_row(context, study, name, app, text, how, {"cells": side**3}))
+            about = {"cells": side**3, "scale": str(Fraction(side**3, SIDES[-1] ** 3))}
+            shown.append(_row(context, study, name, app, text, how, about))
             yield shown[-1]
+        if context.wants(THREAD):
+            yield _against_thread(context, study, vertices)
     if shown:
         _studies_page.draw(PAGE, shown, _modes(), str(context.scale))
 
@@ -109,13 +120,33 @@ def _row(
     last = found[_modes()[-1]]
     return context.row(
         name, found["none"].cycles / last.cycles, "times as fast",
-        scale=str(context.scale), app=app, graph=text, cluster=f"{width} x {height} de5", boards=width * height,
+        app=app, graph=text, cluster=f"{width} x {height} de5", boards=width * height,
         mode=_modes()[-1], vertices=last.vertices, edges=last.edges,
         cycles={mode: one.cycles for mode, one in found.items()},
         mesh_bytes={mode: one.mesh_bytes for mode, one in found.items()},
         link_bytes={mode: one.link_bytes for mode, one in found.items()},
         simulated_s=round(sum(one.simulated_s for one in found.values()), 1),
-        **about, **worst(found.values()),
+        **({"scale": str(context.scale)} | about), **worst(found.values()),
+    )  # fmt: skip
+
+
+def _against_thread(context: Context, study: Study, vertices: int) -> Row:
+    """PageRank on the rack against the engine ``cpu`` on one thread."""
+    width, height = BOARDS
+    radius = max(RADII[0], math.sqrt(1.5 * THREAD_FAN_OUT / (math.pi * vertices)))
+    text = f"gen:geometric:vertices={vertices},fanout={THREAD_FAN_OUT},radius={radius:.5g},seed=1"
+    case = Case("pagerank", text, APPS["pagerank"], width=width, height=height, mapping="direct")
+    of = study.predict(case)
+    seconds = []
+    for _ in range(_TIMES):
+        # Processor time, with the initial states: other programs of this machine do not count.
+        begun = time.process_time()
+        runner.run(case.app, study.graph(case.graph, False), threads=1, **dict(case.parameters))
+        seconds.append(time.process_time() - begun)
+    return context.row(
+        THREAD, min(seconds) / of.seconds, "times as fast", scale=str(context.scale), app=case.app, graph=text,
+        cluster=f"{width} x {height} de5", boards=width * height, mapping=case.mapping, thread_s=min(seconds),
+        radius=radius, **of.about(),
     )  # fmt: skip
 
 

@@ -18,8 +18,8 @@ from gossamer.paths import BUILD
 from . import _network, _studies_page
 
 VERTICES, FAN_OUT = 2_000_000, 100
-NEIGHBOURHOOD = 630
-"""Vertices within the radius; the paper does not state it. At its scale, the radius is 0.01 of the square's side."""
+NEIGHBOURHOOD = 250
+"""Vertices within the radius; the paper does not state it. At its scale, the radius is 0.0063 of the square's side."""
 MESHES = {1: (1, 1), 2: (2, 1), 4: (2, 2), 8: (2, 4), 12: (3, 4)}
 """Boards, as columns and rows."""
 ITERATIONS = 5
@@ -85,17 +85,23 @@ def _graph(context: Context, fan_out: int, lengths: bool) -> str:
     return geometric(vertices, fan_out, NEIGHBOURHOOD) + (",weights=1:100" if lengths else "")
 
 
+def _mapping(context: Context) -> str:
+    """At the paper's scale by number, since these graphs number vertices by position; else the mapper's choice."""
+    return "direct" if context.scale == 1 else ""
+
+
 def _case(context: Context, app: str, boards: int) -> Case:
     name, parameters, lengths = APPS[app]
     width, height = MESHES[boards]
-    return Case(name, _graph(context, FAN_OUT, lengths), parameters, width=width, height=height)
+    return Case(name, _graph(context, FAN_OUT, lengths), parameters, width=width, height=height,
+                mapping=_mapping(context))  # fmt: skip
 
 
 def _counted_case(context: Context, name: str) -> Case:
     # Without barriers, PageRank needs edges in both directions: half the fan-out, added in the other direction.
     width, height = MESHES[12]
     return Case(COUNTED[name], _graph(context, FAN_OUT // 2, False), (("iterations", ITERATIONS),), True,
-                width=width, height=height)  # fmt: skip
+                width=width, height=height, mapping=_mapping(context))  # fmt: skip
 
 
 def rows(context: Context) -> Iterator[Row]:
