@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """C++ tests, each built with the library's sources and its sanitizers, and run.
 
-One line in TESTS registers tests/cpp/<name>.cc. Objects are kept per compiler and
-sanitizer, and compiled anew by Ninja when a source or header that they read has changed.
+One line in TESTS registers tests/cpp/<name>.cc. Programs are built as those of users are: compiled
+objects come from the user's cache, and anew when a source or header that they read has changed.
 A test lists the sources that it links, because sanitizers make some of them slow to compile.
 For that reason the quick size uses no sanitizers and links the product's own library.
 """
@@ -10,18 +10,16 @@ For that reason the quick size uses no sanitizers and links the product's own li
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from conftest import current_size
 
-from gossamer import native
-from gossamer.builds import build_dir, compiler, lock
+from gossamer import builds, native
+from gossamer.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -62,91 +60,35 @@ FLAGS = {
 }
 # A sanitizer's report must be distinct from a failed check, which exits 1.
 SANITIZER_EXIT = 66
-BUILD_RULES = """\
-rule cc
-  command = $cxx -std=c++20 $flags -Wall -Wextra -Wpedantic -Werror -pthread "-I$root/include" "-I$root/src" $
-    -MMD -MF $out.d -c "$source" -o $out
-  depfile = $out.d
-  deps = gcc
-rule link
-  command = $cxx $flags -pthread $in $library -o $out
-"""
-
-
-def _escape(path: object) -> str:
-    return str(path).replace("$", "$$").replace(" ", "$ ").replace(":", "$:")
-
-
-def _quoted(path: Path) -> str:
-    """A path as an argument of a rule's shell command."""
-    return shlex.quote(str(path)).replace("$", "$$")
-
-
-def _rules() -> str:
-    """The build file: each source and test once for every sanitizer."""
-    text = [f"cxx = {shlex.join(compiler())}", f"root = {str(ROOT).replace('$', '$$')}", BUILD_RULES]
-
-    def compiled(source: Path, sanitizer: str) -> str:
-        target = f"{sanitizer}/{source.parent.name}-{source.stem}.o"
-        text.append(f"build {target}: cc {_escape(source)}")
-        text.append(f"  flags = {FLAGS[sanitizer]}\n  source = {str(source).replace('$', '$$')}")
-        return target
-
-    product = native.ensure_built()
-    for name in TESTS:
-        text.append(f"build none/{name}: link {compiled(HERE / f'{name}.cc', 'none')} | {_escape(product)}")
-        text.append(f"  flags = {FLAGS['none']}\n  library = {_quoted(product)} -Wl,-rpath,{_quoted(product.parent)}")
-    for sanitizer in FLAGS.keys() - {"none"}:
-        library = {path: compiled(path, sanitizer) for path in sorted((ROOT / "src").glob("*/*.cc"))}
-        for name, test in TESTS.items():
-            wanted = {path for pattern in test.sources.split() for path in (ROOT / "src").glob(pattern)}
-            objects = [compiled(HERE / f"{name}.cc", sanitizer), *(library[path] for path in sorted(wanted))]
-            text.append(f"build {sanitizer}/{name}: link {' '.join(objects)}")
-            text.append(f"  flags = {FLAGS[sanitizer]}")
-    return "\n".join(text) + "\n"
-
-
-def _jobs() -> list[str]:
-    """One job per processor; Ninja's default is two more."""
-    return [f"-j{len(os.sched_getaffinity(0))}"]
-
-
-def _ninja(*arguments: str) -> subprocess.CompletedProcess[str]:
-    folder = build_dir() / "tests"
-    folder.mkdir(parents=True, exist_ok=True)
-    with lock("tests"):
-        rules = folder / "build.ninja"
-        text = _rules()
-        if not rules.exists() or rules.read_text() != text:
-            rules.write_text(text)
-        command = [Path(sys.executable).with_name("ninja"), "-C", folder, *_jobs(), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture(scope="session")
-def built(request: pytest.FixtureRequest) -> None:
-    """Builds all programs that this session will run at once, so that no core is idle during a long build.
-
-    A failed build is repeated, with its message, by the tests that need it.
-    """
-    wanted = set()
-    for item in request.session.items:
-        if isinstance(item, pytest.Function) and item.originalname == "test_cpp":
-            wanted.add("{sanitizer}/{name}".format(**item.callspec.params))
-    _ninja("-k0", *sorted(wanted))
+WORDS = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread", f"-I{ROOT}/include", f"-I{ROOT}/src")
 
 
 def build(name: str, sanitizer: str) -> Path:
-    """The test's program, built if needed."""
-    done = _ninja(f"{sanitizer}/{name}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return build_dir() / "tests" / sanitizer / name
+    """The test's program, built if needed; AssertionError with the compiler's output if that fails."""
+    flags = [*FLAGS[sanitizer].split(), *WORDS]
+    sources = [HERE / f"{name}.cc"]
+    libraries: list[str] = []
+    if sanitizer == "none":
+        product = native.ensure_built()
+        libraries = [str(product), f"-Wl,-rpath,{product.parent}"]
+    else:
+        patterns = TESTS[name].sources.split()
+        sources += sorted({path for pattern in patterns for path in (ROOT / "src").glob(pattern)})
+
+    def steps(plan: builds.Plan) -> None:
+        plan.link(name, [plan.compile(source, flags) for source in sources], [*flags, *libraries])
+
+    tag = builds.tag(*flags, *libraries, *map(str, sources))
+    try:
+        return builds.kept(f"tests/{sanitizer}/{name}-{tag}", steps, lambda said, _: InputError(said)) / name
+    except InputError as error:
+        raise AssertionError(str(error)) from None
 
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a test program; a data race or an invalid access ends it with SANITIZER_EXIT."""
     # The thread sanitizer requires certain address ranges; some kernels randomise addresses too widely.
-    fixed = ["setarch", "-R"] if shutil.which("setarch") and program.parent.name == "thread" else []
+    fixed = ["setarch", "-R"] if shutil.which("setarch") and program.parent.parent.name == "thread" else []
     options = f"exitcode={SANITIZER_EXIT}:halt_on_error=1"
     environment = dict(os.environ, ASAN_OPTIONS=options, TSAN_OPTIONS=options, UBSAN_OPTIONS="print_stacktrace=1")
     return subprocess.run(
@@ -174,7 +116,6 @@ def variants() -> list[tuple[str, str]]:
 )
 @pytest.mark.timeout(current_size().pick(900, 900, 3000))
 @pytest.mark.parametrize(("name", "sanitizer"), variants())
-@pytest.mark.usefixtures("built")
 def test_cpp(name: str, sanitizer: str, seed: int) -> None:
     done = run(build(name, sanitizer), str(seed))
     assert done.returncode == 0, done.stdout + done.stderr

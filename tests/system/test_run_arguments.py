@@ -200,7 +200,16 @@ def test_run_without_an_answer_writes_no_file(command: Command, tmp_path: Path, 
 # The output ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["doctor"], ["run", "pagerank", RING]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        # Each run of it reads all installed files.
+        pytest.param(["doctor"], marks=pytest.mark.tier("all", seconds=15, adds="a long output of the launcher")),
+        ["run", "pagerank", RING],
+    ],
+)
 def test_closed_output_is_accepted_and_full_output_reported(words: list[str]) -> None:
     launcher = [sys.executable, str(ROOT / "gossamer"), *words]
     for redirection, code in ((">&-", 0), (">&- 2>&- <&-", 0), ("> /dev/full", 2)):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.engines import guest
+from gossamer.engines import _names
 from gossamer.errors import InputError
 from gossamer.files import check_writable
 
@@ -50,7 +50,7 @@ def write(result: Result, options: Options, files: Sequence[str], stats: Path | 
 
 def command(engine: str) -> str:
     """The command that repeats this run, in the same folder; of a guest the line of its file."""
-    if engine != guest.NAME:
+    if engine != _names.GUEST:
         return shlex.join(["./gossamer", *sys.argv[1:]])
     at = sys.argv.index("--engine")
     return f"run = {json.dumps(shlex.join([*sys.argv[1:at], *sys.argv[at + 2 :]]))}"

@@ -111,13 +111,15 @@ def run(
       ./gossamer smi run gesummv.cl -- N=64 alpha=1.5 beta=0.5 A=a.bin B=b.bin x=x.bin y=64:y.bin
     """
     from gossamer import smi
-    from gossamer.engines import guest
+    from gossamer.engines import _names
     from gossamer.errors import InputError
 
     cluster = _deprecated.renamed("--cluster", cluster, "--topology", old_cluster)
-    if engine == guest.NAME:
+    if engine == _names.GUEST:
         if cluster is not None or config is not None:
             raise InputError("--cluster, --config: are not for guests, which share their cluster; omit them")
+        from gossamer.engines import guest
+
         cluster = guest.Place.here().cluster
     for name, value in (("trace-size", trace_size), ("least-wait", least_wait)):
         if value is not None and trace is None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.engines import _board_build, _rtl_build
+from gossamer.engines import _board_build, _names, _rtl_build
 from gossamer.engines._machine import Link
 from gossamer.engines._rtl_plan import MAX_JOBS, Job, Plan
 from gossamer.engines._rtl_simulator import Run, Simulator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.engines.rtl import Tile
 
-NAME = "board"
+NAME = _names.BOARD
 UNSUPPORTED = (
     "waves", "trace", "trace-size", "least-wait", "tile", "workers", "ranks", "frame-loss", "cut", "seed",
 )  # fmt: skip

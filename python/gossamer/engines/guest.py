@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gossamer import device
+from gossamer.engines import _names
 from gossamer.engines._machine import Link
 from gossamer.engines._rtl_plan import Job, Plan, guest_facts
 from gossamer.engines._rtl_simulator import Run, Simulator
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.engines.rtl import Tile
 
-NAME = "guest"
-"""The engine's name, which the host of the guests gives to their commands."""
+NAME = _names.GUEST
 UNSUPPORTED = (
     "waves", "trace", "trace-size", "least-wait", "tile", "workers", "ranks", "frame-loss", "cut", "seed",
     "cluster", "config", "routes", "next-routes",

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gossamer.engines.rtl_cluster import about_links
 from gossamer.smi._locations import with_locations
 from gossamer.watch import snapshots, streams
 
@@ -29,6 +28,8 @@ def lines(plan: Plan, program: str) -> Iterator[str]:
     folder = snapshots.folder()
     if folder is None:
         return
+    from gossamer.engines.rtl_cluster import about_links
+
     about = {"program": program, "begun": time.time(), "config": config.name, "clock_mhz": config.board.clock_mhz}
     yield f"option status {folder}"
     yield f"about {json.dumps(about | about_links(plan))[1:-1]}"

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.engines import board, guest
+from gossamer.engines import _names
 from gossamer.errors import ExitCode, GossamerError, InputError, RunDied, signal_name
 from gossamer.files import check_writable, move_whole, temporary_sibling
-from gossamer.smi import _activity, _compile, _deadlock, _mpi, _rtl
+from gossamer.smi import _activity, _compile, _deadlock, _mpi
 from gossamer.smi._locations import with_locations
 from gossamer.smi._programs import Program, build
 from gossamer.smi._ranks import Place, known, places
@@ -28,6 +28,7 @@ from gossamer_setup._signals import SIGNALS
 
 if TYPE_CHECKING:
     from gossamer.engines._rtl_plan import Plan
+    from gossamer.smi import _rtl
 
 _GRACE = 5.0
 """Seconds until an interrupted run is killed."""
@@ -84,15 +85,15 @@ class Options:
             raise InputError(f"--timeout {self.timeout:g}: give 0 or more, up to {_INT} seconds")
         if self.processes < 1:
             raise InputError(f"--mpi {self.processes}: give 1 or more processes")
-        if self.engine not in (*ENGINES, guest.NAME):
+        if self.engine not in (*ENGINES, _names.GUEST):
             raise InputError(f"--engine {self.engine}: give {', '.join(ENGINES[:-1])} or {ENGINES[-1]}")
         if self.engine != "emulator" and self.processes > 1:
             raise InputError(f"--engine {self.engine} runs in one process; leave out --mpi")
         if self.engine != "rtl" and self.frame_loss:
             raise InputError("--frame-loss: give --engine rtl with it")
-        if self.engine not in ("rtl", board.NAME) and self.config is not None:
+        if self.engine not in ("rtl", _names.BOARD) and self.config is not None:
             raise InputError("--config: give --engine rtl or board with it")
-        if self.engine != board.NAME and (self.port is not None or self.keys is not None):
+        if self.engine != _names.BOARD and (self.port is not None or self.keys is not None):
             raise InputError(f"--{'keys' if self.port is None else 'port'}: give --engine board with it")
         if self.engine == "emulator" and self.trace is not None:
             raise InputError("--trace: give --engine rtl or board with it; the emulator has no cycles")
@@ -188,15 +189,19 @@ def run(
     how = options.slack, options.ordered, includes
     with contextlib.ExitStack() as stack:
         boards: _rtl.Boards | None = None
-        if options.engine == "rtl":
-            boards = _rtl.plan(
-                *asked, topology, *how, config=options.config, frame_loss=options.frame_loss, seed=options.seed
-            )
-        elif options.engine == guest.NAME:
-            boards = _rtl.plan_of_guest(guest.Place.here(), *asked, *how)
-        elif options.engine == board.NAME:
-            place = board.Place(options.port, options.keys)
-            boards = stack.enter_context(_rtl.on_boards(place, *asked, topology, *how, config=options.config))
+        if options.engine != ENGINES[0]:
+            from gossamer.engines import board, guest
+            from gossamer.smi import _rtl
+
+            if options.engine == "rtl":
+                boards = _rtl.plan(
+                    *asked, topology, *how, config=options.config, frame_loss=options.frame_loss, seed=options.seed
+                )
+            elif options.engine == guest.NAME:
+                boards = _rtl.plan_of_guest(guest.Place.here(), *asked, *how)
+            else:
+                place = board.Place(options.port, options.keys)
+                boards = stack.enter_context(_rtl.on_boards(place, *asked, topology, *how, config=options.config))
         return _emulate(programs, where, arguments, options, words, boards, note, on_end)
 
 
