@@ -89,6 +89,15 @@ def test_results_are_those_of_cpu(graph: Graph, app: str, where: str, multicast:
         assert found.stats["deliveries"] == known.stats["deliveries"]
 
 
+def test_hubs_whose_queues_are_full_lose_no_message() -> None:
+    # More threads wait for the hub's tile than the network holds messages for it.
+    graph = read_graph("gen:rmat:scale=9,edge_factor=8,seed=3")
+    known = runner.run("pagerank", graph, iterations=3)
+    found = runner.run("pagerank", graph, engine=Model(config="quad"), iterations=3)
+    assert runner.difference(known, found) is None
+    assert (found.stats["sends"], found.stats["deliveries"]) == (known.stats["sends"], known.stats["deliveries"])
+
+
 def test_a_prediction_does_not_depend_on_the_number_of_workers(graph: Graph) -> None:
     runs = [
         runner.run("hashmin", graph, engine=on("octet", workers=workers, multicast="full")).stats
