@@ -92,7 +92,11 @@ POINTS = (
         for app, parameters in (("pagerank", PAGERANK), ("hashmin-sync", {}), ("sssp-sync", {}), ("asp", {}))
         for graph in (RMAT, GEO2)
     ),
-    *(Point("pagerank", GEO3, SCALE8, PAGERANK, multicast) for multicast in ("none", "local")),
+    *(Point("pagerank", GEO3, SCALE8, PAGERANK, multicast) for multicast in ("none", "local", "full")),
+    # Multicast routers, which no parameter was fitted with.
+    Point("pagerank", GEO3, SCALE8, {"iterations": 6}, "full"),
+    Point("sssp-sync", RMAT, SCALE8, HUB, "full"),
+    Point("pagerank", RMAT, SCALE8, PAGERANK, "full"),
 )
 
 

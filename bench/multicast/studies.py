@@ -2,13 +2,12 @@
 """The studies of the multicast paper (its Fig. 5), predicted by the timing model at a share of its tasks.
 
 Time and traffic over the radius of the neighbourhood for fan-outs of 25 and 100, and DPD over its number of cells, on
-the paper's 6 x 8 boards. Messages to single threads are compared with messages to tiles, and with keys where the model
-has routers. PageRank on these boards is also compared with one thread of this machine.
+the paper's 6 x 8 boards. Messages to single threads are compared with messages to tiles, and with keys. PageRank on
+these boards is also compared with one thread of this machine.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from collections.abc import Iterator
@@ -18,10 +17,7 @@ from typing import Any
 from gossamer import apps, progress
 from gossamer.apps import runner
 from gossamer.bench import Context, Row
-from gossamer.bench.predicted import Case, Predicted, Study, machine, worst
-from gossamer.engines.model import Model
-from gossamer.engines.rtl_cluster import Plan
-from gossamer.errors import InputError
+from gossamer.bench.predicted import Case, Predicted, Study, worst
 from gossamer.paths import BUILD
 
 from . import _studies_page
@@ -69,18 +65,6 @@ def expand(context: Context) -> list[str]:
     return [*_names(), *_boxes(context), THREAD]
 
 
-@functools.cache
-def _modes() -> tuple[str, ...]:
-    """Modes of multicast that the model supports on a cluster."""
-    plan = machine("de5", *BOARDS)
-    assert isinstance(plan, Plan)
-    try:
-        Model(plan=plan, multicast="full").check(apps.load("pagerank"), 0)
-    except InputError:
-        return MODES[:-1]
-    return MODES
-
-
 def rows(context: Context) -> Iterator[Row]:
     """Every row asked for, as it is predicted. Raises RunDied where results are not those of the engine ``cpu``."""
     assert context.scale is not None
@@ -88,7 +72,7 @@ def rows(context: Context) -> Iterator[Row]:
     wanted = {name: of for name, of in _names().items() if context.wants(name)}
     boxes = {name: of for name, of in _boxes(context).items() if context.wants(name)}
     shown: list[Row] = []
-    points = (len(wanted) + len(boxes)) * len(_modes()) + context.wants(THREAD)
+    points = (len(wanted) + len(boxes)) * len(MODES) + context.wants(THREAD)
     with progress.steps("predictions", points) as bar:
         study = Study(bar)
         for name, (app, fan_out, radius) in wanted.items():
@@ -106,7 +90,7 @@ def rows(context: Context) -> Iterator[Row]:
         if context.wants(THREAD):
             yield _against_thread(context, study, vertices)
     if shown:
-        _studies_page.draw(PAGE, shown, _modes(), str(context.scale))
+        _studies_page.draw(PAGE, shown, MODES, str(context.scale))
 
 
 def _row(
@@ -115,13 +99,13 @@ def _row(
 ) -> Row:  # fmt: skip
     width, height = BOARDS
     found: dict[str, Predicted] = {}
-    for mode in _modes():
+    for mode in MODES:
         found[mode] = study.predict(Case(app, text, how, width=width, height=height, multicast=mode))
-    last = found[_modes()[-1]]
+    last = found[MODES[-1]]
     return context.row(
         name, found["none"].cycles / last.cycles, "times as fast",
         app=app, graph=text, cluster=f"{width} x {height} de5", boards=width * height,
-        mode=_modes()[-1], vertices=last.vertices, edges=last.edges,
+        mode=MODES[-1], vertices=last.vertices, edges=last.edges,
         cycles={mode: one.cycles for mode, one in found.items()},
         mesh_bytes={mode: one.mesh_bytes for mode, one in found.items()},
         link_bytes={mode: one.link_bytes for mode, one in found.items()},

@@ -18,6 +18,7 @@ from gossamer import apps
 from gossamer import config as configs
 from gossamer.apps import runner
 from gossamer.engines import _model_costs, _model_validation
+from gossamer.engines._rtl_vertex_machine import Placed
 from gossamer.engines.model import Model
 from gossamer.engines.rtl_cluster import Plan
 from gossamer.errors import HandlerDied, InputError
@@ -25,6 +26,8 @@ from gossamer.graph import Graph, read_graph
 
 GRAPH = "gen:geometric:vertices=600,fanout=12,radius=0.1,seed=1"
 RMAT = "gen:rmat:scale=9,edge_factor=8,seed=3"
+SCATTERED = "gen:geometric:vertices=256,fanout=5,radius=1.5,seed=1"
+"""Without locality: most messages by key have receivers on several boards."""
 CLOCK = """\
 #include <gossamer/polite.h>
 struct State { uint32_t when; };
@@ -69,7 +72,14 @@ def on(where: str, **how: Any) -> Model:
 
 @pytest.mark.parametrize(
     ("app", "where", "multicast"),
-    [("pagerank", "tiny", "local"), ("pagerank", "pair", "none"), ("sssp", "pair", "local"), ("asp", "tiny", "none")],
+    [
+        ("pagerank", "tiny", "local"),
+        ("pagerank", "pair", "none"),
+        ("sssp", "pair", "local"),
+        ("asp", "tiny", "none"),
+        ("pagerank", "octet", "full"),
+        ("sssp", "octet", "full"),
+    ],
 )
 def test_results_are_those_of_cpu(graph: Graph, app: str, where: str, multicast: str) -> None:
     more = {"iterations": 3} if app == "pagerank" else {}
@@ -81,12 +91,78 @@ def test_results_are_those_of_cpu(graph: Graph, app: str, where: str, multicast:
         assert found.stats["deliveries"] == known.stats["deliveries"]
 
 
+def test_hubs_whose_queues_are_full_lose_no_message() -> None:
+    # More threads wait for the hub's tile than the network holds messages for it.
+    graph = read_graph("gen:rmat:scale=9,edge_factor=8,seed=3")
+    known = runner.run("pagerank", graph, iterations=3)
+    found = runner.run("pagerank", graph, engine=Model(config="quad"), iterations=3)
+    assert runner.difference(known, found) is None
+    assert (found.stats["sends"], found.stats["deliveries"]) == (known.stats["sends"], known.stats["deliveries"])
+
+
 def test_a_prediction_does_not_depend_on_the_number_of_workers(graph: Graph) -> None:
-    runs = [runner.run("hashmin", graph, engine=on("pair", workers=workers)).stats for workers in (1, 2, 2)]
+    runs = [
+        runner.run("hashmin", graph, engine=on("octet", workers=workers, multicast="full")).stats
+        for workers in (1, 2, 2)
+    ]
     for stats in runs:
         for name in ("simulation_seconds", "seconds", "run_seconds"):
             stats.pop(name, None)
     assert runs[0] == runs[1] == runs[2]
+
+
+class Kept(Model):
+    """The engine, with what it has placed on the machine."""
+
+    def placed(self, *arguments: Any) -> Placed:
+        self.kept = super().placed(*arguments)
+        return self.kept
+
+
+def visits(engine: Kept) -> tuple[int, int, int]:
+    """Of one message of each sender by key: routers that it visits, beats of records there, copies.
+
+    Reads the bytes of the tables record by record, as docs/hardware/multicast.md describes them.
+    """
+    plan, tables = engine.plan, engine.kept.tables.multicast_tables
+    assert plan is not None and tables is not None
+    images, far = dict(tables.images()), {(board, link): to for board, link, to, *_ in plan.wires({})}
+    routers = beats = copies = 0
+    mapping, each = engine.kept.mapping, engine.machine.threads // plan.boards
+    source = mapping.thread[mapping.order[tables.sender // engine.kept.problem.pins]] // each
+    left = list(zip(source.tolist(), tables.key.tolist(), strict=True))
+    while left:
+        board, key = left.pop()
+        routers += 1
+        while key:
+            first, count, key = (key >> 5) - (tables.base - 0x4000_0000) // 32, key & 31, 0
+            beats += count
+            for at in range(first, first + count):
+                bits = int.from_bytes(images[board][32 * at : 32 * at + 32], "little")
+                records, bits = bits & 0xFFFF, bits >> 16
+                for _ in range(records):
+                    kind = bits >> 45 & 7
+                    if kind == 6:  # an indirection
+                        key = bits & 0xFFFF_FFFF
+                    elif kind == 5:  # to a neighbour's router
+                        left.append((far[board, bits >> 41 & 15], bits & 0xFFFF_FFFF))
+                    copies += kind != 6
+                    bits >>= 96 if kind in (2, 3, 4, 7) else 48
+    return routers, beats, copies
+
+
+def test_counters_of_multicast_routers_are_those_of_their_tables() -> None:
+    iterations = 3
+    engine = Kept(plan=Plan(configs.load_cluster("octet")), multicast="full")
+    stats = runner.run("pagerank", read_graph(SCATTERED), engine=engine, iterations=iterations).stats
+    routers, beats, copies = visits(engine)
+    found = stats["router_counters"]
+    assert routers > 0
+    assert (found["messages"], found["copies"]) == (iterations * routers, iterations * copies)
+    # A beat belongs to one node of one sender's tree, and a router's cache holds all of them: the first read misses.
+    assert (found["lookups"], found["misses"], found["hits"]) == (
+        iterations * beats, beats, (iterations - 1) * beats
+    )  # fmt: skip
 
 
 def test_states_are_so_large_that_offsets_of_the_interpreted_part_would_not_fit() -> None:

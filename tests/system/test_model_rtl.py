@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import agreement
@@ -128,3 +129,32 @@ def test_a_larger_board_is_as_much_faster_as_on_the_hardware() -> None:
     real = faster(Hardware)
     assert real > 1.7
     assert faster(Model) == pytest.approx(real, rel=0.08)
+
+
+VARIANTS = {
+    "latency of the DRAM": ("[memory.dram]\ncontroller_latency = 120\n", 1.10),
+    "ways of the cache": ("[cache]\nways = 8\n", 0.97),
+    "threads of a core": ("[core]\nthreads_per_core = 4\n", 1.10),
+}
+"""Changes of `tiny`: a section, and the ratio of cycles that the hardware exceeds in its direction."""
+
+
+@pytest.mark.tier("all", seconds=200, adds="each a changed parameter of the board, on the hardware and in the model")
+@pytest.mark.parametrize("what", VARIANTS)
+def test_a_changed_parameter_changes_cycles_as_on_the_hardware(what: str, tmp_path: Path) -> None:
+    section, least = VARIANTS[what]
+    changed = tmp_path / "changed.toml"
+    changed.write_text(f'# SPDX-License-Identifier: Apache-2.0\nbase = "tiny"\ndescription = "{what}"\n{section}')
+    graph = read_graph(GRAPH)
+
+    def times(engine: type[Hardware]) -> float:
+        found = [
+            runner.run("pagerank", graph, engine=engine(config=config), iterations=2)
+            for config in (configs.load("tiny"), configs.load(changed))
+        ]
+        assert runner.difference(*found) is None
+        return float(found[1].stats["cycles"] / found[0].stats["cycles"])
+
+    real, predicted = times(Hardware), times(Model)
+    assert real > least if least > 1 else real < least
+    assert predicted - 1 == pytest.approx(real - 1, rel=0.25, abs=0.02), (real, predicted)
