@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from gossamer import apps, progress
+from gossamer import progress
 from gossamer.apps import runner
 from gossamer.bench import Context, Row
 from gossamer.bench.predicted import Case, Predicted, Study, worst
