@@ -266,9 +266,9 @@ def test_named_pages_exist_and_named_rows_are_those_of_a_suite(page: tuple[Path,
 def test_predictions_have_their_places_and_state_their_error(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     row: dict[str, Any] = {
-           "suite": "model", "name": "pagerank.de5x12-s", "value": 0.3125, "unit": "s", "reference": None,
+           "suite": "polite", "name": "pagerank.de5x12-s", "value": 0.3125, "unit": "s", "reference": None,
            "ratio": None, "config": {"date": "2026-01-02", "cpu": "A <b>", "error": 0.123}}  # fmt: skip
-    assert _cells(_made(command, path), "time, with barriers")[2] == "not yet predicted"
+    assert _cells(_made(command, path), "50,000 cells")[2] == "not yet predicted"
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "a.json").write_text(json.dumps([row]))
     text = _made(command, path, "--rows", tmp_path / "rows")
@@ -278,7 +278,7 @@ def test_predictions_have_their_places_and_state_their_error(command: Command, t
     assert "A <b>" not in text
     # Without an error of its own, a prediction has the worst one of the model's validation.
     del row["config"]["error"]
-    worst = {**row, "name": "model.error.worst", "value": 0.19}
+    worst = {**row, "suite": "model", "name": "model.error.worst", "value": 0.19}
     for rows, said in (([row], "error not stated"), ([row, worst], "validated error 19.0 %")):
         (tmp_path / "rows" / "a.json").write_text(json.dumps(rows))
         assert said in _cells(_made(command, path, "--rows", tmp_path / "rows"), "time, with barriers")[4]
@@ -307,9 +307,9 @@ def test_given_rows_replace_shipped_ones_and_a_skipped_row_does_not(command: Com
         texts = [text for how, text in parsed.numbers if how["data-row"] == name]
         assert texts and all(shows(text, value) for text in texts)
     # A row that only a file without a value has says why.
-    given.write_text(json.dumps([{**skipped, "suite": "model", "name": "pagerank.de5x12-gals-s"}]))
+    given.write_text(json.dumps([{**skipped, "suite": "multicast", "name": "study.dpd.rack48.n50653"}]))
     text = _made(command, tmp_path / "page.html", "--rows", given)
-    assert _cells(text, "time, without barriers")[2] == "skipped: no money"
+    assert _cells(text, "50,000 cells")[2] == "skipped: no money"
 
 
 def test_of_several_files_the_latest_measurement_counts(tmp_path: Path) -> None:
