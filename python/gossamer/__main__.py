@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -171,6 +172,9 @@ def _main() -> int:
     finally:
         # The command is finished; Ctrl-C must not print how the interpreter ends.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # The end of the interpreter would search all objects for unreachable cycles, twice: half of the computation
+        # between the end of the last rank and that of the command.
+        gc.freeze()
         # CPython kills itself by SIGINT where Ctrl-C has ended an exec() (of a dataclass), unless another one follows.
         exec("")
 
@@ -183,9 +187,10 @@ def main() -> int:
         sys.stderr.write("gossamer: interrupted\n")
         return int(ExitCode.INTERRUPTED)
     finally:
-        # The command is finished; Ctrl-C must not print how the interpreter ends.
+        # As in _main.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        exec("")  # as in _main
+        gc.freeze()
+        exec("")
 
 
 if __name__ == "__main__":
