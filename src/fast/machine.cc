@@ -229,7 +229,8 @@ class Machine {
   Thread& thread(uint32_t number) { return tiles_[number / tileThreads_].threads[number % tileThreads_]; }
   uint32_t threads() const { return static_cast<uint32_t>(tiles_.size()) * tileThreads_; }
 
-  void start(const uint32_t* counts) {
+  void start(const uint32_t* counts, uint64_t cycle) {
+    now_ = std::max(now_, cycle);
     first_ = now_;
     for (uint32_t board = 0; board < c_.boards; ++board) {
       boardThreads_[board] = counts[board];
@@ -361,8 +362,10 @@ class Machine {
     last_ = std::max(last_, cycle);
   }
   void trapped(Tile& tile, uint32_t thread, uint64_t cycle, uint32_t cause, uint32_t value) {
-    end(tile, thread, State::Trapped, cycle + c_.timing.control);
-    report(tile, thread, GS_FAST_TRAP, cycle + c_.timing.control, cause, tile.threads[thread].pc, value);
+    const uint64_t left = reported(tile, cycle + c_.timing.control);
+    tile.reportNext += c_.timing.trap;
+    end(tile, thread, State::Trapped, left);
+    report(tile, thread, GS_FAST_TRAP, left, cause, tile.threads[thread].pc, value);
   }
   void unsupported(Tile& tile, uint32_t thread, const char* why) {
     if (!reason_.empty()) return;
@@ -819,6 +822,11 @@ class Machine {
       case Op::Call: return fail(trap::kCall, 0);
       case Op::Break: return fail(trap::kBreakpoint, 0);
       case Op::Csr: {
+        if (at < c_.timing.ready && csr::ofMailbox(i.word >> 20)) [[unlikely]] {
+          // The mailbox initializes its slots; the thread issues again.
+          --core.issued;
+          return c_.timing.ready - at;
+        }
         taken = system(tile, core, t, thread, at, i);
         if (!taken) {
           if (t.state == State::Trapped || !reason_.empty()) return 0;
@@ -1269,7 +1277,7 @@ const gs_fast_commit* gs_fast_commits(void* machine, uint32_t thread, size_t* co
   *count = t.commits.size();
   return t.commits.data();
 }
-void gs_fast_start(void* machine, const uint32_t* threads) { of(machine).start(threads); }
+void gs_fast_start(void* machine, const uint32_t* threads, uint64_t cycle) { of(machine).start(threads, cycle); }
 int gs_fast_run(void* machine, uint64_t until, uint64_t quanta) { return of(machine).run(until, quanta); }
 uint64_t gs_fast_cycle(void* machine) { return of(machine).cycle(); }
 uint64_t gs_fast_first(void* machine) { return of(machine).first(); }

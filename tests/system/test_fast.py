@@ -258,6 +258,8 @@ def accesses(rng: random.Random) -> list[int]:
             (5, 0, rng.randrange(32)),
             (3, 7, rng.choice((0, 0, 0, 6))),
         )[kind - 1]
+        if funct3 == 5 and number == REGISTERS["send_dest"]:
+            continue  # Small numbers are threads: whether one has received a message when it polls depends on times.
         code += [*li(6, operand), i_type(0x73, funct3, rd, rs1, number), i_type(0x73, 1, 0, 7, REGISTERS["emit"])]
     return [*code, i_type(0x73, 1, 0, 0, REGISTERS["thread_stop"])]
 
@@ -345,8 +347,7 @@ def test_lines_of_dram_and_sram_with_the_same_number_are_distinct() -> None:
 def test_registers_and_traps_are_those_of_the_hardware(size: Size) -> None:
     """Random accesses of all threads to registers of the tile and to the edges of memories: values and traps."""
     causes = set()
-    # One of some 400 other seeds gave a difference that is not explained yet: the seeds are fixed.
-    for seed in range(size.pick(2, 20, 20)):
+    for seed in range(size.pick(2, 20, 2_000)):
         rng = random.Random(seed)
         stride = 4 * BLOCK
         words = [i_type(0x73, 2, 5, 0, REGISTERS["thread_id"]), i_type(0x13, 1, 5, 5, stride.bit_length() - 1)]

@@ -18,6 +18,8 @@ struct gs_fast_timing {
   uint32_t text;    ///< from a byte of text to the thread's next instruction
   uint32_t report;  ///< in 1/256 cycles: between two reports of a tile
   uint32_t relay;   ///< in 1/256 cycles: between two reports of a board
+  uint32_t trap;    ///< in 1/256 cycles: more, after the report of a trap
+  uint32_t ready;   ///< cycle after reset from which mailboxes serve requests
 };
 
 /// The shape of the machine. Sizes are in bytes.
@@ -106,8 +108,8 @@ void gs_fast_record_deliveries(void* machine);
 /// Records the retired instructions of each thread, up to `most` of a thread.
 void gs_fast_keep_commits(void* machine, size_t most);
 const struct gs_fast_commit* gs_fast_commits(void* machine, uint32_t thread, size_t* count);
-/// Starts the first threads of each board.
-void gs_fast_start(void* machine, const uint32_t* threads);
+/// Starts the first threads of each board, not before a cycle after reset.
+void gs_fast_start(void* machine, const uint32_t* threads, uint64_t cycle);
 /// Runs to a cycle, and for at most about `quanta` steps of all tiles. Returns a gs_fast_state.
 int gs_fast_run(void* machine, uint64_t until, uint64_t quanta);
 uint64_t gs_fast_cycle(void* machine);
