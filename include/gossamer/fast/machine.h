@@ -15,11 +15,12 @@ struct gs_fast_timing {
   uint32_t local_message, mesh_message, hop, send_busy, barrier, release, words;
   uint32_t link, link_flit;
   uint32_t begin, begin_thread, end;
-  uint32_t text;    ///< from a byte of text to the thread's next instruction
-  uint32_t report;  ///< in 1/256 cycles: between two reports of a tile
-  uint32_t relay;   ///< in 1/256 cycles: between two reports of a board
-  uint32_t trap;    ///< in 1/256 cycles: more, after the report of a trap
-  uint32_t ready;   ///< cycle after reset from which mailboxes serve requests
+  uint32_t to_router, router, from_router;  ///< a message by key: to its router, its first copy, a copy to its tile
+  uint32_t text;                            ///< from a byte of text to the thread's next instruction
+  uint32_t report;                          ///< in 1/256 cycles: between two reports of a tile
+  uint32_t relay;                           ///< in 1/256 cycles: between two reports of a board
+  uint32_t trap;                            ///< in 1/256 cycles: more, after the report of a trap
+  uint32_t ready;                           ///< cycle after reset from which mailboxes serve requests
 };
 
 /// The shape of the machine. Sizes are in bytes.
@@ -38,6 +39,8 @@ struct gs_fast_config {
   const uint32_t* next_link;                        ///< [board, destination]
   uint32_t links;                                   ///< of a board
   const uint32_t* depth;                            ///< of each board in the tree of idle detection
+  const uint32_t* neighbour;                        ///< [board, link]: the board at its other end; ~0: none
+  uint32_t exits;                                   ///< columns of the mesh with an exit to the board's switch
   struct gs_fast_timing timing;
 };
 

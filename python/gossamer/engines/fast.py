@@ -72,7 +72,7 @@ _TIMES = (
     "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
     "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line",
     "local_message", "mesh_message", "hop", "send_busy", "barrier", "release", "words", "link", "link_flit",
-    "begin", "begin_thread", "end", "text", "report", "relay", "trap", "ready",
+    "begin", "begin_thread", "end", "to_router", "router", "from_router", "text", "report", "relay", "trap", "ready",
 )  # fmt: skip
 _FRACTIONS = ("dram_line", "sram_line", "link_flit", "report", "relay", "trap")
 """Times in 1/256 cycles."""
@@ -103,6 +103,8 @@ class _Config(ctypes.Structure):
         ("next_link", c_void_p),
         ("links", c_uint32),
         ("depth", c_void_p),
+        ("neighbour", c_void_p),
+        ("exits", c_uint32),
         ("timing", _Timing),
     ]  # fmt: skip
 
@@ -149,7 +151,8 @@ def _library() -> dict[str, Any]:
 
 def _times(config: Config) -> _Timing:
     """The latencies and rates of a configuration: those of the timing model, and of reports."""
-    its = _model_machine.timing(config) | _model_machine.constants_of_timing()["report"]
+    constant = _model_machine.constants_of_timing()
+    its = _model_machine.timing(config) | constant["report"] | constant["router"]
     threads = config.mailbox.cores_per_mailbox * config.core.threads_per_core
     bits = threads * threads * config.mailbox.slots_per_thread
     # rtl/mailbox/gs_mailbox_slot_refcount.sv: a cycle for each bit, or for four in a large mailbox
@@ -196,6 +199,9 @@ class Fast(Cluster):
             for board in tree.boards():
                 if board in tree.parent:
                     depth[board] = depth[tree.parent[board]] + 1
+        neighbour = np.full((boards, max(1, plan.links)), 0xFFFFFFFF, np.uint32)
+        for from_board, link, to_board, *_ in plan.wires({}):
+            neighbour[from_board, link] = to_board
         dram, sram = config.memory.dram, config.memory.sram
         bits = min(32, (dram.bytes - 1).bit_length())
         its = _Config(
@@ -209,7 +215,8 @@ class Fast(Cluster):
             partition_bits=(config.cache.caches_per_dram * config.threads_per_cache - 1).bit_length(),
             direct_bits=min(30, bits), dram=1 << bits, sram=sram.count // dram.count * sram.bytes,
             next_board=next_board.ctypes.data, next_link=next_link.ctypes.data, links=plan.links,
-            depth=depth.ctypes.data, timing=_times(config),
+            depth=depth.ctypes.data, neighbour=neighbour.ctypes.data, exits=config.router.mesh_ports,
+            timing=_times(config),
         )  # fmt: skip
         self._machine = self._lib["new"](ctypes.byref(its))
         if not self._machine:
