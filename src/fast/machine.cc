@@ -24,6 +24,17 @@ constexpr uint64_t kQuantum = 32;
 constexpr uint32_t kPad = 0x0010'0000, kGuard = 12;
 /// Flits on their way to a tile beyond which its senders wait: buffers of a mesh, and of a link.
 constexpr uint32_t kNetFlits = 64, kLocalFlits = 24;
+/// Flits of copies in flight beyond which messages by key wait at their senders.
+constexpr uint32_t kCopyFlits = 512;
+/// Limits of rtl/multicast: fields of a beat, and indirections of a message.
+constexpr uint32_t kBeatBytes = 32, kFields = 5, kIndirections = 4095;
+/// Links that a message by key may cross; more are a loop in the tables.
+constexpr uint32_t kMostLinks = 4096;
+
+/// Kinds of records (route_record in config/constants/fabric.toml).
+namespace record {
+enum : uint32_t { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, kIndirect, kThreadDouble };
+}  // namespace record
 
 namespace trap {
 enum : uint32_t {
@@ -152,6 +163,18 @@ bool ofMailbox(uint32_t number) {
 }
 }  // namespace csr
 
+/// A message by key that waits for its departure, or is expanded.
+struct Keyed {
+  uint32_t tile, thread, key, number;
+  std::vector<uint8_t> data;
+};
+/// Messages by key of a board's threads, and the copies of its routers.
+struct ByKey {
+  uint32_t flits = 0;  ///< of copies in flight
+  uint64_t routed = 0, routedOff = 0;
+  std::deque<Keyed> waiting;
+};
+
 class Machine {
  public:
   explicit Machine(const gs_fast_config& its)
@@ -162,12 +185,15 @@ class Machine {
         pads_(tileThreads_ * its.slots),
         linkFree_(size_t{its.boards} * std::max(its.links, 1u)),
         relayFree_(its.boards),
+        neighbour_(its.neighbour, its.neighbour + size_t{its.boards} * its.links),
+        routerFree_(size_t{its.boards} * (its.exits + its.links)),
+        byKey_(its.boards),
         boardThreads_(its.boards) {
     for (uint32_t board = 0; board < its.boards; ++board) depth_ = std::max(depth_, its.depth[board]);
     threadBits_ = static_cast<uint32_t>(std::bit_width(tileThreads_ - 1));
     xBits_ = static_cast<uint32_t>(std::bit_width(its.width - 1));
     boardAt_ = threadBits_ + xBits_ + static_cast<uint32_t>(std::bit_width(its.tiles / its.width - 1));
-    c_.next_board = c_.next_link = c_.depth = nullptr;
+    c_.next_board = c_.next_link = c_.depth = c_.neighbour = nullptr;
     const auto logLine = static_cast<uint32_t>(std::countr_zero(its.line));
     windows_ = {its.half_bits, its.partition_bits, its.direct_bits, static_cast<uint32_t>(its.sram), logLine};
     for (uint32_t i = 0; i < its.boards * its.memories; ++i) memories_.emplace_back(its.dram, its.sram);
@@ -229,7 +255,8 @@ class Machine {
   Thread& thread(uint32_t number) { return tiles_[number / tileThreads_].threads[number % tileThreads_]; }
   uint32_t threads() const { return static_cast<uint32_t>(tiles_.size()) * tileThreads_; }
 
-  void start(const uint32_t* counts) {
+  void start(const uint32_t* counts, uint64_t cycle) {
+    now_ = std::max(now_, cycle);
     first_ = now_;
     for (uint32_t board = 0; board < c_.boards; ++board) {
       boardThreads_[board] = counts[board];
@@ -361,8 +388,10 @@ class Machine {
     last_ = std::max(last_, cycle);
   }
   void trapped(Tile& tile, uint32_t thread, uint64_t cycle, uint32_t cause, uint32_t value) {
-    end(tile, thread, State::Trapped, cycle + c_.timing.control);
-    report(tile, thread, GS_FAST_TRAP, cycle + c_.timing.control, cause, tile.threads[thread].pc, value);
+    const uint64_t left = reported(tile, cycle + c_.timing.control);
+    tile.reportNext += c_.timing.trap;
+    end(tile, thread, State::Trapped, left);
+    report(tile, thread, GS_FAST_TRAP, left, cause, tile.threads[thread].pc, value);
   }
   void unsupported(Tile& tile, uint32_t thread, const char* why) {
     if (!reason_.empty()) return;
@@ -547,6 +576,7 @@ class Machine {
       ++tile.refused;
     }
     freeMessages_.push_back(at);
+    if (message.router != ~0u) delivered(message, cycle);
     return true;
   }
 
@@ -631,12 +661,10 @@ class Machine {
     const uint32_t y = field(threadBits_ + xBits_, boardAt_ - threadBits_ - xBits_);
     const uint32_t board = field(boardAt_, 29 - boardAt_);
     const bool inside = board < c_.boards && x < c_.width && y * c_.width + x < c_.tiles;
-    if (number == csr::kSendKey) {
-      unsupported(tile, thread, "sends through multicast routers");
-      return false;
-    }
     uint64_t mask = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
-    if (number == csr::kSendTile) {
+    if (number == csr::kSendKey) {
+      if (!(to & 31)) return fail(trap::kBadKey, to);
+    } else if (number == csr::kSendTile) {
       if (!inside || kind != 1 || low) return fail(trap::kBadDestination, to);
     } else if (kind == 5) {
       if ((to >> 26 & 7) || (to >> 14 & 0xFFF) || (to & 0x3FFF)) return fail(trap::kBadDestination, to);
@@ -655,6 +683,18 @@ class Machine {
     const uint8_t* data = &tile.pad[size_t{slot} * c_.slot];
     ++tile.counters.sent;
     t.sentSlot = slot;
+    if (number == csr::kSendKey) {
+      ByKey& its = byKey_[tile.board];
+      ++flying_;
+      Keyed sending{tile.number, thread, to, t.sent++, {data, data + bytes}};
+      if (its.waiting.empty() && its.flits < kCopyFlits) {
+        departKeyed(sending, at + kEffect);
+      } else {
+        its.waiting.push_back(std::move(sending));
+        t.blocked = true;
+      }
+      return true;
+    }
     if (kind == 5) {
       t.busy = at + c_.timing.send_busy + t.sendLength;
       tile.counters.flits_out += t.sendLength + 1;
@@ -665,14 +705,7 @@ class Machine {
       ++t.sent;
       return true;
     }
-    uint32_t made;
-    if (freeMessages_.empty()) {
-      made = static_cast<uint32_t>(messages_.size());
-      messages_.emplace_back();
-    } else {
-      made = freeMessages_.back();
-      freeMessages_.pop_back();
-    }
+    const uint32_t made = newMessage();
     Message& message = messages_[made];
     message.mask = mask;
     message.tile = board * c_.tiles + y * c_.width + x;
@@ -692,6 +725,147 @@ class Machine {
       blockOn(tile, messages_[tile.out[!local].front()].tile);
     }
     return true;
+  }
+
+  uint32_t newMessage() {
+    if (freeMessages_.empty()) {
+      messages_.emplace_back();
+      return static_cast<uint32_t>(messages_.size() - 1);
+    }
+    const uint32_t made = freeMessages_.back();
+    freeMessages_.pop_back();
+    messages_[made].router = ~0u;
+    return made;
+  }
+
+  // ---- Multicast routers ----
+
+  /// A message by key leaves its tile for the nearest exit of the mesh.
+  void departKeyed(const Keyed& its, uint64_t cycle) {
+    Tile& tile = tiles_[its.tile];
+    Thread& t = tile.threads[its.thread];
+    const auto flits = static_cast<uint32_t>(its.data.size() / c_.flit) + 1;
+    const uint64_t begin = std::max(tile.transmitNext, cycle);
+    tile.transmitNext = begin + flits;
+    t.busy = begin + c_.timing.send_busy + flits - 1 - kEffect;
+    tile.counters.flits_out += flits;
+    const uint32_t x = tile.index % c_.width, exit = std::min(x, c_.exits - 1);
+    const uint64_t arrival = begin + flits - 1 - kEffect + c_.timing.to_router +
+                             uint64_t{c_.timing.hop} * (x - exit + tile.index / c_.width);
+    uint32_t links = 0;
+    expand(tile.board, tile.board * (c_.exits + c_.links) + exit, its.key, its, arrival, links);
+    --flying_;
+    idleSince_ = std::max(idleSince_, arrival);
+    last_ = std::max(last_, arrival);
+  }
+
+  /// Makes the copies of a message that has arrived at a router of a board.
+  void expand(uint32_t board, uint32_t router, uint32_t key, const Keyed& its, uint64_t cycle, uint32_t& links) {
+    Bytes& table = memories_[size_t{board} * c_.memories].spaces[0];
+    const auto flits = static_cast<uint32_t>(its.data.size() / c_.flit);
+    uint64_t& free = routerFree_[router];
+    free = std::max(free, cycle) + c_.timing.router;
+    for (uint32_t indirections = 0, more = 1; more && indirections <= kIndirections; ++indirections) {
+      more = 0;
+      const uint64_t first = key >> 5, end = first + (key & 31);
+      for (uint64_t beat = first; beat < end && !more; ++beat) {
+        if ((beat + 1) * kBeatBytes > table.size()) return;
+        const uint8_t* const at = table.at(beat * kBeatBytes);
+        uint16_t count;
+        std::memcpy(&count, at, 2);
+        const auto field = [at](uint32_t number) {
+          uint64_t found = 0;
+          std::memcpy(&found, at + 2 + 6 * size_t{number}, 6);
+          return found;
+        };
+        for (uint32_t i = 0, place = 0; i < count && count <= kFields && !more; ++i) {
+          const uint64_t low = field(place);
+          const auto kind = static_cast<uint32_t>(low >> 45);
+          const bool wide = kind == record::kThreadWord || kind == record::kThreadDouble || kind == record::kTile ||
+                            kind == record::kTileHalf;
+          if (place + wide >= kFields) break;
+          const uint64_t high = wide ? field(place + 1) : 0;
+          place += wide ? 2 : 1;
+          if (kind == record::kIndirect) {
+            key = static_cast<uint32_t>(low);
+            more = 1;
+          } else if (kind == record::kRouter) {
+            free += flits + 1;
+            toRouter(board, static_cast<uint32_t>(low >> 41 & 15), static_cast<uint32_t>(low), its, free, links);
+          } else {
+            const bool toTile = kind == record::kTile || kind == record::kTileHalf;
+            free += flits + toTile;
+            copy(board, kind, low, high, its, flits + toTile, free);
+          }
+        }
+      }
+    }
+  }
+
+  /// Sends a message over a link, to the router at its other end.
+  void toRouter(uint32_t board, uint32_t link, uint32_t key, const Keyed& its, uint64_t cycle, uint32_t& links) {
+    const uint32_t next = link < c_.links ? neighbour_[size_t{board} * c_.links + link] : ~0u;
+    if (next == ~0u) return;
+    ++byKey_[board].routed;
+    ++byKey_[board].routedOff;
+    if (++links > kMostLinks) {
+      unsupported(tiles_[its.tile], its.thread, "sent to a key whose tables form a loop of boards");
+      return;
+    }
+    uint64_t& free = linkFree_[size_t{board} * c_.links + link];
+    free = std::max(free, cycle << 8) + c_.timing.link_flit * (its.data.size() / c_.flit + 1);
+    uint32_t back = 0;
+    while (back < c_.links && neighbour_[size_t{next} * c_.links + back] != board) ++back;
+    const size_t router = size_t{next} * (c_.exits + c_.links) + c_.exits + back % c_.links;
+    if (key & 31) expand(next, static_cast<uint32_t>(router), key, its, (free >> 8) + c_.timing.link, links);
+  }
+
+  /// Sends a copy to threads of a tile of its router's board.
+  void copy(uint32_t board, uint32_t kind, uint64_t low, uint64_t high, const Keyed& its, uint32_t flits,
+            uint64_t cycle) {
+    const auto y = static_cast<uint32_t>(low >> 41 & 15), x = static_cast<uint32_t>(low >> 37 & 15);
+    if (x >= c_.width || y * c_.width + x >= c_.tiles) return;
+    ++byKey_[board].routed;
+    const uint32_t made = newMessage();
+    Message& message = messages_[made];
+    const bool toTile = kind == record::kTile || kind == record::kTileHalf;
+    message.mask = toTile ? high << 16 | (low >> 16 & 0xFFFF) : 1ull << (low >> 31 & 63);
+    message.tile = board * c_.tiles + y * c_.width + x;
+    message.flits = flits;
+    message.sender = its.tile * tileThreads_ + its.thread;
+    message.number = its.number;
+    message.router = tiles_[its.tile].board;
+    message.data = its.data;
+    // The new first bits of the payload.
+    const uint64_t words = kind == record::kThreadWord ? high & 0xFFFF'FFFF : high << 16 | (low & 0xFFFF);
+    const size_t bytes = kind == record::kThreadDouble                              ? 8
+                         : kind == record::kThreadWord                              ? 4
+                         : kind == record::kThreadHalf || kind == record::kTileHalf ? 2
+                                                                                    : 0;
+    std::memcpy(message.data.data(), &words, bytes);
+    ++flying_;
+    byKey_[message.router].flits += flits;
+    Tile& other = tiles_[message.tile];
+    other.counters.flits_in += flits;
+    const uint64_t arrival =
+        cycle + c_.timing.from_router + uint64_t{c_.timing.hop} * (x - std::min(x, c_.exits - 1) + y);
+    other.receiveNext = std::max(other.receiveNext + flits, arrival);
+    other.coming += flits;
+    other.arrivals.push({other.receiveNext, sequence_++, made});
+    if (!other.full) other.next = std::min(other.next, other.arrivals.top().cycle);
+  }
+
+  /// A copy has been delivered: messages by key of its sender's board may depart.
+  void delivered(const Message& message, uint64_t cycle) {
+    ByKey& its = byKey_[message.router];
+    its.flits -= message.flits;
+    while (!its.waiting.empty() && its.flits < kCopyFlits) {
+      const Keyed next = std::move(its.waiting.front());
+      its.waiting.pop_front();
+      tiles_[next.tile].threads[next.thread].blocked = false;
+      departKeyed(next, cycle);
+      sent(tiles_[next.tile], next.thread);
+    }
   }
 
   void freeSlot(Tile& tile, uint32_t slot, uint32_t thread) {
@@ -819,6 +993,11 @@ class Machine {
       case Op::Call: return fail(trap::kCall, 0);
       case Op::Break: return fail(trap::kBreakpoint, 0);
       case Op::Csr: {
+        if (at < c_.timing.ready && csr::ofMailbox(i.word >> 20)) [[unlikely]] {
+          // The mailbox initializes its slots; the thread issues again.
+          --core.issued;
+          return c_.timing.ready - at;
+        }
         taken = system(tile, core, t, thread, at, i);
         if (!taken) {
           if (t.state == State::Trapped || !reason_.empty()) return 0;
@@ -1188,6 +1367,8 @@ class Machine {
         value = static_cast<uint32_t>(number == csr::kPerfIdle ? idle : idle >> 32);
         break;
       }
+      case csr::kPerfRouted: value = static_cast<uint32_t>(byKey_[tile.board].routed); break;
+      case csr::kPerfRoutedOff: value = static_cast<uint32_t>(byKey_[tile.board].routedOff); break;
       case csr::kPerfCycles: value = static_cast<uint32_t>(effect - core.clearedAt); break;
       case csr::kPerfCyclesHigh: value = static_cast<uint32_t>((effect - core.clearedAt) >> 32); break;
       default: break;
@@ -1208,6 +1389,9 @@ class Machine {
   std::vector<Memory> memories_;
   std::vector<Tile> tiles_;
   std::vector<uint64_t> linkFree_, relayFree_;
+  std::vector<uint32_t> neighbour_;
+  std::vector<uint64_t> routerFree_;  ///< of each board's exits, then of its links
+  std::vector<ByKey> byKey_;          ///< of each board
   std::vector<uint32_t> boardThreads_;
   std::deque<Message> messages_;
   std::vector<uint32_t> freeMessages_;
@@ -1269,7 +1453,7 @@ const gs_fast_commit* gs_fast_commits(void* machine, uint32_t thread, size_t* co
   *count = t.commits.size();
   return t.commits.data();
 }
-void gs_fast_start(void* machine, const uint32_t* threads) { of(machine).start(threads); }
+void gs_fast_start(void* machine, const uint32_t* threads, uint64_t cycle) { of(machine).start(threads, cycle); }
 int gs_fast_run(void* machine, uint64_t until, uint64_t quanta) { return of(machine).run(until, quanta); }
 uint64_t gs_fast_cycle(void* machine) { return of(machine).cycle(); }
 uint64_t gs_fast_first(void* machine) { return of(machine).first(); }

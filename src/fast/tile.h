@@ -62,6 +62,7 @@ struct Core {
 struct Message {
   uint64_t mask = 0;  ///< receiving threads of the tile
   uint32_t tile = 0, flits = 0, sender = 0, number = 0;
+  uint32_t router = ~0u;  ///< of a copy: the board whose thread sent to a key
   std::vector<uint8_t> data;
 };
 

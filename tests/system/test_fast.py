@@ -20,7 +20,7 @@ from gossamer import device
 from gossamer.config import constants
 from gossamer.engines.fast import Commits, Fast
 from gossamer.engines.rtl import Run
-from gossamer.engines.rtl_cluster import Cluster
+from gossamer.engines.rtl_cluster import Cluster, Plan
 
 TALK = ROOT / "tests" / "fixtures" / "watching" / "talk.c"
 TINY = configs.load("tiny")
@@ -267,6 +267,8 @@ def accesses(rng: random.Random) -> list[int]:
             (5, 0, rng.randrange(32)),
             (3, 7, rng.choice((0, 0, 0, 6))),
         )[kind - 1]
+        if funct3 == 5 and number == REGISTERS["send_dest"]:
+            continue  # Small numbers are threads: whether one has received a message when it polls depends on times.
         code += [*li(6, operand), i_type(0x73, funct3, rd, rs1, number), i_type(0x73, 1, 0, 7, REGISTERS["emit"])]
     return [*code, i_type(0x73, 1, 0, 0, REGISTERS["thread_stop"])]
 
@@ -354,8 +356,7 @@ def test_lines_of_dram_and_sram_with_the_same_number_are_distinct() -> None:
 def test_registers_and_traps_are_those_of_the_hardware(size: Size) -> None:
     """Random accesses of all threads to registers of the tile and to the edges of memories: values and traps."""
     causes = set()
-    # One of some 400 other seeds gave a difference that is not explained yet: the seeds are fixed.
-    for seed in range(size.pick(2, 20, 20)):
+    for seed in range(size.pick(2, 20, 2_000)):
         rng = random.Random(seed)
         stride = 4 * BLOCK
         words = [i_type(0x73, 2, 5, 0, REGISTERS["thread_id"]), i_type(0x13, 1, 5, 5, stride.bit_length() - 1)]
@@ -468,6 +469,108 @@ def test_clusters_reach_idleness_after_all_messages(command: Command, tmp_path: 
             expected[(sender + 1 + 97 * message) % threads] += sender
     printed = {int(line[1:].split()[0]): int(line.split("] ")[1]) for line in done.stdout.splitlines()}
     assert printed == dict(enumerate(expected))
+
+
+KEYS = (
+    HEAD
+    + """static const uint32_t links[] = {LINKS};
+
+static void put(uint32_t beat, uint32_t count, const uint64_t* fields, uint32_t words) {
+  volatile uint16_t* half = (volatile uint16_t*)(TinselPOLiteProgRouterBase + 32 * beat);
+  for (uint32_t i = 0; i < 16; ++i) half[i] = 0;
+  half[0] = (uint16_t)count;
+  for (uint32_t i = 0; i < words; ++i)
+    for (uint32_t k = 0; k < 3; ++k) half[1 + 3 * i + k] = (uint16_t)(fields[i] >> 16 * k);
+}
+static uint64_t place(uint64_t kind, uint64_t x, uint64_t thread) { return kind << 45 | x << 37 | thread << 31; }
+
+int main(void) {
+  const uint32_t me = gossamerBoard() * gossamerThreads() + gossamerThread();
+  const uint32_t base = (TinselPOLiteProgRouterBase - TinselDRAMBase) / 32;
+  if (gossamerThread() == 0) {
+    const uint64_t first[5] = {place(0, 0, 1), place(1, 1, 2) | 0xBEEF, place(2, 0, 3), 0xCAFEBABE,
+                               5ull << 45 | (uint64_t)links[gossamerBoard()] << 41 | ((base + 2) << 5 | 1)};
+    const uint64_t second[5] = {place(3, 1, 0) | 0xF0ull << 16, 0, place(4, 0, 0) | 0x0F00ull << 16 | 0x1234, 0,
+                                6ull << 45 | ((base + 3) << 5 | 1)};
+    const uint64_t third[3] = {place(7, 1, 9) | 0x7788, 0x112233445566ull, place(0, 0, 10)};
+    const uint64_t fourth[1] = {place(0, 1, 11)};
+    put(0, 4, first, 5);
+    put(1, 3, second, 5);
+    put(2, 2, third, 3);
+    put(3, 1, fourth, 1);
+    tinselCacheFlush();
+  }
+  tinselIdle(0);
+  tinselSetLen(2);
+  volatile uint32_t* out = tinselSendSlot();
+  if (gossamerThread() % 15 == 5)
+    for (uint32_t round = 0; round < 3; ++round) {
+      tinselWaitUntil(TINSEL_CAN_SEND);
+      for (uint32_t i = 0; i < 8; ++i) out[i] = i << 28 | me << 8 | round;
+      tinselKeySend((int)(base << 5 | 2), out);
+    }
+  for (;;) {
+    while (tinselCanRecv()) {
+      volatile uint32_t* in = tinselRecv();
+      printf("%08x %08x %08x\\n", (unsigned)in[0], (unsigned)in[1], (unsigned)in[7]);
+      tinselFree(in);
+    }
+    if (tinselIdle(1)) return 0;
+  }
+}
+"""
+)
+"""Threads 5 and 20 of each board send to a key with every kind of record; the neighbour's router continues."""
+
+
+def received_by_key(boards: int, neighbour: dict[int, int]) -> Lines:
+    """The lines of KEYS that each thread prints, sorted; by hand from its tables."""
+    found: Lines = {}
+    for sender in (board * TINY.threads + thread for board in range(boards) for thread in (5, 20)):
+        here = sender // TINY.threads * TINY.threads
+        there = neighbour[sender // TINY.threads] * TINY.threads
+        for count in range(3):
+            zero, one, last = (word << 28 | sender << 8 | count for word in (0, 1, 7))
+            to = {here + 1: (zero, one), here + 18: (zero & ~0xFFFF | 0xBEEF, one), here + 3: (0xCAFEBABE, one)}
+            to |= {here + 16 + thread: (zero, one) for thread in range(4, 8)}
+            to |= {here + thread: (zero & ~0xFFFF | 0x1234, one) for thread in range(8, 12)}
+            to |= {here + 27: (zero, one)}
+            # A thread of this board may also have a copy from the neighbour.
+            for thread, words in (
+                *to.items(),
+                (there + 25, (0x55667788, 0x11223344)),
+                (there + 10, (zero, one)),
+            ):
+                found.setdefault(thread, []).append("".join(f"{word:08x} " for word in words) + f"{last:08x}")
+    return {thread: sorted(lines) for thread, lines in found.items()}
+
+
+def by_key(machine: type[Cluster], tmp_path: Path) -> tuple[Run, Lines, Lines]:
+    """A run of KEYS on two boards: the sorted text, and what it must be."""
+    plan = Plan(configs.load_cluster("pair"))
+    wires = {board: (link, other) for board, link, other, *_ in reversed(list(plan.wires({})))}
+    source = tmp_path / "keys.c"
+    source.write_text(KEYS.replace("LINKS", ", ".join(str(wires[board][0]) for board in range(2))), encoding="utf-8")
+    run, said = executed(machine(plan), source)
+    want = received_by_key(2, {board: other for board, (_, other) in wires.items()})
+    return run, {thread: sorted(lines) for thread, lines in said.items()}, want
+
+
+def test_messages_by_key_reach_the_receivers_of_every_kind_of_record(tmp_path: Path) -> None:
+    run, said, want = by_key(Fast, tmp_path)
+    assert run.reason == "done" and said == want
+
+
+@pytest.mark.tier("all", seconds=15, adds="routers of two simulated boards")
+def test_routers_send_the_hardwares_copies(tmp_path: Path) -> None:
+    real, said, want = by_key(Cluster, tmp_path)
+    found, _, _ = by_key(Fast, tmp_path)
+    assert said == want
+    names = ("sent", "received", "flits_out", "flits_in", "refused")
+    assert [[tile[name] for name in names] for tile in found.tiles] == [
+        [tile[name] for name in names] for tile in real.tiles
+    ]
+    assert found.cycles == pytest.approx(real.cycles, rel=BOUND)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,12 @@ struct gs_fast_timing {
   uint32_t local_message, mesh_message, hop, send_busy, barrier, release, words;
   uint32_t link, link_flit;
   uint32_t begin, begin_thread, end;
-  uint32_t text;    ///< from a byte of text to the thread's next instruction
-  uint32_t report;  ///< in 1/256 cycles: between two reports of a tile
-  uint32_t relay;   ///< in 1/256 cycles: between two reports of a board
+  uint32_t to_router, router, from_router;  ///< a message by key: to its router, its first copy, a copy to its tile
+  uint32_t text;                            ///< from a byte of text to the thread's next instruction
+  uint32_t report;                          ///< in 1/256 cycles: between two reports of a tile
+  uint32_t relay;                           ///< in 1/256 cycles: between two reports of a board
+  uint32_t trap;                            ///< in 1/256 cycles: more, after the report of a trap
+  uint32_t ready;                           ///< cycle after reset from which mailboxes serve requests
 };
 
 /// The shape of the machine. Sizes are in bytes.
@@ -36,6 +39,8 @@ struct gs_fast_config {
   const uint32_t* next_link;                        ///< [board, destination]
   uint32_t links;                                   ///< of a board
   const uint32_t* depth;                            ///< of each board in the tree of idle detection
+  const uint32_t* neighbour;                        ///< [board, link]: the board at its other end; ~0: none
+  uint32_t exits;                                   ///< columns of the mesh with an exit to the board's switch
   struct gs_fast_timing timing;
 };
 
@@ -106,8 +111,8 @@ void gs_fast_record_deliveries(void* machine);
 /// Records the retired instructions of each thread, up to `most` of a thread.
 void gs_fast_keep_commits(void* machine, size_t most);
 const struct gs_fast_commit* gs_fast_commits(void* machine, uint32_t thread, size_t* count);
-/// Starts the first threads of each board.
-void gs_fast_start(void* machine, const uint32_t* threads);
+/// Starts the first threads of each board, not before a cycle after reset.
+void gs_fast_start(void* machine, const uint32_t* threads, uint64_t cycle);
 /// Runs to a cycle, and for at most about `quanta` steps of all tiles. Returns a gs_fast_state.
 int gs_fast_run(void* machine, uint64_t until, uint64_t quanta);
 uint64_t gs_fast_cycle(void* machine);

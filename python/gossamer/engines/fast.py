@@ -72,10 +72,14 @@ _TIMES = (
     "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
     "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line",
     "local_message", "mesh_message", "hop", "send_busy", "barrier", "release", "words", "link", "link_flit",
-    "begin", "begin_thread", "end", "text", "report", "relay",
+    "begin", "begin_thread", "end", "to_router", "router", "from_router", "text", "report", "relay", "trap", "ready",
 )  # fmt: skip
-_FRACTIONS = ("dram_line", "sram_line", "link_flit", "report", "relay")
+_FRACTIONS = ("dram_line", "sram_line", "link_flit", "report", "relay", "trap")
 """Times in 1/256 cycles."""
+
+
+_RESET, _BANKED_BITS = 6, 0x1_0000
+"""Cycles from reset until a mailbox begins to initialize its slots; bits above which it initializes four a cycle."""
 
 
 class _Timing(ctypes.Structure):
@@ -99,6 +103,8 @@ class _Config(ctypes.Structure):
         ("next_link", c_void_p),
         ("links", c_uint32),
         ("depth", c_void_p),
+        ("neighbour", c_void_p),
+        ("exits", c_uint32),
         ("timing", _Timing),
     ]  # fmt: skip
 
@@ -120,7 +126,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "record_deliveries": (None, [c_void_p]),
     "keep_commits": (None, [c_void_p, c_size_t]),
     "commits": (c_void_p, [c_void_p, c_uint32, POINTER(c_size_t)]),
-    "start": (None, [c_void_p, POINTER(c_uint32)]),
+    "start": (None, [c_void_p, POINTER(c_uint32), c_uint64]),
     "run": (c_int, [c_void_p, c_uint64, c_uint64]),
     "cycle": (c_uint64, [c_void_p]),
     "first": (c_uint64, [c_void_p]),
@@ -145,7 +151,12 @@ def _library() -> dict[str, Any]:
 
 def _times(config: Config) -> _Timing:
     """The latencies and rates of a configuration: those of the timing model, and of reports."""
-    its = _model_machine.timing(config) | _model_machine.constants_of_timing()["report"]
+    constant = _model_machine.constants_of_timing()
+    its = _model_machine.timing(config) | constant["report"] | constant["router"]
+    threads = config.mailbox.cores_per_mailbox * config.core.threads_per_core
+    bits = threads * threads * config.mailbox.slots_per_thread
+    # rtl/mailbox/gs_mailbox_slot_refcount.sv: a cycle for each bit, or for four in a large mailbox
+    its |= {"ready": _RESET + (bits // 4 if bits >= _BANKED_BITS else bits)}
     return _Timing(**{name: round(its[name] * (256 if name in _FRACTIONS else 1)) for name in _TIMES})
 
 
@@ -173,6 +184,9 @@ class Fast(Cluster):
         """Receiver, sender and number of each delivered message, if they are recorded."""
         self._lib = _library()
         boards = plan.boards
+        its_load = _model_machine.constants_of_timing()["load"]
+        self._loaded = boards * (its_load["board"] + config.tiles * its_load["tile"])
+        self._loaded += its_load["first_board"] + config.tiles * its_load["first_tile"]
         next_board, next_link = np.zeros((boards, boards), np.uint32), np.zeros((boards, boards), np.uint32)
         depth = np.zeros(boards, np.uint32)
         for at in range(boards):
@@ -185,6 +199,9 @@ class Fast(Cluster):
             for board in tree.boards():
                 if board in tree.parent:
                     depth[board] = depth[tree.parent[board]] + 1
+        neighbour = np.full((boards, max(1, plan.links)), 0xFFFFFFFF, np.uint32)
+        for from_board, link, to_board, *_ in plan.wires({}):
+            neighbour[from_board, link] = to_board
         dram, sram = config.memory.dram, config.memory.sram
         bits = min(32, (dram.bytes - 1).bit_length())
         its = _Config(
@@ -198,7 +215,8 @@ class Fast(Cluster):
             partition_bits=(config.cache.caches_per_dram * config.threads_per_cache - 1).bit_length(),
             direct_bits=min(30, bits), dram=1 << bits, sram=sram.count // dram.count * sram.bytes,
             next_board=next_board.ctypes.data, next_link=next_link.ctypes.data, links=plan.links,
-            depth=depth.ctypes.data, timing=_times(config),
+            depth=depth.ctypes.data, neighbour=neighbour.ctypes.data, exits=config.router.mesh_ports,
+            timing=_times(config),
         )  # fmt: skip
         self._machine = self._lib["new"](ctypes.byref(its))
         if not self._machine:
@@ -243,6 +261,7 @@ class Fast(Cluster):
         """Loads instructions at address 0, and data at physical addresses, as ``Tile.load``."""
         words = np.asarray(instructions, dtype="<u4")
         capacity = self.config.instr_words
+        segments, zeroes = list(segments), list(zeroes)
         if len(words) > capacity:
             raise InputError(f"the program has {len(words)} instructions, {len(words) - capacity} more than fit")
         self._lib["code"](self._machine, words.tobytes(), len(words))
@@ -251,6 +270,9 @@ class Fast(Cluster):
         for address, size in zeroes:
             for memory in self._memories:
                 self._write_at(memory, address, None, size)
+        its = _model_machine.constants_of_timing()["load"]
+        size, zeroed = sum(len(data) for _, data in segments), sum(size for _, size in zeroes)
+        self._loaded += its["word"] * len(words) + its["byte"] * size + its["zero"] * zeroed
         on_progress(words.nbytes, words.nbytes)
 
     @property
@@ -321,7 +343,7 @@ class Fast(Cluster):
         started = self._started(threads)
         seen = _Records(self, on_line, on_emit, on_trap, on_message)
         begun = time.perf_counter()
-        self._lib["start"](self._machine, (c_uint32 * len(started))(*started))
+        self._lib["start"](self._machine, (c_uint32 * len(started))(*started), round(self._loaded))
         first = seen.first = self._lib["first"](self._machine)
         until = first + max_cycles if max_cycles else _FOREVER
         while (state := self._lib["run"](self._machine, until, max(1, _STEPS // self.tiles))) == _RUNS:
