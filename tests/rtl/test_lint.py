@@ -154,6 +154,25 @@ def test_every_module_is_in_a_file_list() -> None:
     assert sorted(path for path in modules if path not in listed) == []
 
 
+def test_file_lists_are_read_as_they_are_now(tmp_path: Path) -> None:
+    """A file that is missing, and a list that includes itself, are reported with the line; each file counts once."""
+    outer, inner, one, two = (tmp_path / name for name in ("outer.f", "inner.f", "one.sv", "two.sv"))
+    one.touch()
+    two.touch()
+    outer.write_text("// a comment\n-f inner.f\none.sv\n+incdir+.\n")
+    inner.write_text("two.sv // and this one\none.sv\n")
+    found = sources.listing(outer)
+    assert (found.files, found.include) == ((two, one), (tmp_path,))
+    inner.write_text("one.sv\n\ntwo.sv\n")
+    assert sources.listing(outer).files == (one, two)
+    inner.write_text("one.sv\n\nouter.f\n")
+    with pytest.raises(InputError, match=r"inner\.f:3: outer\.f: the list includes itself"):
+        sources.listing(outer)
+    inner.write_text("one.sv\nthree.sv\n")
+    with pytest.raises(InputError, match=r"inner\.f:2: three\.sv: no such file"):
+        sources.listing(outer)
+
+
 def test_waivers_are_in_one_file_with_their_reasons() -> None:
     inside = re.compile(r"verilator\s+lint_off|lint_off_begin")
     modules = [path for folder in (sources.RTL, sources.SIM, MODELS / "memory") for path in folder.rglob("*.sv*")]
