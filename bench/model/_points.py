@@ -86,9 +86,10 @@ POINTS = (
         for app, parameters in (("pagerank", PAGERANK), ("sssp-sync", {}))
         for graph in (RMAT, GEO2)
     ),
-    # A larger board, whose caches, cores and mesh differ from those of the fits.
+    # Larger boards, whose caches, cores and meshes differ from those of the fits: the second one is the papers'.
     *(
-        Point(app, graph, "quad", HUB if app == "sssp-sync" and graph == RMAT else parameters)
+        Point(app, graph, place, HUB if app == "sssp-sync" and graph == RMAT else parameters)
+        for place in ("quad", "de5")
         for app, parameters in (("pagerank", PAGERANK), ("hashmin-sync", {}), ("sssp-sync", {}), ("asp", {}))
         for graph in (RMAT, GEO2)
     ),
