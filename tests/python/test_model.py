@@ -184,9 +184,9 @@ def test_a_prediction_names_the_nearest_validated_case(graph: Graph) -> None:
 
 
 def test_a_configuration_that_was_not_validated_runs_with_a_warning(graph: Graph) -> None:
-    engine = Model(config="de5")
+    engine = Model(config="de5-128")
     runner.run("pagerank", graph, engine=engine, iterations=1)
-    assert "warning: outside of the validated range: configuration de5 was not validated" in engine.notes[1]
+    assert "warning: outside of the validated range: configuration de5-128 was not validated" in engine.notes[1]
 
 
 def test_counters_that_are_not_modelled_are_absent(graph: Graph) -> None:
