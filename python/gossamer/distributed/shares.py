@@ -452,8 +452,9 @@ def _shifted(rows: CSR, first: int, count: int) -> CSR | None:
 
 def _same(a: CSR, b: CSR) -> bool:
     """Whether the rows are equal."""
-    pairs = ((a.offsets, b.offsets), (a.targets, b.targets), (a.weights, b.weights))
-    return all(one is other or np.array_equal(one, other) for one, other in pairs)
+    if not (np.array_equal(a.offsets, b.offsets) and np.array_equal(a.targets, b.targets)):
+        return False
+    return a.weights is None or b.weights is None or np.array_equal(a.weights, b.weights)
 
 
 def _header(path: str, format: str | None, columns: str | None) -> tuple[bytes, str, bool]:
