@@ -4,6 +4,7 @@ files are those that one process reads, and wrong partitions are rejected with o
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,37 @@ def test_ranks_read_parts_of_an_edge_list_and_report_a_wrong_line(command: Comma
         errors.append(done.stderr.strip())
     assert errors[0] == errors[1]
     assert f"{file}:250001: " in errors[0]
+
+
+@pytest.mark.tier("all", seconds=60, adds="large METIS and compressed files")
+@pytest.mark.parametrize("ending", ["graph", "mtx.gz"])
+def test_ranks_read_parts_of_other_files_and_report_a_wrong_line(command: Command, tmp_path: Path, ending: str) -> None:
+    graph = (
+        generate.rmat(16 if ending == "graph" else 17, 14, seed=4).symmetrised().simplified(parallel=True, loops=True)
+    )
+    file = tmp_path / f"graph.{ending}"
+    write_graph(graph, file)
+    assert file.stat().st_size > shares.SMALL
+    found = []
+    for engine in (("cpu",), ("distributed", "-n", "3")):
+        to = tmp_path / "result.npy"
+        done = command("run", "pagerank", file, "--iterations", "5", "--engine", *engine, "-o", to)
+        assert done.returncode == 0, done.stderr
+        found.append((np.load(to), done.stdout.splitlines()[0]))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-4)
+    assert found[0][1] == found[1][1]
+    text = gzip.decompress(file.read_bytes()) if ending.endswith("gz") else file.read_bytes()
+    lines = text.splitlines()
+    lines[40_000] += b" x"
+    text = b"\n".join(lines)
+    file.write_bytes(gzip.compress(text, 1) if ending.endswith("gz") else text)
+    errors = []
+    for engine in (("cpu",), ("distributed", "-n", "3")):
+        done = command("run", "pagerank", file, "--engine", *engine)
+        assert done.returncode == 2
+        errors.append(done.stderr.strip())
+    assert errors[0] == errors[1]
+    assert f"{file}:40001: " in errors[0]
 
 
 @pytest.mark.default_cases("few|near|no-file", seconds=8, adds="files with wrong ranks")
