@@ -140,8 +140,8 @@ class ConvertedGraph:
 
     def by_node(self, values: Array) -> dict[Node, Any]:
         """A dictionary from each node to its value."""
-        # Copying a dictionary and replacing its values takes half of the time of inserting new keys. A view creates
-        # each number when it is stored; a list of all numbers before takes a sixth more.
+        # Copying a dictionary and replacing its values takes half of the time of inserting new keys. A view creates a
+        # number when it is stored. A list of all numbers would take a sixth more.
         found = self._empty.copy()
         found.update(zip(self._nodes, values.data, strict=True))
         return found
