@@ -143,7 +143,7 @@ class ConvertedGraph:
         # Copying a dictionary and replacing its values takes half of the time of inserting new keys. A view creates a
         # number when it is stored. A list of all numbers would take a sixth more.
         found = self._empty.copy()
-        found.update(zip(self._nodes, memoryview(values), strict=True))
+        found.update(zip(self._nodes, values.data, strict=True))
         return found
 
     @property
