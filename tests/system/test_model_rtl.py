@@ -131,6 +131,36 @@ def test_a_larger_board_is_as_much_faster_as_on_the_hardware() -> None:
     assert faster(Model) == pytest.approx(real, rel=0.08)
 
 
+@pytest.mark.tier("all", seconds=90, adds="multicast routers of eight boards, link by link, and in the model")
+def test_messages_by_key_cross_each_link_as_often_as_on_the_hardware() -> None:
+    graph, plan = read_graph(SCATTERED), Plan(configs.load_cluster("octet"))
+    results = []
+
+    def links(engine: Hardware) -> dict[tuple[int, int], int]:
+        results.append(runner.run("pagerank", graph, engine=engine, iterations=1))
+        assert engine.done is not None
+        names = ("tx_packets", "messages")
+        return {at: next(its[name] for name in names if name in its) for at, its in engine.done.links.items()}
+
+    real, predicted = ({mode: links(engine(plan=plan, multicast=mode)) for mode in ("local", "full")}
+                       for engine in (Hardware, Model))  # fmt: skip
+    assert all(runner.difference(results[0], one) is None for one in results[1:])
+    saved = {at: real["local"][at] - real["full"][at] for at in real["local"]}
+    assert max(saved.values()) > 30
+    # Links also carry control packets; with records each board receives a few more, which empty the caches of routers.
+    control = 10
+    wrong = {
+        at: (saved[at], predicted["local"].get(at, 0) - predicted["full"].get(at, 0))
+        for at in saved
+        if not 0 <= predicted["local"].get(at, 0) - predicted["full"].get(at, 0) - saved[at] <= control
+    }
+    assert not wrong
+    # A leaf of the trees of control packets sends none.
+    corner = {at: count for at, count in predicted["full"].items() if at[0] == plan.boards - 1}
+    assert corner and all(real["full"][at] >= count for at, count in corner.items())
+    assert any(real["full"][at] == count for at, count in corner.items())
+
+
 VARIANTS = {
     "latency of the DRAM": ("[memory.dram]\ncontroller_latency = 120\n", 1.10),
     "ways of the cache": ("[cache]\nways = 8\n", 0.97),
