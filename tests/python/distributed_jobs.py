@@ -27,7 +27,7 @@ def run_comparison(
         env={**os.environ, **(environment or {})},
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=3000,  # the ranks compile applications that have not been compiled yet
         check=False,
     )
 

@@ -40,6 +40,7 @@ def test_results_are_those_of_cpu(ranks: int, seed: int) -> None:
 
 
 @pytest.mark.tier("all", seconds=60, adds="all applications; four ranks")
+@pytest.mark.timeout(3100)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])
 def test_results_of_every_application_are_those_of_cpu(ranks: int, seed: int) -> None:
     compare(ranks, seed, 8, *apps.names())
