@@ -80,8 +80,9 @@ def figure(rows: Sequence[Row]) -> Any:
     of = named("stencil.strong.")
     ideal = [row.config["ideal"] for row in of]
     strong.plot(ideal, [row.value for row in of], "o-", color=_COLOURS[1], label="ours")
-    theirs = [(row.config["ideal"], row.reference["value"]) for row in of if row.reference]
-    strong.plot([x for x, _ in theirs], [y for _, y in theirs], "s--", color=_COLOURS[4], label="paper")
+    known = [row for row in of if row.reference]
+    speedups = [row.reference["value"] for row in known if row.reference]
+    strong.plot([row.config["ideal"] for row in known], speedups, "s--", color=_COLOURS[4], label="paper")
     strong.set(xscale="log", yscale="log", xlabel="banks", ylabel="times as fast as one bank",
                title="stencil, 4096 x 4096")  # fmt: skip
 
