@@ -67,7 +67,7 @@ def test_studies_of_streams_have_a_row_for_each_name(tmp_path: Path, monkeypatch
     # The RTL's speedup at the paper's size, and its cycles at small grids.
     assert value["study.stencil.strong.4x8"] == pytest.approx(31.95, rel=0.005)
     errors = studies.pipeline_errors()
-    assert len(errors) >= 8 and max(map(abs, errors.values())) < 0.03
+    assert len(errors) >= 12 and max(map(abs, errors.values())) < 0.04
     # Latencies are those of the paper's table or better, and rise by a hop's 139 cycles of 4 ns.
     hops = [value[f"study.latency.h{hop}"] for hop in range(1, 8)]
     assert all(later - one == pytest.approx(0.556, rel=0.06) for one, later in pairwise(hops))
