@@ -25,7 +25,7 @@ from gossamer.errors import RunDied
 from gossamer.hdl import sources, synth
 from gossamer.paths import ROOT
 
-from . import applications, messages, scatter_gather
+from . import applications, messages, scatter_gather, studies
 
 BOARDS = 4
 """Of the ring."""
@@ -253,4 +253,4 @@ def _area(context: Context, name: str, report: synth.LutReport, what: str, paper
     )
 
 
-__all__ = ["NAMES", "rows"]
+__all__ = ["NAMES", "rows", "studies"]

@@ -6,12 +6,13 @@ from __future__ import annotations
 import importlib
 import json
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from models.stream import ring
 
 import gossamer_setup
 from gossamer.apps import runner
@@ -46,13 +47,59 @@ def test_a_suite_without_studies_rejects_a_scale() -> None:
     assert "suite graph has no studies" in str(done.exception)
 
 
-@pytest.mark.parametrize("suite", ["polite", "multicast"])
+@pytest.mark.parametrize("suite", ["polite", "multicast", "stream"])
 def test_studies_have_names_at_each_scale(suite: str) -> None:
     for scale in ("small", "1/20", "paper"):
         names = bench._load(suite).studies.expand(Context(suite, scale=predicted.scale_of(scale)))
         assert len(names) == len(set(names)) > 20
         # Only at the paper's scale a time is named as the paper's.
         assert any(name.startswith("pagerank.de5x12") for name in names) == (suite == "polite" and scale == "paper")
+
+
+def test_studies_of_streams_have_a_row_for_each_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gossamer_setup.require("plot")
+    studies = bench._load("stream").studies
+    monkeypatch.setattr(studies, "PAGE", tmp_path / "page.html")
+    context = Context("stream", scale=predicted.scale_of("1/16"))
+    rows = list(studies.rows(context))
+    assert [row.name for row in rows] == studies.expand(context)
+    value = {row.name: row.value for row in rows}
+    # The RTL's speedup at the paper's size, and its cycles at small grids.
+    assert value["study.stencil.strong.4x8"] == pytest.approx(31.95, rel=0.005)
+    errors = studies.pipeline_errors()
+    assert len(errors) >= 12 and max(map(abs, errors.values())) < 0.04
+    # Latencies are those of the paper's table or better, and rise by a hop's 139 cycles of 4 ns.
+    hops = [value[f"study.latency.h{hop}"] for hop in range(1, 8)]
+    assert all(later - one == pytest.approx(0.556, rel=0.06) for one, later in pairwise(hops))
+    assert "stencil" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_law_of_messages_is_within_its_errors_at_runs_that_it_was_not_fitted_to() -> None:
+    bench._load("stream")
+    law = importlib.import_module("gossamer_bench_stream._law")
+    for kind in law.KINDS:
+        unseen = law.unseen(kind)
+        assert len(unseen) >= 10 and max(abs(law.law(kind).error(one)) for one in unseen) < 0.10
+        assert {one.hops for one in unseen} - {one.hops for one in law.points() if one.kind == kind and one.fitted}
+    # Runs made with known constants give these back.
+    known = law.Law(10.0, 139.0, 400.0, 100.0, 0.85)
+    runs = [law.Point("message", h, n, known.cycles(h, n), True, "") for h in (1, 3) for n in (1, 16, 256, 4096)]
+    found = law.fit(runs)
+    assert found.hop == pytest.approx(known.hop, rel=0.02) and found.element == pytest.approx(known.element, rel=0.02)
+
+
+@pytest.mark.tier("all", seconds=60, adds="points of streams measured again in RTL")
+def test_points_of_streams_are_those_of_the_rtl() -> None:
+    gossamer_setup.require("core", "test", "rtl")
+    bench._load("stream")
+    points = importlib.import_module("gossamer_bench_stream._law").points()
+    boards = ring.boards(8, 4096)
+    for one in (one for one in points if one.kind == "message" and one.hops in (1, 4) and one.elements <= 64):
+        if one.elements == 1:
+            assert ring.numbers("latency", boards, "latency", one.hops) == [one.cycles], str(one)
+        else:
+            many, _, cycles = ring.numbers("message", boards, "message", one.hops, one.elements, 4)
+            assert cycles / many == one.cycles, str(one)
 
 
 def test_a_point_is_predicted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

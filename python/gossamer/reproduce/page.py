@@ -332,7 +332,7 @@ def _how(value: Value, got: compare.Ours) -> str:
     if value.how == "model":
         error = ", error not stated" if got.error is None else f", validated error {100 * got.error:.1f} %"
         scale = got.row.data["config"].get("scale", "1")
-        error += "" if scale == "1" else f", with {scale} of the paper's vertices"
+        error += "" if scale == "1" else f", with {scale} of the paper's size"
     note = got.row.data.get("documented")
     where = f"{note}" if note else f"{got.row.date}, {got.row.source}"
     return f'{name}{escape(error)}<br><span class="soft">{escape(got.row.label)}<br>{escape(where)}</span>'
@@ -398,7 +398,7 @@ def _rows(papers: tuple[Paper, ...], rows: Rows) -> str:
         shown = f"skipped: {row.skipped}" if value is None else number(value)
         about = row.data.get("documented") or f"{row.date}; {row.machine}"
         if row.share is not None:
-            about += f"; predicted for {row.data['config']['cluster']}, {row.share} of the paper's vertices"
+            about += f"; predicted for {row.data['config']['cluster']}, {row.share} of the paper's size"
         name = row.name.replace(".", r"\.")
         scale = "" if row.share is None else f" --scale {row.share}"
         command = f"./gossamer bench {row.suite}{scale} --only '^{name}$'"
