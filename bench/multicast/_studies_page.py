@@ -27,7 +27,7 @@ def draw(path: Path, rows: Sequence[Row], modes: Sequence[str], scale: str) -> N
         f"6 x 8 boards of de5, predicted by the timing model with {scale} of the multicast paper's million tasks (its "
         "Fig. 5). Gains are relative to messages to single threads: above 1 is better. The paper's curves are a "
         "picture; its text says that time approaches ten times at a fan-out of 25 and a hundred at 100 without "
-        "locality, by keys (dotted). A radius that holds too few tasks for the fan-out was enlarged."
+        "locality, by keys (dotted). Radii that hold too few tasks for the fan-out are left out."
     )
     page.write(path, "The multicast paper's studies", words, _figure(rows, modes), table)
 

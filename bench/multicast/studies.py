@@ -25,7 +25,7 @@ from . import _studies_page
 VERTICES, CELLS = 1_000_000, 50_000
 BOARDS = (6, 8)
 RADII = (0.0125, 0.05, 0.2, 1.5)
-"""Of the square's side; 1.5 is the whole square. A radius is enlarged until it holds 1.5 times the fan-out."""
+"""Of the square's side; 1.5 is the whole square. Radii that hold less than 1.5 times the fan-out are skipped."""
 FAN_OUTS = (25, 100)
 APPS: dict[str, tuple[tuple[str, Any], ...]] = {
     "pagerank": (("iterations", 3),),
@@ -65,6 +65,11 @@ def expand(context: Context) -> list[str]:
     return [*_names(), *_boxes(context), THREAD]
 
 
+def _least(fan_out: int, vertices: int) -> float:
+    """The least radius of a neighbourhood with so many vertices, of a square with side 1; half of them are spare."""
+    return math.sqrt(1.5 * fan_out / (math.pi * vertices))
+
+
 def rows(context: Context) -> Iterator[Row]:
     """Every row asked for, as it is predicted. Raises RunDied where results are not those of the engine ``cpu``."""
     assert context.scale is not None
@@ -72,13 +77,20 @@ def rows(context: Context) -> Iterator[Row]:
     wanted = {name: of for name, of in _names().items() if context.wants(name)}
     boxes = {name: of for name, of in _boxes(context).items() if context.wants(name)}
     shown: list[Row] = []
+    small = {
+        name: f"{fan_out} neighbours are not within {radius} of a vertex at this scale"
+        for name, (_, fan_out, radius) in wanted.items()
+        if radius < _least(fan_out, vertices)
+    }
+    for name, why in small.items():
+        del wanted[name]
+        yield context.skip(name, why)
     points = (len(wanted) + len(boxes)) * len(MODES) + context.wants(THREAD)
     with progress.steps("predictions", points) as bar:
         study = Study(bar)
         for name, (app, fan_out, radius) in wanted.items():
-            least = math.sqrt(1.5 * fan_out / (math.pi * vertices))
-            text = f"gen:geometric:vertices={vertices},fanout={fan_out},radius={max(radius, least):.5g},seed=1"
-            about: dict[str, Any] = {"fan_out": fan_out, "radius": max(radius, least), "paper_radius": radius}
+            text = f"gen:geometric:vertices={vertices},fanout={fan_out},radius={radius},seed=1"
+            about: dict[str, Any] = {"fan_out": fan_out, "radius": radius}
             shown.append(_row(context, study, name, app, text, APPS[app], about))
             yield shown[-1]
         for name, (app, side) in boxes.items():
@@ -117,7 +129,7 @@ def _row(
 def _against_thread(context: Context, study: Study, vertices: int) -> Row:
     """PageRank on the rack against the engine ``cpu`` on one thread."""
     width, height = BOARDS
-    radius = max(RADII[0], math.sqrt(1.5 * THREAD_FAN_OUT / (math.pi * vertices)))
+    radius = max(RADII[0], _least(THREAD_FAN_OUT, vertices))
     text = f"gen:geometric:vertices={vertices},fanout={THREAD_FAN_OUT},radius={radius:.5g},seed=1"
     case = Case("pagerank", text, APPS["pagerank"], width=width, height=height, mapping="direct")
     of = study.predict(case)
