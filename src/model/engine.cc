@@ -43,8 +43,12 @@ namespace gossamer::model {
 namespace {
 
 constexpr double kWindow = 64;
-constexpr size_t kNetworkMessages = 4;  // to a tile whose mailbox is full, before senders wait
-constexpr uint32_t kPatience = 32;      // messages received before one is sent (softswitch.h)
+// What holds messages to a tile whose queues are full, before their senders wait (rtl/mailbox): messages in the
+// receiving side, and flits in the sender's output to the same tile and to others, besides the buffers of the mesh.
+constexpr size_t kInputMessages = 2;
+constexpr uint32_t kLocalFlits = 8, kNetFlits = 16;
+constexpr uint32_t kMostBanks = 4;  // of the queues of a tile (gs_mailbox_queues.sv)
+constexpr uint32_t kPatience = 32;  // messages received before one is sent (softswitch.h)
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kHeaderWords = 9, kResultWords = 8;
 constexpr uint32_t kDram = 0x4000'0000;
@@ -81,7 +85,7 @@ class Messages {
     std::memcpy(&bytes_[size_t{found} * stride_ + kHeader], payload, bytes);
     return found;
   }
-  /// Threads that have not received it yet, and the input of the mailbox that has not stored it for all.
+  /// Threads that have not received it yet.
   uint32_t& holders(uint32_t message) { return *reinterpret_cast<uint32_t*>(&bytes_[size_t{message} * stride_]); }
   const uint8_t* payload(uint32_t message) const { return &bytes_[size_t{message} * stride_ + kHeader]; }
   /// Whether nobody holds the message any more.
@@ -103,19 +107,31 @@ struct Arrival {
   uint32_t message, key;
 };
 
-/// A message that a tile's mailbox has not yet stored for all of its receivers.
+/// A message that a tile's mailbox has not yet accepted.
 struct Waiting {
   double at;
   uint64_t mask;
   uint32_t message, key;
-  bool stored;  // in a slot
 };
 
-/// The input of a tile's mailbox: free slots, and messages in order of arrival.
+/// A message for one thread, in a bank of queues.
+struct Pointer {
+  double at;
+  uint32_t lane, message, key;
+};
+
+/// The input of a tile's mailbox. Messages from the network and from the tile itself enter alternately. One at a time
+/// is distributed to the banks of queues. A bank has a register for a pointer whose queue is full, and one for the next
+/// message.
 struct Input {
-  uint32_t slots;
-  std::deque<Waiting> waiting;
-  std::deque<uint32_t> blocked;  // threads whose message the network has no space for, of this group
+  uint32_t slots = 0;
+  std::deque<Waiting> waiting[2];   // from the network, from this tile
+  std::deque<uint32_t> blocked[2];  // threads whose message the network or the tile has no space for, of this group
+  Waiting next{};                   // is distributed
+  uint32_t nextBanks = 0;           // that have not accepted it
+  bool fromTile = false;            // the source of `next`
+  std::deque<Pointer> banks[kMostBanks];
+  uint32_t pointers = 0;  // of all messages that are not in the queues of their threads
 };
 
 enum class Mode : uint8_t { Init, Loop, Step, Finish, Done };
@@ -257,11 +273,11 @@ class Group {
   uint32_t local(const Thread& t) const { return static_cast<uint32_t>(&t - threads.data()); }
   void touchOthers(Thread& t, int event);
   void touchState(Thread& t, uint32_t vertex, bool store, int kind);
-  void post(uint32_t tile, uint64_t mask, uint32_t key, const uint8_t* payload, double at);
+  void post(uint32_t tile, bool fromTile, uint64_t mask, uint32_t key, const uint8_t* payload, double at);
   void accept(uint32_t tile, double now);
   void drop(uint32_t tile, uint32_t message);
   void queue(Thread& to, uint32_t message, uint32_t key, double when);
-  void block(Thread& t, uint32_t tile);
+  void block(Thread& t, uint32_t tile, bool fromTile, uint32_t flits, uint32_t space);
   void enter(const Thread& t, Handler handler, uint32_t local) {
     position.handler = handler;
     position.vertex = local;
@@ -285,6 +301,8 @@ class Group {
   std::vector<uint32_t> gathered_, ahead_;
   double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
+  std::vector<Calendar> fills_;  // of each cache: cycles of fills in flight
+  uint32_t cacheThreads_ = 0;    // that share a cache
   std::vector<double> outputs_;  // of each tile: when its last flit leaves
   std::vector<Input> inputs_;
   Calendar memories_[2], sramWrites_;          // DRAM, and the reads of SRAM
@@ -371,9 +389,12 @@ Group::Group(Engine& its, uint32_t n)
   cores_ = std::vector<Calendar>(its.groupTiles * m.cores, Calendar(kBucket / its.timing.core_issue));
   caches_ =
       std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
+  fills_ = std::vector<Calendar>(caches_.size(), Calendar(kBucket * m.inflight));
+  cacheThreads_ = m.cores_per_cache * perCore;
   fpus_ = std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
   outputs_.assign(its.groupTiles, 0);
-  inputs_.assign(its.groupTiles, {m.slots, {}, {}});
+  inputs_.resize(its.groupTiles);
+  for (Input& input : inputs_) input.slots = m.slots;
   messages_.resize(its.handlers.message_bytes);
   cacheBlocks_ = static_cast<uint32_t>((size_t{lines_} * 5 + size_t{m.sets} * 4 + kHostLine - 1) / kHostLine);
   lineModel_.resize(size_t{count} * cacheBlocks_);
@@ -488,15 +509,20 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
   ++c.misses;
   --c.hits;
   const bool sram = line < (kDram >> lineShift_);
-  double wait = missCycles_[sram];
+  double wait = 0;
   if (dirty[way]) {
     ++c.writebacks;
     const bool old = tags[way] < (kDram >> lineShift_);
     wait += writeBackCycles_[old];
     (old ? sramWrites_ : memories_[0]).delay(now_, t.t, 1);
   }
-  wait += memories_[sram].delay(now_, t.t, 1);
-  t.t += wait;
+  const double fill = missCycles_[sram] + memories_[sram].delay(now_, t.t, 1);
+  // A cache has a number of fills in flight. With one for each thread nobody waits.
+  const uint32_t inflight = its_.machine.inflight;
+  if (inflight < cacheThreads_) {
+    wait += fills_[t.cache].take(now_, t.t, fill, inflight) - t.t - fill / inflight;
+  }
+  t.t += wait + fill;
   tags[way] = line;
   dirty[way] = 0;
   return way;
@@ -532,8 +558,8 @@ void Group::enqueue(Thread& t, uint32_t vertex) {
   if (++t.tail == t.ring.size()) t.tail = 0;
 }
 
-/// A message arrives at a tile of this group, for the threads of `mask`.
-void Group::post(uint32_t tile, uint64_t mask, uint32_t key, const uint8_t* payload, double at) {
+/// A message arrives at a tile of this group, from the network or from the tile itself, for the threads of `mask`.
+void Group::post(uint32_t tile, bool fromTile, uint64_t mask, uint32_t key, const uint8_t* payload, double at) {
   const gs_model_machine& m = its_.machine;
   Thread* const first = &threads[tile * m.threads];
   if (mask & (mask - 1)) {
@@ -546,72 +572,84 @@ void Group::post(uint32_t tile, uint64_t mask, uint32_t key, const uint8_t* payl
   }
   ++its_.counters(number * its_.groupTiles + tile).received;
   Input& input = inputs_[tile];
-  if (!input.waiting.empty() || !input.slots) {
-    messages_.holders(message) = 1;
-    input.waiting.push_back({at, mask, message, key, false});
+  messages_.holders(message) = static_cast<uint32_t>(std::popcount(mask));
+  bool space = input.pointers == 0 && input.slots != 0;
+  for (uint64_t left = mask; left && space; left &= left - 1) {
+    const Thread& to = first[std::countr_zero(left)];
+    space = to.end - to.first < m.queue_depth;
+  }
+  if (!space) [[unlikely]] {
+    input.pointers += messages_.holders(message);
+    input.waiting[fromTile].push_back({at, mask, message, key});
+    accept(tile, at);
     return;
   }
   --input.slots;
-  uint64_t full = 0;  // threads without space
-  for (uint64_t left = mask; left; left &= left - 1) {
-    Thread& to = first[std::countr_zero(left)];
-    if (to.end - to.first < m.queue_depth) {
-      queue(to, message, key, at);
-    } else {
-      full |= left & -left;
-    }
-  }
-  messages_.holders(message) = static_cast<uint32_t>(std::popcount(mask & ~full)) + (full ? 1 : 0);
-  if (full) input.waiting.push_back({at, full, message, key, true});
+  for (uint64_t left = mask; left; left &= left - 1) queue(first[std::countr_zero(left)], message, key, at);
 }
 
-/// The mailbox of a tile stores its waiting messages, in order, until one finds no free slot or a full queue.
+/// The mailbox of a tile distributes its waiting messages, until full queues or a lack of slots prevent it.
 void Group::accept(uint32_t tile, double now) {
   const gs_model_machine& m = its_.machine;
   Input& input = inputs_[tile];
   Thread* const first = &threads[tile * m.threads];
-  while (!input.waiting.empty()) {
-    Waiting& head = input.waiting.front();
-    if (!head.stored) {
-      if (input.slots == 0) return;
-      --input.slots;
-      head.stored = true;
-    }
-    const double at = std::max(head.at, now);
-    for (uint64_t left = head.mask; left; left &= left - 1) {
-      Thread& to = first[std::countr_zero(left)];
-      if (to.end - to.first >= m.queue_depth) continue;
-      head.mask &= ~(left & -left);
-      ++messages_.holders(head.message);
-      queue(to, head.message, head.key, at);
-    }
-    if (head.mask) return;
-    const uint32_t message = head.message;
-    input.waiting.pop_front();
-    drop(tile, message);
-    if (!input.blocked.empty()) {  // its message has entered the network
-      Thread& sender = threads[input.blocked.front()];
-      input.blocked.pop_front();
-      sender.canSend = std::max(sender.ready, at);
-      if (sender.sleeping) {
-        sender.sleeping = false;
-        sender.t = std::max(sender.t, sender.canSend);
-        push(local(sender));
+  const uint32_t banks = m.threads >= 2 * kMostBanks ? kMostBanks : 1;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (uint32_t bank = 0; bank < banks; ++bank) {
+      std::deque<Pointer>& its = input.banks[bank];
+      while (!its.empty()) {
+        const Pointer& head = its.front();
+        Thread& to = first[head.lane];
+        if (to.end - to.first >= m.queue_depth) break;
+        queue(to, head.message, head.key, std::max(head.at, now));
+        its.pop_front();
+        --input.pointers;
+        moved = true;
       }
+      // The first pointer is in the bank's register, the others are those of its present message.
+      if ((input.nextBanks >> bank & 1) && its.size() <= 1) {
+        for (uint64_t left = input.next.mask; left; left &= left - 1) {
+          const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+          if (lane % banks == bank) its.push_back({input.next.at, lane, input.next.message, input.next.key});
+        }
+        input.nextBanks &= ~(1u << bank);
+        moved = true;
+      }
+    }
+    if (input.nextBanks || !input.slots || (input.waiting[0].empty() && input.waiting[1].empty())) continue;
+    input.fromTile = input.waiting[!input.fromTile].empty() ? input.fromTile : !input.fromTile;
+    input.next = input.waiting[input.fromTile].front();
+    input.waiting[input.fromTile].pop_front();
+    --input.slots;
+    for (uint64_t left = input.next.mask; left; left &= left - 1) {
+      input.nextBanks |= 1u << static_cast<uint32_t>(std::countr_zero(left)) % banks;
+    }
+    moved = true;
+    std::deque<uint32_t>& blocked = input.blocked[input.fromTile];
+    if (blocked.empty()) continue;
+    Thread& sender = threads[blocked.front()];  // its message has entered the network
+    blocked.pop_front();
+    sender.canSend = std::max(sender.ready, now);
+    if (sender.sleeping) {
+      sender.sleeping = false;
+      sender.t = std::max(sender.t, sender.canSend);
+      push(local(sender));
     }
   }
 }
 
-/// After a send to a tile of this group: the thread cannot send again while the network is full.
-void Group::block(Thread& t, uint32_t tile) {
+/// After a send to a tile of this group: the thread cannot send again while there is no space for the message. `flits`
+/// is what the message takes, `space` what there is between the thread and the tile's mailbox.
+void Group::block(Thread& t, uint32_t tile, bool fromTile, uint32_t flits, uint32_t space) {
   Input& input = inputs_[tile];
-  if (input.waiting.size() <= kNetworkMessages) return;
+  if (input.waiting[fromTile].size() <= kInputMessages + space / flits) return;
   t.ready = t.canSend;
   t.canSend = kNever;
-  input.blocked.push_back(local(t));
+  input.blocked[fromTile].push_back(local(t));
 }
 
-/// A thread or the tile's input no longer holds a message.
+/// A thread no longer holds a message.
 void Group::drop(uint32_t tile, uint32_t message) {
   if (messages_.release(message)) ++inputs_[tile].slots;
 }
@@ -630,7 +668,7 @@ void Group::queue(Thread& to, uint32_t message, uint32_t key, double when) {
 void Group::arrive(const Flight& flight, double at) {
   const uint32_t tile = flight.tile % its_.groupTiles;
   its_.counters(number * its_.groupTiles + tile).flits_in += flight.flits;
-  post(tile, flight.mask, flight.key, flight.payload, at);
+  post(tile, false, flight.mask, flight.key, flight.payload, at);
 }
 
 /// `recv` of the vertices in a list.
@@ -767,8 +805,8 @@ void Group::entry(Thread& t) {
   ++its_.counters(mine).sent;
   t.canSend = t.t + its_.timing.send_busy + flits;
   if (tile == mine) {
-    post(t.tile, mask, key, t.payload, t.t + its_.timing.local_message + flits);
-    block(t, t.tile);
+    post(t.tile, true, mask, key, t.payload, t.t + its_.timing.local_message + flits);
+    block(t, t.tile, true, flits, kLocalFlits);
     return;
   }
   its_.counters(mine).flits_out += flits;
@@ -778,11 +816,12 @@ void Group::entry(Thread& t) {
   const uint32_t group = tile / its_.groupTiles;
   const auto apart = [&](uint32_t a, uint32_t b) { return a > b ? a - b : b - a; };
   double at = leaves + its_.timing.mesh_message;
-  if (board == mine / m.tiles) at += its_.timing.hop * (apart(from % m.width, x) + apart(from / m.width, y) + 1);
+  const uint32_t routers = apart(from % m.width, x) + apart(from / m.width, y) + 1;
+  if (board == mine / m.tiles) at += its_.timing.hop * routers;
   if (group == number) {
     its_.counters(tile).flits_in += flits;
-    post(tile % its_.groupTiles, mask, key, t.payload, at);
-    block(t, tile % its_.groupTiles);
+    post(tile % its_.groupTiles, false, mask, key, t.payload, at);
+    block(t, tile % its_.groupTiles, false, flits, kNetFlits + routers * m.buffer_flits);
     return;
   }
   Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, {}};
@@ -813,7 +852,7 @@ void Group::receive(Thread& t) {
   // No message is made before its handler ends, so the payload outlives the message.
   const uint8_t* const payload = messages_.payload(message.message);
   drop(t.tile, message.message);
-  if (!inputs_[t.tile].waiting.empty()) accept(t.tile, t.t);
+  if (inputs_[t.tile].pointers) accept(t.tile, t.t);
   spend(t, its_.costs[GS_MODEL_RECEIVE]);
   const gs_model_machine& m = its_.machine;
   if (!m.multicast && (message.key & 1)) {

@@ -112,8 +112,10 @@ struct gs_model_machine {
   uint32_t threads, cores;                  // of a tile
   uint32_t cores_per_cache, cores_per_fpu, ways, sets, line_bytes;
   uint32_t flit_bytes;
-  uint32_t queue_depth;  // messages that can be queued for a thread
-  uint32_t slots;        // of a tile for arriving messages
+  uint32_t queue_depth;   // messages that can be queued for a thread
+  uint32_t buffer_flits;  // of an input of a mesh router
+  uint32_t inflight;      // fills of a cache
+  uint32_t slots;         // of a tile for arriving messages
   // Layout of tables
   uint32_t flag_bytes, offset_bytes, edge_bytes, value_at, list_bytes, unit, pins, multicast;
   uint32_t barriers;                                // of each step

@@ -118,7 +118,8 @@ class Machine(ctypes.Structure):
             (name, c_uint32)
             for name in (
                 "boards", "tiles", "width", "memories", "threads", "cores", "cores_per_cache", "cores_per_fpu", "ways",
-                "sets", "line_bytes", "flit_bytes", "queue_depth", "slots", "flag_bytes", "offset_bytes", "edge_bytes",
+                "sets", "line_bytes", "flit_bytes", "queue_depth", "buffer_flits", "inflight", "slots",
+                "flag_bytes", "offset_bytes", "edge_bytes",
                 "value_at", "list_bytes", "unit", "pins", "multicast", "barriers", "thread_bits", "x_bits", "y_bits",
                 "host_kind",
             )

@@ -191,6 +191,7 @@ def machine_struct(
         cores_per_cache=config.cache.cores_per_cache, cores_per_fpu=config.fpu.cores_per_fpu,
         ways=config.cache.ways, sets=config.cache.sets_per_thread, line_bytes=config.cache.line_bytes,
         flit_bytes=config.mailbox.flit_bytes, queue_depth=config.mailbox.queue_depth,
+        buffer_flits=config.mesh.buffer_flits, inflight=config.cache.inflight,
         # A thread holds two: it sends from one.
         slots=machine.tile_threads * (config.mailbox.slots_per_thread - 2),
         flag_bytes=layout.flags, offset_bytes=layout.offset, edge_bytes=layout.edge, value_at=layout.value,
