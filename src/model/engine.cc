@@ -516,13 +516,15 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
     wait += writeBackCycles_[old];
     (old ? sramWrites_ : memories_[0]).delay(now_, t.t, 1);
   }
-  const double fill = missCycles_[sram] + memories_[sram].delay(now_, t.t, 1);
-  // A cache has a number of fills in flight. With one for each thread nobody waits.
+  // A cache has a number of fills in flight; with one for each thread nobody waits. A miss that waits for an earlier
+  // fill does not wait for the memory as well.
+  const double fill = missCycles_[sram];
+  double delay = memories_[sram].delay(now_, t.t, 1);
   const uint32_t inflight = its_.machine.inflight;
   if (inflight < cacheThreads_) {
-    wait += fills_[t.cache].take(now_, t.t, fill, inflight) - t.t - fill / inflight;
+    delay = std::max(delay, fills_[t.cache].take(now_, t.t, fill, inflight) - t.t - fill / inflight);
   }
-  t.t += wait + fill;
+  t.t += wait + fill + delay;
   tags[way] = line;
   dirty[way] = 0;
   return way;
@@ -1014,7 +1016,7 @@ void Group::loop(Thread& t) {
   const double message = t.waits() ? t.front().at : kNever;
   const double next = std::min(t.canSend, message);
   if (next == kNever) {
-    t.sleeping = true;
+    t.receiving = t.sleeping = true;
     return;
   }
   t.t = std::max(t.t, next);
