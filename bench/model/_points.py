@@ -21,8 +21,8 @@ GEO2 = "gen:geometric:vertices=1500,fanout=8,radius=0.06,seed=5"
 RMAT = "gen:rmat:scale=9,edge_factor=8,seed=3"
 GEO3 = "gen:geometric:vertices=256,fanout=5,radius=1.5,seed=1"
 """Without locality: receivers are in different tiles."""
-LARGE = "gen:geometric:vertices=20000,fanout=20,radius=0.03,seed=7"
-LARGER = "gen:geometric:vertices=60000,fanout=40,radius=0.05,seed=9"
+GEO4 = "gen:geometric:vertices=20000,fanout=20,radius=0.03,seed=7"
+GEO5 = "gen:geometric:vertices=60000,fanout=40,radius=0.05,seed=9"
 """59 vertices a thread of de5: bound by the memory."""
 GRID = "gen:grid:width=36,height=24"
 COUNTERS = ("instructions", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu")
@@ -96,7 +96,7 @@ POINTS = (
         for app, parameters in (("pagerank", PAGERANK), ("hashmin-sync", {}), ("sssp-sync", {}), ("asp", {}))
         for graph in (RMAT, GEO2)
     ),
-    *(Point("pagerank", graph, "de5", {"iterations": 1}) for graph in (LARGE, LARGER)),
+    *(Point("pagerank", graph, "de5", {"iterations": 1}) for graph in (GEO4, GEO5)),
     *(Point("pagerank", GEO3, SCALE8, PAGERANK, multicast) for multicast in ("none", "local", "full")),
     # Multicast routers, which no parameter was fitted with.
     Point("pagerank", GEO3, SCALE8, {"iterations": 6}, "full"),
