@@ -97,6 +97,8 @@ POINTS = (
         for graph in (RMAT, GEO2)
     ),
     *(Point("pagerank", graph, "de5", {"iterations": 1}) for graph in (GEO4, GEO5)),
+    # Messages of three flits, without barriers.
+    *(Point("mssp", GEO2, place) for place in ("pair", "quad", "de5")),
     *(Point("pagerank", GEO3, SCALE8, PAGERANK, multicast) for multicast in ("none", "local", "full")),
     # Multicast routers, which no parameter was fitted with.
     Point("pagerank", GEO3, SCALE8, {"iterations": 6}, "full"),
