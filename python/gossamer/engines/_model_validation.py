@@ -55,12 +55,12 @@ def points() -> tuple[Point, ...]:
 
 
 def _distance(point: Point, stats: Mapping[str, Any], app: str) -> float:
-    """How different a run is: its machine counts most, then its scale, then its program."""
+    """How different a run is: its machine counts most, then its program, then its scale."""
     edges = abs(math.log10(max(1, stats["edges"]) / max(1, point.edges)))
     boards = abs(math.log2(stats["boards"] / point.boards))
     different = 3 * (point.config != stats["config"]) + (point.multicast != stats["multicast"])
     phases = (point.steps > 1) != (stats["steps"] > 1)
-    return float(different + boards + edges + 0.5 * (point.app != app) + phases)
+    return float(different + boards + edges + 2.5 * (point.app != app) + phases)
 
 
 def nearest(stats: Mapping[str, Any], app: str) -> Point | None:
