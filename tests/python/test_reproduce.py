@@ -276,6 +276,10 @@ def test_predictions_have_their_places_and_state_their_error(command: Command, t
     assert there[2] == "0.3125" and there[3] == "0.638better"
     assert there[4].startswith("predicted by the model, validated error 12.3 %") and "given file" in there[4]
     assert "A <b>" not in text
+    row["config"]["warning"] = "12 boards; at most <1>"
+    (tmp_path / "rows" / "a.json").write_text(json.dumps([row]))
+    beyond = _cells(_made(command, path, "--rows", tmp_path / "rows"), "time, with barriers")[4]
+    assert "outside of what was validated: 12 boards; at most <1>" in beyond
     # Without an error of its own, a prediction has the worst one of the model's validation.
     del row["config"]["error"]
     worst = {**row, "suite": "model", "name": "model.error.worst", "value": 0.19}

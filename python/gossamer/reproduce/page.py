@@ -333,6 +333,8 @@ def _how(value: Value, got: compare.Ours) -> str:
         error = ", error not stated" if got.error is None else f", validated error {100 * got.error:.1f} %"
         scale = got.row.data["config"].get("scale", "1")
         error += "" if scale == "1" else f", with {scale} of the paper's size"
+        if warning := got.row.data["config"].get("warning"):
+            error += f"; outside of what was validated: {warning}"
     note = got.row.data.get("documented")
     where = f"{note}" if note else f"{got.row.date}, {got.row.source}"
     return f'{name}{escape(error)}<br><span class="soft">{escape(got.row.label)}<br>{escape(where)}</span>'
