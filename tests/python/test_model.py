@@ -212,6 +212,17 @@ def test_slower_hardware_takes_more_cycles(graph: Graph) -> None:
     assert [name for name, value in SLOWER.items() if cycles(**{name: value}) <= known] == []
 
 
+def test_short_queues_take_as_many_cycles_more_as_on_the_hardware() -> None:
+    spread = read_graph("gen:geometric:vertices=600,fanout=12,radius=1.5,seed=1")
+    tiny = configs.load("tiny")
+    short = tiny.model_copy(update={"mailbox": tiny.mailbox.model_copy(update={"queue_depth": 2})})
+    cycles = [
+        runner.run("pagerank", spread, engine=Model(config=one), iterations=2).stats["cycles"] for one in (tiny, short)
+    ]
+    # 1.102 on `rtl` (tests/system/test_model_rtl.py).
+    assert cycles[1] / cycles[0] == pytest.approx(1.102, abs=0.03)
+
+
 def test_a_handler_that_reads_the_clock_is_rejected(tmp_path: Path) -> None:
     header = tmp_path / "clock.h"
     header.write_text(CLOCK)
