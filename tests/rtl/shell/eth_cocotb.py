@@ -413,7 +413,9 @@ async def the_peer_is_paused_as_long_as_the_shell_is_full(dut) -> None:
     await bench.reset()
     half = QUANTA // 2 * UNIT
     for busy in (False, True):
-        sent = [random.randbytes(random.randrange(60, 200)) for _ in range(100 if busy else 0)]
+        # The first one is the longest: frames leave when they are complete, so one much longer than those before it
+        # would arrive after the gap.
+        sent = [random.randbytes(random.randrange(60, 200) if n else 199) for n in range(100 if busy else 0)]
         for payload in sent:
             bench.shell.send_nowait(AxiStreamFrame(payload))
         await Timer(400 * bench.byte_ps, "ps")
