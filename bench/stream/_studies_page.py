@@ -18,9 +18,9 @@ def draw(path: Path, rows: Sequence[Row], scale: str) -> None:
     page.prepare()
     table = [["row", "value", "reference", "validated error", "warning"]]
     for row in rows:
-        beside = f"{row.reference['value']:.4g} {row.reference['unit']}" if row.reference else ""
+        reference = f"{row.reference['value']:.4g} {row.reference['unit']}" if row.reference else ""
         error = f"{row.config['error']:.1%}" if "error" in row.config else ""
-        table.append([row.name, f"{row.value:.4g} {row.unit}", beside, error, row.config.get("warning", "")])
+        table.append([row.name, f"{row.value:.4g} {row.unit}", reference, error, row.config.get("warning", "")])
     words = (
         f"Predicted from constants of the RTL, at {scale} of the SMI paper's lengths. Solid: boards of de5 at 250 MHz, "
         "links of 10 Gbit/s; pipelines on smi520n with links of 40 Gbit/s. Dashed: SMI's paper. Its curves of "

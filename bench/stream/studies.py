@@ -207,10 +207,10 @@ def _stencils(context: Context) -> Iterator[Row]:
     }  # fmt: skip
     for name, (banks, down, across, theirs) in STRONG.items():
         value, boards = _speedup(name, alone), down * across
-        beside: Reference | None = {"what": "SMI's paper", "value": theirs, "unit": "x"} if theirs else None
+        published: Reference | None = {"what": "SMI's paper", "value": theirs, "unit": "x"} if theirs else None
         its = about | {"warning": "more boards than any run of the RTL"} if boards > 8 else about
         yield context.row(
-            f"study.stencil.strong.{name}", value, "x", reference=beside, ratio=value / theirs if theirs else None,
+            f"study.stencil.strong.{name}", value, "x", reference=published, ratio=value / theirs if theirs else None,
             least_ratio=None, banks=banks, boards=boards, points=[SIDE, SIDE], steps=STEPS, ideal=banks * boards,
             cycles=pipeline_cycles(SIDE, banks, down, across, STEPS), error=worst,
             validated="stencil.4x1, .1x4, .4x4 and .4x8 in RTL, 4096 x 4096 points, 32 steps", **its,

@@ -88,7 +88,7 @@ class Messages {
   /// Threads that have not received it yet.
   uint32_t& holders(uint32_t message) { return *reinterpret_cast<uint32_t*>(&bytes_[size_t{message} * stride_]); }
   const uint8_t* payload(uint32_t message) const { return &bytes_[size_t{message} * stride_ + kHeader]; }
-  /// Whether nobody holds the message any more.
+  /// Whether this was the last holder of the message.
   bool release(uint32_t message) {
     if (--holders(message)) return false;
     free_.push_back(message);
@@ -516,7 +516,7 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
     wait += writeBackCycles_[old];
     (old ? sramWrites_ : memories_[0]).delay(now_, t.t, 1);
   }
-  // A cache has a number of fills in flight; with one for each thread nobody waits. A miss that waits for an earlier
+  // A cache has a number of fills in flight; with one for each thread no miss waits. A miss that waits for an earlier
   // fill does not wait for the memory as well.
   const double fill = missCycles_[sram];
   double delay = memories_[sram].delay(now_, t.t, 1);
@@ -535,11 +535,10 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
 void Group::touchOthers(Thread& t, int event) {
   const gs_model_lines& its = its_.its.lines[event];
   const auto stride = static_cast<uint32_t>(threads.size());
-  const auto local = static_cast<uint32_t>(&t - threads.data());
   for (uint32_t i = 0; i < its.count; ++i) {
     const uint32_t origin = its.line[i] & kLineOrigins;
     uint32_t line = its.line[i] & ~kLineOrigins;
-    if (origin == kPartitionLine) line = kPartitionLine | (line * stride + local);
+    if (origin == kPartitionLine) line = kPartitionLine | (line * stride + local(t));
     if (origin == kHeaderLine) line += t.headerAt >> lineShift_;
     if (origin == kParamsLine) line += t.paramsAt >> lineShift_;
     if (origin == kBlockLine) line = (its_.its.blocks + 4 * (t.number % its_.boardThreads)) >> lineShift_;
@@ -1427,7 +1426,7 @@ int Engine::run() {
     }
   };
   if (alone) {
-    // Nobody else can send to it: a window lasts until its threads wait.
+    // No other group sends to it: a window lasts until its threads wait.
     until = 1e6;
     while (!over) {
       for (double first = 0; failed_ == ~0u && (first = groups[0].earliest()) < until;) {

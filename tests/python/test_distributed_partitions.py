@@ -23,6 +23,17 @@ from gossamer.graph import generate, write_graph
 GRAPH = "gen:geo:vertices=3000,fanout=10,radius=0.05,order=random"
 
 
+def check_error(command: Command, file: Path, line: int) -> None:
+    """All engines report the same error, with the file's line."""
+    errors = []
+    for engine in (("cpu",), ("distributed", "-n", "3")):
+        done = command("run", "pagerank", file, "--engine", *engine)
+        assert done.returncode == 2
+        errors.append(done.stderr.strip())
+    assert errors[0] == errors[1]
+    assert f"{file}:{line}: " in errors[0]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _mpi() -> None:
     gossamer_setup.require("mpi")
@@ -132,13 +143,7 @@ def test_ranks_read_parts_of_an_edge_list_and_report_a_wrong_line(command: Comma
     lines = file.read_text().splitlines()
     lines[250_000] = "17 x"
     file.write_text("\n".join(lines))
-    errors = []
-    for engine in (("cpu",), ("distributed", "-n", "3")):
-        done = command("run", "pagerank", file, "--engine", *engine)
-        assert done.returncode == 2
-        errors.append(done.stderr.strip())
-    assert errors[0] == errors[1]
-    assert f"{file}:250001: " in errors[0]
+    check_error(command, file, 250001)
 
 
 @pytest.mark.tier("all", seconds=60, adds="large METIS and compressed files")
@@ -163,13 +168,7 @@ def test_ranks_read_parts_of_other_files_and_report_a_wrong_line(command: Comman
     lines[40_000] += b" x"
     text = b"\n".join(lines)
     file.write_bytes(gzip.compress(text, 1) if ending.endswith("gz") else text)
-    errors = []
-    for engine in (("cpu",), ("distributed", "-n", "3")):
-        done = command("run", "pagerank", file, "--engine", *engine)
-        assert done.returncode == 2
-        errors.append(done.stderr.strip())
-    assert errors[0] == errors[1]
-    assert f"{file}:40001: " in errors[0]
+    check_error(command, file, 40001)
 
 
 @pytest.mark.default_cases("few|near|no-file", seconds=8, adds="files with wrong ranks")
