@@ -96,14 +96,10 @@ def draw(path: Path, rows: list[Row]) -> None:
 
 def figure(rows: list[Row]) -> Any:
     """The picture, of matplotlib: a line of charts for time, for bytes on chip, for bytes between boards; DPD."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
 
     studied = [row for row in rows if "radius" in row.config]
     apps = list(dict.fromkeys(row.config["app"] for row in studied))
-    picture = Figure(figsize=(12, 9), layout="constrained")
+    picture = page.figure(12, 9)
     charts = picture.subplots(3, max(len(apps), 1) + 1, squeeze=False)
     measures = {"cycles": "times as fast", "mesh_bytes": "bytes on chip, times fewer",
                 "link_bytes": "bytes between boards, times fewer"}  # fmt: skip

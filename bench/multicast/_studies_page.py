@@ -33,15 +33,11 @@ def draw(path: Path, rows: Sequence[Row], modes: Sequence[str], scale: str) -> N
 
 
 def _figure(rows: Sequence[Row], modes: Sequence[str]) -> Any:
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
     from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
     studied = [row for row in rows if "radius" in row.config]
     apps = list(dict.fromkeys(row.config["app"] for row in studied))
-    picture = Figure(figsize=(13, 9), layout="constrained")
+    picture = page.figure(13, 9)
     charts = picture.subplots(3, len(apps) + 1, squeeze=False)
     for line, (key, label) in zip(charts, _MEASURES.items(), strict=True):
         for axes, app in zip(line, apps, strict=False):

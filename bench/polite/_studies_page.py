@@ -38,12 +38,8 @@ def draw(path: Path, rows: Sequence[Row], paper: Mapping[str, Mapping[str, float
 
 def figure(rows: Sequence[Row], paper: Mapping[str, Mapping[str, float]]) -> Any:
     """The picture, of matplotlib: three charts."""
-    import matplotlib
 
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(13, 4.2), layout="constrained")
+    picture = page.figure(13, 4.2)
     scaling, gals, counters = picture.subplots(1, 3)
     _scaling(scaling, [row for row in rows if row.name.startswith("scaling.")])
     _gals(gals, [row for row in rows if row.name.startswith("gals.")])
@@ -110,12 +106,8 @@ def draw_studies(path: Path, rows: Sequence[Row], scale: str) -> None:
 
 
 def _studies_figure(rows: Sequence[Row]) -> Any:
-    import matplotlib
 
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(12, 4.4), layout="constrained")
+    picture = page.figure(12, 4.4)
     strong, counters = picture.subplots(1, 2)
     strong.plot([1, 12], [1, 12], "--", color="#888888", label="linear, as the paper reports")
     scaled = [row for row in rows if row.name.startswith("study.strong.")]

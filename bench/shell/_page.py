@@ -36,12 +36,8 @@ def write(path: Path, rows: Sequence[Row], paper: Callable[[int], dict[str, floa
 
 def figure(rows: Sequence[Row], paper: Callable[[int], dict[str, float]], boards: int) -> Any:
     """The picture, of matplotlib."""
-    import matplotlib
 
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(8, 5), layout="constrained")
+    picture = page.figure(8, 5)
     axes = picture.subplots()
     counts = range(1, boards + 1)
     for key, (label, colour, form) in _CURVES.items():

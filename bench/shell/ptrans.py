@@ -179,12 +179,8 @@ def draw(path: Path, rows: Sequence[Row]) -> None:
 
 def figure(rows: Sequence[Row]) -> Any:
     """The picture, of matplotlib: strong and weak scaling."""
-    import matplotlib
 
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(10, 4.5), layout="constrained")
+    picture = page.figure(10, 4.5)
     for axes, how in zip(picture.subplots(1, 2), LEAST, strict=True):
         axes.plot((1, COUNTS[-1]), (1, COUNTS[-1]), "k:", label="linear")
         for whole, style, label in (

@@ -175,12 +175,8 @@ def draw(path: Path) -> None:
 
 def figure() -> Any:
     """The picture, of matplotlib: costs, times, energies."""
-    import matplotlib
 
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(12, 4), layout="constrained")
+    picture = page.figure(12, 4)
     costs, hours, energy = picture.subplots(1, 3)
     colours = {"Noctua": "#c9772b", "ESSPER": "#4f9d69", "SAF": "#2171b5"}
     for number, (who, colour) in enumerate(colours.items()):

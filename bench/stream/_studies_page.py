@@ -33,14 +33,10 @@ def draw(path: Path, rows: Sequence[Row], scale: str) -> None:
 
 def figure(rows: Sequence[Row]) -> Any:
     """The picture, of matplotlib."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
 
     from . import _law, paper
 
-    picture = Figure(figsize=(14, 8), layout="constrained")
+    picture = page.figure(14, 8)
     charts = picture.subplots(2, 3)
     latency, bandwidth, bcast = charts[0]
     reduce, strong, weak = charts[1]

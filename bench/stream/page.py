@@ -32,12 +32,8 @@ def write(path: Path, rows: Sequence[Row]) -> None:
 
 def figure(rows: Sequence[Row]) -> Any:
     """The picture, of matplotlib."""
-    import matplotlib
 
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
-
-    picture = Figure(figsize=(12, 5), layout="constrained")
+    picture = page.figure(12, 5)
     over_size, over_hops = picture.subplots(1, 2, width_ratios=[1.7, 1])
     found = [row for row in rows if row.value is not None]
     sizes = [1 << power for power in range(2, 23)]

@@ -18,6 +18,13 @@ def prepare() -> None:
     gossamer_setup.require("core", "plot")
 
 
+def figure(width: float, height: float) -> Any:
+    """An empty figure of matplotlib, in inches. It needs no display."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
 def write(path: Path, title: str, words: str, picture: Any, table: Sequence[Sequence[str]]) -> None:
     """Writes a page: a text, a matplotlib figure, a table whose first line is its head."""
     text = io.StringIO()
@@ -38,4 +45,4 @@ def write(path: Path, title: str, words: str, picture: Any, table: Sequence[Sequ
     write_whole(path, page.encode())
 
 
-__all__ = ["prepare", "write"]
+__all__ = ["figure", "prepare", "write"]
