@@ -6,23 +6,25 @@
 /// magnitudes, and the additions take no longer. The overlay's threads have no double precision in hardware, and a
 /// compensated sum would add five instructions to the 12 of an edge, so they add in single precision.
 ///
-/// Both forms have the same size, and zero bits are zero, so that a state has one layout. `value` is meaningful only
-/// where `add` was called.
+/// The forms have different sizes: a thread has little cache, and every byte of a state counts. For boards, and for the
+/// timing model, the engines therefore compile the descriptor of an application that includes this file with
+/// GOSSAMER_NARROW_SUMS, so that its states have the layout of the threads'. In both forms zero bits are zero. `value`
+/// is meaningful only where `add` was called.
 #pragma once
 
-#include <stdint.h>
+// For the description of an application (app.h), which is compiled at the end of its header.
+#undef GOSSAMER_ACCUMULATES
+#define GOSSAMER_ACCUMULATES true
 
 namespace gossamer {
 
-struct alignas(8) Accumulator {
-#if __STDC_HOSTED__
+struct Accumulator {
+#if __STDC_HOSTED__ && !defined(GOSSAMER_NARROW_SUMS)
   using Number = double;
-  Number sum;
 #else
   using Number = float;
-  Number sum;
-  uint32_t unused;
 #endif
+  Number sum;
 
   void add(float number) { sum += static_cast<Number>(number); }
   Number value() const { return sum; }

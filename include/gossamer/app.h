@@ -41,6 +41,10 @@
 /// - `void totals(Columns<Aggregates>&)`: names the values of the last step's aggregates to report.
 #pragma once
 
+#ifndef GOSSAMER_ACCUMULATES
+#define GOSSAMER_ACCUMULATES false
+#endif
+
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -147,8 +151,9 @@ constexpr bool ignoresDirection() {
           (App::wiring == Wiring::simple || App::wiring == Wiring::oriented || App::wiring == Wiring::ranked));
 }
 
+/// `accumulates`: whether the layout of states depends on GOSSAMER_NARROW_SUMS (accumulator.h).
 template <typename App>
-std::string describeApp() {
+std::string describeApp(bool accumulates) {
   App app;
   Parameters parameters;
   app.parameters(parameters);
@@ -163,6 +168,7 @@ std::string describeApp() {
   json += ",\"reads_edges\":" + std::string(rules::ReadsEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"writes_edges\":" + std::string(rules::WritesEdges<typename App::Vertex> ? "true" : "false");
   json += ",\"goes_on\":" + std::string(rules::Resumable<typename App::Vertex> ? "true" : "false");
+  json += ",\"accumulates\":" + std::string(accumulates ? "true" : "false");
   constexpr bool unweighted = std::is_empty_v<typename App::Edge> || countsDirections<typename App::Edge>;
   json += ",\"uses_weights\":" + std::string(unweighted ? "false" : "true");
   json += ",\"state_bytes\":" + std::to_string(rules::bytesOf<typename App::State>());
@@ -241,8 +247,9 @@ inline void importStatistics(const gs_statistics& from, Statistics& to) {
   int gs_app_abi_version(void) { return GS_ABI_VERSION; }                                                          \
   const char* gs_app_describe(void) {                                                                              \
     static std::string text;                                                                                       \
-    return ::gossamer::detail::guarded([] { text = ::gossamer::detail::describeApp<APP>(); }) ? nullptr            \
-                                                                                              : text.c_str();      \
+    return ::gossamer::detail::guarded([] { text = ::gossamer::detail::describeApp<APP>(GOSSAMER_ACCUMULATES); })  \
+               ? nullptr                                                                                           \
+               : text.c_str();                                                                                     \
   }                                                                                                                \
   int gs_app_run(const gs_graph* graph, const gs_run_options* options, gs_result** result) {                       \
     return ::gossamer::detail::runApp<APP>(graph, options, result);                                                \

@@ -100,6 +100,8 @@ class App:
     """Whether vertices may change the values of edges along which they receive messages."""
     goes_on: bool
     """Whether vertices have handlers that resume a run after the graph has changed."""
+    accumulates: bool
+    """Whether states contain sums (``gossamer/accumulator.h``) that are narrower on boards."""
     state_bytes: int
     message_bytes: int
     edge_bytes: int
@@ -178,6 +180,8 @@ COMMAND_WORDS = frozenset(
     | {"port", "keys", "role"}
 )
 """Reserved names of parameters: options of ``./gossamer run``, arguments of ``gossamer.run``."""
+NARROW = "GOSSAMER_NARROW_SUMS"
+"""Macro with which accumulators have their size on boards."""
 ABI_VERSION = 8
 """GS_ABI_VERSION of include/gossamer/abi.h, which the structs in ``engines/_abi.py`` follow."""
 
@@ -299,6 +303,7 @@ def _load(header: Path, defines: tuple[str, ...]) -> App:
         reads_edges=about["reads_edges"],
         writes_edges=about["writes_edges"],
         goes_on=about["goes_on"],
+        accumulates=about["accumulates"],
         state_bytes=about["state_bytes"],
         message_bytes=about["message_bytes"],
         edge_bytes=about["edge_bytes"],
@@ -359,6 +364,13 @@ def load(app: str | os.PathLike[str], defines: Sequence[str] = ()) -> App:
     """
     native.lib()
     return _load(find(app), tuple(defines))
+
+
+def for_boards(app: App) -> App:
+    """The same application with the states that the boards' threads have. Raises InputError as ``load`` does."""
+    if not app.accumulates or NARROW in app.defines:
+        return app
+    return _load(app.path, (*app.defines, NARROW))
 
 
 @accepts(source=PATH, defines=Kind((list, tuple), "a list of macros"))

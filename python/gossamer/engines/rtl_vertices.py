@@ -18,6 +18,7 @@ from typing import Any
 import gossamer_setup
 from gossamer import native
 from gossamer.apps import App, Numbers
+from gossamer.apps.app import for_boards
 from gossamer.apps.results import Result
 from gossamer.engines._abi import (
     ProblemAbi,
@@ -44,6 +45,7 @@ class Hardware(VertexMachine, Engine):
 
     def run(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> Result:
         """See Engine.run. ``threads`` 0 means all threads of the machine."""
+        app = for_boards(app)
         try:
             return self._result(app, graph, parameters, threads, seed)
         except HandlerDied as died:  # from a function of the descriptor, which runs in this process
@@ -51,6 +53,7 @@ class Hardware(VertexMachine, Engine):
 
     def start(self, app: App, graph: Graph, parameters: Numbers, *, threads: int, seed: int) -> ResumableRun:
         """See Engine.start."""
+        app = for_boards(app)
         self.check(app, threads)
         if app.writes_edges:
             raise InputError(
