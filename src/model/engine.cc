@@ -62,6 +62,8 @@ constexpr uint32_t kPrefetchedEdges = 48;           // of a list
 constexpr uint64_t kPrefetchedBuckets = 4;          // of a calendar, lines
 constexpr size_t kPrefetchedFlags = 6 * kHostLine;  // of a thread
 
+constexpr uint32_t difference(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+
 /// An event's cost, as the engine adds it.
 struct Cost {
   double issues = 0, extra = 0, requests = 0, fpu = 0;
@@ -267,6 +269,12 @@ class Group {
   void deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_event each);
   void enqueue(Thread& t, uint32_t vertex);
   void spend(Thread& t, const Cost& cost, double times = 1);
+  /// Transfers lines through a port that is narrower than a line: a bucket of its calendar has the time of one line.
+  /// Returns the delay by other transfers.
+  double passes(Calendar& port, double t, double lines) {
+    const double scale = kBucket / portCycles_;
+    return port.delay(now_ * scale, t * scale, kBucket * lines) / scale;
+  }
   void touchLine(Thread& t, uint32_t line, bool store);
   uint32_t miss(Thread& t, uint32_t* tags, uint8_t* dirty, uint32_t order, uint32_t line);
   void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address >> lineShift_, store); }
@@ -302,11 +310,14 @@ class Group {
   double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
   std::vector<Calendar> fills_;  // of each cache: cycles of fills in flight
+  std::vector<Calendar> transfers_;  // of each cache: cycles of its port to memory
   uint32_t cacheThreads_ = 0;    // that share a cache
   std::vector<double> outputs_;  // of each tile: when its last flit leaves
   std::vector<Input> inputs_;
   Calendar memories_[2], sramWrites_;          // DRAM, and the reads of SRAM
   double missCycles_[2], writeBackCycles_[2];  // of DRAM and SRAM
+  const double portCycles_;                    // of a line at a port of a memory
+  Calendar fromMemory_[2], toMemory_[2];       // ports of DRAM and SRAM: lines that are read; requests, lines written
   /// The model of the threads' caches: for each thread the tags of its lines, the bits of the order of each set, and
   /// which lines are dirty (a byte each), together in few lines of the host's cache.
   struct alignas(kHostLine) Block {
@@ -348,7 +359,10 @@ class Engine {
   void cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t flight, double at);
   void deliver(uint32_t board, const Flight& flight, double at, double until);
   uint32_t keep(const Flight& flight);
+  uint32_t exitColumn(uint32_t exit) const;
   uint32_t exitOf(uint32_t x) const;
+  /// Routers of the mesh from a tile to the nearest exit, at the northern rim, or back.
+  uint32_t routersToExit(uint32_t tile) const { return exitRouters_[tile % machine.tiles]; }
   bool release();
   void finish();
   void simulate(Group& group, double until);
@@ -356,6 +370,7 @@ class Engine {
   std::mutex mutex_;       // of the next two
   uint32_t failed_ = ~0u;  // the group with the lowest number whose handler aborted
   Fault fault_;
+  std::vector<uint32_t> exitRouters_;  // of each tile of a board
   std::vector<Calendar> links_;
   std::vector<Flight> flights_;
   // Multicast routers: those of a board's exits, then those of each channel of its links
@@ -381,7 +396,8 @@ Group::Group(Engine& its, uint32_t n)
       memories_{Calendar(kBucket / its.timing.dram_line), Calendar(kBucket / its.timing.sram_line)},
       sramWrites_(kBucket / its.timing.sram_line),
       missCycles_{its.timing.dram_miss, its.timing.sram_miss},
-      writeBackCycles_{its.timing.write_back, its.timing.sram_write_back} {
+      writeBackCycles_{its.timing.write_back, its.timing.sram_write_back},
+      portCycles_(its.timing.port_line) {
   const gs_model_machine& m = its.machine;
   const uint32_t count = its.groupTiles * m.threads;
   const uint32_t perCore = m.threads / m.cores;
@@ -390,6 +406,7 @@ Group::Group(Engine& its, uint32_t n)
   caches_ =
       std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
   fills_ = std::vector<Calendar>(caches_.size(), Calendar(kBucket * m.inflight));
+  transfers_ = std::vector<Calendar>(caches_.size());
   cacheThreads_ = m.cores_per_cache * perCore;
   fpus_ = std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
   outputs_.assign(its.groupTiles, 0);
@@ -510,16 +527,23 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
   --c.hits;
   const bool sram = line < (kDram >> lineShift_);
   double wait = 0;
-  if (dirty[way]) {
+  const bool wasDirty = dirty[way];
+  if (wasDirty) {
     ++c.writebacks;
     const bool old = tags[way] < (kDram >> lineShift_);
     wait += writeBackCycles_[old];
     (old ? sramWrites_ : memories_[0]).delay(now_, t.t, 1);
+    if (portCycles_ > 1) wait += passes(toMemory_[old], t.t, 1) + passes(transfers_[t.cache], t.t, 1);
   }
   // A cache has a number of fills in flight; with one for each thread no miss waits. A miss that waits for an earlier
   // fill does not wait for the memory as well.
   const double fill = missCycles_[sram];
   double delay = memories_[sram].delay(now_, t.t, 1);
+  if (portCycles_ > 1) {
+    delay += passes(toMemory_[sram], t.t, 1 / portCycles_);
+    delay += passes(fromMemory_[sram], t.t + wait + fill + delay, 1);
+    delay += passes(transfers_[t.cache], t.t + wait + fill + delay, 1);
+  }
   const uint32_t inflight = its_.machine.inflight;
   if (inflight < cacheThreads_) {
     delay = std::max(delay, fills_[t.cache].take(now_, t.t, fill, inflight) - t.t - fill / inflight);
@@ -815,9 +839,8 @@ void Group::entry(Thread& t) {
   const double leaves = output = std::max(output, t.t) + flits * its_.timing.flit;
   const uint32_t from = mine % m.tiles;
   const uint32_t group = tile / its_.groupTiles;
-  const auto apart = [&](uint32_t a, uint32_t b) { return a > b ? a - b : b - a; };
   double at = leaves + its_.timing.mesh_message;
-  const uint32_t routers = apart(from % m.width, x) + apart(from / m.width, y) + 1;
+  const uint32_t routers = difference(from % m.width, x) + difference(from / m.width, y) + 1;
   if (board == mine / m.tiles) at += its_.timing.hop * routers;
   if (group == number) {
     its_.counters(tile).flits_in += flits;
@@ -1163,6 +1186,10 @@ Engine::Engine(const gs_model_run& run)
     for (const Thread& t : group.threads) context.vertices += t.vertices;
   }
   stepContext = context;
+  for (uint32_t tile = 0; tile < machine.tiles; ++tile) {
+    const uint32_t x = tile % machine.width, rows = machine.tiles / machine.width;
+    exitRouters_.push_back(difference(x, exitColumn(exitOf(x))) + rows - tile / machine.width);
+  }
   links_ = std::vector<Calendar>(size_t{machine.boards} * std::max(1u, machine.links), Calendar(kBucket));
   if (machine.records) {
     routers_ = machine.exits + machine.links * machine.vcs;
@@ -1194,27 +1221,31 @@ void Engine::exchange(double until) {
       enter(flight);
       continue;
     }
-    if (board != flight.board) at += timing.hop;
+    const bool leaves = board != flight.board;
+    if (leaves) at += timing.hop * routersToExit(flight.from);
     while (board != flight.board) {
       const size_t hop = size_t{board} * machine.boards + flight.board;
       const size_t link = size_t{board} * machine.links + machine.next_link[hop];
       const double cycles = flight.flits * timing.link_flit + timing.link_frame;
-      at = links_[link].take(begun, at, cycles, 1) + timing.link;
+      at = links_[link].take(begun, at, cycles, 1) + timing.link + flight.flits * timing.link_store;
       its.link_flits[link] += flight.flits;
       ++its.link_packets[link];
       board = machine.next_board[hop];
     }
+    if (leaves) at += timing.board_entry + timing.hop * routersToExit(flight.tile);
     groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));
   }
   route(until);
 }
 
+/// The column of an exit (gs_noc_pkg.sv).
+uint32_t Engine::exitColumn(uint32_t exit) const { return (2 * exit + 1) * machine.width / (2 * machine.exits); }
+
 /// The nearest exit of a column; ties to the west (gs_noc_pkg.sv).
 uint32_t Engine::exitOf(uint32_t x) const {
   uint32_t best = 0, distance = ~0u;
   for (uint32_t i = 0; i < machine.exits; ++i) {
-    const uint32_t column = (2 * i + 1) * machine.width / (2 * machine.exits);
-    const uint32_t apart = column > x ? column - x : x - column;
+    const uint32_t apart = difference(exitColumn(i), x);
     if (apart < distance) {
       distance = apart;
       best = i;
@@ -1236,7 +1267,7 @@ uint32_t Engine::keep(const Flight& flight) {
 
 /// A message leaves the mesh: it enters the multicast router of an exit.
 void Engine::enter(const Flight& flight) {
-  const double at = flight.at + timing.hop;
+  const double at = flight.at + timing.hop * routersToExit(flight.from);
   const uint32_t board = flight.group / machine.memories;
   arriving_.push_back({at, at, arrivals_++, board, exitOf(flight.from % machine.width), keep(flight)});
   std::push_heap(arriving_.begin(), arriving_.end());
@@ -1246,11 +1277,13 @@ void Engine::enter(const Flight& flight) {
 void Engine::cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t flight, double at) {
   const size_t hop = size_t{board} * machine.links + link;
   const uint32_t flits = kept_[flight].flits;
+  // Copies leave while the rest of their message arrives; any other packet is stored first.
+  const double stored = flits * timing.link_store - (kept_[flight].route ? timing.key_early : 0);
   at = links_[hop].take(at, flits * timing.link_flit + timing.link_frame, 1);
   its.link_flits[hop] += flits;
   ++its.link_packets[hop];
   const uint32_t router = machine.exits + machine.far_link[hop] * machine.vcs + channel;
-  arriving_.push_back({at, at + timing.link, arrivals_++, machine.far_board[hop], router, flight});
+  arriving_.push_back({at, at + timing.link + stored, arrivals_++, machine.far_board[hop], router, flight});
   std::push_heap(arriving_.begin(), arriving_.end());
 }
 
@@ -1258,6 +1291,7 @@ void Engine::cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t fli
 void Engine::deliver(uint32_t board, const Flight& flight, double at, double until) {
   const uint32_t exit = exitOf(flight.tile % machine.tiles % machine.width);
   at = std::max(at, exits_[board * machine.exits + exit].take(at - flight.flits, flight.flits, 1));
+  at += timing.board_entry + timing.hop * routersToExit(flight.tile);
   groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));
 }
 
@@ -1317,7 +1351,7 @@ bool Engine::release() {
   double last = 0, reported = 0;
   bool any = false, all = true;
   for (const Group& group : groups) {
-    const double up = machine.depth[group.number / machine.memories] * timing.link;
+    const double up = machine.depth[group.number / machine.memories] * timing.control_link;
     for (const Thread& t : group.threads) {
       if (t.mode == Mode::Done) continue;
       any = true;
@@ -1342,7 +1376,7 @@ bool Engine::release() {
     before = sum;
   }
   const gs_model_timing& x = timing;
-  const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * x.link;
+  const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * x.control_link;
   const double more =
       machine.barriers > 1 && steps ? (machine.barriers - 1) * (wave + x.release * machine.threads + 40 * x.issue) : 0;
   const double base = reported + x.barrier + (given ? x.words : 0) + more;
@@ -1361,7 +1395,7 @@ bool Engine::release() {
       t.cursor = 0;
       t.idle = t.sleeping = t.receiving = false;
       t.patience = kPatience;
-      group.wake(static_cast<uint32_t>(&t - group.threads.data()), base + depth * x.link + rank * x.release);
+      group.wake(static_cast<uint32_t>(&t - group.threads.data()), base + depth * x.control_link + rank * x.release);
     }
   }
   return true;

@@ -66,6 +66,7 @@ struct gs_model_timing {
   double dram_miss, sram_miss;         // more than a hit
   double write_back, sram_write_back;  // of a dirty line, more
   double dram_line, sram_line;         // between lines that a memory transfers
+  double port_line;                    // of a line at a memory's port
   double cache_request;                // between requests of a cache
   double fpu_request;
   double core_issue;                   // between instructions of a core
@@ -76,7 +77,11 @@ struct gs_model_timing {
   double barrier;                      // from the last wait to the first release
   double release;                      // between threads of a tile
   double words;                        // more, for a barrier with words
-  double link, link_flit, link_frame;  // latency of a link between boards; per flit, per frame
+  double link, link_flit, link_frame;  // latency of a link between boards; on the wire per flit, per packet
+  double link_store;                   // of the latency, more for each flit: a packet is stored until it is complete
+  double control_link;                 // latency of a link for packets of barriers
+  double board_entry;                  // from the last link's switch to the receiver's queue, without hops
+  double key_early;                    // of the latency, less for a copy that a multicast router makes
   double record_read;                  // of a beat of records from the DRAM
   double begin;                        // from the start of a run to the first thread, between threads
   double begin_thread;

@@ -39,10 +39,10 @@ COSTS = (
 """Fields of ``gs_model_cost``."""
 TIMING = (
     "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
-    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "cache_request",
-    "fpu_request", "core_issue",
+    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "port_line",
+    "cache_request", "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
-    "link", "link_flit", "link_frame", "record_read", "begin", "begin_thread", "end",
+    "link", "link_flit", "link_frame", "link_store", "control_link", "board_entry", "key_early", "record_read", "begin", "begin_thread", "end",
 )  # fmt: skip
 """Fields of ``gs_model_timing``."""
 COUNTERS = (

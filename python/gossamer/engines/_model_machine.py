@@ -76,10 +76,14 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     open_row = (dram.rcd + dram.cl + dram.burst_length / 2) / command
     found = {name: latency[name] for name in abi.TIMING if name in latency}
     found |= {name: memory[name] for name in ("write_back", "sram_write_back")}
+    beats = line / dram.port_bytes
+    found["port_line"] = beats
     found["dram_miss"] = memory["dram_path"] + dram.controller_latency + open_row
     found["record_read"] = its["router"]["record_path"] + dram.controller_latency + open_row
     found["dram_line"] = max(transfer, activates) / memory["dram_share"]
     found["sram_miss"] = memory["sram_path"] + (sram.read_latency if sram.count else 0)
+    for name in ("dram_miss", "sram_miss", "write_back", "sram_write_back"):
+        found[name] += beats - 1
     chips = max(1, sram.count // dram.count)
     sram_bytes = 2 * sram.data_bits / 8 * sram.clock_mhz / clock * chips if sram.count else 1.0
     found["sram_line"] = line / sram_bytes / memory["sram_share"]
@@ -92,6 +96,8 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     found |= {"barrier": barrier["detect"], "release": barrier["release"], "words": barrier["words"]}
     bytes_a_cycle = links.rate_mbps / 8 / clock
     found["link"] = links.flight_cycles + link["latency"]
+    found["control_link"] = links.flight_cycles + barrier["link"]
+    found |= {"link_store": link["store"], "board_entry": link["entry"], "key_early": its["router"]["early"]}
     found["link_flit"] = config.mailbox.flit_bytes / bytes_a_cycle / link["share"]
     found["link_frame"] = link["packet_bytes"] / bytes_a_cycle / link["share"]
     found |= {"begin": run["begin"], "begin_thread": run["begin_thread"], "end": run["end"]}
@@ -200,13 +206,14 @@ def machine_struct(
         host_kind=constants.enumeration("endpoint")["host"],
         board_of=board_of.ctypes.data, numbers=len(board_of), next_board=next_board.ctypes.data,
         next_link=next_link.ctypes.data, links=links, depth=depth.ctypes.data,
+        exits=config.router.mesh_ports,
     )  # fmt: skip
     kept = [board_of, next_board, next_link, depth]
     if records is not None and far_link is not None:
         its.records, its.beats = records.records.ctypes.data, records.beats.ctypes.data
         its.board_beats, its.first_beat = records.board_beats.ctypes.data, records.first
         its.next_vc, its.far_board, its.far_link = (one.ctypes.data for one in (next_vc, far_board, far_link))
-        its.vcs, its.exits = vcs, config.router.mesh_ports
+        its.vcs = vcs
         kept += [records.records, records.beats, records.board_beats, next_vc, far_board, far_link]
     return its, kept
 
