@@ -202,7 +202,15 @@ struct Flight {
   uint32_t key, flits;
   uint32_t route;  // routing key, or 0: the message has a destination
   uint32_t from;   // the sender's tile on its board
+  uint32_t home;   // the sender's board
+  double made;     // when it left the sender
   uint8_t payload[64];
+};
+
+/// A message that enters a board on a link, for idle detection: it leaves the board that made it at `made`.
+struct Entered {
+  double made, at;
+  uint32_t from, to;
 };
 
 /// A message at a multicast router. Routers are processed in the order of `order`: the time at the exit of a mesh, and
@@ -238,6 +246,16 @@ class Group {
   /// Fetches what these threads read; each level needs what the previous one fetched.
   void prefetch(int level);
   static constexpr int kLevels = 5;
+  /// When the last thread began to wait in a barrier; kNever if one does not wait.
+  double waitsFrom() const {
+    if (!heap_.empty()) return kNever;
+    double last = 0;
+    for (const Thread& t : threads) {
+      if (t.mode != Mode::Done && !t.idle) return kNever;
+      last = std::max(last, t.t);
+    }
+    return last;
+  }
   double earliest() const { return heap_.empty() ? kNever : heap_.front().t; }
   void arrive(const Flight& flight, double at);
   /// A read of a line by a multicast router. Returns its delay by other requests.
@@ -364,12 +382,18 @@ class Engine {
   /// Routers of the mesh from a tile to the nearest exit, at the northern rim, or back.
   uint32_t routersToExit(uint32_t tile) const { return exitRouters_[tile % machine.tiles]; }
   bool release();
+  void watch();
+  void judge(double until);
   void finish();
   void simulate(Group& group, double until);
   void simulate(uint32_t first, uint32_t stride, double until);
   std::mutex mutex_;       // of the next two
   uint32_t failed_ = ~0u;  // the group with the lowest number whose handler aborted
   Fault fault_;
+  // Idle detection of several boards
+  std::vector<double> flipped_;  // of each board: when the colour of its messages changed in this step
+  std::vector<Entered> entered_;
+  bool late_ = true, lateNext_ = false;
   std::vector<uint32_t> exitRouters_;  // of each tile of a board
   std::vector<Calendar> links_;
   std::vector<Flight> flights_;
@@ -848,7 +872,7 @@ void Group::entry(Thread& t) {
     block(t, tile % its_.groupTiles, false, flits, kNetFlits + routers * m.buffer_flits);
     return;
   }
-  Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, {}};
+  Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, mine / m.tiles, leaves, {}};
   std::memcpy(flight.payload, t.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
@@ -864,8 +888,9 @@ void Group::sendKey(Thread& t, uint32_t route) {
   t.canSend = t.t + its_.timing.send_busy + flits;
   double& output = outputs_[t.tile];
   output = std::max(output, t.t) + flits * its_.timing.flit;
-  const uint32_t from = (number * its_.groupTiles + t.tile) % m.tiles;
-  Flight flight{output + its_.timing.mesh_message, number, sequence_++, ~0u, 0, 0, 0, flits, route, from, {}};
+  const uint32_t mine = number * its_.groupTiles + t.tile;
+  Flight flight{output + its_.timing.mesh_message, number, sequence_++, ~0u, 0, 0, 0, flits, route, mine % m.tiles,
+                mine / m.tiles, output, {}};
   std::memcpy(flight.payload, t.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
@@ -1186,6 +1211,7 @@ Engine::Engine(const gs_model_run& run)
     for (const Thread& t : group.threads) context.vertices += t.vertices;
   }
   stepContext = context;
+  flipped_.assign(machine.boards, kNever);
   for (uint32_t tile = 0; tile < machine.tiles; ++tile) {
     const uint32_t x = tile % machine.width, rows = machine.tiles / machine.width;
     exitRouters_.push_back(difference(x, exitColumn(exitOf(x))) + rows - tile / machine.width);
@@ -1205,6 +1231,10 @@ Engine::Engine(const gs_model_run& run)
 
 /// Messages between groups leave their senders and arrive, in the order of time.
 void Engine::exchange(double until) {
+  if (machine.boards > 1) {
+    watch();
+    judge(until);
+  }
   flights_.clear();
   for (Group& group : groups) {
     flights_.insert(flights_.end(), group.out.begin(), group.out.end());
@@ -1232,10 +1262,38 @@ void Engine::exchange(double until) {
       ++its.link_packets[link];
       board = machine.next_board[hop];
     }
-    if (leaves) at += timing.board_entry + timing.hop * routersToExit(flight.tile);
+    if (leaves) {
+      entered_.push_back({flight.made, at, flight.home, board});
+      at += timing.board_entry + timing.hop * routersToExit(flight.tile);
+    }
     groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));
   }
   route(until);
+}
+
+/// Boards whose threads all wait for the first time in a step change the colour of their messages (gs_idle_board.sv).
+void Engine::watch() {
+  for (uint32_t board = 0; board < machine.boards; ++board) {
+    if (flipped_[board] < kNever) continue;
+    double last = 0;
+    for (uint32_t i = 0; i < machine.memories && last < kNever; ++i) {
+      last = std::max(last, groups[board * machine.memories + i].waitsFrom());
+    }
+    flipped_[board] = last;
+  }
+}
+
+/// Messages that have entered a board before `until`. One that a board made after its change, and that enters a board
+/// before the change there, is late: the barrier needs another wave. One that was made before a change and enters after
+/// it could belong to that next wave.
+void Engine::judge(double until) {
+  std::erase_if(entered_, [&](const Entered& one) {
+    if (one.at >= until) return false;
+    const bool changed = one.made >= flipped_[one.from], here = one.at >= flipped_[one.to];
+    late_ |= changed && !here;
+    lateNext_ |= !changed && here;
+    return true;
+  });
 }
 
 /// The column of an exit (gs_noc_pkg.sv).
@@ -1278,10 +1336,15 @@ void Engine::cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t fli
   const size_t hop = size_t{board} * machine.links + link;
   const uint32_t flits = kept_[flight].flits;
   // Copies leave while the rest of their message arrives; any other packet is stored first.
-  const double stored = flits * timing.link_store - (kept_[flight].route ? timing.key_early : 0);
+  const bool copy = kept_[flight].route != 0;
+  const double stored = flits * timing.link_store - (copy ? timing.key_early : 0);
+  const double made = copy ? at : kept_[flight].made;
   at = links_[hop].take(at, flits * timing.link_flit + timing.link_frame, 1);
   its.link_flits[hop] += flits;
   ++its.link_packets[hop];
+  if (copy || machine.far_board[hop] == kept_[flight].board) {
+    entered_.push_back({made, at + timing.link + stored, copy ? board : kept_[flight].home, machine.far_board[hop]});
+  }
   const uint32_t router = machine.exits + machine.far_link[hop] * machine.vcs + channel;
   arriving_.push_back({at, at + timing.link + stored, arrivals_++, machine.far_board[hop], router, flight});
   std::push_heap(arriving_.begin(), arriving_.end());
@@ -1347,11 +1410,13 @@ void Engine::route(double until) {
 
 /// All threads wait and no message is in flight: a step, or the end. Returns false if no thread is left.
 bool Engine::release() {
+  const uint32_t words = handlers.words;
+  const bool given = words && steps;
   // A board reports when its last thread waits; its report takes a link for each level of the tree.
   double last = 0, reported = 0;
   bool any = false, all = true;
   for (const Group& group : groups) {
-    const double up = machine.depth[group.number / machine.memories] * timing.control_link;
+    const double up = machine.depth[group.number / machine.memories] * (timing.control_link + (given ? timing.word_link : 0));
     for (const Thread& t : group.threads) {
       if (t.mode == Mode::Done) continue;
       any = true;
@@ -1361,8 +1426,6 @@ bool Engine::release() {
     }
   }
   if (!any) return false;
-  const uint32_t words = handlers.words;
-  const bool given = words && steps;
   if (given) {
     std::vector<int64_t> sum(words + 1);
     handlers.empty(sum.data());
@@ -1376,10 +1439,20 @@ bool Engine::release() {
     before = sum;
   }
   const gs_model_timing& x = timing;
-  const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * x.control_link;
+  const double level = x.control_link + (given ? x.word_link : 0);
+  const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * level;
+  double again = 0;
+  if (machine.boards > 1) {
+    watch();
+    judge(kNever);
+    again = (late_ + (late_ && lateNext_)) *
+            (mostBarrierDepth * (x.control_link + level) + x.again + (given ? x.words : 0));
+    late_ = lateNext_ = false;
+    flipped_.assign(machine.boards, kNever);
+  }
   const double more =
       machine.barriers > 1 && steps ? (machine.barriers - 1) * (wave + x.release * machine.threads + 40 * x.issue) : 0;
-  const double base = reported + x.barrier + (given ? x.words : 0) + more;
+  const double base = reported + x.barrier + (given ? x.words : 0) + more + again;
   its.outcome->barrier_cycles += base - last;
   agreed = all;
   stepContext.time = steps;
@@ -1395,7 +1468,7 @@ bool Engine::release() {
       t.cursor = 0;
       t.idle = t.sleeping = t.receiving = false;
       t.patience = kPatience;
-      group.wake(static_cast<uint32_t>(&t - group.threads.data()), base + depth * x.control_link + rank * x.release);
+      group.wake(static_cast<uint32_t>(&t - group.threads.data()), base + depth * level + rank * x.release);
     }
   }
   return true;

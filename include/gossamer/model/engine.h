@@ -79,7 +79,8 @@ struct gs_model_timing {
   double words;                        // more, for a barrier with words
   double link, link_flit, link_frame;  // latency of a link between boards; on the wire per flit, per packet
   double link_store;                   // of the latency, more for each flit: a packet is stored until it is complete
-  double control_link;                 // latency of a link for packets of barriers
+  double control_link, word_link;      // latency of a link for packets of barriers; more, if they have words
+  double again;                        // of another wave of a barrier of several boards, besides its packets
   double board_entry;                  // from the last link's switch to the receiver's queue, without hops
   double key_early;                    // of the latency, less for a copy that a multicast router makes
   double record_read;                  // of a beat of records from the DRAM

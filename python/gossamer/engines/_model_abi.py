@@ -42,7 +42,8 @@ TIMING = (
     "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "port_line",
     "cache_request", "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
-    "link", "link_flit", "link_frame", "link_store", "control_link", "board_entry", "key_early", "record_read", "begin", "begin_thread", "end",
+    "link", "link_flit", "link_frame", "link_store", "control_link", "word_link", "again",
+    "board_entry", "key_early", "record_read", "begin", "begin_thread", "end",
 )  # fmt: skip
 """Fields of ``gs_model_timing``."""
 COUNTERS = (

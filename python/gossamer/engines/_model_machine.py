@@ -97,6 +97,7 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     bytes_a_cycle = links.rate_mbps / 8 / clock
     found["link"] = links.flight_cycles + link["latency"]
     found["control_link"] = links.flight_cycles + barrier["link"]
+    found |= {"word_link": barrier["word_link"], "again": barrier["again"]}
     found |= {"link_store": link["store"], "board_entry": link["entry"], "key_early": its["router"]["early"]}
     found["link_flit"] = config.mailbox.flit_bytes / bytes_a_cycle / link["share"]
     found["link_frame"] = link["packet_bytes"] / bytes_a_cycle / link["share"]
