@@ -451,6 +451,7 @@ Group::Group(Engine& its, uint32_t n)
       node = 2 * node + upper;
     }
   }
+  const double begin = its.timing.begin + m.start_links[n / m.memories] * its.timing.control_link;
   for (uint32_t i = 0; i < count; ++i) {
     Thread& t = threads[i];
     t.number = n * count + i;
@@ -474,7 +475,7 @@ Group::Group(Engine& its, uint32_t n)
     t.flags = const_cast<uint8_t*>(host(t.flagsAt));
     t.ring.resize(t.vertices + 1);
     t.mine.resize(its.handlers.words + 1);
-    t.t = its.timing.begin + its.timing.begin_thread * (i % m.threads);
+    t.t = begin + its.timing.begin_tile * (t.number / m.threads % m.tiles) + its.timing.begin_thread * t.lane;
     push(i);
   }
 }

@@ -84,8 +84,8 @@ struct gs_model_timing {
   double board_entry;                  // from the last link's switch to the receiver's queue, without hops
   double key_early;                    // of the latency, less for a copy that a multicast router makes
   double record_read;                  // of a beat of records from the DRAM
-  double begin;                        // from the start of a run to the first thread, between threads
-  double begin_thread;
+  double begin;                        // from the start of a run to the first thread, between tiles, threads of a tile
+  double begin_tile, begin_thread;
   double end;  // from the last thread's end to the end of the run
 };
 
@@ -132,6 +132,7 @@ struct gs_model_machine {
   const uint32_t* next_link;   // [board][destination]
   uint32_t links;              // of a board
   const uint32_t* depth;       // of each board in the tree
+  const uint32_t* start_links;  // of each board: links from the host's board
   // Multicast routers; no records: messages have no routing keys
   const struct gs_model_record* records;  // of all boards
   const uint32_t* beats;                  // the first record of each beat of all boards; one more for the end

@@ -101,7 +101,7 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     found |= {"link_store": link["store"], "board_entry": link["entry"], "key_early": its["router"]["early"]}
     found["link_flit"] = config.mailbox.flit_bytes / bytes_a_cycle / link["share"]
     found["link_frame"] = link["packet_bytes"] / bytes_a_cycle / link["share"]
-    found |= {"begin": run["begin"], "begin_thread": run["begin_thread"], "end": run["end"]}
+    found |= {name: run[name] for name in ("begin", "begin_tile", "begin_thread", "end")}
     assert not (unknown := changed.keys() - found.keys()), unknown
     return found | changed
 
@@ -173,7 +173,7 @@ def machine_struct(
     board_of[list(numbers)] = np.arange(boards)
     next_board = np.zeros((boards, boards), np.uint32)
     next_link = np.zeros((boards, boards), np.uint32)
-    depth = np.zeros(boards, np.uint32)
+    depth, start_links = np.zeros(boards, np.uint32), np.zeros(boards, np.uint32)
     links, vcs = 1, 1
     next_vc, far_board, far_link = np.zeros_like(next_board), np.zeros((boards, 1), np.uint32), None
     if plan is not None and boards > 1:
@@ -182,6 +182,7 @@ def machine_struct(
         for at, link, to, there, _ in plan.wires({}):
             far_board[at, link], far_link[at, link] = to, there
         for at in range(boards):
+            start_links[at] = len(plan.route(plan.hosts[0], at)) - 1 if at != plan.hosts[0] else 0
             for to in range(boards):
                 if at != to:
                     next_board[at, to] = plan.route(at, to)[1]
@@ -206,10 +207,10 @@ def machine_struct(
         thread_bits=config.log2_threads_per_tile, x_bits=config.log2_mesh_width, y_bits=config.log2_mesh_height,
         host_kind=constants.enumeration("endpoint")["host"],
         board_of=board_of.ctypes.data, numbers=len(board_of), next_board=next_board.ctypes.data,
-        next_link=next_link.ctypes.data, links=links, depth=depth.ctypes.data,
+        next_link=next_link.ctypes.data, links=links, depth=depth.ctypes.data, start_links=start_links.ctypes.data,
         exits=config.router.mesh_ports,
     )  # fmt: skip
-    kept = [board_of, next_board, next_link, depth]
+    kept = [board_of, next_board, next_link, depth, start_links]
     if records is not None and far_link is not None:
         its.records, its.beats = records.records.ctypes.data, records.beats.ctypes.data
         its.board_beats, its.first_beat = records.board_beats.ctypes.data, records.first
