@@ -62,6 +62,8 @@ constexpr uint32_t kPrefetchedEdges = 48;           // of a list
 constexpr uint64_t kPrefetchedBuckets = 4;          // of a calendar, lines
 constexpr size_t kPrefetchedFlags = 6 * kHostLine;  // of a thread
 
+constexpr uint32_t difference(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+
 /// An event's cost, as the engine adds it.
 struct Cost {
   double issues = 0, extra = 0, requests = 0, fpu = 0;
@@ -200,7 +202,15 @@ struct Flight {
   uint32_t key, flits;
   uint32_t route;  // routing key, or 0: the message has a destination
   uint32_t from;   // the sender's tile on its board
+  uint32_t home;   // the sender's board
+  double made;     // when it left the sender
   uint8_t payload[64];
+};
+
+/// A message that enters a board on a link, for idle detection: it leaves the board that made it at `made`.
+struct Entered {
+  double made, at;
+  uint32_t from, to;
 };
 
 /// A message at a multicast router. Routers are processed in the order of `order`: the time at the exit of a mesh, and
@@ -236,6 +246,16 @@ class Group {
   /// Fetches what these threads read; each level needs what the previous one fetched.
   void prefetch(int level);
   static constexpr int kLevels = 5;
+  /// When the last thread began to wait in a barrier; kNever if one does not wait.
+  double waitsFrom() const {
+    if (!heap_.empty()) return kNever;
+    double last = 0;
+    for (const Thread& t : threads) {
+      if (t.mode != Mode::Done && !t.idle) return kNever;
+      last = std::max(last, t.t);
+    }
+    return last;
+  }
   double earliest() const { return heap_.empty() ? kNever : heap_.front().t; }
   void arrive(const Flight& flight, double at);
   /// A read of a line by a multicast router. Returns its delay by other requests.
@@ -267,6 +287,12 @@ class Group {
   void deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_event each);
   void enqueue(Thread& t, uint32_t vertex);
   void spend(Thread& t, const Cost& cost, double times = 1);
+  /// Transfers lines through a port that is narrower than a line: a bucket of its calendar has the time of one line.
+  /// Returns the delay by other transfers.
+  double passes(Calendar& port, double t, double lines) {
+    const double scale = kBucket / portCycles_;
+    return port.delay(now_ * scale, t * scale, kBucket * lines) / scale;
+  }
   void touchLine(Thread& t, uint32_t line, bool store);
   uint32_t miss(Thread& t, uint32_t* tags, uint8_t* dirty, uint32_t order, uint32_t line);
   void touch(Thread& t, uint32_t address, bool store) { touchLine(t, address >> lineShift_, store); }
@@ -302,11 +328,14 @@ class Group {
   double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
   std::vector<Calendar> fills_;  // of each cache: cycles of fills in flight
+  std::vector<Calendar> transfers_;  // of each cache: cycles of its port to memory
   uint32_t cacheThreads_ = 0;    // that share a cache
   std::vector<double> outputs_;  // of each tile: when its last flit leaves
   std::vector<Input> inputs_;
   Calendar memories_[2], sramWrites_;          // DRAM, and the reads of SRAM
   double missCycles_[2], writeBackCycles_[2];  // of DRAM and SRAM
+  const double portCycles_;                    // of a line at a port of a memory
+  Calendar fromMemory_[2], toMemory_[2];       // ports of DRAM and SRAM: lines that are read; requests, lines written
   /// The model of the threads' caches: for each thread the tags of its lines, the bits of the order of each set, and
   /// which lines are dirty (a byte each), together in few lines of the host's cache.
   struct alignas(kHostLine) Block {
@@ -348,14 +377,24 @@ class Engine {
   void cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t flight, double at);
   void deliver(uint32_t board, const Flight& flight, double at, double until);
   uint32_t keep(const Flight& flight);
+  uint32_t exitColumn(uint32_t exit) const;
   uint32_t exitOf(uint32_t x) const;
+  /// Routers of the mesh from a tile to the nearest exit, at the northern rim, or back.
+  uint32_t routersToExit(uint32_t tile) const { return exitRouters_[tile % machine.tiles]; }
   bool release();
+  void watch();
+  void judge(double until);
   void finish();
   void simulate(Group& group, double until);
   void simulate(uint32_t first, uint32_t stride, double until);
   std::mutex mutex_;       // of the next two
   uint32_t failed_ = ~0u;  // the group with the lowest number whose handler aborted
   Fault fault_;
+  // Idle detection of several boards
+  std::vector<double> flipped_;  // of each board: when the colour of its messages changed in this step
+  std::vector<Entered> entered_;
+  bool late_ = true, lateNext_ = false;
+  std::vector<uint32_t> exitRouters_;  // of each tile of a board
   std::vector<Calendar> links_;
   std::vector<Flight> flights_;
   // Multicast routers: those of a board's exits, then those of each channel of its links
@@ -381,7 +420,8 @@ Group::Group(Engine& its, uint32_t n)
       memories_{Calendar(kBucket / its.timing.dram_line), Calendar(kBucket / its.timing.sram_line)},
       sramWrites_(kBucket / its.timing.sram_line),
       missCycles_{its.timing.dram_miss, its.timing.sram_miss},
-      writeBackCycles_{its.timing.write_back, its.timing.sram_write_back} {
+      writeBackCycles_{its.timing.write_back, its.timing.sram_write_back},
+      portCycles_(its.timing.port_line) {
   const gs_model_machine& m = its.machine;
   const uint32_t count = its.groupTiles * m.threads;
   const uint32_t perCore = m.threads / m.cores;
@@ -390,6 +430,7 @@ Group::Group(Engine& its, uint32_t n)
   caches_ =
       std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_cache, Calendar(kBucket / its.timing.cache_request));
   fills_ = std::vector<Calendar>(caches_.size(), Calendar(kBucket * m.inflight));
+  transfers_ = std::vector<Calendar>(caches_.size());
   cacheThreads_ = m.cores_per_cache * perCore;
   fpus_ = std::vector<Calendar>(its.groupTiles * m.cores / m.cores_per_fpu, Calendar(kBucket / its.timing.fpu_request));
   outputs_.assign(its.groupTiles, 0);
@@ -410,6 +451,7 @@ Group::Group(Engine& its, uint32_t n)
       node = 2 * node + upper;
     }
   }
+  const double begin = its.timing.begin + m.start_links[n / m.memories] * its.timing.control_link;
   for (uint32_t i = 0; i < count; ++i) {
     Thread& t = threads[i];
     t.number = n * count + i;
@@ -433,7 +475,7 @@ Group::Group(Engine& its, uint32_t n)
     t.flags = const_cast<uint8_t*>(host(t.flagsAt));
     t.ring.resize(t.vertices + 1);
     t.mine.resize(its.handlers.words + 1);
-    t.t = its.timing.begin + its.timing.begin_thread * (i % m.threads);
+    t.t = begin + its.timing.begin_tile * (t.number / m.threads % m.tiles) + its.timing.begin_thread * t.lane;
     push(i);
   }
 }
@@ -510,16 +552,23 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
   --c.hits;
   const bool sram = line < (kDram >> lineShift_);
   double wait = 0;
-  if (dirty[way]) {
+  const bool wasDirty = dirty[way];
+  if (wasDirty) {
     ++c.writebacks;
     const bool old = tags[way] < (kDram >> lineShift_);
     wait += writeBackCycles_[old];
     (old ? sramWrites_ : memories_[0]).delay(now_, t.t, 1);
+    if (portCycles_ > 1) wait += passes(toMemory_[old], t.t, 1) + passes(transfers_[t.cache], t.t, 1);
   }
   // A cache has a number of fills in flight; with one for each thread no miss waits. A miss that waits for an earlier
   // fill does not wait for the memory as well.
   const double fill = missCycles_[sram];
   double delay = memories_[sram].delay(now_, t.t, 1);
+  if (portCycles_ > 1) {
+    delay += passes(toMemory_[sram], t.t, 1 / portCycles_);
+    delay += passes(fromMemory_[sram], t.t + wait + fill + delay, 1);
+    delay += passes(transfers_[t.cache], t.t + wait + fill + delay, 1);
+  }
   const uint32_t inflight = its_.machine.inflight;
   if (inflight < cacheThreads_) {
     delay = std::max(delay, fills_[t.cache].take(now_, t.t, fill, inflight) - t.t - fill / inflight);
@@ -815,9 +864,8 @@ void Group::entry(Thread& t) {
   const double leaves = output = std::max(output, t.t) + flits * its_.timing.flit;
   const uint32_t from = mine % m.tiles;
   const uint32_t group = tile / its_.groupTiles;
-  const auto apart = [&](uint32_t a, uint32_t b) { return a > b ? a - b : b - a; };
   double at = leaves + its_.timing.mesh_message;
-  const uint32_t routers = apart(from % m.width, x) + apart(from / m.width, y) + 1;
+  const uint32_t routers = difference(from % m.width, x) + difference(from / m.width, y) + 1;
   if (board == mine / m.tiles) at += its_.timing.hop * routers;
   if (group == number) {
     its_.counters(tile).flits_in += flits;
@@ -825,7 +873,7 @@ void Group::entry(Thread& t) {
     block(t, tile % its_.groupTiles, false, flits, kNetFlits + routers * m.buffer_flits);
     return;
   }
-  Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, {}};
+  Flight flight{at, number, sequence_++, board, tile, mask, key, flits, 0, from, mine / m.tiles, leaves, {}};
   std::memcpy(flight.payload, t.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
@@ -841,8 +889,9 @@ void Group::sendKey(Thread& t, uint32_t route) {
   t.canSend = t.t + its_.timing.send_busy + flits;
   double& output = outputs_[t.tile];
   output = std::max(output, t.t) + flits * its_.timing.flit;
-  const uint32_t from = (number * its_.groupTiles + t.tile) % m.tiles;
-  Flight flight{output + its_.timing.mesh_message, number, sequence_++, ~0u, 0, 0, 0, flits, route, from, {}};
+  const uint32_t mine = number * its_.groupTiles + t.tile;
+  Flight flight{output + its_.timing.mesh_message, number, sequence_++, ~0u, 0, 0, 0, flits, route, mine % m.tiles,
+                mine / m.tiles, output, {}};
   std::memcpy(flight.payload, t.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
@@ -1163,6 +1212,11 @@ Engine::Engine(const gs_model_run& run)
     for (const Thread& t : group.threads) context.vertices += t.vertices;
   }
   stepContext = context;
+  flipped_.assign(machine.boards, kNever);
+  for (uint32_t tile = 0; tile < machine.tiles; ++tile) {
+    const uint32_t x = tile % machine.width, rows = machine.tiles / machine.width;
+    exitRouters_.push_back(difference(x, exitColumn(exitOf(x))) + rows - tile / machine.width);
+  }
   links_ = std::vector<Calendar>(size_t{machine.boards} * std::max(1u, machine.links), Calendar(kBucket));
   if (machine.records) {
     routers_ = machine.exits + machine.links * machine.vcs;
@@ -1178,6 +1232,10 @@ Engine::Engine(const gs_model_run& run)
 
 /// Messages between groups leave their senders and arrive, in the order of time.
 void Engine::exchange(double until) {
+  if (machine.boards > 1) {
+    watch();
+    judge(until);
+  }
   flights_.clear();
   for (Group& group : groups) {
     flights_.insert(flights_.end(), group.out.begin(), group.out.end());
@@ -1194,27 +1252,59 @@ void Engine::exchange(double until) {
       enter(flight);
       continue;
     }
-    if (board != flight.board) at += timing.hop;
+    const bool leaves = board != flight.board;
+    if (leaves) at += timing.hop * routersToExit(flight.from);
     while (board != flight.board) {
       const size_t hop = size_t{board} * machine.boards + flight.board;
       const size_t link = size_t{board} * machine.links + machine.next_link[hop];
       const double cycles = flight.flits * timing.link_flit + timing.link_frame;
-      at = links_[link].take(begun, at, cycles, 1) + timing.link;
+      at = links_[link].take(begun, at, cycles, 1) + timing.link + flight.flits * timing.link_store;
       its.link_flits[link] += flight.flits;
       ++its.link_packets[link];
       board = machine.next_board[hop];
+    }
+    if (leaves) {
+      entered_.push_back({flight.made, at, flight.home, board});
+      at += timing.board_entry + timing.hop * routersToExit(flight.tile);
     }
     groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));
   }
   route(until);
 }
 
+/// Boards whose threads all wait for the first time in a step change the colour of their messages (gs_idle_board.sv).
+void Engine::watch() {
+  for (uint32_t board = 0; board < machine.boards; ++board) {
+    if (flipped_[board] < kNever) continue;
+    double last = 0;
+    for (uint32_t i = 0; i < machine.memories && last < kNever; ++i) {
+      last = std::max(last, groups[board * machine.memories + i].waitsFrom());
+    }
+    flipped_[board] = last;
+  }
+}
+
+/// Messages that have entered a board before `until`. One that a board made after its change, and that enters a board
+/// before the change there, is late: the barrier needs another wave. One that was made before a change and enters after
+/// it could belong to that next wave.
+void Engine::judge(double until) {
+  std::erase_if(entered_, [&](const Entered& one) {
+    if (one.at >= until) return false;
+    const bool changed = one.made >= flipped_[one.from], here = one.at >= flipped_[one.to];
+    late_ |= changed && !here;
+    lateNext_ |= !changed && here;
+    return true;
+  });
+}
+
+/// The column of an exit (gs_noc_pkg.sv).
+uint32_t Engine::exitColumn(uint32_t exit) const { return (2 * exit + 1) * machine.width / (2 * machine.exits); }
+
 /// The nearest exit of a column; ties to the west (gs_noc_pkg.sv).
 uint32_t Engine::exitOf(uint32_t x) const {
   uint32_t best = 0, distance = ~0u;
   for (uint32_t i = 0; i < machine.exits; ++i) {
-    const uint32_t column = (2 * i + 1) * machine.width / (2 * machine.exits);
-    const uint32_t apart = column > x ? column - x : x - column;
+    const uint32_t apart = difference(exitColumn(i), x);
     if (apart < distance) {
       distance = apart;
       best = i;
@@ -1236,7 +1326,7 @@ uint32_t Engine::keep(const Flight& flight) {
 
 /// A message leaves the mesh: it enters the multicast router of an exit.
 void Engine::enter(const Flight& flight) {
-  const double at = flight.at + timing.hop;
+  const double at = flight.at + timing.hop * routersToExit(flight.from);
   const uint32_t board = flight.group / machine.memories;
   arriving_.push_back({at, at, arrivals_++, board, exitOf(flight.from % machine.width), keep(flight)});
   std::push_heap(arriving_.begin(), arriving_.end());
@@ -1246,11 +1336,18 @@ void Engine::enter(const Flight& flight) {
 void Engine::cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t flight, double at) {
   const size_t hop = size_t{board} * machine.links + link;
   const uint32_t flits = kept_[flight].flits;
+  // Copies leave while the rest of their message arrives; any other packet is stored first.
+  const bool copy = kept_[flight].route != 0;
+  const double stored = flits * timing.link_store - (copy ? timing.key_early : 0);
+  const double made = copy ? at : kept_[flight].made;
   at = links_[hop].take(at, flits * timing.link_flit + timing.link_frame, 1);
   its.link_flits[hop] += flits;
   ++its.link_packets[hop];
+  if (copy || machine.far_board[hop] == kept_[flight].board) {
+    entered_.push_back({made, at + timing.link + stored, copy ? board : kept_[flight].home, machine.far_board[hop]});
+  }
   const uint32_t router = machine.exits + machine.far_link[hop] * machine.vcs + channel;
-  arriving_.push_back({at, at + timing.link, arrivals_++, machine.far_board[hop], router, flight});
+  arriving_.push_back({at, at + timing.link + stored, arrivals_++, machine.far_board[hop], router, flight});
   std::push_heap(arriving_.begin(), arriving_.end());
 }
 
@@ -1258,6 +1355,7 @@ void Engine::cross(uint32_t board, uint32_t link, uint32_t channel, uint32_t fli
 void Engine::deliver(uint32_t board, const Flight& flight, double at, double until) {
   const uint32_t exit = exitOf(flight.tile % machine.tiles % machine.width);
   at = std::max(at, exits_[board * machine.exits + exit].take(at - flight.flits, flight.flits, 1));
+  at += timing.board_entry + timing.hop * routersToExit(flight.tile);
   groups[flight.tile / groupTiles].arrive(flight, std::max(at, until));
 }
 
@@ -1313,11 +1411,13 @@ void Engine::route(double until) {
 
 /// All threads wait and no message is in flight: a step, or the end. Returns false if no thread is left.
 bool Engine::release() {
+  const uint32_t words = handlers.words;
+  const bool given = words && steps;
   // A board reports when its last thread waits; its report takes a link for each level of the tree.
   double last = 0, reported = 0;
   bool any = false, all = true;
   for (const Group& group : groups) {
-    const double up = machine.depth[group.number / machine.memories] * timing.link;
+    const double up = machine.depth[group.number / machine.memories] * (timing.control_link + (given ? timing.word_link : 0));
     for (const Thread& t : group.threads) {
       if (t.mode == Mode::Done) continue;
       any = true;
@@ -1327,8 +1427,6 @@ bool Engine::release() {
     }
   }
   if (!any) return false;
-  const uint32_t words = handlers.words;
-  const bool given = words && steps;
   if (given) {
     std::vector<int64_t> sum(words + 1);
     handlers.empty(sum.data());
@@ -1342,10 +1440,20 @@ bool Engine::release() {
     before = sum;
   }
   const gs_model_timing& x = timing;
-  const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * x.link;
+  const double level = x.control_link + (given ? x.word_link : 0);
+  const double wave = x.barrier + (given ? x.words : 0) + 2 * mostBarrierDepth * level;
+  double again = 0;
+  if (machine.boards > 1) {
+    watch();
+    judge(kNever);
+    again = (late_ + (late_ && lateNext_)) *
+            (mostBarrierDepth * (x.control_link + level) + x.again + (given ? x.words : 0));
+    late_ = lateNext_ = false;
+    flipped_.assign(machine.boards, kNever);
+  }
   const double more =
       machine.barriers > 1 && steps ? (machine.barriers - 1) * (wave + x.release * machine.threads + 40 * x.issue) : 0;
-  const double base = reported + x.barrier + (given ? x.words : 0) + more;
+  const double base = reported + x.barrier + (given ? x.words : 0) + more + again;
   its.outcome->barrier_cycles += base - last;
   agreed = all;
   stepContext.time = steps;
@@ -1361,7 +1469,7 @@ bool Engine::release() {
       t.cursor = 0;
       t.idle = t.sleeping = t.receiving = false;
       t.patience = kPatience;
-      group.wake(static_cast<uint32_t>(&t - group.threads.data()), base + depth * x.link + rank * x.release);
+      group.wake(static_cast<uint32_t>(&t - group.threads.data()), base + depth * level + rank * x.release);
     }
   }
   return true;

@@ -66,6 +66,7 @@ struct gs_model_timing {
   double dram_miss, sram_miss;         // more than a hit
   double write_back, sram_write_back;  // of a dirty line, more
   double dram_line, sram_line;         // between lines that a memory transfers
+  double port_line;                    // of a line at a memory's port
   double cache_request;                // between requests of a cache
   double fpu_request;
   double core_issue;                   // between instructions of a core
@@ -76,10 +77,15 @@ struct gs_model_timing {
   double barrier;                      // from the last wait to the first release
   double release;                      // between threads of a tile
   double words;                        // more, for a barrier with words
-  double link, link_flit, link_frame;  // latency of a link between boards; per flit, per frame
+  double link, link_flit, link_frame;  // latency of a link between boards; on the wire per flit, per packet
+  double link_store;                   // of the latency, more for each flit: a packet is stored until it is complete
+  double control_link, word_link;      // latency of a link for packets of barriers; more, if they have words
+  double again;                        // of another wave of a barrier of several boards, besides its packets
+  double board_entry;                  // from the last link's switch to the receiver's queue, without hops
+  double key_early;                    // of the latency, less for a copy that a multicast router makes
   double record_read;                  // of a beat of records from the DRAM
-  double begin;                        // from the start of a run to the first thread, between threads
-  double begin_thread;
+  double begin;                        // from the start of a run to the first thread, between tiles, threads of a tile
+  double begin_tile, begin_thread;
   double end;  // from the last thread's end to the end of the run
 };
 
@@ -126,6 +132,7 @@ struct gs_model_machine {
   const uint32_t* next_link;   // [board][destination]
   uint32_t links;              // of a board
   const uint32_t* depth;       // of each board in the tree
+  const uint32_t* start_links;  // of each board: links from the host's board
   // Multicast routers; no records: messages have no routing keys
   const struct gs_model_record* records;  // of all boards
   const uint32_t* beats;                  // the first record of each beat of all boards; one more for the end

@@ -39,10 +39,11 @@ COSTS = (
 """Fields of ``gs_model_cost``."""
 TIMING = (
     "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
-    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "cache_request",
-    "fpu_request", "core_issue",
+    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "port_line",
+    "cache_request", "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
-    "link", "link_flit", "link_frame", "record_read", "begin", "begin_thread", "end",
+    "link", "link_flit", "link_frame", "link_store", "control_link", "word_link", "again",
+    "board_entry", "key_early", "record_read", "begin", "begin_tile", "begin_thread", "end",
 )  # fmt: skip
 """Fields of ``gs_model_timing``."""
 COUNTERS = (
@@ -130,6 +131,7 @@ class Machine(ctypes.Structure):
         ("next_link", c_void_p),
         ("links", c_uint32),
         ("depth", c_void_p),
+        ("start_links", c_void_p),
         *((name, c_void_p) for name in ("records", "beats", "board_beats")),
         ("first_beat", c_uint32),
         *((name, c_void_p) for name in ("next_vc", "far_board", "far_link")),

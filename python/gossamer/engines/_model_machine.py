@@ -76,10 +76,14 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     open_row = (dram.rcd + dram.cl + dram.burst_length / 2) / command
     found = {name: latency[name] for name in abi.TIMING if name in latency}
     found |= {name: memory[name] for name in ("write_back", "sram_write_back")}
+    beats = line / dram.port_bytes
+    found["port_line"] = beats
     found["dram_miss"] = memory["dram_path"] + dram.controller_latency + open_row
     found["record_read"] = its["router"]["record_path"] + dram.controller_latency + open_row
     found["dram_line"] = max(transfer, activates) / memory["dram_share"]
     found["sram_miss"] = memory["sram_path"] + (sram.read_latency if sram.count else 0)
+    for name in ("dram_miss", "sram_miss", "write_back", "sram_write_back"):
+        found[name] += beats - 1
     chips = max(1, sram.count // dram.count)
     sram_bytes = 2 * sram.data_bits / 8 * sram.clock_mhz / clock * chips if sram.count else 1.0
     found["sram_line"] = line / sram_bytes / memory["sram_share"]
@@ -92,9 +96,12 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     found |= {"barrier": barrier["detect"], "release": barrier["release"], "words": barrier["words"]}
     bytes_a_cycle = links.rate_mbps / 8 / clock
     found["link"] = links.flight_cycles + link["latency"]
+    found["control_link"] = links.flight_cycles + barrier["link"]
+    found |= {"word_link": barrier["word_link"], "again": barrier["again"]}
+    found |= {"link_store": link["store"], "board_entry": link["entry"], "key_early": its["router"]["early"]}
     found["link_flit"] = config.mailbox.flit_bytes / bytes_a_cycle / link["share"]
     found["link_frame"] = link["packet_bytes"] / bytes_a_cycle / link["share"]
-    found |= {"begin": run["begin"], "begin_thread": run["begin_thread"], "end": run["end"]}
+    found |= {name: run[name] for name in ("begin", "begin_tile", "begin_thread", "end")}
     assert not (unknown := changed.keys() - found.keys()), unknown
     return found | changed
 
@@ -166,7 +173,7 @@ def machine_struct(
     board_of[list(numbers)] = np.arange(boards)
     next_board = np.zeros((boards, boards), np.uint32)
     next_link = np.zeros((boards, boards), np.uint32)
-    depth = np.zeros(boards, np.uint32)
+    depth, start_links = np.zeros(boards, np.uint32), np.zeros(boards, np.uint32)
     links, vcs = 1, 1
     next_vc, far_board, far_link = np.zeros_like(next_board), np.zeros((boards, 1), np.uint32), None
     if plan is not None and boards > 1:
@@ -175,6 +182,7 @@ def machine_struct(
         for at, link, to, there, _ in plan.wires({}):
             far_board[at, link], far_link[at, link] = to, there
         for at in range(boards):
+            start_links[at] = len(plan.route(plan.hosts[0], at)) - 1 if at != plan.hosts[0] else 0
             for to in range(boards):
                 if at != to:
                     next_board[at, to] = plan.route(at, to)[1]
@@ -199,14 +207,15 @@ def machine_struct(
         thread_bits=config.log2_threads_per_tile, x_bits=config.log2_mesh_width, y_bits=config.log2_mesh_height,
         host_kind=constants.enumeration("endpoint")["host"],
         board_of=board_of.ctypes.data, numbers=len(board_of), next_board=next_board.ctypes.data,
-        next_link=next_link.ctypes.data, links=links, depth=depth.ctypes.data,
+        next_link=next_link.ctypes.data, links=links, depth=depth.ctypes.data, start_links=start_links.ctypes.data,
+        exits=config.router.mesh_ports,
     )  # fmt: skip
-    kept = [board_of, next_board, next_link, depth]
+    kept = [board_of, next_board, next_link, depth, start_links]
     if records is not None and far_link is not None:
         its.records, its.beats = records.records.ctypes.data, records.beats.ctypes.data
         its.board_beats, its.first_beat = records.board_beats.ctypes.data, records.first
         its.next_vc, its.far_board, its.far_link = (one.ctypes.data for one in (next_vc, far_board, far_link))
-        its.vcs, its.exits = vcs, config.router.mesh_ports
+        its.vcs = vcs
         kept += [records.records, records.beats, records.board_beats, next_vc, far_board, far_link]
     return its, kept
 
