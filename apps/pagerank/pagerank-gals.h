@@ -48,9 +48,9 @@ struct State {
 /// The score of an isolated vertex after an iteration: what every vertex has without its in-edges.
 inline float next(float alone, const Params& params) { return params.base + params.spread * alone; }
 
-/// The same after some iterations: their fixed point, and what remains of the distance to it.
-inline float aloneAfter(uint32_t iterations, const Params& params) {
-  if (params.spread == 0) return iterations ? params.base : params.first;
+/// The same after some iterations: their fixed point, and what remains of the distance to it. Not inlined, so that the
+/// loop over a message's receivers has all registers.
+[[gnu::noinline, gnu::cold]] inline float aloneAfter(uint32_t iterations, const Params& params) {
   const float fixed = params.base / (1 - params.spread);
   float left = params.first - fixed;
   for (float power = params.spread; iterations; iterations >>= 1, power *= power) {
@@ -93,7 +93,9 @@ struct Vertex : gossamer::PVertex<State, gossamer::None, Message, Params> {
   Inbox& previous() { return s->inbox[~s->now & 1]; }
   float score() {
     const auto sum = s->now != 0 ? previous().sum.value() : gossamer::Accumulator::Number{0};
-    return static_cast<float>(aloneAfter(s->now, *params) + sum);
+    float alone = s->now != 0 ? params->base : params->first;
+    if (__builtin_expect(params->spread != 0, 0)) alone = aloneAfter(s->now, *params);
+    return static_cast<float>(alone + sum);
   }
 
   /// Ends the iteration when no message is missing. The next one cannot end first: this vertex has not sent in it.

@@ -299,6 +299,7 @@ class Group {
   uint32_t local(const Thread& t) const { return static_cast<uint32_t>(&t - threads.data()); }
   void touchOthers(Thread& t, int event);
   void touchState(Thread& t, uint32_t vertex, bool store, int kind);
+  void touchReceived(Thread& t, uint32_t vertex, bool store, const gs_model_receipt& receipt);
   void post(uint32_t tile, bool fromTile, uint64_t mask, uint32_t key, const uint8_t* payload, double at);
   void accept(uint32_t tile, double now);
   void drop(uint32_t tile, uint32_t message);
@@ -327,10 +328,10 @@ class Group {
   std::vector<uint32_t> gathered_, ahead_;
   double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
-  std::vector<Calendar> fills_;  // of each cache: cycles of fills in flight
+  std::vector<Calendar> fills_;      // of each cache: cycles of fills in flight
   std::vector<Calendar> transfers_;  // of each cache: cycles of its port to memory
-  uint32_t cacheThreads_ = 0;    // that share a cache
-  std::vector<double> outputs_;  // of each tile: when its last flit leaves
+  uint32_t cacheThreads_ = 0;        // that share a cache
+  std::vector<double> outputs_;      // of each tile: when its last flit leaves
   std::vector<Input> inputs_;
   Calendar memories_[2], sramWrites_;          // DRAM, and the reads of SRAM
   double missCycles_[2], writeBackCycles_[2];  // of DRAM and SRAM
@@ -347,7 +348,8 @@ class Group {
     return reinterpret_cast<uint32_t*>(lineModel_.data() + size_t{thread} * cacheBlocks_);
   }
   std::vector<uint32_t> older_, newer_;  // by way: the bits of an order that an access keeps, and those that it sets
-  std::vector<uint8_t> received_;
+  std::vector<gs_model_receipt> received_;
+  std::vector<uint8_t> before_;  // a state before a step
   uint32_t sequence_ = 0;
 };
 
@@ -602,6 +604,21 @@ void Group::touchState(Thread& t, uint32_t vertex, bool store, int kind) {
   for (uint32_t line = begin >> lineShift_; line <= end >> lineShift_; ++line) touchLine(t, line, store);
 }
 
+/// What `recv` accesses: the part that it usually accesses, and what it has changed.
+void Group::touchReceived(Thread& t, uint32_t vertex, bool store, const gs_model_receipt& receipt) {
+  const uint32_t* const range = its_.its.ranges + 2 * kStateReceive;
+  uint32_t begin = range[0], end = range[1];
+  if (receipt.what & GS_MODEL_CHANGED) {
+    begin = end ? std::min<uint32_t>(begin, receipt.first) : receipt.first;
+    end = std::max<uint32_t>(end, receipt.end);
+    store = true;
+  }
+  if (!end) return;
+  begin += t.statesAt + vertex;
+  end += t.statesAt + vertex - 1;
+  for (uint32_t line = begin >> lineShift_; line <= end >> lineShift_; ++line) touchLine(t, line, store);
+}
+
 void Group::enqueue(Thread& t, uint32_t vertex) {
   t.ring[t.tail] = vertex;
   touch(t, t.queueAt + t.tail * its_.machine.offset_bytes, true);
@@ -746,12 +763,13 @@ void Group::deliver(Thread& t, const uint8_t* payload, uint32_t list, gs_model_e
     std::memcpy(&vertex, at, m.offset_bytes == 2 ? 2 : 4);
     touch(t, edge, false);
     if (values) touch(t, edge + m.edge_bytes - 1, false);
-    const uint8_t what = received_[i];
+    const gs_model_receipt& receipt = received_[i];
+    const uint8_t what = receipt.what;
     if (looksAtFlags || (what & (GS_MODEL_WOKE | GS_MODEL_SLEPT))) {
       touch(t, t.flagsAt + vertex / stride * m.flag_bytes, what & (GS_MODEL_WOKE | GS_MODEL_SLEPT));
     }
     if (looksAtOthers) touchOthers(t, each);
-    touchState(t, vertex, stores || (what & GS_MODEL_CHANGED), kStateReceive);
+    touchReceived(t, vertex, stores, receipt);
     changed += what & GS_MODEL_CHANGED ? 1 : 0;
     if (what & GS_MODEL_SLEPT) t.flags[vertex / stride * m.flag_bytes + 1] = 1;
     if (what & GS_MODEL_WOKE) {
@@ -890,8 +908,19 @@ void Group::sendKey(Thread& t, uint32_t route) {
   double& output = outputs_[t.tile];
   output = std::max(output, t.t) + flits * its_.timing.flit;
   const uint32_t mine = number * its_.groupTiles + t.tile;
-  Flight flight{output + its_.timing.mesh_message, number, sequence_++, ~0u, 0, 0, 0, flits, route, mine % m.tiles,
-                mine / m.tiles, output, {}};
+  Flight flight{output + its_.timing.mesh_message,
+                number,
+                sequence_++,
+                ~0u,
+                0,
+                0,
+                0,
+                flits,
+                route,
+                mine % m.tiles,
+                mine / m.tiles,
+                output,
+                {}};
   std::memcpy(flight.payload, t.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
@@ -911,13 +940,14 @@ void Group::receive(Thread& t) {
     const uint32_t vertex = message.key - 1;
     std::memcpy(edge, &vertex, 4);
     const gs_model_edges one{edge, 1, m.edge_bytes, 0, m.offset_bytes};
-    uint8_t what = 0;
+    gs_model_receipt receipt{};
     enter(t, Handler::recv, HandlerDied::noVertex);
-    its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, payload, &one, &what);
+    its_.handlers.receive(&its_.context, t.states, t.flags, m.flag_bytes, payload, &one, &receipt);
     ++t.delivered;
+    const uint8_t what = receipt.what;
     const uint32_t at = vertex / its_.handlers.state_bytes * m.flag_bytes;
     if (its_.its.costs[GS_MODEL_EDGE].flag_loads > 0.1 || what & 3) touch(t, t.flagsAt + at, what & 3);
-    touchState(t, vertex, its_.its.costs[GS_MODEL_EDGE].state_stores > 0.3 || what & GS_MODEL_CHANGED, kStateReceive);
+    touchReceived(t, vertex, its_.its.costs[GS_MODEL_EDGE].state_stores > 0.3, receipt);
     spend(t, its_.costs[GS_MODEL_EDGE]);
     if (what & GS_MODEL_CHANGED) spend(t, its_.costs[GS_MODEL_CHANGE]);
     if (what & GS_MODEL_SLEPT) t.flags[at + 1] = 1;
@@ -963,12 +993,12 @@ void Group::visit(Thread& t) {
     } else if (t.mode == Mode::Step) {
       const gs_model_cost& raw = its_.its.costs[GS_MODEL_STEP];
       touchOthers(t, GS_MODEL_STEP);
-      if (received_.size() < stride) received_.resize(stride);
-      std::memcpy(received_.data(), state, stride);
+      if (before_.size() < stride) before_.resize(stride);
+      std::memcpy(before_.data(), state, stride);
       const uint8_t before = flags[0];
       enter(t, Handler::step, local);
       t.stepActive |= its_.handlers.step(&its_.stepContext, state, flags, its_.before.data(), t.mine.data());
-      const bool changed = std::memcmp(received_.data(), state, stride) != 0;
+      const bool changed = std::memcmp(before_.data(), state, stride) != 0;
       if (raw.state_loads + raw.state_stores > 0.1 || changed)
         touchState(t, vertex, raw.state_stores > 0.3 || changed, kStateStep);
       spend(t, its_.costs[GS_MODEL_STEP]);
@@ -1417,7 +1447,8 @@ bool Engine::release() {
   double last = 0, reported = 0;
   bool any = false, all = true;
   for (const Group& group : groups) {
-    const double up = machine.depth[group.number / machine.memories] * (timing.control_link + (given ? timing.word_link : 0));
+    const double up =
+        machine.depth[group.number / machine.memories] * (timing.control_link + (given ? timing.word_link : 0));
     for (const Thread& t : group.threads) {
       if (t.mode == Mode::Done) continue;
       any = true;

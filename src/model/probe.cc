@@ -25,8 +25,9 @@ constexpr uint32_t kScratch = 0x0010'0000, kScratchEnd = 0x1000'0000, kSram = 0x
 constexpr uint32_t kArrived = 0x0800'0000;     // addresses of arrived messages: this many slots never run out
 constexpr uint32_t kPartitions = 0x8000'0000;  // of the DRAM, one for each thread
 constexpr uint32_t kSlotBytes = 64;
-constexpr int kQuantum = 40;  // instructions of a thread before the next thread executes
-constexpr int kSendBusy = 4;  // instructions for which a thread cannot send again
+constexpr uint32_t kStateParts = 64;  // of a state, the bits of a word
+constexpr int kQuantum = 40;          // instructions of a thread before the next thread executes
+constexpr int kSendBusy = 4;          // instructions for which a thread cannot send again
 constexpr uint64_t kMost = 2'000'000'000;
 
 class Memory {
@@ -67,8 +68,11 @@ struct Thread {
   uint64_t lastChanged = ~0ull;
   std::vector<std::pair<uint32_t, bool>> otherLines;  // since the last message or vertex, and whether stored to
   uint32_t flagAddress = 0, visited = 0;              // of the last vertex; vertices in this phase
-  bool sending = false;                               // of `send`, until the vertex's list is read
-  uint32_t outAddress = 0;                            // of the first word that a send has loaded
+  uint64_t stateParts = 0;                            // of a state that were accessed since the last visit
+  uint32_t stateVertex = ~0u;                         // and its vertex
+  int stateKind = -1;
+  bool sending = false;     // of `send`, until the vertex's list is read
+  uint32_t outAddress = 0;  // of the first word that a send has loaded
 };
 
 class Probe {
@@ -77,9 +81,27 @@ class Probe {
     threads_.resize(its.threads);
     memories.resize(its.memories);
     scratch_.resize(its.threads / its.tileThreads);
+    while (statePart_ * kStateParts < its.stride) statePart_ *= 2;
   }
 
   std::vector<Memory> memories;
+
+  /// Sets the range of each kind of access: from the first to the last part of a state that three of four
+  /// visits access. A handler may access one of several parts, depending on its message: then the bytes that change
+  /// show where, and the union would be too large. If no part is accessed that often, `recv` has no range.
+  void setRanges() {
+    for (int kind = 0; kind < kStateKinds; ++kind) {
+      const StateUse& use = stateUse_[kind];
+      const auto most = *std::max_element(std::begin(use.parts), std::end(use.parts));
+      const uint64_t least = kind == kStateReceive || 4 * most >= 3 * use.visits ? use.visits : 0;
+      uint32_t* const range = its_.ranges + 2 * kind;
+      for (uint32_t part = 0; part < kStateParts; ++part) {
+        if (!use.parts[part] || 4 * use.parts[part] < 3 * least) continue;
+        if (!range[1]) range[0] = part * statePart_;
+        range[1] = std::min((part + 1) * statePart_, its_.stride);
+      }
+    }
+  }
 
   /// The number of rows, or the negated reason.
   int64_t run() {
@@ -233,10 +255,19 @@ class Probe {
     };
     if (in(its_.states, its_.statesBytes)) {
       ++t.counts[store ? kStateStores : kStateLoads];
-      const uint32_t at = (address - its_.states[number]) % its_.stride;
-      uint32_t* const range = its_.ranges + 2 * kindOf(t);
-      range[0] = range[1] ? std::min(range[0], at) : at;
-      range[1] = std::max(range[1], at + 1);
+      const uint32_t offset = address - its_.states[number], vertex = offset / its_.stride;
+      StateUse& use = stateUse_[kindOf(t)];
+      if (vertex != t.stateVertex || kindOf(t) != t.stateKind) {
+        t.stateVertex = vertex;
+        t.stateKind = kindOf(t);
+        t.stateParts = 0;
+        ++use.visits;
+      }
+      const uint32_t part = offset % its_.stride / statePart_;
+      if (!(t.stateParts >> part & 1)) {
+        t.stateParts |= uint64_t{1} << part;
+        ++use.parts[part];
+      }
     } else if (in(its_.flags, its_.flagsBytes)) {
       ++t.counts[store ? kFlagStores : kFlagLoads];
       if (address / 2 != t.flagAddress) {
@@ -300,6 +331,12 @@ class Probe {
   uint32_t slots_ = 0;
   Memory arrived_;
   std::vector<Memory> scratch_;
+  /// Of a kind of access to states: visits to one, and in how many of them each part was accessed.
+  struct StateUse {
+    uint64_t visits = 0;
+    uint64_t parts[kStateParts] = {};
+  } stateUse_[kStateKinds];
+  uint32_t statePart_ = 4;  // bytes of a part
   uint64_t reduced_[2] = {}, given_[2] = {};
   bool contributed_[2] = {};
   uint64_t releases_ = 0;
@@ -580,5 +617,7 @@ extern "C" int64_t gs_model_probe_run(const gs_model_probe* its, const gs_model_
   gossamer::model::Probe probe(*its, rows, most);
   for (size_t i = 0; i < count; ++i)
     probe.memories[images[i].memory].write(images[i].address, images[i].data, images[i].size);
-  return probe.run();
+  const int64_t found = probe.run();
+  probe.setRanges();
+  return found;
 }

@@ -23,6 +23,10 @@ struct gs_model_context {
 
 /// What a call of `recv` did, as bits.
 enum gs_model_received { GS_MODEL_WOKE = 1, GS_MODEL_SLEPT = 2, GS_MODEL_CHANGED = 4 };
+struct gs_model_receipt {
+  uint8_t what;
+  uint16_t first, end;  // bytes of the state that changed: from a multiple of 4, and after the last
+};
 
 /// A list of edges in a thread's memory.
 struct gs_model_edges {
@@ -46,7 +50,7 @@ struct gs_model_handlers {
   void (*send)(const struct gs_model_context* its, void* state, uint8_t* pin, void* message);
   /// Calls `recv` for each edge of a list; `flags` of a vertex are `offset / state_bytes * flag_bytes` from the first.
   void (*receive)(const struct gs_model_context* its, uint8_t* states, uint8_t* flags, uint32_t flag_bytes,
-                  const void* message, const struct gs_model_edges* edges, uint8_t* received);
+                  const void* message, const struct gs_model_edges* edges, struct gs_model_receipt* received);
 };
 
 const struct gs_model_handlers* gs_model_vertex(void);
@@ -94,7 +98,7 @@ struct Handlers {
     at(its, state, pin).send(static_cast<M*>(message));
   }
   static void receive(const gs_model_context* its, uint8_t* states, uint8_t* flags, uint32_t flagBytes,
-                      const void* message, const gs_model_edges* edges, uint8_t* received) {
+                      const void* message, const gs_model_edges* edges, gs_model_receipt* received) {
     const uint8_t* edge = edges->first;
     for (uint32_t i = 0; i < edges->count; ++i, edge += edges->edge_bytes) {
       uint32_t offset = 0;
@@ -116,10 +120,17 @@ struct Handlers {
       uint8_t old[sizeof(S)];
       __builtin_memcpy(old, state, sizeof(S));
       at(its, state, pin).recv(&copy, &value);
-      uint8_t found = 0;
-      if (!before && *pin) found |= GS_MODEL_WOKE;
-      if (before && !*pin) found |= GS_MODEL_SLEPT;
-      if (__builtin_memcmp(old, state, sizeof(S)) != 0) found |= GS_MODEL_CHANGED;
+      gs_model_receipt found{};
+      if (!before && *pin) found.what |= GS_MODEL_WOKE;
+      if (before && !*pin) found.what |= GS_MODEL_SLEPT;
+      if (__builtin_memcmp(old, state, sizeof(S)) != 0) {
+        found.what |= GS_MODEL_CHANGED;
+        size_t first = 0, end = sizeof(S);
+        while (first + 4 < sizeof(S) && !__builtin_memcmp(old + first, state + first, 4)) first += 4;
+        while (end > first + 4 && !__builtin_memcmp(old + end - 4, state + end - 4, 4)) end -= 4;
+        found.first = static_cast<uint16_t>(first);
+        found.end = static_cast<uint16_t>(end);
+      }
       received[i] = found;
     }
   }
