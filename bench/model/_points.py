@@ -24,6 +24,8 @@ GEO3 = "gen:geometric:vertices=256,fanout=5,radius=1.5,seed=1"
 GEO4 = "gen:geometric:vertices=20000,fanout=20,radius=0.03,seed=7"
 GEO5 = "gen:geometric:vertices=60000,fanout=40,radius=0.05,seed=9"
 """59 vertices a thread of de5: bound by the memory."""
+GEO6 = "gen:geometric:vertices=60000,fanout=4,radius=0.015,seed=9"
+"""States without barriers do not fit into the caches, and few edges use them."""
 GRID = "gen:grid:width=36,height=24"
 COUNTERS = ("instructions", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu")
 """Counters that are compared."""
@@ -99,6 +101,9 @@ POINTS = (
     *(Point("pagerank", graph, "de5", {"iterations": 1}) for graph in (GEO4, GEO5)),
     # Messages of three flits, without barriers.
     *(Point("mssp", GEO2, place) for place in ("pair", "quad", "de5")),
+    # Without barriers, and states of which a message accesses one of two parts.
+    *(Point("pagerank-gals", GEO2, place, PAGERANK) for place in ("tiny", "pair")),
+    Point("pagerank-gals", GEO6, "de5", {"iterations": 1}),
     *(Point("pagerank", GEO3, SCALE8, PAGERANK, multicast) for multicast in ("none", "local", "full")),
     # Multicast routers, which no parameter was fitted with.
     Point("pagerank", GEO3, SCALE8, {"iterations": 6}, "full"),
