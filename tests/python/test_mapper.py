@@ -168,6 +168,19 @@ def test_lists_of_a_thread_do_not_overlap(seed: int) -> None:
     assert packed([{0: 9}, {1: 2}, {1: 2}, {1: 2}], [0, 1, 1, 1]) == [0, 0, 2, 4]
 
 
+def test_tables_of_neighbours_that_exchange_many_messages_are_dense() -> None:
+    """Each of 64 threads sends 200 messages of 10 slots to itself and both neighbours: three times that is needed."""
+    each, units = 200, 10
+    messages = [{at: units for at in range(max(0, one - 1), min(63, one + 1) + 1)} for one in range(64)]
+    places = packed([one for one in messages for _ in range(each)], [at // each for at in range(64 * each)])
+    used: set[tuple[int, int]] = set()
+    for number, place in enumerate(places):
+        taken = {(thread, place + unit) for thread in messages[number // each] for unit in range(units)}
+        assert not used & taken
+        used |= taken
+    assert 1 + max(slot for _, slot in used) == 3 * each * units
+
+
 def test_tables_beyond_64_kb_need_wide_offsets(seed: int) -> None:
     """States beyond 64 KB, or a longer list, and no smaller tables."""
     machine = mapper.Machine(configs.load("tiny"))
