@@ -15,7 +15,7 @@ from gossamer.mapper.multicast_tables import Network
 from gossamer.mapper.outcome import Outcome
 from gossamer.mapper.partition import METHODS, Cut, Mapping, assign, cut, place
 from gossamer.mapper.patches import OutOfSpace, Patches
-from gossamer.mapper.regions import check_least, least_bytes
+from gossamer.mapper.regions import TooLarge, check_least, least_bytes
 from gossamer.mapper.tables import Spare, Tables, TooWide
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Relation",
     "Spare",
     "Tables",
+    "TooLarge",
     "TooWide",
     "assign",
     "check_least",

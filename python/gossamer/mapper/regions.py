@@ -14,6 +14,10 @@ _MOST_BOARDS = 1024
 """Boards of the largest cluster that an error message suggests."""
 
 
+class TooLarge(InputError):
+    """A graph does not fit into the memories of the boards."""
+
+
 class MemoryRegions:
     """Allocates addresses in all DRAMs and their SRAMs, region by region."""
 
@@ -67,7 +71,7 @@ class MemoryRegions:
         self._next = grown
 
     def check(self) -> None:
-        """Raises InputError, with machines that are large enough, if the regions exceed their memory."""
+        """Raises TooLarge, with machines that are large enough, if the regions exceed their memory."""
         config = self._machine.config
         space, most = self._machine.memory_end - self._base, int(self.used().max())
         if most <= space:
@@ -78,7 +82,7 @@ class MemoryRegions:
             if end > space and not over:
                 over = name
         sizes = ", ".join(f"{region} {int(size.max()):,}" for region, size in self._sizes.items())
-        raise InputError(
+        raise TooLarge(
             f"{config.name}: a DRAM holds {space:,} bytes of the graph, but the {over} end at {end:,} of its "
             f"{most:,} ({sizes}); {self.suggestion(most)}"
         )
@@ -113,16 +117,16 @@ def least_bytes(layout: Layout, vertices: int, edges: int, pins: int) -> int:
 
 
 def check_least(machine: Machine, layout: Layout, base: int, vertices: int, edges: int, pins: int) -> None:
-    """Raises InputError if no mapping fits: before the partitioner works for minutes on a graph that is too large."""
+    """Raises TooLarge if no mapping fits: before the partitioner works for minutes on a graph that is too large."""
     least = least_bytes(layout, vertices, edges, pins)
     sram, sram_end = machine.sram
     space = machine.memories * (machine.memory_end - base + sram_end - sram)
     if least > space:
         advice = MemoryRegions(machine, base).suggestion(-(-least // machine.memories))
-        raise InputError(
+        raise TooLarge(
             f"{machine.config.name}: a graph of {vertices:,} vertices and {edges:,} edges needs at least {least:,} "
             f"bytes, and the memories hold {space:,}; {advice}"
         )
 
 
-__all__ = ["MemoryRegions", "check_least", "least_bytes"]
+__all__ = ["MemoryRegions", "TooLarge", "check_least", "least_bytes"]
