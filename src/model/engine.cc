@@ -493,7 +493,7 @@ void Group::spend(Thread& t, const Cost& cost, double times) {
   const double issues = cost.issues * times;
   double end = issues > 0 ? cores_[t.core].take(now_, begin, issues, 1 / its_.timing.issue) : begin;
   end += cost.extra * times;
-  if (cost.requests > 0) end += caches_[t.cache].delay(now_, begin, cost.requests * times);
+  if (cost.requests > 0) end += caches_[t.cache].spread(now_, begin, end, cost.requests * times);
   if (cost.fpu > 0) end += fpus_[t.fpu].delay(now_, begin, cost.fpu * times);
   t.t = end;
   t.retired += issues;
