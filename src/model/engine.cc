@@ -1580,11 +1580,10 @@ int Engine::run() {
 /// Results into the headers, where the softswitch stores them.
 void Engine::finish() {
   gs_model_outcome& outcome = *its.outcome;
-  double end = 0, begin = kNever;
+  std::vector<std::vector<double>> ends(machine.boards);
   for (Group& group : groups) {
     for (Thread& t : group.threads) {
-      end = std::max(end, t.t);
-      begin = std::min(begin, t.t);
+      ends[group.number / machine.memories].push_back(t.t);
       outcome.retired += t.retired;
       const gs_model_memory& memory = its.memory[group.number];
       const uint32_t header = its.headers[t.number];
@@ -1600,6 +1599,14 @@ void Engine::finish() {
       std::memcpy(to, words, sizeof words);
       std::memcpy(to + sizeof words, before.data(), sizeof(int64_t) * handlers.words);
     }
+  }
+  // A board reports the ends of its threads one after the other.
+  double end = 0;
+  for (auto& its : ends) {
+    std::sort(its.begin(), its.end());
+    double reported = 0;
+    for (const double t : its) reported = std::max(t, reported + timing.end_thread);
+    end = std::max(end, reported);
   }
   outcome.cycles = end + timing.end;
   outcome.steps = steps;
