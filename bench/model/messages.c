@@ -6,6 +6,7 @@
 //
 // The counter is read in the instructions before and after the measured ones, so a time is from the issue of a read to
 // the issue of the next: the latency of a read (`control`), and of what is measured.
+#include <gossamer/reduce.h>
 #include <stdio.h>
 
 #include "../fabric/programs/bench.h"
@@ -18,10 +19,11 @@ enum { SLOWER = 3 * 8 };  // cycles of three instructions
 static void line(const char* name, uint32_t cycles) { printf("%s %d\n", name, (int)cycles); }
 
 /// A barrier whose last thread is thread 0: the cycles at which a thread begins to wait and at which it is released.
-/// The thread reads the second `lane` iterations of three instructions after its release: threads that read in the same
+/// With `words` each thread contributes two words. The thread reads the second `lane` iterations of three instructions after its release: threads that read in the same
 /// cycle would wait for each other at the control unit.
-static void meet(uint32_t lane, uint32_t* before, uint32_t* after) {
+static void meet(uint32_t lane, int words, uint32_t* before, uint32_t* after) {
   uint32_t got;
+  if (words) gsReduceSum(0, 1), gsReduceSum(1, 1);
   if (gossamerThread() == 0) {
     for (volatile int i = 0; i < 200; ++i);
   }
@@ -74,7 +76,9 @@ int main(void) {
   out = tinselSendSlot();
   GS_CSR_WRITE(GS_CSR_SEND_SLOT, (uintptr_t)out);
   uint32_t before, after;
-  for (uint32_t i = 0; i < 2; ++i) meet(me % tile, &before, &after);
+  for (uint32_t i = 0; i < 2; ++i) meet(me % tile, 1, &before, &after);
+  if (me == 0) line("words", after - before);
+  for (uint32_t i = 0; i < 2; ++i) meet(me % tile, 0, &before, &after);
   out[0] = me, out[1] = after, out[2] = first;
   tinselSetLen(1);
   if (me == 0) {

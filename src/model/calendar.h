@@ -64,6 +64,17 @@ class Calendar {
     return delay(t, amount);
   }
 
+  /// Takes `amount` between `t` and `end`. Returns the delay of `end`.
+  double spread(double now, double t, double end, double amount) {
+    constexpr double kFew = 8;  // that are taken at once
+    if (amount <= kFew) return delay(now, t, amount);
+    advance(now);
+    const auto bucket = std::max(static_cast<uint64_t>(t * (1 / kBucket)), first_);
+    const double load = std::min(at(bucket) / capacity_, 0.95);
+    const double rate = std::min(amount / (end - t), capacity_ / kBucket);
+    return std::max(0.0, take(t, amount, rate) - end) + kFew * kBucket / capacity_ * 0.5 * load / (1 - load);
+  }
+
   /// Fetches what requests from time `t` on read.
   void prefetch(double t, uint64_t lines) const {
     const auto bucket = static_cast<uint64_t>(t * (1 / kBucket));

@@ -495,7 +495,7 @@ void Group::spend(Thread& t, const Cost& cost, double times) {
   const double issues = cost.issues * times;
   double end = issues > 0 ? cores_[t.core].take(now_, begin, issues, 1 / its_.timing.issue) : begin;
   end += cost.extra * times;
-  if (cost.requests > 0) end += caches_[t.cache].delay(now_, begin, cost.requests * times);
+  if (cost.requests > 0) end += caches_[t.cache].spread(now_, begin, end, cost.requests * times);
   if (cost.fpu > 0) end += fpus_[t.fpu].delay(now_, begin, cost.fpu * times);
   t.t = end;
   t.retired += issues;
@@ -1611,11 +1611,10 @@ int Engine::run() {
 /// Results into the headers, where the softswitch stores them.
 void Engine::finish() {
   gs_model_outcome& outcome = *its.outcome;
-  double end = 0, begin = kNever;
+  std::vector<std::vector<double>> ends(machine.boards);
   for (Group& group : groups) {
     for (Thread& t : group.threads) {
-      end = std::max(end, t.t);
-      begin = std::min(begin, t.t);
+      ends[group.number / machine.memories].push_back(t.t);
       outcome.retired += t.retired;
       const gs_model_memory& memory = its.memory[group.number];
       const uint32_t header = its.headers[t.number];
@@ -1631,6 +1630,14 @@ void Engine::finish() {
       std::memcpy(to, words, sizeof words);
       std::memcpy(to + sizeof words, before.data(), sizeof(int64_t) * handlers.words);
     }
+  }
+  // A board reports the ends of its threads one after the other.
+  double end = 0;
+  for (auto& its : ends) {
+    std::sort(its.begin(), its.end());
+    double reported = 0;
+    for (const double t : its) reported = std::max(t, reported + timing.end_thread);
+    end = std::max(end, reported);
   }
   outcome.cycles = end + timing.end;
   outcome.steps = steps;

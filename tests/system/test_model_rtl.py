@@ -10,6 +10,7 @@ from typing import Any
 
 import agreement
 import pytest
+import traces
 from conftest import ROOT, Command
 
 import gossamer_setup
@@ -57,8 +58,12 @@ def test_latencies_are_those_of_the_hardware(command: Command) -> None:
     for name, mine in (
         ("alu", "issue"), ("slot_load", "slot"), ("slot_store", "slot"), ("mailbox", "mailbox"),
         ("control", "control"), ("fpu_long", "fpu_long"), ("fpu_short", "fpu_short"), ("div", "divide"),
+        ("fpu_divide", "fpu_divide"),
     ):  # fmt: skip
         assert (measured[name] - measured["empty"]) / each == pytest.approx(timing[mine], abs=1.0), name
+    # The first of these accesses misses.
+    for short, long, mine in (("load", "loads", "load"), ("store", "stores", "store")):
+        assert (measured[long] - measured[short]) / (3 * each) == pytest.approx(timing[mine], abs=1.0), mine
     assert measured["walk_hit"] == pytest.approx(timing["load"], abs=2.0)
     loop = 2 * timing["issue"]
     for name, mine in (("dram_read", "dram_miss"), ("sram_read", "sram_miss")):
@@ -82,6 +87,7 @@ def test_times_of_messages_and_barriers_are_those_of_the_hardware(command: Comma
         "mesh1": mesh + 2 * hop + 1,
         "mesh4": mesh + 2 * hop + 4,
         "detect": timing["barrier"] + timing["issue"],
+        "words": timing["barrier"] + timing["issue"] + timing["words"],
     }
     if config == "tiny":
         expected["release"] = (its.threads_per_tile - 1) * timing["release"] - read
@@ -94,6 +100,97 @@ def test_times_of_messages_and_barriers_are_those_of_the_hardware(command: Comma
     # A thread may send again when its next instruction asks; send_busy is at most what these two take.
     assert measured["can_send"] == 1
     assert timing["send_busy"] + its.mailbox.max_flits <= timing["mailbox"]
+
+
+@pytest.mark.tier("all", seconds=60, adds="rates of cores, caches and memories, measured by a program for threads")
+def test_rates_are_those_of_the_hardware(command: Command) -> None:
+    done = command("run", str(ROOT / "bench" / "model" / "rates.c"), "--engine", "rtl", "--config", "quad")
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"(\w+) (\d+) (\d+)$", done.stdout, re.MULTILINE)
+    measured = {name: int(cycles) for name, cycles, _ in found}  # the second of two
+    its = configs.load("quad")
+    timing, times = _model_machine.timing(its), int(found[0][2])
+    each = {name: (measured[name] - measured["empty"]) / times for name in ("issue", "hit", "fpu")}
+    assert each["issue"] / its.core.threads_per_core == pytest.approx(timing["core_issue"], rel=0.05)
+    # The cores of a tile share one cache and one FPU.
+    assert its.cache.cores_per_cache == its.fpu.cores_per_fpu == its.mailbox.cores_per_mailbox
+    assert each["hit"] / its.threads_per_tile == pytest.approx(timing["cache_request"], rel=0.03)
+    assert each["fpu"] / its.threads_per_tile == pytest.approx(timing["fpu_request"], rel=0.03)
+    lines = times * its.threads
+    assert measured["sram"] / lines == pytest.approx(timing["sram_line"], rel=0.05)
+    # Two memories' buses: writes do not delay reads.
+    assert measured["sram_write"] / lines == pytest.approx(timing["sram_line"], rel=0.05)
+    assert measured["random"] / lines == pytest.approx(timing["dram_line"], rel=0.1)
+    assert measured["random_write"] / (2 * lines) == pytest.approx(timing["dram_line"], rel=0.1)
+    # In the order of addresses the DRAM transfers more than the model assumes.
+    assert measured["dram"] / lines < 0.7 * timing["dram_line"]
+
+
+@pytest.mark.tier("all", seconds=60, adds="latencies of links, routers and their barriers, measured by a program")
+def test_links_and_keys_take_as_long_as_on_the_hardware(command: Command, tmp_path: Path) -> None:
+    cluster = tmp_path / "row.toml"
+    cluster.write_text(
+        '# SPDX-License-Identifier: Apache-2.0\ndescription = "a row of boards"\ntopology = "mesh 3x1"\n'
+        'config = "tiny"\nhosts = ["host - x0y0:west"]\n'
+    )
+    done = command("run", str(ROOT / "bench" / "model" / "keys.c"), "--engine", "rtl", "--cluster", str(cluster))
+    assert done.returncode == 0, done.stderr
+    trips = {name: (int(cold), int(warm)) for name, cold, warm in re.findall(r" (\w+) (\d+) (\d+)\n", done.stdout)}
+    meets = {name: int(cycles) for name, cycles in re.findall(r" (meet\d) (\d+)\n", done.stdout)}
+    x = _model_machine.timing(configs.load("tiny"))
+    mesh = x["mesh_message"] + 2 * x["hop"]
+
+    def link(flits: int) -> float:
+        return flits * (x["link_flit"] + x["link_store"]) + x["link_frame"] + x["link"]
+
+    # A message crosses clocks of links, so that a trip varies by 7 cycles.
+    for name, same, flits, links in (
+        ("direct", "mesh", 1, 1), ("far", "mesh", 1, 1), ("cross", "mesh", 1, 1), ("direct4", "mesh4", 4, 1),
+        ("two", "mesh", 1, 2), ("two4", "mesh4", 4, 2),
+    ):  # fmt: skip
+        more = sum(trips[name]) / 2 - trips[same][1]
+        assert more == pytest.approx(2 * (links * link(flits) + x["board_entry"]), abs=8 * links), name
+    # A message by key has a flit more. The router adds the lookup and the cycles of a copy's flits.
+    lookup, copied = 3, 2
+    near = 2 + mesh + lookup + x["board_entry"]
+    for name, same, way in (("key_local", "local", x["local_message"] + 1), ("key_mesh", "mesh", mesh + 1)):
+        assert trips[name][1] - trips[same][1] == pytest.approx(near - way, abs=3), name
+    for name, same, links in (("key_direct", "direct", 1), ("key_cross", "cross", 1), ("key_two", "two", 2)):
+        more = near + links * (link(2) - x["key_early"] + copied) - (1 + mesh + links * link(1) + x["board_entry"])
+        assert trips[name][1] - sum(trips[same]) / 2 == pytest.approx(more, abs=8), name
+    # Each router reads a record; two keys of `key_cross` were not used before.
+    for name, routers in (("key_local", 1), ("key_mesh", 1), ("key_cross", 2)):
+        cold, warm = trips[name]
+        assert (cold - warm) / routers == pytest.approx(x["record_read"], abs=3), name
+    for leaf in ("meet0", "meet2"):
+        assert meets[leaf] - meets["meet1"] == pytest.approx(2 * x["control_link"], abs=3), leaf
+
+
+@pytest.mark.tier("all", seconds=30, adds="when threads start and end, from the trace of the hardware")
+@pytest.mark.parametrize("config", ["tiny", "quad"])
+def test_threads_start_and_end_as_on_the_hardware(config: str, tmp_path: Path) -> None:
+    gossamer_setup.require("test")
+    its, file = configs.load(config), tmp_path / "run.pftrace"
+    engine = Hardware(config=config, settings={"trace": file})
+    cycles = runner.run("pagerank", read_graph(SCATTERED), engine=engine, iterations=1).stats["cycles"]
+    trace = traces.read(file)
+    begins: dict[int, int] = {}
+    for span in trace.spans:
+        if span.thread >= 0:
+            begins[span.thread] = min(begins.get(span.thread, span.begin), span.begin)
+    x, tile = _model_machine.timing(its), its.threads_per_tile
+    first = begins[0]
+    wrong = {
+        thread: begin - first
+        for thread, begin in begins.items()
+        if abs(begin - first - thread // tile * x["begin_tile"] - thread % tile * x["begin_thread"]) > 2
+    }
+    assert len(begins) == its.threads and not wrong
+    ends = sorted(mark.begin for mark in trace.marks if mark.name == "ends")
+    assert cycles - (ends[-1] - first) == pytest.approx(x["begin"] + x["end"], abs=1)
+    # The host takes the reports of a board one after the other; in the middle all threads wait for that.
+    some = len(ends) // 4
+    assert (ends[-some] - ends[some]) / (len(ends) - 2 * some) == pytest.approx(x["end_thread"], rel=0.15)
 
 
 @pytest.mark.tier("all", seconds=90, adds="longer links, on the hardware and in the model")
@@ -215,6 +312,10 @@ VARIANTS = {
     "threads of a core": ("[core]\nthreads_per_core = 4\n", GRAPH, 1.10),
     "tiles of the mesh": ("[cache]\ncaches_per_dram = 1\n[mesh]\nwidth = 1\n[router]\nmesh_ports = 1\n", GRAPH, 1.50),
     "depth of queues": ("[mailbox]\nqueue_depth = 2\n", SPREAD, 1.05),
+    "ports of the memories": ("[memory.dram]\nport_bytes = 4\n", GRAPH, 1.10),
+    "slots of a mailbox": ("[mailbox]\nslots_per_thread = 4\n", SPREAD, 1.0),
+    "flits of a message": ("[mailbox]\nmax_flits = 2\n", SPREAD, 1.0),
+    "buffers of the mesh": ("[mesh]\nbuffer_flits = 32\n", SPREAD, 1.0),
     "cores of an FPU": ("[fpu]\ncores_per_fpu = 1\n", GRAPH, 1.0),
     "cores of a cache": ("[cache]\ncores_per_cache = 1\ncaches_per_dram = 4\n", GRAPH, 1.0),
 }  # fmt: skip

@@ -86,7 +86,8 @@ struct gs_model_timing {
   double record_read;                  // of a beat of records from the DRAM
   double begin;                        // from the start of a run to the first thread, between tiles, threads of a tile
   double begin_tile, begin_thread;
-  double end;  // from the last thread's end to the end of the run
+  double end_thread;  // between reports of the ends of a board's threads
+  double end;         // from the last thread's end to the end of the run
 };
 
 struct gs_model_memory {

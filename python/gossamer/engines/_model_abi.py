@@ -43,7 +43,7 @@ TIMING = (
     "cache_request", "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
     "link", "link_flit", "link_frame", "link_store", "control_link", "word_link", "again",
-    "board_entry", "key_early", "record_read", "begin", "begin_tile", "begin_thread", "end",
+    "board_entry", "key_early", "record_read", "begin", "begin_tile", "begin_thread", "end_thread", "end",
 )  # fmt: skip
 """Fields of ``gs_model_timing``."""
 COUNTERS = (

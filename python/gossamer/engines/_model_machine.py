@@ -101,7 +101,7 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     found |= {"link_store": link["store"], "board_entry": link["entry"], "key_early": its["router"]["early"]}
     found["link_flit"] = config.mailbox.flit_bytes / bytes_a_cycle / link["share"]
     found["link_frame"] = link["packet_bytes"] / bytes_a_cycle / link["share"]
-    found |= {name: run[name] for name in ("begin", "begin_tile", "begin_thread", "end")}
+    found |= {name: run[name] for name in ("begin", "begin_tile", "begin_thread", "end_thread", "end")}
     assert not (unknown := changed.keys() - found.keys()), unknown
     return found | changed
 
