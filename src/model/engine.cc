@@ -604,11 +604,14 @@ void Group::touchState(Thread& t, uint32_t vertex, bool store, int kind) {
   for (uint32_t line = begin >> lineShift_; line <= end >> lineShift_; ++line) touchLine(t, line, store);
 }
 
-/// What `recv` accesses: the part that it usually accesses, and what it has changed.
+/// What `recv` accesses: what it usually reads, and what it has changed; if it has changed nothing, and usually reads
+/// nothing else, all that it ever accesses.
 void Group::touchReceived(Thread& t, uint32_t vertex, bool store, const gs_model_receipt& receipt) {
-  const uint32_t* const range = its_.its.ranges + 2 * kStateReceive;
+  const bool changed = receipt.what & GS_MODEL_CHANGED;
+  const uint32_t* range = its_.its.ranges + 2 * kStateKinds;
+  if (!changed && !range[1]) range = its_.its.ranges + 2 * kStateReceive;
   uint32_t begin = range[0], end = range[1];
-  if (receipt.what & GS_MODEL_CHANGED) {
+  if (changed) {
     begin = end ? std::min<uint32_t>(begin, receipt.first) : receipt.first;
     end = std::max<uint32_t>(end, receipt.end);
     store = true;

@@ -7,6 +7,7 @@
 // knows (sends, entries, messages, edges, ...), and instructions, loads, stores and register accesses.
 // gossamer.model.costs solves for the cost of each event.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -68,7 +69,7 @@ struct Thread {
   uint64_t lastChanged = ~0ull;
   std::vector<std::pair<uint32_t, bool>> otherLines;  // since the last message or vertex, and whether stored to
   uint32_t flagAddress = 0, visited = 0;              // of the last vertex; vertices in this phase
-  uint64_t stateParts = 0;                            // of a state that were accessed since the last visit
+  uint64_t stateParts = 0, stateStored = 0;           // of a state that this visit has accessed, stored to
   uint32_t stateVertex = ~0u;                         // and its vertex
   int stateKind = -1;
   bool sending = false;     // of `send`, until the vertex's list is read
@@ -86,42 +87,22 @@ class Probe {
 
   std::vector<Memory> memories;
 
-  /// Sets the range of each kind of access: from the first to the last part of a state that three of four
-  /// visits access. A handler may access one of several parts, depending on its message: then the bytes that change
-  /// show where, and the union would be too large. If no part is accessed that often, `recv` has no range.
+  /// Sets the ranges of accesses to states: of each kind from the first to the last part that was ever accessed, and of
+  /// what `recv` reads without storing to it in a quarter of its visits or more. A handler may access one of several
+  /// parts, depending on its message: the bytes that change show which.
   void setRanges() {
-    for (int kind = 0; kind < kStateKinds; ++kind) {
-      const StateUse& use = stateUse_[kind];
-      const auto most = *std::max_element(std::begin(use.parts), std::end(use.parts));
-      const uint64_t least = kind == kStateReceive || 4 * most >= 3 * use.visits ? use.visits : 0;
-      uint32_t* const range = its_.ranges + 2 * kind;
+    for (const Thread& t : threads_) visited(t);
+    const auto set = [&](int row, const uint64_t* counts, uint64_t least) {
+      uint32_t* const range = its_.ranges + 2 * row;
       for (uint32_t part = 0; part < kStateParts; ++part) {
-        if (!use.parts[part] || 4 * use.parts[part] < 3 * least) continue;
+        if (counts[part] < least) continue;
         if (!range[1]) range[0] = part * statePart_;
         range[1] = std::min((part + 1) * statePart_, its_.stride);
       }
-    }
-  }
-
-  /// The number of rows, or the negated reason.
-  int64_t run() {
-    uint64_t executed = 0;
-    for (;;) {
-      bool any = false, all = true;
-      for (uint32_t i = 0; i < threads_.size(); ++i) {
-        Thread& t = threads_[i];
-        if (t.ended) continue;
-        all = false;
-        if (blocked(t)) continue;
-        any = true;
-        for (int n = 0; n < kQuantum && !t.ended && !blocked(t); ++n) {
-          if (!step(t, i)) return -1 - static_cast<int64_t>(t.pc);
-          if (++executed > kMost) return -3;
-        }
-      }
-      if (all) return static_cast<int64_t>(count_);
-      if (!any && !release()) return -2;
-    }
+    };
+    for (int kind = 0; kind < kStateKinds; ++kind) set(kind, stateUse_[kind].accessed, 1);
+    const StateUse& use = stateUse_[kStateReceive];
+    set(kStateKinds, use.read, std::max<uint64_t>(1, use.visits / 4));
   }
 
  private:
@@ -243,6 +224,17 @@ class Probe {
     return *its;
   }
 
+  /// A visit to a state ends.
+  void visited(const Thread& t) {
+    if (t.stateKind < 0) return;
+    StateUse& use = stateUse_[t.stateKind];
+    for (uint64_t left = t.stateParts; left; left &= left - 1) {
+      const int part = std::countr_zero(left);
+      ++use.accessed[part];
+      use.read[part] += !(t.stateStored >> part & 1);
+    }
+  }
+
   /// Counts an access by the region of its address.
   void touch(Thread& t, uint32_t number, uint32_t address, bool store) {
     if (address < kScratchEnd) {
@@ -258,16 +250,15 @@ class Probe {
       const uint32_t offset = address - its_.states[number], vertex = offset / its_.stride;
       StateUse& use = stateUse_[kindOf(t)];
       if (vertex != t.stateVertex || kindOf(t) != t.stateKind) {
+        visited(t);
         t.stateVertex = vertex;
         t.stateKind = kindOf(t);
-        t.stateParts = 0;
+        t.stateParts = t.stateStored = 0;
         ++use.visits;
       }
       const uint32_t part = offset % its_.stride / statePart_;
-      if (!(t.stateParts >> part & 1)) {
-        t.stateParts |= uint64_t{1} << part;
-        ++use.parts[part];
-      }
+      t.stateParts |= uint64_t{1} << part;
+      if (store) t.stateStored |= uint64_t{1} << part;
     } else if (in(its_.flags, its_.flagsBytes)) {
       ++t.counts[store ? kFlagStores : kFlagLoads];
       if (address / 2 != t.flagAddress) {
@@ -331,10 +322,10 @@ class Probe {
   uint32_t slots_ = 0;
   Memory arrived_;
   std::vector<Memory> scratch_;
-  /// Of a kind of access to states: visits to one, and in how many of them each part was accessed.
+  /// Of a kind of access to states: visits to one, and the number of those that access each part.
   struct StateUse {
     uint64_t visits = 0;
-    uint64_t parts[kStateParts] = {};
+    uint64_t accessed[kStateParts] = {}, read[kStateParts] = {};  // `read`: and not stored to
   } stateUse_[kStateKinds];
   uint32_t statePart_ = 4;  // bytes of a part
   uint64_t reduced_[2] = {}, given_[2] = {};

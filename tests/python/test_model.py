@@ -219,8 +219,8 @@ def test_short_queues_take_as_many_cycles_more_as_on_the_hardware() -> None:
     cycles = [
         runner.run("pagerank", spread, engine=Model(config=one), iterations=2).stats["cycles"] for one in (tiny, short)
     ]
-    # 1.102 on `rtl` (tests/system/test_model_rtl.py).
-    assert cycles[1] / cycles[0] == pytest.approx(1.102, abs=0.03)
+    # 1.104 on `rtl` (tests/system/test_model_rtl.py).
+    assert cycles[1] / cycles[0] == pytest.approx(1.104, abs=0.03)
 
 
 def test_a_handler_that_reads_the_clock_is_rejected(tmp_path: Path) -> None:

@@ -108,7 +108,9 @@ struct gs_model_probe {
   const uint32_t* outs;
   const uint32_t* outsBytes;
   const uint32_t* keys;
-  uint32_t* ranges;    // [kStateKinds][2], which the interpreter sets; equal where nothing was accessed
+  // [kStateKinds + 1][2], which the interpreter sets; equal where nothing was accessed. The last one: what `recv`
+  // reads in a quarter of its calls or more, without storing to it.
+  uint32_t* ranges;
   uint32_t partition;  // bytes of a thread's partition of the DRAM
   const uint32_t* headers;
   uint32_t headerBytes, params, paramsBytes;  // `params`: their address

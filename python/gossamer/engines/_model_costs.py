@@ -166,7 +166,7 @@ def observe(
         arrays[name] = words[:, at]
         arrays[f"{name}_bytes"] = size[name]
     held = {name: np.ascontiguousarray(values, np.uint32) for name, values in arrays.items()}
-    ranges = np.zeros((abi.STATE_KINDS, 2), np.uint32)
+    ranges = np.zeros((abi.STATE_KINDS + 1, 2), np.uint32)
     lines = np.zeros((abi.LINE_KINDS, abi.LINES_SEEN, 3), np.uint32)
     headers = np.ascontiguousarray(tables.headers, np.uint32)
     memories = memory_map(machine.config)
