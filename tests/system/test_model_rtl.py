@@ -114,7 +114,7 @@ def test_rates_are_those_of_the_hardware(command: Command) -> None:
     assert each["issue"] / its.core.threads_per_core == pytest.approx(timing["core_issue"], rel=0.05)
     # The cores of a tile share one cache and one FPU.
     assert its.cache.cores_per_cache == its.fpu.cores_per_fpu == its.mailbox.cores_per_mailbox
-    assert each["hit"] / its.threads_per_tile == pytest.approx(timing["cache_request"], rel=0.03)
+    assert each["hit"] / its.threads_per_tile == pytest.approx(timing["cache_request"], rel=0.07)
     assert each["fpu"] / its.threads_per_tile == pytest.approx(timing["fpu_request"], rel=0.03)
     lines = times * its.threads
     assert measured["sram"] / lines == pytest.approx(timing["sram_line"], rel=0.05)
