@@ -327,10 +327,10 @@ class Group {
   std::vector<uint32_t> gathered_, ahead_;
   double now_ = 0;  // when the running iteration began
   std::vector<Calendar> cores_, caches_, fpus_;
-  std::vector<Calendar> fills_;  // of each cache: cycles of fills in flight
+  std::vector<Calendar> fills_;      // of each cache: cycles of fills in flight
   std::vector<Calendar> transfers_;  // of each cache: cycles of its port to memory
-  uint32_t cacheThreads_ = 0;    // that share a cache
-  std::vector<double> outputs_;  // of each tile: when its last flit leaves
+  uint32_t cacheThreads_ = 0;        // that share a cache
+  std::vector<double> outputs_;      // of each tile: when its last flit leaves
   std::vector<Input> inputs_;
   Calendar memories_[2], sramWrites_;          // DRAM, and the reads of SRAM
   double missCycles_[2], writeBackCycles_[2];  // of DRAM and SRAM
@@ -890,8 +890,19 @@ void Group::sendKey(Thread& t, uint32_t route) {
   double& output = outputs_[t.tile];
   output = std::max(output, t.t) + flits * its_.timing.flit;
   const uint32_t mine = number * its_.groupTiles + t.tile;
-  Flight flight{output + its_.timing.mesh_message, number, sequence_++, ~0u, 0, 0, 0, flits, route, mine % m.tiles,
-                mine / m.tiles, output, {}};
+  Flight flight{output + its_.timing.mesh_message,
+                number,
+                sequence_++,
+                ~0u,
+                0,
+                0,
+                0,
+                flits,
+                route,
+                mine % m.tiles,
+                mine / m.tiles,
+                output,
+                {}};
   std::memcpy(flight.payload, t.payload, its_.handlers.message_bytes);
   out.push_back(flight);
 }
@@ -1417,7 +1428,8 @@ bool Engine::release() {
   double last = 0, reported = 0;
   bool any = false, all = true;
   for (const Group& group : groups) {
-    const double up = machine.depth[group.number / machine.memories] * (timing.control_link + (given ? timing.word_link : 0));
+    const double up =
+        machine.depth[group.number / machine.memories] * (timing.control_link + (given ? timing.word_link : 0));
     for (const Thread& t : group.threads) {
       if (t.mode == Mode::Done) continue;
       any = true;

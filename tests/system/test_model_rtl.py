@@ -202,8 +202,10 @@ def test_longer_links_take_as_much_longer_as_on_the_hardware() -> None:
         return int(runner.run("hashmin-sync", graph, engine=engine).stats["cycles"])
 
     def predicted(flight: int) -> int:
-        link = _model_machine.timing(plan.config)["link"] + flight - near
-        return cycles(Model(plan=plan, timing={"link": link}))
+        timing = _model_machine.timing(plan.config)
+        return cycles(
+            Model(plan=plan, timing={name: timing[name] + flight - near for name in ("link", "control_link")})
+        )
 
     real = cycles(Hardware(plan=plan, settings={"flight": far})) - cycles(Hardware(plan=plan))
     assert predicted(far) - predicted(near) == pytest.approx(real, rel=0.15)

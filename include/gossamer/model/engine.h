@@ -129,10 +129,10 @@ struct gs_model_machine {
   uint32_t thread_bits, x_bits, y_bits, host_kind;  // of addresses
   const uint32_t* board_of;                         // by the number in addresses
   uint32_t numbers;
-  const uint32_t* next_board;  // [board][destination]
-  const uint32_t* next_link;   // [board][destination]
-  uint32_t links;              // of a board
-  const uint32_t* depth;       // of each board in the tree
+  const uint32_t* next_board;   // [board][destination]
+  const uint32_t* next_link;    // [board][destination]
+  uint32_t links;               // of a board
+  const uint32_t* depth;        // of each board in the tree
   const uint32_t* start_links;  // of each board: links from the host's board
   // Multicast routers; no records: messages have no routing keys
   const struct gs_model_record* records;  // of all boards
