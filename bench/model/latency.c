@@ -6,13 +6,13 @@
 
 #define R4(x) x x x x
 #define R16(x) R4(x) R4(x) R4(x) R4(x)
-#define MEASURE(name, text)                                                             \
-  do {                                                                                  \
-    uint32_t i0 = tinselInstrCount(), begin = tinselCycleCount();                       \
+#define MEASURE(name, text)                                                                           \
+  do {                                                                                                \
+    uint32_t i0 = tinselInstrCount(), begin = tinselCycleCount();                                     \
     __asm__ volatile(R16(text) : : "r"(p), "r"(q) : "t0", "t1", "t2", "ft0", "ft1", "ft2", "memory"); \
-    uint32_t end = tinselCycleCount(), i1 = tinselInstrCount();                         \
-    __asm__ volatile("" : : : "memory");                                                \
-    printf("%s %d %d\n", name, (int)(end - begin), (int)(i1 - i0));                     \
+    uint32_t end = tinselCycleCount(), i1 = tinselInstrCount();                                       \
+    __asm__ volatile("" : : : "memory");                                                              \
+    printf("%s %d %d\n", name, (int)(end - begin), (int)(i1 - i0));                                   \
   } while (0)
 
 static uint32_t data[64] __attribute__((aligned(64)));

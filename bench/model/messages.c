@@ -19,8 +19,8 @@ enum { SLOWER = 3 * 8 };  // cycles of three instructions
 static void line(const char* name, uint32_t cycles) { printf("%s %d\n", name, (int)cycles); }
 
 /// A barrier whose last thread is thread 0: the cycles at which a thread begins to wait and at which it is released.
-/// With `words` each thread contributes two words. The thread reads the second `lane` iterations of three instructions after its release: threads that read in the same
-/// cycle would wait for each other at the control unit.
+/// With `words` each thread contributes two words. The thread reads the second `lane` iterations of three instructions
+/// after its release: threads that read in the same cycle would wait for each other at the control unit.
 static void meet(uint32_t lane, int words, uint32_t* before, uint32_t* after) {
   uint32_t got;
   if (words) gsReduceSum(0, 1), gsReduceSum(1, 1);

@@ -55,15 +55,15 @@ static void scatter(const char* name, volatile char* at, uint32_t bytes, uint32_
   if (gossamerThread() == 0) printf("%s %d %d\n", name, (int)cycles, TIMES);
 }
 
-#define RATE(name, text)                                                           \
-  do {                                                                             \
-    (void)*(volatile uint32_t*)dram;                                               \
-    benchMeet();                                                                   \
-    const uint32_t begin = tinselCycleCount();                                     \
-    __asm__ volatile(text : : "r"(dram) : "t0", "ft0", "memory");                  \
-    benchMeet();                                                                   \
-    const uint32_t cycles = tinselCycleCount() - begin;                            \
-    if (gossamerThread() == 0) printf("%s %d %d\n", name, (int)cycles, TIMES);     \
+#define RATE(name, text)                                                       \
+  do {                                                                         \
+    (void)*(volatile uint32_t*)dram;                                           \
+    benchMeet();                                                               \
+    const uint32_t begin = tinselCycleCount();                                 \
+    __asm__ volatile(text : : "r"(dram) : "t0", "ft0", "memory");              \
+    benchMeet();                                                               \
+    const uint32_t cycles = tinselCycleCount() - begin;                        \
+    if (gossamerThread() == 0) printf("%s %d %d\n", name, (int)cycles, TIMES); \
   } while (0)
 
 int main(void) {

@@ -105,6 +105,27 @@ class Probe {
     set(kStateKinds, use.read, std::max<uint64_t>(1, use.visits / 4));
   }
 
+  /// The number of rows, or the negated reason.
+  int64_t run() {
+    uint64_t executed = 0;
+    for (;;) {
+      bool any = false, all = true;
+      for (uint32_t i = 0; i < threads_.size(); ++i) {
+        Thread& t = threads_[i];
+        if (t.ended) continue;
+        all = false;
+        if (blocked(t)) continue;
+        any = true;
+        for (int n = 0; n < kQuantum && !t.ended && !blocked(t); ++n) {
+          if (!step(t, i)) return -1 - static_cast<int64_t>(t.pc);
+          if (++executed > kMost) return -3;
+        }
+      }
+      if (all) return static_cast<int64_t>(count_);
+      if (!any && !release()) return -2;
+    }
+  }
+
  private:
   bool blocked(Thread& t) {
     if (t.idle) {
