@@ -330,10 +330,13 @@ class Machine {
   void order(const uint32_t* words, size_t count) {
     replays_ = true;
     size_t at = 0;
-    for (uint32_t i = 0; i < threads() && at < count; ++i) {
-      Thread& t = thread(i);
+    for (uint32_t i = 0; i < threads() + units_.size() && at < count; ++i) {
+      Order& its = i < threads() ? thread(i).order : units_[i - threads()]->order;
       const uint32_t messages = words[at++];
-      for (uint32_t k = 0; k < messages && at + 1 < count; ++k, at += 2) t.order.emplace_back(words[at], words[at + 1]);
+      for (uint32_t k = 0; k < messages && at + 1 < count; ++k, at += 2) {
+        its.messages.emplace_back(words[at], words[at + 1]);
+        its.hasUnits = its.hasUnits || words[at] >= threads();
+      }
     }
   }
 
@@ -572,7 +575,7 @@ class Machine {
       bool due = true;
       for (uint64_t mask = message.mask & known(); mask; mask &= mask - 1) {
         const Thread& t = tile.threads[static_cast<uint32_t>(std::countr_zero(mask))];
-        due = due && (t.ordered >= t.order.size() || t.order[t.ordered] == std::pair{message.sender, message.number});
+        due = due && (isOutOfOrder(t, message) || t.order.allows(message));
       }
       if (!due || !accept(tile, tile.early[i], cycle)) {
         ++i;
@@ -581,6 +584,11 @@ class Machine {
       tile.early.erase(tile.early.begin() + static_cast<std::ptrdiff_t>(i));
       i = 0;
     }
+  }
+
+  /// Whether a packet of a unit is delivered as it arrives: the replayed order has none of them.
+  bool isOutOfOrder(const Thread& t, const Message& message) const {
+    return message.sender >= threads() && !t.order.hasUnits;
   }
 
   uint64_t known() const { return tileThreads_ == 64 ? ~0ull : (1ull << tileThreads_) - 1; }
@@ -606,7 +614,7 @@ class Machine {
       uint32_t count = 0;
       for (uint64_t mask = message.mask; mask; mask &= mask - 1) {
         const auto thread = static_cast<uint32_t>(std::countr_zero(mask));
-        ++tile.threads[thread].ordered;
+        if (!isOutOfOrder(tile.threads[thread], message)) ++tile.threads[thread].order.next;
         push(tile, thread, slot, message.sender, message.number, cycle + count++ / 4);
       }
     } else {
@@ -889,21 +897,37 @@ class Machine {
     } else {
       const uint32_t at = unit.arrivals.top().message;
       unit.arrivals.pop();
-      const Message& message = messages_[at];
-      if (deliveries_)
-        records_.push_back({GS_FAST_DELIVERY, threads() + unit.number, cycle, 0, message.sender, message.number, 0});
-      if (c_.dma && (message.data[0] == packet::kMove)) {
-        requestTransfer(unit, message, cycle);
-      } else {
-        const uint32_t cost = unit.match.receive(message.port, message.data);
-        unit.inNext = cycle + cost;
-        // The next packet has its first flit by then.
-        if (!unit.arrivals.empty()) unit.inNext += messages_[unit.arrivals.top().message].flits;
-        if (unit.outAt == kNever && unit.match.hasPacket()) unit.outAt = std::max(unit.outNext, cycle + cost);
-        keepBusy(tile, unit, cycle + cost);
+      unit.early.push_back(at);
+      // In a replay a packet waits for those before it.
+      for (size_t i = 0; i < unit.early.size();) {
+        if (replays_ && !unit.order.allows(messages_[unit.early[i]])) {
+          ++i;
+          continue;
+        }
+        const uint32_t due = unit.early[i];
+        unit.early.erase(unit.early.begin() + static_cast<std::ptrdiff_t>(i));
+        ++unit.order.next;
+        execute(tile, unit, due, std::max(cycle, unit.inNext));
+        i = 0;
       }
-      discard(at, cycle);
     }
+  }
+  /// Executes a packet that has arrived at a unit.
+  void execute(Tile& tile, Unit& unit, uint32_t at, uint64_t cycle) {
+    const Message& message = messages_[at];
+    if (deliveries_)
+      records_.push_back({GS_FAST_DELIVERY, threads() + unit.number, cycle, 0, message.sender, message.number, 0});
+    if (c_.dma && message.data[0] == packet::kMove) {
+      requestTransfer(unit, message, cycle);
+    } else {
+      const MatchEngine::Cycles its = unit.match.receive(message.port, message.data);
+      unit.inNext = cycle + its.next;
+      // The next packet has its first flit by then.
+      if (!unit.arrivals.empty()) unit.inNext += messages_[unit.arrivals.top().message].flits;
+      if (unit.outAt == kNever && unit.match.hasPacket()) unit.outAt = std::max(unit.outNext, cycle + its.result);
+      keepBusy(tile, unit, cycle + its.result);
+    }
+    discard(at, cycle);
   }
   /// Packets that wait in a match engine are in flight.
   void keepBusy(const Tile& tile, Unit& unit, uint64_t cycle) {
@@ -1059,19 +1083,21 @@ class Machine {
       arrival = overLinks(tile.board, other.board, flits,
                           arrival + c_.timing.dma_mesh + c_.timing.hop * distance(tile.index, other.index));
     }
+    uint64_t memories = 0;
     if (accepted) {
       for (uint32_t i = 0; i < bytes; ++i)
         *byteOf(other, its.word[5] + dma.done + i) = *byteOf(tile, its.word[4] + dma.done + i);
-      const auto lines = bytes / c_.line;
       const bool sram[] = {windows_.place(its.word[4]).sram, windows_.place(its.word[5]).sram};
-      for (const int end : {0, 1}) {
-        Memory& memory = *(end ? other : tile).memory;
-        share(memory.free[sram[end]], uint64_t{sram[end] ? c_.timing.sram_line : c_.timing.dram_line} * lines, begin);
+      for (const bool end : {false, true}) {
+        uint64_t& free = (end ? other : tile).memory->free[sram[end]];
+        share(free, uint64_t{sram[end] ? c_.timing.sram_line : c_.timing.dram_line} * (bytes / c_.line), begin);
+        memories = std::max(memories, free >> 8);
       }
     }
-    other.loaderNext = std::max(other.loaderNext + c_.timing.dma_packet, arrival);
+    other.loaderNext = std::max({other.loaderNext + c_.timing.dma_packet, arrival, memories});
     dma.done += bytes;
-    dma.next = begin + c_.timing.dma_packet;
+    const uint32_t between = tile.board == other.board ? c_.timing.dma_packet : c_.timing.dma_far;
+    dma.next = std::max(begin + between, memories);
     if (first || last) {
       // The loader's reply: one flit, back over the same number of links
       uint64_t reply = other.loaderNext + c_.timing.dma_reply;

@@ -72,56 +72,26 @@ class MatchEngine {
     std::vector<uint8_t> data;
   };
 
+  /// Cycles from a packet's last flit to its result, and until the engine accepts the next packet.
+  struct Cycles {
+    uint32_t result, next;
+  };
+
   explicit MatchEngine(const Shape& shape) : c_(shape), ranks_(shape.threads), answers_(shape.threads) {}
 
-  /// Executes the request of a whole packet, or stores or forwards a message. Returns the cycles that the engine takes
-  /// after the packet's last flit.
-  uint32_t receive(uint32_t thread, std::vector<uint8_t> data) {
+  /// Executes the request of a whole packet, or stores or forwards a message.
+  Cycles receive(uint32_t thread, std::vector<uint8_t> data) {
     PacketHead head;
     std::memcpy(head.word.data(), data.data(), sizeof head.word);
-    const uint32_t kind = head.kind();
-    if (kind < packet::kFound) return message(thread, head, std::move(data));
-    Answers& its = answers_[thread];
-    its.open -= std::min(its.open, head.credit());
-    const bool answered = kind == packet::kCancel || kind == packet::kProbe || kind == packet::kWatch ||
-                          kind == packet::kTake || kind == packet::kCount || kind == packet::kAwait;
-    if (kind == packet::kTaken) return kTakenCycles;
-    if (answered && its.answering) {
-      its.bad = true;
-      return kTakenCycles;
+    if (head.kind() == packet::kClear) {
+      answers_[thread].open -= std::min(answers_[thread].open, head.credit());
+      // The engine wipes its tables after the answer.
+      const bool wipes = clear(thread);
+      return {wipes ? c_.threads + kCamCycles : kCamCycles + 1, wipes ? 2 * c_.entries : kCamCycles + 1};
     }
-    uint32_t cycles = kCamCycles + 1;
-    switch (kind) {
-      case packet::kPost: cycles += post(thread, head); break;
-      case packet::kProbe:
-      case packet::kWatch:
-      case packet::kTake: cycles += probe(thread, head); break;
-      case packet::kCancel: cycles = cancel(thread, head); break;
-      case packet::kCount:
-      case packet::kAwait: {
-        const uint32_t counter = kind == packet::kAwait ? 0 : head.tag();
-        if (counter >= kCounters) {
-          head.setKind(packet::kBad);
-          answer(thread, head);
-          break;
-        }
-        head.setKind(packet::kCounted);
-        const uint32_t count = ranks_[thread].counts[counter];
-        if (kind == packet::kCount) {
-          head.word[1] = count;
-          answer(thread, head);
-        } else {
-          const auto ahead = static_cast<int32_t>(head.tag() - count);
-          await(thread, head, ahead < 0 ? 0 : static_cast<uint32_t>(ahead));
-        }
-        break;
-      }
-      case packet::kClear: return clear(thread);
-      default: head.setKind(packet::kBad); answer(thread, head);
-    }
-    return cycles;
+    const uint32_t cycles = request(thread, head, std::move(data));
+    return {cycles, cycles};
   }
-
   /// Whether packets wait that may leave.
   bool hasPacket() const { return pick() < c_.threads; }
   /// Packets that wait, those included that may not leave yet.
@@ -201,6 +171,50 @@ class MatchEngine {
     std::deque<Stored> messages;
     bool any() const { return answering || full || bad || news || cleared || reached || !messages.empty(); }
   };
+
+  /// A request other than a clear, or a message. Returns the cycles that it takes after the packet's last flit.
+  uint32_t request(uint32_t thread, PacketHead head, std::vector<uint8_t> data) {
+    const uint32_t kind = head.kind();
+    if (kind < packet::kFound) return message(thread, head, std::move(data));
+    Answers& its = answers_[thread];
+    its.open -= std::min(its.open, head.credit());
+    const bool answered = kind == packet::kCancel || kind == packet::kProbe || kind == packet::kWatch ||
+                          kind == packet::kTake || kind == packet::kCount || kind == packet::kAwait;
+    if (kind == packet::kTaken) return kTakenCycles;
+    if (answered && its.answering) {
+      its.bad = true;
+      return kTakenCycles;
+    }
+    uint32_t cycles = kCamCycles + 1;
+    switch (kind) {
+      case packet::kPost: cycles += post(thread, head); break;
+      case packet::kProbe:
+      case packet::kWatch:
+      case packet::kTake: cycles += probe(thread, head); break;
+      case packet::kCancel: cycles = cancel(thread, head); break;
+      case packet::kCount:
+      case packet::kAwait: {
+        const uint32_t counter = kind == packet::kAwait ? 0 : head.tag();
+        if (counter >= kCounters) {
+          head.setKind(packet::kBad);
+          answer(thread, head);
+          break;
+        }
+        head.setKind(packet::kCounted);
+        const uint32_t count = ranks_[thread].counts[counter];
+        if (kind == packet::kCount) {
+          head.word[1] = count;
+          answer(thread, head);
+        } else {
+          const auto ahead = static_cast<int32_t>(head.tag() - count);
+          await(thread, head, ahead < 0 ? 0 : static_cast<uint32_t>(ahead));
+        }
+        break;
+      }
+      default: head.setKind(packet::kBad); answer(thread, head);
+    }
+    return cycles;
+  }
 
   static std::vector<uint8_t> bytesOf(const PacketHead& head) {
     std::vector<uint8_t> data(sizeof head.word);
@@ -415,7 +429,8 @@ class MatchEngine {
     return tried * kCancelCycles;
   }
 
-  uint32_t clear(uint32_t thread) {
+  /// Returns whether the engine has had a request since the last clear.
+  bool clear(uint32_t thread) {
     for (Rank& rank : ranks_) rank = Rank();
     for (Answers& its : answers_) {
       its.messages.clear();
@@ -427,7 +442,7 @@ class MatchEngine {
     answers_[thread].cleared = true;
     posts_ = eager_ = announced_ = waiting_ = cam_ = listedPosts_ = listedMessages_ = fresh_ = 0;
     returned_.clear();
-    return std::exchange(asked_, false) ? 2 * c_.entries : kCamCycles + 1;
+    return std::exchange(asked_, false);
   }
 
   Shape c_;
@@ -439,7 +454,7 @@ class MatchEngine {
   uint32_t waiting_ = 0;                            ///< messages without credit
   uint32_t cam_ = 0, listedPosts_ = 0, listedMessages_ = 0;
   uint32_t last_ = 0;
-  bool asked_ = true;  ///< a request since the last clear
+  bool asked_ = false;  ///< a request since the last clear
 };
 
 }  // namespace gossamer::fast

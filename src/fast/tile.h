@@ -25,6 +25,25 @@ constexpr uint32_t kEffect = 12;
 
 enum class State : uint8_t { Off, Runs, Waits, Idle, Ended, Trapped };
 
+struct Message {
+  uint64_t mask = 0;  ///< receiving threads of the tile
+  uint32_t tile = 0, flits = 0, sender = 0, number = 0, job = 0;
+  uint32_t router = ~0u;  ///< of a copy: the board whose thread sent to a key
+  uint32_t port = 0;      ///< of a message to a unit: the thread that it concerns
+  std::vector<uint8_t> data;
+};
+
+/// The order of a receiver's messages in a replay: sender and number of each.
+struct Order {
+  std::vector<std::pair<uint32_t, uint32_t>> messages;
+  size_t next = 0;
+  bool hasUnits = false;  ///< some are from match engines or DMA engines
+
+  bool allows(const Message& message) const {
+    return next >= messages.size() || messages[next] == std::pair{message.sender, message.number};
+  }
+};
+
 struct Thread {
   uint32_t x[32] = {};
   uint32_t f[32] = {};
@@ -49,9 +68,8 @@ struct Thread {
   std::deque<uint8_t> input;
   uint64_t inputAt = 0;
   std::vector<gs_fast_commit> commits;
-  bool loggedWait = false;                           ///< the last of them is a wait without a result yet
-  std::vector<std::pair<uint32_t, uint32_t>> order;  ///< sender and number of each message, in the order of a replay
-  size_t ordered = 0;
+  bool loggedWait = false;  ///< the last of them is a wait without a result yet
+  Order order;
 };
 
 struct Core {
@@ -62,14 +80,6 @@ struct Core {
   uint64_t perfIdle = 0, perfCycles = 0;
   uint64_t countedAt = 0, countedIssued = 0;  ///< when they were last brought up to date
   std::shared_ptr<Code> code;
-};
-
-struct Message {
-  uint64_t mask = 0;  ///< receiving threads of the tile
-  uint32_t tile = 0, flits = 0, sender = 0, number = 0, job = 0;
-  uint32_t router = ~0u;  ///< of a copy: the board whose thread sent to a key
-  uint32_t port = 0;      ///< of a message to a unit: the thread that it concerns
-  std::vector<uint8_t> data;
 };
 
 struct Arrival {
@@ -151,6 +161,8 @@ struct Unit {
   uint32_t sent = 0;  ///< packets to threads
   bool busy = false;  ///< counts as a message in flight
   Dma dma;
+  Order order;
+  std::vector<uint32_t> early;  ///< of a replay: packets before their predecessors
 
   uint64_t next() const {
     const uint64_t in = arrivals.empty() ? kNever : std::max(arrivals.top().cycle, inNext);

@@ -187,6 +187,15 @@ def requests_of(commits: Commits) -> list[tuple[int, int]]:
     return found
 
 
+def order_of_requests(trace: Trace) -> dict[int, list[tuple[int, int]]]:
+    """The same of each thread in a trace of all waits."""
+    waits: dict[int, list[tuple[int, int]]] = {}
+    for span in sorted(trace.spans, key=lambda span: span.begin):
+        if span.thread >= 0 and "pc" in span.notes:
+            waits.setdefault(span.thread, []).append((span.notes["pc"], place(span.notes.get("address", 0))))
+    return waits
+
+
 def test_replayed_threads_issue_the_hardwares_requests(tmp_path: Path) -> None:
     """Each thread's accesses to memories and to registers of its tile, divisions and floating point, in order; with
     addresses. A trace of all waits, however short, has all of these."""
@@ -194,10 +203,7 @@ def test_replayed_threads_issue_the_hardwares_requests(tmp_path: Path) -> None:
     source.write_text(ORDERED, encoding="utf-8")
     real, said = executed(Cluster(TINY, trace=trace, least_wait=0), source)
     events = read(trace)
-    waits: dict[int, list[tuple[int, int]]] = {}
-    for span in sorted(events.spans, key=lambda span: span.begin):
-        if span.thread >= 0 and "pc" in span.notes:
-            waits.setdefault(span.thread, []).append((span.notes["pc"], place(span.notes.get("address", 0))))
+    waits = order_of_requests(events)
     machine = Fast(TINY, order=order_of(events), commits=1 << 16)
     with machine:
         machine.load_image(device.build(str(source), TINY))

@@ -22,8 +22,9 @@ struct gs_fast_timing {
   uint32_t trap;                             ///< in 1/256 cycles: more, after the report of a trap
   uint32_t own_unit, tile_unit, board_unit;  ///< to a match engine: of the own tile, of another one, at the board
   uint32_t from_unit, unit_tile, from_board_unit;  ///< from it to a thread of its tile, of another one; from the board
-  uint32_t dma_begin, dma_packet, dma_mesh, dma_reply;  ///< of a DMA engine: to its first packet, between two, ...
-  uint32_t ready;                                       ///< cycle after reset from which mailboxes serve requests
+  uint32_t dma_begin, dma_packet, dma_far, dma_mesh,
+      dma_reply;   ///< of a DMA engine: to its first packet, between two, ...
+  uint32_t ready;  ///< cycle after reset from which mailboxes serve requests
 };
 
 /// The shape of the machine. Sizes are in bytes.

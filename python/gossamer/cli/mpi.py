@@ -42,7 +42,7 @@ def command() -> None:
 @click.option("-e", "--engine", type=click.Choice(["cpu", "rtl", "fast", "board", "guest"]), default="cpu",
               show_default=True,
               help="cpu: processes of this machine; rtl: threads of a simulated board or cluster; fast: the same, "
-                   "instruction by instruction, with estimated cycles; board: threads of boards on Ethernet.")  # fmt: skip
+                   "instruction by instruction, with estimated cycles; board: boards on Ethernet.")  # fmt: skip
 @click.option("-c", "--config", "config", help=f"The board of engines rtl and board.  [default: {CONFIG}]")
 @click.option("--cluster", help="A cluster, over whose boards the ranks are distributed, instead of one board.")
 @click.option("-D", "--define", multiple=True, metavar="M=VALUE", help="Define a macro for the program.")

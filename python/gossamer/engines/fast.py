@@ -52,7 +52,8 @@ UNSUPPORTED = (
 """Options of the engine ``rtl`` that need its signals, links or processes."""
 
 Order = Mapping[int, Sequence[tuple[int, int]]]
-"""For each thread its messages in the order of delivery: sender, and the message's number among the sender's."""
+"""For each receiver its messages in the order of delivery: sender, and the message's number among the sender's. Match
+engines have numbers after those of all threads, as senders and as receivers; they may be left out."""
 
 COMMIT = np.dtype(
     [("reg", "u1"), ("stored", "u1"), ("zero", "<u2")]
@@ -81,7 +82,7 @@ _TIMES = (
     "local_message", "mesh_message", "hop", "send_busy", "barrier", "release", "words", "link", "link_flit",
     "begin", "begin_thread", "end", "to_router", "router", "from_router", "text", "report", "relay", "trap",
     "own_unit", "tile_unit", "board_unit", "from_unit", "unit_tile", "from_board_unit",
-    "dma_begin", "dma_packet", "dma_mesh", "dma_reply", "ready",
+    "dma_begin", "dma_packet", "dma_far", "dma_mesh", "dma_reply", "ready",
 )  # fmt: skip
 _FRACTIONS = ("dram_line", "sram_line", "link_flit", "report", "relay", "trap")
 """Times in 1/256 cycles."""
@@ -205,7 +206,7 @@ class Fast(Cluster):
         self._job_of = {board: job for job, its in enumerate(self.jobs) for board in its.boards}
         self._files, self._ran, self.notes = {}, False, []
         self.deliveries: list[tuple[int, int, int]] = []
-        """Receiver, sender and number of each delivered message, if they are recorded."""
+        """Receiver, sender and number of each delivered message, if they are recorded (``Order``)."""
         self._lib = _library()
         boards = plan.boards
         its_load = _model_machine.constants_of_timing()["load"]
@@ -261,8 +262,9 @@ class Fast(Cluster):
             self._lib["keep_commits"](self._machine, commits)
         if order is not None:
             words: list[int] = []
-            for thread in range(self.threads):
-                messages = order.get(thread, ())
+            # Match engines have numbers after those of the threads.
+            for receiver in range(max(self.threads, 1 + max(order, default=0))):
+                messages = order.get(receiver, ())
                 words += [len(messages), *(word for message in messages for word in message)]
             array = np.array(words, np.uint32)
             self._lib["order"](self._machine, array.ctypes.data, len(array))
