@@ -36,9 +36,9 @@ namespace record {
 enum : uint32_t { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, kIndirect, kThreadDouble };
 }  // namespace record
 
-/// Why a DMA engine rejects a transfer (rejection in config/constants/fabric.toml).
+/// Why a packet is dropped, or a DMA engine rejects a transfer (rejection in config/constants/fabric.toml).
 namespace rejection {
-enum : uint32_t { kJob = 1, kPlace = 3, kLength = 6, kAddress = 8 };
+enum : uint32_t { kJob = 1, kPlace = 3, kThread = 4, kKind = 5, kLength = 6, kMask = 7, kAddress = 8 };
 }  // namespace rejection
 
 /// Kinds of addresses (endpoint).
@@ -195,6 +195,19 @@ struct Job {
   bool isQuiet() const { return !running && !flying && idle; }
 };
 
+/// Packets that the endpoints of a board have dropped.
+struct Drops {
+  uint32_t count = 0, known = 0;  ///< packets; a bit for each job whose packets were dropped
+
+  /// Counts a packet of a job. Whether it is reported: the first of each job, and each power of two.
+  bool add(uint32_t job) {
+    const bool due = !(known >> (job & 31) & 1) || !(count & (count + 1));
+    ++count;
+    known |= 1u << (job & 31);
+    return due;
+  }
+};
+
 class Machine {
  public:
   explicit Machine(const gs_fast_config& its)
@@ -209,6 +222,8 @@ class Machine {
         routerFree_(size_t{its.boards} * (its.exits + its.links)),
         byKey_(its.boards),
         boardThreads_(its.boards),
+        tileDrops_(its.boards),
+        matchDrops_(its.boards),
         jobs_(std::max(its.jobs, 1u)) {
     for (uint32_t board = 0; board < its.boards; ++board) depth_ = std::max(depth_, its.depth[board]);
     threadBits_ = static_cast<uint32_t>(std::bit_width(tileThreads_ - 1));
@@ -403,8 +418,8 @@ class Machine {
     schedule(tile, thread, cycle);
   }
   void report(Tile& tile, uint32_t thread, uint32_t kind, uint64_t cycle, uint32_t value, uint32_t pc = 0,
-              uint32_t address = 0) {
-    records_.push_back({kind, tile.number * tileThreads_ + thread, cycle, value, pc, address, 0});
+              uint32_t address = 0, uint32_t count = 0) {
+    records_.push_back({kind, tile.number * tileThreads_ + thread, cycle, value, pc, address, count});
   }
   /// When a report of a tile has left, and its thread may continue.
   uint64_t reported(Tile& tile, uint64_t cycle) {
@@ -603,7 +618,7 @@ class Machine {
         if (tile.threads[static_cast<uint32_t>(std::countr_zero(mask))].queue.size() >= c_.queue) return false;
       }
     }
-    ++tile.counters.received;
+    tile.counters.received += good;
     landed(message.job, cycle);
     if (!replays_) tile.coming -= message.flits;
     if (good) {
@@ -618,13 +633,22 @@ class Machine {
         push(tile, thread, slot, message.sender, message.number, cycle + count++ / 4);
       }
     } else {
-      ++tile.refused;
+      const uint32_t why = message.job != tile.job ? rejection::kJob
+                           : !message.mask         ? rejection::kMask
+                                                   : rejection::kThread;
+      drop(tile, why, message.job, cycle);
     }
     freeMessages_.push_back(at);
     if (message.router != ~0u) delivered(message, cycle);
     return true;
   }
 
+  /// A tile drops a message of a job.
+  void drop(Tile& tile, uint32_t why, uint32_t job, uint64_t cycle) {
+    ++tile.refused;
+    Drops& drops = tileDrops_[tile.board];
+    if (drops.add(job)) report(tile, 0, GS_FAST_TILE_DROPPED, cycle, why, 0, job, drops.count);
+  }
   /// A message of a job is in flight no longer.
   void landed(uint32_t job, uint64_t cycle) {
     --jobs_[job].flying;
@@ -845,7 +869,7 @@ class Machine {
                           arrival + c_.timing.tile_unit + c_.timing.hop * distance(tile.index, other.index));
     }
     if (!other.unit || tile.job != other.job) {
-      ++other.refused;
+      drop(other, tile.job != other.job ? rejection::kJob : rejection::kKind, tile.job, arrival);
       discard(at, arrival);
       return;
     }
@@ -864,6 +888,10 @@ class Machine {
     const bool known = column < c_.width && row < c_.tiles / c_.width;
     const uint32_t first = board * c_.tiles;
     if (!known || tiles_[first].job != tile.job) {
+      Drops& drops = matchDrops_[board];
+      if (drops.add(tile.job))
+        report(tiles_[first], 0, GS_FAST_MATCH_DROPPED, arrival, known ? rejection::kJob : rejection::kThread,
+               message.port, tile.job, drops.count);
       discard(at, arrival);
       return;
     }
@@ -1108,7 +1136,10 @@ class Machine {
                           reply + c_.timing.dma_mesh + c_.timing.hop * distance(tile.index, other.index));
       }
       dma.next = reply;
-      if (!accepted) dma.status = rejection::kJob;
+      if (!accepted) {
+        dma.status = rejection::kJob;
+        ++other.refused;
+      }
       if (last || !accepted) dma.ends = true;
     }
   }
@@ -1795,6 +1826,7 @@ class Machine {
   std::vector<uint32_t> freeMessages_;
   std::vector<gs_fast_record> records_, shown_;
   std::vector<Job> jobs_;
+  std::vector<Drops> tileDrops_, matchDrops_;  ///< of each board
   std::vector<Unit*> units_;
   uint64_t now_ = 0, first_ = 0, last_ = 0, quantum_ = 0, sequence_ = 0;
   bool replays_ = false;

@@ -61,17 +61,19 @@ enum gs_fast_record_kind : uint32_t {
   GS_FAST_TRAP,
   GS_FAST_MESSAGE,
   GS_FAST_STARTED,
-  GS_FAST_DELIVERY
+  GS_FAST_DELIVERY,
+  GS_FAST_TILE_DROPPED,
+  GS_FAST_MATCH_DROPPED
 };
 
 /// What a thread has reported. `thread` is its number in the machine.
 struct gs_fast_record {
   uint32_t kind, thread;
   uint64_t cycle;
-  uint32_t value;  ///< byte, word, exit code, cause of a trap; of a message: its bytes, which follow, in whole records
-  uint32_t pc;     ///< of a trap; of a delivery: the sender
-  uint32_t address;  ///< of a trap: its value; of a delivery: the number of the message among the sender's
-  uint32_t spare;
+  uint32_t value;  ///< byte, word, exit code, cause of a trap, reason of a drop; of a message: its bytes, which follow
+  uint32_t pc;     ///< of a trap; of a delivery: the sender; of a drop by a match engine: the rank
+  uint32_t address;  ///< of a trap: its value; of a delivery: the message's number; of a drop: the message's job
+  uint32_t count;    ///< of a drop: messages that the board has dropped so far
 };
 
 /// A thread that has not ended: the layout of sim/host/records.h.

@@ -64,7 +64,7 @@ its address and word, the value of the register, the address of a load or store,
 Commits = np.ndarray[tuple[int], np.dtype[np.void]]
 
 _RUNS, _DONE, _DEADLOCK, _STUCK, _UNSUPPORTED = range(5)
-_BYTE, _EMIT, _STOPPED, _TRAP, _MESSAGE, _STARTED, _DELIVERY = range(7)
+_BYTE, _EMIT, _STOPPED, _TRAP, _MESSAGE, _STARTED, _DELIVERY, _TILE_DROPPED, _MATCH_DROPPED = range(9)
 _RECORD = struct.Struct("<IIQIIII")
 _REASONS = {_DONE: "done", _DEADLOCK: "deadlock", _STUCK: "stuck"}
 _LONGEST_LINE = 1024
@@ -380,7 +380,7 @@ class Fast(Cluster):
             self._lib["input"](self._machine, thread, data, len(data))
         before = self._counters()
         started = self._started(threads)
-        seen = _Records(self, on_line, on_emit, on_trap, on_message)
+        seen = _Records(self, on_line, on_emit, on_trap, on_message, on_event)
         begun = time.perf_counter()
         self._lib["start"](self._machine, (c_uint32 * len(started))(*started), round(self._loaded))
         first = seen.first = self._lib["first"](self._machine)
@@ -421,6 +421,7 @@ class Fast(Cluster):
             traps=seen.traps,
             unfinished=parse_unfinished(unfinished.raw[: 20 * count]),
             messages=seen.messages,
+            events=seen.events,
             seconds=seconds,
             tiles=tiles,
             queues=parse_queues(held.raw[: _HELD * queues]),
@@ -439,13 +440,16 @@ class _Records:
         emit: Callable[[int, int], object],
         trap: Callable[[Trap], object],
         message: Callable[[Message], object],
+        event: Callable[[Event], object],
     ) -> None:
         self._machine, self._line, self._emit, self._trap, self._message = machine, line, emit, trap, message
+        self._event = event
         self._text: dict[int, bytearray] = {}
         self.codes: dict[int, int] = {}
         self.ends: dict[int, int] = {}
         self.traps: list[Trap] = []
         self.messages: list[Message] = []
+        self.events: list[Event] = []
         self.first = 0
 
     def take(self, last: bool = False) -> None:
@@ -455,7 +459,7 @@ class _Records:
         raw = ctypes.string_at(data, _RECORD.size * count.value) if count.value else b""
         at = 0
         while at < len(raw):
-            kind, thread, cycle, value, pc, address, _ = _RECORD.unpack_from(raw, at)
+            kind, thread, cycle, value, pc, address, dropped = _RECORD.unpack_from(raw, at)
             at += _RECORD.size
             if kind == _BYTE:
                 self._byte(thread, value & 0xFF)
@@ -475,8 +479,21 @@ class _Records:
                 self._message(self.messages[-1])
             elif kind == _DELIVERY:
                 self._machine.deliveries.append((thread, pc, address))
+            elif kind in (_TILE_DROPPED, _MATCH_DROPPED):
+                self._drop(kind == _MATCH_DROPPED, thread, cycle, {"why": value, "job": address, "count": dropped}, pc)
         for thread in list(self._text) if last else ():
             self._flush(thread)
+
+    def _drop(self, matches: bool, thread: int, cycle: int, fields: dict[str, int], rank: int) -> None:
+        """Reports the drop of a message by the tile of a thread, or by the match engine of a rank of its board."""
+        config = self._machine.config
+        tile = thread // config.threads_per_tile % config.tiles
+        x, y = tile % config.mesh.width, tile // config.mesh.width
+        what, layout = ("match_dropped", "match_drop") if matches else ("tile_dropped", "tile_drop")
+        fields |= {"rank": rank} if matches else {"tile_x": x, "tile_y": y}
+        value = constants.layout(layout).pack(**fields)
+        self.events.append(Event(thread // config.threads, what, 0, value, cycle))
+        self._event(self.events[-1])
 
     def _byte(self, thread: int, byte: int) -> None:
         if byte == 10:
