@@ -696,6 +696,7 @@ def jobs_of(run: Run) -> dict[int, list[bytes]]:
     return {job: sorted(message.data for message in run.messages if message.job == job) for job in (0, 1)}
 
 
+@pytest.mark.tier("all", seconds=8, adds="jobs on four boards")
 def test_jobs_are_those_of_the_hardware() -> None:
     """Two jobs whose messages and barriers cross each other's boards, with sums known in advance."""
     macros = {0: (2, 9, 5), 1: (5, 4, 11)}  # rounds, targets, step
