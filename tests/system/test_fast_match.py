@@ -164,6 +164,26 @@ def test_more_mpi_programs_match_this_machine(name: str, ranks: int, words: Sequ
     agrees(command, PROGRAMS / f"{name}.c", ranks, *words)
 
 
+MACHINES = {
+    "two engines at the board": ("tiny-match-board", "on_board = 2"),
+    "four engines for 64 threads each": ("quad", "list_entries = 1024\non_board = 4"),
+    "64 threads a tile": ("quad", "list_entries = 1024\nin_tiles = true\ndma = true"),
+}
+"""Configurations, and their section ``match``."""
+
+
+@pytest.mark.tier("all", seconds=20, adds="engines of other shares of a board")
+@pytest.mark.parametrize("name", MACHINES)
+def test_other_shares_of_a_board_match_this_machine(name: str, command: Command, tmp_path: Path) -> None:
+    base, match = MACHINES[name]
+    file = tmp_path / "machine.toml"
+    file.write_text(
+        f'base = "{base}"\ndescription = "{name}"\n[match]\n{match}\n[core]\ninstr_mem_bytes = 0x1_0000\n',
+        encoding="utf-8",
+    )
+    agrees(command, PROGRAMS / "unstructured.c", 32, "--config", str(file))
+
+
 @pytest.mark.tier("all", seconds=90, adds="MPICH as the reference of engine fast")
 @pytest.mark.parametrize("config", ["tiny-match", "tiny-match-board"])
 @pytest.mark.parametrize("name", ["calls", "objects", "data"])
