@@ -948,6 +948,8 @@ class Machine {
     if (c_.dma && message.data[0] == packet::kMove) {
       requestTransfer(unit, message, cycle);
     } else {
+      unit.match.acknowledge(message.port, message.data);
+      if (unit.outAt == kNever && unit.outNext <= cycle && unit.match.hasPacket()) answer(tile, unit, cycle);
       const MatchEngine::Cycles its = unit.match.receive(message.port, message.data);
       unit.inNext = cycle + its.next;
       // The next packet has its first flit by then.

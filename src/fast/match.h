@@ -79,12 +79,19 @@ class MatchEngine {
 
   explicit MatchEngine(const Shape& shape) : c_(shape), ranks_(shape.threads), answers_(shape.threads) {}
 
+  /// The first step of a request: the thread acknowledges packets. Another one may leave before the request's answer.
+  void acknowledge(uint32_t thread, const std::vector<uint8_t>& data) {
+    PacketHead head;
+    std::memcpy(head.word.data(), data.data(), sizeof head.word);
+    Answers& its = answers_[thread];
+    if (head.kind() >= packet::kFound) its.open -= std::min(its.open, head.credit());
+    answering_ = its.answering;
+  }
   /// Executes the request of a whole packet, or stores or forwards a message.
   Cycles receive(uint32_t thread, std::vector<uint8_t> data) {
     PacketHead head;
     std::memcpy(head.word.data(), data.data(), sizeof head.word);
     if (head.kind() == packet::kClear) {
-      answers_[thread].open -= std::min(answers_[thread].open, head.credit());
       // The engine wipes its tables after the answer.
       const bool wipes = clear(thread);
       return {wipes ? c_.threads + kCamCycles : kCamCycles + 1, wipes ? 2 * c_.entries : kCamCycles + 1};
@@ -177,11 +184,10 @@ class MatchEngine {
     const uint32_t kind = head.kind();
     if (kind < packet::kFound) return message(thread, head, std::move(data));
     Answers& its = answers_[thread];
-    its.open -= std::min(its.open, head.credit());
     const bool answered = kind == packet::kCancel || kind == packet::kProbe || kind == packet::kWatch ||
                           kind == packet::kTake || kind == packet::kCount || kind == packet::kAwait;
     if (kind == packet::kTaken) return kTakenCycles;
-    if (answered && its.answering) {
+    if (answered && answering_) {
       its.bad = true;
       return kTakenCycles;
     }
@@ -454,7 +460,8 @@ class MatchEngine {
   uint32_t waiting_ = 0;                            ///< messages without credit
   uint32_t cam_ = 0, listedPosts_ = 0, listedMessages_ = 0;
   uint32_t last_ = 0;
-  bool asked_ = false;  ///< a request since the last clear
+  bool answering_ = false;  ///< an answer to the thread of the present request had not left when it arrived
+  bool asked_ = false;      ///< a request since the last clear
 };
 
 }  // namespace gossamer::fast

@@ -28,6 +28,7 @@ from gossamer.mpi import _device
 PROGRAMS = ROOT / "examples" / "mpi"
 FIXTURES = ROOT / "tests" / "fixtures" / "mpi"
 PACKETS = ROOT / "tests" / "fixtures" / "fast" / "match.c"
+RANDOM = PACKETS.with_name("match_random.c")
 TIMES = PACKETS.with_name("match_times.c")
 KINDS = constants.enumeration("match_packet").values
 
@@ -43,11 +44,13 @@ def plan_of(name: str) -> Plan:
     return Plan(configs.load_cluster(name) if name.startswith("match") else configs.load(name))
 
 
-def emitted(machine: Cluster, step: int) -> tuple[Run, Words]:
-    """A run of the program of packets: the words that each thread emits."""
+def emitted(machine: Cluster, number: int, program: Path = PACKETS) -> tuple[Run, Words]:
+    """A run of a program of packets: the words that each thread emits."""
     words: Words = {}
     with machine:
-        machine.load_image(device.build(str(PACKETS), machine.config, [f"STEP={step}"], boards=machine.shape))
+        machine.load_image(
+            device.build(str(program), machine.config, [f"STEP={number}", f"SEED={number}"], boards=machine.shape)
+        )
         run = machine.run(
             machine.threads,
             max_cycles=4_000_000,
@@ -108,6 +111,20 @@ def test_packets_are_those_of_the_hardware(name: str, step: int, tmp_path: Path)
         assert waits.keys() == requests.keys()
         for thread, its in waits.items():
             assert its == requests[thread], f"thread {thread}"
+
+
+@pytest.mark.tier("all", seconds=40, adds="random packets to engines")
+@pytest.mark.parametrize("name", ["tiny-match", "match2"])
+def test_random_packets_are_answered_as_by_the_hardware(name: str, seed: int, size: Size) -> None:
+    """Each thread's packets in order, and its instructions; threads leave packets unacknowledged."""
+    plan = plan_of(name)
+    for number in range(size.pick(1, 2, 50)):
+        one = (seed + number) % (1 << 30)
+        (real, want), (found, words) = (emitted(machine(plan), one, RANDOM) for machine in (Cluster, Fast))
+        assert (real.reason, found.reason) == ("done", "done"), f"seed {one}"
+        assert words == want, f"seed {one}"
+        agreement.check(counters(real), counters(found))
+        assert found.cycles == pytest.approx(real.cycles, rel=BOUND), f"seed {one}"
 
 
 def times(machine: Cluster) -> dict[str, int]:
