@@ -36,6 +36,16 @@ namespace record {
 enum : uint32_t { kThread, kThreadHalf, kThreadWord, kTile, kTileHalf, kRouter, kIndirect, kThreadDouble };
 }  // namespace record
 
+/// Why a packet is dropped, or a DMA engine rejects a transfer (rejection in config/constants/fabric.toml).
+namespace rejection {
+enum : uint32_t { kJob = 1, kPlace = 3, kThread = 4, kKind = 5, kLength = 6, kMask = 7, kAddress = 8 };
+}  // namespace rejection
+
+/// Kinds of addresses (endpoint).
+namespace endpoint {
+enum : uint32_t { kThread, kTile, kMatch = 3, kHost = 5, kAccelerator = 7 };
+}  // namespace endpoint
+
 namespace trap {
 enum : uint32_t {
   kFetchMisaligned = 0,
@@ -175,6 +185,29 @@ struct ByKey {
   std::deque<Keyed> waiting;
 };
 
+/// The threads of a job, and their messages in flight.
+struct Job {
+  uint64_t running = 0, waiting = 0, idle = 0, flying = 0, idleSince = 0;
+  uint64_t given[2] = {}, reduced[2] = {};
+  bool contributed[2] = {};
+  uint32_t epoch = 0;
+
+  bool isQuiet() const { return !running && !flying && idle; }
+};
+
+/// Packets that the endpoints of a board have dropped.
+struct Drops {
+  uint32_t count = 0, known = 0;  ///< packets; a bit for each job whose packets were dropped
+
+  /// Counts a packet of a job. Whether it is reported: the first of each job, and each power of two.
+  bool add(uint32_t job) {
+    const bool due = !(known >> (job & 31) & 1) || !(count & (count + 1));
+    ++count;
+    known |= 1u << (job & 31);
+    return due;
+  }
+};
+
 class Machine {
  public:
   explicit Machine(const gs_fast_config& its)
@@ -188,12 +221,15 @@ class Machine {
         neighbour_(its.neighbour, its.neighbour + size_t{its.boards} * its.links),
         routerFree_(size_t{its.boards} * (its.exits + its.links)),
         byKey_(its.boards),
-        boardThreads_(its.boards) {
+        boardThreads_(its.boards),
+        tileDrops_(its.boards),
+        matchDrops_(its.boards),
+        jobs_(std::max(its.jobs, 1u)) {
     for (uint32_t board = 0; board < its.boards; ++board) depth_ = std::max(depth_, its.depth[board]);
     threadBits_ = static_cast<uint32_t>(std::bit_width(tileThreads_ - 1));
     xBits_ = static_cast<uint32_t>(std::bit_width(its.width - 1));
     boardAt_ = threadBits_ + xBits_ + static_cast<uint32_t>(std::bit_width(its.tiles / its.width - 1));
-    c_.next_board = c_.next_link = c_.depth = c_.neighbour = nullptr;
+    c_.next_board = c_.next_link = c_.depth = c_.neighbour = c_.job_of = nullptr;
     const auto logLine = static_cast<uint32_t>(std::countr_zero(its.line));
     windows_ = {its.half_bits, its.partition_bits, its.direct_bits, static_cast<uint32_t>(its.sram), logLine};
     for (uint32_t i = 0; i < its.boards * its.memories; ++i) memories_.emplace_back(its.dram, its.sram);
@@ -204,6 +240,7 @@ class Machine {
       Tile& tile = tiles_[i];
       tile.number = i;
       tile.board = i / its.tiles;
+      tile.job = its.job_of ? its.job_of[tile.board] : 0;
       tile.index = i % its.tiles;
       tile.memory = &memories_[tile.board * its.memories + tile.index / memoryTiles];
       tile.threads.resize(tileThreads_);
@@ -226,13 +263,15 @@ class Machine {
           tile.free.push_back(slot);
         }
       }
+      addUnit(tile);
     }
   }
 
-  void code(const uint32_t* words, size_t count) {
+  void code(uint32_t job, const uint32_t* words, size_t count) {
     auto found = std::make_shared<Code>(c_.instr_words);
     for (size_t i = 0; i < count; ++i) (*found)[i] = decode(words[i]);
     for (Tile& tile : tiles_) {
+      if (tile.job != job) continue;
       for (Core& core : tile.cores) core.code = found;
     }
   }
@@ -272,12 +311,17 @@ class Machine {
       if (!reason_.empty()) return GS_FAST_UNSUPPORTED;
       uint64_t from = kNever;
       for (const Tile& tile : tiles_) from = std::min(from, tile.next);
-      if (!running_ && !flying_ && idle_ && from == kNever) {
-        release();
-        continue;
+      bool released = false;
+      for (uint32_t job = 0; job < jobs_.size(); ++job) {
+        if ((from == kNever || jobs_.size() > 1) && jobs_[job].isQuiet()) {
+          release(job);
+          released = true;
+        }
       }
+      if (released) continue;
       if (from == kNever) {
-        if (running_ + waiting_ + idle_ == 0) {
+        if (std::all_of(jobs_.begin(), jobs_.end(),
+                        [](const Job& its) { return !(its.running + its.waiting + its.idle); })) {
           now_ = std::max(now_, last_ + c_.timing.end);
           return GS_FAST_DONE;
         }
@@ -301,10 +345,13 @@ class Machine {
   void order(const uint32_t* words, size_t count) {
     replays_ = true;
     size_t at = 0;
-    for (uint32_t i = 0; i < threads() && at < count; ++i) {
-      Thread& t = thread(i);
+    for (uint32_t i = 0; i < threads() + units_.size() && at < count; ++i) {
+      Order& its = i < threads() ? thread(i).order : units_[i - threads()]->order;
       const uint32_t messages = words[at++];
-      for (uint32_t k = 0; k < messages && at + 1 < count; ++k, at += 2) t.order.emplace_back(words[at], words[at + 1]);
+      for (uint32_t k = 0; k < messages && at + 1 < count; ++k, at += 2) {
+        its.messages.emplace_back(words[at], words[at + 1]);
+        its.hasUnits = its.hasUnits || words[at] >= threads();
+      }
     }
   }
 
@@ -367,12 +414,12 @@ class Machine {
     Thread& t = tile.threads[thread];
     t.state = State::Runs;
     t.pc = 0;
-    ++running_;
+    ++jobs_[tile.job].running;
     schedule(tile, thread, cycle);
   }
   void report(Tile& tile, uint32_t thread, uint32_t kind, uint64_t cycle, uint32_t value, uint32_t pc = 0,
-              uint32_t address = 0) {
-    records_.push_back({kind, tile.number * tileThreads_ + thread, cycle, value, pc, address, 0});
+              uint32_t address = 0, uint32_t count = 0) {
+    records_.push_back({kind, tile.number * tileThreads_ + thread, cycle, value, pc, address, count});
   }
   /// When a report of a tile has left, and its thread may continue.
   uint64_t reported(Tile& tile, uint64_t cycle) {
@@ -384,7 +431,7 @@ class Machine {
   }
   void end(Tile& tile, uint32_t thread, State state, uint64_t cycle) {
     tile.threads[thread].state = state;
-    --running_;
+    --jobs_[tile.job].running;
     last_ = std::max(last_, cycle);
   }
   void trapped(Tile& tile, uint32_t thread, uint64_t cycle, uint32_t cause, uint32_t value) {
@@ -422,6 +469,14 @@ class Machine {
       const uint64_t arrival = tile.arrivals.empty() || tile.full ? kNever : tile.arrivals.top().cycle;
       const uint64_t issue = tile.wheel.next();
       tile.next = std::min(arrival, issue);
+      if (tile.unit) {
+        const uint64_t unit = tile.unit->next();
+        if (unit <= tile.next && unit < end) {
+          runUnit(tile, *tile.unit, unit);
+          continue;
+        }
+        tile.next = std::min(tile.next, unit);
+      }
       if (tile.next >= end) return;
       if (arrival <= issue) {
         deliver(tile, arrival);
@@ -447,23 +502,25 @@ class Machine {
     }
   }
 
-  /// All threads wait in idle, and no message is in flight.
-  void release() {
+  /// All threads of a job wait in idle, and none of its messages is in flight.
+  void release(uint32_t number) {
+    Job& its = jobs_[number];
     bool agreed = true;
     for (Tile& tile : tiles_) {
       for (Thread& t : tile.threads) {
-        if (t.state == State::Idle) agreed = agreed && t.vote;
+        if (tile.job == number && t.state == State::Idle) agreed = agreed && t.vote;
       }
     }
-    uint64_t at = idleSince_ + c_.timing.barrier + 2ull * depth_ * c_.timing.link;
-    if (contributed_[0] || contributed_[1]) at += c_.timing.words;
+    uint64_t at = its.idleSince + c_.timing.barrier + 2ull * depth_ * c_.timing.link;
+    if (its.contributed[0] || its.contributed[1]) at += c_.timing.words;
     for (int i = 0; i < 2; ++i) {
-      reduced_[i] = contributed_[i] ? given_[i] : 0;
-      given_[i] = 0;
-      contributed_[i] = false;
+      its.reduced[i] = its.contributed[i] ? its.given[i] : 0;
+      its.given[i] = 0;
+      its.contributed[i] = false;
     }
-    ++epoch_;
+    ++its.epoch;
     for (Tile& tile : tiles_) {
+      if (tile.job != number) continue;
       uint32_t count = 0;
       for (uint32_t i = 0; i < tileThreads_; ++i) {
         // The first threads of all cores, then the second ones.
@@ -479,16 +536,16 @@ class Machine {
     Thread& t = tile.threads[thread];
     wokenWith(t, t.idleResult);
     t.state = State::Runs;
-    --idle_;
-    ++running_;
+    --jobs_[tile.job].idle;
+    ++jobs_[tile.job].running;
     schedule(tile, thread, cycle);
   }
   void wakeWaiting(Tile& tile, uint32_t thread, uint64_t cycle) {
     Thread& t = tile.threads[thread];
     wokenWith(t, happened(t, cycle) & t.events);
     t.state = State::Runs;
-    --waiting_;
-    ++running_;
+    --jobs_[tile.job].waiting;
+    ++jobs_[tile.job].running;
     schedule(tile, thread, cycle + c_.timing.mailbox - kEffect);
   }
   uint32_t happened(const Thread& t, uint64_t cycle) const {
@@ -533,7 +590,7 @@ class Machine {
       bool due = true;
       for (uint64_t mask = message.mask & known(); mask; mask &= mask - 1) {
         const Thread& t = tile.threads[static_cast<uint32_t>(std::countr_zero(mask))];
-        due = due && (t.ordered >= t.order.size() || t.order[t.ordered] == std::pair{message.sender, message.number});
+        due = due && (isOutOfOrder(t, message) || t.order.allows(message));
       }
       if (!due || !accept(tile, tile.early[i], cycle)) {
         ++i;
@@ -544,22 +601,25 @@ class Machine {
     }
   }
 
+  /// Whether a packet of a unit is delivered as it arrives: the replayed order has none of them.
+  bool isOutOfOrder(const Thread& t, const Message& message) const {
+    return message.sender >= threads() && !t.order.hasUnits;
+  }
+
   uint64_t known() const { return tileThreads_ == 64 ? ~0ull : (1ull << tileThreads_) - 1; }
 
   /// Stores a message in a slot for its receivers. False if a queue or all slots are full.
   bool accept(Tile& tile, uint32_t at, uint64_t cycle) {
     Message& message = messages_[at];
-    const bool good = message.mask && !(message.mask & ~known());
+    const bool good = message.mask && !(message.mask & ~known()) && message.job == tile.job;
     if (good) {
       if (tile.free.empty()) return false;
       for (uint64_t mask = message.mask; mask; mask &= mask - 1) {
         if (tile.threads[static_cast<uint32_t>(std::countr_zero(mask))].queue.size() >= c_.queue) return false;
       }
     }
-    ++tile.counters.received;
-    --flying_;
-    idleSince_ = std::max(idleSince_, cycle);
-    last_ = std::max(last_, cycle);
+    tile.counters.received += good;
+    landed(message.job, cycle);
     if (!replays_) tile.coming -= message.flits;
     if (good) {
       const uint32_t slot = tile.free.front();
@@ -569,15 +629,31 @@ class Machine {
       uint32_t count = 0;
       for (uint64_t mask = message.mask; mask; mask &= mask - 1) {
         const auto thread = static_cast<uint32_t>(std::countr_zero(mask));
-        ++tile.threads[thread].ordered;
+        if (!isOutOfOrder(tile.threads[thread], message)) ++tile.threads[thread].order.next;
         push(tile, thread, slot, message.sender, message.number, cycle + count++ / 4);
       }
     } else {
-      ++tile.refused;
+      const uint32_t why = message.job != tile.job ? rejection::kJob
+                           : !message.mask         ? rejection::kMask
+                                                   : rejection::kThread;
+      drop(tile, why, message.job, cycle);
     }
     freeMessages_.push_back(at);
     if (message.router != ~0u) delivered(message, cycle);
     return true;
+  }
+
+  /// A tile drops a message of a job.
+  void drop(Tile& tile, uint32_t why, uint32_t job, uint64_t cycle) {
+    ++tile.refused;
+    Drops& drops = tileDrops_[tile.board];
+    if (drops.add(job)) report(tile, 0, GS_FAST_TILE_DROPPED, cycle, why, 0, job, drops.count);
+  }
+  /// A message of a job is in flight no longer.
+  void landed(uint32_t job, uint64_t cycle) {
+    --jobs_[job].flying;
+    jobs_[job].idleSince = std::max(jobs_[job].idleSince, cycle);
+    last_ = std::max(last_, cycle);
   }
 
   /// Space may be free for the messages that wait in a tile.
@@ -617,38 +693,39 @@ class Machine {
     if (t.state == State::Waits && (t.events & 1)) wakeWaiting(tile, thread, t.busy);
   }
 
+  /// Hops of the mesh between two tiles, by their numbers on their boards.
+  uint32_t distance(uint32_t a, uint32_t b) const {
+    const auto apart = [](uint32_t p, uint32_t q) { return p > q ? p - q : q - p; };
+    return apart(a % c_.width, b % c_.width) + apart(a / c_.width, b / c_.width);
+  }
+  /// When a packet that would arrive in a cycle on its board arrives on another one. The links are occupied meanwhile.
+  uint64_t overLinks(uint32_t board, uint32_t last, uint32_t flits, uint64_t arrival) {
+    while (board != last) {
+      const size_t entry = size_t{board} * c_.boards + last;
+      uint64_t& free = linkFree_[board * c_.links + nextLink_[entry]];
+      // A message that overtakes another one of its sender would change the order: the link serves them in turn.
+      free = std::max(free, arrival << 8) + uint64_t{c_.timing.link_flit} * flits;
+      arrival = (free >> 8) + c_.timing.link;
+      board = nextBoard_[entry];
+    }
+    return arrival;
+  }
+
   /// A message leaves a tile.
   void depart(Tile& tile, Thread& t, uint32_t at, uint64_t cycle) {
     Message& message = messages_[at];
     Tile& other = tiles_[message.tile];
     const bool local = &other == &tile;
-    const uint64_t begin = std::max(tile.transmitNext, cycle);
-    tile.transmitNext = begin + message.flits;
-    t.busy = begin + c_.timing.send_busy + message.flits - 1 - kEffect;
-    uint64_t arrival = begin + message.flits - 1 - kEffect;
+    uint64_t arrival = leave(tile, t, message.flits, cycle);
     if (local) {
       arrival += c_.timing.local_message;
     } else {
       tile.counters.flits_out += message.flits;
-      const auto distance = [this](uint32_t a, uint32_t b) {
-        const auto apart = [](uint32_t p, uint32_t q) { return p > q ? p - q : q - p; };
-        return apart(a % c_.width, b % c_.width) + apart(a / c_.width, b / c_.width);
-      };
-      arrival += c_.timing.mesh_message + c_.timing.hop * distance(tile.index, other.index);
-      for (uint32_t board = tile.board; board != other.board;) {
-        const size_t entry = size_t{board} * c_.boards + other.board;
-        uint64_t& free = linkFree_[board * c_.links + nextLink_[entry]];
-        // A message that overtakes another one of its sender would change the order: the link serves them in turn.
-        free = std::max(free, arrival << 8) + uint64_t{c_.timing.link_flit} * message.flits;
-        arrival = (free >> 8) + c_.timing.link;
-        board = nextBoard_[entry];
-      }
+      arrival = overLinks(tile.board, other.board, message.flits,
+                          arrival + c_.timing.mesh_message + c_.timing.hop * distance(tile.index, other.index));
       other.counters.flits_in += message.flits;
     }
-    other.receiveNext = std::max(other.receiveNext + message.flits, arrival);
-    other.coming += message.flits;
-    other.arrivals.push({other.receiveNext, sequence_++, at});
-    if (!other.full) other.next = std::min(other.next, other.arrivals.top().cycle);
+    receive(other, at, arrival);
   }
 
   bool send(Tile& tile, Thread& t, uint32_t thread, uint64_t at, uint32_t number, uint32_t to) {
@@ -665,14 +742,16 @@ class Machine {
     if (number == csr::kSendKey) {
       if (!(to & 31)) return fail(trap::kBadKey, to);
     } else if (number == csr::kSendTile) {
-      if (!inside || kind != 1 || low) return fail(trap::kBadDestination, to);
-    } else if (kind == 5) {
+      if (!inside || kind != endpoint::kTile || low) return fail(trap::kBadDestination, to);
+    } else if (kind == endpoint::kHost) {
       if ((to >> 26 & 7) || (to >> 14 & 0xFFF) || (to & 0x3FFF)) return fail(trap::kBadDestination, to);
-    } else if (kind == 7 && inside) {
-      unsupported(tile, thread, "sends to an accelerator");
-      return false;
+    } else if (kind == endpoint::kAccelerator) {
+      if (!inside) return fail(trap::kBadDestination, to);
+    } else if (kind == endpoint::kMatch) {
+      if (!c_.match_on_board || (to >> 26 & 7) || (to >> 14 & 0xFFF) >= c_.boards)
+        return fail(trap::kBadDestination, to);
     } else {
-      if (!inside || kind != 0 || low >= tileThreads_) return fail(trap::kBadDestination, to);
+      if (!inside || kind != endpoint::kThread || low >= tileThreads_) return fail(trap::kBadDestination, to);
       mask = 1ull << low;
     }
     if (t.blocked || t.busy > at + kEffect) return fail(trap::kSendNotReady, to);
@@ -685,7 +764,7 @@ class Machine {
     t.sentSlot = slot;
     if (number == csr::kSendKey) {
       ByKey& its = byKey_[tile.board];
-      ++flying_;
+      ++jobs_[tile.job].flying;
       Keyed sending{tile.number, thread, to, t.sent++, {data, data + bytes}};
       if (its.waiting.empty() && its.flits < kCopyFlits) {
         departKeyed(sending, at + kEffect);
@@ -695,7 +774,7 @@ class Machine {
       }
       return true;
     }
-    if (kind == 5) {
+    if (kind == endpoint::kHost) {
       t.busy = at + c_.timing.send_busy + t.sendLength;
       tile.counters.flits_out += t.sendLength + 1;
       report(tile, thread, GS_FAST_MESSAGE, at + c_.timing.mesh_message, static_cast<uint32_t>(bytes));
@@ -707,6 +786,22 @@ class Machine {
     }
     const uint32_t made = newMessage();
     Message& message = messages_[made];
+    if (kind == endpoint::kAccelerator || kind == endpoint::kMatch) {
+      message.job = tile.job;
+      message.flits = t.sendLength + 1;
+      message.sender = tile.number * tileThreads_ + thread;
+      message.number = t.sent++;
+      message.data.assign(data, data + bytes);
+      ++jobs_[tile.job].flying;
+      if (kind == endpoint::kAccelerator) {
+        message.port = low;
+        departToTile(tile, t, made, board * c_.tiles + y * c_.width + x, at + kEffect);
+      } else {
+        message.port = to & 0x3FFF;
+        departToBoard(tile, t, made, to >> 14 & 0xFFF, at + kEffect);
+      }
+      return true;
+    }
     message.mask = mask;
     message.tile = board * c_.tiles + y * c_.width + x;
     const bool local = message.tile == tile.number;
@@ -715,7 +810,8 @@ class Machine {
     message.sender = tile.number * tileThreads_ + thread;
     message.number = t.sent++;
     message.data.assign(data, data + bytes);
-    ++flying_;
+    message.job = tile.job;
+    ++jobs_[tile.job].flying;
     if (tile.out[!local].empty() && hasSpace(tile, message)) {
       depart(tile, t, made, at + kEffect);
     } else {
@@ -738,6 +834,323 @@ class Machine {
     return made;
   }
 
+  // ---- Match engines and DMA engines ----
+
+  /// Adds the engine of a tile, or the one at the board that serves this tile first.
+  void addUnit(Tile& tile) {
+    const bool begins = c_.match_on_board && rankOf(tile.index, 0) % c_.match_ranks == 0;
+    if (!c_.match_in_tiles && !begins) return;
+    tile.unit =
+        std::make_unique<Unit>(MatchEngine::Shape{c_.match_ranks, c_.match_cam, c_.match_entries, c_.match_receives,
+                                                  c_.match_eager, c_.match_announced, c_.match_window});
+    Unit& unit = *tile.unit;
+    unit.number = static_cast<uint32_t>(units_.size());
+    unit.board = tile.board;
+    unit.onBoard = c_.match_on_board;
+    unit.first = unit.onBoard ? rankOf(tile.index, 0) : 0;
+    units_.push_back(&unit);
+  }
+  /// The rank of a thread at the board's match engines: the thread's part of a program's address.
+  uint32_t rankOf(uint32_t tile, uint32_t thread) const {
+    return (tile / c_.width) << (threadBits_ + xBits_) | (tile % c_.width) << threadBits_ | thread;
+  }
+
+  /// A message leaves for the unit of a tile. Units accept all packets, so it never waits for space.
+  void departToTile(Tile& tile, Thread& t, uint32_t at, uint32_t to, uint64_t cycle) {
+    Tile& other = tiles_[to];
+    const uint32_t flits = messages_[at].flits;
+    uint64_t arrival = leave(tile, t, flits, cycle);
+    if (&other == &tile) {
+      arrival += c_.timing.own_unit;
+    } else {
+      tile.counters.flits_out += flits;
+      other.counters.flits_in += flits;
+      arrival = overLinks(tile.board, other.board, flits,
+                          arrival + c_.timing.tile_unit + c_.timing.hop * distance(tile.index, other.index));
+    }
+    if (!other.unit || tile.job != other.job) {
+      drop(other, tile.job != other.job ? rejection::kJob : rejection::kKind, tile.job, arrival);
+      discard(at, arrival);
+      return;
+    }
+    arrive(other, *other.unit, at, arrival);
+  }
+  /// A message leaves for a match engine at a board, whose port follows the mesh's exit.
+  void departToBoard(Tile& tile, Thread& t, uint32_t at, uint32_t board, uint64_t cycle) {
+    Message& message = messages_[at];
+    const uint32_t x = tile.index % c_.width, exit = std::min(x, c_.exits - 1);
+    tile.counters.flits_out += message.flits;
+    uint64_t arrival = leave(tile, t, message.flits, cycle) + c_.timing.board_unit +
+                       uint64_t{c_.timing.hop} * (x - exit + tile.index / c_.width);
+    arrival = overLinks(tile.board, board, message.flits, arrival);
+    const uint32_t inTile = message.port >> threadBits_, column = inTile & ((1u << xBits_) - 1);
+    const uint32_t row = inTile >> xBits_, home = message.port / c_.match_ranks * c_.match_ranks;
+    const bool known = column < c_.width && row < c_.tiles / c_.width;
+    const uint32_t first = board * c_.tiles;
+    if (!known || tiles_[first].job != tile.job) {
+      Drops& drops = matchDrops_[board];
+      if (drops.add(tile.job))
+        report(tiles_[first], 0, GS_FAST_MATCH_DROPPED, arrival, known ? rejection::kJob : rejection::kThread,
+               message.port, tile.job, drops.count);
+      discard(at, arrival);
+      return;
+    }
+    const uint32_t homeTile = home >> threadBits_;
+    Tile& other = tiles_[first + (homeTile >> xBits_) * c_.width + (homeTile & ((1u << xBits_) - 1))];
+    message.port -= home;
+    arrive(other, *other.unit, at, arrival);
+  }
+  /// A message occupies the transmitter of its tile. Returns the cycle of its last flit.
+  uint64_t leave(Tile& tile, Thread& t, uint32_t flits, uint64_t cycle) {
+    const uint64_t begin = std::max(tile.transmitNext, cycle);
+    tile.transmitNext = begin + flits;
+    t.busy = begin + c_.timing.send_busy + flits - 1 - kEffect;
+    return begin + flits - 1 - kEffect;
+  }
+  void discard(uint32_t at, uint64_t cycle) {
+    landed(messages_[at].job, cycle);
+    freeMessages_.push_back(at);
+  }
+  void arrive(Tile& home, Unit& unit, uint32_t at, uint64_t cycle) {
+    unit.arrivals.push({cycle, sequence_++, at});
+    home.next = std::min(home.next, unit.next());
+  }
+
+  /// Executes the next event of a unit.
+  void runUnit(Tile& tile, Unit& unit, uint64_t cycle) {
+    if (unit.outAt <= cycle) {
+      answer(tile, unit, cycle);
+    } else if (unit.dma.next <= cycle) {
+      runDma(tile, unit, cycle);
+    } else {
+      const uint32_t at = unit.arrivals.top().message;
+      unit.arrivals.pop();
+      unit.early.push_back(at);
+      // In a replay a packet waits for those before it.
+      for (size_t i = 0; i < unit.early.size();) {
+        if (replays_ && !unit.order.allows(messages_[unit.early[i]])) {
+          ++i;
+          continue;
+        }
+        const uint32_t due = unit.early[i];
+        unit.early.erase(unit.early.begin() + static_cast<std::ptrdiff_t>(i));
+        ++unit.order.next;
+        execute(tile, unit, due, std::max(cycle, unit.inNext));
+        i = 0;
+      }
+    }
+  }
+  /// Executes a packet that has arrived at a unit.
+  void execute(Tile& tile, Unit& unit, uint32_t at, uint64_t cycle) {
+    const Message& message = messages_[at];
+    if (deliveries_)
+      records_.push_back({GS_FAST_DELIVERY, threads() + unit.number, cycle, 0, message.sender, message.number, 0});
+    if (c_.dma && message.data[0] == packet::kMove) {
+      requestTransfer(unit, message, cycle);
+    } else {
+      unit.match.acknowledge(message.port, message.data);
+      if (unit.outAt == kNever && unit.outNext <= cycle && unit.match.hasPacket()) answer(tile, unit, cycle);
+      const MatchEngine::Cycles its = unit.match.receive(message.port, message.data);
+      unit.inNext = cycle + its.next;
+      // The next packet has its first flit by then.
+      if (!unit.arrivals.empty()) unit.inNext += messages_[unit.arrivals.top().message].flits;
+      if (unit.outAt == kNever && unit.match.hasPacket()) unit.outAt = std::max(unit.outNext, cycle + its.result);
+      keepBusy(tile, unit, cycle + its.result);
+    }
+    discard(at, cycle);
+  }
+  /// Packets that wait in a match engine are in flight.
+  void keepBusy(const Tile& tile, Unit& unit, uint64_t cycle) {
+    const bool busy = unit.match.busy();
+    if (busy && !unit.busy) ++jobs_[tile.job].flying;
+    if (!busy && unit.busy) landed(tile.job, cycle);
+    unit.busy = busy;
+  }
+  /// A match engine sends its next packet.
+  void answer(Tile& tile, Unit& unit, uint64_t cycle) {
+    MatchEngine::Packet packet = unit.match.next();
+    const auto flits = static_cast<uint32_t>(packet.data.size() / c_.flit);
+    unit.outNext = cycle + 3 + flits;
+    unit.outAt = unit.match.hasPacket() ? unit.outNext : kNever;
+    const uint32_t rank = unit.first + packet.thread;
+    const uint32_t row = rank >> (threadBits_ + xBits_), column = rank >> threadBits_ & ((1u << xBits_) - 1);
+    Tile& other = unit.onBoard ? tiles_[tile.board * c_.tiles + row * c_.width + column] : tile;
+    toThread(tile, unit, other, rank & (tileThreads_ - 1), std::move(packet.data), cycle);
+    keepBusy(tile, unit, cycle + flits);
+  }
+  /// A packet of a unit leaves for a thread.
+  void toThread(Tile& tile, Unit& unit, Tile& other, uint32_t thread, std::vector<uint8_t> data, uint64_t cycle) {
+    const uint32_t made = newMessage();
+    Message& message = messages_[made];
+    message.flits = static_cast<uint32_t>(data.size() / c_.flit);
+    message.mask = 1ull << thread;
+    message.tile = other.number;
+    message.sender = threads() + unit.number;
+    message.number = unit.sent++;
+    message.job = tile.job;
+    message.data = std::move(data);
+    ++jobs_[tile.job].flying;
+    uint64_t arrival = cycle + message.flits - 1;
+    if (unit.onBoard) {
+      other.counters.flits_in += message.flits;
+      const uint32_t x = other.index % c_.width;
+      arrival += c_.timing.from_board_unit +
+                 uint64_t{c_.timing.hop} * (x - std::min(x, c_.exits - 1) + other.index / c_.width);
+    } else if (&other == &tile) {
+      arrival += c_.timing.from_unit;
+    } else {
+      tile.counters.flits_out += message.flits;
+      other.counters.flits_in += message.flits;
+      arrival = overLinks(tile.board, other.board, message.flits,
+                          arrival + c_.timing.unit_tile + c_.timing.hop * distance(tile.index, other.index));
+    }
+    receive(other, made, arrival);
+  }
+  /// A message is on its way to a tile, and arrives at its mailbox in a cycle.
+  void receive(Tile& other, uint32_t made, uint64_t arrival) {
+    const uint32_t flits = messages_[made].flits;
+    other.receiveNext = std::max(other.receiveNext + flits, arrival);
+    other.coming += flits;
+    other.arrivals.push({other.receiveNext, sequence_++, made});
+    if (!other.full) other.next = std::min(other.next, other.arrivals.top().cycle);
+  }
+
+  void requestTransfer(Unit& unit, const Message& message, uint64_t cycle) {
+    Dma& dma = unit.dma;
+    ++jobs_[message.job].flying;
+    if (message.data.size() != 32 || (dma.inFlight >> message.port & 1)) {
+      // One answer for several such requests
+      if (std::find(dma.bad.begin(), dma.bad.end(), message.port) == dma.bad.end()) {
+        dma.bad.push_back(message.port);
+      } else {
+        --jobs_[message.job].flying;
+      }
+    } else {
+      dma.inFlight |= 1ull << message.port;
+      Transfer transfer{message.port, {}};
+      std::memcpy(transfer.word.data(), message.data.data(), sizeof transfer.word);
+      dma.queue.push_back(transfer);
+    }
+    if (dma.next == kNever) dma.next = cycle + 1;
+  }
+
+  /// The number of the tile of a thread's address; ~0 if it does not exist.
+  uint32_t tileOf(uint32_t address) const {
+    const auto field = [address](uint32_t at, uint32_t bits) { return address >> at & ((1u << bits) - 1); };
+    const uint32_t x = field(threadBits_, xBits_), y = field(threadBits_ + xBits_, boardAt_ - threadBits_ - xBits_);
+    const uint32_t board = field(boardAt_, 29 - boardAt_);
+    if (address >> 29 || board >= c_.boards || x >= c_.width || y >= c_.tiles / c_.width) return ~0u;
+    return board * c_.tiles + y * c_.width + x;
+  }
+  /// Why a transfer is rejected before it begins (rejection in config/constants/fabric.toml); 0 if it is not.
+  uint32_t rejectionOf(const Transfer& its) const {
+    const uint32_t length = its.word[3], source = its.word[4], target = its.word[5];
+    if (tileOf(its.word[1]) == ~0u) return rejection::kPlace;
+    if (length % c_.line) return rejection::kLength;
+    if (!length) return 0;
+    const uint32_t lastSource = source + length - 1, lastTarget = target + length - 1;
+    const bool wraps = lastSource >> 30 != source >> 30 || lastTarget >> 30 != target >> 30 || lastSource < source ||
+                       lastTarget < target;
+    const bool good = target % c_.line == 0 && !wraps && windows_.isMapped(source) && windows_.isMapped(lastSource) &&
+                      windows_.isMapped(target) && windows_.isMapped(lastTarget);
+    return good ? 0 : rejection::kAddress;
+  }
+
+  /// Continues the transfers of a DMA engine: a packet, or the end of a transfer.
+  void runDma(Tile& tile, Unit& unit, uint64_t cycle) {
+    Dma& dma = unit.dma;
+    const auto flit = [](const std::array<uint32_t, 4>& words) {
+      std::vector<uint8_t> data(16);
+      std::memcpy(data.data(), words.data(), 16);
+      return data;
+    };
+    const auto goOn = [&](uint64_t next) { dma.next = dma.bad.empty() && dma.queue.empty() ? kNever : next; };
+    if (!dma.bad.empty() && !dma.done && !dma.ends) {
+      const auto lowest = std::min_element(dma.bad.begin(), dma.bad.end());
+      const uint32_t thread = *lowest;
+      dma.bad.erase(lowest);
+      toThread(tile, unit, tile, thread, flit({packet::kBad, 0, 0, 0}), cycle);
+      landed(tile.job, cycle);
+      goOn(cycle + 2);
+      return;
+    }
+    const Transfer its = dma.queue.front();
+    const uint32_t length = its.word[3];
+    if (!dma.done && !dma.ends) {
+      dma.status = rejectionOf(its);
+      if (dma.status || !length) {
+        dma.ends = true;
+        dma.next = cycle + 2;
+        return;
+      }
+    }
+    if (dma.ends) {
+      const uint32_t handles = its.word[2];
+      if (!dma.status) {
+        Tile& other = tiles_[tileOf(its.word[1])];
+        toThread(tile, unit, other, its.word[1] & (tileThreads_ - 1),
+                 flit({packet::kLanded, its.word[1], handles >> 16, length}), cycle);
+      }
+      toThread(tile, unit, tile, its.thread,
+               flit({packet::kMoved | dma.status << 8, its.word[1], handles & 0xFFFF, length}), cycle + !dma.status);
+      dma.inFlight &= ~(1ull << its.thread);
+      dma.queue.pop_front();
+      dma.done = 0;
+      dma.ends = false;
+      landed(tile.job, cycle);
+      goOn(cycle + 3);
+      return;
+    }
+    Tile& other = tiles_[tileOf(its.word[1])];
+    const uint32_t bytes = std::min(256u, length - dma.done), flits = bytes / 16 + 1;
+    const bool first = !dma.done, last = dma.done + bytes == length, accepted = tile.job == other.job;
+    uint64_t begin = cycle;
+    if (first) begin += c_.timing.dma_begin;
+    uint64_t arrival = begin + flits;
+    if (&other != &tile) {
+      tile.counters.flits_out += flits;
+      other.counters.flits_in += flits;
+      arrival = overLinks(tile.board, other.board, flits,
+                          arrival + c_.timing.dma_mesh + c_.timing.hop * distance(tile.index, other.index));
+    }
+    uint64_t memories = 0;
+    if (accepted) {
+      for (uint32_t i = 0; i < bytes; ++i)
+        *byteOf(other, its.word[5] + dma.done + i) = *byteOf(tile, its.word[4] + dma.done + i);
+      const bool sram[] = {windows_.place(its.word[4]).sram, windows_.place(its.word[5]).sram};
+      for (const bool end : {false, true}) {
+        uint64_t& free = (end ? other : tile).memory->free[sram[end]];
+        share(free, uint64_t{sram[end] ? c_.timing.sram_line : c_.timing.dram_line} * (bytes / c_.line), begin);
+        memories = std::max(memories, free >> 8);
+      }
+    }
+    other.loaderNext = std::max({other.loaderNext + c_.timing.dma_packet, arrival, memories});
+    dma.done += bytes;
+    const uint32_t between = tile.board == other.board ? c_.timing.dma_packet : c_.timing.dma_far;
+    dma.next = std::max(begin + between, memories);
+    if (first || last) {
+      // The loader's reply: one flit, back over the same number of links
+      uint64_t reply = other.loaderNext + c_.timing.dma_reply;
+      if (&other != &tile) {
+        other.counters.flits_out += 1;
+        tile.counters.flits_in += 1;
+        reply = overLinks(other.board, tile.board, 1,
+                          reply + c_.timing.dma_mesh + c_.timing.hop * distance(tile.index, other.index));
+      }
+      dma.next = reply;
+      if (!accepted) {
+        dma.status = rejection::kJob;
+        ++other.refused;
+      }
+      if (last || !accepted) dma.ends = true;
+    }
+  }
+  /// A byte of a tile's memory, past the caches.
+  uint8_t* byteOf(Tile& tile, uint32_t address) {
+    const Place place = windows_.place(address);
+    return tile.memory->spaces[place.sram].at(place.address);
+  }
+
   // ---- Multicast routers ----
 
   /// A message by key leaves its tile for the nearest exit of the mesh.
@@ -745,18 +1158,13 @@ class Machine {
     Tile& tile = tiles_[its.tile];
     Thread& t = tile.threads[its.thread];
     const auto flits = static_cast<uint32_t>(its.data.size() / c_.flit) + 1;
-    const uint64_t begin = std::max(tile.transmitNext, cycle);
-    tile.transmitNext = begin + flits;
-    t.busy = begin + c_.timing.send_busy + flits - 1 - kEffect;
     tile.counters.flits_out += flits;
     const uint32_t x = tile.index % c_.width, exit = std::min(x, c_.exits - 1);
-    const uint64_t arrival = begin + flits - 1 - kEffect + c_.timing.to_router +
+    const uint64_t arrival = leave(tile, t, flits, cycle) + c_.timing.to_router +
                              uint64_t{c_.timing.hop} * (x - exit + tile.index / c_.width);
     uint32_t links = 0;
     expand(tile.board, tile.board * (c_.exits + c_.links) + exit, its.key, its, arrival, links);
-    --flying_;
-    idleSince_ = std::max(idleSince_, arrival);
-    last_ = std::max(last_, arrival);
+    landed(tile.job, arrival);
   }
 
   /// Makes the copies of a message that has arrived at a router of a board.
@@ -843,16 +1251,14 @@ class Machine {
                          : kind == record::kThreadHalf || kind == record::kTileHalf ? 2
                                                                                     : 0;
     std::memcpy(message.data.data(), &words, bytes);
-    ++flying_;
+    message.job = tiles_[its.tile].job;
+    ++jobs_[message.job].flying;
     byKey_[message.router].flits += flits;
     Tile& other = tiles_[message.tile];
     other.counters.flits_in += flits;
     const uint64_t arrival =
         cycle + c_.timing.from_router + uint64_t{c_.timing.hop} * (x - std::min(x, c_.exits - 1) + y);
-    other.receiveNext = std::max(other.receiveNext + flits, arrival);
-    other.coming += flits;
-    other.arrivals.push({other.receiveNext, sequence_++, made});
-    if (!other.full) other.next = std::min(other.next, other.arrivals.top().cycle);
+    receive(other, made, arrival);
   }
 
   /// A copy has been delivered: messages by key of its sender's board may depart.
@@ -1207,8 +1613,8 @@ class Machine {
           if (!(t.events & 2)) return std::max(taken, t.busy + c_.timing.mailbox - kEffect - at);
         }
         t.state = State::Waits;
-        --running_;
-        ++waiting_;
+        --jobs_[tile.job].running;
+        ++jobs_[tile.job].waiting;
         if ((t.events & 1) && !t.blocked) wakeWaiting(tile, thread, t.busy);
         return 0;
       }
@@ -1224,17 +1630,18 @@ class Machine {
           break;
         }
         t.state = State::Idle;
-        --running_;
-        ++idle_;
-        idleSince_ = std::max(idleSince_, effect);
+        --jobs_[tile.job].running;
+        ++jobs_[tile.job].idle;
+        jobs_[tile.job].idleSince = std::max(jobs_[tile.job].idleSince, effect);
         return 0;
       case csr::kReduce: {
         if (operand >> 3) return fail(trap::kBadRegister, operand);
         const uint32_t word = operand >> 2 & 1;
         const uint64_t mine = t.maskLow | static_cast<uint64_t>(t.maskHigh) << 32;
-        uint64_t& sum = given_[word];
+        Job& its = jobs_[tile.job];
+        uint64_t& sum = its.given[word];
         const auto x = static_cast<int64_t>(sum), y = static_cast<int64_t>(mine);
-        if (!contributed_[word]) {
+        if (!its.contributed[word]) {
           sum = mine;
         } else {
           switch (operand & 3) {
@@ -1244,7 +1651,7 @@ class Machine {
             default: sum |= mine;
           }
         }
-        contributed_[word] = true;
+        its.contributed[word] = true;
         break;
       }
       case csr::kReceive: {
@@ -1265,11 +1672,13 @@ class Machine {
         break;
       case csr::kHostId: value = 5u << 29; break;
       case csr::kThreads: value = boardThreads_[tile.board]; break;
-      case csr::kJob: value = epoch_ & 3; break;
+      case csr::kJob: value = tile.job << 2 | (jobs_[tile.job].epoch & 3); break;
       case csr::kReducedLow:
       case csr::kReducedLow + 1:
       case csr::kReducedLow + 2:
-      case csr::kReducedLast: value = static_cast<uint32_t>(reduced_[number >> 1 & 1] >> (number & 1 ? 32 : 0)); break;
+      case csr::kReducedLast:
+        value = static_cast<uint32_t>(jobs_[tile.job].reduced[number >> 1 & 1] >> (number & 1 ? 32 : 0));
+        break;
       case csr::kCycle: value = static_cast<uint32_t>(effect); break;
       case csr::kCycleHigh: value = static_cast<uint32_t>(effect >> 32); break;
       case csr::kInstret: value = static_cast<uint32_t>(t.retired); break;
@@ -1346,35 +1755,57 @@ class Machine {
           t.inputAt = left + 2 * c_.timing.begin;
         }
         break;
-      case csr::kPerfControl:
-        if ((operand & 3) == 0) {
-          core.clearedHits = core.hits;
-          core.clearedMisses = core.misses;
-          core.clearedWritebacks = core.writebacks;
-          core.clearedIssued = core.issued;
-          core.clearedAt = effect;
-        } else {
-          unsupported(tile, thread, "starts or stops the counters of a core");
-          return 0;
-        }
-        break;
-      case csr::kPerfHits: value = static_cast<uint32_t>(core.hits - core.clearedHits); break;
-      case csr::kPerfMisses: value = static_cast<uint32_t>(core.misses - core.clearedMisses); break;
-      case csr::kPerfWritebacks: value = static_cast<uint32_t>(core.writebacks - core.clearedWritebacks); break;
+      case csr::kPerfControl: controlCounters(tile, core, operand & 3, effect); break;
+      case csr::kPerfHits:
+      case csr::kPerfMisses:
+      case csr::kPerfWritebacks:
       case csr::kPerfIdle:
-      case csr::kPerfIdleHigh: {
-        const uint64_t idle = effect - core.clearedAt - (core.issued - core.clearedIssued);
-        value = static_cast<uint32_t>(number == csr::kPerfIdle ? idle : idle >> 32);
+      case csr::kPerfIdleHigh:
+      case csr::kPerfCycles:
+      case csr::kPerfCyclesHigh: {
+        count(tile, core, effect);
+        const bool idle = number == csr::kPerfIdle || number == csr::kPerfIdleHigh;
+        const bool high = number == csr::kPerfIdleHigh || number == csr::kPerfCyclesHigh;
+        const uint64_t its = number <= csr::kPerfWritebacks ? tile.perf[number - csr::kPerfHits]
+                             : idle                         ? core.perfIdle
+                                                            : core.perfCycles;
+        value = static_cast<uint32_t>(high ? its >> 32 : its);
         break;
       }
       case csr::kPerfRouted: value = static_cast<uint32_t>(byKey_[tile.board].routed); break;
       case csr::kPerfRoutedOff: value = static_cast<uint32_t>(byKey_[tile.board].routedOff); break;
-      case csr::kPerfCycles: value = static_cast<uint32_t>(effect - core.clearedAt); break;
-      case csr::kPerfCyclesHigh: value = static_cast<uint32_t>((effect - core.clearedAt) >> 32); break;
       default: break;
     }
     if (reads) put(value);
     return taken;
+  }
+  /// Brings the counters of a tile and a core up to date.
+  void count(Tile& tile, Core& core, uint64_t cycle) {
+    std::array<uint64_t, 3> now = {};
+    bool any = false;
+    for (const Core& other : tile.cores) {
+      now[0] += other.hits;
+      now[1] += other.misses;
+      now[2] += other.writebacks;
+      any = any || other.counts;
+    }
+    for (size_t i = 0; i < now.size(); ++i) tile.perf[i] += any ? now[i] - tile.counted[i] : 0;
+    tile.counted = now;
+    const uint64_t cycles = cycle - core.countedAt;
+    if (core.times) core.perfCycles += cycles;
+    if (core.counts) core.perfIdle += cycles - std::min(cycles, core.issued - core.countedIssued);
+    core.countedAt = cycle;
+    core.countedIssued = core.issued;
+  }
+  /// Clears, starts or stops the counters of a core (perf_command); a clear affects the tile's cache counters.
+  void controlCounters(Tile& tile, Core& core, uint32_t command, uint64_t cycle) {
+    count(tile, core, cycle);
+    if (command == 0) {
+      tile.perf = {};
+      core.perfIdle = core.perfCycles = 0;
+    } else if (command <= 2) {
+      core.counts = core.times = command == 1;
+    }
   }
   bool isSlot(const Tile& tile, uint32_t address) const {
     return address - kPad < tile.pad.size() && (address - kPad) % c_.slot == 0;
@@ -1396,11 +1827,11 @@ class Machine {
   std::deque<Message> messages_;
   std::vector<uint32_t> freeMessages_;
   std::vector<gs_fast_record> records_, shown_;
-  uint64_t now_ = 0, first_ = 0, last_ = 0, quantum_ = 0, idleSince_ = 0, sequence_ = 0;
-  uint64_t running_ = 0, waiting_ = 0, idle_ = 0, flying_ = 0;
-  uint64_t given_[2] = {}, reduced_[2] = {};
-  bool contributed_[2] = {}, replays_ = false;
-  uint32_t epoch_ = 0;
+  std::vector<Job> jobs_;
+  std::vector<Drops> tileDrops_, matchDrops_;  ///< of each board
+  std::vector<Unit*> units_;
+  uint64_t now_ = 0, first_ = 0, last_ = 0, quantum_ = 0, sequence_ = 0;
+  bool replays_ = false;
 };
 
 }  // namespace
@@ -1423,7 +1854,9 @@ void* gs_fast_new(const gs_fast_config* its) {
   }
 }
 void gs_fast_free(void* machine) { delete static_cast<Machine*>(machine); }
-void gs_fast_code(void* machine, const uint32_t* words, size_t count) { of(machine).code(words, count); }
+void gs_fast_code(void* machine, uint32_t job, const uint32_t* words, size_t count) {
+  of(machine).code(job, words, count);
+}
 int gs_fast_write(void* machine, uint32_t memory, uint32_t address, const uint8_t* data, size_t size) {
   uint8_t* const at = of(machine).physical(memory, address, size);
   if (!at) return -1;

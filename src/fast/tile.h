@@ -2,6 +2,7 @@
 /// A tile of the engine `fast`: threads, cores, caches and mailbox, and the events that wake threads.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -13,6 +14,7 @@
 
 #include "decode.h"
 #include "gossamer/fast/machine.h"
+#include "match.h"
 #include "memory.h"
 
 namespace gossamer::fast {
@@ -22,6 +24,25 @@ constexpr uint64_t kNever = ~0ull;
 constexpr uint32_t kEffect = 12;
 
 enum class State : uint8_t { Off, Runs, Waits, Idle, Ended, Trapped };
+
+struct Message {
+  uint64_t mask = 0;  ///< receiving threads of the tile
+  uint32_t tile = 0, flits = 0, sender = 0, number = 0, job = 0;
+  uint32_t router = ~0u;  ///< of a copy: the board whose thread sent to a key
+  uint32_t port = 0;      ///< of a message to a unit: the thread that it concerns
+  std::vector<uint8_t> data;
+};
+
+/// The order of a receiver's messages in a replay: sender and number of each.
+struct Order {
+  std::vector<std::pair<uint32_t, uint32_t>> messages;
+  size_t next = 0;
+  bool hasUnits = false;  ///< some are from match engines or DMA engines
+
+  bool allows(const Message& message) const {
+    return next >= messages.size() || messages[next] == std::pair{message.sender, message.number};
+  }
+};
 
 struct Thread {
   uint32_t x[32] = {};
@@ -47,23 +68,18 @@ struct Thread {
   std::deque<uint8_t> input;
   uint64_t inputAt = 0;
   std::vector<gs_fast_commit> commits;
-  bool loggedWait = false;                           ///< the last of them is a wait without a result yet
-  std::vector<std::pair<uint32_t, uint32_t>> order;  ///< sender and number of each message, in the order of a replay
-  size_t ordered = 0;
+  bool loggedWait = false;  ///< the last of them is a wait without a result yet
+  Order order;
 };
 
 struct Core {
   uint64_t next = 0;  ///< cycle of the next free issue slot
   uint64_t hits = 0, misses = 0, writebacks = 0, issued = 0;
-  uint64_t clearedHits = 0, clearedMisses = 0, clearedWritebacks = 0, clearedIssued = 0, clearedAt = 0;
+  // The counters that its threads control: cycles run from reset on, the others from a start.
+  bool counts = false, times = true;
+  uint64_t perfIdle = 0, perfCycles = 0;
+  uint64_t countedAt = 0, countedIssued = 0;  ///< when they were last brought up to date
   std::shared_ptr<Code> code;
-};
-
-struct Message {
-  uint64_t mask = 0;  ///< receiving threads of the tile
-  uint32_t tile = 0, flits = 0, sender = 0, number = 0;
-  uint32_t router = ~0u;  ///< of a copy: the board whose thread sent to a key
-  std::vector<uint8_t> data;
 };
 
 struct Arrival {
@@ -113,8 +129,49 @@ class Wheel {
   std::array<uint64_t, 4> used_ = {};
 };
 
+/// A transfer of a DMA engine.
+struct Transfer {
+  uint32_t thread;               ///< that has requested it
+  std::array<uint32_t, 8> word;  ///< the request: match_move, match_move_places
+};
+
+/// The DMA engine of a tile: transfers one after the other, in packets of 256 bytes.
+struct Dma {
+  uint64_t next = kNever;  ///< cycle of its next packet, or of the end of a transfer
+  std::deque<Transfer> queue;
+  uint64_t inFlight = 0;      ///< threads with a transfer
+  std::vector<uint32_t> bad;  ///< threads whose request is rejected
+  uint32_t done = 0;          ///< bytes of the first transfer that have been sent
+  uint32_t status = 0;
+  bool ends = false;  ///< the first transfer has only to be reported
+};
+
+/// A match engine, in a tile or at the board, and the DMA engine of a tile. Its time is that of its tile; an engine at
+/// the board belongs to the first tile that it serves.
+struct Unit {
+  explicit Unit(const MatchEngine::Shape& shape) : match(shape) {}
+
+  MatchEngine match;
+  uint32_t number = 0, board = 0;
+  uint32_t first = 0;  ///< rank of its first thread on its board
+  bool onBoard = false;
+  std::priority_queue<Arrival> arrivals;
+  uint64_t inNext = 0, outNext = 0;  ///< cycles from which it accepts the next packet, sends the next one
+  uint64_t outAt = kNever;
+  uint32_t sent = 0;  ///< packets to threads
+  bool busy = false;  ///< counts as a message in flight
+  Dma dma;
+  Order order;
+  std::vector<uint32_t> early;  ///< of a replay: packets before their predecessors
+
+  uint64_t next() const {
+    const uint64_t in = arrivals.empty() ? kNever : std::max(arrivals.top().cycle, inNext);
+    return std::min({in, outAt, dma.next});
+  }
+};
+
 struct Tile {
-  uint32_t number = 0, board = 0, index = 0;
+  uint32_t number = 0, board = 0, index = 0, job = 0;
   Memory* memory = nullptr;
   std::vector<Thread> threads;
   std::vector<Core> cores;
@@ -131,6 +188,11 @@ struct Tile {
   std::priority_queue<Arrival> arrivals;
   std::deque<uint32_t> out[2];  ///< blocked messages: to this tile, to others
   std::deque<uint32_t> outThreads[2];
+  /// Hits, misses and lines written back of all cores while the counters of any core run, and the totals when they
+  /// were last brought up to date.
+  std::array<uint64_t, 3> perf = {}, counted = {};
+  std::unique_ptr<Unit> unit;
+  uint64_t loaderNext = 0;             ///< cycle from which a packet of a DMA engine is written
   std::vector<uint32_t> early;         ///< of a replay: messages before their predecessors
   uint64_t refused = 0;                ///< messages to threads that the tile does not have
   uint32_t coming = 0;                 ///< flits of messages on their way to this tile

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,9 +22,11 @@ from gossamer import device
 from gossamer.config import constants
 from gossamer.engines.fast import Commits, Fast
 from gossamer.engines.rtl import Run
-from gossamer.engines.rtl_cluster import Cluster, Plan
+from gossamer.engines.rtl_cluster import Cluster, Plan, jobs
 
 TALK = ROOT / "tests" / "fixtures" / "watching" / "talk.c"
+FOUR = ROOT / "tests" / "fixtures" / "cluster" / "four.toml"
+ALL = ROOT / "tests" / "fixtures" / "cluster" / "all.c"
 TINY = configs.load("tiny")
 HEAD = "#include <gossamer/device.h>\n#include <stdio.h>\n#include <tinsel.h>\n"
 EXACT = ("instructions", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu")
@@ -187,6 +191,15 @@ def requests_of(commits: Commits) -> list[tuple[int, int]]:
     return found
 
 
+def order_of_requests(trace: Trace) -> dict[int, list[tuple[int, int]]]:
+    """The same of each thread in a trace of all waits."""
+    waits: dict[int, list[tuple[int, int]]] = {}
+    for span in sorted(trace.spans, key=lambda span: span.begin):
+        if span.thread >= 0 and "pc" in span.notes:
+            waits.setdefault(span.thread, []).append((span.notes["pc"], place(span.notes.get("address", 0))))
+    return waits
+
+
 def test_replayed_threads_issue_the_hardwares_requests(tmp_path: Path) -> None:
     """Each thread's accesses to memories and to registers of its tile, divisions and floating point, in order; with
     addresses. A trace of all waits, however short, has all of these."""
@@ -194,10 +207,7 @@ def test_replayed_threads_issue_the_hardwares_requests(tmp_path: Path) -> None:
     source.write_text(ORDERED, encoding="utf-8")
     real, said = executed(Cluster(TINY, trace=trace, least_wait=0), source)
     events = read(trace)
-    waits: dict[int, list[tuple[int, int]]] = {}
-    for span in sorted(events.spans, key=lambda span: span.begin):
-        if span.thread >= 0 and "pc" in span.notes:
-            waits.setdefault(span.thread, []).append((span.notes["pc"], place(span.notes.get("address", 0))))
+    waits = order_of_requests(events)
     machine = Fast(TINY, order=order_of(events), commits=1 << 16)
     with machine:
         machine.load_image(device.build(str(source), TINY))
@@ -583,6 +593,177 @@ def test_routers_send_the_hardwares_copies(tmp_path: Path) -> None:
         [tile[name] for name in names] for tile in real.tiles
     ]
     assert found.cycles == pytest.approx(real.cycles, rel=BOUND)
+
+
+COUNTED = (
+    HEAD
+    + """static void touch(uint32_t lines) {
+  volatile uint32_t* base = (volatile uint32_t*)tinselHeapBase();
+  for (uint32_t i = 0; i < lines; ++i) base[i * TinselBytesPerLine / 4] += i;
+}
+static void wait(void) {
+  tinselWaitUntil(TINSEL_CAN_RECV);
+  tinselFree(tinselRecv());
+}
+static void show(void) {
+  const uint32_t hits = tinselHitCount(), misses = tinselMissCount(), written = tinselWritebackCount();
+  tinselEmit(hits);
+  tinselEmit(misses);
+  tinselEmit(written);
+}
+int main(void) {
+  const uint32_t me = gossamerThread();
+  if (me == 8) {
+    wait();
+    tinselPerfCountStart();
+    touch(7);
+    tinselSend((int)gossamerAddress(0), tinselSendSlot());
+    wait();
+    tinselPerfCountStop();
+    tinselSend((int)gossamerAddress(0), tinselSendSlot());
+  }
+  if (me) return 0;
+  for (uint32_t i = 0; i < 3000; ++i) tinselEmit(0);  // the others have ended
+  touch(5);
+  show();
+  tinselPerfCountStart();
+  touch(20);
+  tinselPerfCountStop();
+  show();
+  touch(9);
+  show();
+  tinselSend((int)gossamerAddress(8), tinselSendSlot());
+  wait();
+  touch(3);  // counts for the tile while the other core's counters run
+  show();
+  tinselPerfCountReset();
+  touch(4);
+  show();
+  tinselSend((int)gossamerAddress(8), tinselSendSlot());
+  wait();
+  touch(6);
+  show();
+  tinselPerfCountReset();
+  tinselPerfCountStart();
+  touch(100);
+  tinselPerfCountStop();
+  printf("%u %u\\n", (unsigned)tinselCPUIdleCount(), (unsigned)GS_CSR_READ(GS_CSR_PERF_CYCLES));
+  return 0;
+}
+"""
+)
+
+
+def test_threads_control_the_hardwares_counters(tmp_path: Path) -> None:
+    """Caches count for the tile while the counters of any core run, from a start on; cycles count for a core."""
+    source = tmp_path / "counted.c"
+    source.write_text(COUNTED, encoding="utf-8")
+    shown, times = [], []
+    for machine in (Cluster(TINY), Fast(TINY)):
+        words: list[int] = []
+        with machine:
+            machine.load_image(device.build(str(source), TINY))
+            lines: list[str] = []
+            run = machine.run(
+                machine.threads,
+                on_emit=lambda thread, word, to=words: to.append(word),
+                on_line=lambda thread, text, more, to=lines: to.append(text),
+            )
+        assert run.reason == "done" and len(words) == 3000 + 6 * 3
+        shown.append(words[3000:])
+        times.append([int(word) for word in lines[0].split()])
+    assert shown[1] == shown[0]
+    assert times[1] == pytest.approx(times[0], rel=BOUND)
+
+
+def together(
+    machine: Callable[..., Cluster], wanted: Sequence[tuple[Path, Sequence[str], Sequence[str]]]
+) -> tuple[Run, Lines]:
+    """Programs with their macros on boards of a square of four."""
+    plan = Plan(configs.load_cluster(FOUR))
+    found = jobs(plan.cluster, [(path.name, boards) for path, _, boards in wanted])
+    lines: Lines = {}
+    with machine(plan, jobs=found) as cluster:
+        for number, (job, (path, defines, _)) in enumerate(zip(found, wanted, strict=True)):
+            image = device.build(path, plan.config, list(defines), boards=job.part(plan.cluster))
+            cluster.load_image(image, job=number)
+        run = cluster.run(1, on_line=lambda thread, text, more: lines.setdefault(thread, []).append(text))
+    return run, lines
+
+
+def jobs_of(run: Run) -> dict[int, list[bytes]]:
+    """The messages of each job to the host, sorted."""
+    return {job: sorted(message.data for message in run.messages if message.job == job) for job in (0, 1)}
+
+
+@pytest.mark.tier("all", seconds=8, adds="jobs on four boards")
+def test_jobs_are_those_of_the_hardware() -> None:
+    """Two jobs whose messages and barriers cross each other's boards, with sums known in advance."""
+    macros = {0: (2, 9, 5), 1: (5, 4, 11)}  # rounds, targets, step
+    boards = {0: ("x0y0", "x1y1"), 1: ("x0y1", "x1y0")}
+    wanted = [
+        (ALL, [f"ROUNDS={rounds}", f"TARGETS={targets}", f"STEP={step}"], boards[job])
+        for job, (rounds, targets, step) in macros.items()
+    ]
+    (real, said), (found, mine) = together(Cluster, wanted), together(Fast, wanted)
+    assert (found.reason, found.codes) == (real.reason, real.codes) == ("done", dict.fromkeys(range(128), 0))
+    for job, (rounds, targets, step) in macros.items():
+        expected = []
+        for me in range(64):
+            senders = [(me - 1 - i * step) % 64 for i in range(targets)]
+            heard = sum((me + r) * (s + 1) for r in range(rounds) for s in senders) % 2**32
+            expected.append(struct.pack("<4I", me, rounds * targets, heard, 0))
+        assert jobs_of(found)[job] == jobs_of(real)[job] == sorted(expected)
+    assert mine == said
+    names = ("sent", "received", "flits_out", "flits_in", "refused")
+    agreement.check(counters(real, names), counters(found, names))
+    for job in boards:
+        ends = [
+            max(cycle for thread, cycle in run.ends.items() if (thread // 32 in (0, 3)) == (job == 0))
+            for run in (real, found)
+        ]
+        assert ends[1] == pytest.approx(ends[0], rel=BOUND)
+
+
+STRAY = (
+    HEAD
+    + """int main(void) {
+  const uint32_t me = gossamerThread(), other = gossamerAddressOn(GOSSAMER_BOARDS, me);
+  if (me == 5 || me == 20) tinselSend((int)other, tinselSendSlot());
+  if (me == 7) tinselSend((int)tinselAccId(1, 0, 1, 0), tinselSendSlot());
+  int voted = 0;
+  for (int i = 0; i < 20; ++i) voted = 4 * voted % 1021 + tinselIdle(0);
+  if (!me) printf("through %d\\n", voted);
+  return 0;
+}
+"""
+)
+
+
+def test_messages_to_other_jobs_are_dropped_as_on_the_hardware(command: Command, tmp_path: Path) -> None:
+    """They are counted and reported, and block no barrier; the other job is not affected."""
+    stray, other = tmp_path / "stray.c", tmp_path / "other.c"
+    stray.write_text(STRAY, encoding="utf-8")
+    other.write_text(HEAD + WAITING_JOB, encoding="utf-8")
+    found = []
+    for engine in ("rtl", "fast"):
+        done = command("run", f"{stray}@a", f"{other}@b", "--engine", engine, "--cluster", "pair")
+        found.append((done.returncode, sorted(done.stdout.splitlines()), done.stderr.splitlines()))
+    # Which of two messages of the other board is reported depends on their order.
+    for its in found:
+        its[2][:] = sorted(re.sub(r"tile \d,0 dropped a message of job 0: wrong", "wrong", line) for line in its[2])
+    assert found[1] == found[0]
+    assert found[1][0] == 4 and any("other.c on b: deadlock" in line for line in found[1][2])
+
+
+WAITING_JOB = """int main(void) {
+  int voted = 0;
+  for (int i = 0; i < 20; ++i) voted = 4 * voted % 1021 + tinselIdle(1);
+  if (!gossamerThread()) printf("voted %d\\n", voted);
+  if (gossamerThread() == 3) tinselWaitUntil(TINSEL_CAN_RECV);
+  return 0;
+}
+"""
 
 
 @pytest.mark.parametrize(

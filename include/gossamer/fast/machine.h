@@ -15,12 +15,16 @@ struct gs_fast_timing {
   uint32_t local_message, mesh_message, hop, send_busy, barrier, release, words;
   uint32_t link, link_flit;
   uint32_t begin, begin_thread, end;
-  uint32_t to_router, router, from_router;  ///< a message by key: to its router, its first copy, a copy to its tile
-  uint32_t text;                            ///< from a byte of text to the thread's next instruction
-  uint32_t report;                          ///< in 1/256 cycles: between two reports of a tile
-  uint32_t relay;                           ///< in 1/256 cycles: between two reports of a board
-  uint32_t trap;                            ///< in 1/256 cycles: more, after the report of a trap
-  uint32_t ready;                           ///< cycle after reset from which mailboxes serve requests
+  uint32_t to_router, router, from_router;   ///< a message by key: to its router, its first copy, a copy to its tile
+  uint32_t text;                             ///< from a byte of text to the thread's next instruction
+  uint32_t report;                           ///< in 1/256 cycles: between two reports of a tile
+  uint32_t relay;                            ///< in 1/256 cycles: between two reports of a board
+  uint32_t trap;                             ///< in 1/256 cycles: more, after the report of a trap
+  uint32_t own_unit, tile_unit, board_unit;  ///< to a match engine: of the own tile, of another one, at the board
+  uint32_t from_unit, unit_tile, from_board_unit;  ///< from it to a thread of its tile, of another one; from the board
+  uint32_t dma_begin, dma_packet, dma_far, dma_mesh,
+      dma_reply;   ///< of a DMA engine: to its first packet, between two, ...
+  uint32_t ready;  ///< cycle after reset from which mailboxes serve requests
 };
 
 /// The shape of the machine. Sizes are in bytes.
@@ -41,6 +45,11 @@ struct gs_fast_config {
   const uint32_t* depth;                            ///< of each board in the tree of idle detection
   const uint32_t* neighbour;                        ///< [board, link]: the board at its other end; ~0: none
   uint32_t exits;                                   ///< columns of the mesh with an exit to the board's switch
+  uint32_t match_in_tiles, match_on_board, dma;     ///< a match engine in each tile; engines at a board; DMA engines
+  uint32_t match_ranks, match_cam, match_entries;   ///< of an engine: its threads, entries of its CAM, all entries
+  uint32_t match_receives, match_eager, match_announced, match_window;
+  const uint32_t* job_of;  ///< [board]: its job; null: all boards have job 0
+  uint32_t jobs;
   struct gs_fast_timing timing;
 };
 
@@ -52,17 +61,19 @@ enum gs_fast_record_kind : uint32_t {
   GS_FAST_TRAP,
   GS_FAST_MESSAGE,
   GS_FAST_STARTED,
-  GS_FAST_DELIVERY
+  GS_FAST_DELIVERY,
+  GS_FAST_TILE_DROPPED,
+  GS_FAST_MATCH_DROPPED
 };
 
 /// What a thread has reported. `thread` is its number in the machine.
 struct gs_fast_record {
   uint32_t kind, thread;
   uint64_t cycle;
-  uint32_t value;  ///< byte, word, exit code, cause of a trap; of a message: its bytes, which follow, in whole records
-  uint32_t pc;     ///< of a trap; of a delivery: the sender
-  uint32_t address;  ///< of a trap: its value; of a delivery: the number of the message among the sender's
-  uint32_t spare;
+  uint32_t value;  ///< byte, word, exit code, cause of a trap, reason of a drop; of a message: its bytes, which follow
+  uint32_t pc;     ///< of a trap; of a delivery: the sender; of a drop by a match engine: the rank
+  uint32_t address;  ///< of a trap: its value; of a delivery: the message's number; of a drop: the message's job
+  uint32_t count;    ///< of a drop: messages that the board has dropped so far
 };
 
 /// A thread that has not ended: the layout of sim/host/records.h.
@@ -95,7 +106,8 @@ struct gs_fast_counters {
 /// A machine after reset; null if there is not enough memory.
 void* gs_fast_new(const struct gs_fast_config* its);
 void gs_fast_free(void* machine);
-void gs_fast_code(void* machine, const uint32_t* words, size_t count);
+/// The program of a job.
+void gs_fast_code(void* machine, uint32_t job, const uint32_t* words, size_t count);
 /// Accesses of the host to a memory, numbered board by board. `address` is one of the windows of DRAM or SRAM that are
 /// not interleaved; a size of data beyond its memory is refused with -1. Without data the memory is filled with zeroes.
 int gs_fast_write(void* machine, uint32_t memory, uint32_t address, const uint8_t* data, size_t size);

@@ -78,8 +78,6 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
 
     if wanted and isinstance(place, guest.Place):
         raise InputError(f"{request.program}: a guest has one program; write a guest for each")
-    if engine == fast.NAME and wanted:
-        raise InputError(f"{request.program}: engine fast runs one program; use --engine rtl for jobs")
     if waves is not None:
         from gossamer.hdl import verilate
 
@@ -115,7 +113,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
     tile: Tile
     many: rtl_cluster.Cluster | None = None
     if engine == fast.NAME:
-        tile = many = fast.Fast(plan)
+        tile = many = fast.Fast(plan, jobs=[share.job for share in shares])
         console.cluster = many if cluster is not None else None
     elif request.one_tile:
         tile = rtl.Tile(config, **views)

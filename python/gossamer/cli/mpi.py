@@ -39,9 +39,10 @@ def command() -> None:
 @command.command("run", cls=PassThroughCommand)
 @click.argument("program", nargs=-1, required=True)
 @click.option("-n", "ranks", type=click.IntRange(1), default=4, show_default=True, help="Number of ranks.")
-@click.option("-e", "--engine", type=click.Choice(["cpu", "rtl", "board", "guest"]), default="cpu", show_default=True,
-              help="cpu: processes of this machine; rtl: threads of a simulated board or cluster; board: threads of "
-                   "boards on Ethernet.")  # fmt: skip
+@click.option("-e", "--engine", type=click.Choice(["cpu", "rtl", "fast", "board", "guest"]), default="cpu",
+              show_default=True,
+              help="cpu: processes of this machine; rtl: threads of a simulated board or cluster; fast: the same, "
+                   "instruction by instruction, with estimated cycles; board: boards on Ethernet.")  # fmt: skip
 @click.option("-c", "--config", "config", help=f"The board of engines rtl and board.  [default: {CONFIG}]")
 @click.option("--cluster", help="A cluster, over whose boards the ranks are distributed, instead of one board.")
 @click.option("-D", "--define", multiple=True, metavar="M=VALUE", help="Define a macro for the program.")
@@ -91,6 +92,9 @@ def run(
 
         if engine == "board" and workers is not None:
             raise InputError("--workers: needs a simulator; boards have none; use --engine rtl")
+        for name, value in (("workers", workers), ("report", report)):
+            if engine == "fast" and value is not None:
+                raise InputError(f"--{name}: needs the simulated hardware; use --engine rtl")
         where: board.Place | guest.Place | None = None
         if engine == guest.NAME:
             where = guest.Place.here()
@@ -99,7 +103,7 @@ def run(
         _run_on_boards(
             sources, arguments, ranks, config=config, cluster=cluster, defines=define, includes=include,
             verbose=verbose, max_cycles=max_cycles, workers=workers, label=label, cycles=cycles,
-            stats=stats, report=report, where=where,
+            stats=stats, report=report, where=where, estimates=engine == "fast",
         )  # fmt: skip
         return
     for name, given in (
@@ -234,8 +238,9 @@ def _run_on_boards(
     stats: Path | None,
     report: Path | None,
     where: board.Place | guest.Place | None,
+    estimates: bool,
 ) -> None:
-    """Compiles, loads and runs, on the boards ``where`` or in a simulator.
+    """Compiles, loads and runs, on the boards ``where`` or in a simulator; the engine ``fast`` ``estimates`` cycles.
 
     Raises AnswerNo if a rank returns a code other than 0, RunDied if one fails.
     """
@@ -243,7 +248,7 @@ def _run_on_boards(
         raise InputError(f"--config: cluster {cluster} names the configuration of its boards; omit --config")
     from gossamer import config as configs
     from gossamer import files
-    from gossamer.engines import guest, rtl_cluster
+    from gossamer.engines import fast, guest, rtl_cluster
     from gossamer.mpi import _device
 
     for path in (stats, report):
@@ -264,7 +269,13 @@ def _run_on_boards(
     if verbose:
         show_warnings(image.warnings)
     console = _Console(sources[0], image, place, hardware.threads, label)
-    machine = rtl_cluster.Cluster(plan, workers=workers, program=sources[0]) if where is None else where.open(plan)
+    machine: rtl_cluster.Cluster
+    if where is not None:
+        machine = where.open(plan)
+    elif estimates:
+        machine = fast.Fast(plan)
+    else:
+        machine = rtl_cluster.Cluster(plan, workers=workers, program=sources[0])
     with machine as board:
         _load(board, image)
         try:

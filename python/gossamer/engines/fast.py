@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
@@ -32,6 +33,12 @@ from gossamer.engines._rtl_simulator import LineHandler, Run, silent
 from gossamer.engines.rtl import NetworkCounters
 from gossamer.engines.rtl_cluster import Cluster
 from gossamer.errors import InputError, RunDied
+from gossamer.paths import CONFIG
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from gossamer.config import Cluster as ClusterFile
@@ -45,7 +52,8 @@ UNSUPPORTED = (
 """Options of the engine ``rtl`` that need its signals, links or processes."""
 
 Order = Mapping[int, Sequence[tuple[int, int]]]
-"""For each thread its messages in the order of delivery: sender, and the message's number among the sender's."""
+"""For each receiver its messages in the order of delivery: sender, and the message's number among the sender's. Match
+engines have numbers after those of all threads, as senders and as receivers; they may be left out."""
 
 COMMIT = np.dtype(
     [("reg", "u1"), ("stored", "u1"), ("zero", "<u2")]
@@ -56,7 +64,7 @@ its address and word, the value of the register, the address of a load or store,
 Commits = np.ndarray[tuple[int], np.dtype[np.void]]
 
 _RUNS, _DONE, _DEADLOCK, _STUCK, _UNSUPPORTED = range(5)
-_BYTE, _EMIT, _STOPPED, _TRAP, _MESSAGE, _STARTED, _DELIVERY = range(7)
+_BYTE, _EMIT, _STOPPED, _TRAP, _MESSAGE, _STARTED, _DELIVERY, _TILE_DROPPED, _MATCH_DROPPED = range(9)
 _RECORD = struct.Struct("<IIQIIII")
 _REASONS = {_DONE: "done", _DEADLOCK: "deadlock", _STUCK: "stuck"}
 _LONGEST_LINE = 1024
@@ -72,7 +80,9 @@ _TIMES = (
     "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
     "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line",
     "local_message", "mesh_message", "hop", "send_busy", "barrier", "release", "words", "link", "link_flit",
-    "begin", "begin_thread", "end", "to_router", "router", "from_router", "text", "report", "relay", "trap", "ready",
+    "begin", "begin_thread", "end", "to_router", "router", "from_router", "text", "report", "relay", "trap",
+    "own_unit", "tile_unit", "board_unit", "from_unit", "unit_tile", "from_board_unit",
+    "dma_begin", "dma_packet", "dma_far", "dma_mesh", "dma_reply", "ready",
 )  # fmt: skip
 _FRACTIONS = ("dram_line", "sram_line", "link_flit", "report", "relay", "trap")
 """Times in 1/256 cycles."""
@@ -104,7 +114,12 @@ class _Config(ctypes.Structure):
         ("links", c_uint32),
         ("depth", c_void_p),
         ("neighbour", c_void_p),
-        ("exits", c_uint32),
+        *((name, c_uint32) for name in (
+            "exits", "match_in_tiles", "match_on_board", "dma", "match_ranks", "match_cam", "match_entries",
+            "match_receives", "match_eager", "match_announced", "match_window",
+        )),
+        ("job_of", c_void_p),
+        ("jobs", c_uint32),
         ("timing", _Timing),
     ]  # fmt: skip
 
@@ -118,7 +133,7 @@ _COUNTERS = (
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "new": (c_void_p, [POINTER(_Config)]),
     "free": (None, [c_void_p]),
-    "code": (None, [c_void_p, c_char_p, c_size_t]),
+    "code": (None, [c_void_p, c_uint32, c_char_p, c_size_t]),
     "write": (c_int, [c_void_p, c_uint32, c_uint32, c_char_p, c_size_t]),
     "read": (c_int, [c_void_p, c_uint32, c_uint32, POINTER(c_uint8), c_size_t]),
     "input": (None, [c_void_p, c_uint32, c_char_p, c_size_t]),
@@ -149,10 +164,18 @@ def _library() -> dict[str, Any]:
     return found
 
 
+@functools.cache
+def _units() -> dict[str, float]:
+    """The latencies of match engines and DMA engines."""
+    with open(CONFIG / "model" / "fast.toml", "rb") as file:
+        found: dict[str, float] = tomllib.load(file)["unit"]
+    return found
+
+
 def _times(config: Config) -> _Timing:
     """The latencies and rates of a configuration: those of the timing model, and of reports."""
     constant = _model_machine.constants_of_timing()
-    its = _model_machine.timing(config) | constant["report"] | constant["router"]
+    its = _model_machine.timing(config) | constant["report"] | constant["router"] | _units()
     threads = config.mailbox.cores_per_mailbox * config.core.threads_per_core
     bits = threads * threads * config.mailbox.slots_per_thread
     # rtl/mailbox/gs_mailbox_slot_refcount.sv: a cycle for each bit, or for four in a large mailbox
@@ -162,8 +185,8 @@ def _times(config: Config) -> _Timing:
 
 class Fast(Cluster):
     """The boards of a cluster, or one board, in this process; a context manager. ``order`` replays the deliveries of
-    another run. ``commits`` is how many instructions of each thread are kept for ``committed``. Raises InputError if
-    the memories of the boards do not fit in the address space."""
+    another run. ``commits`` is how many instructions of each thread are kept for ``committed``. ``jobs`` share the
+    boards, as in ``Cluster``. Raises InputError if the memories of the boards do not fit in the address space."""
 
     def __init__(
         self,
@@ -172,16 +195,18 @@ class Fast(Cluster):
         order: Order | None = None,
         commits: int = 0,
         deliveries: bool = False,
+        jobs: Sequence[Job] = (),
     ) -> None:
         self.plan = plan = cluster if isinstance(cluster, Plan) else Plan(cluster)
         self.config = config = plan.config
         self.tiles = config.tiles * plan.boards
         self._board_tiles, self._tiles_of_memory = config.tiles, config.tiles // config.memory.dram.count
-        self.jobs = (Job(plan.cluster.name, tuple(range(plan.boards))),)
-        self._shared, self._job_of = False, dict.fromkeys(range(plan.boards), 0)
+        self.jobs = tuple(jobs) or (Job(plan.cluster.name, tuple(range(plan.boards))),)
+        self._shared, self._loading = bool(jobs), 0
+        self._job_of = {board: job for job, its in enumerate(self.jobs) for board in its.boards}
         self._files, self._ran, self.notes = {}, False, []
         self.deliveries: list[tuple[int, int, int]] = []
-        """Receiver, sender and number of each delivered message, if they are recorded."""
+        """Receiver, sender and number of each delivered message, if they are recorded (``Order``)."""
         self._lib = _library()
         boards = plan.boards
         its_load = _model_machine.constants_of_timing()["load"]
@@ -202,7 +227,9 @@ class Fast(Cluster):
         neighbour = np.full((boards, max(1, plan.links)), 0xFFFFFFFF, np.uint32)
         for from_board, link, to_board, *_ in plan.wires({}):
             neighbour[from_board, link] = to_board
-        dram, sram = config.memory.dram, config.memory.sram
+        # Boards without a job have one of their own, without threads.
+        job_of = np.array([self._job_of.get(board, len(self.jobs)) for board in range(boards)], np.uint32)
+        dram, sram, match = config.memory.dram, config.memory.sram, config.match
         bits = min(32, (dram.bytes - 1).bit_length())
         its = _Config(
             boards=boards, tiles=config.tiles, width=config.mesh.width, cores=config.mailbox.cores_per_mailbox,
@@ -216,6 +243,11 @@ class Fast(Cluster):
             direct_bits=min(30, bits), dram=1 << bits, sram=sram.count // dram.count * sram.bytes,
             next_board=next_board.ctypes.data, next_link=next_link.ctypes.data, links=plan.links,
             depth=depth.ctypes.data, neighbour=neighbour.ctypes.data, exits=config.router.mesh_ports,
+            match_in_tiles=int(match.in_tiles), match_on_board=match.on_board, dma=int(match.in_tiles and match.dma),
+            match_ranks=config.match_ranks, match_cam=match.cam_entries, match_entries=match.list_entries,
+            match_receives=config.match_receives, match_eager=config.match_eager,
+            match_announced=config.match_announced, match_window=config.match_window,
+            job_of=job_of.ctypes.data, jobs=len(self.jobs) + 1,
             timing=_times(config),
         )  # fmt: skip
         self._machine = self._lib["new"](ctypes.byref(its))
@@ -230,8 +262,9 @@ class Fast(Cluster):
             self._lib["keep_commits"](self._machine, commits)
         if order is not None:
             words: list[int] = []
-            for thread in range(self.threads):
-                messages = order.get(thread, ())
+            # Match engines have numbers after those of the threads.
+            for receiver in range(max(self.threads, 1 + max(order, default=0))):
+                messages = order.get(receiver, ())
                 words += [len(messages), *(word for message in messages for word in message)]
             array = np.array(words, np.uint32)
             self._lib["order"](self._machine, array.ctypes.data, len(array))
@@ -264,7 +297,7 @@ class Fast(Cluster):
         segments, zeroes = list(segments), list(zeroes)
         if len(words) > capacity:
             raise InputError(f"the program has {len(words)} instructions, {len(words) - capacity} more than fit")
-        self._lib["code"](self._machine, words.tobytes(), len(words))
+        self._lib["code"](self._machine, self._loading, words.tobytes(), len(words))
         for address, data in segments:
             self.write(address, data)
         for address, size in zeroes:
@@ -276,15 +309,17 @@ class Fast(Cluster):
         on_progress(words.nbytes, words.nbytes)
 
     @property
-    def _memories(self) -> range:
-        return range(self.plan.boards * self.config.memory.dram.count)
+    def _memories(self) -> list[int]:
+        """The memories of the boards of the job that is loaded."""
+        each = self.config.memory.dram.count
+        return [board * each + memory for board in self.jobs[self._loading].boards for memory in range(each)]
 
     def _write_at(self, memory: int, address: int, data: bytes | None, size: int) -> None:
         if self._lib["write"](self._machine, memory, address, data, size) < 0:
             raise InputError(f"{size} bytes at {address:#010x}: there is no memory at this address")
 
     def write(self, address: int, data: bytes) -> None:
-        """Writes all DRAMs, or their SRAMs."""
+        """Writes all DRAMs of the job that is loaded, or their SRAMs."""
         for memory in self._memories:
             self._write_at(memory, address, data, len(data))
 
@@ -303,6 +338,10 @@ class Fast(Cluster):
         return np.frombuffer(self.read_memory(memory, address, 4 * words), np.uint32)
 
     # ---- Runs ----
+
+    def job_of(self, thread: int) -> int:
+        """The job of a thread, by its number in the cluster."""
+        return self._job_of[thread // self.config.threads]
 
     def committed(self, thread: int) -> Commits:
         """The first instructions that a thread has finished, an array of COMMIT."""
@@ -341,7 +380,7 @@ class Fast(Cluster):
             self._lib["input"](self._machine, thread, data, len(data))
         before = self._counters()
         started = self._started(threads)
-        seen = _Records(self, on_line, on_emit, on_trap, on_message)
+        seen = _Records(self, on_line, on_emit, on_trap, on_message, on_event)
         begun = time.perf_counter()
         self._lib["start"](self._machine, (c_uint32 * len(started))(*started), round(self._loaded))
         first = seen.first = self._lib["first"](self._machine)
@@ -382,6 +421,7 @@ class Fast(Cluster):
             traps=seen.traps,
             unfinished=parse_unfinished(unfinished.raw[: 20 * count]),
             messages=seen.messages,
+            events=seen.events,
             seconds=seconds,
             tiles=tiles,
             queues=parse_queues(held.raw[: _HELD * queues]),
@@ -400,13 +440,16 @@ class _Records:
         emit: Callable[[int, int], object],
         trap: Callable[[Trap], object],
         message: Callable[[Message], object],
+        event: Callable[[Event], object],
     ) -> None:
         self._machine, self._line, self._emit, self._trap, self._message = machine, line, emit, trap, message
+        self._event = event
         self._text: dict[int, bytearray] = {}
         self.codes: dict[int, int] = {}
         self.ends: dict[int, int] = {}
         self.traps: list[Trap] = []
         self.messages: list[Message] = []
+        self.events: list[Event] = []
         self.first = 0
 
     def take(self, last: bool = False) -> None:
@@ -416,7 +459,7 @@ class _Records:
         raw = ctypes.string_at(data, _RECORD.size * count.value) if count.value else b""
         at = 0
         while at < len(raw):
-            kind, thread, cycle, value, pc, address, _ = _RECORD.unpack_from(raw, at)
+            kind, thread, cycle, value, pc, address, dropped = _RECORD.unpack_from(raw, at)
             at += _RECORD.size
             if kind == _BYTE:
                 self._byte(thread, value & 0xFF)
@@ -431,13 +474,26 @@ class _Records:
                 self.ends[thread] = cycle - self.first
                 self._trap(self.traps[-1])
             elif kind == _MESSAGE:
-                self.messages.append(Message(cycle, 0, 0, 0, raw[at : at + value]))
+                self.messages.append(Message(cycle, 0, self._machine.job_of(thread), 0, raw[at : at + value]))
                 at += -(-value // _RECORD.size) * _RECORD.size
                 self._message(self.messages[-1])
             elif kind == _DELIVERY:
                 self._machine.deliveries.append((thread, pc, address))
+            elif kind in (_TILE_DROPPED, _MATCH_DROPPED):
+                self._drop(kind == _MATCH_DROPPED, thread, cycle, {"why": value, "job": address, "count": dropped}, pc)
         for thread in list(self._text) if last else ():
             self._flush(thread)
+
+    def _drop(self, matches: bool, thread: int, cycle: int, fields: dict[str, int], rank: int) -> None:
+        """Reports the drop of a message by the tile of a thread, or by the match engine of a rank of its board."""
+        config = self._machine.config
+        tile = thread // config.threads_per_tile % config.tiles
+        x, y = tile % config.mesh.width, tile // config.mesh.width
+        what, layout = ("match_dropped", "match_drop") if matches else ("tile_dropped", "tile_drop")
+        fields |= {"rank": rank} if matches else {"tile_x": x, "tile_y": y}
+        value = constants.layout(layout).pack(**fields)
+        self.events.append(Event(thread // config.threads, what, 0, value, cycle))
+        self._event(self.events[-1])
 
     def _byte(self, thread: int, byte: int) -> None:
         if byte == 10:
