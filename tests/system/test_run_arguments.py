@@ -184,6 +184,40 @@ def test_text_outputs_name_vertices_by_label(command: Command, shifted: Path, tm
     assert re.search(r"^ +c +2 +-$", done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run pagerank in.csv -o in.csv", "--output in.csv: is also read, and would be replaced; write another file"),
+        ("run pagerank in.csv -o a.csv -o ./a.csv", "--output a.csv: is given twice; omit one, or write two files"),
+        ("run pagerank in.csv --stats a.json -o a.json", "--output and --stats name the same file, a.json; write two "),
+        ("run pagerank in.csv -e model -c tiny --stats a --report a", "--stats and --report name the same file, a; "),
+        ("run pagerank in.csv -D X=1 -D a\xa0b=3", "-D a\xa0b=3: is not a macro; give NAME or NAME=VALUE"),
+        (
+            "run own.c -e rtl -c tiny --trace a --report a",
+            "--trace and --report name the same file, a; write two files",
+        ),
+        ("run own.c -e rtl -c tiny --report own.c", "--report own.c: is also read, and would be replaced; write "),
+        ("run own.c -e rtl -c tiny --stats /dev/full", "--stats /dev/full: is no name of statistics or of a program; "),
+        ("mpi run own.c -n 2 -e rtl --stats a --report a", "--stats and --report name the same file, a; write two "),
+        ("smi run own.c --ranks 2 -D a\xa0b", "-D a\xa0b: is not a macro; give NAME or NAME=VALUE"),
+        ("smi run own.c --ranks 2 --stats own.c", "--stats own.c: is also read, and would be replaced; write another "),
+        ("report in.csv -o in.csv", "--output in.csv: is also read, and would be replaced; write another file"),
+        ("routes quad4 --json a --plot a.svg", "--plot a.svg: the picture is a PNG; use a name that ends with .png"),
+        ("routes quad4 --json a --tables a", "--tables and --json name the same file, a; write two files"),
+        ("graph convert in.csv none/a.gsg", "none/a.gsg: there is no folder"),
+    ],
+)
+def test_wrong_outputs_and_macros_are_rejected_before_the_work(
+    command: Command, tmp_path: Path, words: str, message: str
+) -> None:
+    (tmp_path / "in.csv").write_text("0,1\n1,0\n")
+    (tmp_path / "own.c").write_text("int main(void) { return 0; }\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    done = command(*(word.replace("\xa0", " ") for word in words.split(" ")), cwd=tmp_path)
+    assert said(done, 2).startswith(f"gossamer: error: {message}".replace("\xa0", " ")) and not done.stdout
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
 def test_run_without_an_answer_writes_no_file(command: Command, tmp_path: Path, engine: str) -> None:
     chain = tmp_path / "chain.txt"

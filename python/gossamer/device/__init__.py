@@ -156,7 +156,7 @@ def build(
         return load(paths[0], config, boards=boards)
     # Headers in a folder of sources are found without an include option.
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
-    flags = (*_sources.search(folders), *_sources.macros(defines))
+    flags = (*_sources.search(folders), *builds.macros(defines))
     if freestanding:
         flags += ("-ffreestanding", "-fbuiltin")
     if optimize is None:

@@ -124,7 +124,7 @@ def compile_program(source: Path, defines: Sequence[str] = (), boards: hostlink.
         raise InputError(f"{source}: no such file")
     path = Path(os.path.realpath(source))
     library = native.ensure_built()
-    flags = [*builds.user_level(apps.FLAGS), *(f"-D{d}" for d in defines)]
+    flags = [*builds.user_level(apps.FLAGS), *builds.macros(defines)]
     more: list[Path] = []
     if boards is not None:
         flags += ["-DGOSSAMER_BOARDS", *boards.flags]

@@ -79,7 +79,7 @@ def build(
     """Compiles and links an MPI program for a configuration. InputError, one line, if that fails."""
     paths = _sources.collect(list(sources))
     folders = [*includes, *(one for one in sources if os.path.isdir(one))]
-    flags = [*_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
+    flags = [*_sources.search(folders), *builds.macros(defines), f"-I{HEADERS}"]
     library = device.headers(config, shape)
     flags.append(f"-I{library}")
     for path in paths:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gossamer_setup
-from gossamer.errors import InputError
 from gossamer.files import write_whole
 from gossamer.routes._generate import Routes
 from gossamer.routes._measure import Figures
@@ -27,8 +26,6 @@ _FEW = 6
 
 def plot(routes: Routes, figures: Figures, path: Path) -> None:
     """Writes a PNG. Installs the group plot if it is missing."""
-    if path.suffix.lower() != ".png":
-        raise InputError(f"--plot {path}: the picture is a PNG; use a name that ends with .png")
     gossamer_setup.require("core", "plot")
     import matplotlib
 

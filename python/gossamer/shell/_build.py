@@ -92,7 +92,7 @@ def role(source: Path) -> Path:
     flags = [*language, "-O2", "-fPIC", "-Wall", f"-I{INCLUDE}"]
 
     def failed(said: str, log: Path) -> InputError:
-        return InputError(f"{diagnostics.first_error(said, source.parent)} (all of it in {log})")
+        return InputError(f"{diagnostics.first_error(said, source.resolve())} (all of it in {log})")
 
     def steps(plan: builds.Plan) -> None:
         plan.link("role.so", [plan.compile(source, flags, tool=tool)], ["-shared"])
