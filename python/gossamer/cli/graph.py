@@ -187,8 +187,8 @@ def _write(graph: Graph, output: str, **options: Any) -> None:
 
     notes = (*graph.notes, *write_graph(graph, output, **options))
     kind = "symmetric, " if graph.symmetric else ""
-    size = f"{counted(graph.vertices, 'vertex', 'vertices')}, {kind}{counted(graph.edges, 'edge')}"
-    click.echo(f"{output}: {size}")
+    vertices = counted(graph.vertices, "vertex", "vertices", grouped=True)
+    click.echo(f"{output}: {vertices}, {kind}{counted(graph.edges, 'edge', grouped=True)}")
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
