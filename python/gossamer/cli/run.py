@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 BUNDLED = DATA / "debian12.adj.gz"
 _CONFIGURATION = (
     "format", "columns", "define", "config", "cluster", "routes", "frame-loss", "cut", "seed", "max-steps",
-    "max-cycles", "workers",
+    "max-cycles", "workers", "partition",
 )  # fmt: skip
 """Options that statistics and reports have."""
 _WRITTEN = ("stats", "report", "trace", "waves")

@@ -87,6 +87,8 @@ def role(source: Path) -> Path:
     """
     if source.suffix in RTL_SUFFIXES:
         return _rtl_role(source)
+    if not source.is_file():
+        raise InputError(f"{source}: no such file; name the source of a role, or a role file")
     language = [] if source.suffix == ".c" else list(_FLAGS[:1])
     tool = builds.c_compiler() if source.suffix == ".c" else None
     flags = [*language, "-O2", "-fPIC", "-Wall", f"-I{INCLUDE}"]
