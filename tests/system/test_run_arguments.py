@@ -277,3 +277,36 @@ def test_read_only_checkout_runs_built_applications(command: Command, tmp_path: 
     assert "is on a read-only file system: what is set up and built works" in done.stdout
     assert run("run", "pagerank", RING).returncode == 0
     assert "Read-only file system" in said(run("run", str(header), RING), 2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root for a small file system")
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        (["pagerank", "gen:ring:vertices=100000", "-k", "0", "-o", "full/a.npy"], "full/a.npy"),
+        (["heat", "gen:grid:width=200,height=200", "-e", "distributed", "-n", "2", "--checkpoint", "full/saves",
+          "--checkpoint-every", "5"], "full/saves"),
+        ([str(ROOT / "programs/hello.c"), "-e", "rtl", "-c", "tiny", "--trace", "full/a.pftrace"], "full/a.pftrace"),
+    ],
+    ids=["result", "checkpoint", "trace"],
+)  # fmt: skip
+def test_full_disk_is_named_and_keeps_no_part(tmp_path: Path, words: list[str], target: str) -> None:
+    (tmp_path / "full").mkdir()
+    # The listing shows what is left; the file system is gone after the command.
+    script = (
+        "mount -t tmpfs -o size=64k tmpfs full && "
+        'dd if=/dev/zero of=full/filler bs=1k count=48 status=none && "$@"; code=$?; find full -type f; exit $code'
+    )
+    launcher = [sys.executable, str(ROOT / "gossamer"), "run", *words]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", *launcher],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    if "mount:" in done.stderr:
+        pytest.skip("no mounts can be made here")
+    line = said(done, 2)
+    assert f"{target}: " in line and "; free space, or choose another " in line
+    assert [one for one in done.stdout.splitlines() if one.startswith("full/")] == ["full/filler"]
