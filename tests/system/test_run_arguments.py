@@ -279,6 +279,38 @@ def test_read_only_checkout_runs_built_applications(command: Command, tmp_path: 
     assert "Read-only file system" in said(run("run", str(header), RING), 2)
 
 
+@pytest.mark.tier("all", seconds=30, adds="names of files that are no text")
+def test_names_of_files_may_be_any_bytes(tmp_path: Path) -> None:
+    def run(*words: bytes) -> subprocess.CompletedProcess[str]:
+        launcher = [sys.executable, ROOT / "gossamer", *words]
+        return subprocess.run(launcher, capture_output=True, errors="replace", check=False, cwd=tmp_path)
+
+    here = os.fsencode(tmp_path)
+    (tmp_path / os.fsdecode(b"d\xff")).mkdir()
+    for source, name in (
+        ("programs/hello.c", b"p\xff.c"), ("programs/hello.c", b"d\xff/p.c"), ("examples/hops/hops.h", b"h\xff.h"),
+        ("examples/streams/pipeline.c", b"s\xff.c"), ("examples/mpi/halo2d.c", b"m\xff.c"),
+        ("config/clusters/pair.toml", b"c\xff.toml"),
+    ):  # fmt: skip
+        shutil.copy(ROOT / source, here + b"/" + name)
+    (tmp_path / os.fsdecode(b"g\xff.txt")).write_text("0 1\n1 0\n")
+    for words in (
+        b"run pagerank g\xff.txt -o o\xff.csv --stats s\xff.json --report r\xff.html",
+        b"report s\xff.json",
+        b"run p\xff.c -e rtl -c tiny --report p\xff.html --trace p\xff.pftrace",
+        b"run p\xff.c -e fast -c tiny",
+        b"run d\xff -e rtl -c tiny",
+        b"run h\xff.h g\xff.txt -e rtl -c tiny",
+        b"smi run s\xff.c --ranks 2 --report s\xff.html",
+        b"mpi run m\xff.c -n 2 -e rtl --stats m\xff.json",
+        b"routes c\xff.toml --tables c\xff.routes --json c\xff.json --plot c\xff.png",
+    ):
+        done = run(*words.split(b" "))
+        assert done.returncode == 0, (words, done.stderr)
+    for words in (b"smi ports s\xff.c", b"test \xff"):
+        said(run(*words.split(b" ")), 2)
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root for a small file system")
 @pytest.mark.parametrize(
     ("words", "target"),

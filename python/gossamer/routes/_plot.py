@@ -44,6 +44,11 @@ def plot(routes: Routes, figures: Figures, path: Path) -> None:
     write_whole(path, buffer.getvalue())
 
 
+def _drawable(name: str) -> str:
+    """A name that fonts can draw: a file's name may have bytes that are no text."""
+    return name.encode("utf-8", "replace").decode()
+
+
 def _map(figure: Any, axes: Any, routes: Routes, figures: Figures) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
@@ -88,7 +93,7 @@ def _map(figure: Any, axes: Any, routes: Routes, figures: Figures) -> None:
                 path_effects=[withStroke(linewidth=3, foreground="white")], zorder=3,
             )  # fmt: skip
     axes.set_title(
-        f"{cluster.name}: {figures.boards} boards, {figures.cables} cables; {routes.tables.method}, "
+        f"{_drawable(cluster.name)}: {figures.boards} boards, {figures.cables} cables; {routes.tables.method}, "
         f"{routes.tables.vcs} virtual channels", fontsize=11,
     )  # fmt: skip
     axes.set_aspect("equal", adjustable="box")
