@@ -43,6 +43,15 @@ _SYSTEM = ("/usr/include/", "/usr/lib", "/usr/share/")
 Failed = Callable[[str, Path], GossamerError]
 """Makes an error from the output of the tools; the path is that of the log with all output."""
 
+
+def macros(defines: Sequence[str]) -> list[str]:
+    """The compiler's flags for a user's macros. Raises InputError for a macro without a name."""
+    for define in defines:
+        if not re.match(r"[A-Za-z_]\w*(\(.*\))?(=|$)", define):
+            raise InputError(f"-D {define}: is not a macro; give NAME or NAME=VALUE")
+    return [f"-D{define}" for define in defines]
+
+
 # ---- The compiler ------------------------------------------------------------------
 
 

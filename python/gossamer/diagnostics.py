@@ -11,7 +11,10 @@ from pathlib import Path
 
 
 def first_error(output: str, user: Path) -> str:
-    """The first error of a compiler's output, at the user's line if there is one."""
+    """The first error of a compiler's output, at the line of the file ``user`` if there is one.
+
+    ``user`` may be a folder of sources: the error is at the line that the compiler names.
+    """
     place = re.compile(r"^(?P<file>[^\s:].*?):(?P<line>\d+):(?:\d+:)?\s*(?P<rest>.*)$")
     users = str(user)
     first = ""
@@ -31,6 +34,8 @@ def first_error(output: str, user: Path) -> str:
                     break  # the assertion names the violated rule; errors that follow from it are less clear
     if first_at < 0:
         return _linker_error(lines, user)
+    if user.is_dir():
+        return first
     # An error deep in a template: the user's line is in the notes around it.
     message = first.split(": ", 1)[1]
     for line in [*reversed(lines[:first_at]), *lines[first_at:]]:

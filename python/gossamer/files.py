@@ -15,7 +15,7 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,10 +46,23 @@ def _is_replaced(path: Path) -> bool:
         return True
 
 
+def reason(error: Exception) -> str:
+    """Why a file cannot be read, for a message: one line, without the names and the advice of Python's libraries."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1:,} is not UTF-8 text"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    text = " ".join(str(error).split()) or type(error).__name__
+    # NumPy's answer to a file that is not its own.
+    return "it has no arrays of numbers" if "allow_pickle" in text else text
+
+
 def parse_json(text: str | bytes) -> Any:
     """The value of a JSON text from a user. Raises ValueError, also if it is nested too deeply for the parser."""
     try:
         return json.loads(text)
+    except UnicodeDecodeError as error:
+        raise ValueError(reason(error)) from None
     except RecursionError:
         raise ValueError("its values are nested too deeply") from None
 
@@ -77,6 +90,30 @@ def check_writable(path: Path) -> None:
         raise InputError(f"{path}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path}: cannot write in {folder}; choose another folder")
+
+
+def check_outputs(outputs: Iterable[tuple[str, Path | None]], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
+    """Rejects output files that cannot be written, that two options name, or that are also read, before the work.
+
+    ``outputs`` are options with their files, None for an option that is not given; ``inputs`` are the files that the
+    command reads. A device or a pipe may occur twice. Raises InputError.
+    """
+    read = {os.path.realpath(path) for path in inputs if os.path.exists(path)}
+    taken: dict[str, str] = {}
+    for option, path in outputs:
+        if path is None:
+            continue
+        check_writable(path)
+        if not _is_replaced(path):
+            continue
+        name = os.path.realpath(path)
+        if name in read:
+            raise InputError(f"{option} {path}: is also read, and would be replaced; write another file")
+        if name in taken:
+            if taken[name] == option:
+                raise InputError(f"{option} {path}: is given twice; omit one, or write two files")
+            raise InputError(f"{taken[name]} and {option} name the same file, {path}; write two files")
+        taken[name] = option
 
 
 @contextlib.contextmanager
@@ -133,4 +170,13 @@ def move_whole(aside: Path, path: Path) -> None:
     aside.unlink()
 
 
-__all__ = ["check_writable", "move_whole", "parse_json", "temporary_sibling", "whole_file", "write_whole"]
+__all__ = [
+    "check_outputs",
+    "check_writable",
+    "move_whole",
+    "parse_json",
+    "reason",
+    "temporary_sibling",
+    "whole_file",
+    "write_whole",
+]

@@ -69,6 +69,11 @@ def build(output: Path, levels: Sequence[str], names: Sequence[str]) -> tuple[Pa
     if platform.machine() != "x86_64":
         raise InputError(f"the wheel is built on x86-64 machines, and this is {platform.machine()}")
     gossamer_setup.require("core", "wheel")
+    # Before the compilation, which takes minutes.
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{output}: cannot be made: {error.strerror}; choose another folder") from None
     compiled = {level: compile_level(level, names) for level in levels}
     with tempfile.TemporaryDirectory(prefix="gossamer-wheel-") as name:
         work = Path(name)
@@ -83,10 +88,6 @@ def build(output: Path, levels: Sequence[str], names: Sequence[str]) -> tuple[Pa
                 shutil.copyfile(path, work / "prebuilt" / level / path.name)
         plain = _run_backend("wheel", tree, work / "plain", {"GOSSAMER_PREBUILT": str(work / "prebuilt")})
         repaired = _retag(plain, work / "repaired")
-        try:
-            output.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{output}: cannot be made: {error.strerror}; choose another folder") from None
         results = []
         for made in (repaired, source):
             write_whole(output / made.name, made.read_bytes())

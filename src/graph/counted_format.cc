@@ -73,7 +73,7 @@ void CountedFormat::bad_entry(const char* at, std::uint64_t line, unsigned skip,
     std::uint64_t value = 0;
     if (!whole_number(words[i], value) || value - 1 >= header_.vertices) bad_vertex(words[i], line);
   }
-  bad(line, "weight %s is not %s", quoted(words.back()).c_str(), weights_are());
+  bad(line, "weight %s is not %s", quoted(words.back()).c_str(), weights_are(words.back()));
 }
 
 Numbering CountedFormat::finish(std::deque<Worker>&, gs_graph_shape& shape) {

@@ -63,9 +63,9 @@ class MatrixMarket final : public CountedFormat {
 
  protected:
   const char* entries_are() const override { return array_ ? "values" : "entries"; }
-  const char* weights_are() const override {
+  const char* weights_are(std::string_view word) const override {
     if (unsigned_) return "an integer from 0 to 9223372036854775807";
-    return field_ == Field::integer ? "a 64-bit integer" : "a finite number";
+    return field_ == Field::integer ? "a 64-bit integer" : weights_must_be(word);
   }
   bool symmetric() const override { return header_.undirected || symmetry_ == Symmetry::symmetric; }
 
@@ -224,7 +224,7 @@ class MatrixMarket final : public CountedFormat {
   [[noreturn]] void bad_value(const char* at, std::uint64_t line, const char* form) const {
     const auto words = split<false>(line_at(at));
     if (words.size() != 1) bad(line, "%zu columns instead of 1: %s", words.size(), form);
-    bad(line, "value %s is not %s", quoted(words[0]).c_str(), weights_are());
+    bad(line, "value %s is not %s", quoted(words[0]).c_str(), weights_are(words[0]));
   }
 
   template <Field F>

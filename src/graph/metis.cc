@@ -144,7 +144,7 @@ class Metis final : public CountedFormat {
       if (*at == '\n') bad(line, "the last neighbour has no weight; the header states edge weights");
       begin = at;
       if (!read_weight(at, weight) || !ends_word(*at))
-        bad(line, "weight %s is not a finite number", quoted(word(begin)).c_str());
+        bad(line, "weight %s is not %s", quoted(word(begin)).c_str(), weights_must_be(word(begin)));
       at = skip_blanks<false>(at);
       worker.sink.add(row, static_cast<std::uint32_t>(target), weight);
     }

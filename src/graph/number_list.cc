@@ -110,7 +110,8 @@ NumberList::Entry NumberList::read_line(std::string_view text, std::uint64_t lin
   entry.source = vertex(fields[columns_.source].text, line);
   entry.target = vertex(fields[columns_.target].text, line);
   if (columns_.weighted() && !whole_weight(fields[columns_.weight].text, entry.weight))
-    bad(line, "weight %s is not a finite number", quoted(fields[columns_.weight].text).c_str());
+    bad(line, "weight %s is not %s", quoted(fields[columns_.weight].text).c_str(),
+        weights_must_be(fields[columns_.weight].text));
   return entry;
 }
 

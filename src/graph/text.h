@@ -159,6 +159,15 @@ struct Number {
   return true;
 }
 
+/// What a word must be that read_weight refuses, for a message: "a finite number", or
+/// what a whole number too large for it must be.
+inline const char* weights_must_be(std::string_view word) {
+  if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.remove_prefix(1);
+  for (const char c : word)
+    if (!is_digit(c)) return "a finite number";
+  return word.empty() ? "a finite number" : "a 64-bit integer; write it as a decimal number, with .0 at its end";
+}
+
 /// Whether a word is exactly a weight in the sense of read_weight.
 [[gnu::noinline]] inline bool whole_weight(std::string_view word, Number& number) {
   const std::string ended = std::string(word) + "\n";

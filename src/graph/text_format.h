@@ -155,8 +155,8 @@ class CountedFormat : public TextFormat {
   /// The number of entries that the header states, and their name in messages.
   virtual std::uint64_t expected() const { return header_.announced_edges; }
   virtual const char* entries_are() const { return "edges"; }
-  /// A valid weight, for messages: "is not ...".
-  virtual const char* weights_are() const { return "a finite number"; }
+  /// What a refused word must be to be a weight, for messages: "is not ...".
+  virtual const char* weights_are(std::string_view word) const { return weights_must_be(word); }
   virtual bool symmetric() const { return header_.undirected; }
 
   /// A count in a header: 0 .. 2^63 - 1.

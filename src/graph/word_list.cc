@@ -229,7 +229,7 @@ void WordList::bad_headings(std::uint64_t line) const {
       const char* hint = words[2][0] == '{'         ? "; NetworkX writes weights alone with write_weighted_edgelist"
                          : is_punctuation(words[1]) ? "; choose the columns of the vertices: --columns 1,3"
                                                     : "; a list of neighbours needs --format adjlist";
-      bad(line, "weight %s is not a finite number%s", quoted(words[2]).c_str(), hint);
+      bad(line, "weight %s is not %s%s", quoted(words[2]).c_str(), weights_must_be(words[2]), hint);
     }
   }
   const std::uint32_t source = into.number(words[0], high & 1, line);

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gossamer.watch import _html, cables, dashboard, report, snapshots, statistics, streams
+from gossamer.watch import _charts, _html, cables, dashboard, report, snapshots, statistics, streams
 from gossamer.watch.snapshots import LINK_SUMS, Link, Snapshot, Tile
 
 NAMES = ("runs", "memory", "float", "receive", "send", "barrier", "other")
@@ -248,6 +248,13 @@ def test_colours_are_monotonic_in_greyscale(dark: bool) -> None:
     shades = [sum(bytes.fromhex(_html.colour(step, dark)[1:])) for step in range(_html.STEPS + 1)]
     assert shades == sorted(shades, reverse=not dark) and len(set(shades)) == len(shades)
     assert _html.step(-1) == 0 and _html.step(9) == _html.STEPS
+
+
+def test_axis_of_steps_has_whole_numbers() -> None:
+    for count in range(1, 40):
+        labels = re.findall(r">([\d.]+)(?: steps)?</text>", _charts.columns([1.0] * count, 1.0, count, 1240.0))
+        ticks = [label for label in labels if label not in ("500", "1000", "1k")]
+        assert ticks[0] == "0" and ticks[-1] == str(count) and all(map(str.isdecimal, ticks)), (count, labels)
 
 
 def test_links_are_ordered_by_utilization() -> None:

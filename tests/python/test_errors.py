@@ -12,8 +12,9 @@ import pytest
 
 import gossamer_setup
 from gossamer.cli import _deprecated
-from gossamer.diagnostics import relative
-from gossamer.errors import ExitCode, signal_name
+from gossamer.diagnostics import first_error, relative
+from gossamer.errors import ExitCode, InputError, signal_name
+from gossamer.shell import _build, keys
 
 
 def test_unnamed_signals_are_reported_by_number() -> None:
@@ -31,6 +32,30 @@ def test_path_is_relative_only_below_the_current_folder(tmp_path: Path, monkeypa
     assert relative(here / "..main.c") == "..main.c"
     for outside in (tmp_path / "main.c", tmp_path / "beside" / "main.c", Path("/main.c"), tmp_path):
         assert relative(outside) == str(outside)
+
+
+def test_errors_of_a_folder_s_sources_are_at_the_compilers_line(tmp_path: Path) -> None:
+    """The place is not the folder, which has many files."""
+    said = f"In file included from {tmp_path}/a.c:1:\n{tmp_path}/a.h:7:3: error: expected ';'\n"
+    assert first_error(said, tmp_path) == f"{tmp_path}/a.h:7: expected ';'"
+    assert first_error(said, tmp_path / "a.c") == f"{tmp_path}/a.c:1: expected ';'"
+
+
+def test_files_of_operators_are_named_with_their_fault(tmp_path: Path) -> None:
+    """Without the number and the words of Python's exceptions."""
+    role, key = tmp_path / "role.c", tmp_path / "key"
+    role.write_text("int f(void) {\n  return nothing;\n}\n")
+    key.write_bytes(b"ab\xff")
+    key.chmod(0o600)
+    for call, message in (
+        (lambda: _build.role(role), rf"{role}:2: .*nothing.* \(all of it in .*\)"),
+        (lambda: _build.role(tmp_path / "none.c"), rf"{tmp_path}/none\.c: no such file; name the source of a role, .*"),
+        (lambda: keys.check_private(key, "key"), rf"{key}: cannot read the key: byte 3 is not UTF-8 text"),
+        (lambda: keys.check_private(tmp_path, "key"), rf"{tmp_path}: cannot read the key: is a directory"),
+    ):
+        with pytest.raises(InputError) as caught:
+            call()
+        assert re.fullmatch(message, str(caught.value)), caught.value
 
 
 def test_setup_exit_codes_match_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gossamer.errors import InputError
-from gossamer.files import check_writable, move_whole, whole_file, write_whole
+from gossamer.files import check_outputs, check_writable, move_whole, whole_file, write_whole
 
 
 def fill(path: Path, data: bytes, how: str) -> None:
@@ -40,6 +40,24 @@ def test_regular_file_is_replaced_atomically(tmp_path: Path, how: str) -> None:
     assert target.read_bytes() == b"new"
     assert other.read_text() == "a longer text from before"
     only(tmp_path, "a", "b")
+
+
+def test_outputs_replace_neither_each_other_nor_an_input(tmp_path: Path) -> None:
+    a, b, null = tmp_path / "a", tmp_path / "b", Path("/dev/null")
+    check_outputs([("--x", a), ("--y", b), ("--z", None), ("--y", null), ("--x", null)], [null, tmp_path / "c"])
+    check_outputs([("--x", a)], [a])  # it does not exist, so the input is another thing of that name
+    a.write_text("1")
+    (tmp_path / "link").symlink_to("a")
+    check_outputs([("--x", a)])
+    for outputs, inputs, message in (
+        ([("--x", a)], ["gen:ring", str(tmp_path / "link")], f"--x {a}: is also read, and would be replaced; write "),
+        ([("--x", a), ("--y", tmp_path / "link")], [], "--x and --y name the same file, "),
+        ([("--x", b), ("--x", tmp_path / "." / "b")], [], f"--x {b}: is given twice; omit one, or write two files"),
+        ([("--x", tmp_path)], [], f"{tmp_path}: is a folder; give a file"),
+    ):
+        with pytest.raises(InputError) as caught:
+            check_outputs(outputs, inputs)
+        assert str(caught.value).startswith(message)
 
 
 def test_names_of_maximum_length_are_writable(tmp_path: Path) -> None:
@@ -114,7 +132,7 @@ def test_device_is_preserved(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from pathlib import Path
-from gossamer.files import check_writable, write_whole
+from gossamer.files import check_outputs, check_writable, write_whole
 path = Path(sys.argv[1])
 check_writable(path)
 print("before")

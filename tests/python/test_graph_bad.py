@@ -41,6 +41,26 @@ BAD: dict[str, tuple[str, str, str]] = {
     "weight is a word": ("a.txt", "0 1 2\n1 2 heavy\n", "2: weight 'heavy' is not a finite number"),
     "weight is nan": ("a.txt", "0 1 2\n1 2 nan\n", "2: weight 'nan' is not a finite number"),
     "weight is infinite": ("a.txt", "0 1 2\n1 2 1e999\n", "2: weight '1e999' is not a finite number"),
+    "weight beyond 64 bits": (
+        "a.txt",
+        "0 1 100000000000000000000\n",
+        "1: weight '100000000000000000000' is not a 64-bit integer; write it as a decimal",
+    ),
+    "words, weight beyond 64 bits": (
+        "a.txt",
+        "a b -100000000000000000000\n",
+        "1: weight '-100000000000000000000' is not a 64-bit integer; write it as a decimal",
+    ),
+    "metis weight beyond 64 bits": (
+        "a.graph",
+        "2 1 1\n2 100000000000000000000\n1 1\n",
+        "2: weight '100000000000000000000' is not a 64-bit integer; write it as a decimal",
+    ),
+    "mtx weight beyond 64 bits": (
+        "a.mtx",
+        f"{MM} real general\n2 2 1\n1 2 100000000000000000000\n",
+        "3: weight '100000000000000000000' is not a 64-bit integer; write it as a decimal",
+    ),
     "one column": ("a.txt", "0 1\n2\n", "2: 1 column, but line 1 has 2"),
     "one column at first": ("a.txt", "7\n", "1: one column, but an edge needs two"),
     "one column of words": ("a.txt", "# x\nash\nbirch\n", "2: one column, on this and all other lines"),

@@ -199,6 +199,11 @@ BAD: dict[str, tuple[str, str, str]] = {
     "gml unknown id": ("a.gml", GML.replace("target 2", "target 3"), "4: an edge with the target 3, which no node has"),
     "gml weight": ("a.gml", GML.replace("target 2", 'target 2 weight "x"'), "4: weight 'x' is not a finite number"),
     "gml infinite": ("a.gml", GML.replace("target 2", "target 2 weight +INF"), "4: weight inf is not a finite number"),
+    "gml beyond 64 bits": (
+        "a.gml",
+        GML.replace("target 2", "target 2 weight 100000000000000000000"),
+        "4: weight '100000000000000000000' is not a 64-bit integer; write it as a decimal",
+    ),
     "gml two sources": ("a.gml", GML.replace("target 2", "source 2"), "4: a second 'source' in the list of line 4"),
     "gml open quote": ("a.gml", GML.replace("id 2", 'label "x'), "3: a quotation mark that is not closed"),
     "gml directed": ("a.gml", GML.replace("[\n", "[ directed 2\n", 1), "1: directed is 2; it must be 0 or 1"),
@@ -236,6 +241,11 @@ BAD: dict[str, tuple[str, str, str]] = {
     "pajek zero": ("a.net", "*Vertices 2\n*Arcs\n0 1\n", "3: vertex '0' is outside the range 1 .. 2"),
     "pajek column": ("a.net", "*Vertices 2\n*Arcs\n1\n", "3: 1 column, but an edge needs two"),
     "pajek weight": ("a.net", "*Vertices 2\n*Arcs\n1 2 x\n", "3: weight 'x' is not a finite number"),
+    "pajek beyond 64 bits": (
+        "a.net",
+        "*Vertices 2\n*Arcs\n1 2 100000000000000000000\n",
+        "3: weight '100000000000000000000' is not a 64-bit integer; write it as a decimal",
+    ),
     "pajek count": ("a.net", "*Vertices x\n", "1: *Vertices needs the number of vertices"),
     "pajek twice": ("a.net", "*Vertices 2\n1 a\n1 b\n", "3: a second line of vertex 1"),
     "pajek project": ("a.paj", "*Vertices 1\n*Arcs\n1 1\n*Vertices 1\n1\n", "4: a second network, or a partition"),

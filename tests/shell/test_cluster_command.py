@@ -9,6 +9,7 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,22 @@ def boards(command: Command, scratch: dict[str, str]) -> Iterator[int]:
     yield 3
     done = command("cluster", "sim", "down", env=scratch)
     assert (done.returncode, done.stdout) == (0, "3 boards ended\n")
+
+
+def test_of_two_commands_at_once_one_starts_a_cluster(command: Command, scratch: dict[str, str]) -> None:
+    """The other one would replace the description of the first's processes, and nothing would end them."""
+    words = [sys.executable, str(ROOT / "gossamer"), "cluster", "sim", "up", "2"]
+    both = [
+        subprocess.Popen(
+            words, env={**os.environ, **scratch}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    said = sorted((*one.communicate(timeout=300), one.returncode) for one in both)
+    assert command("cluster", "sim", "down", env=scratch).stdout == "2 boards ended\n"
+    assert [code for *_, code in said] == [2, 0] and "a simulated cluster runs already" in said[0][1]
+    left = subprocess.run(["pgrep", "-f", str(scratch["TMPDIR"])], capture_output=True, text=True, check=False)
+    assert left.stdout == ""
 
 
 def test_simulated_boards_are_discovered_and_configured(command: Command, scratch: dict[str, str], boards: int) -> None:

@@ -78,7 +78,7 @@ def test_generated_graphs_convert_between_formats(command: Command, tmp_path: Pa
         (["info", "bad.mtx", "--format", "mxt"], "mxt"),
         (["convert", "bad.mtx", "out.gsg"], "bad.mtx:3:"),
         (["convert", "good.txt", "out.png"], "out.png: unknown extension"),
-        (["convert", "good.txt", "none/out.gsg"], "none/out.gsg: cannot be written"),
+        (["convert", "good.txt", "none/out.gsg"], "none/out.gsg: there is no folder"),
         (["convert", "good.txt", "/proc/out.gsg"], "/proc/out.gsg: cannot be written"),
         (["generate", "rmat", "--scale", "99", "-o", "out.gsg"], "scale 99 is outside the range 1 .. 31"),
         (["generate", "grid", "--width", "2", "--height", "2", "--weights", "x", "-o", "o.gsg"], "LOW:HIGH"),

@@ -397,7 +397,7 @@ def test_command_prints_statistics_and_writes_a_report(tmp_path: Path, command: 
     shown = ("--multicast", "none", "--mapping", "bfs", "--stats", stats, "--report", page, "--top", "1")
     done = command(*words, *shown)
     assert done.returncode == 0, done.stderr
-    assert "rtl engine, 64 threads: 1 steps, " in done.stdout and " cycles (" in done.stdout
+    assert "rtl engine, 64 threads: 1 step, " in done.stdout and " cycles (" in done.stdout
     told = json.loads(stats.read_text())
     retired = f"{told['retired']:,}"
     assert done.stdout.rstrip().endswith(f" MHz), {retired} instructions retired")

@@ -29,6 +29,9 @@ _FAULTS = """(() => {
     if (!holder && (r.right > innerWidth + 0.5 || r.left < -0.5)) say('outside', e);
     if (parseFloat(getComputedStyle(e).fontSize) < 13) say('small text', e);
   }
+  for (const b of document.querySelectorAll('.card b'))
+    if (!/\\s/.test(b.textContent) && b.clientHeight > 1.5 * parseFloat(getComputedStyle(b).lineHeight))
+      say('broken number', b);
   for (const svg of document.querySelectorAll('svg')) {
     const box = svg.getBoundingClientRect(), texts = [];
     for (const t of svg.querySelectorAll('text')) {
@@ -203,7 +206,7 @@ int main(int argc, char** argv) {
     [
         (("run", "pagerank", "gen:grid:width=60,height=60", "-k", "0", "--engine", "shuffle"), "shuffle"),
         (("run", "hashmin", "gen:grid:width=20,height=20", "--engine", "model", "--config", "tiny"), "model"),
-        (("run", "hashmin", "gen:grid:width=20,height=20", "--engine", "model", "--cluster", "pair"), "model"),
+        (("run", "pagerank", "gen:rmat:scale=8", "--engine", "model", "--cluster", "duo12"), "model"),
         (("run", "pagerank", "gen:grid:width=60,height=60", "--engine", "distributed", "-n", "2"), "distributed"),
         (("smi", "run", "ten.c", "--ranks", "2"), "emulator"),
         (("mpi", "run", "ranks.c", "-n", "4", "--engine", "rtl", "--config", "tiny-mpi"), "rtl"),
@@ -221,7 +224,16 @@ def test_page_of_every_engine_fits_and_shows_the_statistics(
     assert data["engine"] == engine
     look(browser, tmp_path / "s.html")
     check_numbers(browser, data)
-    assert data["command"] in browser.value("document.body.innerText")
+    text = browser.value("document.body.innerText")
+    assert data["command"] in text
+    if data["kind"] == "application":
+        (tmp_path / "long.html").write_text(report.page([{**data, "deliveries": 98_765_432_100}]), encoding="utf-8")
+        look(browser, tmp_path / "long.html")
+    if engine == "model":
+        nearest, *warning = data["notes"]
+        assert nearest == f"prediction; nearest validated case: {data['nearest_validated']}" and nearest in text
+        assert len(warning) == ("duo12" in words) and all("outside of the validated range" in one for one in warning)
+        assert all(one in text for one in warning)
 
 
 @pytest.mark.parametrize(("width", "boards"), [(1, 1), (4, 2), (2, 12)])

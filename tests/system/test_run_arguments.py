@@ -184,6 +184,40 @@ def test_text_outputs_name_vertices_by_label(command: Command, shifted: Path, tm
     assert re.search(r"^ +c +2 +-$", done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run pagerank in.csv -o in.csv", "--output in.csv: is also read, and would be replaced; write another file"),
+        ("run pagerank in.csv -o a.csv -o ./a.csv", "--output a.csv: is given twice; omit one, or write two files"),
+        ("run pagerank in.csv --stats a.json -o a.json", "--output and --stats name the same file, a.json; write two "),
+        ("run pagerank in.csv -e model -c tiny --stats a --report a", "--stats and --report name the same file, a; "),
+        ("run pagerank in.csv -D X=1 -D a\xa0b=3", "-D a\xa0b=3: is not a macro; give NAME or NAME=VALUE"),
+        (
+            "run own.c -e rtl -c tiny --trace a --report a",
+            "--trace and --report name the same file, a; write two files",
+        ),
+        ("run own.c -e rtl -c tiny --report own.c", "--report own.c: is also read, and would be replaced; write "),
+        ("run own.c -e rtl -c tiny --stats /dev/full", "--stats /dev/full: is no name of statistics or of a program; "),
+        ("mpi run own.c -n 2 -e rtl --stats a --report a", "--stats and --report name the same file, a; write two "),
+        ("smi run own.c --ranks 2 -D a\xa0b", "-D a\xa0b: is not a macro; give NAME or NAME=VALUE"),
+        ("smi run own.c --ranks 2 --stats own.c", "--stats own.c: is also read, and would be replaced; write another "),
+        ("report in.csv -o in.csv", "--output in.csv: is also read, and would be replaced; write another file"),
+        ("routes quad4 --json a --plot a.svg", "--plot a.svg: the picture is a PNG; use a name that ends with .png"),
+        ("routes quad4 --json a --tables a", "--tables and --json name the same file, a; write two files"),
+        ("graph convert in.csv none/a.gsg", "none/a.gsg: there is no folder"),
+    ],
+)
+def test_wrong_outputs_and_macros_are_rejected_before_the_work(
+    command: Command, tmp_path: Path, words: str, message: str
+) -> None:
+    (tmp_path / "in.csv").write_text("0,1\n1,0\n")
+    (tmp_path / "own.c").write_text("int main(void) { return 0; }\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    done = command(*(word.replace("\xa0", " ") for word in words.split(" ")), cwd=tmp_path)
+    assert said(done, 2).startswith(f"gossamer: error: {message}".replace("\xa0", " ")) and not done.stdout
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 @pytest.mark.parametrize("engine", ["cpu", "shuffle"])
 def test_run_without_an_answer_writes_no_file(command: Command, tmp_path: Path, engine: str) -> None:
     chain = tmp_path / "chain.txt"
@@ -243,3 +277,68 @@ def test_read_only_checkout_runs_built_applications(command: Command, tmp_path: 
     assert "is on a read-only file system: what is set up and built works" in done.stdout
     assert run("run", "pagerank", RING).returncode == 0
     assert "Read-only file system" in said(run("run", str(header), RING), 2)
+
+
+@pytest.mark.tier("all", seconds=30, adds="names of files that are no text")
+def test_names_of_files_may_be_any_bytes(tmp_path: Path) -> None:
+    def run(*words: bytes) -> subprocess.CompletedProcess[str]:
+        launcher = [sys.executable, ROOT / "gossamer", *words]
+        return subprocess.run(launcher, capture_output=True, errors="replace", check=False, cwd=tmp_path)
+
+    here = os.fsencode(tmp_path)
+    (tmp_path / os.fsdecode(b"d\xff")).mkdir()
+    for source, name in (
+        ("programs/hello.c", b"p\xff.c"), ("programs/hello.c", b"d\xff/p.c"), ("examples/hops/hops.h", b"h\xff.h"),
+        ("examples/streams/pipeline.c", b"s\xff.c"), ("examples/mpi/halo2d.c", b"m\xff.c"),
+        ("config/clusters/pair.toml", b"c\xff.toml"),
+    ):  # fmt: skip
+        shutil.copy(ROOT / source, here + b"/" + name)
+    (tmp_path / os.fsdecode(b"g\xff.txt")).write_text("0 1\n1 0\n")
+    for words in (
+        b"run pagerank g\xff.txt -o o\xff.csv --stats s\xff.json --report r\xff.html",
+        b"report s\xff.json",
+        b"run p\xff.c -e rtl -c tiny --report p\xff.html --trace p\xff.pftrace",
+        b"run p\xff.c -e fast -c tiny",
+        b"run d\xff -e rtl -c tiny",
+        b"run h\xff.h g\xff.txt -e rtl -c tiny",
+        b"smi run s\xff.c --ranks 2 --report s\xff.html",
+        b"mpi run m\xff.c -n 2 -e rtl --stats m\xff.json",
+        b"routes c\xff.toml --tables c\xff.routes --json c\xff.json --plot c\xff.png",
+    ):
+        done = run(*words.split(b" "))
+        assert done.returncode == 0, (words, done.stderr)
+    for words in (b"smi ports s\xff.c", b"test \xff"):
+        said(run(*words.split(b" ")), 2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root for a small file system")
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        (["pagerank", "gen:ring:vertices=100000", "-k", "0", "-o", "full/a.npy"], "full/a.npy"),
+        (["heat", "gen:grid:width=200,height=200", "-e", "distributed", "-n", "2", "--checkpoint", "full/saves",
+          "--checkpoint-every", "5"], "full/saves"),
+        ([str(ROOT / "programs/hello.c"), "-e", "rtl", "-c", "tiny", "--trace", "full/a.pftrace"], "full/a.pftrace"),
+    ],
+    ids=["result", "checkpoint", "trace"],
+)  # fmt: skip
+def test_full_disk_is_named_and_keeps_no_part(tmp_path: Path, words: list[str], target: str) -> None:
+    (tmp_path / "full").mkdir()
+    # The listing shows what is left; the file system is gone after the command.
+    script = (
+        "mount -t tmpfs -o size=64k tmpfs full && "
+        'dd if=/dev/zero of=full/filler bs=1k count=48 status=none && "$@"; code=$?; find full -type f; exit $code'
+    )
+    launcher = [sys.executable, str(ROOT / "gossamer"), "run", *words]
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", *launcher],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    if "mount:" in done.stderr:
+        pytest.skip("no mounts can be made here")
+    line = said(done, 2)
+    assert f"{target}: " in line and "; free space, or choose another " in line
+    assert [one for one in done.stdout.splitlines() if one.startswith("full/")] == ["full/filler"]

@@ -427,7 +427,7 @@ def add_step(
     source = plan.folder / "app.cc"
     source.write_text("")
     given = ["-include", "gossamer/app.h", "-include", str(header)]
-    flags = [f"-I{precompiled}", f"-I{INCLUDE}", *options, *(f"-D{d}" for d in defines), *given]
+    flags = [f"-I{precompiled}", f"-I{INCLUDE}", *options, *builds.macros(defines), *given]
     flags += ["-shared", "-Wl,--version-script=exported"]
     plan.compile(source, flags, target, [builds.stamp(precompiled)])
 
@@ -446,7 +446,7 @@ def _check_widths(header: Path, defines: tuple[str, ...]) -> None:
     wide = {"INT64": "long long int", "UINT64": "long long unsigned int"}
     types = [flag for name, kind in wide.items() for flag in (f"-U__{name}_TYPE__", f"-D__{name}_TYPE__={kind}")]
     command = [*builds.compiler(), f"-I{INCLUDE}", "-std=c++20", "-ffreestanding", "-fsyntax-only", "-x", "c++"]
-    command += ["-DGOSSAMER_EXACT_WIDTHS", *types, *(f"-D{d}" for d in defines), "-include", str(header), os.devnull]
+    command += ["-DGOSSAMER_EXACT_WIDTHS", *types, *builds.macros(defines), "-include", str(header), os.devnull]
     done = processes.run(command)
     errors = [line for line in done.stderr.splitlines() if re.search(r"\berror:", line)]
     if done.returncode and errors and all("whose width depends on the machine" in line for line in errors):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.errors import InputError
-from gossamer.files import parse_json
+from gossamer.files import parse_json, reason
 
 if TYPE_CHECKING:
     from gossamer.apps.results import Result
@@ -25,6 +25,8 @@ Values = np.ndarray[Any, np.dtype[Any]]
 
 ENDINGS = (".csv", ".json", ".npy", ".npz")
 _VERTEX = "vertex"
+_UNNAMED = "value"
+"""The name of the values where a file has none: of an array, and of a dict from labels to values."""
 _SINGLE_DIGITS = 9
 """Significant digits with which ``--output`` writes numbers of single precision to .csv."""
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -147,8 +149,10 @@ def compare(
 ) -> Comparison:
     """Compares two tables by label, in all columns or in some.
 
-    Raises InputError if a column is missing in one of the tables.
+    The values of a file that does not name them are compared with the other table's only column, or the one of
+    ``columns``. Raises InputError if a column is missing in one of the tables.
     """
+    first, second = _named(first, second, columns), _named(second, first, columns)
     chosen = tuple(columns) or tuple(dict.fromkeys([*first.columns, *second.columns]))
     for table in (first, second):
         for name in chosen:
@@ -173,6 +177,15 @@ def compare(
         found += [Difference(name, first.labels[int(at[i])], x, y, s) for i, x, y, s in rows]
     found.sort(key=lambda one: -one.size)
     return Comparison(missing + found, len(at), chosen, greatest)
+
+
+def _named(table: Table, other: Table, columns: Sequence[str]) -> Table:
+    """The table; values without a name get that of the other table's column."""
+    names = list(dict.fromkeys(columns)) or list(other.columns)
+    if list(table.columns) != [_UNNAMED] or len(names) != 1 or names[0] not in other.columns:
+        return table
+    short = frozenset(names if table.short else ())
+    return Table(table.name, table.labels, {names[0]: table.columns[_UNNAMED]}, short)
 
 
 def _in_one_precision(first: Table, second: Table, name: str) -> tuple[Values, Values]:
@@ -234,8 +247,9 @@ def read_table(path: Path) -> Table:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; give a file that ./gossamer run --output wrote") from None
     except (UnicodeDecodeError, ValueError, zipfile.BadZipFile, EOFError, csv.Error) as error:
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{path}: not a result: {why}; write it again with ./gossamer run --output") from None
+        raise InputError(
+            f"{path}: not a result: {reason(error)}; write it again with ./gossamer run --output"
+        ) from None
     if not columns:
         raise InputError(f"{path}: has no column of values; write it again with ./gossamer run --output")
     return Table(str(path), labels, columns, *short)
@@ -292,7 +306,7 @@ def _read_npy(path: Path) -> tuple[list[str], dict[str, Values]]:
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         raise ValueError("the array must have one dimension")
     names = array.dtype.names
-    columns = {"value": array} if names is None else {name: array[name] for name in names}
+    columns = {_UNNAMED: array} if names is None else {name: array[name] for name in names}
     return list(map(str, range(len(array)))), _checked(columns)
 
 
@@ -308,7 +322,7 @@ def _read_json(path: Path) -> tuple[list[str], dict[str, Values]]:
         return _with_labels({name: _of_json(name, cells) for name, cells in value.items()})
     if isinstance(value, dict) and value and not any(isinstance(cell, (list, dict)) for cell in value.values()):
         # A dict from labels to values, as functions of NetworkX return.
-        return list(value), {"value": _of_json("value", list(value.values()))}
+        return list(value), {_UNNAMED: _of_json(_UNNAMED, list(value.values()))}
     raise ValueError(f"it must be an object of arrays with {_VERTEX!r}, or of values by label")
 
 

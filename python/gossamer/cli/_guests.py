@@ -54,10 +54,10 @@ def run(words: Sequence[str]) -> None:
                 raise InputError(f"--workers {value}: give 1 or more")
             workers = int(value)
         elif option in ("--stats", "--report"):
-            files.check_writable(Path(value))
             written[option] = Path(value)
         elif value != "rtl":
             raise InputError(f"--engine {value}: guests run on rtl")
+    files.check_outputs(written.items(), [path])
     found = guests.read(path)
 
     import gossamer_setup

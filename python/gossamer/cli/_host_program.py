@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gossamer import files
 from gossamer.cli import _program_arguments, _program_output
 from gossamer.cli._program_arguments import GRAPH_OPTIONS
 from gossamer.cli._program_output import Progress, show_warnings, visible
@@ -53,10 +52,8 @@ def run(request: Request, arguments: Sequence[str]) -> int:
     if request.one_tile:
         raise InputError("--one-tile: not for a program with a host; it runs on a board")
     config, cluster = request.hardware()
-    waves, trace, report_file = request.file("waves"), request.file("trace"), request.file("report")
+    waves, trace, report_file = request.outputs()
     views = request.views(waves, trace)
-    if request.stats_file is not None:
-        files.check_writable(request.stats_file)
     shown = request.tile(config, cluster)
     for name in _CLUSTER_OPTIONS:
         if name in request.options and cluster is None:

@@ -136,6 +136,8 @@ _VALUES = {
     "--include": "include",
     "-I": "include",
 }
+_READ = ("config", "cluster", "routes", "keys", "role", "input")
+"""Options whose values are or may be files that the command reads."""
 
 
 def is_one(arguments: Sequence[str]) -> bool:
@@ -221,6 +223,10 @@ class Request:
                 assert value is not None
                 if after_stats and value.endswith(".json"):
                     request.stats_file = Path(value)
+                elif after_stats and not (value.endswith(ENDINGS) or "@" in value or os.path.isdir(value)):
+                    raise InputError(
+                        f"--stats {value}: is no name of statistics or of a program; write --stats={value}"
+                    )
                 else:
                     request.programs.append(value)
             elif word == "--stats":
@@ -280,13 +286,17 @@ class Request:
             raise InputError(f"--{name}: {text!r} is no number from 0 up to 1")
         return value
 
-    def file(self, name: str) -> Path | None:
-        """The value of an option as a path that can be written; None if it is not given."""
-        text = self.one(name)
-        if text is None:
-            return None
-        files.check_writable(Path(text))
-        return Path(text)
+    def outputs(self) -> tuple[Path | None, Path | None, Path | None]:
+        """The files of --waves, --trace and --report; None for one that is not given.
+
+        Raises InputError if one of them, or the file of --stats, cannot be written, is written twice, or is also read.
+        """
+        waves, trace, report = (None if (text := self.one(name)) is None else Path(text)
+                                for name in ("waves", "trace", "report"))  # fmt: skip
+        named = [("--waves", waves), ("--trace", trace), ("--report", report), ("--stats", self.stats_file)]
+        read = [one for name in _READ for one in self.options.get(name, [])]
+        files.check_outputs(named, [*self.programs, *read])
+        return waves, trace, report
 
     def place(self, engine: str) -> board.Place | guest.Place | None:
         """Where boards are, for the engines ``board`` and ``guest``; None for another. Raises InputError for options of

@@ -11,6 +11,7 @@ import click
 
 from gossamer import files
 from gossamer.errors import InputError
+from gossamer.wording import counted
 
 if TYPE_CHECKING:
     from gossamer.apps.results import Result
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 def show(result: Result, top: int) -> None:
     """Prints the main part of a result, and statistics of the run."""
     app, graph, stats = result.app, result.graph, result.stats
-    click.echo(f"{app.name} of {graph.name or 'the graph'}: {graph.vertices:,} vertices, {graph.edges:,} edges")
+    size = (
+        f"{counted(graph.vertices, 'vertex', 'vertices', grouped=True)}, {counted(graph.edges, 'edge', grouped=True)}"
+    )
+    click.echo(f"{app.name} of {graph.name or 'the graph'}: {size}")
     if top:
         rows = _groups(result, top) if app.columns[0].order == "groups" else _extremes(result, top)
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -29,13 +33,13 @@ def show(result: Result, top: int) -> None:
     for about in app.totals:
         value = result.totals[about.name]
         click.echo(f"{about.name}: {value:.6g}" if about.dtype.kind == "f" else f"{about.name}: {value:,}")
-    threads = f"{stats['threads']:,} thread" + ("s" if stats["threads"] != 1 else "")
+    threads = counted(stats["threads"], "thread", grouped=True)
     how_long = f"in {result.seconds:.3f} s"
     if "cycles" in stats:
         clock = stats["cycles"] / stats["seconds"] / 1e6
         how_long = f"in {stats['cycles']:,} cycles ({stats['seconds'] * 1e6:,.1f} us at {clock:g} MHz)"
         how_long += f", {stats['retired']:,} instructions retired"
-    what = f"{stats['steps']:,} steps, {stats['deliveries']:,} messages"
+    what = f"{counted(stats['steps'], 'step', grouped=True)}, {counted(stats['deliveries'], 'message', grouped=True)}"
     click.echo(f"{stats['engine']} engine, {threads}: {what} {how_long}")
 
 
@@ -47,7 +51,7 @@ def _extremes(result: Result, top: int) -> list[list[str]]:
     values = result.values
     there = np.flatnonzero(column.present(values))
     if len(there) < len(values):
-        click.echo(f"{len(values) - len(there):,} vertices without {column.name}")
+        click.echo(f"{counted(len(values) - len(there), 'vertex', 'vertices', grouped=True)} without {column.name}")
     keys = values[there].astype(np.float64)
     if column.order == "largest":
         keys = -keys
@@ -70,7 +74,7 @@ def _groups(result: Result, top: int) -> list[list[str]]:
 
     column = result.app.columns[0]
     _, first, counts = np.unique(result.values, return_index=True, return_counts=True)
-    click.echo(f"{len(first):,} {column.name}s")
+    click.echo(counted(len(first), column.name, grouped=True))
     order = np.argsort(-counts, kind="stable")[:top]
     rows = [["vertices", f"{column.name} of" if column.vertex else column.name]]
     rows += [[f"{counts[i]:,}", text_of(result, column.name, int(first[i]))] for i in order]

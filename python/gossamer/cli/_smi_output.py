@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer.engines import _names
 from gossamer.errors import InputError
-from gossamer.files import check_writable
+from gossamer.files import check_outputs
 
 if TYPE_CHECKING:
     from gossamer.smi import Options, Result
@@ -23,20 +23,19 @@ if TYPE_CHECKING:
 _ENDINGS = {"trace": (".pftrace", ".perfetto-trace"), "report": (".html", ".htm")}
 
 
-def check_files(files: Mapping[str, Path | None]) -> None:
-    """Checks output files by the names of their options, before the run. Raises InputError."""
-    taken: dict[str, str] = {}
+def check_files(files: Mapping[str, Path | None], read: Sequence[str | os.PathLike[str]] = ()) -> None:
+    """Checks output files by the names of their options, before the run; ``read`` are the files of the programs.
+
+    Raises InputError.
+    """
     for name, path in files.items():
-        if path is None:
-            continue
         endings = _ENDINGS.get(name)
         # A device or a pipe may have any name.
-        if endings is not None and (path.is_file() or not path.exists()) and path.suffix not in endings:
+        if path is None or endings is None or (path.exists() and not path.is_file()):
+            continue
+        if path.suffix not in endings:
             raise InputError(f"--{name} {path}: unknown ending; write a file that ends in {' or '.join(endings)}")
-        check_writable(path)
-        other = taken.setdefault(os.path.realpath(path), name)
-        if other != name:
-            raise InputError(f"--{other} and --{name} name the same file, {path}; write two files")
+    check_outputs(((f"--{name}", path) for name, path in files.items()), read)
 
 
 def write(result: Result, options: Options, files: Sequence[str], stats: Path | None, report: Path | None) -> None:

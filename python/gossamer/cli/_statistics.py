@@ -48,6 +48,10 @@ def application(
         "read_seconds": read_seconds,
         "run_seconds": result.seconds,
     }
+    if "nearest_validated" in stats:
+        from gossamer.engines import _model_validation
+
+        values["notes"] = _model_validation.notes({"edges": result.graph.edges, **result.stats}, name)
     if "ranks" in stats:
         per_rank = zip(stats["rank_wait_seconds"], stats["rank_peak_bytes"], strict=True)
         threads = [one.threads for one in ranks] or [max(1, stats["threads"] // stats["ranks"])] * stats["ranks"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gossamer import files, progress
+from gossamer import progress
 from gossamer.cli import _program_arguments, _program_output, _run_arguments
 from gossamer.cli._program_arguments import GRAPH_OPTIONS, HELP, Request, is_one
 from gossamer.cli._program_output import Console, show_warnings
@@ -56,9 +56,7 @@ def run(words: Sequence[str], arguments: Sequence[str] = ()) -> None:
             raise InputError(f"--{name}: {what}, and {request.program} has none")
     if arguments:
         raise InputError(f"{request.program}: has no host that could receive the arguments after --")
-    waves, trace, report = request.file("waves"), request.file("trace"), request.file("report")
-    if request.stats_file is not None:
-        files.check_writable(request.stats_file)
+    waves, trace, report = request.outputs()
     if waves is not None and waves.suffix != ".fst":
         raise InputError(f"{waves}: waves are written as FST; use a name that ends with .fst")
     views = request.views(waves, trace)

@@ -57,7 +57,8 @@ def command(
 
     Numbers agree if their difference is within one of both tolerances. NaN agrees with NaN, an infinity with the same
     infinity; text (labels in columns of vertices) must be equal. A vertex that only one file has is a difference. The
-    worst differences are printed first. Vertices of a .npy file are indices.
+    worst differences are printed first. Vertices of a .npy file are indices, and its values have no name: they are
+    compared with the other file's only column, or with that of --column.
 
     Exit code: 0 the results agree, 1 they differ, 2 a file cannot be read or has other columns.
 

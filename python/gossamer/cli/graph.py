@@ -6,11 +6,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gossamer.files import check_writable
 from gossamer.graph._formats import FORMATS, WRITTEN
+from gossamer.wording import counted
 
 if TYPE_CHECKING:
     from gossamer.graph import Graph
@@ -173,7 +176,9 @@ def convert(input: str, output: str, both: bool, drop_isolated: bool, **options:
     """Convert INPUT to OUTPUT, which is written completely or not at all."""
     from gossamer.graph._write import format_of
 
-    format_of(output)  # raises InputError for an unknown extension before the long work
+    # Before the long work.
+    format_of(output)
+    check_writable(Path(output))
     _write(_read(input, options), output, both=both, drop_isolated=drop_isolated)
 
 
@@ -182,7 +187,8 @@ def _write(graph: Graph, output: str, **options: Any) -> None:
 
     notes = (*graph.notes, *write_graph(graph, output, **options))
     kind = "symmetric, " if graph.symmetric else ""
-    click.echo(f"{output}: {graph.vertices:,} vertices, {kind}{graph.edges:,} edges")
+    vertices = counted(graph.vertices, "vertex", "vertices", grouped=True)
+    click.echo(f"{output}: {vertices}, {kind}{counted(graph.edges, 'edge', grouped=True)}")
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
@@ -216,6 +222,7 @@ def _generate(kind: str, output: str, weights: str | None, threads: int | None, 
     from gossamer.graph._write import format_of
 
     format_of(output)
+    check_writable(Path(output))
     limits = None if weights is None else generators.weight_range(weights)
     graph = generators.KINDS[kind](weights=limits, threads=threads or 0, **options)
     _write(graph, output, drop_isolated=True)

@@ -251,9 +251,7 @@ def _run_on_boards(
     from gossamer.engines import fast, guest, rtl_cluster
     from gossamer.mpi import _device
 
-    for path in (stats, report):
-        if path is not None:
-            files.check_writable(path)
+    files.check_outputs([("--stats", stats), ("--report", report)], sources)
 
     if isinstance(where, guest.Place):
         plan: rtl_cluster.Plan = where.plan

@@ -73,17 +73,14 @@ Examples:
 """
 
 
-@click.group(invoke_without_command=True, short_help="Run existing POLite programs, here or on simulated boards.")
-@click.pass_context
-def command(ctx: click.Context) -> None:
+@click.group(short_help="Run existing POLite programs, here or on simulated boards.")
+def command() -> None:
     """Programs for POLite of Tinsel 0.8.3, unmodified.
 
     \b
     Example:
       ./gossamer polite run mine/ --engine rtl -- web.txt
     """
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
 
 
 @command.command(

@@ -30,11 +30,10 @@ def command(stats: tuple[Path, ...], output: Path | None) -> None:
     """
     from gossamer.watch import report, statistics
 
-    if output is not None:
-        files.check_writable(output)
+    files.check_outputs([("--output", output)], stats)
     runs = [statistics.read(path) for path in stats]
     target = output or stats[0].with_suffix(".html")
-    files.check_writable(target)
+    files.check_outputs([("the page", target)], stats)
     names = [str(path) for path in stats]
     report.check_comparable(runs, names)
     stems = [path.stem for path in stats]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gossamer.errors import AnswerNo, InputError
+from gossamer.files import check_outputs, write_whole
 
 if TYPE_CHECKING:
     from gossamer import routes as api
@@ -66,9 +67,11 @@ def command(
     found = routes.with_down(routes.read_topology(topology, config=config), down)
     if check_files and (tables or json_path or plot or replaces or down or vcs is not None or method != "auto"):
         raise InputError("--check generates nothing: omit the options of the generator")
-    for path in (tables, json_path, plot):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(f"{path}: there is no folder {path.absolute().parent}; create it first")
+    if plot is not None and plot.suffix.lower() != ".png":
+        raise InputError(f"--plot {plot}: the picture is a PNG; use a name that ends with .png")
+    # Tables may replace those that were in use: they are read before.
+    outputs = [("--tables", tables), ("--json", json_path), ("--plot", plot)]
+    check_outputs(outputs, [topology, *([] if keys is None else [keys])])
     older = [routes.read_tables(path, found) for path in (*check_files, *replaces)]
     loaded = key_tables.load(keys, found.cluster, found.hash) if keys is not None else None
     if check_files:
@@ -155,8 +158,6 @@ def _print_check(report: api.Report, tables: int) -> None:
 def _write_json(
     path: Path, made: api.Routes, figures: api.Figures, report: api.Report, together: api.Report | None
 ) -> None:
-    from gossamer.files import write_whole
-
     cluster = made.topology.cluster
     data: dict[str, Any] = {
         "topology": cluster.name,

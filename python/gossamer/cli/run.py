@@ -41,9 +41,13 @@ if TYPE_CHECKING:
 BUNDLED = DATA / "debian12.adj.gz"
 _CONFIGURATION = (
     "format", "columns", "define", "config", "cluster", "routes", "frame-loss", "cut", "seed", "max-steps",
-    "max-cycles", "workers",
+    "max-cycles", "workers", "partition",
 )  # fmt: skip
 """Options that statistics and reports have."""
+_WRITTEN = ("stats", "report", "trace", "waves")
+"""Options that name a file to write, besides --output."""
+_READ = ("hosts", "partition", "routes", "keys", "role", "config", "cluster")
+"""Options whose values are or may be files that the command reads."""
 
 _HELP = """Usage: ./gossamer run APP [GRAPH] [PARAMETERS] [OPTIONS]
        ./gossamer run PROGRAM.cpp [ARGUMENTS]
@@ -225,9 +229,6 @@ def _run_app(words: tuple[str, ...]) -> int:
     hardware = {name: request.options[name] for name in _run_arguments.HARDWARE if name in request.options}
     asked = None
     trace, report = (hardware.get(name, [""])[-1] or None for name in ("trace", "report"))
-    for file in (trace, report):
-        if file is not None:
-            files.check_writable(Path(file))
     for name in _run_arguments.DISTRIBUTED:
         if engine != "distributed" and name in request.options:
             raise InputError(f"--{name}: is for --engine distributed")
@@ -256,8 +257,10 @@ def _run_app(words: tuple[str, ...]) -> int:
             runner.check_number(app, app.parameter(name), value)
     outputs = [_run_output.writer(Path(name)) for name in request.options.get("output", [])]
     stats = request.one("stats")
-    if stats is not None:
-        files.check_writable(Path(stats))
+    named = [("--output", Path(one)) for one in request.options.get("output", [])]
+    named += [(f"--{name}", Path(one)) for name in _WRITTEN if (one := request.one(name)) is not None]
+    read_too = [one for name in _READ for one in request.options.get(name, [])]
+    files.check_outputs(named, [app.path, request.graph or BUNDLED, *read_too])
 
     def read() -> Graph:
         return read_graph(
@@ -420,15 +423,14 @@ class _HardwareOptions:
                 if name in options:
                     raise InputError(f"--{name}: needs the simulator; use --engine rtl, or omit it")
         place = request.place(engine)
-        self._page = request.file("report")
-        waves = request.file("waves")
+        waves, trace, self._page = request.outputs()
         if waves is not None and waves.suffix != ".fst":
             raise InputError(f"{waves}: waves are written as FST; use a name that ends with .fst")
         config, cluster = request.hardware(place)
         for name in ("routes", "frame-loss", "cut", "seed"):
             if name in request.options and cluster is None:
                 raise InputError(f"--{name}: needs a cluster; name one with --cluster")
-        settings = request.views(waves, request.file("trace"))
+        settings = request.views(waves, trace)
         settings |= {"workers": request.number("workers", 1), "tile": request.tile(config, cluster)}
         plan: rtl_cluster.Plan | None = None
         if isinstance(place, guest.Place):

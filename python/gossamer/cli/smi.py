@@ -14,9 +14,8 @@ from gossamer.cli._run_arguments import PASSED_THROUGH, PassThroughCommand
 from gossamer.wording import counted
 
 
-@click.group(invoke_without_command=True, short_help="Run kernels that send each other streaming messages.")
-@click.pass_context
-def command(ctx: click.Context) -> None:
+@click.group(short_help="Run kernels that send each other streaming messages.")
+def command() -> None:
     """Streaming messages (SMI): channels between ranks, opened at run time, that carry one element at a time.
 
     \b
@@ -25,8 +24,6 @@ def command(ctx: click.Context) -> None:
       ./gossamer smi run rank0.c rank1.c -- 1000
       ./gossamer smi run stencil.cpp --cluster torus8.json
     """
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
 
 
 @command.command(cls=PassThroughCommand, short_help="Run programs, one on each rank.")
@@ -129,7 +126,7 @@ def run(
         smi.LEAST_WAIT if least_wait is None else least_wait,
         smi.TRACE_BYTES if trace_size is None else trace_size * 1_000_000,
     )  # fmt: skip
-    _smi_output.check_files({"stats": stats, "report": report, "trace": trace})
+    _smi_output.check_files({"stats": stats, "report": report, "trace": trace}, files)
     result = smi.run(
         files,
         ranks=ranks,
@@ -269,7 +266,7 @@ def recorded(files: tuple[Path, ...], stats: Path | None, report: Path | None, t
     from gossamer.watch import dashboard, recordings, statistics
     from gossamer.watch import report as page
 
-    _smi_output.check_files({"stats": stats, "report": report, "trace": trace})
+    _smi_output.check_files({"stats": stats, "report": report, "trace": trace}, files)
     found = [recordings.read(path) for path in files]
     values = recordings.values(found)
     about = statistics.document(

@@ -84,6 +84,9 @@ def command(
     own = [path for path in own if not path.is_relative_to(ROOT / "tests")]
     if own and len(own) < len(names):
         raise InputError("files of your own and names of ours do not go together; run them one after the other")
+    for name in names:
+        if not name.isprintable():
+            raise InputError(f"no test has {name!r} in its name; ./gossamer test --list shows all names")
     arguments += [] if own else [f"--name={name}" for name in names]
     arguments += ["--exitfirst"] if exitfirst else []
     jobs = jobs or len(os.sched_getaffinity(0))

@@ -372,7 +372,8 @@ def _fail_detail(model: type[BaseModel], source: Source, detail: ErrorDetails) -
     unit = f" {extra(field).get('unit')}" if field is not None and extra(field).get("unit") else ""
     if kind == "missing":
         meaning = f" ({field.description})" if field is not None and field.description else ""
-        source.fail(loc, f"missing{meaning}; add it, or set `base` to a configuration that has it")
+        based = ", or set `base` to a configuration that has it" if "base" in model.model_fields else ""
+        source.fail(loc, f"missing{meaning}; add it{based}")
     given = _toml_text(detail["input"])
     if kind in _WANTED:
         limits = f", {allowed}{unit}" if allowed else ""

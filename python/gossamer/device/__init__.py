@@ -156,7 +156,7 @@ def build(
         return load(paths[0], config, boards=boards)
     # Headers in a folder of sources are found without an include option.
     folders = [*includes, *(one for one in given if os.path.isdir(one))]
-    flags = (*_sources.search(folders), *_sources.macros(defines))
+    flags = (*_sources.search(folders), *builds.macros(defines))
     if freestanding:
         flags += ("-ffreestanding", "-fbuiltin")
     if optimize is None:
@@ -551,4 +551,4 @@ def tag_of(*parts: str) -> str:
     ours = (__file__, _sources.__file__, _elf.__file__, _single_precision.__file__)
     states = [builds.state(file) for file in (str(_compiler_files() / "compiler_rt.zig"), *ours)]
     text = "\n".join((*parts, str(states)))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:12]

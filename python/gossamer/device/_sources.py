@@ -81,14 +81,6 @@ def search(folders: Sequence[str | os.PathLike[str]]) -> list[str]:
     return flags
 
 
-def macros(defines: Sequence[str]) -> list[str]:
-    """Compiler flags for macros; InputError for a macro without a name."""
-    for define in defines:
-        if not re.match(r"[A-Za-z_]\w*(\(.*\))?(=|$)", define):
-            raise InputError(f"-D {define}: is not a macro; give NAME or NAME=VALUE")
-    return [f"-D{define}" for define in defines]
-
-
 def _check_object(path: Path) -> None:
     """InputError if an object file cannot be linked into a program of threads."""
     try:

@@ -165,7 +165,12 @@ class Checkpoints:
         folder = self._settings.folder
         aside = folder / f".step-{step:012}.part"
         self._together(lambda: _empty(folder, aside) if self._ranks.rank == 0 else None, folder)
-        written = self._together(lambda: self._write(aside / f"rank-{self._ranks.rank}", parts), folder)
+        try:
+            written = self._together(lambda: self._write(aside / f"rank-{self._ranks.rank}", parts), folder)
+        except InputError:  # on all ranks, after the last of them has written
+            if self._ranks.rank == 0:
+                shutil.rmtree(aside, ignore_errors=True)
+            raise
 
         def publish() -> None:
             if self._ranks.rank:

@@ -140,7 +140,7 @@ def run(
             tables.write_text(change.plan.facts(drain=change.fault))
             _pickle_plan(tables, change.plan)
             lines.append(f"tables {tables}\n")
-        settings.write_text("".join(lines))
+        settings.write_bytes(os.fsencode("".join(lines)))
         begun = time.perf_counter()
         given_here = {"GOSSAMER_HOSTLINK": str(settings), "GOSSAMER_ENGINE": "rtl"}
         whole = {**os.environ, **(environment or {}), **given_here}

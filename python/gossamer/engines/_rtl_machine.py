@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gossamer.engines import _rtl_build, _rtl_plan
 from gossamer.engines._machine import Link, Reply
 from gossamer.engines._rtl_simulator import Simulator, silent
-from gossamer.errors import InputError
+from gossamer.errors import GossamerError, InputError
 from gossamer.files import move_whole, temporary_sibling
 from gossamer.watch import snapshots
 
@@ -31,6 +31,8 @@ LEAST_WAIT = 24
 """Cycles of the shortest wait that a trace shows."""
 TRACE_BYTES = 64_000_000
 """Maximum bytes of a trace: the size that Perfetto opens without a helper."""
+_TRACE_CUT = "the trace could not be written completely"
+"""What a simulator says whose disk is full (sim/host/simulation.h)."""
 
 _Self = TypeVar("_Self", bound="Machine")
 
@@ -67,7 +69,7 @@ class Machine:
         self._simulator = self._start([*command, *self._options(), *plusargs])
         self._link: Link | None = None
         try:
-            self._link = Link(self._simulator.ends(), self._facts(), self._simulator.exit_error)
+            self._link = Link(self._simulator.ends(), self._facts(), self._exit_error)
             self._open(self._link)
             self._link.call("configure")
         except BaseException:
@@ -101,6 +103,15 @@ class Machine:
 
     def _open(self, link: Link) -> None:
         """Opens the boards; a simulator has none that must be opened."""
+
+    def _exit_error(self) -> GossamerError:
+        """The error for a simulator that has ended."""
+        error = self._simulator.exit_error()
+        if _TRACE_CUT in str(error) and "trace" in self._files:
+            return InputError(
+                f"{self._files['trace'][0]}: not all of it could be written; free space, or choose another place"
+            )
+        return error
 
     @property
     def link(self) -> Link:

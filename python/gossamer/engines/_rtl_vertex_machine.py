@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -256,9 +257,9 @@ def _program(
     text = _SOURCE.format(header=app.path)
     folder = native.build_dir() / "device" / "vertices"
     folder.mkdir(parents=True, exist_ok=True)
-    source = folder / f"{app.path.stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.cc"
-    if not source.is_file() or source.read_text() != text:
-        source.write_text(text)
+    source = folder / f"{app.path.stem}-{hashlib.sha256(os.fsencode(text)).hexdigest()[:8]}.cc"
+    if not source.is_file() or source.read_bytes() != os.fsencode(text):
+        source.write_bytes(os.fsencode(text))
     defines: Sequence[str] = (
         *app.defines,
         f"GOSSAMER_POLITE_PINS={pins}",

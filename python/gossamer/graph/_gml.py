@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from gossamer.graph._graph import Graph
-from gossamer.graph._interchange import Elements, decoded, fail, number, shown
+from gossamer.graph._interchange import Elements, decoded, fail, is_whole, number, shown, weights_must_be
 
 _TOKEN = re.compile(r'\s+|#[^\n]*|"([^"]*)"|([\[\]])|([A-Za-z_][^\s\[\]"]*)|([^\s\[\]"]+)|(")')
 _STRING, _BRACKET, _KEY, _OTHER, _OPEN_QUOTE = range(1, 6)
@@ -71,6 +71,8 @@ class _Reader:
             value = float(text)
         if value is None and text.upper() in _SPECIAL:
             value = float(text)
+        if value is None and is_whole(text):
+            fail(self.name, line, f"{key} {shown(text)} is not {weights_must_be(text)}")
         if value is None or kind == _BRACKET:
             fail(
                 self.name, line, f"{shown(text)} instead of the value of '{key}': a number, a text in quotes or a list"

@@ -67,6 +67,18 @@ def checked(value: object) -> Weight | None:
     return None
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text is an integer in decimal notation, of any size."""
+    return re.fullmatch(r"[+-]?\d+", text, re.ASCII) is not None
+
+
+def weights_must_be(value: object) -> str:
+    """What a value that `checked` or `number` refuses must be, for a message, as the readers in C++ say it."""
+    if type(value) is int or (isinstance(value, str) and is_whole(value)):
+        return "a 64-bit integer; write it as a decimal number, with .0 at its end"
+    return "a finite number"
+
+
 def narrowed(values: Any) -> Any:
     """Integers in 32 bits if all fit, as for edge lists."""
     array = np.asarray(values)
@@ -129,7 +141,7 @@ class Elements:
                 continue
             cost = checked(weight)
             if cost is None:
-                fail(self.file, line, f"weight {shown(weight)} is not a finite number")
+                fail(self.file, line, f"weight {shown(weight)} is not {weights_must_be(weight)}")
             result.append(cost)
         if missing:
             self.notes.append(f"{self.file}: {counted(missing, 'edge')} without a weight; the weight 1 is used")

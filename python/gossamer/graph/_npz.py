@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gossamer.errors import InputError
+from gossamer.files import reason
 from gossamer.graph._graph import MOST_VERTICES, Graph
 from gossamer.graph._interchange import narrowed
 from gossamer.graph._rows import from_edges
@@ -32,8 +33,7 @@ def read(data: bytes, name: str) -> Graph:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
     except (OSError, ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{name}: the archive is corrupt ({reason[:200]}); fetch the file again") from None
+        raise InputError(f"{name}: the archive is corrupt ({reason(error)[:200]}); fetch the file again") from None
     except MemoryError:
         raise InputError(f"{name}: not enough memory for the arrays in the archive") from None
     return _Matrix(arrays, name).graph()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from gossamer.graph._graph import MOST_VERTICES, Graph
-from gossamer.graph._interchange import Elements, Weight, decoded, fail, number, shown
+from gossamer.graph._interchange import Elements, Weight, decoded, fail, number, shown, weights_must_be
 
 _FIELD = re.compile(r'"([^"]*)"|([^\s"]\S*)|(")')
 _EDGES = {"*arcs": True, "*arcslist": True, "*edges": False, "*edgeslist": False, "*matrix": True}
@@ -115,7 +115,7 @@ class _Reader:
         if len(fields) > 2:
             weight = number(fields[2])
             if weight is None and (len(fields) == 3 or fields[2][0] in "0123456789+-."):
-                fail(self.name, line, f"weight {shown(fields[2])} is not a finite number")
+                fail(self.name, line, f"weight {shown(fields[2])} is not {weights_must_be(fields[2])}")
         ends = (self._end(fields[0], line), self._end(fields[1], line))
         self.edges.append((*ends, weight, line, _EDGES[self.section]))
 
@@ -126,7 +126,7 @@ class _Reader:
         for column, text in enumerate(fields):
             value = number(text)
             if value is None:
-                fail(self.name, line, f"{shown(text)} in the matrix is not a finite number")
+                fail(self.name, line, f"{shown(text)} in the matrix is not {weights_must_be(text)}")
             if value != 0:
                 self.edges.append((self.row, column, value, line, True))
         self.row += 1

@@ -527,7 +527,7 @@ def host_binary(
     library = _library(config, boards, engine)
     flags = [
         *builds.user_level(_USER_FLAGS),
-        *_sources.macros(defines),
+        *builds.macros(defines),
         *_sources.search(list(folders)),
         *_headers(config, boards),
     ]

@@ -62,9 +62,9 @@ class VertexRecipe(hostlink.Recipe):
         text = _SOURCE.format(headers="".join(f'#include "{one}"\n' for one in self.sources), vertex=self.vertex)
         folder = native.build_dir() / "device" / "vertices"
         folder.mkdir(parents=True, exist_ok=True)
-        source = folder / f"{Path(self.name).stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.cc"
-        if not source.is_file() or source.read_text() != text:
-            source.write_text(text)
+        source = folder / f"{Path(self.name).stem}-{hashlib.sha256(os.fsencode(text)).hexdigest()[:8]}.cc"
+        if not source.is_file() or source.read_bytes() != os.fsencode(text):
+            source.write_bytes(os.fsencode(text))
         defines = (
             *self.defines,
             "GOSSAMER_POLITE_HOSTED=1",
@@ -124,7 +124,7 @@ def compile_program(source: Path, defines: Sequence[str] = (), boards: hostlink.
         raise InputError(f"{source}: no such file")
     path = Path(os.path.realpath(source))
     library = native.ensure_built()
-    flags = [*builds.user_level(apps.FLAGS), *(f"-D{d}" for d in defines)]
+    flags = [*builds.user_level(apps.FLAGS), *builds.macros(defines)]
     more: list[Path] = []
     if boards is not None:
         flags += ["-DGOSSAMER_BOARDS", *boards.flags]

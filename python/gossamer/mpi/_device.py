@@ -79,7 +79,7 @@ def build(
     """Compiles and links an MPI program for a configuration. InputError, one line, if that fails."""
     paths = _sources.collect(list(sources))
     folders = [*includes, *(one for one in sources if os.path.isdir(one))]
-    flags = [*_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
+    flags = [*_sources.search(folders), *builds.macros(defines), f"-I{HEADERS}"]
     library = device.headers(config, shape)
     flags.append(f"-I{library}")
     for path in paths:
@@ -123,7 +123,9 @@ def _private(
     def to_objects(plan: builds.Plan) -> None:
         for source, stem in zip(sources, stems, strict=True):
             text = plan.folder / f"{stem}.ll"
-            text.write_text(thread_local((plain / f"{stem}.ll").read_text(), source))
+            # Names of files in it may have bytes that are no text.
+            made = os.fsdecode((plain / f"{stem}.ll").read_bytes())
+            text.write_bytes(os.fsencode(thread_local(made, source)))
             command = [*device.tool("cc"), *device.FLAGS, f"-O{level}", flags[-1], "-c", text.name, "-o", f"{stem}.o"]
             plan.run(f"{stem}.o", command, [text, plain / f"{stem}.ll"])
 

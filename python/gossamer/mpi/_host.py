@@ -53,7 +53,7 @@ def build(
         if path.suffix == ".elf":
             raise InputError(f"{path}: is a program of the overlay; give the sources of an MPI program")
     folders = [*includes, *(one for one in sources if os.path.isdir(one))]
-    flags = [*_FLAGS, *_OF_PROGRAMS, *_sources.search(folders), *_sources.macros(defines), f"-I{HEADERS}"]
+    flags = [*_FLAGS, *_OF_PROGRAMS, *_sources.search(folders), *builds.macros(defines), f"-I{HEADERS}"]
     library = _library(packet_bytes)
     own = [path for path in paths if path.suffix != _sources.OBJECT]
     targets = {path: f"{number}-{builds.plain(path.stem)}.o" for number, path in enumerate(own)}

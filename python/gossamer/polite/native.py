@@ -67,7 +67,7 @@ def _devices(sources: Sequence[Path], config: Config, defines: Sequence[str], fo
         "-DTINSEL",
         "-DGOSSAMER_COMPAT",
         *(["-DGOSSAMER_POLITE_WHO"] if any(map(_WHO.search, texts)) else []),
-        *_sources.macros(defines),
+        *builds.macros(defines),
         *_sources.search(list(folders)),
         *(f"-I{one}" for one in ours),
         "-idirafter",  # headers of threads, searched after C's own headers

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gossamer_setup
-from gossamer.errors import InputError
 from gossamer.files import write_whole
 from gossamer.routes._generate import Routes
 from gossamer.routes._measure import Figures
@@ -27,8 +26,6 @@ _FEW = 6
 
 def plot(routes: Routes, figures: Figures, path: Path) -> None:
     """Writes a PNG. Installs the group plot if it is missing."""
-    if path.suffix.lower() != ".png":
-        raise InputError(f"--plot {path}: the picture is a PNG; use a name that ends with .png")
     gossamer_setup.require("core", "plot")
     import matplotlib
 
@@ -45,6 +42,11 @@ def plot(routes: Routes, figures: Figures, path: Path) -> None:
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
     pyplot.close(figure)
     write_whole(path, buffer.getvalue())
+
+
+def _drawable(name: str) -> str:
+    """A name that fonts can draw: a file's name may have bytes that are no text."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def _map(figure: Any, axes: Any, routes: Routes, figures: Figures) -> None:
@@ -91,7 +93,7 @@ def _map(figure: Any, axes: Any, routes: Routes, figures: Figures) -> None:
                 path_effects=[withStroke(linewidth=3, foreground="white")], zorder=3,
             )  # fmt: skip
     axes.set_title(
-        f"{cluster.name}: {figures.boards} boards, {figures.cables} cables; {routes.tables.method}, "
+        f"{_drawable(cluster.name)}: {figures.boards} boards, {figures.cables} cables; {routes.tables.method}, "
         f"{routes.tables.vcs} virtual channels", fontsize=11,
     )  # fmt: skip
     axes.set_aspect("equal", adjustable="box")

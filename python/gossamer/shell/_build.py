@@ -87,12 +87,14 @@ def role(source: Path) -> Path:
     """
     if source.suffix in RTL_SUFFIXES:
         return _rtl_role(source)
+    if not source.is_file():
+        raise InputError(f"{source}: no such file; name the source of a role, or a role file")
     language = [] if source.suffix == ".c" else list(_FLAGS[:1])
     tool = builds.c_compiler() if source.suffix == ".c" else None
     flags = [*language, "-O2", "-fPIC", "-Wall", f"-I{INCLUDE}"]
 
     def failed(said: str, log: Path) -> InputError:
-        return InputError(f"{diagnostics.first_error(said, source.parent)} (all of it in {log})")
+        return InputError(f"{diagnostics.first_error(said, source.resolve())} (all of it in {log})")
 
     def steps(plan: builds.Plan) -> None:
         plan.link("role.so", [plan.compile(source, flags, tool=tool)], ["-shared"])

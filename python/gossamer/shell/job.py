@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gossamer.errors import InputError
-from gossamer.files import parse_json
+from gossamer.files import parse_json, reason
 from gossamer.shell import signature
 from gossamer.shell.host import root_of
 
@@ -44,7 +44,7 @@ def read(path: Path) -> Job:
     try:
         spec = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot read the job: {error}") from None
+        raise InputError(f"{path}: cannot read the job: {reason(error)}") from None
     except ValueError as error:
         raise InputError(f"{path}: is not JSON: {error}") from None
     spec = _table(path, "the job", spec, {"role", "kernel", "board_type", "timeout", "tasks"}, {"role", "tasks"})

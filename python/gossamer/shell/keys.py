@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer.errors import InputError
-from gossamer.files import parse_json
+from gossamer.files import parse_json, reason
 from gossamer.shell.host import BoardError, BoardKey, mac_text, parse_mac
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def check_private(path: Path, what: str) -> str:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot read the {what}: {error}") from None
+        raise InputError(f"{path}: cannot read the {what}: {reason(error)}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InputError(f"{path}: other users can read the {what}; chmod 600 {path}")
     return text

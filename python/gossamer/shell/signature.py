@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import gossamer_setup
 from gossamer.config import constants
 from gossamer.errors import InputError
-from gossamer.files import parse_json
+from gossamer.files import parse_json, reason
 from gossamer.shell import keys
 from gossamer.shell.host import root_of
 
@@ -118,7 +118,7 @@ def read_trust(path: Path) -> dict[bytes, str]:
         mode = path.stat().st_mode
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot read the trusted keys: {error}") from None
+        raise InputError(f"{path}: cannot read the trusted keys: {reason(error)}") from None
     if mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InputError(f"{path}: other users can change the trusted keys; chmod 644 {path}")
     trusted: dict[bytes, str] = {}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -22,12 +23,13 @@ from gossamer.shell.host import Host
 
 _FIRST_MAC = 0x02_67_73_00_00_00
 _PATIENCE = 10.0
+_RUNS = "a simulated cluster runs already; end it with ./gossamer cluster sim down"
 
 
 def folder() -> Path:
     """Where the running simulation of this checkout is described. A socket's path is limited to 107 bytes, so it is not
     in the checkout."""
-    name = f"gossamer-{os.getuid()}-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]}"
+    name = f"gossamer-{os.getuid()}-{hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:12]}"
     return Path(tempfile.gettempdir()) / name
 
 
@@ -68,7 +70,7 @@ def up(boards: int, switch_options: Sequence[str] = (), board_options: Sequence[
     Raises InputError if a simulation runs already, or if a process does not start.
     """
     if running() is not None:
-        raise InputError("a simulated cluster runs already; end it with ./gossamer cluster sim down")
+        raise InputError(_RUNS)
     programs = _build.folder()
     hardware = (_build.rtl_board(), f"+firmware={_firmware.shell()}") if rtl else ()
     where = folder()
@@ -76,6 +78,24 @@ def up(boards: int, switch_options: Sequence[str] = (), board_options: Sequence[
         where.mkdir(mode=0o700)
     if where.stat().st_uid != os.getuid() or where.is_symlink():
         raise InputError(f"{where}: belongs to another user; remove it or set TMPDIR")
+    with open(where / "lock", "w", encoding="utf-8") as lock:
+        # Of two commands at once the later one finds the cluster of the other.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if running() is not None:
+            raise InputError(_RUNS)
+        return _up(where, boards, switch_options, board_options, programs, hardware, rtl)
+
+
+def _up(
+    where: Path,
+    boards: int,
+    switch_options: Sequence[str],
+    board_options: Sequence[str],
+    programs: Path,
+    hardware: Sequence[str | Path],
+    rtl: int,
+) -> Running:
+    """Starts the processes of `up`: the first ``rtl`` boards with the command ``hardware``."""
     socket = where / "switch"
     socket.unlink(missing_ok=True)
     macs = [_FIRST_MAC + number for number in range(1, boards + 1)]

@@ -112,11 +112,12 @@ def system_headers(language: str) -> list[str]:
 
 
 def preprocessor_flags(defines: Sequence[str], includes: Sequence[str]) -> list[str]:
-    """Options for the user's macros and folders of headers. InputError for a folder that does not exist."""
+    """Options for the user's macros and folders of headers. InputError for a folder that does not exist, and for
+    a macro without a name."""
     for folder in includes:
         if not Path(folder).is_dir():
             raise InputError(f"-I {folder}: is not a folder; give the folder of the headers")
-    return [*(f"-I{os.path.abspath(folder)}" for folder in includes), *(f"-D{one}" for one in defines)]
+    return [*(f"-I{os.path.abspath(folder)}" for folder in includes), *builds.macros(defines)]
 
 
 def shared_object(

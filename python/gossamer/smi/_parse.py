@@ -42,6 +42,10 @@ def parse(path: Path, defines: Sequence[str] = (), includes: Sequence[str] = (),
     gossamer_setup.require("smi")
     from clang import cindex
 
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{path}: the name is not UTF-8, which the parser needs; rename the file") from None
     flags = [f"-I{INCLUDE}", f"-I{COMPAT}", *preprocessor_flags(defines, includes), "-Wno-everything"]
     if path.suffix == OPENCL:
         flags += [*OPENCL_FLAGS, "-DGOSSAMER_SMI_PARSE"]

@@ -247,7 +247,7 @@ def _emulate(
     try:
         with tempfile.TemporaryDirectory(prefix="gossamer-smi-") as folder:
             plan = Path(folder) / "plan"
-            plan.write_text("\n".join(lines) + "\n")
+            plan.write_bytes(os.fsencode("\n".join(lines) + "\n"))
             code, text = _process([str(emulator), str(plan)], arguments)
         seconds = time.perf_counter() - begun
         if options.trace is not None and _recorded(text).get("trace") is False:

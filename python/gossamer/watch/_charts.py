@@ -76,6 +76,8 @@ def _time(axis: Axis, left: float, right: float, y: float) -> str:
     end = axis.end * factor
     parts = 5 if right - left > 900 else 3
     tick, last = nice(end / parts), f"{short(end)} {unit}"
+    if axis.unit == "steps":
+        tick = math.ceil(tick)
     drawn = []
     for number in range(int(end / tick * (1 + 1e-9)) + 1):
         x = left + (right - left) * number * tick / end

@@ -187,7 +187,7 @@ def _headline(data: Data) -> list[tuple[str, str, str]]:
         rows.append(("vertices", f"{graph['vertices']:,}", f"{graph['edges']:,} edges"))
     if data.get("by_tile") and cycles:
         share = data["instructions"] / max(1, cycles) / data["cores"]
-        rows.append(("instructions a cycle and core", f"{share:.3f}", f"{data['cores']} cores, at most 1"))
+        rows.append(("instructions a cycle and core", f"{share:.3f}", f"{data['cores']:,} cores, at most 1"))
     if data["kind"] == "program":
         sent = data["mailbox"]["sent"] if data.get("mailbox") else 0
         rows.append(("messages sent", f"{sent:,}", f"{data['instructions']:,} instructions"))
@@ -221,7 +221,11 @@ def _cards(rows: Sequence[tuple[str, Sequence[str], str]], labels: Sequence[str]
             named = zip(labels, values, strict=True)
             shown = "".join(f"<p>{_html.escape(label)}</p><b>{_html.escape(value)}</b>" for label, value in named)
         else:
-            shown = f"<b>{_html.escape(values[0])}</b>" + (f"<span>{_html.escape(note)}</span>" if note else "")
+            # A long number is smaller, since a line break in it could be read as a space.
+            size = max(1.0, min(1.7, 15.3 / max(1, len(values[0]))))
+            shown = f'<b style="font-size:{size:.2f}em">{_html.escape(values[0])}</b>' + (
+                f"<span>{_html.escape(note)}</span>" if note else ""
+            )
         many = " many" if labels else ""
         found.append(f'<div class="card{many}"><span>{_html.escape(name)}</span>{shown}</div>')
     return f'<div class="cards">{"".join(found)}</div>'
