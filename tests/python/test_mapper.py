@@ -171,7 +171,7 @@ def test_lists_of_a_thread_do_not_overlap(seed: int) -> None:
 def test_tables_of_neighbours_that_exchange_many_messages_are_dense() -> None:
     """Each of 64 threads sends 200 messages of 10 slots to itself and both neighbours: three times that is needed."""
     each, units = 200, 10
-    messages = [{at: units for at in range(max(0, one - 1), min(63, one + 1) + 1)} for one in range(64)]
+    messages = [dict.fromkeys(range(max(0, one - 1), min(63, one + 1) + 1), units) for one in range(64)]
     places = packed([one for one in messages for _ in range(each)], [at // each for at in range(64 * each)])
     used: set[tuple[int, int]] = set()
     for number, place in enumerate(places):
