@@ -559,7 +559,7 @@ inline void Group::touchLine(Thread& t, uint32_t line, bool store) {
     ++c.writebacks;
     const bool old = tags[way] < (kDram >> lineShift_);
     wait += writeBackCycles_[old];
-    (old ? sramWrites_ : memories_[0]).delay(now_, t.t, 1);
+    (old ? sramWrites_ : memories_[0]).delay(now_, t.t, old ? 1 : its_.timing.dram_dirty);
     if (portCycles_ > 1) wait += passes(toMemory_[old], t.t, 1) + passes(transfers_[t.cache], t.t, 1);
   }
   // A cache has a number of fills in flight; with one for each thread no miss waits. A miss that waits for an earlier

@@ -120,10 +120,11 @@ def test_rates_are_those_of_the_hardware(command: Command) -> None:
     assert measured["sram"] / lines == pytest.approx(timing["sram_line"], rel=0.05)
     # Two memories' buses: writes do not delay reads.
     assert measured["sram_write"] / lines == pytest.approx(timing["sram_line"], rel=0.05)
-    assert measured["random"] / lines == pytest.approx(timing["dram_line"], rel=0.1)
-    assert measured["random_write"] / (2 * lines) == pytest.approx(timing["dram_line"], rel=0.1)
+    assert measured["random"] / lines == pytest.approx(timing["dram_line"], rel=0.05)
+    pair = timing["dram_line"] * (1 + timing["dram_dirty"])
+    assert measured["random_write"] / lines == pytest.approx(pair, rel=0.1)
     # In the order of addresses the DRAM transfers more than the model assumes.
-    assert measured["dram"] / lines < 0.7 * timing["dram_line"]
+    assert measured["dram"] / lines < 0.75 * timing["dram_line"]
 
 
 @pytest.mark.tier("all", seconds=60, adds="latencies of links, routers and their barriers, measured by a program")

@@ -66,6 +66,7 @@ struct gs_model_timing {
   double dram_miss, sram_miss;         // more than a hit
   double write_back, sram_write_back;  // of a dirty line, more
   double dram_line, sram_line;         // between lines that a memory transfers
+  double dram_dirty;                   // of a line that is written back to the DRAM: so many times dram_line
   double port_line;                    // of a line at a memory's port
   double cache_request;                // between requests of a cache
   double fpu_request;

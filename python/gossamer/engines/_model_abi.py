@@ -39,7 +39,7 @@ COSTS = (
 """Fields of ``gs_model_cost``."""
 TIMING = (
     "issue", "load", "store", "slot", "mailbox", "control", "fpu_long", "fpu_short", "fpu_divide", "divide",
-    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "port_line",
+    "dram_miss", "sram_miss", "write_back", "sram_write_back", "dram_line", "sram_line", "dram_dirty", "port_line",
     "cache_request", "fpu_request", "core_issue",
     "local_message", "mesh_message", "hop", "flit", "send_busy", "barrier", "release", "words",
     "link", "link_flit", "link_frame", "link_store", "control_link", "word_link", "again",

@@ -81,6 +81,7 @@ def timing(config: Config, **changed: float) -> dict[str, float]:
     found["dram_miss"] = memory["dram_path"] + dram.controller_latency + open_row
     found["record_read"] = its["router"]["record_path"] + dram.controller_latency + open_row
     found["dram_line"] = max(transfer, activates) / memory["dram_share"]
+    found["dram_dirty"] = memory["dram_dirty"]
     found["sram_miss"] = memory["sram_path"] + (sram.read_latency if sram.count else 0)
     for name in ("dram_miss", "sram_miss", "write_back", "sram_write_back"):
         found[name] += beats - 1
