@@ -395,7 +395,7 @@ class Engine {
   // Idle detection of several boards
   std::vector<double> flipped_;  // of each board: when the colour of its messages changed in this step
   std::vector<Entered> entered_;
-  bool late_ = true, lateNext_ = false;
+  bool late_ = false, lateNext_ = false;
   std::vector<uint32_t> exitRouters_;  // of each tile of a board
   std::vector<Calendar> links_;
   std::vector<Flight> flights_;
@@ -1480,8 +1480,9 @@ bool Engine::release() {
   if (machine.boards > 1) {
     watch();
     judge(kNever);
-    again = (late_ + (late_ && lateNext_)) *
-            (mostBarrierDepth * (x.control_link + level) + x.again + (given ? x.words : 0));
+    // The first barrier always takes another wave: some boards begin before others.
+    const int waves = steps == 0 ? 1 : late_ + (late_ && lateNext_);
+    again = waves * (mostBarrierDepth * (x.control_link + level) + x.again + (given ? x.words : 0));
     late_ = lateNext_ = false;
     flipped_.assign(machine.boards, kNever);
   }

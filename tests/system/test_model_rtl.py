@@ -194,6 +194,30 @@ def test_threads_start_and_end_as_on_the_hardware(config: str, tmp_path: Path) -
     assert (ends[-some] - ends[some]) / (len(ends) - 2 * some) == pytest.approx(x["end_thread"], rel=0.15)
 
 
+@pytest.mark.tier("all", seconds=90, adds="late messages in barriers of eight boards, from the trace of the hardware")
+@pytest.mark.parametrize("multicast", ["local", "full"])
+def test_barriers_of_boards_take_as_long_as_on_the_hardware(multicast: str, tmp_path: Path) -> None:
+    graph, plan, file = read_graph(SCATTERED), Plan(configs.load_cluster("octet")), tmp_path / "run.pftrace"
+    runner.run(
+        "pagerank", graph, engine=Hardware(plan=plan, multicast=multicast, settings={"trace": file}), iterations=2
+    )
+    waits = sorted((one.end, one.begin) for one in traces.read(file).spans if one.name == "waits for idleness")
+    threads, spread = plan.boards * plan.config.threads, 330  # cycles between the releases of two threads
+    real, at = [], 0
+    while at < len(waits):
+        released = [one for one in waits[at:] if one[0] <= waits[at][0] + spread]
+        if len(released) >= threads:  # else messages woke some threads
+            real.append(waits[at][0] - max(begin for _, begin in released))
+            at += len(released)
+        else:
+            at += 1
+    predicted = runner.run("pagerank", graph, engine=Model(plan=plan, multicast=multicast), iterations=2)
+    # The first barrier takes one wave more. With keys the second one takes two more, since messages are late.
+    assert len(real) == 3
+    assert real[1] > 1000 if multicast == "full" else real[1] < 300
+    assert predicted.stats["barrier_cycles"] == pytest.approx(sum(real), abs=200)
+
+
 @pytest.mark.tier("all", seconds=90, adds="longer links, on the hardware and in the model")
 def test_longer_links_take_as_much_longer_as_on_the_hardware() -> None:
     graph, plan = read_graph("gen:grid:width=16,height=12"), Plan(configs.load_cluster("pair"))
