@@ -198,8 +198,8 @@ def test_counters_that_are_not_modelled_are_absent(graph: Graph) -> None:
 # Each parameter of the hardware moves the prediction in the direction in which it moves the hardware.
 SLOWER = {
     "issue": 9.0, "load": 40.0, "store": 40.0, "slot": 60.0, "mailbox": 60.0, "fpu_long": 60.0,
-    "dram_miss": 100.0, "sram_miss": 100.0, "write_back": 40.0, "sram_write_back": 40.0, "dram_line": 20.0, "dram_dirty": 9.0,
-    "sram_line": 20.0, "core_issue": 4.0, "cache_request": 6.0, "barrier": 3000.0, "release": 1000.0,
+    "dram_miss": 100.0, "sram_miss": 100.0, "write_back": 40.0, "sram_write_back": 40.0, "dram_line": 20.0,
+    "dram_dirty": 9.0, "sram_line": 20.0, "core_issue": 4.0, "cache_request": 6.0, "barrier": 3000.0, "release": 1000.0,
     "link": 4000.0, "begin": 9000.0, "end": 9000.0, "mesh_message": 4000.0, "local_message": 4000.0,
 }  # fmt: skip
 
