@@ -341,7 +341,6 @@ class MatchEngine {
     const bool toCam = !listedMessages_ && cam_ < c_.cam;
     const uint32_t more = lists(false, false, listedPosts_, true, toCam);
     Entry stored = made(head, toCam);
-    stored.anySource = stored.anyTag = false;
     stored.announced = announced;
     stored.data = std::move(data);
     ++(toCam ? cam_ : listedMessages_);
