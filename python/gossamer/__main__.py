@@ -101,6 +101,18 @@ def _signal_behind(error: BaseException) -> BaseException | None:
     return seen
 
 
+def _usage(error: click.UsageError) -> str:
+    """click's message in one line, with our names of its types."""
+    text = error.format_message().rstrip(".")
+    for kind, name in (("integer", "a whole number"), ("float", "a number")):
+        text = text.replace(f"a valid {kind} range", name).replace(f"a valid {kind}", name)
+    if error.ctx is None:
+        return f"{text}; see {NAME} --help"
+    if text.startswith("No such command ") and isinstance(error.ctx.command, click.Group):
+        text += f"; there are: {', '.join(error.ctx.command.list_commands(error.ctx))}"
+    return f"{text}; see {error.ctx.command_path} --help"
+
+
 def _run(arguments: list[str] | None) -> int:
     try:
         # ./gossamer holds Ctrl-C back while it starts this program.
@@ -125,8 +137,7 @@ def _run(arguments: list[str] | None) -> int:
         sys.stderr.write(f"{error.format_message()}\n")
         return int(ExitCode.INPUT)
     except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx else NAME
-        _print_error(f"{error.format_message().rstrip('.')}; see {path} --help")
+        _print_error(_usage(error))
         return int(ExitCode.INPUT)
     except click.ClickException as error:
         _print_error(error.format_message())

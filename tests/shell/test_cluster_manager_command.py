@@ -460,7 +460,8 @@ def test_interface_without_permission_is_refused_in_one_line(tmp_path: Path) -> 
 
 def test_systemd_accepts_the_unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOSSAMER_ETHERTYPES", "88B6,80CB,A0F1,80EF,A0F3,80AA,A0F5,A0F6,88B5")
-    code, out, _ = cli("unit", "--port", "eth0", "--keys", tmp_path / "my keys.json", "--state", tmp_path / "s")
+    code, out, said = cli("unit", "--port", "eth0", "--keys", tmp_path / "my keys.json", "--state", tmp_path / "s")
+    assert said == f"note: {tmp_path}/my keys.json: no such file; the manager does not start without it\n"
     assert code == 0 and f'"{tmp_path}/my keys.json"' in out
     assert "Environment=GOSSAMER_ETHERTYPES=88B6,80CB,A0F1,80EF,A0F3,80AA,A0F5,A0F6,88B5\n" in out
     file = tmp_path / "gossamer-cluster.service"

@@ -205,6 +205,8 @@ def test_text_outputs_name_vertices_by_label(command: Command, shifted: Path, tm
         ("routes quad4 --json a --plot a.svg", "--plot a.svg: the picture is a PNG; use a name that ends with .png"),
         ("routes quad4 --json a --tables a", "--tables and --json name the same file, a; write two files"),
         ("graph convert in.csv none/a.gsg", "none/a.gsg: there is no folder"),
+        ("routes quad4 --vcs x", "Invalid value for '--vcs': 'x' is not a whole number; see ./gossamer routes --help"),
+        ("graph nosuch", "No such command 'nosuch'; there are: convert, generate, info; see ./gossamer graph --help"),
     ],
 )
 def test_wrong_outputs_and_macros_are_rejected_before_the_work(

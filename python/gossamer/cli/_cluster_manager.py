@@ -264,6 +264,8 @@ def unit(port: str, key_file: str, state: str | None, user: str | None, http: st
 
     _http(http)
     _sensors(hwmon)
+    if not Path(key_file).is_file():  # it may be made later, and the unit be for another machine
+        click.echo(f"note: {key_file}: no such file; the manager does not start without it", err=True)
     types = os.environ.get("GOSSAMER_ETHERTYPES")
     site = f"Environment=GOSSAMER_ETHERTYPES={_escaped(types)}\n" if types else ""
     words = ["cluster", "manager", "--port", port, "--keys", str(Path(key_file).absolute()), "--http", http]
