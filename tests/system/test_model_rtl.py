@@ -127,42 +127,54 @@ def test_rates_are_those_of_the_hardware(command: Command) -> None:
     assert measured["dram"] / lines < 0.75 * timing["dram_line"]
 
 
-@pytest.mark.tier("all", seconds=60, adds="latencies of links, routers and their barriers, measured by a program")
-def test_links_and_keys_take_as_long_as_on_the_hardware(command: Command, tmp_path: Path) -> None:
+@pytest.mark.tier("all", seconds=150, adds="latencies of links, routers and their barriers, measured by a program")
+@pytest.mark.parametrize("config", ["tiny", "quad"])
+def test_links_and_keys_take_as_long_as_on_the_hardware(config: str, command: Command, tmp_path: Path) -> None:
     cluster = tmp_path / "row.toml"
     cluster.write_text(
         '# SPDX-License-Identifier: Apache-2.0\ndescription = "a row of boards"\ntopology = "mesh 3x1"\n'
-        'config = "tiny"\nhosts = ["host - x0y0:west"]\n'
+        f'config = "{config}"\nhosts = ["host - x0y0:west"]\n'
     )
     done = command("run", str(ROOT / "bench" / "model" / "keys.c"), "--engine", "rtl", "--cluster", str(cluster))
     assert done.returncode == 0, done.stderr
     trips = {name: (int(cold), int(warm)) for name, cold, warm in re.findall(r" (\w+) (\d+) (\d+)\n", done.stdout)}
     meets = {name: int(cycles) for name, cycles in re.findall(r" (meet\d) (\d+)\n", done.stdout)}
-    x = _model_machine.timing(configs.load("tiny"))
-    mesh = x["mesh_message"] + 2 * x["hop"]
+    its = configs.load(config)
+    x = _model_machine.timing(its)
+    # Routers from the first and the last tile to their exits, which are in their columns, and between these tiles.
+    assert its.router.mesh_ports == its.mesh.width
+    first, last, between = its.mesh.height, 1, its.mesh.width + its.mesh.height - 1
 
-    def link(flits: int) -> float:
-        return flits * (x["link_flit"] + x["link_store"]) + x["link_frame"] + x["link"]
+    def way(flits: int, routers: int, links: int = 0, early: float = 0) -> float:
+        """Cycles of a message."""
+        link = flits * (x["link_flit"] + x["link_store"]) + x["link_frame"] + x["link"] - early
+        return flits + x["mesh_message"] + routers * x["hop"] + links * link + (x["board_entry"] if links else 0)
 
     # A message crosses clocks of links, so that a trip varies by 7 cycles.
-    for name, same, flits, links in (
-        ("direct", "mesh", 1, 1), ("far", "mesh", 1, 1), ("cross", "mesh", 1, 1), ("direct4", "mesh4", 4, 1),
-        ("two", "mesh", 1, 2), ("two4", "mesh4", 4, 2),
+    for name, same, flits, routers, links in (
+        ("direct", "mesh", 1, 2 * first, 1), ("far", "mesh", 1, 2 * last, 1), ("cross", "mesh", 1, first + last, 1),
+        ("direct4", "mesh4", 4, 2 * first, 1), ("two", "mesh", 1, 2 * first, 2), ("two4", "mesh4", 4, 2 * first, 2),
     ):  # fmt: skip
-        more = sum(trips[name]) / 2 - trips[same][1]
-        assert more == pytest.approx(2 * (links * link(flits) + x["board_entry"]), abs=8 * links), name
-    # A message by key has a flit more. The router adds the lookup and the cycles of a copy's flits.
+        more = 2 * (way(flits, routers, links) - way(flits, between))
+        assert sum(trips[name]) / 2 - trips[same][1] == pytest.approx(more, abs=8 * links), name
+    # A message by key has a flit more. The first router adds a lookup, and each further one the flits of the copy.
     lookup, copied = 3, 2
-    near = 2 + mesh + lookup + x["board_entry"]
-    for name, same, way in (("key_local", "local", x["local_message"] + 1), ("key_mesh", "mesh", mesh + 1)):
-        assert trips[name][1] - trips[same][1] == pytest.approx(near - way, abs=3), name
-    for name, same, links in (("key_direct", "direct", 1), ("key_cross", "cross", 1), ("key_two", "two", 2)):
-        more = near + links * (link(2) - x["key_early"] + copied) - (1 + mesh + links * link(1) + x["board_entry"])
+    local = x["local_message"] + 1
+    for name, same, routers, other in (
+        ("key_local", "local", 2 * first, local), ("key_mesh", "mesh", first + last, way(1, between))
+    ):  # fmt: skip
+        more = way(2, routers) + lookup + x["board_entry"] - other
+        assert trips[name][1] - trips[same][1] == pytest.approx(more, abs=3), name
+    for name, same, routers, links in (
+        ("key_direct", "direct", 2 * first, 1), ("key_cross", "cross", first + last, 1),
+        ("key_two", "two", 2 * first, 2),
+    ):  # fmt: skip
+        more = way(2, routers, links, x["key_early"]) + lookup + links * copied - way(1, routers, links)
         assert trips[name][1] - sum(trips[same]) / 2 == pytest.approx(more, abs=8), name
-    # Each router reads a record; two keys of `key_cross` were not used before.
-    for name, routers in (("key_local", 1), ("key_mesh", 1), ("key_cross", 2)):
+    # Each router reads a record.
+    for name, boards in (("key_local", 1), ("key_mesh", 1), ("key_cross", 2)):
         cold, warm = trips[name]
-        assert (cold - warm) / routers == pytest.approx(x["record_read"], abs=3), name
+        assert (cold - warm) / boards == pytest.approx(x["record_read"], abs=3), name
     for leaf in ("meet0", "meet2"):
         assert meets[leaf] - meets["meet1"] == pytest.approx(2 * x["control_link"], abs=3), leaf
 
