@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,7 @@ def handlers(app: App) -> ctypes.CDLL:
 
     def steps(plan: builds.Plan) -> None:
         source = plan.folder / "handlers.cc"
-        source.write_text(_SOURCE.format(header=app.path))
+        source.write_bytes(os.fsencode(_SOURCE.format(header=app.path)))
         plan.compile(source, flags, "handlers.so")
 
     folder = builds.kept(f"model/{builds.plain(app.path.stem)}-{tag}", steps, failed_at(app.path))

@@ -75,7 +75,8 @@ def outside(stats: Mapping[str, Any]) -> str:
         found = ", ".join(sorted({point.config for point in points()})) or "none"
         return f"configuration {stats['config']} was not validated (validated: {found})"
     if stats["boards"] > (most := max(point.boards for point in same)):
-        return f"{stats['boards']} boards; at most {most} of {stats['config']} were validated"
+        validated = f"at most {most} of {stats['config']} {'was' if most == 1 else 'were'} validated"
+        return f"{stats['boards']} boards; {validated}"
     if stats["edges"] > 20 * (most := max(point.edges for point in same)):
         return f"{stats['edges']:,} edges; graphs of at most {most:,} were validated on {stats['config']}"
     return ""

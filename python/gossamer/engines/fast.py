@@ -165,17 +165,18 @@ def _library() -> dict[str, Any]:
 
 
 @functools.cache
-def _units() -> dict[str, float]:
-    """The latencies of match engines and DMA engines."""
+def _own_times() -> dict[str, dict[str, float]]:
+    """The constants of config/model/fast.toml, by section and name."""
     with open(CONFIG / "model" / "fast.toml", "rb") as file:
-        found: dict[str, float] = tomllib.load(file)["unit"]
-    return found
+        return tomllib.load(file)
 
 
 def _times(config: Config) -> _Timing:
     """The latencies and rates of a configuration: those of the timing model, and of reports."""
     constant = _model_machine.constants_of_timing()
-    its = _model_machine.timing(config) | constant["report"] | constant["router"] | _units()
+    own = _own_times()
+    its = _model_machine.timing(config) | constant["report"] | own["run"] | own["router"] | own["unit"]
+    its["link"] = config.links.flight_cycles + own["link"]["latency"]
     threads = config.mailbox.cores_per_mailbox * config.core.threads_per_core
     bits = threads * threads * config.mailbox.slots_per_thread
     # rtl/mailbox/gs_mailbox_slot_refcount.sv: a cycle for each bit, or for four in a large mailbox
