@@ -97,6 +97,8 @@ def _memory(config: Parameters) -> Iterator[Violation]:
     if line % dram.port_bytes:
         keys = "cache.line_bytes memory.dram.port_bytes"
         yield keys, f"is {line}, not a multiple of the width of a memory port ({dram.port_bytes} bytes)"
+    if dram.port_bytes < 4:
+        yield "memory.dram.port_bytes", f"is {dram.port_bytes}, less than a word of 4 bytes"
     burst = config.dram_burst_bytes
     if dram.row_bytes < burst:
         keys = "memory.dram.row_bytes memory.dram.bus_bits memory.dram.burst_length"
@@ -127,6 +129,11 @@ def _fabric(config: Parameters) -> Iterator[Violation]:
         keys = "mesh.buffer_flits mailbox.max_flits"
         why = f"a packet enters a switch only when complete: up to {packet} flits with its mask"
         yield keys, f"is {mesh.buffer_flits}, but {why}"
+    elif mesh.buffer_flits & (mesh.buffer_flits - 1):
+        yield "mesh.buffer_flits", f"is {mesh.buffer_flits}, must be a power of two"
+    if config.mailbox.slots_per_thread < 4:
+        slots = config.mailbox.slots_per_thread
+        yield "mailbox.slots_per_thread", f"is {slots}, but a thread has two of them, so no slot would be free"
     if router.buffer_flits < packet:
         keys = "router.buffer_flits mailbox.max_flits"
         yield keys, f"is {router.buffer_flits}, less than the longest packet ({packet} flits with its mask)"

@@ -94,11 +94,7 @@ class MailboxSection(Section):
     max_flits: int = knob("longest message (MaxFlitsPerMsg)", "flits", ge=1, le=16)
     slot_bytes: int = knob("size of a message slot", "bytes", ge=16, le=1024, pow2=True)
     slots_per_thread: int = knob(
-        "message slots for each thread of the tile, two of them its own (MsgSlotsPerThread)",
-        "slots",
-        ge=4,
-        le=64,
-        pow2=True,
+        "message slots for each thread of the tile (MsgSlotsPerThread)", "slots", ge=2, le=64, pow2=True
     )
     queue_depth: int = knob("depth of a thread's receive queue", "messages", ge=1, le=1024, pow2=True)
 
@@ -108,9 +104,7 @@ class MeshSection(Section):
 
     width: int = knob("tiles in a row", "tiles", ge=1, le=16)
     height: int = knob("rows of tiles", "tiles", ge=1, le=16)
-    buffer_flits: int = knob(
-        "input buffer of a mesh router, for each virtual network", "flits", ge=2, le=256, pow2=True
-    )
+    buffer_flits: int = knob("input buffer of a mesh router, for each virtual network", "flits", ge=2, le=256)
 
 
 class RouterSection(Section):
@@ -148,7 +142,7 @@ class DramSection(Section):
     rtp: int = knob("read to precharge (tRTP)", "cycles", ge=1, le=64)
     rfc: int = knob("refresh to activate (tRFC)", "cycles", ge=1, le=2048)
     refi: int = knob("refresh to refresh (tREFI)", "cycles", ge=64, le=65536)
-    port_bytes: int = knob("bytes a cycle between each memory and the caches", "bytes", ge=4, le=128, pow2=True)
+    port_bytes: int = knob("bytes a cycle between each memory and the caches", "bytes", ge=1, le=128, pow2=True)
     controller_latency: int = knob(
         "round trip through the controller in core cycles, without the memory's own latency",
         "cycles",
