@@ -285,7 +285,6 @@ WRONG = {
         "[mesh]\nbuffer_flits = 4 #!",
         "mesh.buffer_flits: is 4, but a packet enters a switch only when complete: up to 5 flits",
     ),
-    "depth of the mesh's buffers": ("[mesh]\nbuffer_flits = 12 #!", "mesh.buffer_flits: is 12, must be a power of two"),
     "slots": (
         "[mailbox]\nslots_per_thread = 2 #!",
         "mailbox.slots_per_thread: is 2, but a thread has two of them, so no slot would be free",

@@ -129,8 +129,6 @@ def _fabric(config: Parameters) -> Iterator[Violation]:
         keys = "mesh.buffer_flits mailbox.max_flits"
         why = f"a packet enters a switch only when complete: up to {packet} flits with its mask"
         yield keys, f"is {mesh.buffer_flits}, but {why}"
-    elif mesh.buffer_flits & (mesh.buffer_flits - 1):
-        yield "mesh.buffer_flits", f"is {mesh.buffer_flits}, must be a power of two"
     if config.mailbox.slots_per_thread < 4:
         slots = config.mailbox.slots_per_thread
         yield "mailbox.slots_per_thread", f"is {slots}, but a thread has two of them, so no slot would be free"
