@@ -24,11 +24,10 @@
 /// does not follow the edges restarts at some vertices, in given shares, and so does the mass of dangling vertices.
 #pragma once
 
-#include <gossamer/accumulator.h>
 #include <gossamer/polite.h>
 
 #ifndef PAGERANK_REAL
-#define PAGERANK_REAL float
+#include <gossamer/accumulator.h>
 #endif
 #ifdef PAGERANK_SETTLING
 #define PAGERANK_GREATEST_TOLERANCE 2.5  // all changes sum to at most 2
@@ -38,7 +37,11 @@
 
 namespace pagerank {
 
+#ifdef PAGERANK_REAL
 using Real = PAGERANK_REAL;
+#else
+using Real = float;
+#endif
 
 inline float magnitude(float x) { return __builtin_fabsf(x); }
 inline double magnitude(double x) { return __builtin_fabs(x); }
@@ -51,17 +54,14 @@ struct PlainSum {
   double value() const { return sum; }
   void clear() { sum = 0; }
 };
-template <typename T>
-struct SumOf {
-  using Type = PlainSum;
-};
-template <>
-struct SumOf<float> {
-  using Type = gossamer::Accumulator;
-};
+#ifdef PAGERANK_REAL
+using Sum = PlainSum;
+#else
+using Sum = gossamer::Accumulator;
+#endif
 
 struct State {
-  SumOf<Real>::Type sum;  // received since the last step
+  Sum sum;  // received since the last step
   Real score;
   Real share;  // damping / out-degree (or the scaled sum of the weights), or 0
 #ifdef PAGERANK_PERSONAL

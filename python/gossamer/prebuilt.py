@@ -31,8 +31,14 @@ LEVELS: dict[str, tuple[str, ...]] = {
 addition to those of the lower ones. The compiler knows them as values of -march."""
 VARIABLE = "GOSSAMER_CPU"
 _SETTLING = (("PAGERANK_SETTLING",), ("PAGERANK_SETTLING", "PAGERANK_PERSONAL"))
-VARIANTS: dict[str, tuple[tuple[str, ...], ...]] = {"pagerank64": _SETTLING, "pagerank-weighted": _SETTLING}
-"""Macros with which bundled applications are compiled besides none: the NetworkX backend loads these."""
+_FOR_BOARDS = (("GOSSAMER_NARROW_SUMS",),)
+VARIANTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "pagerank64": _SETTLING,
+    "pagerank-weighted": _SETTLING,
+    **dict.fromkeys(("pagerank", "pagerank-gals", "heat", "heat-gals"), _FOR_BOARDS),
+}
+"""Macros with which bundled applications are compiled besides none: the NetworkX backend loads the first two, engines
+for boards the others."""
 
 
 def supported(flags: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ from packaging.markers import Marker
 from packaging.requirements import Requirement
 
 from gossamer import apps, prebuilt
+from gossamer.apps.app import NARROW, for_boards
 from gossamer_setup import _installed, _places
 
 if sys.version_info >= (3, 11):
@@ -305,6 +306,17 @@ def test_whole_wheel_is_small_and_manylinux(whole: Path) -> None:
     files = {f"{name}.so" for name in apps.names()} | {"libgossamer.so"}
     files |= {prebuilt.object_name(name, one) for name, more in prebuilt.VARIANTS.items() for one in more}
     assert found == {f"{level}/{name}" for level in prebuilt.LEVELS for name in files}
+
+
+def test_applications_with_other_states_on_boards_are_in_the_wheel_twice() -> None:
+    """Else a run on boards from a package would need a compiler."""
+    found = {name: app for name in apps.names() if (app := apps.load(name)).accumulates}
+    assert set(found) == {name for name, more in prebuilt.VARIANTS.items() if (NARROW,) in more}
+    for app in found.values():
+        there = for_boards(app)
+        assert there.state_bytes < app.state_bytes and for_boards(there) is there
+        assert [one.name for one in there.parameters] == [one.name for one in app.parameters]
+    assert for_boards(apps.load("hashmin")) is apps.load("hashmin")
 
 
 EVERY_APPLICATION = """
