@@ -88,6 +88,11 @@ class Maker {
       for (uint64_t piece = 0; piece < pieces; ++piece) mine.push_back(std::move(buckets[piece * tiles_ + begin]));
       list(static_cast<uint32_t>(begin), mine, tiles[begin], found.owns.data());
     });
+    // The tiles' data are most of the memory: growth by doubling would need up to three times as much.
+    uint64_t data = 0, own = 0;
+    for (const Tile& tile : tiles) data += tile.data.size(), own += tile.own.size();
+    found.bytes.reserve(data);
+    found.owned_edges.reserve(own);
     for (Tile& tile : tiles) {
       append(found.slots, tile.slot);
       append(found.tos, tile.to);
@@ -105,7 +110,8 @@ class Maker {
  private:
   static constexpr uint16_t kElsewhere = 0xFFFF;
 
-  /// Distributes the edges of some vertices among the block's tiles.
+  /// Distributes the edges of some vertices among the block's tiles. Buckets are shrunk to what they hold, since all
+  /// pieces' are in memory at a time.
   void sort(uint64_t begin, uint64_t end, Bucket* buckets) const {
     for (uint64_t position = begin; position < end; ++position) {
       const uint32_t vertex = its_.order[position];
@@ -122,6 +128,10 @@ class Maker {
           }
         }
       }
+    }
+    for (uint32_t tile = 0; tile < tiles_; ++tile) {
+      buckets[tile].edges.shrink_to_fit();
+      buckets[tile].values.shrink_to_fit();
     }
   }
 
