@@ -223,7 +223,9 @@ class Request:
                 assert value is not None
                 if after_stats and value.endswith(".json"):
                     request.stats_file = Path(value)
-                elif after_stats and not (value.endswith(ENDINGS) or "@" in value or os.path.isdir(value)):
+                elif after_stats and not (
+                    value.endswith(ENDINGS) or "@" in value or os.path.isfile(value) or os.path.isdir(value)
+                ):
                     raise InputError(
                         f"--stats {value}: is no name of statistics or of a program; write --stats={value}"
                     )
@@ -244,7 +246,7 @@ class Request:
                 raise InputError(f"{word}: needs a value; see ./gossamer run prog.c --help")
             else:
                 request.options.setdefault(_VALUES[word], []).append(value)
-            after_stats = word == "--stats"
+            after_stats = word == "--stats" and not value
         return request
 
     @property
