@@ -223,6 +223,18 @@ def test_short_queues_take_as_many_cycles_more_as_on_the_hardware() -> None:
     assert cycles[1] / cycles[0] == pytest.approx(1.104, abs=0.03)
 
 
+def test_a_state_of_another_size_on_boards_is_rejected(tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "hops" / "hops.h").read_text(encoding="utf-8")
+    header = tmp_path / "longer.h"
+    member = "  uint32_t hops;"
+    assert text.count(member) == 1
+    header.write_text(
+        text.replace(member, f"{member}\n#if __STDC_HOSTED__\n  uint32_t more;\n#endif"), encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="the state has 8 bytes on the host and 4 on the threads; use"):
+        runner.run(header, read_graph("gen:ring:vertices=10"), engine=on("tiny"), source=0)
+
+
 def test_a_handler_that_reads_the_clock_is_rejected(tmp_path: Path) -> None:
     header = tmp_path / "clock.h"
     header.write_text(CLOCK)

@@ -128,7 +128,9 @@ class VertexMachine:
         """The program of the threads, and the layout of its tables."""
         shape = device.ALONE if self.plan is None else self.plan.shape
         image = _program(app, self.machine.config, shape, pins, listens, sends, wide, changes)
-        return image, mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
+        layout = mapper.Layout.read(_constant(image, "gossamer_polite_layout", mapper.Layout.SIZE))
+        layout.check(app.name, state=app.state_bytes, label=app.edge_bytes, message=app.message_bytes)
+        return image, layout
 
     def placed(
         self, app: App, problem: mapper.Problem, listens: bool, seed: int, network: mapper.Network | None

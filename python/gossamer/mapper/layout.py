@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gossamer.errors import InputError
 from gossamer.mapper.machine import Numbers
 
 Bytes = NDArray[np.uint8]
@@ -46,6 +47,17 @@ class Layout:
     def read(cls, data: bytes) -> Layout:
         """Decodes the program's constant."""
         return cls(*struct.unpack("<13I", data))
+
+    def check(self, name: str, *, state: int, label: int, message: int) -> None:
+        """Raises InputError if the host's types of the program ``name`` have other sizes than these of the threads."""
+        widths = (("state", state, self.state, 2), ("label of an edge", label, self.label, 0),
+                  ("message", message, self.message, 1))  # fmt: skip
+        for what, here, there, least in widths:
+            if there != max(least, here):
+                raise InputError(
+                    f"{name}: the {what} has {here} bytes on the host and {there} on the threads; use types of fixed "
+                    "width (uint32_t, not long, size_t or a pointer), and the same members on both"
+                )
 
     @property
     def names_vertices(self) -> bool:

@@ -131,17 +131,7 @@ def _tables(
 ) -> tuple[Any, mapper.Tables]:
     image = recipe.image(wide=wide)
     layout = mapper.Layout.read(_constant(image, _LAYOUT, mapper.Layout.SIZE))
-    widths = (
-        ("state of a device", graph.state_bytes, layout.state, 2),
-        ("label of an edge", graph.edge_bytes, layout.label, 0),
-        ("message", graph.message_bytes, layout.message, 0),
-    )
-    for what, here, there, least in widths:
-        if there != max(least, here):
-            raise InputError(
-                f"{image.name}: the {what} has {here} bytes on the host and {there} on the threads; "
-                "use types of fixed width (uint32_t, not long, size_t or a pointer)"
-            )
+    layout.check(image.name, state=graph.state_bytes, label=graph.edge_bytes, message=graph.message_bytes)
     tables = mapper.Tables(
         graph.problem,
         mapping,
