@@ -268,7 +268,7 @@ def test_predictions_have_their_places_and_state_their_error(command: Command, t
     row: dict[str, Any] = {
            "suite": "polite", "name": "pagerank.de5x12-s", "value": 0.3125, "unit": "s", "reference": None,
            "ratio": None, "config": {"date": "2026-01-02", "cpu": "A <b>", "error": 0.123}}  # fmt: skip
-    assert _cells(_made(command, path), "50,000 cells")[2] == "not yet predicted"
+    assert _cells(_made(command, path), "50,653 cells on 48 boards without")[2] == "not yet predicted"
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "a.json").write_text(json.dumps([row]))
     text = _made(command, path, "--rows", tmp_path / "rows")
@@ -311,9 +311,9 @@ def test_given_rows_replace_shipped_ones_and_a_skipped_row_does_not(command: Com
         texts = [text for how, text in parsed.numbers if how["data-row"] == name]
         assert texts and all(shows(text, value) for text in texts)
     # A row that only a file without a value has says why.
-    given.write_text(json.dumps([{**skipped, "suite": "multicast", "name": "study.dpd.rack48.n50653"}]))
+    given.write_text(json.dumps([{**skipped, "suite": "multicast", "name": "study.dpd-gals.rack48.n50653"}]))
     text = _made(command, tmp_path / "page.html", "--rows", given)
-    assert _cells(text, "50,000 cells")[2] == "skipped: no money"
+    assert _cells(text, "50,653 cells on 48 boards without")[2] == "skipped: no money"
 
 
 def test_of_several_files_the_latest_measurement_counts(tmp_path: Path) -> None:
