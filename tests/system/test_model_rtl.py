@@ -323,12 +323,13 @@ def test_messages_by_key_cross_each_link_as_often_as_on_the_hardware() -> None:
     assert all(runner.difference(results[0], one) is None for one in results[1:])
     saved = {at: real["local"][at] - real["full"][at] for at in real["local"]}
     assert max(saved.values()) > 30
-    # Links also carry control packets; with records each board receives a few more, which empty the caches of routers.
+    # Links also carry control packets: with records each board receives a few more, which empty the caches of routers,
+    # and barriers of either run may take another wave.
     control = 10
     wrong = {
         at: (saved[at], predicted["local"].get(at, 0) - predicted["full"].get(at, 0))
         for at in saved
-        if not 0 <= predicted["local"].get(at, 0) - predicted["full"].get(at, 0) - saved[at] <= control
+        if abs(predicted["local"].get(at, 0) - predicted["full"].get(at, 0) - saved[at]) > control
     }
     assert not wrong
     # A leaf of the trees of control packets sends none.
@@ -347,7 +348,7 @@ VARIANTS = {
     "ways of the cache": ("[cache]\nways = 8\n", GRAPH, 0.97),
     "sets of the cache": ("[cache]\nsets_per_thread = 1\n", GRAPH, 1.03),
     "lines of the cache": ("[cache]\nline_bytes = 64\n", GRAPH, 0.97),
-    "fills of the cache": ("[cache]\ninflight = 2\n", GRAPH, 1.20),
+    "fills of the cache": ("[cache]\ninflight = 2\n", GRAPH, 1.15),
     "threads of a core": ("[core]\nthreads_per_core = 4\n", GRAPH, 1.10),
     "tiles of the mesh": ("[cache]\ncaches_per_dram = 1\n[mesh]\nwidth = 1\n[router]\nmesh_ports = 1\n", GRAPH, 1.50),
     "depth of queues": ("[mailbox]\nqueue_depth = 2\n", SPREAD, 1.05),
