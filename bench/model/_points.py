@@ -27,6 +27,7 @@ GEO5 = "gen:geometric:vertices=60000,fanout=40,radius=0.05,seed=9"
 GEO6 = "gen:geometric:vertices=60000,fanout=4,radius=0.015,seed=9"
 """States without barriers do not fit into the caches, and few edges use them."""
 GRID = "gen:grid:width=36,height=24"
+GRID3 = "gen:cube:width=6,height=6,depth=6,neighbours=26,around=yes"
 COUNTERS = ("instructions", "hits", "misses", "writebacks", "sent", "received", "flits_out", "flits_in", "fpu")
 """Counters that are compared."""
 SCALE8 = "octet"
@@ -105,6 +106,8 @@ POINTS = (
     *(Point("pagerank-gals", GEO2, place, PAGERANK) for place in ("tiny", "pair")),
     Point("pagerank-gals", GEO6, "de5", {"iterations": 1}),
     *(Point("pagerank", GEO3, SCALE8, PAGERANK, multicast) for multicast in ("none", "local", "full")),
+    # Particles: large states, and handlers whose paths depend on the data.
+    *(Point("dpd-gals", GRID3, SCALE8, {"steps": 2, "density": 1.2}, multicast) for multicast in ("none", "local")),
     # Multicast routers, which no parameter was fitted with.
     Point("pagerank", GEO3, SCALE8, {"iterations": 6}, "full"),
     Point("sssp-sync", RMAT, SCALE8, HUB, "full"),
