@@ -35,6 +35,17 @@ KINDS = constants.enumeration("match_packet").values
 Words = dict[int, list[int]]
 
 
+def test_kinds_of_packets_are_those_of_the_hardware() -> None:
+    """The C++ library is built without the headers that are generated for boards."""
+    text = (ROOT / "src" / "fast" / "match.h").read_text(encoding="utf-8")
+    listed = text[text.index("namespace packet {") : text.index("}  // namespace packet")]
+    found, value = {}, -1
+    for name, given in re.findall(r"^  k(\w+)(?: = (0x[0-9a-f]+))?,?$", listed, re.MULTILINE):
+        value = int(given, 16) if given else value + 1
+        found[re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()] = value
+    assert found and found == {name: KINDS.get(name) for name in found}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def tools() -> None:
     gossamer_setup.require("core", "mpi")

@@ -25,7 +25,7 @@ struct gs_model_context {
 enum gs_model_received { GS_MODEL_WOKE = 1, GS_MODEL_SLEPT = 2, GS_MODEL_CHANGED = 4 };
 struct gs_model_receipt {
   uint8_t what;
-  uint16_t first, end;  // bytes of the state that changed: from a multiple of 4, and after the last
+  uint32_t first, end;  // bytes of the state that changed: from a multiple of 4, and after the last
 };
 
 /// A list of edges in a thread's memory.
@@ -128,8 +128,8 @@ struct Handlers {
         size_t first = 0, end = sizeof(S);
         while (first + 4 < sizeof(S) && !__builtin_memcmp(old + first, state + first, 4)) first += 4;
         while (end > first + 4 && !__builtin_memcmp(old + end - 4, state + end - 4, 4)) end -= 4;
-        found.first = static_cast<uint16_t>(first);
-        found.end = static_cast<uint16_t>(end);
+        found.first = static_cast<uint32_t>(first);
+        found.end = static_cast<uint32_t>(end);
       }
       received[i] = found;
     }
